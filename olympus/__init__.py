@@ -1,0 +1,1 @@
+"""olympus: composable transformations of array programs."""

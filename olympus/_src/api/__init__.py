@@ -1,0 +1,1 @@
+"""What users call: jit, shapes, placement, stages, debug."""

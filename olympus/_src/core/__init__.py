@@ -1,0 +1,1 @@
+"""The language: dtypes, avals, primitives, traces, the olympuspr."""

@@ -1,0 +1,1 @@
+"""The ground floor: errors, settings, source positions, caching, printing."""

@@ -1,0 +1,1 @@
+"""Primitives that hold olympusprs: jit, cond, loops, callbacks."""

@@ -1,0 +1,1 @@
+"""Interpreters of the olympuspr: staging, batching, evaluation."""

@@ -1,0 +1,1 @@
+"""First-order primitives, each whole in one place, by family."""

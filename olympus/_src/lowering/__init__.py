@@ -1,0 +1,1 @@
+"""From an olympuspr to StableHLO text."""

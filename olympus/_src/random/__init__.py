@@ -1,0 +1,1 @@
+"""Keys, bit generators and distributions."""

@@ -1,0 +1,1 @@
+"""The machine: the only room that imports jaxlib."""

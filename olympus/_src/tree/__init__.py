@@ -1,0 +1,1 @@
+"""Pytrees: flatten, registry, key paths, prefix errors."""
