@@ -1,0 +1,54 @@
+"""The package's files as syntax trees, for the house's tests."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import olympus
+
+PACKAGE = Path(olympus.__file__).parent
+ROOMS = PACKAGE / "_src"
+
+
+def module_name(path):
+    parts = ("olympus", *path.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def tree(path):
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def room_files():
+    return sorted(ROOMS.rglob("*.py"))
+
+
+def pages():
+    """Public files: every file of the package outside _src, private ones left out."""
+    return sorted(
+        path
+        for path in PACKAGE.rglob("*.py")
+        if ROOMS not in path.parents and not path.stem.startswith("_")
+    )
+
+
+def imports(node, in_function=False, for_types=False):
+    """Yield (import node, inside a function?, under TYPE_CHECKING?)."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.Import, ast.ImportFrom)):
+            yield child, in_function, for_types
+        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield from imports(child, True, for_types)
+        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            yield from imports(child, in_function, True)
+        else:
+            yield from imports(child, in_function, for_types)
+
+
+def imported_modules(node):
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or ""]

@@ -1,0 +1,42 @@
+"""Public pages: a docstring, explicit re-exports, a sorted __all__, no logic."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+
+import pytest
+
+from house import source
+
+PAGES = {source.module_name(path): path for path in source.pages()}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_has_a_docstring(name):
+    assert importlib.import_module(name).__doc__
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_name_of_all_is_there_and_all_is_sorted(name):
+    page = importlib.import_module(name)
+    listed = page.__all__
+    assert len(set(listed)) == len(listed)
+    assert list(listed) == sorted(listed)
+    missing = [entry for entry in listed if not hasattr(page, entry)]
+    assert not missing
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_holds_no_logic(name):
+    allowed = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Expr)
+    if name.count(".") == 0:
+        return  # the package's door also finds its pages by module __getattr__
+    body = source.tree(PAGES[name]).body
+    lines = [
+        node.lineno
+        for node in body
+        if not isinstance(node, allowed)
+        and not (isinstance(node, ast.FunctionDef) and node.name == "__getattr__")
+    ]
+    assert not lines, f"statements at lines {lines}"
