@@ -1,0 +1,691 @@
+"""Dtypes: what they are called, how they are related, how they promote.
+
+A dtype is a `numpy.dtype` (NumPy's own, or one of ml_dtypes') or an `ExtendedDType`,
+whose elements are no numbers, such as random keys. A value's dtype may be *weak*: it
+came from a Python number, and gives way to what it meets.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import ml_dtypes
+import numpy as np
+
+from olympus._src.foundation import caching, config, errors, notices
+
+if TYPE_CHECKING:
+    from typing import Any
+
+finfo = ml_dtypes.finfo
+iinfo = ml_dtypes.iinfo
+bfloat16 = ml_dtypes.bfloat16
+
+# The tangent of what does not vary: a dtype with one value and no bytes.
+float0 = np.dtype([("float0", np.void, 0)])
+
+
+class extended(np.generic):
+    """Family of the dtypes whose elements are opaque: olympus knows their rules."""
+
+    __module__ = "olympus.dtypes"
+
+
+class prng_key(extended):
+    """Family of the dtypes of random keys, one for each key implementation."""
+
+    __module__ = "olympus.dtypes"
+
+
+class ExtendedDType:
+    """A dtype whose elements are opaque; abstract.
+
+    A subclass sets `name`, `itemsize` (bytes of an element's representation) and
+    `type` (its family, a subclass of `extended`), and defines `__eq__` and `__hash__`.
+    """
+
+    __slots__ = ()
+
+    name: str
+    itemsize: int
+    type: type[extended]
+
+    # What NumPy's dtypes answer, so that code may ask any dtype.
+    kind = "V"
+    fields = None
+
+    def __eq__(self, other: object) -> bool:
+        raise NotImplementedError
+
+    def __hash__(self) -> int:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+# --- the dtypes there are ---
+
+_UNSIGNED = "uint1 uint2 uint4 uint8 uint16 uint32 uint64"
+_SIGNED = "int1 int2 int4 int8 int16 int32 int64"
+_TINY_FLOATS = (
+    "float4_e2m1fn float6_e2m3fn float6_e3m2fn float8_e3m4 float8_e4m3 float8_e4m3fn "
+    "float8_e4m3b11fnuz float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
+)
+_FLOATS = f"{_TINY_FLOATS} bfloat16 float16 float32 float64"
+_COMPLEX = "complex64 complex128"
+
+
+def _available(names: str) -> dict[str, np.dtype]:
+    """The dtypes of these names that NumPy and this ml_dtypes have."""
+    found = {}
+    for name in names.split():
+        scalar = getattr(np, name, None) or getattr(ml_dtypes, name, None)
+        if scalar is not None:
+            found[name] = np.dtype(scalar)
+    return found
+
+
+_families = {
+    "b": {"bool": np.dtype(np.bool_)},
+    "u": _available(_UNSIGNED),
+    "i": _available(_SIGNED),
+    "f": _available(_FLOATS),
+    "c": _available(_COMPLEX),
+}
+_named = {name: d for family in _families.values() for name, d in family.items()}
+_kinds = {d: kind for kind, family in _families.items() for d in family.values()}
+
+# ml_dtypes' scalar classes descend from numpy.generic alone; these are their parents.
+_parents = {
+    d.type: {"u": np.unsignedinteger, "i": np.signedinteger, "f": np.floating}[kind]
+    for d, kind in _kinds.items()
+    if not issubclass(d.type, (np.number, np.bool_))
+}
+
+python_scalar_dtypes: dict[type, np.dtype] = {
+    bool: _named["bool"],
+    int: _named["int64"],
+    float: _named["float64"],
+    complex: _named["complex128"],
+}
+_widest_names = {"u": "uint64", "i": "int64", "f": "float64", "c": "complex128"}
+_python_types = {"b": bool, "u": int, "i": int, "f": float, "c": complex}
+
+
+def _spellings() -> dict[Any, np.dtype]:
+    """From each usual way to write a dtype to the one object used throughout."""
+    table: dict[Any, np.dtype] = {None: _named["float64"], **python_scalar_dtypes}
+    for name, dtype in _named.items():
+        table |= {name: dtype, dtype: dtype, dtype.type: dtype}
+    return table
+
+
+def _narrowed(dtype: np.dtype) -> np.dtype:
+    narrow = {"64": "32", "128": "64"}
+    word, size = _split_name(dtype.name) if dtype in _kinds else ("", "")
+    if size not in narrow or dtype.name == "complex64":
+        return dtype
+    return _named[word + narrow[size]]
+
+
+def _split_name(name: str) -> tuple[str, str]:
+    """The word and the rest: `float8_e5m2` is `float` and `8_e5m2`."""
+    word = name.split("_")[0].rstrip("0123456789")
+    return word, name[len(word) :]
+
+
+_wide = _spellings()
+_narrow = {key: _narrowed(dtype) for key, dtype in _wide.items()}
+_wide_scalars = {cls: (_wide[cls], cls is not bool) for cls in python_scalar_dtypes}
+_narrow_scalars = {cls: (_narrow[cls], cls is not bool) for cls in python_scalar_dtypes}
+
+
+def supported() -> tuple[np.dtype, ...]:
+    """Every dtype of numbers and booleans, narrow before wide within a kind."""
+    return tuple(_kinds)
+
+
+def is_supported(dtype: Any) -> bool:
+    """Whether arrays may have this dtype."""
+    return isinstance(dtype, ExtendedDType) or dtype in _kinds or dtype == float0
+
+
+def is_extended(dtype: Any) -> bool:
+    """Whether the elements of this dtype are opaque."""
+    return isinstance(dtype, ExtendedDType)
+
+
+def kind(dtype: Any) -> str:
+    """`b`, `u`, `i`, `f` or `c`, as NumPy's but true of ml_dtypes too; else `V`."""
+    return _kinds.get(dtype, "V")
+
+
+def as_dtype(dtype: Any) -> Any:
+    """The dtype that a user's dtype, name, scalar class or Python type stands for."""
+    if isinstance(dtype, (np.dtype, ExtendedDType)):
+        return dtype
+    return np.dtype(dtype)
+
+
+# --- names and sizes ---
+
+
+def _short(name: str) -> str:
+    if name == "bool":
+        return name
+    word, rest = _split_name(name)
+    return ("bf" if word == "bfloat" else word[0]) + rest
+
+
+def _bits(name: str) -> int:
+    return 8 if name == "bool" else int(_split_name(name)[1].split("_")[0])
+
+
+_short_names: dict[Any, str] = {d: _short(name) for name, d in _named.items()}
+_short_names[float0] = "float0"
+_bit_sizes = {d: _bits(name) for name, d in _named.items()}
+
+
+def short_name(dtype: Any) -> str:
+    """The name in printed programs: `f32`, `i8`, `bf16`, `bool`, `key<fry>`."""
+    return _short_names.get(dtype) or dtype.name
+
+
+def long_name(dtype: Any) -> str:
+    """The full name: `float32`, `bool`, `key<fry>`."""
+    return "float0" if dtype == float0 else dtype.name
+
+
+def itemsize_bits(dtype: Any) -> int:
+    """Number of bits of one element.
+
+    Args:
+      dtype: a dtype of numbers or booleans, or what stands for one.
+
+    Returns:
+      The size in bits: 4 for `int4`, 8 for `bool`.
+
+    Raises:
+      ValueError: the dtype has no numbers (keys, `float0`, strings).
+
+    Example:
+      >>> from olympus import dtypes
+      >>> dtypes.itemsize_bits("float4_e2m1fn")
+      4
+    """
+    found = _bit_sizes.get(as_dtype(dtype))
+    if found is None:
+        raise ValueError(
+            f"itemsize_bits: dtype must be of numbers or booleans, got {dtype}; "
+            "the bytes of other dtypes are in dtype.itemsize"
+        )
+    return found
+
+
+# --- relations ---
+
+
+def _scalar_class(x: Any) -> type:
+    if isinstance(x, (np.dtype, ExtendedDType)):
+        return x.type
+    if isinstance(x, type) and issubclass(x, np.generic):
+        return x
+    return as_dtype(x).type
+
+
+def issubdtype(a: Any, b: Any) -> bool:
+    """Whether dtype `a` is, or belongs to the family, `b`.
+
+    As `numpy.issubdtype`, and further: the small integers and floats belong to the
+    families of NumPy's, and keys to `prng_key` and `extended`.
+
+    Args:
+      a: a dtype, scalar class, family or name.
+      b: the same.
+
+    Returns:
+      True where `a` equals `b` or lies under it.
+
+    Raises:
+      TypeError: `a` or `b` stands for no dtype.
+
+    Source:
+      NumPy, `numpy.issubdtype`.
+
+    Example:
+      >>> import numpy as np
+      >>> from olympus import dtypes
+      >>> dtypes.issubdtype(dtypes.bfloat16, np.floating)
+      True
+    """
+    try:
+        return _cached_issubdtype(a, b)
+    except TypeError:  # not hashable, or no dtype: without the cache it says which
+        return _issubdtype(a, b)
+
+
+def _issubdtype(a: Any, b: Any) -> bool:
+    if isinstance(b, ExtendedDType):
+        return a == b
+    member, family = _scalar_class(a), _scalar_class(b)
+    parent = _parents.get(member, member)
+    return issubclass(member, family) or issubclass(parent, family)
+
+
+_cached_issubdtype = caching.bounded_cache(4096, "issubdtype")(_issubdtype)
+
+
+def scalar_type_of(x: Any) -> type:
+    """The Python type of one element of a value or dtype.
+
+    Args:
+      x: an array, a scalar, a dtype or what stands for one.
+
+    Returns:
+      `bool`, `int`, `float` or `complex`.
+
+    Raises:
+      TypeError: the elements are no numbers.
+
+    Example:
+      >>> from olympus import dtypes
+      >>> dtypes.scalar_type_of("bfloat16")
+      <class 'float'>
+    """
+    dtype = dtype_of(x)
+    found = _python_types.get(kind(dtype))
+    if found is None:
+        raise TypeError(
+            f"scalar_type_of: elements must be numbers or booleans, got {dtype}; no "
+            "Python type holds such an element"
+        )
+    return found
+
+
+def real_dtype(dtype: Any) -> Any:
+    """The dtype of the real part of a complex dtype; any other dtype is itself."""
+    if dtype == _named["complex64"]:
+        return _named["float32"]
+    return _named["float64"] if dtype == _named["complex128"] else dtype
+
+
+def complex_dtype(dtype: Any) -> Any:
+    """The complex dtype that holds the real or complex numbers of `dtype`."""
+    if kind(dtype) == "c":
+        return dtype
+    wide = to_inexact_dtype(dtype) == _named["float64"]
+    return _named["complex128" if wide else "complex64"]
+
+
+def to_inexact_dtype(dtype: Any) -> Any:
+    """The float dtype that functions of reals give integers and booleans of `dtype`.
+
+    64-bit integers become `float64`, narrower ones and booleans `float32`.
+    """
+    if kind(dtype) not in "bui":
+        return dtype
+    wide = _bit_sizes[dtype] == 64
+    return canonicalize_dtype(_named["float64" if wide else "float32"])
+
+
+def tangent_dtype(dtype: Any) -> Any:
+    """The dtype of tangents: the same for floats and complex, else `float0`."""
+    return dtype if _kinds.get(dtype, "V") in "fc" else float0
+
+
+# --- 64 bits ---
+
+
+def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> Any:
+    """The dtype that arrays get where `dtype` is asked for.
+
+    With `olympus_enable_x64` off, 64-bit dtypes narrow to 32 bits (`complex128` to
+    `complex64`).
+
+    Args:
+      dtype: a dtype or what stands for one; None is the default float.
+      allow_extended_dtype: whether dtypes of opaque elements pass.
+
+    Returns:
+      A `numpy.dtype`, or the extended dtype itself.
+
+    Raises:
+      TypeError: `dtype` stands for no dtype.
+      ValueError: an extended dtype that was not allowed.
+
+    Example:
+      >>> from olympus import dtypes
+      >>> dtypes.canonicalize_dtype(float)
+      dtype('float32')
+    """
+    table = _wide if config.x64_enabled() else _narrow
+    try:
+        return table[dtype]
+    except (KeyError, TypeError):
+        return _canonicalize_unusual(dtype, table, allow_extended_dtype)
+
+
+def _canonicalize_unusual(dtype: Any, table: dict, allow_extended: bool) -> Any:
+    if not isinstance(dtype, ExtendedDType):
+        dtype = np.dtype(dtype)
+        return table.get(dtype, dtype)
+    if allow_extended:
+        return dtype
+    raise ValueError(
+        f"canonicalize_dtype: dtype must be of numbers, got {dtype}; pass "
+        "allow_extended_dtype=True where keys may come"
+    )
+
+
+def check_user_dtype(dtype: Any, fun_name: str) -> Any:
+    """The canonical form of a dtype a user asked for; warns where it narrows.
+
+    Python's own types and None ask for a default, so they narrow silently.
+
+    Raises:
+      TypeError: arrays cannot have this dtype.
+    """
+    if dtype is None or (isinstance(dtype, type) and dtype in python_scalar_dtypes):
+        return canonicalize_dtype(dtype)
+    asked = _concrete_dtype(dtype, fun_name)
+    if isinstance(asked, ExtendedDType):
+        return asked
+    given = canonicalize_dtype(asked)
+    if given != asked:
+        notices.warn(
+            f"{fun_name}: dtype {asked} is not available while 64-bit values are off, "
+            f"so {given} is used; ask for {given}, or turn 64-bit values on with the "
+            "setting olympus_enable_x64 or the environment variable OLYMPUS_ENABLE_X64"
+        )
+    return given
+
+
+_abstract_classes = frozenset(
+    {
+        np.generic,
+        np.number,
+        np.integer,
+        np.signedinteger,
+        np.unsignedinteger,
+        np.inexact,
+        np.floating,
+        np.complexfloating,
+        np.flexible,
+        np.character,
+        extended,
+        prng_key,
+    }
+)
+
+
+def _concrete_dtype(dtype: Any, fun_name: str) -> Any:
+    if isinstance(dtype, type) and dtype in _abstract_classes:
+        raise TypeError(
+            f"{fun_name}: dtype must be concrete, got the family {dtype.__name__}; "
+            "name one of its members"
+        )
+    try:
+        found = as_dtype(dtype)
+    except TypeError as error:
+        raise TypeError(
+            f"{fun_name}: dtype must be a dtype, a scalar class or a name, got "
+            f"{dtype!r}; write for example 'float32'"
+        ) from error
+    if not is_supported(found):
+        raise TypeError(
+            f"{fun_name}: dtype must be of numbers, booleans or keys, in this "
+            f"machine's byte order, got {found}; convert the values first"
+        )
+    return found
+
+
+# --- dtypes of values ---
+
+
+def is_python_scalar(x: Any) -> bool:
+    """Whether `x` is a Python number or boolean, so its dtype is weak."""
+    return type(x) in python_scalar_dtypes or (
+        isinstance(x, (int, float, complex)) and not isinstance(x, np.generic)
+    )
+
+
+def _scalar_base(cls: type) -> type:
+    return next(base for base in cls.__mro__ if base in python_scalar_dtypes)
+
+
+def dtype_and_weak(x: Any, fun_name: str = "result_type") -> tuple[Any, bool]:
+    """The canonical dtype of a value, or of what stands for a dtype; and if it is weak.
+
+    Raises:
+      TypeError: `x` is neither.
+    """
+    scalars = _wide_scalars if config.x64_enabled() else _narrow_scalars
+    pair = scalars.get(type(x))
+    if pair is not None:
+        return pair
+    if x is None or isinstance(x, (type, np.dtype, ExtendedDType, str)):
+        return check_user_dtype(x, fun_name), _is_weak_type(x)
+    dtype = getattr(x, "dtype", None)
+    if dtype is not None:
+        known = dtype if dtype in _kinds else _concrete_dtype(dtype, fun_name)
+        weak = bool(getattr(x, "weak_type", False))
+        return canonicalize_dtype(known, allow_extended_dtype=True), weak
+    if is_python_scalar(x):
+        return scalars[_scalar_base(type(x))]
+    if hasattr(x, "__olympus_array__"):
+        return dtype_and_weak(x.__olympus_array__(), fun_name)
+    raise TypeError(
+        f"{fun_name}: arguments must be arrays, numbers or dtypes, got {x!r} of type "
+        f"{type(x).__name__}; convert it with numpy.asarray"
+    )
+
+
+def _is_weak_type(x: Any) -> bool:
+    return isinstance(x, type) and x in (int, float, complex)
+
+
+def dtype_of(x: Any) -> Any:
+    """The canonical dtype of a value, or of what stands for a dtype."""
+    return dtype_and_weak(x, "dtype_of")[0]
+
+
+# --- promotion ---
+
+# The lattice as chains, each rising from left to right. A starred name is a weak dtype.
+# Two dtypes promote to the lowest one that stands above both.
+_CHAINS = (
+    "bool int* uint8 uint16 uint32 uint64 float* complex* complex64 complex128",
+    "int* int8 int16 int32 int64 float*",
+    "uint8 int16",
+    "uint16 int32",
+    "uint32 int64",
+    "float* bfloat16 float32 float64 complex128",
+    "float* float16 float32 complex64",
+)
+# Strict mode: weak dtypes give way within their kind, integers to floats, no more.
+_STRICT_CHAIN = "int* float* complex*"
+# Small dtypes meet no other: widening them unasked would hide a cost.
+_TOPS = {
+    "int*": [n for k in "ui" for n in _families[k] if _bits(n) < 8],
+    "float*": _TINY_FLOATS.split(),
+}
+_WEAK_NAMES = {"u": "int*", "i": "int*", "f": "float*", "c": "complex*"}
+_weak_dtypes = {
+    "int*": _named["int64"],
+    "float*": _named["float64"],
+    "complex*": _named["complex128"],
+}
+
+
+class _Lattice:
+    """An order given by its edges; each name's upper set is a bit mask."""
+
+    def __init__(self, edges: list[tuple[str, str]]) -> None:
+        self._bit = {name: 1 << i for i, name in enumerate([*_named, *_weak_dtypes])}
+        above: dict[str, list[str]] = {name: [] for name in self._bit}
+        for low, high in edges:
+            above[low].append(high)
+        self._upper = {name: self._close(name, above) for name in self._bit}
+        self._least = {mask: name for name, mask in self._upper.items()}
+
+    def _close(self, name: str, above: dict[str, list[str]]) -> int:
+        mask = self._bit[name]
+        for high in above[name]:
+            mask |= self._close(high, above)
+        return mask
+
+    def join(self, names: set[str]) -> str | None:
+        """The least name above all these, where there is one."""
+        common = -1
+        for name in names:
+            common &= self._upper[name]
+        return self._least.get(common)
+
+
+def _standard_edges() -> list[tuple[str, str]]:
+    chains = [chain.split() for chain in _CHAINS]
+    edges = [pair for chain in chains for pair in pairwise(chain)]
+    return edges + [(low, top) for low, tops in _TOPS.items() for top in tops]
+
+
+def _strict_edges() -> list[tuple[str, str]]:
+    within = [(_WEAK_NAMES[_kinds[d]], n) for n, d in _named.items() if n != "bool"]
+    return [*pairwise(_STRICT_CHAIN.split()), *within]
+
+
+_lattices = {
+    "standard": _Lattice(_standard_edges()),
+    "strict": _Lattice(_strict_edges()),
+}
+
+
+def _node(dtype: np.dtype, weak: bool) -> str:
+    """The lattice's name of a dtype."""
+    family = _kinds.get(dtype)
+    if family is None:
+        raise errors.TypePromotionError(
+            f"promote: dtypes must be of numbers or booleans, got {long_name(dtype)}, "
+            "which promotes with itself alone"
+        )
+    return _WEAK_NAMES[family] if weak and family != "b" else dtype.name
+
+
+def _refusal(names: set[str], mode: str) -> errors.TypePromotionError:
+    shown = " and ".join(
+        f"{name[:-1]} (Python scalar)" if name.endswith("*") else name
+        for name in sorted(names)
+    )
+    cure = "cast them to one dtype, for example with x.astype('float32')"
+    if mode == "strict":
+        return errors.TypePromotionError(
+            f"promote: dtypes must agree while olympus_numpy_dtype_promotion is "
+            f"'strict', got {shown}; {cure}, or set it to 'standard'"
+        )
+    return errors.TypePromotionError(
+        f"promote: dtypes must have a common one, got {shown}; integers under 8 bits "
+        f"and floats of 8 bits or fewer are never widened unasked, so {cure}"
+    )
+
+
+def _join(mode: str, typed: tuple[tuple[Any, bool], ...]) -> tuple[Any, bool]:
+    """Join (dtype, weak) pairs; 64-bit results are left as they are."""
+    dtypes = {dtype for dtype, _ in typed}
+    all_weak = all(weak for _, weak in typed)
+    if len(dtypes) == 1:
+        (dtype,) = dtypes
+        return dtype, all_weak and kind(dtype) != "b"
+    # Where all are weak their strong forms decide, so that a weak int16 and a weak
+    # int32 give a weak int32 and not the default integer.
+    names = {_node(dtype, weak and not all_weak) for dtype, weak in typed}
+    joined = _lattices[mode].join(names)
+    if joined is None and all_weak:
+        names = {_node(dtype, True) for dtype, _ in typed}
+        joined = _lattices[mode].join(names)
+    if joined is None:
+        raise _refusal(names, mode)
+    if joined in _weak_dtypes:
+        return _weak_dtypes[joined], True
+    return _named[joined], all_weak and joined != "bool"
+
+
+@caching.bounded_cache(4096, "dtype promotion")
+def _cached_join(
+    mode: str, x64: bool, typed: tuple[tuple[Any, bool], ...]
+) -> tuple[Any, bool]:
+    dtype, weak = _join(mode, typed)
+    return (dtype if x64 else _narrow.get(dtype, dtype)), weak
+
+
+def lattice_result(*typed: tuple[Any, bool]) -> tuple[Any, bool]:
+    """Join canonical (dtype, weak) pairs into one: what operations promote by.
+
+    Raises:
+      TypePromotionError: no dtype stands above all of them.
+    """
+    first = typed[0]
+    if len(typed) == 1 or (len(typed) == 2 and first == typed[1]):
+        return first
+    mode = config.numpy_dtype_promotion.value
+    return _cached_join(mode, config.x64_enabled(), typed)
+
+
+def promote_types(a: Any, b: Any) -> Any:
+    """The dtype that values of dtypes `a` and `b` have together.
+
+    Args:
+      a: a dtype or what stands for one; `int`, `float` and `complex` are weak.
+      b: the same.
+
+    Returns:
+      The dtype, with 64 bits where the lattice says so, whatever
+      `olympus_enable_x64`.
+
+    Raises:
+      TypePromotionError: no dtype stands above both.
+
+    Example:
+      >>> from olympus._src.core import dtypes
+      >>> dtypes.promote_types("bfloat16", "float16")
+      dtype('float32')
+    """
+    pairs = tuple(
+        (_concrete_dtype(x, "promote_types"), _is_weak_type(x)) for x in (a, b)
+    )
+    return _cached_join(config.numpy_dtype_promotion.value, True, pairs)[0]
+
+
+def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
+    """The dtype that an operation on these arguments works in.
+
+    Args:
+      *args: arrays, numbers, dtypes or what stands for one.
+      return_weak_type_flag: whether to return also if the dtype is weak.
+
+    Returns:
+      The dtype, or the pair (dtype, weak).
+
+    Raises:
+      ValueError: there is no argument.
+      TypeError: an argument has no dtype.
+      TypePromotionError: no dtype stands above all of them.
+
+    Source:
+      NumPy, `numpy.result_type`, with a lattice of its own.
+
+    Example:
+      >>> import numpy as np
+      >>> from olympus import dtypes
+      >>> dtypes.result_type(np.ones(3, np.float16), 2.0)
+      dtype('float16')
+    """
+    if not args:
+        raise ValueError(
+            "result_type: at least one array or dtype is required, got none; "
+            "pass what the operation will work on"
+        )
+    dtype, weak = lattice_result(*[dtype_and_weak(x) for x in args])
+    if weak:  # a weak result has the widest dtype of its kind, whatever its size
+        dtype = canonicalize_dtype(_widest_names[kind(dtype)])
+    return (dtype, weak) if return_weak_type_flag else dtype
