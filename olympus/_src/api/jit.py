@@ -1,0 +1,594 @@
+"""`jit`: compiles a function, once for each signature it is called with."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from olympus._src import tree
+from olympus._src.api import function_key, signatures, stages
+from olympus._src.core import ir, trace
+from olympus._src.foundation import caching, config, events, logs, source, tracebacks
+from olympus._src.higher_order import jit as jit_
+from olympus._src.interpreters import evaluate, partial_eval
+from olympus._src.runtime import array as array_
+from olympus._src.runtime import client
+
+ArrayImpl = array_.ArrayImpl
+current = trace.current
+_eval = evaluate.eval_trace()
+
+
+class Options:
+    """What `jit` was asked for, beside the function; hashable."""
+
+    __slots__ = (
+        "_key",
+        "compiler_options",
+        "device",
+        "donate_argnames",
+        "donate_argnums",
+        "inline",
+        "keep_unused",
+        "static_argnames",
+        "static_argnums",
+    )
+
+    def __init__(self, **fields: Any) -> None:
+        for name in Options.__slots__[1:]:
+            setattr(self, name, fields[name])
+        self._key = tuple([fields[name] for name in Options.__slots__[1:]])
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Options and self._key == other._key
+
+
+class Traced:
+    """A function traced for one signature."""
+
+    __slots__ = (
+        "consts",
+        "debug_info",
+        "donated",
+        "duration_s",
+        "has_tracers",
+        "name",
+        "out_tree",
+        "program",
+        "signature",
+    )
+
+    def alive(self) -> bool:
+        """Whether constants that are tracers still belong to open traces."""
+        return not self.has_tracers or all(
+            not isinstance(c, trace.Tracer) or not c._trace.ended for c in self.consts
+        )
+
+
+class Entry:
+    """A compiled signature: what a call needs."""
+
+    __slots__ = ("compiled", "donates", "name", "out_tree", "run", "single")
+
+    def __init__(self, traced: Traced, compiled: evaluate.CompiledProgram) -> None:
+        self.compiled = compiled
+        self.run = compiled.run
+        self.out_tree = traced.out_tree
+        self.single = tree.treedef_is_leaf(traced.out_tree)
+        self.name = traced.name
+        self.donates = any(traced.donated)
+
+    def call(self, buffers: list[Any]) -> Any:
+        outs = self.run(buffers)
+        return outs[0] if self.single else self.out_tree.unflatten(outs)
+
+
+class State:
+    """What is known of one function under one set of options; shared by equal ones."""
+
+    __slots__ = (
+        "__weakref__",
+        "entries",
+        "flat_entries",
+        "key",
+        "lock",
+        "records",
+        "traced",
+    )
+
+    def __init__(self, key: Any = None) -> None:
+        self.key = key  # the function's key when it was first called; None: private
+        self.flat_entries: dict[Any, Entry] = {}
+        self.entries: dict[Any, Entry] = {}
+        self.traced: dict[Any, Traced] = {}
+        self.records: list[signatures.Retrace] = []
+        self.lock = threading.RLock()
+        _states.add(self)
+
+    def private_copy(self) -> State:
+        """A state of its own for a function that no longer equals its key."""
+        state = State()
+        state.flat_entries.update(self.flat_entries)
+        state.entries.update(self.entries)
+        state.traced.update(self.traced)
+        state.records.extend(self.records)
+        return state
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        self.flat_entries.clear()
+        self.entries.clear()
+        self.traced.clear()
+
+
+_states: weakref.WeakSet[State] = weakref.WeakSet()
+_by_function: weakref.WeakKeyDictionary[Any, dict[Options, State]] = (
+    weakref.WeakKeyDictionary()
+)
+_by_key = caching.Bounded(1024, "functions by what they are")
+
+
+def _clear_states() -> None:
+    for state in list(_states):
+        state.clear()
+
+
+caching.register(_clear_states, "jitted programs")
+
+
+class CacheInfo:
+    """How often a jitted function was traced, and why.
+
+    Attributes:
+      size: signatures compiled.
+      retraces: a `Retrace` for each time the function was traced.
+    """
+
+    __slots__ = ("retraces", "size")
+
+    def __init__(self, size: int, retraces: Sequence[signatures.Retrace]) -> None:
+        self.size = size
+        self.retraces = list(retraces)
+
+    def __repr__(self) -> str:
+        lines = [f"CacheInfo(size={self.size}, retraces={len(self.retraces)})"]
+        return "\n".join(lines + [f"  {r}" for r in self.retraces])
+
+
+class JitFunction:
+    """A function that compiles itself for each signature it is called with."""
+
+    frozen_for_keys = True
+
+    def __init__(self, fun: Callable[..., Any], options: Options) -> None:
+        _copy_names(self, fun)
+        self.__wrapped__ = fun
+        self._fun = fun
+        self._options = options
+        self._state: State | None = None
+        self._flat_entries: dict[Any, Entry] = {}
+        self._params: signatures.Parameters | None = None
+        self._plain = not options.static_argnums and not options.static_argnames
+        self._plain = self._plain and options.device is None
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else _BoundJit(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<jit of {self._fun!r}>"
+
+    # -- calls ---------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if current.trace is _eval and not kwargs:
+            key: list[Any] = [config.trace_context()]
+            buffers = []
+            for x in args:
+                if type(x) is not ArrayImpl:
+                    break
+                key.append(x.aval)
+                buffers.append(x._buffer)
+            else:
+                entry = self._flat_entries.get(tuple(key))
+                if entry is not None:
+                    try:
+                        outs = entry.run(buffers)
+                    except Exception as error:
+                        raise _explained(error, entry, args) from None
+                    return outs[0] if entry.single else entry.out_tree.unflatten(outs)
+        return self._call(args, kwargs)
+
+    def _call(self, args: Any, kwargs: Any) -> Any:
+        try:
+            return self._dispatch(args, kwargs)
+        except Exception as error:
+            tracebacks.hide(error)
+            raise
+
+    def _dispatch(self, args: Any, kwargs: Any) -> Any:
+        if config.jit_disabled():
+            return self._fun(*args, **kwargs)
+        call = self._parameters().bind(args, kwargs)
+        if current.trace is not _eval:
+            return self._stage(call)
+        device = self._options.device
+        arrays = [signatures.as_argument(x, call, i) for i, x in enumerate(call.leaves)]
+        if client.several_devices():
+            device = device or evaluate.common_device(arrays)
+            arrays = evaluate.on_device(arrays, device)
+        call.avals = [a.aval for a in arrays]
+        key = (config.trace_context(), device, call.key())
+        state = self._current_state()
+        entry = state.entries.get(key)
+        if entry is None:
+            entry = self._compile_entry(call, key, device)
+        buffers = [a._buffer for a in arrays]
+        if self._plain and not kwargs and all(type(x) is ArrayImpl for x in args):
+            if not client.several_devices():
+                self._flat_entries[(key[0], *call.avals)] = entry
+        try:
+            return entry.call(buffers)
+        except Exception as error:
+            raise _explained(error, entry, call.leaves) from None
+
+    def _compile_entry(self, call: signatures.Call, key: Any, device: Any) -> Entry:
+        state = self._own_state()
+        with state.lock:
+            entry = state.entries.get(key)
+            if entry is not None:
+                return entry
+            traced = self._trace(call)
+            lowered = self._lower(traced, device)
+            compiled = lowered.compile(self._options.compiler_options)
+            _log_compile(traced, lowered, compiled)
+            if state.records:
+                record = state.records[-1]
+                record.lower_s, record.compile_s = (
+                    lowered.duration_s,
+                    compiled.duration_s,
+                )
+            entry = Entry(traced, compiled)
+            state.entries[key] = entry
+            return entry
+
+    def _stage(self, call: signatures.Call) -> Any:
+        """Applies the function as one equation of the program being traced."""
+        call.avals = [
+            signatures.argument_aval(x, call, i) for i, x in enumerate(call.leaves)
+        ]
+        traced = self._trace(call)
+        outs = jit_.bind_program(
+            traced.program,
+            traced.consts,
+            call.leaves,
+            name=traced.name,
+            donated=tuple(traced.donated),
+            keep_unused=self._options.keep_unused,
+            inline=self._options.inline,
+            compiler_options=self._options.compiler_options,
+        )
+        return traced.out_tree.unflatten(outs)
+
+    # -- tracing -------------------------------------------------------------------
+
+    def _trace(self, call: signatures.Call) -> Traced:
+        key = (config.trace_context(), current.axis_env, call.key())
+        state = self._own_state()
+        traced = state.traced.get(key)
+        if traced is not None and traced.alive():
+            return traced
+        with state.lock:
+            traced = state.traced.get(key)
+            if traced is not None and traced.alive():
+                return traced
+            traced = _trace_call(self._fun, call)
+            traced.donated = call.donated(self._options)
+            if not traced.has_tracers or state.key is None:
+                state.traced[key] = traced
+            record = signatures.Retrace(call, state.records, traced.duration_s)
+            state.records.append(record)
+        if config.explain_misses():
+            logs.info(f"TRACING CACHE MISS: {record}")
+        return traced
+
+    def _lower(self, traced: Traced, device: Any) -> evaluate.LoweredProgram:
+        return evaluate.lower(
+            traced.program,
+            traced.consts,
+            name=traced.name,
+            device=device,
+            donated=traced.donated,
+            keep_unused=self._options.keep_unused,
+            result_names=traced.debug_info.result_paths,
+        )
+
+    def _parameters(self) -> signatures.Parameters:
+        if self._params is None:
+            self._params = signatures.Parameters(self._fun, self._options)
+        return self._params
+
+    def _current_state(self) -> State:
+        state = self._state
+        if state is None:
+            state = self._state = _find_state(self._fun, self._options)
+        return state
+
+    def _own_state(self) -> State:
+        """The state to trace in: shared only while the function equals its key."""
+        state = self._current_state()
+        if state.key is None or not state.entries:
+            return state
+        if function_key.function_key(self._fun) == state.key:
+            return state
+        state = self._state = state.private_copy()
+        return state
+
+    # -- stages --------------------------------------------------------------------
+
+    def trace(self, *args: Any, **kwargs: Any) -> stages.Traced:
+        """Traces for these arguments, which may be `ShapeDtypeStruct`s.
+
+        Returns:
+          A `stages.Traced` with the olympuspr.
+        """
+        return self._traced_stage(self._trace, args, kwargs)
+
+    def trace_afresh(self, *args: Any, **kwargs: Any) -> stages.Traced:
+        """`trace`, without looking in the cache: the function runs again."""
+        return self._traced_stage(self._trace_uncached, args, kwargs)
+
+    def _traced_stage(self, tracing: Any, args: Any, kwargs: Any) -> stages.Traced:
+        try:
+            call = self._parameters().bind(args, kwargs)
+            call.avals = [
+                signatures.abstract_argument(x, call, i)
+                for i, x in enumerate(call.leaves)
+            ]
+            traced = tracing(call)
+        except Exception as error:
+            tracebacks.hide(error)
+            raise
+        return stages.Traced(traced, call, self)
+
+    def _trace_uncached(self, call: signatures.Call) -> Traced:
+        traced = _trace_call(self._fun, call)
+        traced.donated = call.donated(self._options)
+        return traced
+
+    @property
+    def compiler_options(self) -> tuple[tuple[str, Any], ...]:
+        """XLA's options, by name."""
+        return self._options.compiler_options
+
+    def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:
+        """Traces and lowers for these arguments; `trace(...).lower()`."""
+        return self.trace(*args, **kwargs).lower()
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """The `ShapeDtypeStruct`s of the results, without computing them."""
+        return self.trace(*args, **kwargs).out_info
+
+    def lower_traced(self, traced: Traced) -> evaluate.LoweredProgram:
+        """Lowers for the options' device."""
+        return self._lower(traced, self._options.device)
+
+    # -- the cache -----------------------------------------------------------------
+
+    def cache_info(self) -> CacheInfo:
+        """How many signatures are compiled, and why the function was traced."""
+        state = self._current_state()
+        return CacheInfo(len(state.entries), state.records)
+
+    def clear_cache(self) -> None:
+        """Forgets all traced and compiled signatures of this function."""
+        self._current_state().clear()
+        self._flat_entries.clear()
+
+    def _cache_size(self) -> int:
+        return len(self._current_state().entries)
+
+
+class _BoundJit:
+    """A jitted function as a method of an instance."""
+
+    def __init__(self, jitted: JitFunction, instance: Any) -> None:
+        self.__func__ = jitted
+        self.__self__ = instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.__func__, name)
+        if name in ("trace", "lower", "eval_shape"):
+            return lambda *args, **kwargs: found(self.__self__, *args, **kwargs)
+        return found
+
+
+def _copy_names(wrapper: Any, fun: Any) -> None:
+    for name in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
+        value = getattr(fun, name, None)
+        if value is not None:
+            setattr(wrapper, name, value)
+    if not hasattr(fun, "__name__"):
+        wrapper.__name__ = source.function_name(fun)
+    wrapper.__dict__.update(
+        {k: v for k, v in getattr(fun, "__dict__", {}).items() if k not in ("_fun",)}
+        if inspect.isfunction(fun)
+        else {}
+    )
+
+
+def _find_state(fun: Any, options: Options) -> State:
+    try:
+        by_options = _by_function.get(fun)
+    except TypeError:
+        return State()
+    if by_options is not None and options in by_options:
+        return by_options[options]
+    key = function_key.function_key(fun)
+    state = None
+    if key is not None:
+        state = _by_key.get((key, options))
+    if state is None:
+        state = State(key)
+        if key is not None:
+            _by_key[(key, options)] = state
+    try:
+        _by_function.setdefault(fun, {})[options] = state
+    except TypeError:
+        pass  # no weak references: the function is known by its key alone
+    return state
+
+
+def _trace_call(fun: Any, call: signatures.Call) -> Traced:
+    start = time.perf_counter()
+    out_tree: Any = None
+    paths: Any = None
+    info = call.debug_info()
+
+    def run(*tracers: Any) -> list[Any]:
+        nonlocal out_tree, paths
+        args, kwargs = call.arguments(tracers)
+        result = fun(*args, **kwargs)
+        outs, out_tree = tree.tree_flatten(result)
+        paths = signatures.result_paths(result, out_tree)
+        signatures.check_results(outs, paths, info)
+        return outs
+
+    program, consts = partial_eval.trace_to_olympuspr(run, call.avals, info)
+    info.result_paths = paths
+    traced = Traced()
+    traced.program, traced.consts, traced.out_tree = program, consts, out_tree
+    traced.debug_info = info
+    traced.name = info.func_name
+    traced.has_tracers = any(isinstance(c, trace.Tracer) for c in consts)
+    traced.signature = call.light()
+    traced.duration_s = time.perf_counter() - start
+    events.record_event_duration_secs(
+        "/olympus/core/compile/trace_duration", traced.duration_s
+    )
+    return traced
+
+
+def _log_compile(traced: Traced, lowered: Any, compiled: Any) -> None:
+    if config.log_compiles_on():
+        shapes = ", ".join(a.short() for a in traced.program.in_avals)
+        logs.warning(
+            f"Compiled {traced.name} for arguments ({shapes}): trace "
+            f"{traced.duration_s:.4f} s, lower {lowered.duration_s:.4f} s, compile "
+            f"{compiled.duration_s:.4f} s"
+        )
+
+
+def _explained(error: Exception, entry: Entry, args: Sequence[Any]) -> Exception:
+    """The error of an execution; names arguments that were deleted or donated."""
+    for i, x in enumerate(args):
+        if type(x) is ArrayImpl and x.is_deleted():
+            return RuntimeError(
+                f"{entry.name}: argument {i} of type {x.aval.short()} has been deleted "
+                "or donated to an earlier call; keep a copy, or do not donate it"
+            )
+    return error
+
+
+def jit(
+    fun: Callable[..., Any] | None = None,
+    /,
+    *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Sequence[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Sequence[str] | None = None,
+    keep_unused: bool = False,
+    device: Any = None,
+    backend: str | None = None,
+    inline: bool = False,
+    compiler_options: dict[str, Any] | None = None,
+) -> Any:
+    """Compiles a function with XLA, once for each signature it is called with.
+
+    Args:
+      fun: a function of arrays and pytrees of them.
+      in_shardings, out_shardings: a device's sharding for inputs and outputs.
+      static_argnums, static_argnames: arguments that are Python values, part of the
+        signature; each is inferred from the other. They must be hashable.
+      donate_argnums, donate_argnames: arguments whose buffers results may take over.
+      keep_unused: keep arguments nobody reads in the compiled program.
+      device, backend: where to run; default the arguments' device.
+      inline: splice the program into the one that calls it.
+      compiler_options: XLA's options, by name.
+
+    Returns:
+      A callable with `fun`'s signature, and `trace`, `lower`, `eval_shape`,
+      `cache_info` and `clear_cache`.
+
+    Raises:
+      TypeError: `fun` is not callable, or an argument is not an array or static.
+      ValueError: static or donated arguments do not exist, or are not hashable.
+
+    Example:
+      >>> import olympus
+      >>> olympus.jit(lambda x: 2 * x)(3)
+      Array(6, dtype=int32, weak_type=True)
+    """
+    options = dict(
+        in_shardings=in_shardings,
+        out_shardings=out_shardings,
+        static_argnums=static_argnums,
+        static_argnames=static_argnames,
+        donate_argnums=donate_argnums,
+        donate_argnames=donate_argnames,
+        keep_unused=keep_unused,
+        device=device,
+        backend=backend,
+        inline=inline,
+        compiler_options=compiler_options,
+    )
+    if fun is None:
+        return lambda f: jit(f, **options)
+    if not callable(fun):
+        raise TypeError(
+            f"jit: expected a callable, got {fun!r} of type {type(fun).__name__}; pass "
+            "the function itself, not its result"
+        )
+    if inspect.isgeneratorfunction(fun) or inspect.iscoroutinefunction(fun):
+        raise TypeError(
+            f"jit: {source.function_name(fun)} is a generator or coroutine function, "
+            "which cannot be traced; return arrays instead"
+        )
+    static = signatures.resolve(fun, "static", static_argnums, static_argnames)
+    donate = signatures.resolve(fun, "donate", donate_argnums, donate_argnames)
+    signatures.check_disjoint(static, donate)
+    return JitFunction(
+        fun,
+        Options(
+            static_argnums=static[0],
+            static_argnames=static[1],
+            donate_argnums=donate[0],
+            donate_argnames=donate[1],
+            keep_unused=bool(keep_unused),
+            inline=bool(inline),
+            device=_device(device, backend, in_shardings, out_shardings),
+            compiler_options=tuple(sorted((compiler_options or {}).items())),
+        ),
+    )
+
+
+def _device(device: Any, backend: str | None, *shardings: Any) -> Any:
+    if backend is not None:
+        return client.devices(backend)[0]
+    for sharding in shardings:
+        if sharding is not None and device is None:
+            device = next(iter(sharding.device_set))
+    return device
+

@@ -1,0 +1,306 @@
+"""The stages of a call as values: traced, lowered, compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src import tree
+from olympus._src.api import shapes, signatures
+from olympus._src.core import ir, trace
+from olympus._src.interpreters import evaluate
+from olympus._src.runtime import mlir
+
+
+class ArgInfo:
+    """Type of an argument, and whether it is donated.
+
+    Attributes:
+      aval: the type.
+      donated: whether a result may take over the argument's buffer.
+    """
+
+    __slots__ = ("aval", "donated")
+
+    def __init__(self, aval: Any, donated: bool) -> None:
+        self.aval = aval
+        self.donated = donated
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the axes."""
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        """Element type."""
+        return self.aval.dtype
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is ArgInfo
+            and other.aval is self.aval
+            and other.donated == self.donated
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.aval, self.donated))
+
+    def __repr__(self) -> str:
+        return f"ArgInfo({self.aval!r}, donated={self.donated})"
+
+
+class _Stage:
+    """What all stages know of the signature."""
+
+    __slots__ = ("_call", "_jitted", "_traced")
+
+    def __init__(self, traced: Any, call: signatures.Call, jitted: Any) -> None:
+        self._traced = traced
+        self._call = call.light()
+        self._jitted = jitted
+
+    @property
+    def in_tree(self) -> Any:
+        """The structure of `(args, kwargs)`, static arguments left out."""
+        return self._call.structure
+
+    @property
+    def out_tree(self) -> Any:
+        """The structure of the result."""
+        return self._traced.out_tree
+
+    @property
+    def in_avals(self) -> Any:
+        """Types of the arguments, in `in_tree`."""
+        return self.in_tree.unflatten(self._call.avals)
+
+    @property
+    def args_info(self) -> Any:
+        """An `ArgInfo` for each argument, in `in_tree`."""
+        infos = [
+            ArgInfo(aval, donated)
+            for aval, donated in zip(
+                self._call.avals, self._traced.donated, strict=True
+            )
+        ]
+        return self.in_tree.unflatten(infos)
+
+    @property
+    def donate_argnums(self) -> tuple[int, ...]:
+        """Indices of donated leaves."""
+        return tuple([i for i, d in enumerate(self._traced.donated) if d])
+
+    @property
+    def out_info(self) -> Any:
+        """A `ShapeDtypeStruct` for each result, in `out_tree`."""
+        structs = [shapes.struct_of(a) for a in self._traced.program.out_avals]
+        return self.out_tree.unflatten(structs)
+
+
+class Traced(_Stage):
+    """A function specialised to a signature, as an olympuspr.
+
+    Example:
+      >>> import olympus
+      >>> print(olympus.jit(lambda x: 2 * x).trace(3).olympuspr)
+      { lambda ; a:i32[]. let b:i32[] = mul 2:i32[] a in (b,) }
+    """
+
+    __slots__ = ()
+
+    @property
+    def olympuspr(self) -> ir.ClosedOlympuspr:
+        """The program, with the values of its constants."""
+        return ir.ClosedOlympuspr(self._traced.program, self._traced.consts)
+
+    @property
+    def effects(self) -> frozenset[Any]:
+        """The program's effects."""
+        return self._traced.program.effects
+
+    @property
+    def fun_name(self) -> str:
+        """The function's name."""
+        return self._traced.name
+
+    def lower(
+        self, *, lowering_platforms: Sequence[str] | None = None, **_: Any
+    ) -> Lowered:
+        """Lowers to StableHLO.
+
+        Args:
+          lowering_platforms: one platform to lower for in place of the device's.
+        """
+        _refuse_tracers(self._traced.consts)
+        lowered = self._jitted.lower_traced(self._traced)
+        return Lowered(self._traced, self._call, self._jitted, lowered)
+
+    def __repr__(self) -> str:
+        return f"Traced({self.fun_name}: {self._traced.program.in_avals})"
+
+
+def _refuse_tracers(consts: Sequence[Any]) -> None:
+    for c in consts:
+        if isinstance(c, trace.Tracer):
+            raise trace.leaked(c, "lowering")
+
+
+class Lowered(_Stage):
+    """A function as StableHLO, ready to compile."""
+
+    __slots__ = ("_lowered",)
+
+    def __init__(self, traced: Any, call: Any, jitted: Any, lowered: Any) -> None:
+        super().__init__(traced, call, jitted)
+        self._lowered = lowered
+
+    def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
+        """The program in readable form.
+
+        Args:
+          dialect: 'stablehlo' (the default) or 'hlo'.
+          debug_info: write source positions.
+
+        Raises:
+          ValueError: an unknown dialect.
+        """
+        text = self._lowered.with_locations() if debug_info else self._lowered.text
+        if _dialect(dialect) == "hlo":
+            return mlir.hlo_text(text)
+        return mlir.canonical_text(text, debug_info=debug_info)
+
+    def compiler_ir(self, dialect: str | None = None) -> Any:
+        """The program as the compiler's own object: an MLIR module, or an XLA one.
+
+        Raises:
+          ValueError: an unknown dialect.
+        """
+        if _dialect(dialect) == "hlo":
+            return mlir.xla_computation(self._lowered.text)
+        return mlir.parse(self._lowered.text)
+
+    def cost_analysis(self) -> Any:
+        """XLA's estimate of the cost before optimisation, or None."""
+        return mlir.cost_analysis(self._lowered.text)
+
+    def compile(self, compiler_options: dict[str, Any] | None = None) -> Compiled:
+        """Compiles for the device.
+
+        Args:
+          compiler_options: XLA's options by name, beside those of `jit`.
+        """
+        options = dict(self._jitted.compiler_options)
+        options.update(compiler_options or {})
+        compiled = self._lowered.compile(tuple(sorted(options.items())))
+        return Compiled(self._traced, self._call, self._jitted, compiled)
+
+    def __repr__(self) -> str:
+        return f"Lowered({self._traced.name})"
+
+
+def _dialect(dialect: str | None) -> str:
+    if dialect in (None, "stablehlo", "mhlo"):
+        return "stablehlo"
+    if dialect == "hlo":
+        return "hlo"
+    raise ValueError(
+        f"as_text: dialect must be 'stablehlo' or 'hlo', got {dialect!r}"
+    )
+
+
+class Compiled(_Stage):
+    """A compiled function of one signature."""
+
+    __slots__ = ("_compiled", "_wanted")
+
+    def __init__(self, traced: Any, call: Any, jitted: Any, compiled: Any) -> None:
+        super().__init__(traced, call, jitted)
+        self._compiled = compiled
+        self._wanted = [a.strip_weak_type() for a in call.avals]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the program; static arguments are not passed.
+
+        Raises:
+          TypeError: the arguments' structure or types are not those compiled for, or an
+            argument is being traced.
+        """
+        leaves, structure = tree.tree_flatten((args, kwargs))
+        for x in leaves:
+            if isinstance(x, trace.Tracer):
+                raise TypeError(
+                    "Cannot apply OLYMPUS transformations to a function lowered and "
+                    "compiled for a particular signature. Detected argument of Tracer "
+                    f"type {type(x)}"
+                )
+        if structure != self.in_tree:
+            raise TypeError(self._structure_message(structure))
+        call = self._call
+        arrays = [signatures.as_argument(x, call, i) for i, x in enumerate(leaves)]
+        self._check_types(arrays)
+        arrays = evaluate.on_device(arrays, self._compiled.lowered.device)
+        outs = self._compiled.run([a._buffer for a in arrays])
+        return self.out_tree.unflatten(outs)
+
+    call = __call__
+
+    def _structure_message(self, structure: Any) -> str:
+        return (
+            "Function compiled with input pytree does not match the input pytree it "
+            f"was called with. Compiled with:\n  {self.in_tree}\nbut called with:\n  "
+            f"{structure}\nfor the function {self._traced.name}; static arguments are "
+            "part of the compiled function and are not passed"
+        )
+
+    def _check_types(self, arrays: Sequence[Any]) -> None:
+        wrong = [
+            (i, wanted, a.aval)
+            for i, (wanted, a) in enumerate(zip(self._wanted, arrays, strict=True))
+            if a.aval.strip_weak_type() is not wanted
+        ]
+        if not wrong:
+            return
+        paths = self._call.paths()
+        lines = [
+            f"Argument '{paths[i]}' compiled with {wanted.str_long()} and called with "
+            f"{given.str_long()}"
+            for i, wanted, given in wrong
+        ]
+        raise TypeError(
+            "Argument types differ from the types for which this computation was "
+            "compiled. The mismatches are:\n" + "\n".join(lines)
+        )
+
+    def as_text(self) -> str | None:
+        """The optimised program in XLA's HLO."""
+        return self._compiled.executable.hlo_text()
+
+    def cost_analysis(self) -> Any:
+        """XLA's estimate of the cost, by name (as in 'flops'), or None."""
+        return self._compiled.executable.cost_analysis()
+
+    def memory_analysis(self) -> Any:
+        """XLA's account of the memory of arguments, results and temporaries."""
+        return self._compiled.executable.memory_analysis()
+
+    def runtime_executable(self) -> Any:
+        """The executable as the runtime holds it."""
+        return self._compiled.executable.loaded
+
+    @property
+    def input_shardings(self) -> Any:
+        """A sharding for each argument, in `in_tree`."""
+        sharding = self._compiled.executable.sharding
+        return self.in_tree.unflatten([sharding] * len(self._wanted))
+
+    @property
+    def output_shardings(self) -> Any:
+        """A sharding for each result, in `out_tree`."""
+        sharding = self._compiled.executable.sharding
+        return self.out_tree.unflatten([sharding] * len(self._traced.program.outvars))
+
+    def __repr__(self) -> str:
+        return f"Compiled({self._traced.name})"
+
+

@@ -1,0 +1,81 @@
+"""`make_olympuspr` and `eval_shape`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from olympus._src.api import jit as jit_
+from olympus._src.core import ir, trace
+from olympus._src.foundation import source
+
+current = trace.current
+
+
+def make_olympuspr(
+    fun: Callable[..., Any],
+    static_argnums: int | Sequence[int] = (),
+    axis_env: Sequence[tuple[Any, int]] | None = None,
+    return_shape: bool = False,
+) -> Callable[..., Any]:
+    """A function that traces `fun` and returns its program.
+
+    Args:
+      fun: a function of arrays and pytrees of them.
+      static_argnums: positions of arguments that are Python values.
+      axis_env: pairs of the name and size of mapped axes `fun` may refer to.
+      return_shape: also return the `ShapeDtypeStruct`s of the result.
+
+    Returns:
+      A function of `fun`'s arguments (or descriptions of them) that returns a
+      `ClosedOlympuspr`, or a pair of it and the result's description.
+
+    Raises:
+      TypeError: `fun` is not callable.
+
+    Example:
+      >>> import olympus
+      >>> olympus.make_olympuspr(lambda x: x * x)(2.0)
+      { lambda ; a:f32[]. let b:f32[] = mul a a in (b,) }
+    """
+    if not callable(fun):
+        raise TypeError(
+            f"make_olympuspr: expected a callable, got {fun!r}; pass the function "
+            "itself, not its result"
+        )
+    jitted = jit_.jit(fun, static_argnums=static_argnums or None)
+
+    def traced_program(*args: Any, **kwargs: Any) -> Any:
+        outer = current.axis_env
+        current.axis_env = outer + tuple(map(tuple, axis_env or ()))
+        try:
+            traced = jitted.trace_afresh(*args, **kwargs)
+        finally:
+            current.axis_env = outer
+        program: ir.ClosedOlympuspr = traced.olympuspr
+        return (program, traced.out_info) if return_shape else program
+
+    name = source.function_name(fun)
+    traced_program.__name__ = traced_program.__qualname__ = f"make_olympuspr({name})"
+    traced_program.__wrapped__ = fun  # type: ignore[attr-defined]
+    return traced_program
+
+
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The shapes and dtypes of `fun`'s results, without computing them.
+
+    Args:
+      fun: a function of arrays and pytrees of them.
+      *args, **kwargs: arrays, or `ShapeDtypeStruct`s in their place.
+
+    Returns:
+      A `ShapeDtypeStruct` for each result, in the result's structure.
+
+    Example:
+      >>> import olympus, olympus.numpy as onp
+      >>> olympus.eval_shape(lambda x: x[:, 0], onp.ones((3, 2)))
+      ShapeDtypeStruct(shape=(3,), dtype=float32)
+    """
+    if isinstance(fun, jit_.JitFunction):
+        return fun.eval_shape(*args, **kwargs)
+    return jit_.jit(fun).trace_afresh(*args, **kwargs).out_info

@@ -1,0 +1,245 @@
+"""Abstract values: what is known of a value while a program is traced.
+
+Avals are interned: two equal avals are one object, so that they compare and hash by
+identity and a cache keyed by avals costs a pointer comparison a piece.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes
+from olympus._src.foundation import config
+
+
+class AbstractValue:
+    """The type of a value of a program."""
+
+    __slots__ = ()
+
+    def short(self) -> str:
+        """The printed type, as in `f32[3]`."""
+        raise NotImplementedError
+
+    def to_tangent(self) -> AbstractValue:
+        """The type of tangents of values of this type."""
+        raise NotImplementedError
+
+    def strip_weak_type(self) -> AbstractValue:
+        """The same type without weakness."""
+        return self
+
+
+class ShapedArray(AbstractValue):
+    """An array of known shape and dtype.
+
+    Args:
+      shape: sizes of the axes.
+      dtype: element type.
+      weak_type: the dtype comes from a Python scalar and gives way in promotion.
+
+    Example:
+      >>> ShapedArray((3,), np.dtype('float32'))
+      ShapedArray(float32[3])
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_mlir",
+        "_short",
+        "dtype",
+        "ndim",
+        "shape",
+        "size",
+        "weak_type",
+    )
+    shape: tuple[int, ...]
+    dtype: Any
+    weak_type: bool
+    ndim: int
+    size: int
+
+    def __new__(cls, shape: Any, dtype: Any, weak_type: bool = False) -> ShapedArray:
+        key = (shape, dtype, weak_type)
+        try:
+            found = _interned.get(key)
+        except TypeError:
+            found = None
+        if found is not None:
+            return found
+        return _intern(tuple(shape), _as_dtype(dtype), bool(weak_type))
+
+    def __reduce__(self) -> Any:
+        return ShapedArray, (self.shape, self.dtype, self.weak_type)
+
+    def __copy__(self) -> ShapedArray:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> ShapedArray:
+        return self
+
+    def update(self, **changes: Any) -> ShapedArray:
+        """This aval with `shape`, `dtype` or `weak_type` replaced."""
+        return ShapedArray(
+            changes.get("shape", self.shape),
+            changes.get("dtype", self.dtype),
+            changes.get("weak_type", self.weak_type),
+        )
+
+    def short(self) -> str:
+        text = self._short
+        if text is None:
+            sizes = ",".join(map(str, self.shape))
+            text = self._short = f"{dtypes.short_name(self.dtype)}[{sizes}]"
+        return text
+
+    def str_long(self) -> str:
+        """The type with the dtype's full name, as in `int32[3]`."""
+        return f"{dtypes.long_name(self.dtype)}[{','.join(map(str, self.shape))}]"
+
+    def __repr__(self) -> str:
+        weak = ", weak_type=True" if self.weak_type else ""
+        return f"ShapedArray({self.str_long()}{weak})"
+
+    def strip_weak_type(self) -> ShapedArray:
+        return ShapedArray(self.shape, self.dtype) if self.weak_type else self
+
+    def to_tangent(self) -> ShapedArray:
+        return ShapedArray(
+            self.shape, dtypes.tangent_dtype(self.dtype), self.weak_type
+        )
+
+    def with_leading_axis(self, size: int) -> ShapedArray:
+        """The aval of a stack of `size` such arrays."""
+        return ShapedArray((size, *self.shape), self.dtype, self.weak_type)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+
+# Weak values: an aval nobody uses goes; a lock makes the two steps of interning one.
+_interned: weakref.WeakValueDictionary[Any, ShapedArray] = weakref.WeakValueDictionary()
+_lock = threading.Lock()
+
+
+def _as_dtype(dtype: Any) -> Any:
+    if isinstance(dtype, (np.dtype, dtypes.ExtendedDType)):
+        return dtype
+    return np.dtype(dtype)
+
+
+def _intern(shape: tuple[int, ...], dtype: Any, weak_type: bool) -> ShapedArray:
+    shape = tuple([d if type(d) is int else _size(d) for d in shape])
+    key = (shape, dtype, weak_type)
+    with _lock:
+        aval = _interned.get(key)
+        if aval is None:
+            aval = object.__new__(ShapedArray)
+            aval.shape, aval.dtype, aval.weak_type = key
+            aval.ndim = len(shape)
+            size = 1
+            for d in shape:
+                size = size * d
+            aval.size = size
+            aval._short = aval._mlir = None
+            _interned[key] = aval
+        return aval
+
+
+def _size(d: Any) -> Any:
+    return d.__index__() if hasattr(d, "__index__") else d
+
+
+class AbstractToken(AbstractValue):
+    """The type of tokens, which order effects."""
+
+    __slots__ = ()
+
+    def short(self) -> str:
+        return "Tok"
+
+    def to_tangent(self) -> AbstractToken:
+        return self
+
+    __repr__ = short
+
+
+abstract_token = AbstractToken()
+
+
+# -- which aval a Python value has -------------------------------------------------
+
+_aval_rules: dict[type, Callable[[Any], AbstractValue]] = {}
+
+
+def register_aval(kind: type, rule: Callable[[Any], AbstractValue]) -> None:
+    """Says what the aval of values of type `kind` is (a late-binding hook)."""
+    _aval_rules[kind] = rule
+
+
+def aval_of(x: Any) -> AbstractValue:
+    """The aval of an array, tracer, NumPy value or Python scalar.
+
+    Raises:
+      TypeError: `x` is none of those.
+    """
+    rule = _aval_rules.get(type(x))
+    if rule is not None:
+        return rule(x)
+    try:
+        return x.aval
+    except AttributeError:
+        pass
+    return _inherited_rule(x)(x)
+
+
+def is_array_like(x: Any) -> bool:
+    """True for what `aval_of` accepts."""
+    if type(x) in _aval_rules or hasattr(x, "aval"):
+        return True
+    return any(base in _aval_rules for base in type(x).__mro__)
+
+
+def _inherited_rule(x: Any) -> Callable[[Any], AbstractValue]:
+    for base in type(x).__mro__:
+        rule = _aval_rules.get(base)
+        if rule is not None:
+            return rule
+    if hasattr(x, "__olympus_array__"):
+        return lambda x: aval_of(x.__olympus_array__())
+    raise TypeError(
+        f"value {x!r} of type {type(x)} is not a valid olympus type; arrays, NumPy "
+        "arrays and scalars, and Python numbers are"
+    )
+
+
+def _numpy_aval(x: Any) -> ShapedArray:
+    dtype = x.dtype
+    if dtype.kind in "OSUVmM" and not dtypes.is_supported(dtype):
+        raise TypeError(
+            f"value of dtype {dtype} is not a valid olympus array type; only arrays "
+            "of numbers and booleans are"
+        )
+    return ShapedArray(x.shape, dtypes.canonicalize_dtype(dtype))
+
+
+def _scalar_aval(kind: type, weak: bool) -> Callable[[Any], ShapedArray]:
+    wide = ShapedArray((), dtypes.python_scalar_dtypes[kind], weak)
+    narrow_dtype = {"i": np.int32, "f": np.float32, "c": np.complex64, "b": np.bool_}
+    narrow = ShapedArray((), narrow_dtype[wide.dtype.kind], weak)
+    return lambda x: wide if config.x64_enabled() else narrow
+
+
+register_aval(bool, _scalar_aval(bool, False))
+register_aval(int, _scalar_aval(int, True))
+register_aval(float, _scalar_aval(float, True))
+register_aval(complex, _scalar_aval(complex, True))
+register_aval(np.ndarray, _numpy_aval)
+register_aval(np.generic, _numpy_aval)

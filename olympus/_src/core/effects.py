@@ -1,0 +1,41 @@
+"""Effects: what an equation does beside computing its results.
+
+An effect is a value; a program's effects are the union of its equations' effects.
+Kinds that keep an order between equations say so with `ordered`; kinds that forbid
+dead-code elimination say so with `keep`.
+"""
+
+from __future__ import annotations
+
+
+class Effect:
+    """Base class of effects; instances are compared by type unless they say otherwise.
+
+    Attributes:
+      ordered: equations with this effect run in program order.
+      in_control_flow: the effect may occur inside `cond`, `while` and `scan`.
+    """
+
+    __slots__ = ()
+    ordered = False
+    in_control_flow = True
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    def __repr__(self) -> str:
+        return type(self).__name__
+
+    __str__ = __repr__
+
+
+Effects = frozenset
+no_effects: frozenset[Effect] = frozenset()
+
+
+def ordered(effects: frozenset[Effect]) -> list[Effect]:
+    """The ordered effects among `effects`, in a stable order."""
+    return sorted((e for e in effects if e.ordered), key=repr)

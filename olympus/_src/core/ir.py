@@ -1,0 +1,351 @@
+"""The olympuspr: a typed program as data.
+
+A program binds variables once, in order. `Olympuspr` is open: its `constvars` are bound
+by whoever holds it. `ClosedOlympuspr` carries their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from olympus._src.core import avals, effects, printer, trace
+from olympus._src.foundation import errors
+
+
+class Var:
+    """A variable; two are the same only if they are one object."""
+
+    __slots__ = ("__weakref__", "aval")
+
+    def __init__(self, aval: Any) -> None:
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Var:{self.aval.short()}"
+
+
+class DropVar(Var):
+    """A result nobody reads."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "_"
+
+
+class Literal:
+    """A constant scalar, written in place."""
+
+    __slots__ = ("aval", "val")
+
+    def __init__(self, val: Any, aval: Any) -> None:
+        self.val = val
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return printer.literal(self)
+
+
+Atom = Var | Literal
+
+
+class Eqn:
+    """One application of a primitive.
+
+    Attributes:
+      primitive, invars, outvars, params, effects: what is applied to what.
+      source: the user's position, or None.
+      scope: names of the `named_scope`s that were open.
+    """
+
+    __slots__ = (
+        "effects",
+        "invars",
+        "outvars",
+        "params",
+        "primitive",
+        "scope",
+        "source",
+    )
+
+    def __init__(
+        self,
+        primitive: Any,
+        invars: list[Any],
+        outvars: list[Any],
+        params: dict[str, Any],
+        effects: frozenset[Any] = effects.no_effects,
+        source: Any = None,
+        scope: tuple[str, ...] = (),
+    ) -> None:
+        self.primitive = primitive
+        self.invars = invars
+        self.outvars = outvars
+        self.params = params
+        self.effects = effects
+        self.source = source
+        self.scope = scope
+
+    def replace(self, **changes: Any) -> Eqn:
+        """This equation with some fields replaced."""
+        fields = {name: getattr(self, name) for name in Eqn.__slots__}
+        fields.update(changes)
+        return Eqn(**fields)
+
+    def __repr__(self) -> str:
+        return printer.equation_text(self)
+
+
+class DebugInfo:
+    """Where a program comes from, for messages and names.
+
+    Attributes:
+      traced_for: the transformation that traced it, as in 'jit'.
+      func_name: the user's function.
+      func_location: 'file:line' of the function, or ''.
+      arg_names: a path for each input, as in `x` or `params['w']`.
+      result_paths: a path for each output, as in `result[0]`; None before tracing.
+    """
+
+    __slots__ = (
+        "arg_names",
+        "func_location",
+        "func_name",
+        "result_paths",
+        "traced_for",
+    )
+
+    def __init__(
+        self,
+        traced_for: str,
+        func_name: str,
+        func_location: str = "",
+        arg_names: Sequence[str] | None = None,
+        result_paths: Sequence[str] | None = None,
+    ) -> None:
+        self.traced_for = traced_for
+        self.func_name = func_name
+        self.func_location = func_location
+        self.arg_names = arg_names
+        self.result_paths = result_paths
+
+
+class Olympuspr:
+    """A program: inputs, equations in order, outputs.
+
+    Example:
+      >>> import olympus
+      >>> olympus.make_olympuspr(lambda x: 2 * x)(3.0).olympuspr
+      { lambda ; a:f32[]. let b:f32[] = mul 2.0:f32[] a in (b,) }
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_cache",
+        "constvars",
+        "debug_info",
+        "effects",
+        "eqns",
+        "invars",
+        "outvars",
+    )
+
+    def __init__(
+        self,
+        constvars: Sequence[Var],
+        invars: Sequence[Var],
+        outvars: Sequence[Atom],
+        eqns: Sequence[Eqn],
+        effects: frozenset[Any] | None = None,
+        debug_info: DebugInfo | None = None,
+    ) -> None:
+        self.constvars = list(constvars)
+        self.invars = list(invars)
+        self.outvars = list(outvars)
+        self.eqns = list(eqns)
+        self.effects = join_effects(self.eqns) if effects is None else effects
+        self.debug_info = debug_info
+        self._cache: dict[Any, Any] | None = None
+
+    @property
+    def in_avals(self) -> list[Any]:
+        """Types of the inputs."""
+        return [v.aval for v in self.invars]
+
+    @property
+    def out_avals(self) -> list[Any]:
+        """Types of the outputs."""
+        return [v.aval for v in self.outvars]
+
+    def replace(self, **changes: Any) -> Olympuspr:
+        """This program with some fields replaced."""
+        fields = ("constvars", "invars", "outvars", "eqns", "effects", "debug_info")
+        values = {name: getattr(self, name) for name in fields}
+        if "eqns" in changes and "effects" not in changes:
+            values["effects"] = None
+        values.update(changes)
+        return Olympuspr(**values)
+
+    def derived(self, key: Any, make: Any) -> Any:
+        """What `make(self)` gives, kept with the program under `key`."""
+        if self._cache is None:
+            self._cache = {}
+        try:
+            return self._cache[key]
+        except KeyError:
+            value = self._cache[key] = make(self)
+            return value
+
+    def pretty_print(self, **options: Any) -> str:
+        """The program as text; `source_info=True` adds the user's lines."""
+        return printer.program_text(self, **options)
+
+    def __str__(self) -> str:
+        return printer.program_text(self)
+
+    __repr__ = __str__
+
+
+class ClosedOlympuspr:
+    """A program with the values of its constants."""
+
+    __slots__ = ("__weakref__", "consts", "olympuspr")
+
+    def __init__(self, olympuspr: Olympuspr, consts: Sequence[Any] = ()) -> None:
+        if len(consts) != len(olympuspr.constvars):
+            raise errors.InternalError(
+                f"a program of {len(olympuspr.constvars)} constants got {len(consts)}"
+            )
+        self.olympuspr = olympuspr
+        self.consts = list(consts)
+
+    @property
+    def in_avals(self) -> list[Any]:
+        """Types of the inputs."""
+        return self.olympuspr.in_avals
+
+    @property
+    def out_avals(self) -> list[Any]:
+        """Types of the outputs."""
+        return self.olympuspr.out_avals
+
+    @property
+    def eqns(self) -> list[Eqn]:
+        """The equations."""
+        return self.olympuspr.eqns
+
+    @property
+    def effects(self) -> frozenset[Any]:
+        """The effects of running the program."""
+        return self.olympuspr.effects
+
+    @property
+    def literals(self) -> list[Any]:
+        """The constants, under their older name."""
+        return self.consts
+
+    def replace(self, **changes: Any) -> ClosedOlympuspr:
+        """This program with `olympuspr` or `consts` replaced."""
+        return ClosedOlympuspr(
+            changes.get("olympuspr", self.olympuspr),
+            changes.get("consts", self.consts),
+        )
+
+    def pretty_print(self, **options: Any) -> str:
+        """The program as text; `source_info=True` adds the user's lines."""
+        return printer.program_text(self.olympuspr, **options)
+
+    def __str__(self) -> str:
+        return printer.program_text(self.olympuspr)
+
+    __repr__ = __str__
+
+
+def join_effects(eqns: Iterable[Eqn]) -> frozenset[Any]:
+    """The effects of running `eqns`."""
+    found: set[Any] = set()
+    for eqn in eqns:
+        if eqn.effects:
+            found |= eqn.effects
+    return frozenset(found) if found else effects.no_effects
+
+
+def subprograms(params: dict[str, Any]) -> Iterator[Olympuspr]:
+    """The programs among an equation's parameters."""
+    for value in params.values():
+        for item in value if isinstance(value, (tuple, list)) else (value,):
+            if type(item) is ClosedOlympuspr:
+                yield item.olympuspr
+            elif type(item) is Olympuspr:
+                yield item
+
+
+def eval_olympuspr(
+    olympuspr: Olympuspr, consts: Sequence[Any], *args: Any
+) -> list[Any]:
+    """Runs a program in the current interpreter.
+
+    Args:
+      olympuspr: the program.
+      consts: a value for each of its `constvars`.
+      *args: a value for each of its `invars`.
+
+    Returns:
+      A list with a value for each output.
+    """
+    if len(args) != len(olympuspr.invars):
+        raise TypeError(
+            f"eval_olympuspr: the program has {len(olympuspr.invars)} inputs, got "
+            f"{len(args)} arguments; pass one value for each"
+        )
+    env: dict[Any, Any] = dict(zip(olympuspr.constvars, consts, strict=True))
+    env.update(zip(olympuspr.invars, args, strict=True))
+    current = trace.current
+    outer_position, outer_scope = current.position, current.scope
+    try:
+        for eqn in olympuspr.eqns:
+            inputs = [
+                v.val if type(v) is Literal else env[v] for v in eqn.invars
+            ]
+            current.position = eqn.source
+            if eqn.scope:
+                current.scope = outer_scope + eqn.scope
+            out = eqn.primitive.bind(*inputs, **eqn.params)
+            current.scope = outer_scope
+            if eqn.primitive.multiple_results:
+                env.update(zip(eqn.outvars, out, strict=True))
+            else:
+                env[eqn.outvars[0]] = out
+    finally:
+        current.position, current.scope = outer_position, outer_scope
+    return [v.val if type(v) is Literal else env[v] for v in olympuspr.outvars]
+
+
+def program_as_function(closed: ClosedOlympuspr) -> Any:
+    """A Python function that runs the program and returns a list."""
+    return lambda *args: eval_olympuspr(closed.olympuspr, closed.consts, *args)
+
+
+def hoist_consts(olympuspr: Olympuspr) -> Olympuspr:
+    """The same program with its constants as first inputs."""
+    if not olympuspr.constvars:
+        return olympuspr
+    debug = olympuspr.debug_info
+    if debug is not None and debug.arg_names is not None:
+        names = [""] * len(olympuspr.constvars) + list(debug.arg_names)
+        debug = DebugInfo(
+            debug.traced_for,
+            debug.func_name,
+            debug.func_location,
+            names,
+            debug.result_paths,
+        )
+    return olympuspr.replace(
+        constvars=(), invars=olympuspr.constvars + olympuspr.invars, debug_info=debug
+    )
+
+
+def literal_of(x: Any) -> Literal:
+    """A literal for a Python or NumPy scalar."""
+    return Literal(x, avals.aval_of(x))

@@ -1,0 +1,165 @@
+"""The Primitive record: one operation of the language with all its rules.
+
+Each rule is a field. A rule that is None does not exist, and the interpreter that needs
+it says which field to write. Signatures:
+
+  abstract(*avals, **params) -> aval, or a sequence of avals for several results
+  effects(*avals, **params) -> frozenset of effects            None: no effects
+  lower(ctx, *operands, **params) -> operand, or a sequence    see lowering.builder
+  decompose(*args, **params) -> results                        instead of `lower`
+  jvp(primals, tangents, **params) -> (results, tangents)      a tangent may be a Zero
+  linearize(primals, **params) -> (results, tangent function)  None: made from jvp
+  transpose(cotangents, *args, **params) -> cotangents         Linear marks unknowns
+  batch(axis, args, dims, **params) -> (results, dims)         dim: int or None
+  partial_eval, dce(used, eqn) -> (used inputs, eqn or None)   None: by the defaults
+  print(eqn) -> params to show                                 None: all of them
+  check(*avals, **params) -> None                              None: compare `abstract`
+  impl(*args, **params) -> results                             None: compile and run
+  reference(*arrays, **params) -> arrays                       its meaning, in NumPy
+
+Rules of a primitive with several results take and return sequences; only `bind` of a
+primitive with one result unwraps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from olympus._src.core import trace
+from olympus._src.foundation import caching
+
+Rule = Callable[..., Any] | None
+
+RULES = (
+    "abstract",
+    "effects",
+    "lower",
+    "decompose",
+    "jvp",
+    "linearize",
+    "transpose",
+    "batch",
+    "partial_eval",
+    "dce",
+    "print",
+    "check",
+    "impl",
+    "reference",
+)
+
+registry: dict[str, Primitive] = {}
+
+
+class Primitive:
+    """An operation of the language; see the module's text for its fields.
+
+    Args:
+      name: the printed name.
+      multiple_results: rules return sequences and `bind` a list.
+      file: where the record is written; errors about missing rules name it.
+      rules: the rules, by field name.
+    """
+
+    __slots__ = (
+        "__dict__",
+        "abstract_cache",
+        "file",
+        "lower_by_platform",
+        "multiple_results",
+        "name",
+        *RULES,
+    )
+    # Declared for readers and checkers; values live in the slots.
+    abstract: Rule
+    effects: Rule
+    lower: Rule
+    decompose: Rule
+    jvp: Rule
+    linearize: Rule
+    transpose: Rule
+    batch: Rule
+    partial_eval: Rule
+    dce: Rule
+    print: Rule
+    check: Rule
+    impl: Rule
+    reference: Rule
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        multiple_results: bool = False,
+        file: str = "the file that defines it",
+        **rules: Rule,
+    ) -> None:
+        self.name = name
+        self.multiple_results = multiple_results
+        self.file = file
+        self.lower_by_platform: dict[str, Callable[..., Any]] = {}
+        self.abstract_cache: dict[Any, Any] = {}
+        for field in RULES:
+            setattr(self, field, rules.pop(field, None))
+        if rules:
+            raise TypeError(f"Primitive {name}: there is no rule field {min(rules)!r}")
+        registry[name] = self
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """Applies the operation in the current interpreter."""
+        return trace.current.trace.process(self, args, params)
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def results(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """The result aval (or avals) and effects, cached: `(avals, effects)`."""
+        try:
+            key = (avals, *params.items()) if params else avals
+            found = self.abstract_cache.get(key)
+        except TypeError:  # a parameter that has no hash
+            return self._infer(avals, params)
+        if found is None:
+            found = self._infer(avals, params)
+            if len(self.abstract_cache) >= _MAX_CACHED_RESULTS:
+                self.abstract_cache.clear()
+            self.abstract_cache[key] = found
+        return found
+
+    def _infer(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if self.abstract is None:
+            raise missing_rule(self, "abstract")
+        effects = frozenset()
+        if self.effects is not None:
+            effects = self.effects(*avals, **params)
+        out = self.abstract(*avals, **params)
+        return (tuple(out) if self.multiple_results else out), effects
+
+
+_MAX_CACHED_RESULTS = 4096
+
+
+def _clear_caches() -> None:
+    for primitive in registry.values():
+        primitive.abstract_cache.clear()
+
+
+caching.register(_clear_caches, "abstract rules")
+
+
+def missing_rule(primitive: Primitive, field: str) -> NotImplementedError:
+    """The error for a rule that is not written."""
+    return NotImplementedError(
+        f"{primitive.name}: there is no rule for {_TASKS.get(field, field)}; write the "
+        f"field `{field}` of the record {primitive.name} in {primitive.file}"
+    )
+
+
+_TASKS = {
+    "abstract": "the types of its results (abstract evaluation)",
+    "lower": "its lowering to StableHLO",
+    "jvp": "forward-mode differentiation (jvp)",
+    "transpose": "transposition (reverse-mode differentiation)",
+    "batch": "batching (vmap)",
+    "effects": "its effects",
+}

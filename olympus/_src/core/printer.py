@@ -1,0 +1,195 @@
+"""Programs as text, in the form `{ lambda a:f32[3]; b:f32[]. let ... in (c,) }`.
+
+Names are given in the order they are printed, so equal programs print equally. A group
+that fits its line stays on it; otherwise equations take a line each, parameters are
+indented by two and nested programs by four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src.foundation import pretty
+
+WIDTH = 80
+
+
+class Names:
+    """Gives each variable a name at its first sight: a, b, .. z, ba, bb, ..."""
+
+    __slots__ = ("names",)
+
+    def __init__(self) -> None:
+        self.names: dict[Any, str] = {}
+
+    def __call__(self, var: Any) -> str:
+        name = self.names.get(var)
+        if name is None:
+            name = self.names[var] = _alphabetic(len(self.names))
+        return name
+
+
+def _alphabetic(n: int) -> str:
+    text = ""
+    while True:
+        n, digit = divmod(n, 26)
+        text = chr(ord("a") + digit) + text
+        if n == 0:
+            return text
+
+
+def program_text(
+    program: Any, *, source_info: bool = False, width: int = WIDTH, **_: Any
+) -> str:
+    """The text of an open program."""
+    context = _Context(Names(), _used(program), source_info)
+    return pretty.render(_program(program, context), width)
+
+
+def equation_text(eqn: Any) -> str:
+    """The text of one equation, by itself."""
+    context = _Context(Names(), None, False)
+    return pretty.render(_equation(eqn, context), WIDTH)
+
+
+def literal(lit: Any) -> str:
+    """The text of a literal, as in `2.0:f32[]`."""
+    value = lit.val
+    if hasattr(value, "dtype"):
+        value = value.item() if hasattr(value, "item") else value
+    return f"{value}:{lit.aval.short()}"
+
+
+class _Context:
+    __slots__ = ("names", "source_info", "used")
+
+    def __init__(self, names: Names, used: set[Any] | None, source_info: bool) -> None:
+        self.names = names
+        self.used = used  # variables somebody reads; None: all
+        self.source_info = source_info
+
+
+def _used(program: Any) -> set[Any]:
+    """Variables read in the program or in programs inside it."""
+    used: set[Any] = set()
+    pending = [program]
+    while pending:
+        p = pending.pop()
+        used.update(v for v in p.outvars if not hasattr(v, "val"))
+        for eqn in p.eqns:
+            used.update(v for v in eqn.invars if not hasattr(v, "val"))
+            for value in eqn.params.values():
+                pending.extend(_programs_in(value))
+    return used
+
+
+def _programs_in(value: Any) -> list[Any]:
+    if _is_program(value):
+        return [getattr(value, "olympuspr", value)]
+    if isinstance(value, (tuple, list)):
+        return [getattr(v, "olympuspr", v) for v in value if _is_program(v)]
+    return []
+
+
+def _is_program(value: Any) -> bool:
+    return hasattr(value, "eqns") and hasattr(value, "in_avals")
+
+
+def _program(program: Any, context: _Context) -> Any:
+    program = getattr(program, "olympuspr", program)
+    consts = _binders(program.constvars, context)
+    inputs = _binders(program.invars, context)
+    equations = pretty.join(
+        pretty.brk("; "), [_equation(eqn, context) for eqn in program.eqns]
+    )
+    outs = [_atom(v, context) for v in program.outvars]
+    result = f"({outs[0]},)" if len(outs) == 1 else f"({', '.join(outs)})"
+    return pretty.group(
+        pretty.concat(
+            [
+                pretty.text("{ lambda "),
+                consts,
+                pretty.text("; "),
+                inputs,
+                pretty.text(". let"),
+                pretty.nest(4, pretty.concat([pretty.brk(), equations])),
+                pretty.nest(2, pretty.concat([pretty.brk(), pretty.text(f"in {result} }}")])),
+            ]
+        )
+    )
+
+
+def _binders(variables: Sequence[Any], context: _Context) -> Any:
+    """Typed names, filling lines."""
+    parts: list[Any] = []
+    for v in variables:
+        name = pretty.text(context.names(v))
+        if parts:
+            name = pretty.group(pretty.concat([pretty.brk(), name]))
+        parts += (name, pretty.text(f":{v.aval.short()}"))
+    return pretty.nest(4, pretty.concat(parts))
+
+
+def _result(var: Any, context: _Context) -> str:
+    dropped = type(var).__name__ == "DropVar" or (
+        context.used is not None and var not in context.used
+    )
+    return f"{'_' if dropped else context.names(var)}:{var.aval.short()}"
+
+
+def _atom(atom: Any, context: _Context) -> str:
+    return literal(atom) if hasattr(atom, "val") else context.names(atom)
+
+
+def _equation(eqn: Any, context: _Context) -> Any:
+    results = " ".join(_result(v, context) for v in eqn.outvars)
+    parts = [pretty.text(f"{results} = " if results else "")]
+    parts.append(pretty.text(str(eqn.primitive.name)))
+    show = eqn.primitive.print
+    params = sorted(eqn.params.items()) if show is None else list(show(eqn))
+    if params:
+        pairs = [_parameter(k, v, context) for k, v in params]
+        inside = pretty.concat([pretty.brk(""), pretty.join(pretty.brk(), pairs)])
+        parts.append(
+            pretty.group(
+                pretty.concat(
+                    [
+                        pretty.text("["),
+                        pretty.nest(2, inside),
+                        pretty.brk(""),
+                        pretty.text("]"),
+                    ]
+                )
+            )
+        )
+    operands = "".join(f" {_atom(v, context)}" for v in eqn.invars)
+    parts.append(pretty.text(operands))
+    if context.source_info and eqn.source is not None:
+        parts.append(pretty.text(f"  # {eqn.source}"))
+    return pretty.concat(parts)
+
+
+def _parameter(name: str, value: Any, context: _Context) -> Any:
+    return pretty.concat([pretty.text(f"{name}="), _value(value, context)])
+
+
+def _value(value: Any, context: _Context) -> Any:
+    if _is_program(value):
+        return _program(value, context)
+    programs = isinstance(value, (tuple, list)) and value and _is_program(value[0])
+    if programs:
+        items = pretty.join(pretty.brk(), [_program(v, context) for v in value])
+        return pretty.group(
+            pretty.concat(
+                [
+                    pretty.text("("),
+                    pretty.nest(2, pretty.concat([pretty.brk(""), items])),
+                    pretty.brk(""),
+                    pretty.text(")"),
+                ]
+            )
+        )
+    if isinstance(value, type):
+        return pretty.text(value.__name__)
+    return pretty.text(str(value))

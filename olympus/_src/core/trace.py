@@ -1,0 +1,268 @@
+"""Traces and tracers: who interprets a primitive that is being applied.
+
+Each thread has one current trace. `Primitive.bind` hands every application to it. An
+interpreter sets itself as the current trace while it runs a user's function, wraps the
+values it follows in tracers, and applies its rules in the trace that was current before.
+"""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Any, NoReturn
+
+from olympus._src.core import avals
+from olympus._src.foundation import errors
+
+
+
+class Trace:
+    """An interpreter of primitives; `parent` is the one its rules run in."""
+
+    __slots__ = ("__weakref__", "level", "parent")
+
+    def __init__(self, parent: Trace | None) -> None:
+        self.parent = parent
+        self.level = 0 if parent is None else parent.level + 1
+
+    def process(self, primitive: Any, args: tuple[Any, ...], params: Any) -> Any:
+        """Applies `primitive` to `args`; returns one result, or a list of them."""
+        raise NotImplementedError
+
+    def explain(self, tracer: Tracer) -> str:
+        """Sentences on which function is traced and what the value depends on."""
+        return ""
+
+    def made_at(self, tracer: Tracer) -> str:
+        """Where the tracer was made, for errors about leaks."""
+        return ""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(level={self.level}/0)"
+
+
+class _Current(threading.local):
+    """What tracing knows, for each thread."""
+
+    trace: Any = None  # the current interpreter; set_base gives the default
+    position: Any = None  # overrides the captured source position of new equations
+    scope: tuple[str, ...] = ()  # named scopes that are open
+    axis_env: tuple[Any, ...] = ()  # (name, size) of mapped axes that are open
+
+
+current = _Current()
+
+
+def set_base(trace: Trace) -> None:
+    """Names the interpreter at the bottom, which runs operations (a hook)."""
+    _Current.trace = trace
+    _Base.trace = trace
+
+
+class _Base:
+    trace: Any = None
+
+
+def base() -> Any:
+    """The interpreter at the bottom of every thread."""
+    return _Base.trace
+
+
+class set_current:  # noqa: N801 - used as a keyword-like context manager
+    """Makes `trace` the current interpreter for a `with` block."""
+
+    __slots__ = ("previous", "trace")
+
+    def __init__(self, trace: Any) -> None:
+        self.trace = trace
+
+    def __enter__(self) -> Any:
+        self.previous = current.trace
+        current.trace = self.trace
+        return self.trace
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        current.trace = self.previous
+
+
+class _ArrayType(type):
+    """`isinstance(x, Array)` holds for concrete arrays and for tracers of arrays."""
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return type(x) in _concrete_types or (
+            isinstance(x, Tracer) and isinstance(x.aval, avals.ShapedArray)
+        )
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return kind is cls or kind in _concrete_types or issubclass(kind, Tracer)
+
+
+class Array(metaclass=_ArrayType):
+    """The type of arrays, concrete or traced, for annotations and `isinstance`.
+
+    Arrays are made by functions such as `olympus.numpy.array`, never by this class.
+    """
+
+    def __init__(self) -> None:
+        raise TypeError(
+            "olympus.Array cannot be instantiated; use olympus.numpy.array(...)"
+        )
+
+
+_concrete_types: set[type] = set()
+
+
+def register_concrete(kind: type) -> None:
+    """Says that `kind` is the class of concrete arrays."""
+    _concrete_types.add(kind)
+    avals.register_aval(kind, lambda x: x.aval)
+
+
+class Tracer:
+    """A value of a program that is being traced; it has a type but no data."""
+
+    __slots__ = ("__weakref__", "_trace", "aval")
+    __hash__ = None  # type: ignore[assignment]
+    __array_priority__ = 1000
+
+    def __init__(self, trace: Trace, aval: Any) -> None:
+        self._trace = trace
+        self.aval = aval
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the axes."""
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        """Element type."""
+        return self.aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self.aval.ndim
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.aval.size
+
+    @property
+    def weak_type(self) -> bool:
+        """Whether the dtype gives way in promotion."""
+        return self.aval.weak_type
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.aval.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.aval.size * self.aval.dtype.itemsize
+
+    def __repr__(self) -> str:
+        return f"Traced<{self.aval!r}>with<{self._trace!r}>"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            raise TypeError(
+                f"format: a traced value has no number to format with {spec!r}, got "
+                f"{self!r}; print it with olympus.debug.print"
+            )
+        return repr(self)
+
+    def __bool__(self) -> bool:
+        raise self._conversion(errors.TracerBoolConversionError, "boolean conversion")
+
+    def __int__(self) -> int:
+        raise self._concretization("int()")
+
+    def __float__(self) -> float:
+        raise self._concretization("float()")
+
+    def __complex__(self) -> complex:
+        raise self._concretization("complex()")
+
+    def __index__(self) -> int:
+        raise errors.TracerIntegerConversionError(
+            f"The __index__() method was called on traced array with shape "
+            f"{self.aval.str_long()}." + self.explanation()
+        )
+
+    def item(self, *args: int) -> NoReturn:
+        """Refuses: a traced value has no Python number."""
+        raise self._concretization("item()")
+
+    def tolist(self) -> NoReturn:
+        """Refuses: a traced value has no Python list."""
+        raise self._concretization("tolist()")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise errors.TracerArrayConversionError(
+            "The numpy.ndarray conversion method __array__() was called on traced "
+            f"array with shape {self.aval.str_long()}.{self.explanation()} Use "
+            "olympus.numpy in place of numpy inside traced functions."
+        )
+
+    def explanation(self) -> str:
+        """Why there is no concrete value, as the end of an error message."""
+        text = self._trace.explain(self)
+        return "\n" + text if text else ""
+
+    def _conversion(self, kind: type[Exception], what: str) -> Exception:
+        return kind(
+            f"Attempted {what} of traced array with shape "
+            f"{self.aval.str_long()}." + self.explanation()
+        )
+
+    def _concretization(self, what: str) -> Exception:
+        return errors.ConcretizationTypeError(
+            f"Abstract tracer value encountered where concrete value is expected: "
+            f"{what} of traced array with shape {self.aval.str_long()}."
+            + self.explanation()
+        )
+
+    def block_until_ready(self) -> Tracer:
+        """Returns at once: there is nothing to wait for."""
+        return self
+
+    def copy_to_host_async(self) -> None:
+        """Does nothing: there is no data."""
+
+    def __copy__(self) -> Tracer:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tracer:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise self._concretization("pickling")
+
+
+def leaked(tracer: Tracer, where: str) -> errors.UnexpectedTracerError:
+    """The error for a tracer that is used after its trace ended."""
+    made = tracer._trace.made_at(tracer)  # noqa: SLF001 - the tracer's own room
+    return errors.UnexpectedTracerError(
+        f"Encountered an unexpected tracer of type {tracer.aval.short()} in {where}. A "
+        "traced value escaped the function it belongs to, through a global, an "
+        "attribute, a closure or a generator, and was used after the trace ended."
+        + (f"\n{made}" if made else "")
+        + "\nReturn the value from the function instead, or find the place with "
+        "olympus.checking_leaks()."
+    )
+
+
+def concrete_types() -> set[type]:
+    """The classes of concrete arrays."""
+    return _concrete_types

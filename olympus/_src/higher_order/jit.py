@@ -1,0 +1,135 @@
+"""`pjit`: a program applied as one equation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.core import ir
+from olympus._src.core.primitive import Primitive
+from olympus._src.interpreters import batching, evaluate, partial_eval
+
+
+def _abstract(*args: Any, olympuspr: ir.ClosedOlympuspr, **params: Any) -> Any:
+    return olympuspr.out_avals
+
+
+def _effects(*args: Any, olympuspr: ir.ClosedOlympuspr, **params: Any) -> Any:
+    return olympuspr.effects
+
+
+def _check(*args: Any, olympuspr: ir.ClosedOlympuspr, name: str, **params: Any) -> None:
+    for position, (given, wanted) in enumerate(
+        zip(args, olympuspr.in_avals, strict=True)
+    ):
+        if given.strip_weak_type() is not wanted.strip_weak_type():
+            raise TypeError(
+                f"operand {position} of {name} has type {given.short()}, its program "
+                f"takes {wanted.short()}"
+            )
+
+
+def _lower(ctx: Any, *operands: str, olympuspr: Any, name: str, **params: Any) -> Any:
+    if olympuspr.consts:
+        consts = [
+            ctx.block.constant(c, v.aval)
+            for c, v in zip(
+                olympuspr.consts, olympuspr.olympuspr.constvars, strict=True
+            )
+        ]
+        operands = (*consts, *operands)
+    program = olympuspr.olympuspr.derived("hoisted", ir.hoist_consts)
+    return ctx.module.call(ctx, program, name, operands)
+
+
+def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) -> Any:
+    batched, out_dims = batching.batch_olympuspr(olympuspr, axis, tuple(dims))
+    return pjit_p.bind(*args, olympuspr=batched, **params), out_dims
+
+
+def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
+    """Drops results nobody reads, and then operands nobody needs."""
+    closed = eqn.params["olympuspr"]
+    if closed.consts or (all(used) and not any(e.effects for e in closed.eqns)):
+        return [True] * len(eqn.invars), eqn
+    smaller, kept = closed.olympuspr.derived(
+        ("dce", tuple(used)), lambda p: partial_eval.dce_olympuspr(p, used)
+    )
+    if not smaller.eqns and not smaller.outvars:
+        return [False] * len(eqn.invars), None
+    params = dict(eqn.params)
+    params["olympuspr"] = ir.ClosedOlympuspr(smaller)
+    params["donated_invars"] = _select(params["donated_invars"], kept)
+    new = eqn.replace(
+        invars=_select(eqn.invars, kept),
+        outvars=_select(eqn.outvars, used),
+        params=params,
+        effects=smaller.effects,
+    )
+    return kept, new
+
+
+def _select(items: Any, keep: Any) -> Any:
+    return type(items)([x for x, k in zip(items, keep, strict=True) if k])
+
+
+def _print(eqn: ir.Eqn) -> Any:
+    return [(k, eqn.params[k]) for k in ("name", "olympuspr")]
+
+
+def _impl(*args: Any, olympuspr: Any, name: str, **params: Any) -> Any:
+    """Runs the program as one compiled unit; how a program is replayed outside of jit."""
+    if evaluate.jit_is_disabled():
+        return ir.eval_olympuspr(olympuspr.olympuspr, olympuspr.consts, *args)
+    device = evaluate.common_device(args)
+    key = ("compiled", device, evaluate.trace_context())
+    compiled = olympuspr.olympuspr.derived(
+        key,
+        lambda p: evaluate.lower(
+            p, olympuspr.consts, name=name, device=device
+        ).compile(),
+    )
+    return compiled.run([x._buffer for x in evaluate.on_device(args, device)])
+
+
+pjit_p = Primitive(
+    "pjit",
+    multiple_results=True,
+    abstract=_abstract,
+    effects=_effects,
+    check=_check,
+    lower=_lower,
+    batch=_batch,
+    dce=_dce,
+    print=_print,
+    impl=_impl,
+    file="higher_order/jit.py",
+)
+
+
+def bind_program(
+    program: ir.Olympuspr,
+    consts: list[Any],
+    args: list[Any],
+    *,
+    name: str,
+    donated: tuple[bool, ...] = (),
+    keep_unused: bool = False,
+    inline: bool = False,
+    compiler_options: tuple[Any, ...] = (),
+) -> list[Any]:
+    """Applies a traced function in the current interpreter."""
+    if inline:
+        return ir.eval_olympuspr(program, consts, *args)
+    hoisted = program.derived(
+        "closed", lambda p: ir.ClosedOlympuspr(p.derived("hoisted", ir.hoist_consts))
+    )
+    return pjit_p.bind(
+        *consts,
+        *args,
+        olympuspr=hoisted,
+        name=name,
+        donated_invars=(False,) * len(consts) + (donated or (False,) * len(args)),
+        keep_unused=keep_unused,
+        inline=False,
+        compiler_options_kvs=compiler_options,
+    )

@@ -1,0 +1,183 @@
+"""Batching: applies a function to slices along an axis by rules, without a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from olympus._src.core import avals as avals_
+from olympus._src.core import ir, primitive, trace
+from olympus._src.interpreters import partial_eval
+from olympus._src.lax import families
+
+not_mapped = None
+
+
+class AxisData:
+    """The axis that is mapped: its name (or None) and size."""
+
+    __slots__ = ("__weakref__", "name", "size")
+
+    def __init__(self, name: Any, size: int) -> None:
+        self.name = name
+        self.size = size
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is AxisData
+            and other.name == self.name
+            and other.size == self.size
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.size))
+
+
+class BatchTracer(trace.Tracer):
+    """A value with a mapped axis that the traced function does not see."""
+
+    __slots__ = ("batch_dim", "val")
+
+    def __init__(self, trace_: BatchTrace, val: Any, dim: int) -> None:
+        self._trace = trace_
+        self.val = val
+        self.batch_dim = dim
+        aval = avals_.aval_of(val)
+        shape = aval.shape[:dim] + aval.shape[dim + 1 :]
+        self.aval = avals_.ShapedArray(shape, aval.dtype, aval.weak_type)
+
+
+class BatchTrace(trace.Trace):
+    """Applies batching rules in the interpreter that was current before."""
+
+    __slots__ = ("axis", "ended")
+
+    def __init__(self, parent: trace.Trace, axis: AxisData) -> None:
+        super().__init__(parent)
+        self.axis = axis
+        self.ended = False
+
+    def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
+        vals, dims = [], []
+        for x in args:
+            val, dim = self.split(x)
+            vals.append(val)
+            dims.append(dim)
+        current = trace.current
+        current.trace = self.parent
+        try:
+            if all(d is None for d in dims):
+                return p.bind(*vals, **params)
+            if p.batch is None:
+                raise primitive.missing_rule(p, "batch")
+            out, out_dims = p.batch(self.axis, vals, dims, **params)
+        finally:
+            current.trace = self
+        if not p.multiple_results:
+            return self.wrap(out, out_dims)
+        return [self.wrap(x, d) for x, d in zip(out, out_dims, strict=True)]
+
+    def split(self, x: Any) -> tuple[Any, int | None]:
+        """A value and its mapped axis, or None where it has none."""
+        if type(x) is BatchTracer and x._trace is self:
+            return x.val, x.batch_dim
+        return x, None
+
+    def wrap(self, x: Any, dim: int | None) -> Any:
+        """The tracer of a value with a mapped axis; the value itself without."""
+        return x if dim is None else BatchTracer(self, x, dim)
+
+    def explain(self, tracer: trace.Tracer) -> str:
+        inner = tracer.val  # type: ignore[attr-defined]
+        if isinstance(inner, trace.Tracer):
+            return inner._trace.explain(inner)
+        return (
+            "The value is mapped by vmap over an axis of size "
+            f"{self.axis.size}, so it has no single number; use lax.cond, "
+            "numpy.where or move the code out of the mapped function."
+        )
+
+
+def batch(
+    fun: Callable[..., Sequence[Any]],
+    axis: AxisData,
+    args: Sequence[Any],
+    in_dims: Sequence[int | None],
+) -> tuple[list[Any], list[int | None]]:
+    """Runs a function of flat arguments with some of their axes mapped.
+
+    Returns:
+      Its results with their mapped axes still in them, and where those are.
+    """
+    current = trace.current
+    t = BatchTrace(current.trace, axis)
+    inputs = [t.wrap(x, d) for x, d in zip(args, in_dims, strict=True)]
+    outer_env = current.axis_env
+    current.trace = t
+    if axis.name is not None:
+        current.axis_env = (*outer_env, (axis.name, axis.size))
+    try:
+        outs = fun(*inputs)
+        pairs = [t.split(x) for x in outs]
+    finally:
+        current.trace = t.parent
+        current.axis_env = outer_env
+        t.ended = True
+    return [x for x, _ in pairs], [d for _, d in pairs]
+
+
+def batch_olympuspr(
+    closed: ir.ClosedOlympuspr,
+    axis: AxisData,
+    in_dims: tuple[int | None, ...],
+    force: Sequence[bool] | bool = False,
+) -> tuple[ir.ClosedOlympuspr, list[int | None]]:
+    """The program that computes a batch of `closed`'s results.
+
+    Args:
+      closed: a program.
+      axis: the mapped axis.
+      in_dims: for each input where its mapped axis is, or None.
+      force: results that must have a mapped axis (at the front), even if constant.
+
+    Returns:
+      The batched program, and where each result has its mapped axis.
+    """
+    if isinstance(force, bool):
+        force = (force,) * len(closed.out_avals)
+    key = ("batched", axis, in_dims, tuple(force))
+
+    def make(_: Any) -> Any:
+        return _batch_olympuspr(closed, axis, in_dims, force)
+
+    if closed.consts:
+        return make(closed)
+    return closed.olympuspr.derived(key, make)
+
+
+def _batch_olympuspr(
+    closed: ir.ClosedOlympuspr, axis: AxisData, in_dims: Any, force: Sequence[bool]
+) -> tuple[ir.ClosedOlympuspr, list[int | None]]:
+    in_avals = [
+        a if d is None else _insert(a, d, axis.size)
+        for a, d in zip(closed.in_avals, in_dims, strict=True)
+    ]
+    found: list[int | None] = []
+
+    def run(*args: Any) -> list[Any]:
+        evaluate = ir.program_as_function(closed)
+        outs, dims = batch(evaluate, axis, args, in_dims)
+        for i, forced in enumerate(force):
+            if forced:
+                outs[i], dims[i] = families.at_front(axis, outs[i], dims[i]), 0
+        found.extend(dims)
+        return outs
+
+    info = closed.olympuspr.debug_info or ir.DebugInfo("vmap", "program")
+    program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
+    return ir.ClosedOlympuspr(program, consts), found
+
+
+def _insert(aval: Any, dim: int, size: int) -> Any:
+    shape = (*aval.shape[:dim], size, *aval.shape[dim:])
+    return avals_.ShapedArray(shape, aval.dtype, aval.weak_type)

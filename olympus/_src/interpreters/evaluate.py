@@ -1,0 +1,506 @@
+"""Evaluation: the interpreter at the bottom, which compiles and runs.
+
+`EvalTrace` installs itself as the base interpreter. Each application of a primitive is
+compiled once per (types, parameters, settings) and dispatched asynchronously. `fuse`
+makes a function of several primitives run as one such program when nothing is traced.
+`LoweredProgram` and `CompiledProgram` carry whole programs; jit and the stages use them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals as avals_
+from olympus._src.core import ir, trace
+from olympus._src.foundation import caching, config, events, source
+from olympus._src.interpreters import partial_eval
+from olympus._src.lowering import module as lowering
+from olympus._src.runtime import array as array_
+from olympus._src.runtime import client, executable, placement
+
+ArrayImpl = array_.ArrayImpl
+current = trace.current
+
+# -- arguments -------------------------------------------------------------------------
+
+
+def as_array(x: Any, device: Any = None) -> ArrayImpl:
+    """A concrete array for an array, a NumPy value or a Python scalar.
+
+    Raises:
+      UnexpectedTracerError: `x` is a tracer.
+      TypeError: `x` is not array-like.
+    """
+    if type(x) is ArrayImpl:
+        return x
+    if isinstance(x, trace.Tracer):
+        raise trace.leaked(x, "a computation outside of any trace")
+    kind = type(x)
+    if kind is float or kind is int or kind is bool or kind is complex:
+        return _scalar(x)
+    if hasattr(x, "__olympus_array__"):
+        return as_array(x.__olympus_array__(), device)
+    aval = avals_.aval_of(x)
+    return placement.put(np.asarray(x), aval, device)
+
+
+def _scalar(x: Any) -> ArrayImpl:
+    """A Python scalar on the default device; recent ones are kept."""
+    key = (type(x), x if x else repr(x), config.trace_context())
+    found = _scalars.get(key)
+    if found is None or found.is_deleted():
+        aval = avals_.aval_of(x)
+        if aval.dtype.kind == "i":
+            _check_range(x, aval.dtype)
+        found = placement.put(np.asarray(x, aval.dtype), aval)
+        if len(_scalars) > _MAX_SCALARS:
+            _scalars.clear()
+        _scalars[key] = found
+    return found
+
+
+def _check_range(x: int, dtype: Any) -> None:
+    info = np.iinfo(dtype)
+    if not info.min <= x <= info.max:
+        raise OverflowError(
+            f"Python int {x} too large to convert to {dtype}; enable 64-bit integers "
+            "with olympus.config.update('olympus_enable_x64', True), or use a float"
+        )
+
+
+_MAX_SCALARS = 2048
+_scalars: dict[Any, ArrayImpl] = {}
+caching.register(_scalars.clear, "scalars on the device")
+
+# -- whole programs --------------------------------------------------------------------
+
+
+class LoweredProgram:
+    """A program as StableHLO, and what is needed to compile and call it.
+
+    Attributes:
+      text: the module.
+      consts: arrays that are its first arguments.
+      kept: which of the caller's arguments it takes.
+      in_avals: types of the arguments it takes, without the constants.
+      out_avals: types of its results.
+      callbacks: host functions it calls.
+      effects: its ordered effects, each an extra argument and result.
+    """
+
+    __slots__ = (
+        "aliases",
+        "callbacks",
+        "consts",
+        "device",
+        "duration_s",
+        "effects",
+        "has_effects",
+        "in_avals",
+        "kept",
+        "keepalives",
+        "module_name",
+        "out_avals",
+        "platform",
+        "program",
+        "result_names",
+        "text",
+    )
+
+    def with_locations(self) -> str:
+        """The module with source positions."""
+        return lowering.lower_module(
+            self.program,
+            name=self.module_name,
+            platform=self.platform,
+            result_names=self.result_names,
+            aliases=self.aliases,
+            locations=True,
+        ).text()
+
+    def compile(self, options: Sequence[tuple[str, Any]] = ()) -> CompiledProgram:
+        """Compiles for the program's device."""
+        return CompiledProgram(self, tuple(options))
+
+
+def lower(
+    program: ir.Olympuspr,
+    consts: Sequence[Any],
+    *,
+    name: str,
+    device: Any = None,
+    donated: Sequence[bool] = (),
+    keep_unused: bool = False,
+    result_names: Sequence[str] | None = None,
+) -> LoweredProgram:
+    """Lowers a program to StableHLO text.
+
+    Args:
+      program: what to lower.
+      consts: values of its constants; they become arguments of the module.
+      name: the function's name; the module is `jit_name`.
+      device: where it will run; None for the default device.
+      donated: which inputs may be overwritten.
+      keep_unused: keep inputs nobody reads as arguments.
+      result_names: a path for each output.
+    """
+    start = time.perf_counter()
+    low = LoweredProgram()
+    low.device = device if device is not None else client.default_device()
+    low.platform = low.device.platform
+    n_consts = len(consts)
+    whole = partial_eval.expand(ir.hoist_consts(program))
+    used = [True] * len(whole.outvars)
+    keep = [False] * n_consts + [keep_unused] * len(program.invars)
+    whole, kept = partial_eval.dce_olympuspr(whole, used, instantiate=keep)
+    low.consts = [
+        as_array(c, device)
+        for c, k in zip(consts, kept[:n_consts], strict=True)
+        if k
+    ]
+    low.kept = kept[n_consts:]
+    low.in_avals = whole.in_avals[len(low.consts) :]
+    low.out_avals = whole.out_avals
+    low.program = whole
+    low.module_name = f"jit_{name}"
+    low.result_names = result_names
+    low.aliases = _aliases(whole, len(low.consts), donated, low.kept)
+    module = lowering.lower_module(
+        whole,
+        name=low.module_name,
+        platform=low.platform,
+        result_names=result_names,
+        aliases=low.aliases,
+    )
+    low.text = module.text()
+    low.callbacks = module.callbacks
+    low.keepalives = module.keepalives
+    low.effects = [e for e in sorted(whole.effects, key=repr) if e.ordered]
+    low.has_effects = bool(whole.effects)
+    low.duration_s = time.perf_counter() - start
+    events.record_event_duration_secs(
+        "/olympus/core/compile/to_mlir_module_duration", low.duration_s
+    )
+    return low
+
+
+def _aliases(
+    program: ir.Olympuspr, n_consts: int, donated: Sequence[bool], kept: Sequence[bool]
+) -> dict[int, int]:
+    """Gives each donated input an output of the same type to share its buffer with."""
+    if not any(donated):
+        return {}
+    free: dict[Any, list[int]] = {}
+    for i, aval in enumerate(program.out_avals):
+        free.setdefault(aval.strip_weak_type(), []).append(i)
+    aliases = {}
+    flags = [d for d, k in zip(donated, kept, strict=True) if k]
+    for i, donate in enumerate(flags):
+        aval = program.in_avals[n_consts + i].strip_weak_type()
+        if donate and free.get(aval):
+            aliases[n_consts + i] = free[aval].pop(0)
+    return aliases
+
+
+class CompiledProgram:
+    """A loaded executable with its constants; `run` takes jaxlib buffers."""
+
+    __slots__ = (
+        "_all_kept",
+        "_const_buffers",
+        "_effects",
+        "_kept",
+        "_run",
+        "duration_s",
+        "executable",
+        "lowered",
+    )
+
+    def __init__(
+        self, lowered: LoweredProgram, options: tuple[tuple[str, Any], ...]
+    ) -> None:
+        start = time.perf_counter()
+        self.lowered = lowered
+        out_avals = list(lowered.out_avals)
+        out_avals += [_TOKEN_AVAL] * len(lowered.effects)
+        self.executable = _compile(lowered, options, out_avals)
+        self._const_buffers = [c._buffer for c in lowered.consts]
+        self._kept = [i for i, k in enumerate(lowered.kept) if k]
+        self._all_kept = all(lowered.kept)
+        self._effects = lowered.effects
+        plain = self._all_kept and not self._const_buffers and not self._effects
+        self._run = self.executable.execute if plain else self._run_general
+        self.duration_s = time.perf_counter() - start
+        events.record_event_duration_secs(
+            "/olympus/core/compile/backend_compile_duration", self.duration_s
+        )
+
+    def run(self, buffers: list[Any]) -> list[ArrayImpl]:
+        """Runs on the caller's buffers, one for each input of the program."""
+        return self._run(buffers)
+
+    def _run_general(self, buffers: list[Any]) -> list[ArrayImpl]:
+        if not self._all_kept:
+            buffers = [buffers[i] for i in self._kept]
+        if self._const_buffers:
+            buffers = self._const_buffers + buffers
+        if not self._effects:
+            return self.executable.execute(buffers)
+        with effect_tokens.lock:
+            tokens = [effect_tokens.of(e)._buffer for e in self._effects]
+            outs = self.executable.execute([*buffers, *tokens])
+            n = len(outs) - len(tokens)
+            for effect, token in zip(self._effects, outs[n:], strict=True):
+                effect_tokens.last[effect] = token
+        return outs[:n]
+
+
+_TOKEN_AVAL = avals_.ShapedArray((0,), np.dtype(np.bool_))
+
+
+class _EffectTokens:
+    """The empty array that the last program of each ordered effect returned."""
+
+    def __init__(self) -> None:
+        self.lock = caching.lock()
+        self.last: dict[Any, ArrayImpl] = {}
+
+    def of(self, effect: Any) -> ArrayImpl:
+        found = self.last.get(effect)
+        if found is None:
+            found = placement.put(np.zeros((0,), np.bool_), _TOKEN_AVAL)
+        return found
+
+
+effect_tokens = _EffectTokens()
+
+
+def effects_barrier() -> None:
+    """Waits until the effects of all programs that were started have happened."""
+    with effect_tokens.lock:
+        pending = list(effect_tokens.last.values())
+    for token in pending:
+        token.block_until_ready()
+    executable.wait_for_side_effects()
+
+
+def _compile(
+    lowered: LoweredProgram, options: tuple[tuple[str, Any], ...], out_avals: list[Any]
+) -> Any:
+    """Compiles, or finds the same text compiled for the same device before."""
+    key: Any = None
+    if not lowered.callbacks:
+        key = (lowered.text, lowered.device.id, lowered.platform, options)
+        loaded = _loaded.get(key)
+        if loaded is not None:
+            return executable.Executable(loaded, out_avals, lowered.device)
+    loaded = executable.compile(
+        lowered.text,
+        options=options,
+        devices=[lowered.device],
+        host_callbacks=lowered.callbacks,
+    )
+    if key is not None:
+        _loaded[key] = loaded
+    return executable.Executable(loaded, out_avals, lowered.device)
+
+
+_loaded = caching.Bounded(4096, "executables by text")
+
+# -- calls of one program per signature ------------------------------------------------
+
+
+class EvalTrace(trace.Trace):
+    """The interpreter that runs each primitive on concrete arrays."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+    def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
+        if p.impl is not None:
+            return p.impl(*args, **params)
+        return apply_primitive(p, args, params)
+
+    def __repr__(self) -> str:
+        return "EvalTrace"
+
+
+_programs: dict[Any, Any] = {}
+caching.register(_programs.clear, "eager programs")
+
+
+def apply_primitive(p: Any, args: tuple[Any, ...], params: Any) -> Any:
+    """Compiles a primitive for its arguments' types, once, and runs it."""
+    in_avals = []
+    buffers = []
+    for x in args:
+        if type(x) is not ArrayImpl:
+            x = as_array(x)
+        in_avals.append(x.aval)
+        buffers.append(x._buffer)
+    try:
+        key: Any = (p, tuple(in_avals), config.trace_context(), *params.items())
+        found = _programs.get(key)
+    except TypeError:
+        key, found = None, None
+    if found is None or client.several_devices():
+        device = common_device(args)
+        found = _program_for(p, in_avals, params, key, device)
+        buffers = [b._buffer for b in on_device(args, device)]
+    outs = found.run(buffers)
+    return outs if p.multiple_results else outs[0]
+
+
+def _program_for(
+    p: Any, in_avals: Sequence[Any], params: Any, key: Any, device: Any
+) -> CompiledProgram:
+    by_device = (key, device)
+    if key is not None:
+        found = _programs.get(by_device)
+        if found is not None:
+            return found
+    info = ir.DebugInfo("evaluation", p.name)
+
+    def run(*args: Any) -> Any:
+        out = p.bind(*args, **params)
+        return out if p.multiple_results else [out]
+
+    program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
+    compiled = lower(program, consts, name=p.name, device=device).compile()
+    if key is not None:
+        _programs[by_device] = compiled
+        if not client.several_devices():
+            _programs[key] = compiled
+    return compiled
+
+
+def common_device(args: Sequence[Any]) -> Any:
+    """The device that arguments are committed to; None where none is.
+
+    Raises:
+      ValueError: they are committed to different devices.
+    """
+    if not client.several_devices():
+        return None
+    found = None
+    for x in args:
+        device = x.committed_device if type(x) is ArrayImpl else None
+        if device is None:
+            continue
+        if found is not None and device != found:
+            raise ValueError(
+                f"Received incompatible devices for one computation: arguments are "
+                f"committed to {found} and {device}; move one with olympus.device_put"
+            )
+        found = device
+    return found
+
+
+def on_device(args: Sequence[Any], device: Any) -> list[ArrayImpl]:
+    """The arguments as arrays, moved to the device the computation runs on."""
+    arrays = [as_array(x) for x in args]
+    if not client.several_devices():
+        return arrays
+    target = device if device is not None else client.default_device()
+    return [
+        a if a.single_device == target else placement.copy_to_device(a, target)
+        for a in arrays
+    ]
+
+
+def fuse(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes a function run as one compiled program when nothing is being traced.
+
+    Array arguments are positional, everything else is given by keyword and hashable. In
+    a trace, or where jit is disabled, the function is simply called.
+    """
+    programs: dict[Any, Any] = {}
+    caching.register(programs.clear, f"fused {fun.__name__}")
+    name = fun.__name__
+
+    def call(*args: Any, **static: Any) -> Any:
+        if current.trace is not _eval:
+            return fun(*args, **static)
+        key: list[Any] = [config.trace_context()]
+        buffers = []
+        for x in args:
+            if type(x) is ArrayImpl:
+                key.append(x.aval)
+                buffers.append(x._buffer)
+                continue
+            x = _fusable(x)
+            if x is None:
+                return fun(*args, **static)
+            key.append(x.aval)
+            buffers.append(x._buffer)
+        if static:
+            key.extend(static.items())
+        try:
+            found = programs.get(tuple(key))
+        except TypeError:
+            return fun(*args, **static)
+        if found is None:
+            if config.jit_disabled() or client.several_devices():
+                return fun(*args, **static)
+            found = _fuse_program(fun, name, key[1 : len(args) + 1], static)
+            programs[tuple(key)] = found
+        program, single = found
+        outs = program.run(buffers)
+        return outs[0] if single else tuple(outs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = fun.__doc__
+    call.__module__ = fun.__module__
+    call.__wrapped__ = fun  # type: ignore[attr-defined]
+    return call
+
+
+def _fusable(x: Any) -> Any:
+    """A concrete array for an argument of a fused function; None: call it plainly."""
+    if isinstance(x, trace.Tracer):
+        return None
+    if not avals_.is_array_like(x):
+        return None
+    return as_array(x)
+
+
+def _fuse_program(
+    fun: Callable[..., Any], name: str, in_avals: Sequence[Any], static: Any
+) -> tuple[CompiledProgram, bool]:
+    single = True
+
+    def run(*args: Any) -> Any:
+        nonlocal single
+        out = fun(*args, **static)
+        single = not isinstance(out, (tuple, list))
+        return [out] if single else out
+
+    info = ir.DebugInfo("evaluation", name, source.function_location(fun))
+    program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
+    return lower(program, consts, name=name).compile(), single
+
+
+_eval = EvalTrace()
+trace.set_base(_eval)
+trace.register_concrete(ArrayImpl)
+
+
+def eval_trace() -> EvalTrace:
+    """The base interpreter."""
+    return _eval
+
+
+def is_evaluating() -> bool:
+    """Whether nothing is being traced in this thread."""
+    return current.trace is _eval
+
+
+
+jit_is_disabled = config.jit_disabled
+trace_context = config.trace_context

@@ -1,0 +1,402 @@
+"""Staging: runs a Python function on tracers and records what it does as a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals as avals_
+from olympus._src.core import dtypes, ir, primitive, trace
+from olympus._src.foundation import config, errors, source
+
+current = trace.current
+_SCALARS = (bool, int, float, complex)
+
+
+class DynamicOlympusprTracer(trace.Tracer):
+    """A variable of the program that is being recorded."""
+
+    __slots__ = ("var",)
+
+    def __init__(self, trace_: DynamicOlympusprTrace, var: ir.Var) -> None:
+        self._trace = trace_
+        self.aval = var.aval
+        self.var = var
+
+
+class DynamicOlympusprTrace(trace.Trace):
+    """Records applications of primitives as equations."""
+
+    __slots__ = (
+        "_consts",
+        "_made",
+        "constvars",
+        "consts",
+        "debug_info",
+        "ended",
+        "eqns",
+        "invars",
+    )
+
+    def __init__(self, parent: trace.Trace, debug_info: ir.DebugInfo) -> None:
+        super().__init__(parent)
+        self.debug_info = debug_info
+        self.eqns: list[ir.Eqn] = []
+        self.invars: list[ir.Var] = []
+        self.constvars: list[ir.Var] = []
+        self.consts: list[Any] = []
+        self._consts: dict[int, ir.Var] = {}
+        self.ended = False
+
+    # -- recording ---------------------------------------------------------------
+
+    def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
+        atoms = []
+        in_avals = []
+        for x in args:
+            if type(x) is DynamicOlympusprTracer and x._trace is self:
+                atom = x.var
+            else:
+                atom = self.lift(x, p.name)
+            atoms.append(atom)
+            in_avals.append(atom.aval)
+        out, effects_ = p.results(tuple(in_avals), params)
+        position = current.position
+        if position is None:
+            position = source.capture()
+        if not p.multiple_results:
+            var = ir.Var(out)
+            self.eqns.append(
+                ir.Eqn(p, atoms, [var], params, effects_, position, current.scope)
+            )
+            return DynamicOlympusprTracer(self, var)
+        outvars = [ir.Var(aval) for aval in out]
+        self.eqns.append(
+            ir.Eqn(p, atoms, outvars, params, effects_, position, current.scope)
+        )
+        return [DynamicOlympusprTracer(self, v) for v in outvars]
+
+    def new_input(self, aval: Any) -> DynamicOlympusprTracer:
+        """A tracer for one more input of the program."""
+        var = ir.Var(aval)
+        self.invars.append(var)
+        return DynamicOlympusprTracer(self, var)
+
+    def lift(self, x: Any, where: str = "the function's result") -> Any:
+        """The atom that stands for any value: a variable, a literal, or a constant."""
+        kind = type(x)
+        if kind in _SCALARS:
+            return ir.Literal(x, avals_.aval_of(x))
+        if isinstance(x, trace.Tracer):
+            return self._lift_tracer(x, where)
+        aval = avals_.aval_of(x)
+        if hasattr(x, "__olympus_array__"):
+            return self.lift(x.__olympus_array__(), where)
+        if not aval.shape and _literal_dtype(aval.dtype):
+            value = np.asarray(x)
+            return ir.Literal(value.astype(aval.dtype)[()], aval)
+        return self._const(x, aval)
+
+    def _lift_tracer(self, x: trace.Tracer, where: str) -> Any:
+        owner = x._trace
+        if owner is self:
+            return x.var  # type: ignore[attr-defined]
+        if owner.level > self.level or not _encloses(owner, self):
+            raise trace.leaked(x, where)
+        return self._const(x, x.aval)
+
+    def _const(self, x: Any, aval: Any) -> ir.Var:
+        var = self._consts.get(id(x))
+        if var is None:
+            var = self._consts[id(x)] = ir.Var(aval)
+            self.constvars.append(var)
+            self.consts.append(x)  # keeps x alive, so that its id stays its own
+        return var
+
+    # -- closing -----------------------------------------------------------------
+
+    def close(self, outs: Sequence[Any]) -> tuple[ir.Olympuspr, list[Any]]:
+        """Ends the trace; returns the program and the values of its constants."""
+        outvars = [self.lift(x) for x in outs]
+        program = ir.Olympuspr(
+            self.constvars,
+            self.invars,
+            outvars,
+            self.eqns,
+            debug_info=self.debug_info,
+        )
+        return program, self.consts
+
+    # -- explanations ------------------------------------------------------------
+
+    def explain(self, tracer: trace.Tracer) -> str:
+        info = self.debug_info
+        place = f" at {info.func_location}" if info.func_location else ""
+        text = (
+            f"The error occurred while tracing the function {info.func_name}{place} "
+            f"for {info.traced_for}."
+        )
+        reason = self._dependence(tracer.var)  # type: ignore[attr-defined]
+        return f"{text} {reason}" if reason else text
+
+    def made_at(self, tracer: trace.Tracer) -> str:
+        info = self.debug_info
+        function = f"the function {info.func_name}"
+        if info.func_location:
+            function += f" at {info.func_location}"
+        var = tracer.var  # type: ignore[attr-defined]
+        for eqn in self.eqns:
+            if any(v is var for v in eqn.outvars):
+                place = f" at {eqn.source}" if eqn.source is not None else ""
+                return (
+                    f"The traced value was made by {eqn.primitive.name}{place}, while "
+                    f"{function} was traced for {info.traced_for}."
+                )
+        name = self._input_name(var)
+        which = f"the argument {name}" if name else "an input"
+        return (
+            f"The traced value is {which} of {function}, traced for {info.traced_for}."
+        )
+
+    def _input_name(self, var: ir.Var) -> str:
+        names = self.debug_info.arg_names
+        for i, v in enumerate(self.invars):
+            if v is var and names is not None and i < len(names):
+                return names[i]
+        return ""
+
+    def _dependence(self, var: ir.Var) -> str:
+        inputs = self._inputs_of(var)
+        names = [n for v in self.invars if v in inputs and (n := self._input_name(v))]
+        if names:
+            several = len(names) > 1
+            listed = " and ".join(names) if len(names) < 3 else ", ".join(names)
+            return (
+                "This concrete value was not available in Python because it depends "
+                f"on the value{'s' if several else ''} of the argument"
+                f"{'s' if several else ''} {listed}."
+            )
+        made = [e for e in self.eqns if any(v is var for v in e.outvars)]
+        if not made:
+            return ""
+        place = f" at {made[0].source}" if made[0].source is not None else ""
+        return (
+            "This value became a tracer because it was computed by "
+            f"{made[0].primitive.name}{place}, which the trace records."
+        )
+
+    def _inputs_of(self, var: ir.Var) -> set[Any]:
+        """The variables that `var` depends on."""
+        needed = {var}
+        for eqn in reversed(self.eqns):
+            if any(v in needed for v in eqn.outvars):
+                needed.update(v for v in eqn.invars if type(v) is not ir.Literal)
+        return needed
+
+
+def _encloses(outer: trace.Trace, inner: trace.Trace) -> bool:
+    step: trace.Trace | None = inner
+    while step is not None:
+        if step is outer:
+            return not getattr(outer, "ended", False)
+        step = step.parent
+    return False
+
+
+def _literal_dtype(dtype: Any) -> bool:
+    return not isinstance(dtype, dtypes.ExtendedDType) and dtype.itemsize > 0
+
+
+# -- tracing a function ---------------------------------------------------------------
+
+
+def trace_to_olympuspr(
+    fun: Callable[..., Sequence[Any]],
+    in_avals: Sequence[Any],
+    debug_info: ir.DebugInfo,
+) -> tuple[ir.Olympuspr, list[Any]]:
+    """Traces a function of flat arguments to a program.
+
+    Args:
+      fun: takes a tracer for each aval, returns a sequence of values.
+      in_avals: types of the inputs.
+      debug_info: names for messages.
+
+    Returns:
+      The program, and a value for each of its `constvars`; a value may be a tracer of
+      an enclosing trace.
+    """
+    t = DynamicOlympusprTrace(current.trace, debug_info)
+    outer_scope = current.scope
+    outer_position = current.position
+    current.scope = ()
+    current.position = None
+    current.trace = t
+    try:
+        tracers = [t.new_input(aval) for aval in in_avals]
+        outs = fun(*tracers)
+        program, consts = t.close(outs)
+    finally:
+        current.trace = t.parent
+        current.scope = outer_scope
+        current.position = outer_position
+        t.ended = True
+    if config.check_leaks():
+        del tracers, outs
+        _check_leaks(t)
+    return program, consts
+
+
+def _check_leaks(t: DynamicOlympusprTrace) -> None:
+    """Raises if somebody still holds a tracer of a trace that has ended."""
+    import gc  # noqa: PLC0415 - a debugging aid; nobody else needs it
+
+    gc.collect()
+    alive = [
+        x
+        for x in gc.get_objects()
+        if type(x) is DynamicOlympusprTracer and x._trace is t
+    ]
+    if alive:
+        made = "\n".join(sorted({t.made_at(x) for x in alive}))
+        raise errors.LeakError(
+            f"Leaked {len(alive)} traced value(s) from {t.debug_info.func_name}: they "
+            "are still referred to after the trace ended, by a global, an attribute, "
+            f"a closure or a container.\n{made}"
+        )
+
+
+# -- passes ---------------------------------------------------------------------------
+
+
+def dce_olympuspr(
+    program: ir.Olympuspr,
+    used_outputs: Sequence[bool],
+    instantiate: bool | Sequence[bool] = False,
+) -> tuple[ir.Olympuspr, list[bool]]:
+    """Removes equations nobody needs, and outputs and inputs nobody uses.
+
+    Args:
+      program: any program.
+      used_outputs: which outputs to keep.
+      instantiate: inputs to keep even if unused (one flag, or one for each).
+
+    Returns:
+      The smaller program, and which inputs it still has.
+    """
+    outvars = [v for v, used in zip(program.outvars, used_outputs, strict=True) if used]
+    needed = {v for v in outvars if type(v) is not ir.Literal}
+    kept: list[ir.Eqn] = []
+    for eqn in reversed(program.eqns):
+        used = [v in needed for v in eqn.outvars]
+        if not any(used) and not eqn.effects:
+            continue
+        if eqn.primitive.dce is not None:
+            eqn = _dce_equation(eqn, used)
+            if eqn is None:
+                continue
+        kept.append(eqn)
+        needed.update(v for v in eqn.invars if type(v) is not ir.Literal)
+    kept.reverse()
+    if isinstance(instantiate, bool):
+        instantiate = [instantiate] * len(program.invars)
+    keep = [
+        v in needed or force for v, force in zip(program.invars, instantiate, strict=True)
+    ]
+    invars = [v for v, k in zip(program.invars, keep, strict=True) if k]
+    debug = _dce_debug_info(program.debug_info, keep, used_outputs)
+    small = ir.Olympuspr(program.constvars, invars, outvars, kept, debug_info=debug)
+    return small, keep
+
+
+def _dce_equation(eqn: ir.Eqn, used: list[bool]) -> ir.Eqn | None:
+    _, smaller = eqn.primitive.dce(used, eqn)
+    return smaller
+
+
+def _dce_debug_info(
+    info: ir.DebugInfo | None, keep: Sequence[bool], used: Sequence[bool]
+) -> ir.DebugInfo | None:
+    if info is None:
+        return None
+    names, paths = info.arg_names, info.result_paths
+    if names is not None and len(names) == len(keep):
+        names = [n for n, k in zip(names, keep, strict=True) if k]
+    if paths is not None and len(paths) == len(used):
+        paths = [n for n, u in zip(paths, used, strict=True) if u]
+    return ir.DebugInfo(
+        info.traced_for, info.func_name, info.func_location, names, paths
+    )
+
+
+def expand(program: ir.Olympuspr) -> ir.Olympuspr:
+    """Replaces equations whose primitive is lowered by decomposition."""
+    if not _needs_expansion(program):
+        return program
+    return program.derived("expanded", _expand)
+
+
+def _needs_expansion(program: ir.Olympuspr) -> bool:
+    for eqn in program.eqns:
+        if _decomposes(eqn.primitive):
+            return True
+        if any(map(_needs_expansion, ir.subprograms(eqn.params))):
+            return True
+    return False
+
+
+def _decomposes(p: primitive.Primitive) -> bool:
+    return p.decompose is not None and p.lower is None and not p.lower_by_platform
+
+
+def _expand(program: ir.Olympuspr) -> ir.Olympuspr:
+    def run(*args: Any) -> list[Any]:
+        n = len(program.constvars)
+        env = dict(zip(program.constvars + program.invars, args, strict=True))
+        for eqn in program.eqns:
+            inputs = [v.val if type(v) is ir.Literal else env[v] for v in eqn.invars]
+            current.position, current.scope = eqn.source, eqn.scope
+            outs = _apply_expanded(eqn, inputs)
+            env.update(zip(eqn.outvars, outs, strict=True))
+        del n
+        return [v.val if type(v) is ir.Literal else env[v] for v in program.outvars]
+
+    in_avals = [v.aval for v in program.constvars + program.invars]
+    info = program.debug_info or ir.DebugInfo("expansion", "program")
+    expanded, consts = trace_to_olympuspr(run, in_avals, info)
+    if consts:
+        raise errors.InternalError("the decomposition of a primitive made constants")
+    n = len(program.constvars)
+    return expanded.replace(constvars=expanded.invars[:n], invars=expanded.invars[n:])
+
+
+def _apply_expanded(eqn: ir.Eqn, inputs: Sequence[Any]) -> Sequence[Any]:
+    p = eqn.primitive
+    if _decomposes(p):
+        out = p.decompose(*inputs, **eqn.params)
+    else:
+        params = {k: _expand_parameter(v) for k, v in eqn.params.items()}
+        out = p.bind(*inputs, **params)
+    return out if p.multiple_results else [out]
+
+
+def _expand_parameter(value: Any) -> Any:
+    if isinstance(value, ir.ClosedOlympuspr):
+        return value.replace(olympuspr=expand(value.olympuspr))
+    if isinstance(value, ir.Olympuspr):
+        return expand(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], ir.ClosedOlympuspr):
+        return tuple([_expand_parameter(v) for v in value])
+    return value
+
+
+def abstract_results(
+    fun: Callable[..., Sequence[Any]], in_avals: Sequence[Any], info: ir.DebugInfo
+) -> list[Any]:
+    """The types of a function's results, without running it."""
+    program, _ = trace_to_olympuspr(fun, in_avals, info)
+    return program.out_avals
+
+

@@ -1,0 +1,331 @@
+"""Contractions: `dot_general` and what is written with it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.rules import Linear, Zero
+from olympus._src.lax import elementwise, families
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import types
+
+
+class Precision(enum.Enum):
+    """How exactly contractions of floats are computed, where hardware has a choice."""
+
+    DEFAULT = 0
+    HIGH = 1
+    HIGHEST = 2
+
+    def __str__(self) -> str:
+        return self.name
+
+
+_PRECISION_NAMES = {
+    None: None,
+    "default": Precision.DEFAULT,
+    "fastest": Precision.DEFAULT,
+    "bfloat16": Precision.DEFAULT,
+    "high": Precision.HIGH,
+    "bfloat16_3x": Precision.HIGH,
+    "tensorfloat32": Precision.HIGH,
+    "highest": Precision.HIGHEST,
+    "float32": Precision.HIGHEST,
+}
+
+
+def canonical_precision(precision: Any) -> tuple[Precision, Precision] | None:
+    """One precision for each operand, or None for the platform's default."""
+    if isinstance(precision, (tuple, list)):
+        if len(precision) != 2:
+            raise ValueError(
+                "precision: a pair must give one precision for each operand, got "
+                f"{precision!r}"
+            )
+        pair = tuple(_one_precision(p) or Precision.DEFAULT for p in precision)
+        return pair  # type: ignore[return-value]
+    one = _one_precision(precision)
+    return None if one is None else (one, one)
+
+
+def _one_precision(precision: Any) -> Precision | None:
+    if isinstance(precision, Precision):
+        return precision
+    key = precision.lower() if isinstance(precision, str) else precision
+    if key not in _PRECISION_NAMES:
+        known = ", ".join(repr(k) for k in _PRECISION_NAMES if k)
+        raise ValueError(f"precision: expected a Precision or one of {known}, got {precision!r}")
+    return _PRECISION_NAMES[key]
+
+
+def _check(x: Any, y: Any, dimension_numbers: Any) -> None:
+    (cx, cy), (bx, by) = dimension_numbers
+    if len(cx) != len(cy) or len(bx) != len(by):
+        raise TypeError(
+            "lax.dot_general: each operand must contract and batch as many axes as the "
+            f"other, got {dimension_numbers}"
+        )
+    for aval, dims, which in ((x, (*cx, *bx), "first"), (y, (*cy, *by), "second")):
+        if len(set(dims)) != len(dims) or any(not 0 <= d < aval.ndim for d in dims):
+            raise TypeError(
+                f"lax.dot_general: axes of the {which} operand must be distinct and "
+                f"within {aval.short()}, got contracting and batch axes {dims}"
+            )
+    for kind, xs, ys in (("contracting", cx, cy), ("batch", bx, by)):
+        x_sizes = tuple([x.shape[d] for d in xs])
+        y_sizes = tuple([y.shape[d] for d in ys])
+        if x_sizes != y_sizes:
+            raise TypeError(
+                f"lax.dot_general: {kind} axes must have equal sizes, got {x_sizes} of "
+                f"{x.short()} and {y_sizes} of {y.short()}"
+            )
+
+
+def _abstract(
+    x: Any,
+    y: Any,
+    *,
+    dimension_numbers: Any,
+    precision: Any,
+    preferred_element_type: Any,
+    out_sharding: Any,
+) -> Any:
+    _check(x, y, dimension_numbers)
+    (cx, cy), (bx, by) = dimension_numbers
+    shape = [x.shape[d] for d in bx]
+    shape += [s for d, s in enumerate(x.shape) if d not in cx and d not in bx]
+    shape += [s for d, s in enumerate(y.shape) if d not in cy and d not in by]
+    dtype = preferred_element_type
+    if dtype is None:
+        dtype = families.common_dtype("dot_general", (x, y))
+    return ShapedArray(tuple(shape), dtype, x.weak_type and y.weak_type)
+
+
+def _lower(
+    ctx: Any,
+    x: str,
+    y: str,
+    *,
+    dimension_numbers: Any,
+    precision: Any,
+    preferred_element_type: Any,
+    out_sharding: Any,
+) -> str:
+    (cx, cy), (bx, by) = dimension_numbers
+    (ax, ay), (out,) = ctx.avals_in, ctx.avals_out
+    x, ax = _widen(ctx, x, ax, out)
+    y, ay = _widen(ctx, y, ay, out)
+    lists = types.int_list
+    batching = f" batching_dims = {lists(bx)} x {lists(by)}," if bx else ""
+    exact = ""
+    if precision is not None:
+        exact = f", precision = [{precision[0]}, {precision[1]}]"
+    t = types.tensor_type
+    return ctx.block.emit(
+        f"stablehlo.dot_general {x}, {y},{batching} contracting_dims = "
+        f"{lists(cx)} x {lists(cy)}{exact} : ({t(ax)}, {t(ay)}) -> {t(out)}"
+    )
+
+
+def _widen(ctx: Any, x: str, aval: Any, out: Any) -> Any:
+    """CPU contracts 8-bit floats and small integers in the result's type."""
+    if aval.dtype == out.dtype:
+        return x, aval
+    small_float = dtypes.issubdtype(aval.dtype, np.floating) and aval.dtype.itemsize == 1
+    is_integer = dtypes.issubdtype(aval.dtype, np.integer)
+    if ctx.platform == "cpu" and (small_float or is_integer):
+        wide = ShapedArray(aval.shape, out.dtype)
+        return ctx.block.convert(x, aval, wide), wide
+    return x, aval
+
+
+def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    x, y = primals
+    tx, ty = tangents
+    out = dot_general_p.bind(x, y, **params)
+    total = Zero(avals.aval_of(out).to_tangent())
+    if type(tx) is not Zero:
+        total = families.add_tangents(total, dot_general_p.bind(tx, y, **params))
+    if type(ty) is not Zero:
+        total = families.add_tangents(total, dot_general_p.bind(x, ty, **params))
+    return out, total
+
+
+def _free(rank: int, *taken: Sequence[int]) -> list[int]:
+    used = {d for dims in taken for d in dims}
+    return [d for d in range(rank) if d not in used]
+
+
+def _transpose_first(
+    ct: Any, y: Any, x_aval: Any, dimension_numbers: Any, swap: bool, params: Any
+) -> Any:
+    """The cotangent of the first operand, given the second."""
+    (cx, cy), (bx, by) = dimension_numbers
+    y_rank = avals.aval_of(y).ndim
+    x_free = _free(x_aval.ndim, cx, bx)
+    y_free = _free(y_rank, cy, by)
+    n = len(bx)
+    ct_batch = list(range(n))
+    start = n if swap else n + len(x_free)
+    ct_y = list(range(start, start + len(y_free)))
+    dims = ((tuple(ct_y), tuple(y_free)), (tuple(ct_batch), tuple(by)))
+    partial = dot_general_p.bind(ct, y, dimension_numbers=dims, **params)
+    # The axes come out as: batch, free axes of x, contracted axes in the order of y.
+    contracted = [c for _, c in sorted(zip(cy, cx, strict=True))]
+    order = [*bx, *x_free, *contracted]
+    permutation = tuple(int(i) for i in np.argsort(order))
+    out = families.transpose_p.bind(partial, permutation=permutation)
+    return elementwise.convert(out, x_aval.dtype)
+
+
+def _transpose(cts: Any, x: Any, y: Any, **params: Any) -> Any:
+    (ct,) = cts
+    unknown = x if type(x) is Linear else y
+    if type(ct) is Zero:
+        zero = Zero(unknown.aval)
+        return [zero, None] if unknown is x else [None, zero]
+    dimension_numbers = params.pop("dimension_numbers")
+    if unknown is x:
+        out = _transpose_first(ct, y, x.aval, dimension_numbers, False, params)
+        return [out, None]
+    (cx, cy), (bx, by) = dimension_numbers
+    flipped = ((cy, cx), (by, bx))
+    out = _transpose_first(ct, x, y.aval, flipped, True, params)
+    return [None, out]
+
+
+def _batch(axis: Any, args: Any, dims: Any, *, dimension_numbers: Any, **params: Any) -> Any:
+    (cx, cy), (bx, by) = dimension_numbers
+    x, y = args
+    dx, dy = dims
+
+    def shift(axes: Any, dim: int | None) -> tuple[int, ...]:
+        return tuple([a if dim is None else a + (a >= dim) for a in axes])
+
+    contract = (shift(cx, dx), shift(cy, dy))
+    batch = (shift(bx, dx), shift(by, dy))
+    if dx is not None and dy is not None:
+        batch = ((dx, *batch[0]), (dy, *batch[1]))
+        out_dim = 0
+    elif dx is not None:
+        free = _free(avals.aval_of(x).ndim, *(contract[0], batch[0]))
+        out_dim = len(bx) + free.index(dx)
+    else:
+        x_free = _free(avals.aval_of(x).ndim, cx, bx)
+        free = _free(avals.aval_of(y).ndim, *(contract[1], batch[1]))
+        out_dim = len(bx) + len(x_free) + free.index(dy)
+    out = dot_general_p.bind(x, y, dimension_numbers=(contract, batch), **params)
+    return out, out_dim
+
+
+def _print(eqn: Any) -> Any:
+    params = eqn.params
+    (cx, cy), (bx, by) = params["dimension_numbers"]
+    dims = ((list(cx), list(cy)), (list(bx), list(by)))
+    shown = [("dimension_numbers", dims)]
+    if params["precision"] is not None:
+        shown.append(("precision", params["precision"]))
+    shown.append(("preferred_element_type", params["preferred_element_type"]))
+    return [(k, v) for k, v in shown if v is not None]
+
+
+def _reference(x: Any, y: Any, *, dimension_numbers: Any, preferred_element_type: Any, **_: Any) -> Any:
+    (cx, cy), (bx, by) = dimension_numbers
+    letters = iter("abcdefghijklmnopqrstuvwxyz")
+    xs = [next(letters) for _ in x.shape]
+    ys = [next(letters) for _ in y.shape]
+    for i, j in (*zip(cx, cy, strict=True), *zip(bx, by, strict=True)):
+        ys[j] = xs[i]
+    out = [xs[d] for d in bx] + [xs[d] for d in _free(x.ndim, cx, bx)]
+    out += [ys[d] for d in _free(y.ndim, cy, by)]
+    dtype = preferred_element_type or x.dtype
+    expr = f"{''.join(xs)},{''.join(ys)}->{''.join(out)}"
+    return np.einsum(expr, x.astype(dtype), y.astype(dtype)).astype(dtype)
+
+
+dot_general_p = Primitive(
+    "dot_general",
+    abstract=_abstract,
+    lower=_lower,
+    jvp=_jvp,
+    transpose=_transpose,
+    batch=_batch,
+    print=_print,
+    reference=_reference,
+    file="lax/contraction.py",
+)
+
+
+def dot_general(
+    lhs: Any,
+    rhs: Any,
+    dimension_numbers: Any,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Contracts axes of two arrays, over shared batch axes.
+
+    Args:
+      lhs, rhs: arrays of one dtype (or of dtypes the preferred type admits).
+      dimension_numbers: `((lhs contracting, rhs contracting), (lhs batch, rhs batch))`,
+        each a sequence of axes.
+      precision: None, a `Precision`, its name, or a pair of them.
+      preferred_element_type: dtype of the sum and the result; default the operands'.
+
+    Returns:
+      An array whose axes are: batch, then lhs's remaining, then rhs's remaining.
+
+    Raises:
+      TypeError: axes do not exist, repeat, or differ in size.
+
+    Source: `stablehlo.dot_general`.
+    """
+    (cx, cy), (bx, by) = dimension_numbers
+    numbers = (
+        (_axes(lhs, cx), _axes(rhs, cy)),
+        (_axes(lhs, bx), _axes(rhs, by)),
+    )
+    preferred = None
+    if preferred_element_type is not None:
+        preferred = dtypes.canonicalize_dtype(dtypes.as_dtype(preferred_element_type))
+    return dot_general_p.bind(
+        lhs,
+        rhs,
+        dimension_numbers=numbers,
+        precision=canonical_precision(precision),
+        preferred_element_type=preferred,
+        out_sharding=out_sharding,
+    )
+
+
+def _axes(x: Any, axes: Any) -> tuple[int, ...]:
+    rank = avals.aval_of(x).ndim
+    return tuple([int(a) + rank if a < 0 else int(a) for a in axes])
+
+
+def dot(
+    lhs: Any, rhs: Any, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
+    """Vector or matrix product of arrays of one or two axes.
+
+    Raises:
+      TypeError: other ranks, or sizes that do not agree.
+
+    Source: `stablehlo.dot_general`.
+    """
+    x, y = avals.aval_of(lhs), avals.aval_of(rhs)
+    if not (1 <= x.ndim <= 2 and 1 <= y.ndim <= 2 and x.shape[-1] == y.shape[0]):
+        raise TypeError(
+            "lax.dot: operands must be vectors or matrices of agreeing sizes, got "
+            f"{x.short()} and {y.short()}; use numpy.matmul for stacks of matrices"
+        )
+    numbers = (((x.ndim - 1,), (0,)), ((), ()))
+    return dot_general(lhs, rhs, numbers, precision, preferred_element_type)

@@ -1,0 +1,609 @@
+"""Families of primitives: each function fills the fields its family shares.
+
+An elementwise operation takes operands of one shape, or scalars beside them. All rules
+that follow from that (types, batching, lowering, tangents) are written here once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.rules import Zero
+from olympus._src.lowering import types
+
+ShapedArray = avals.ShapedArray
+
+# -- kinds of dtypes -------------------------------------------------------------------
+
+BOOL = np.bool_
+INTEGER = np.integer
+FLOATING = np.floating
+COMPLEX = np.complexfloating
+INEXACT = np.inexact
+NUMBER = np.number
+SIGNED = np.signedinteger
+
+INT = (INTEGER,)
+FLOAT = (FLOATING,)
+FLOAT_COMPLEX = (INEXACT,)
+REAL = (INTEGER, FLOATING)
+NUMERIC = (NUMBER,)
+BOOL_INT = (BOOL, INTEGER)
+ANY = (BOOL, NUMBER)
+SIGNED_NUMBER = (SIGNED, INEXACT)
+
+_NAMES = {
+    BOOL: "bool",
+    INTEGER: "integer",
+    FLOATING: "floating",
+    COMPLEX: "complex",
+    INEXACT: "floating or complex",
+    NUMBER: "number",
+    SIGNED: "signed integer",
+}
+
+
+def check_dtype(name: str, aval: Any, accepts: Sequence[Any], operand: str = "") -> None:
+    """Raises TypeError unless the dtype is of one of the kinds `accepts`."""
+    if _accepted(aval.dtype, accepts):
+        return
+    wanted = " or ".join(_NAMES[k] for k in accepts)
+    raise TypeError(
+        f"{name} does not accept dtype {aval.dtype}: {operand or 'its operand'} must "
+        f"be of {wanted} dtype, got {aval.short()}; convert it with "
+        "lax.convert_element_type"
+    )
+
+
+def _accepted(dtype: Any, accepts: Sequence[Any]) -> bool:
+    if isinstance(dtype, dtypes.ExtendedDType):
+        return False
+    return any(dtypes.issubdtype(dtype, kind) for kind in accepts)
+
+
+# -- elementwise -----------------------------------------------------------------------
+
+
+def common_shape(name: str, operands: Sequence[Any]) -> tuple[int, ...]:
+    """The one shape of operands; scalars may stand beside arrays."""
+    shape = operands[0].shape
+    for aval in operands[1:]:
+        if aval.shape == shape or not aval.shape:
+            continue
+        if shape:
+            listed = " and ".join([a.short() for a in operands])
+            raise TypeError(
+                f"lax.{name}: operands must have equal shapes, got {listed}; use "
+                f"olympus.numpy to broadcast, or lax.broadcast_in_dim"
+            )
+        shape = aval.shape
+    return shape
+
+
+def common_dtype(name: str, operands: Sequence[Any]) -> Any:
+    """The one dtype of operands."""
+    dtype = operands[0].dtype
+    for aval in operands[1:]:
+        if aval.dtype != dtype:
+            listed = ", ".join([str(a.dtype) for a in operands])
+            raise TypeError(
+                f"lax.{name} requires arguments to have the same dtypes, got {listed}; "
+                "use olympus.numpy to promote, or lax.convert_element_type"
+            )
+    return dtype
+
+
+def elementwise(
+    name: str,
+    *,
+    accepts: Sequence[Any] = ANY,
+    hlo: str | None = None,
+    lower: Callable[..., Any] | None = None,
+    out_dtype: Callable[..., Any] | None = None,
+    reference: Callable[..., Any] | None = None,
+    derivatives: Sequence[Callable[..., Any] | None] | None = None,
+    jvp: Callable[..., Any] | None = None,
+    transpose: Callable[..., Any] | None = None,
+    file: str = "lax/elementwise.py",
+    **rules: Any,
+) -> Primitive:
+    """An operation applied element by element to operands of one dtype.
+
+    Args:
+      name: the primitive's name.
+      accepts: kinds of dtypes its operands may have.
+      hlo: the StableHLO operation, as in `stablehlo.add`; or `lower`.
+      lower: `(ctx, *operands, **params)`; operands already share one shape.
+      out_dtype: `(*avals, **params) -> dtype` where it is not the operands' own.
+      reference: the meaning in NumPy.
+      derivatives: for each operand `(tangent, out, *operands, **params) -> tangent`, or
+        None where the derivative is zero.
+      jvp: the whole rule, instead of `derivatives`.
+      transpose: the rule, where the operation is linear in some operand.
+    """
+
+    def abstract(*operands: Any, **params: Any) -> Any:
+        for aval in operands:
+            check_dtype(name, aval, accepts)
+        shape = common_shape(name, operands)
+        dtype = common_dtype(name, operands)
+        if out_dtype is not None:
+            dtype = out_dtype(*operands, **params)
+        return ShapedArray(shape, dtype, all(a.weak_type for a in operands))
+
+    def lower_rule(ctx: Any, *operands: str, **params: Any) -> Any:
+        out = ctx.avals_out[0]
+        operands = spread(ctx, operands)
+        if lower is not None:
+            return lower(ctx, *operands, **params)
+        return ctx.block.elementwise(hlo, operands, out)
+
+    p = Primitive(
+        name,
+        abstract=abstract,
+        lower=lower_rule,
+        reference=reference,
+        transpose=transpose,
+        file=file,
+        **rules,
+    )
+    p.batch = elementwise_batch(p)
+    if jvp is not None:
+        p.jvp = jvp
+    elif derivatives is not None:
+        p.jvp = derivatives_rule(p, derivatives)
+    return p
+
+
+def spread(ctx: Any, operands: Sequence[str]) -> list[str]:
+    """Operands broadcast to the result's shape where they are scalars beside arrays.
+
+    Also narrows `ctx.avals_in` to the types after that.
+    """
+    shape = ctx.avals_out[0].shape
+    if not shape:
+        return list(operands)
+    spread_operands = []
+    for i, (x, aval) in enumerate(zip(operands, ctx.avals_in, strict=True)):
+        if not aval.shape:
+            wide = ShapedArray(shape, aval.dtype)
+            ctx.avals_in[i] = wide
+            x = ctx.block.broadcast(x, aval, wide, ())
+        spread_operands.append(x)
+    return spread_operands
+
+
+def derivatives_rule(
+    p: Primitive, derivatives: Sequence[Callable[..., Any] | None]
+) -> Callable[..., Any]:
+    """The jvp rule of a one-result operation from a derivative for each operand."""
+
+    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+        out = p.bind(*primals, **params)
+        total = None
+        for t, rule in zip(tangents, derivatives, strict=True):
+            if rule is None or type(t) is Zero:
+                continue
+            term = rule(t, out, *primals, **params)
+            total = term if total is None else add_tangents(total, term)
+        if total is None:
+            return out, Zero(avals.aval_of(out).to_tangent())
+        return out, spread_tangent(total, out)
+
+    return jvp
+
+
+def spread_tangent(tangent: Any, out: Any) -> Any:
+    """A tangent in the shape of its value, where scalars stood beside arrays."""
+    have, want = avals.aval_of(tangent), avals.aval_of(out)
+    if have.shape == want.shape:
+        return tangent
+    return broadcast_in_dim_p.bind(
+        tangent, shape=want.shape, broadcast_dimensions=(), sharding=None
+    )
+
+
+def add_tangents(x: Any, y: Any) -> Any:
+    """The sum of two tangents or cotangents, either of which may be a Zero."""
+    if type(x) is Zero:
+        return y
+    if type(y) is Zero:
+        return x
+    return add_any_p.bind(x, y)
+
+
+add_any_p = elementwise(
+    "add_any", hlo="stablehlo.add", reference=np.add, file="lax/families.py"
+)
+add_any_p.jvp = derivatives_rule(
+    add_any_p, (lambda t, out, x, y: t, lambda t, out, x, y: t)
+)
+add_any_p.transpose = lambda ct, x, y: [ct[0], ct[0]]
+
+
+# -- batching --------------------------------------------------------------------------
+
+
+def elementwise_batch(p: Primitive) -> Callable[..., Any]:
+    """The batching rule of an elementwise operation."""
+
+    def batch(axis: Any, args: Sequence[Any], dims: Any, **params: Any) -> Any:
+        mapped = [
+            (avals.aval_of(x).shape, d)
+            for x, d in zip(args, dims, strict=True)
+            if d is not None
+        ]
+        alike = all(s == mapped[0][0] and d == mapped[0][1] for s, d in mapped)
+        rest_scalar = all(
+            d is not None or not avals.aval_of(x).shape
+            for x, d in zip(args, dims, strict=True)
+        )
+        if alike and rest_scalar:
+            return p.bind(*args, **params), mapped[0][1]
+        rank = max(
+            avals.aval_of(x).ndim - (d is not None)
+            for x, d in zip(args, dims, strict=True)
+        )
+        args = [
+            _front(x, d, rank, axis.size) for x, d in zip(args, dims, strict=True)
+        ]
+        return p.bind(*args, **params), 0
+
+    return batch
+
+
+def _front(x: Any, dim: int | None, rank: int, size: int) -> Any:
+    """An operand with the mapped axis in front, broadcast to `rank` more axes."""
+    aval = avals.aval_of(x)
+    if dim is None:
+        return x if not aval.shape else insert_axis(x, 0, size)
+    x = move_axis(x, dim, 0)
+    if aval.ndim - 1 == rank or rank == 0:
+        return x
+    # A batched scalar beside batched arrays: elementwise operations need one shape.
+    shape = (size, *([1] * rank))
+    return broadcast_in_dim_p.bind(
+        x, shape=shape, broadcast_dimensions=(0,), sharding=None
+    )
+
+
+def move_axis(x: Any, source: int, destination: int) -> Any:
+    """`x` with one axis moved; nothing where it is there already."""
+    if source == destination:
+        return x
+    order = [i for i in range(avals.aval_of(x).ndim) if i != source]
+    order.insert(destination, source)
+    return transpose_p.bind(x, permutation=tuple(order))
+
+
+def insert_axis(x: Any, position: int, size: int) -> Any:
+    """`x` repeated along a new axis."""
+    shape = list(avals.aval_of(x).shape)
+    kept = [i for i in range(len(shape) + 1) if i != position]
+    shape.insert(position, size)
+    return broadcast_in_dim_p.bind(
+        x, shape=tuple(shape), broadcast_dimensions=tuple(kept), sharding=None
+    )
+
+
+def at_front(axis: Any, x: Any, dim: int | None) -> Any:
+    """`x` with its mapped axis in front, made by repetition where it has none."""
+    if dim is None:
+        return insert_axis(x, 0, axis.size)
+    return move_axis(x, dim, 0)
+
+
+# -- the two shape operations that the families need -----------------------------------
+
+
+def _broadcast_in_dim_abstract(
+    operand: Any, *, shape: Any, broadcast_dimensions: Any, sharding: Any
+) -> Any:
+    dims = broadcast_dimensions
+    if len(dims) != operand.ndim:
+        raise TypeError(
+            "lax.broadcast_in_dim: broadcast_dimensions must name an axis for each of "
+            f"the operand's {operand.ndim}, got {tuple(dims)} for {operand.short()}"
+        )
+    if any(not 0 <= d < len(shape) for d in dims) or list(dims) != sorted(set(dims)):
+        raise ValueError(
+            "lax.broadcast_in_dim: broadcast_dimensions must be strictly increasing "
+            f"and within the result's {len(shape)} axes, got {tuple(dims)}"
+        )
+    for i, d in enumerate(dims):
+        if operand.shape[i] not in (1, shape[d]):
+            raise TypeError(
+                f"lax.broadcast_in_dim: axis {i} of size {operand.shape[i]} cannot be "
+                f"broadcast to axis {d} of size {shape[d]}; got {operand.short()} and "
+                f"shape {tuple(shape)}"
+            )
+    return ShapedArray(tuple(shape), operand.dtype, operand.weak_type)
+
+
+def _broadcast_in_dim_lower(
+    ctx: Any, x: str, *, shape: Any, broadcast_dimensions: Any, sharding: Any
+) -> str:
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    dims = broadcast_dimensions
+    if isinstance(aval.dtype, dtypes.ExtendedDType):
+        extra = range(len(shape), len(types.physical(out)[0]))
+        dims = (*dims, *extra)
+    return ctx.block.broadcast(x, aval, out, dims)
+
+
+def _broadcast_in_dim_transpose(
+    cts: Any, x: Any, *, shape: Any, broadcast_dimensions: Any, sharding: Any
+) -> Any:
+    ct = cts[0]
+    if type(ct) is Zero:
+        return [Zero(x.aval)]
+    dims = broadcast_dimensions
+    grown = [d for i, d in enumerate(dims) if x.aval.shape[i] != shape[d]]
+    summed = tuple(d for d in range(len(shape)) if d not in dims or d in grown)
+    total = reduce_sum_p.bind(ct, axes=summed) if summed else ct
+    if grown:
+        kept = tuple(i for i, d in enumerate(dims) if d not in grown)
+        total = broadcast_in_dim_p.bind(
+            total, shape=x.aval.shape, broadcast_dimensions=kept, sharding=None
+        )
+    return [total]
+
+
+def _broadcast_in_dim_batch(
+    axis: Any, args: Any, dims: Any, *, shape: Any, broadcast_dimensions: Any, sharding: Any
+) -> Any:
+    x = move_axis(args[0], dims[0], 0)
+    out = broadcast_in_dim_p.bind(
+        x,
+        shape=(axis.size, *shape),
+        broadcast_dimensions=(0, *(d + 1 for d in broadcast_dimensions)),
+        sharding=None,
+    )
+    return out, 0
+
+
+def linear_jvp(p: Primitive) -> Callable[..., Any]:
+    """The jvp rule of an operation that is linear in its first operand alone."""
+
+    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+        out = p.bind(*primals, **params)
+        if type(tangents[0]) is Zero:
+            return out, Zero(avals.aval_of(out).to_tangent())
+        return out, p.bind(tangents[0], *primals[1:], **params)
+
+    return jvp
+
+
+def _print_broadcast(eqn: Any) -> Any:
+    """The result's type already shows its shape."""
+    params = eqn.params
+    if not params["broadcast_dimensions"]:
+        return []
+    return [(k, params[k]) for k in ("broadcast_dimensions", "shape")]
+
+
+broadcast_in_dim_p = Primitive(
+    "broadcast_in_dim",
+    abstract=_broadcast_in_dim_abstract,
+    lower=_broadcast_in_dim_lower,
+    transpose=_broadcast_in_dim_transpose,
+    batch=_broadcast_in_dim_batch,
+    print=_print_broadcast,
+    reference=lambda x, *, shape, broadcast_dimensions, sharding: np.broadcast_to(
+        np.reshape(
+            x,
+            [
+                x.shape[broadcast_dimensions.index(i)]
+                if i in broadcast_dimensions
+                else 1
+                for i in range(len(shape))
+            ],
+        ),
+        shape,
+    ),
+    file="lax/families.py",
+)
+broadcast_in_dim_p.jvp = linear_jvp(broadcast_in_dim_p)
+
+
+def _transpose_abstract(operand: Any, *, permutation: Any) -> Any:
+    if sorted(permutation) != list(range(operand.ndim)):
+        raise TypeError(
+            "lax.transpose: permutation must be a permutation of the operand's "
+            f"{operand.ndim} axes, got {tuple(permutation)} for {operand.short()}"
+        )
+    shape = tuple([operand.shape[i] for i in permutation])
+    return ShapedArray(shape, operand.dtype, operand.weak_type)
+
+
+def _transpose_lower(ctx: Any, x: str, *, permutation: Any) -> str:
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    physical = len(types.physical(aval)[0])
+    order = (*permutation, *range(aval.ndim, physical))
+    return ctx.block.emit(
+        f"stablehlo.transpose {x}, dims = {types.int_list(order)} : "
+        f"({types.tensor_type(aval)}) -> {types.tensor_type(out)}"
+    )
+
+
+def _transpose_transpose(cts: Any, x: Any, *, permutation: Any) -> Any:
+    if type(cts[0]) is Zero:
+        return [Zero(x.aval)]
+    inverse = tuple(int(i) for i in np.argsort(permutation))
+    return [transpose_p.bind(cts[0], permutation=inverse)]
+
+
+def _transpose_batch(axis: Any, args: Any, dims: Any, *, permutation: Any) -> Any:
+    (dim,) = dims
+    order = (dim, *(i + (i >= dim) for i in permutation))
+    return transpose_p.bind(args[0], permutation=order), 0
+
+
+transpose_p = Primitive(
+    "transpose",
+    abstract=_transpose_abstract,
+    lower=_transpose_lower,
+    transpose=_transpose_transpose,
+    batch=_transpose_batch,
+    reference=lambda x, *, permutation: np.transpose(x, permutation),
+    file="lax/families.py",
+)
+transpose_p.jvp = linear_jvp(transpose_p)
+
+
+# -- reductions ------------------------------------------------------------------------
+
+
+def reduction(
+    name: str,
+    *,
+    hlo: str,
+    identity: Callable[[Any], Any],
+    accepts: Sequence[Any] = ANY,
+    reference: Callable[..., Any] | None = None,
+    file: str = "lax/reductions.py",
+    **rules: Any,
+) -> Primitive:
+    """An operation that folds some axes with an associative operation.
+
+    Args:
+      name: the primitive's name.
+      hlo: the StableHLO operation of two scalars.
+      identity: for a dtype, the value that changes nothing.
+      accepts: kinds of dtypes.
+      reference: the meaning in NumPy, taking `axes`.
+    """
+
+    def abstract(operand: Any, *, axes: Any, **params: Any) -> Any:
+        check_dtype(name, operand, accepts)
+        check_axes(name, operand, axes)
+        shape = tuple([d for i, d in enumerate(operand.shape) if i not in axes])
+        return ShapedArray(shape, operand.dtype, operand.weak_type)
+
+    def lower(ctx: Any, x: str, *, axes: Any, **params: Any) -> str:
+        (aval,), (out,) = ctx.avals_in, ctx.avals_out
+        scalar = ShapedArray((), aval.dtype)
+        start = ctx.block.constant(identity(aval.dtype), scalar)
+        text = types.tensor_type
+        return ctx.block.emit(
+            f"stablehlo.reduce({x} init: {start}) applies {hlo} across dimensions = "
+            f"{types.int_list(axes)} : ({text(aval)}, {text(scalar)}) -> {text(out)}"
+        )
+
+    p = Primitive(
+        name, abstract=abstract, lower=lower, reference=reference, file=file, **rules
+    )
+    p.batch = reduction_batch(p)
+    return p
+
+
+def check_axes(name: str, operand: Any, axes: Any) -> None:
+    """Raises ValueError unless `axes` are distinct axes of the operand."""
+    if any(not 0 <= a < operand.ndim for a in axes) or len(set(axes)) != len(axes):
+        raise ValueError(
+            f"lax.{name}: axes must be distinct and within the operand's "
+            f"{operand.ndim} axes, got {tuple(axes)} for {operand.short()}"
+        )
+
+
+def reduction_batch(p: Primitive) -> Callable[..., Any]:
+    """The batching rule of an operation that removes `axes`."""
+
+    def batch(axis: Any, args: Any, dims: Any, *, axes: Any, **params: Any) -> Any:
+        (dim,) = dims
+        shifted = tuple(a + (a >= dim) for a in axes)
+        out_dim = dim - sum(a < dim for a in shifted)
+        return p.bind(*args, axes=shifted, **params), out_dim
+
+    return batch
+
+
+def _reduce_sum_transpose(cts: Any, x: Any, *, axes: Any) -> Any:
+    if type(cts[0]) is Zero:
+        return [Zero(x.aval)]
+    kept = tuple(i for i in range(x.aval.ndim) if i not in axes)
+    return [
+        broadcast_in_dim_p.bind(
+            cts[0], shape=x.aval.shape, broadcast_dimensions=kept, sharding=None
+        )
+    ]
+
+
+reduce_sum_p = reduction(
+    "reduce_sum",
+    hlo="stablehlo.add",
+    identity=lambda dtype: 0,
+    accepts=NUMERIC,
+    reference=lambda x, *, axes: np.sum(x, axis=axes, dtype=x.dtype),
+    transpose=_reduce_sum_transpose,
+    file="lax/families.py",
+)
+reduce_sum_p.jvp = linear_jvp(reduce_sum_p)
+
+
+# -- zeros and shapes of tangents ------------------------------------------------------
+
+
+def insert_zero(t: Any) -> Any:
+    """A zero with the type of the tangent `t`, as a value."""
+    aval = avals.aval_of(t)
+    zero = np.zeros((), aval.dtype)[()]
+    if not aval.shape:
+        return zero
+    return broadcast_in_dim_p.bind(
+        zero, shape=aval.shape, broadcast_dimensions=(), sharding=None
+    )
+
+
+def instantiate(t: Any, shape: Any = None) -> Any:
+    """A tangent as a value: a Zero becomes zeros (a scalar where that serves)."""
+    if type(t) is not Zero:
+        return t
+    zero = np.zeros((), t.aval.dtype)[()]
+    if shape is not None or not t.aval.shape:
+        return zero
+    return broadcast_in_dim_p.bind(
+        zero, shape=t.aval.shape, broadcast_dimensions=(), sharding=None
+    )
+
+
+def grow_to(x: Any, rank: int, beside: Sequence[Any]) -> Any:
+    """A batched scalar stretched along the other operands' axes."""
+    aval = avals.aval_of(x)
+    if aval.ndim == rank:
+        return x
+    shape = next(s for s in (avals.aval_of(b).shape for b in beside) if len(s) == rank)
+    return broadcast_in_dim_p.bind(
+        x, shape=shape, broadcast_dimensions=tuple(range(aval.ndim)), sharding=None
+    )
+
+
+def spread_to(ctx: Any, operands: Any, in_avals: Any, out: Any) -> list[str]:
+    """Scalars among `operands` broadcast to the shape of `out`."""
+    wide = []
+    for x, aval in zip(operands, in_avals, strict=True):
+        if not aval.shape and out.shape:
+            x = ctx.block.broadcast(x, aval, ShapedArray(out.shape, aval.dtype), ())
+        wide.append(x)
+    return wide
+
+
+def full_like(x: Any, value: Any) -> Any:
+    """An array of x's type filled with a number."""
+    aval = avals.aval_of(x)
+    scalar = np.asarray(value, aval.dtype)[()]
+    if not aval.shape:
+        return scalar
+    return broadcast_in_dim_p.bind(
+        scalar, shape=aval.shape, broadcast_dimensions=(), sharding=None
+    )
+
+
+def ones_like(x: Any) -> Any:
+    """Ones of x's type."""
+    return full_like(x, 1)

@@ -1,0 +1,247 @@
+"""A whole program as a StableHLO module in text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src.core import ir, primitive
+from olympus._src.lowering import builder, types
+
+
+class Module:
+    """A module being written.
+
+    Args:
+      name: the symbol, as in `jit_f`.
+      platform: what the program is lowered for.
+      locations: give each operation its place in the user's program.
+
+    Attributes:
+      callbacks: host callables the program calls, in the order of their indices.
+      keepalives: values that must live as long as the program.
+    """
+
+    __slots__ = (
+        "_by_key",
+        "_symbols",
+        "callbacks",
+        "functions",
+        "keepalives",
+        "locations",
+        "name",
+        "platform",
+    )
+
+    def __init__(self, name: str, platform: str, locations: bool = False) -> None:
+        self.name = _symbol(name)
+        self.platform = platform
+        self.locations = locations
+        self.functions: list[str] = []
+        self.callbacks: list[Any] = []
+        self.keepalives: list[Any] = []
+        self._by_key: dict[Any, str] = {}
+        self._symbols = {"main"}
+
+    def symbol(self, name: str) -> str:
+        """A function symbol nothing else has."""
+        base = _symbol(name)
+        candidate, n = base, 0
+        while candidate in self._symbols:
+            candidate = f"{base}_{n}"
+            n += 1
+        self._symbols.add(candidate)
+        return candidate
+
+    def text(self) -> str:
+        """The module."""
+        body = "\n".join(self.functions)
+        return (
+            f"module @{self.name} attributes {{mhlo.num_partitions = 1 : i32, "
+            f"mhlo.num_replicas = 1 : i32}} {{\n{body}\n}}\n"
+        )
+
+    def call(
+        self, ctx: builder.Context, program: ir.Olympuspr, name: str, operands: Any
+    ) -> list[str]:
+        """Calls `program` as a private function, written once a module."""
+        effects = _ordered(program)
+        symbol = self._by_key.get(program)
+        if symbol is None:
+            symbol = self._by_key[program] = self.symbol(name)
+            self._write_private(symbol, program, effects)
+        tokens = [ctx.block.tokens[e] for e in effects]
+        in_avals = [types.token_type()] * len(effects) + program.in_avals
+        out_avals = [types.token_type()] * len(effects) + program.out_avals
+        inputs = ", ".join([builder.type_text(a) for a in in_avals])
+        outputs = ", ".join([builder.type_text(a) for a in out_avals])
+        outs = ctx.block.emit_many(
+            f"func.call @{symbol}({', '.join([*tokens, *operands])}) : "
+            f"({inputs}) -> ({outputs})",
+            len(out_avals),
+        )
+        ctx.block.tokens.update(zip(effects, outs, strict=False))
+        return outs[len(effects) :]
+
+    def _write_private(
+        self, symbol: str, program: ir.Olympuspr, effects: list[Any]
+    ) -> None:
+        block = builder.Block()
+        names = [f"%arg{i}" for i in range(len(effects) + len(program.invars))]
+        block.tokens = dict(zip(effects, names, strict=False))
+        outs = lower_program(self, block, program, (), names[len(effects) :])
+        token = types.token_type()
+        in_types = [token] * len(effects) + list(map(types.tensor_type, program.in_avals))
+        out_types = [token] * len(effects) + list(
+            map(types.tensor_type, program.out_avals)
+        )
+        outs = [block.tokens[e] for e in effects] + outs
+        self.functions.append(
+            _function("private", symbol, block, names, in_types, outs, out_types)
+        )
+
+
+def lower_module(
+    program: ir.Olympuspr,
+    *,
+    name: str,
+    platform: str,
+    result_names: Sequence[str] | None = None,
+    aliases: dict[int, int] | None = None,
+    locations: bool = False,
+) -> Module:
+    """Lowers a program without constants to a module.
+
+    Args:
+      program: its inputs are the arguments of `main`.
+      name: symbol of the module, without the prefix `jit_`'s escaping.
+      platform: 'cpu', 'cuda', ...
+      result_names: the path of each output, printed as `olympus.result_info`.
+      aliases: for donated inputs, the output each may share its buffer with.
+      locations: write source positions.
+
+    Returns:
+      The module; `text()` is what compiles. Programs of ordered effects take and return
+      one empty array for each, after the other arguments and results.
+    """
+    module = Module(name, platform, locations)
+    effects = _ordered(program)
+    block = builder.Block()
+    names = [f"%arg{i}" for i in range(len(program.invars))]
+    carried = [f"%arg{len(names) + i}" for i in range(len(effects))]
+    for effect in effects:
+        block.tokens[effect] = block.emit("stablehlo.create_token : !stablehlo.token")
+    outs = lower_program(module, block, program, (), names)
+    outs += [block.emit(f"stablehlo.constant dense<> : {TOKEN_ARRAY}") for _ in effects]
+    in_types = list(map(types.tensor_type, program.in_avals))
+    in_types = [
+        t + _alias(aliases.get(i)) if aliases else t for i, t in enumerate(in_types)
+    ]
+    out_types = list(map(types.tensor_type, program.out_avals))
+    if result_names is not None:
+        out_types = [
+            f"{t} {{olympus.result_info = {types.string(n)}}}"
+            for t, n in zip(out_types, result_names, strict=True)
+        ]
+    in_types += [TOKEN_ARRAY] * len(effects)
+    plain = list(map(types.tensor_type, program.out_avals))
+    plain += [TOKEN_ARRAY] * len(effects)
+    out_types += [TOKEN_ARRAY] * len(effects)
+    main = _function(
+        "public", "main", block, names + carried, in_types, outs, out_types, plain
+    )
+    module.functions.insert(0, main)
+    return module
+
+
+# Ordered effects are carried between programs by empty arrays: a program starts when
+# its arguments are ready and its results are ready when it ends, so nothing more is
+# needed to run them in order.
+TOKEN_ARRAY = "tensor<0xi1>"
+
+
+def _alias(output: int | None) -> str:
+    return "" if output is None else f" {{tf.aliasing_output = {output} : i32}}"
+
+
+def lower_program(
+    module: Module,
+    block: builder.Block,
+    program: ir.Olympuspr,
+    consts: Sequence[str],
+    args: Sequence[str],
+) -> list[str]:
+    """Writes the equations of `program` in `block`; returns the results' names."""
+    env: dict[Any, str] = dict(zip(program.constvars, consts, strict=True))
+    env.update(zip(program.invars, args, strict=True))
+    outer = block.location
+    for eqn in program.eqns:
+        operands = [
+            block.constant(v.val, v.aval) if type(v) is ir.Literal else env[v]
+            for v in eqn.invars
+        ]
+        if module.locations:
+            block.location = _location(eqn, module)
+        rule = _rule(eqn.primitive, module.platform)
+        out = rule(builder.Context(module, block, eqn), *operands, **eqn.params)
+        if eqn.primitive.multiple_results:
+            env.update(zip(eqn.outvars, out, strict=True))
+        else:
+            env[eqn.outvars[0]] = out
+    block.location = outer
+    return [
+        block.constant(v.val, v.aval) if type(v) is ir.Literal else env[v]
+        for v in program.outvars
+    ]
+
+
+def _rule(p: Any, platform: str) -> Any:
+    if p.lower_by_platform:
+        rule = p.lower_by_platform.get(platform, p.lower)
+    else:
+        rule = p.lower
+    if rule is None:
+        raise primitive.missing_rule(p, "lower")
+    return rule
+
+
+def _function(
+    visibility: str,
+    symbol: str,
+    block: builder.Block,
+    names: Sequence[str],
+    in_types: Sequence[str],
+    outs: Sequence[str],
+    out_types: Sequence[str],
+    plain_out_types: Sequence[str] | None = None,
+) -> str:
+    arguments = ", ".join([f"{n}: {t}" for n, t in zip(names, in_types, strict=True)])
+    results = ", ".join(out_types)
+    kinds = ", ".join(out_types if plain_out_types is None else plain_out_types)
+    end = f"func.return {', '.join(outs)} : {kinds}" if outs else "func.return"
+    body = "\n".join(block.lines)
+    return (
+        f"func.func {visibility} @{symbol}({arguments}) -> ({results}) {{\n"
+        f"{body}\n{end}\n}}"
+    )
+
+
+def _location(eqn: ir.Eqn, module: Module) -> str:
+    path = "/".join((module.name, *eqn.scope, eqn.primitive.name))
+    at = eqn.source
+    if at is None:
+        return f" loc({types.string(path)})"
+    place = f"{types.string(at.file)}:{at.line}:{max(at.column, 1)}"
+    return f" loc({types.string(path)}({place}))"
+
+
+def _ordered(program: ir.Olympuspr) -> list[Any]:
+    if not program.effects:
+        return []
+    return sorted((e for e in program.effects if e.ordered), key=repr)
+
+
+def _symbol(name: str) -> str:
+    text = "".join(c if c.isalnum() or c in "_$." else "_" for c in name)
+    text = text if text.isascii() else "".join(c if c.isascii() else "_" for c in text)
+    return text or "function"
