@@ -217,15 +217,6 @@ def add_tangents(x: Any, y: Any) -> Any:
     return add_any_p.bind(x, y)
 
 
-add_any_p = elementwise(
-    "add_any", hlo="stablehlo.add", reference=np.add, file="lax/families.py"
-)
-add_any_p.jvp = derivatives_rule(
-    add_any_p, (lambda t, out, x, y: t, lambda t, out, x, y: t)
-)
-add_any_p.transpose = lambda ct, x, y: [ct[0], ct[0]]
-
-
 # -- batching --------------------------------------------------------------------------
 
 
@@ -544,6 +535,15 @@ reduce_sum_p = reduction(
     file="lax/families.py",
 )
 reduce_sum_p.jvp = linear_jvp(reduce_sum_p)
+
+
+add_any_p = elementwise(
+    "add_any", hlo="stablehlo.add", reference=np.add, file="lax/families.py"
+)
+add_any_p.jvp = derivatives_rule(
+    add_any_p, (lambda t, out, x, y: t, lambda t, out, x, y: t)
+)
+add_any_p.transpose = lambda ct, x, y: [ct[0], ct[0]]
 
 
 # -- zeros and shapes of tangents ------------------------------------------------------
