@@ -1,0 +1,1 @@
+def record_event_duration_secs(*a, **k): pass

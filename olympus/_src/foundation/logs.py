@@ -1,0 +1,2 @@
+def info(s): print(s)
+warning=info

@@ -1,0 +1,1 @@
+def hide(e): pass
