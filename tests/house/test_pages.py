@@ -40,3 +40,20 @@ def test_page_holds_no_logic(name):
         and not (isinstance(node, ast.FunctionDef) and node.name == "__getattr__")
     ]
     assert not lines, f"statements at lines {lines}"
+
+
+def _is_ours(thing):
+    return (getattr(thing, "__module__", None) or "").startswith("olympus")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_public_function_and_class_has_a_docstring(name):
+    page = importlib.import_module(name)
+    bare = [
+        entry
+        for entry in page.__all__
+        if callable(thing := getattr(page, entry))
+        and _is_ours(thing)
+        and not (getattr(thing, "__doc__", None) or "").strip()
+    ]
+    assert not bare
