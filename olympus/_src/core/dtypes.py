@@ -140,6 +140,7 @@ _wide = _spellings()
 _narrow = {key: _narrowed(dtype) for key, dtype in _wide.items()}
 _wide_scalars = {cls: (_wide[cls], cls is not bool) for cls in python_scalar_dtypes}
 _narrow_scalars = {cls: (_narrow[cls], cls is not bool) for cls in python_scalar_dtypes}
+_tables = {False: (_narrow_scalars, _narrow), True: (_wide_scalars, _wide)}
 
 
 def supported() -> tuple[np.dtype, ...]:
@@ -461,7 +462,7 @@ def dtype_and_weak(x: Any, fun_name: str = "result_type") -> tuple[Any, bool]:
     Raises:
       TypeError: `x` is neither.
     """
-    scalars = _wide_scalars if config.x64_enabled() else _narrow_scalars
+    scalars, table = _tables[config.x64_enabled()]
     pair = scalars.get(type(x))
     if pair is not None:
         return pair
@@ -469,9 +470,11 @@ def dtype_and_weak(x: Any, fun_name: str = "result_type") -> tuple[Any, bool]:
         return check_user_dtype(x, fun_name), _is_weak_type(x)
     dtype = getattr(x, "dtype", None)
     if dtype is not None:
-        known = dtype if dtype in _kinds else _concrete_dtype(dtype, fun_name)
         weak = bool(getattr(x, "weak_type", False))
-        return canonicalize_dtype(known, allow_extended_dtype=True), weak
+        found = table.get(dtype)
+        if found is None:
+            found = _concrete_dtype(dtype, fun_name)
+        return found, weak
     if is_python_scalar(x):
         return scalars[_scalar_base(type(x))]
     if hasattr(x, "__olympus_array__"):
