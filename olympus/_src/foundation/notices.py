@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep
+from olympus._src.foundation import source
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the nearest frame outside the package."""
+    """Warn at the nearest frame of the user's."""
     depth, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and source.is_internal(frame.f_code.co_filename):
         depth, frame = depth + 1, frame.f_back
     warnings.warn(message, category, stacklevel=depth)
