@@ -1,0 +1,172 @@
+"""Where arrays are: devices, transfers, waiting."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import numpy as np
+
+from olympus._src import tree
+from olympus._src.core import trace
+from olympus._src.foundation import caching, config
+from olympus._src.interpreters import evaluate
+from olympus._src.runtime import array as array_
+from olympus._src.runtime import client, placement
+
+ArrayImpl = array_.ArrayImpl
+
+
+def devices(backend: str | None = None) -> list[Any]:
+    """All devices of a platform; of the default one if none is named.
+
+    Raises:
+      RuntimeError: the platform is not there; says what to install.
+    """
+    return list(client.devices(backend))
+
+
+def local_devices(
+    process_index: int | None = None, backend: str | None = None, host_id: Any = None
+) -> list[Any]:
+    """The devices that this process can use."""
+    return list(client.local_devices(backend))
+
+
+def device_count(backend: str | None = None) -> int:
+    """Number of devices of a platform."""
+    return len(client.devices(backend))
+
+
+def local_device_count(backend: str | None = None) -> int:
+    """Number of devices that this process can use."""
+    return len(client.local_devices(backend))
+
+
+def default_backend() -> str:
+    """Name of the platform used where none is asked for, as in 'cpu'."""
+    return client.default_backend()
+
+
+def process_index(backend: str | None = None) -> int:
+    """Index of this process among those that compute together."""
+    return client.process_index()
+
+
+def process_count(backend: str | None = None) -> int:
+    """Number of processes that compute together."""
+    return client.process_count()
+
+
+def device_put(x: Any, device: Any = None, *, src: Any = None, donate: bool = False, may_alias: bool | None = None) -> Any:
+    """Puts arrays and NumPy values on a device.
+
+    Args:
+      x: a pytree of arrays, NumPy values and numbers.
+      device: a device or a sharding of one; None leaves arrays where they are and puts
+        the rest on the default device.
+
+    Returns:
+      The same tree of arrays; they are committed to the device if one is given.
+
+    Raises:
+      TypeError: a leaf is not an array, or `device` no device.
+
+    Example:
+      >>> import olympus, numpy as np
+      >>> olympus.device_put(np.arange(3))
+      Array([0, 1, 2], dtype=int32)
+    """
+    target = None if device is None else as_device(device)
+    return tree.tree_map(lambda leaf: _put(leaf, target), x)
+
+
+def as_device(device: Any) -> Any:
+    """The device that a device or a sharding of one stands for.
+
+    Raises:
+      TypeError: it stands for none.
+    """
+    if hasattr(device, "device_set"):
+        found = list(device.device_set)
+        if len(found) == 1:
+            return found[0]
+    elif hasattr(device, "platform") and hasattr(device, "id"):
+        return device
+    raise TypeError(
+        f"device_put: expected a device or a sharding of one device, got {device!r}; "
+        "see olympus.devices()"
+    )
+
+
+def _put(x: Any, device: Any) -> Any:
+    if isinstance(x, trace.Tracer):
+        return x
+    if device is None:
+        return evaluate.as_array(x)
+    array = evaluate.as_array(x, device)
+    return placement.copy_to_device(array, device)
+
+
+def device_get(x: Any) -> Any:
+    """Copies arrays to the host.
+
+    Args:
+      x: a pytree of arrays.
+
+    Returns:
+      The same tree of `numpy.ndarray`s; leaves that are no arrays stay.
+    """
+    leaves, structure = tree.tree_flatten(x)
+    for leaf in leaves:
+        if type(leaf) is ArrayImpl:
+            leaf.copy_to_host_async()
+    return structure.unflatten([_get(leaf) for leaf in leaves])
+
+
+def _get(x: Any) -> Any:
+    if isinstance(x, trace.Tracer):
+        return np.asarray(x)  # raises what explains itself
+    return placement.get(x) if type(x) is ArrayImpl else x
+
+
+def copy_to_host_async(x: Any) -> Any:
+    """Starts copying arrays to the host, so that a later `device_get` is ready."""
+    for leaf in tree.tree_leaves(x):
+        if hasattr(leaf, "copy_to_host_async"):
+            leaf.copy_to_host_async()
+    return x
+
+
+def block_until_ready(x: Any) -> Any:
+    """Waits until the arrays in a pytree are computed; returns it.
+
+    Raises:
+      OlympusRuntimeError: computing one of them failed.
+    """
+    for leaf in tree.tree_leaves(x):
+        wait = getattr(leaf, "block_until_ready", None)
+        if wait is not None:
+            wait()
+    return x
+
+
+def live_arrays(platform: str | None = None) -> list[Any]:
+    """The concrete arrays that exist and are not deleted."""
+    found = [x for x in gc.get_objects() if type(x) is ArrayImpl and not x.is_deleted()]
+    if platform is None:
+        return found
+    return [x for x in found if x.single_device.platform == platform]
+
+
+def clear_caches() -> None:
+    """Forgets all traced and compiled programs of the process."""
+    caching.clear_all()
+
+
+def effects_barrier() -> None:
+    """Waits until the effects of all programs that were started have happened."""
+    evaluate.effects_barrier()
+
+
+default_device = config.default_device
