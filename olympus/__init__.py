@@ -9,10 +9,30 @@ from __future__ import annotations
 
 import importlib as _importlib
 
+from olympus._src.api.grad import grad as grad
+from olympus._src.api.grad import jvp as jvp
+from olympus._src.api.grad import linearize as linearize
+from olympus._src.api.grad import value_and_grad as value_and_grad
+from olympus._src.api.grad import vjp as vjp
 from olympus._src.api.jit import jit as jit
+from olympus._src.api.placement import block_until_ready as block_until_ready
+from olympus._src.api.placement import clear_caches as clear_caches
+from olympus._src.api.placement import copy_to_host_async as copy_to_host_async
+from olympus._src.api.placement import default_backend as default_backend
+from olympus._src.api.placement import device_count as device_count
+from olympus._src.api.placement import device_get as device_get
+from olympus._src.api.placement import device_put as device_put
+from olympus._src.api.placement import devices as devices
+from olympus._src.api.placement import effects_barrier as effects_barrier
+from olympus._src.api.placement import live_arrays as live_arrays
+from olympus._src.api.placement import local_device_count as local_device_count
+from olympus._src.api.placement import local_devices as local_devices
+from olympus._src.api.placement import process_count as process_count
+from olympus._src.api.placement import process_index as process_index
 from olympus._src.api.shapes import ShapeDtypeStruct as ShapeDtypeStruct
 from olympus._src.api.staging import eval_shape as eval_shape
 from olympus._src.api.staging import make_olympuspr as make_olympuspr
+from olympus._src.api.vmap import vmap as vmap
 from olympus._src.core.trace import Array as Array
 
 _PAGES = frozenset(

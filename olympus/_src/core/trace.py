@@ -221,9 +221,10 @@ class Tracer:
         return "\n" + text if text else ""
 
     def _conversion(self, kind: type[Exception], what: str) -> Exception:
+        # Two full stops, as users of the field know the message.
         return kind(
             f"Attempted {what} of traced array with shape "
-            f"{self.aval.str_long()}." + self.explanation()
+            f"{self.aval.str_long()}.." + self.explanation()
         )
 
     def _concretization(self, what: str) -> Exception:

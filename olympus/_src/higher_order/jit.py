@@ -6,7 +6,8 @@ from typing import Any
 
 from olympus._src.core import ir
 from olympus._src.core.primitive import Primitive
-from olympus._src.interpreters import batching, evaluate, partial_eval
+from olympus._src.core.rules import Linear, Zero
+from olympus._src.interpreters import ad, batching, evaluate, partial_eval
 
 
 def _abstract(*args: Any, olympuspr: ir.ClosedOlympuspr, **params: Any) -> Any:
@@ -44,6 +45,63 @@ def _lower(ctx: Any, *operands: str, olympuspr: Any, name: str, **params: Any) -
 def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) -> Any:
     batched, out_dims = batching.batch_olympuspr(olympuspr, axis, tuple(dims))
     return pjit_p.bind(*args, olympuspr=batched, **params), out_dims
+
+
+def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+    moving = tuple([type(t) is not Zero for t in tangents])
+    program, out_moving = olympuspr.olympuspr.derived(
+        ("jvp", moving), lambda p: ad.jvp_olympuspr(p, moving)
+    )
+    given = [t for t in tangents if type(t) is not Zero]
+    params["donated_invars"] = (False,) * (len(primals) + len(given))
+    outs = pjit_p.bind(
+        *olympuspr.consts, *primals, *given, olympuspr=program, **params
+    )
+    n = len(out_moving)
+    found = iter(outs[n:])
+    out_tangents = [
+        next(found) if m else Zero(a.to_tangent())
+        for m, a in zip(out_moving, olympuspr.out_avals, strict=True)
+    ]
+    return outs[:n], out_tangents
+
+
+def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+    """Runs the program once, keeping what its derivative needs."""
+    moving = tuple([type(t) is not Zero for t in tangents])
+    forward, linear, out_zeros = olympuspr.olympuspr.derived(
+        ("linearized", moving), lambda p: ad.linearize_olympuspr(p, moving)
+    )
+    n = len(olympuspr.out_avals)
+    params["donated_invars"] = (False,) * len(primals)
+    outs = pjit_p.bind(*olympuspr.consts, *primals, olympuspr=forward, **params)
+    residuals = outs[n:]
+    given = [t for t in tangents if type(t) is not Zero]
+    params["donated_invars"] = (False,) * (len(residuals) + len(given))
+
+    def apply() -> list[Any]:
+        found = iter(pjit_p.bind(*residuals, *given, olympuspr=linear, **params))
+        return [next(found) if z is None else z for z in out_zeros]
+
+    return outs[:n], apply
+
+
+def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
+    linear = tuple([type(x) is Linear for x in args])
+    flowing = tuple([type(ct) is not Zero for ct in cts])
+    program, in_flowing = olympuspr.olympuspr.derived(
+        ("transposed", linear, flowing),
+        lambda p: ad.transpose_olympuspr(p, linear, flowing),
+    )
+    known = [x for x in args if type(x) is not Linear]
+    given = [ct for ct in cts if type(ct) is not Zero]
+    params["donated_invars"] = (False,) * (len(known) + len(given))
+    found = iter(pjit_p.bind(*known, *given, olympuspr=program, **params))
+    flags = iter(in_flowing)
+    return [
+        (next(found) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
+        for x in args
+    ]
 
 
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
@@ -98,6 +156,9 @@ pjit_p = Primitive(
     effects=_effects,
     check=_check,
     lower=_lower,
+    jvp=_jvp,
+    linearize=_linearize,
+    transpose=_transpose,
     batch=_batch,
     dce=_dce,
     print=_print,

@@ -1,0 +1,381 @@
+"""Automatic differentiation: jvp, direct linearisation, transposition.
+
+Forward mode runs each primitive's jvp rule. Linearisation runs the same rules once, with
+tangents that record: operations that touch a tangent go to a tape, a linear program,
+while the others are applied at once in the interpreter below. Transposing the tape gives
+reverse mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from olympus._src.core import avals as avals_
+from olympus._src.core import ir, primitive, trace
+from olympus._src.core.rules import Linear, Zero
+from olympus._src.interpreters import partial_eval
+from olympus._src.lax import families
+
+current = trace.current
+
+
+def zero_tangent(x: Any) -> Zero:
+    """The zero tangent of a value."""
+    return Zero(avals_.aval_of(x).to_tangent())
+
+
+# -- forward mode ----------------------------------------------------------------------
+
+
+class JVPTracer(trace.Tracer):
+    """A value with its tangent."""
+
+    __slots__ = ("primal", "tangent")
+
+    def __init__(self, trace_: trace.Trace, primal: Any, tangent: Any) -> None:
+        self._trace = trace_
+        self.aval = avals_.aval_of(primal)
+        self.primal = primal
+        self.tangent = tangent
+
+
+class JVPTrace(trace.Trace):
+    """Applies jvp rules in the interpreter that was current before."""
+
+    __slots__ = ("ended",)
+
+    def __init__(self, parent: trace.Trace) -> None:
+        super().__init__(parent)
+        self.ended = False
+
+    def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
+        primals, tangents = [], []
+        for x in args:
+            primal, tangent = self.split(x)
+            primals.append(primal)
+            tangents.append(tangent)
+        current.trace = self.parent
+        try:
+            if all(type(t) is Zero for t in tangents):
+                return p.bind(*primals, **params)
+            out, out_tangents = self.rule(p, primals, tangents, params)
+        finally:
+            current.trace = self
+        if not p.multiple_results:
+            return self.wrap(out, out_tangents)
+        return [self.wrap(x, t) for x, t in zip(out, out_tangents, strict=True)]
+
+    def rule(self, p: Any, primals: Any, tangents: Any, params: Any) -> Any:
+        """Results and their tangents."""
+        if p.jvp is None:
+            raise primitive.missing_rule(p, "jvp")
+        return p.jvp(primals, tangents, **params)
+
+    def split(self, x: Any) -> tuple[Any, Any]:
+        """A value and its tangent."""
+        if type(x) is JVPTracer and x._trace is self:
+            return x.primal, x.tangent
+        return x, zero_tangent(x)
+
+    def wrap(self, x: Any, tangent: Any) -> Any:
+        """The tracer of a value with a tangent; the value itself if that is zero."""
+        return x if type(tangent) is Zero else JVPTracer(self, x, tangent)
+
+    def explain(self, tracer: trace.Tracer) -> str:
+        inner = tracer.primal  # type: ignore[attr-defined]
+        if isinstance(inner, trace.Tracer):
+            return inner._trace.explain(inner)
+        return ""
+
+
+def jvp(
+    fun: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[list[Any], list[Any]]:
+    """Results of a function of flat arguments, and their tangents (Zeros allowed)."""
+    t = JVPTrace(current.trace)
+    inputs = [t.wrap(x, d) for x, d in zip(primals, tangents, strict=True)]
+    return _run(t, fun, inputs)
+
+
+def _run(t: JVPTrace, fun: Any, inputs: Any) -> tuple[list[Any], list[Any]]:
+    current.trace = t
+    try:
+        pairs = [t.split(x) for x in fun(*inputs)]
+    finally:
+        current.trace = t.parent
+        t.ended = True
+    return [x for x, _ in pairs], [d for _, d in pairs]
+
+
+# -- linearisation ---------------------------------------------------------------------
+
+
+class TangentTape(partial_eval.DynamicOlympusprTrace):
+    """Records operations on tangents; passes all others to the interpreter below."""
+
+    __slots__ = ()
+
+    def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
+        for x in args:
+            if (
+                type(x) is partial_eval.DynamicOlympusprTracer and x._trace is self
+            ):
+                return super().process(p, args, params)
+        current.trace = self.parent
+        try:
+            return p.bind(*args, **params)
+        finally:
+            current.trace = self
+
+
+class LinearizeTrace(JVPTrace):
+    """Runs jvp rules with the tape as the interpreter of tangents."""
+
+    __slots__ = ("tape",)
+
+    def __init__(self, parent: trace.Trace, tape: TangentTape) -> None:
+        super().__init__(parent)
+        self.tape = tape
+
+    def rule(self, p: Any, primals: Any, tangents: Any, params: Any) -> Any:
+        if p.linearize is not None:
+            out, apply = p.linearize(primals, tangents, **params)
+            current.trace = self.tape
+            return out, apply()
+        current.trace = self.tape
+        return super().rule(p, primals, tangents, params)
+
+
+class LinearProgram:
+    """A linear function as a tape: tangents in, tangents out."""
+
+    __slots__ = ("consts", "in_avals", "outs", "program")
+
+    def __init__(self, program: ir.Olympuspr, consts: list[Any], outs: list[Any]) -> None:
+        self.program = program
+        self.consts = consts
+        self.outs = outs  # a Zero, or None for an output of the program
+        self.in_avals = program.in_avals
+
+    def apply(self, tangents: Sequence[Any]) -> list[Any]:
+        """The tangents of the results."""
+        found = iter(ir.eval_olympuspr(self.program, self.consts, *tangents))
+        return [next(found) if o is None else o for o in self.outs]
+
+    def transpose(self, cotangents: Sequence[Any]) -> list[Any]:
+        """The cotangents of the inputs; Zeros where nothing flows."""
+        given = [
+            ct for ct, o in zip(cotangents, self.outs, strict=True) if o is None
+        ]
+        return backward_pass(self.program, self.consts, given)
+
+
+def linearize(
+    fun: Callable[..., Sequence[Any]], primals: Sequence[Any], info: ir.DebugInfo
+) -> tuple[list[Any], LinearProgram]:
+    """Results of a function of flat arguments, and its derivative there as a tape."""
+    tape = TangentTape(current.trace, info)
+    t = LinearizeTrace(current.trace, tape)
+    inputs = []
+    for x in primals:
+        aval = avals_.aval_of(x).to_tangent()
+        inputs.append(JVPTracer(t, x, tape.new_input(aval)))
+    outs, tangents = _run(t, fun, inputs)
+    moving = [d for d in tangents if type(d) is not Zero]
+    program, consts = tape.close(moving)
+    tape.ended = True
+    zeros = [d if type(d) is Zero else None for d in tangents]
+    return outs, LinearProgram(program, consts, zeros)
+
+
+# -- reverse mode ----------------------------------------------------------------------
+
+
+def backward_pass(
+    program: ir.Olympuspr, consts: Sequence[Any], cotangents: Sequence[Any]
+) -> list[Any]:
+    """The cotangents of a linear program's inputs.
+
+    Args:
+      program: linear in its inputs; its constants are known.
+      consts: their values.
+      cotangents: one for each output; a Zero is allowed.
+    """
+    known: dict[Any, Any] = dict(zip(program.constvars, consts, strict=True))
+    linear = _linear_vars(program)
+    pending: dict[Any, Any] = {}
+
+    def accumulate(v: Any, ct: Any) -> None:
+        if ct is None or type(ct) is Zero or type(v) is ir.Literal:
+            return
+        found = pending.get(v)
+        pending[v] = ct if found is None else families.add_tangents(found, ct)
+
+    for v, ct in zip(program.outvars, cotangents, strict=True):
+        accumulate(v, ct)
+    _run_known(program, known, linear)
+    for eqn in reversed(program.eqns):
+        cts = [pending.pop(v, None) for v in eqn.outvars]
+        if all(ct is None for ct in cts):
+            continue
+        cts = [
+            Zero(v.aval) if ct is None else ct
+            for v, ct in zip(eqn.outvars, cts, strict=True)
+        ]
+        args = [
+            v.val
+            if type(v) is ir.Literal
+            else (Linear(v.aval) if v in linear else known[v])
+            for v in eqn.invars
+        ]
+        if eqn.primitive.transpose is None:
+            raise primitive.missing_rule(eqn.primitive, "transpose")
+        current.position = eqn.source
+        try:
+            found = eqn.primitive.transpose(cts, *args, **eqn.params)
+        finally:
+            current.position = None
+        for v, ct in zip(eqn.invars, found, strict=True):
+            if type(v) is not ir.Literal and v in linear:
+                accumulate(v, ct)
+    return [pending.get(v, Zero(v.aval)) for v in program.invars]
+
+
+def _run_known(program: ir.Olympuspr, known: dict[Any, Any], linear: set[Any]) -> None:
+    """Evaluates the equations that depend on no linear input."""
+    for eqn in program.eqns:
+        if any(v in linear for v in eqn.outvars):
+            continue
+        args = [v.val if type(v) is ir.Literal else known[v] for v in eqn.invars]
+        out = eqn.primitive.bind(*args, **eqn.params)
+        outs = out if eqn.primitive.multiple_results else [out]
+        known.update(zip(eqn.outvars, outs, strict=True))
+
+
+def _linear_vars(program: ir.Olympuspr) -> set[Any]:
+    linear = set(program.invars)
+    for eqn in program.eqns:
+        if any(type(v) is not ir.Literal and v in linear for v in eqn.invars):
+            linear.update(eqn.outvars)
+    return linear
+
+
+# -- derivatives of programs, as programs ----------------------------------------------
+
+
+def _info(program: ir.Olympuspr) -> ir.DebugInfo:
+    return program.debug_info or ir.DebugInfo("differentiation", "program")
+
+
+def jvp_olympuspr(
+    program: ir.Olympuspr, moving: Sequence[bool]
+) -> tuple[ir.ClosedOlympuspr, list[bool]]:
+    """The program of values and tangents.
+
+    Args:
+      program: its constants come first among the inputs of the result.
+      moving: which inputs have a tangent.
+
+    Returns:
+      A program of constants, inputs and tangents of moving inputs, that returns outputs
+      and tangents of moving outputs; and which outputs move.
+    """
+    whole = ir.hoist_consts(program)
+    n_consts, n = len(program.constvars), len(whole.invars)
+    out_moving: list[bool] = []
+
+    def run(*args: Any) -> list[Any]:
+        primals, given = args[:n], iter(args[n:])
+        tangents = [zero_tangent(x) for x in primals[:n_consts]]
+        tangents += [
+            next(given) if m else zero_tangent(x)
+            for m, x in zip(moving, primals[n_consts:], strict=True)
+        ]
+        outs, out_tangents = jvp(_runner(whole), primals, tangents)
+        out_moving[:] = [type(t) is not Zero for t in out_tangents]
+        return outs + [t for t in out_tangents if type(t) is not Zero]
+
+    in_avals = whole.in_avals + _tangent_avals(program, moving)
+    closed, consts = partial_eval.trace_to_olympuspr(run, in_avals, _info(program))
+    return ir.ClosedOlympuspr(closed, consts), out_moving
+
+
+def _runner(program: ir.Olympuspr) -> Callable[..., list[Any]]:
+    return lambda *args: ir.eval_olympuspr(program, (), *args)
+
+
+def _tangent_avals(program: ir.Olympuspr, moving: Sequence[bool]) -> list[Any]:
+    return [
+        v.aval.to_tangent() for v, m in zip(program.invars, moving, strict=True) if m
+    ]
+
+
+def linearize_olympuspr(
+    program: ir.Olympuspr, moving: Sequence[bool]
+) -> tuple[ir.ClosedOlympuspr, ir.ClosedOlympuspr, list[Any]]:
+    """Splits a program's derivative in two.
+
+    Returns:
+      A program that returns outputs and residuals; a linear program of residuals and
+      tangents of moving inputs; and for each output a Zero, or None where it moves.
+    """
+    whole = ir.hoist_consts(program)
+    n_consts = len(program.constvars)
+    linear: list[Any] = []
+
+    def run(*primals: Any) -> list[Any]:
+        args = list(primals)
+        chosen = [i + n_consts for i, m in enumerate(moving) if m]
+
+        def of_moving(*some: Any) -> list[Any]:
+            given = list(args)
+            for i, x in zip(chosen, some, strict=True):
+                given[i] = x
+            return ir.eval_olympuspr(whole, (), *given)
+
+        outs, tape = linearize(of_moving, [args[i] for i in chosen], _info(program))
+        linear[:] = [tape]
+        return outs + tape.consts
+
+    forward, consts = partial_eval.trace_to_olympuspr(
+        run, whole.in_avals, _info(program)
+    )
+    tape = linear[0]
+    tangent = ir.ClosedOlympuspr(ir.hoist_consts(tape.program))
+    return ir.ClosedOlympuspr(forward, consts), tangent, tape.outs
+
+
+def transpose_olympuspr(
+    program: ir.Olympuspr, linear: Sequence[bool], flowing: Sequence[bool]
+) -> tuple[ir.ClosedOlympuspr, list[bool]]:
+    """The transpose of a program that is linear in some of its inputs.
+
+    Args:
+      program: has no constants.
+      linear: which inputs it is linear in.
+      flowing: which outputs have a cotangent that is not zero.
+
+    Returns:
+      A program of the known inputs and the cotangents given, that returns cotangents of
+      linear inputs; and which of those are there.
+    """
+    known = [v for v, is_linear in zip(program.invars, linear, strict=True) if not is_linear]
+    unknown = [v for v, is_linear in zip(program.invars, linear, strict=True) if is_linear]
+    tape = program.replace(constvars=known, invars=unknown)
+    in_flowing: list[bool] = []
+
+    def run(*args: Any) -> list[Any]:
+        values, given = args[: len(known)], iter(args[len(known) :])
+        cts = [
+            next(given) if f else Zero(v.aval)
+            for f, v in zip(flowing, program.outvars, strict=True)
+        ]
+        found = backward_pass(tape, values, cts)
+        in_flowing[:] = [type(ct) is not Zero for ct in found]
+        return [ct for ct in found if type(ct) is not Zero]
+
+    in_avals = [v.aval for v in known]
+    in_avals += [v.aval for v, f in zip(program.outvars, flowing, strict=True) if f]
+    closed, consts = partial_eval.trace_to_olympuspr(run, in_avals, _info(program))
+    return ir.ClosedOlympuspr(closed, consts), in_flowing
