@@ -447,6 +447,21 @@ transpose_p = Primitive(
 transpose_p.jvp = linear_jvp(transpose_p)
 
 
+def emit_transpose(ctx: Any, x: str, aval: Any, out: Any, order: Any) -> str:
+    """Writes `stablehlo.transpose`."""
+    return ctx.block.emit(
+        f"stablehlo.transpose {x}, dims = {types.int_list(order)} : "
+        f"({types.tensor_type(aval)}) -> {types.tensor_type(out)}"
+    )
+
+
+def storage(aval: Any) -> Any:
+    """The type of the buffer of a value: its own, or for keys that of their words."""
+    if isinstance(aval.dtype, dtypes.ExtendedDType):
+        return ShapedArray(*types.physical(aval))
+    return aval
+
+
 # -- reductions ------------------------------------------------------------------------
 
 

@@ -1,0 +1,645 @@
+"""Operations that arrange elements in another shape: reshape, concatenate, pad, ..."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.rules import Zero
+from olympus._src.lax import elementwise, families, sizes
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import types
+
+_FILE = "lax/shaping.py"
+
+# -- reshape ---------------------------------------------------------------------------
+
+
+def _reshape_abstract(
+    operand: Any, *, new_sizes: Any, dimensions: Any, sharding: Any
+) -> Any:
+    if any(d < 0 for d in new_sizes if type(d) is int):
+        raise TypeError(
+            f"lax.reshape: sizes must be non-negative, got {tuple(new_sizes)} for "
+            f"{operand.short()}"
+        )
+    if math.prod(new_sizes) != operand.size:
+        raise TypeError(
+            f"cannot reshape array of shape {operand.shape} (size {operand.size}) into "
+            f"shape {tuple(new_sizes)} (size {math.prod(new_sizes)}); lax.reshape "
+            "keeps the number of elements"
+        )
+    if dimensions is not None and sorted(dimensions) != list(range(operand.ndim)):
+        raise TypeError(
+            "lax.reshape: dimensions must be a permutation of the operand's axes, got "
+            f"{tuple(dimensions)} for {operand.short()}"
+        )
+    return ShapedArray(tuple(new_sizes), operand.dtype, operand.weak_type)
+
+
+def _reshape_lower(
+    ctx: Any, x: str, *, new_sizes: Any, dimensions: Any, sharding: Any
+) -> str:
+    aval = families.storage(ctx.avals_in[0])
+    if dimensions is not None:
+        order = (*dimensions, *range(len(dimensions), aval.ndim))
+        turned = ShapedArray(tuple([aval.shape[i] for i in order]), aval.dtype)
+        x = families.emit_transpose(ctx, x, aval, turned, order)
+        aval = turned
+    return ctx.block.reshape(x, aval, ctx.avals_out[0])
+
+
+def _reshape_transpose(
+    cts: Any, x: Any, *, new_sizes: Any, dimensions: Any, sharding: Any
+) -> Any:
+    (ct,) = cts
+    if type(ct) is Zero:
+        return [Zero(x.aval)]
+    if dimensions is None:
+        return [reshape(ct, x.aval.shape)]
+    turned = reshape(ct, [x.aval.shape[d] for d in dimensions])
+    return [transpose(turned, [int(i) for i in np.argsort(dimensions)])]
+
+
+def _reshape_batch(
+    axis: Any, args: Any, dims: Any, *, new_sizes: Any, dimensions: Any, sharding: Any
+) -> Any:
+    x = families.move_axis(args[0], dims[0], 0)
+    if dimensions is not None:
+        dimensions = (0, *[d + 1 for d in dimensions])
+    out = reshape_p.bind(
+        x, new_sizes=(axis.size, *new_sizes), dimensions=dimensions, sharding=None
+    )
+    return out, 0
+
+
+def _reshape_reference(
+    x: Any, *, new_sizes: Any, dimensions: Any, sharding: Any
+) -> Any:
+    turned = x if dimensions is None else np.transpose(x, dimensions)
+    return np.reshape(turned, new_sizes)
+
+
+reshape_p = Primitive(
+    "reshape",
+    abstract=_reshape_abstract,
+    lower=_reshape_lower,
+    transpose=_reshape_transpose,
+    batch=_reshape_batch,
+    reference=_reshape_reference,
+    file=_FILE,
+)
+reshape_p.jvp = families.linear_jvp(reshape_p)
+
+
+def reshape(
+    operand: Any, new_sizes: Any, dimensions: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """The operand's elements in another shape, in row-major order.
+
+    Args:
+      operand: array.
+      new_sizes: the new shape; its product is the operand's size.
+      dimensions: axes of the operand, in the order they are read; default all in order.
+      out_sharding: where the result lives.
+
+    Raises:
+      TypeError: the sizes are traced, or hold another number of elements.
+
+    Source: `stablehlo.reshape`.
+    """
+    aval = avals.aval_of(operand)
+    shape = sizes.canonicalize_shape(new_sizes)
+    order = None
+    if dimensions is not None:
+        order = tuple([int(d) for d in dimensions])
+        order = None if order == tuple(range(aval.ndim)) else order
+    if order is None and shape == aval.shape and not np.isscalar(operand):
+        return operand
+    return reshape_p.bind(
+        operand, new_sizes=shape, dimensions=order, sharding=out_sharding
+    )
+
+
+def collapse(operand: Any, start_dimension: int, stop_dimension: Any = None) -> Any:
+    """The operand with the axes from `start_dimension` up to `stop_dimension` joined.
+
+    Args:
+      operand: array.
+      start_dimension: first axis joined; may be negative.
+      stop_dimension: one past the last axis joined; default all that follow.
+
+    Example:
+      >>> collapse(np.zeros((2, 3, 4)), 0, 2).shape
+      (6, 4)
+    """
+    shape = avals.aval_of(operand).shape
+    start, stop, _ = slice(start_dimension, stop_dimension).indices(len(shape))
+    if stop < start:
+        raise ValueError(
+            "lax.collapse: stop_dimension must not be before start_dimension, got "
+            f"{start_dimension} and {stop_dimension} for {len(shape)} axes"
+        )
+    joined = math.prod(shape[start:stop])
+    return reshape(operand, (*shape[:start], joined, *shape[stop:]))
+
+
+# -- squeeze and expand_dims -----------------------------------------------------------
+
+
+def _squeeze_abstract(operand: Any, *, dimensions: Any) -> Any:
+    families.check_axes("squeeze", operand, dimensions)
+    if any(operand.shape[d] != 1 for d in dimensions):
+        raise ValueError(
+            "cannot select an axis to squeeze out which has size not equal to one, got "
+            f"shape={operand.shape} and dimensions={tuple(dimensions)} in lax.squeeze"
+        )
+    shape = tuple([s for i, s in enumerate(operand.shape) if i not in dimensions])
+    return ShapedArray(shape, operand.dtype, operand.weak_type)
+
+
+def _squeeze_transpose(cts: Any, x: Any, *, dimensions: Any) -> Any:
+    if type(cts[0]) is Zero:
+        return [Zero(x.aval)]
+    return [reshape(cts[0], x.aval.shape)]
+
+
+squeeze_p = Primitive(
+    "squeeze",
+    abstract=_squeeze_abstract,
+    lower=lambda ctx, x, *, dimensions: ctx.block.reshape(
+        x, ctx.avals_in[0], ctx.avals_out[0]
+    ),
+    transpose=_squeeze_transpose,
+    batch=lambda axis, args, dims, *, dimensions: _squeeze_batch(args, dims, dimensions),
+    reference=lambda x, *, dimensions: np.squeeze(x, dimensions),
+    file=_FILE,
+)
+squeeze_p.jvp = families.linear_jvp(squeeze_p)
+
+
+def _squeeze_batch(args: Any, dims: Any, dimensions: Any) -> Any:
+    (dim,) = dims
+    shifted = tuple([d + (d >= dim) for d in dimensions])
+    out = squeeze_p.bind(args[0], dimensions=shifted)
+    return out, dim - sum([d < dim for d in shifted])
+
+
+def squeeze(array: Any, dimensions: Any) -> Any:
+    """The array without some axes of size 1.
+
+    Args:
+      array: array.
+      dimensions: axes to leave out; may be negative.
+
+    Raises:
+      ValueError: such an axis does not exist or is not of size 1.
+
+    Source: `stablehlo.reshape`.
+    """
+    rank = avals.aval_of(array).ndim
+    axes = sizes.canonicalize_axes(dimensions, rank, "lax.squeeze")
+    if not axes and not np.isscalar(array):
+        return array
+    return squeeze_p.bind(array, dimensions=axes)
+
+
+def expand_dims(array: Any, dimensions: Any) -> Any:
+    """The array with new axes of size 1 at the positions `dimensions` of the result.
+
+    Args:
+      array: array.
+      dimensions: positions in the result's shape; may be negative.
+
+    Source: `stablehlo.broadcast_in_dim`.
+    """
+    shape = avals.aval_of(array).shape
+    if not hasattr(dimensions, "__len__"):
+        dimensions = tuple(dimensions)
+    rank = len(shape) + len(dimensions)
+    new = sizes.canonicalize_axes(dimensions, rank, "lax.expand_dims")
+    kept = tuple([i for i in range(rank) if i not in new])
+    out = [1] * rank
+    for i, size in zip(kept, shape, strict=True):
+        out[i] = size
+    return broadcast_in_dim(array, tuple(out), kept)
+
+
+# -- transpose and broadcasts ----------------------------------------------------------
+
+
+def transpose(operand: Any, permutation: Any) -> Any:
+    """The operand with its axes in another order.
+
+    Args:
+      operand: array.
+      permutation: for each axis of the result, the operand's axis.
+
+    Raises:
+      TypeError: it is not a permutation of the axes.
+
+    Source: `stablehlo.transpose`.
+    """
+    order = tuple([int(i) for i in permutation])
+    if order == tuple(range(len(order))) and len(order) == avals.aval_of(operand).ndim:
+        return operand
+    return families.transpose_p.bind(operand, permutation=order)
+
+
+def broadcast_in_dim(
+    operand: Any, shape: Any, broadcast_dimensions: Any, *, out_sharding: Any = None
+) -> Any:
+    """The operand repeated to fill `shape`.
+
+    Args:
+      operand: array.
+      shape: the result's shape.
+      broadcast_dimensions: for each axis of the operand, its axis in the result; the
+        operand's size there is 1 or the result's.
+
+    Raises:
+      TypeError: sizes do not agree.
+
+    Source: `stablehlo.broadcast_in_dim`.
+    """
+    shape = sizes.canonicalize_shape(shape)
+    dims = tuple([int(d) for d in broadcast_dimensions])
+    if avals.aval_of(operand).shape == shape and dims == tuple(range(len(shape))):
+        if not np.isscalar(operand):
+            return operand
+    return families.broadcast_in_dim_p.bind(
+        operand, shape=shape, broadcast_dimensions=dims, sharding=out_sharding
+    )
+
+
+def broadcast(operand: Any, sizes: Any, *, out_sharding: Any = None) -> Any:
+    """The operand repeated along new leading axes.
+
+    Args:
+      operand: array.
+      sizes: sizes of the axes added in front.
+
+    Source: `stablehlo.broadcast_in_dim`.
+    """
+    lead = tuple(sizes)
+    if not lead and not np.isscalar(operand):
+        return operand
+    shape = avals.aval_of(operand).shape
+    dims = tuple(range(len(lead), len(lead) + len(shape)))
+    return broadcast_in_dim(operand, (*lead, *shape), dims, out_sharding=out_sharding)
+
+
+def broadcast_to_rank(x: Any, rank: int) -> Any:
+    """`x` with axes of size 1 added in front until it has `rank` axes."""
+    have = avals.aval_of(x).ndim
+    if have > rank:
+        raise ValueError(
+            f"lax.broadcast_to_rank: rank must be at least the operand's {have}, got "
+            f"{rank}"
+        )
+    return x if have == rank else expand_dims(x, range(rank - have))
+
+
+# -- filled arrays ---------------------------------------------------------------------
+
+
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, *, sharding: Any = None
+) -> Any:
+    """An array filled with one value.
+
+    Args:
+      shape: sizes of the axes.
+      fill_value: scalar.
+      dtype: default the value's own.
+
+    Source: `stablehlo.broadcast_in_dim`.
+    """
+    shape = sizes.canonicalize_shape(shape)
+    value = avals.aval_of(fill_value)
+    if value.shape:
+        raise TypeError(
+            f"lax.full: fill_value must be a scalar, got {value.short()}; use "
+            "lax.broadcast_in_dim to repeat arrays"
+        )
+    weak = dtype is None and value.weak_type
+    kind = value.dtype if dtype is None else dtypes.canonicalize_dtype(dtype, True)
+    return broadcast(elementwise.convert(fill_value, kind, weak), shape)
+
+
+def full_like(
+    x: Any, fill_value: Any, dtype: Any = None, shape: Any = None, sharding: Any = None
+) -> Any:
+    """An array like `x` filled with one value.
+
+    Args:
+      x: array whose shape and dtype are taken.
+      fill_value: scalar.
+      dtype, shape: replace x's.
+    """
+    aval = avals.aval_of(x)
+    weak = dtype is None and aval.weak_type
+    kind = aval.dtype if dtype is None else dtypes.canonicalize_dtype(dtype, True)
+    if dtypes.is_extended(kind):
+        raise TypeError(f"lax.full_like: cannot fill {aval.short()} with numbers")
+    shape = aval.shape if shape is None else sizes.canonicalize_shape(shape)
+    value = avals.aval_of(fill_value)
+    if value.shape:
+        raise TypeError(
+            f"lax.full_like: fill_value must be a scalar, got {value.short()}"
+        )
+    return broadcast(elementwise.convert(fill_value, kind, weak), shape)
+
+
+def empty(shape: Any, dtype: Any, *, out_sharding: Any = None) -> Any:
+    """An array whose elements have no stated value (they are zero)."""
+    return full(shape, 0, dtype)
+
+
+# -- iota ------------------------------------------------------------------------------
+
+
+def _iota_abstract(*, dtype: Any, shape: Any, dimension: int, sharding: Any) -> Any:
+    families.check_dtype("iota", ShapedArray((), dtype), families.NUMERIC, "its dtype")
+    if not 0 <= dimension < len(shape):
+        raise ValueError(
+            "lax.iota: dimension must be an axis of the result, got "
+            f"{dimension} for shape {tuple(shape)}"
+        )
+    return ShapedArray(tuple(shape), dtype)
+
+
+def _iota_reference(*, dtype: Any, shape: Any, dimension: int, sharding: Any) -> Any:
+    line = np.arange(shape[dimension]).astype(dtype)
+    beside = [-1 if i == dimension else 1 for i in range(len(shape))]
+    return np.broadcast_to(line.reshape(beside), shape)
+
+
+iota_p = Primitive(
+    "iota",
+    abstract=_iota_abstract,
+    lower=lambda ctx, *, dimension, **_: ctx.block.emit(
+        f"stablehlo.iota dim = {dimension} : {types.tensor_type(ctx.avals_out[0])}"
+    ),
+    reference=_iota_reference,
+    file=_FILE,
+)
+
+
+def iota(dtype: Any, size: int) -> Any:
+    """The numbers 0, 1, ..., size - 1.
+
+    Args:
+      dtype: integer, floating or complex dtype.
+      size: how many.
+
+    Source: `stablehlo.iota`.
+    """
+    return broadcasted_iota(dtype, (size,), 0)
+
+
+def broadcasted_iota(
+    dtype: Any, shape: Any, dimension: int, *, out_sharding: Any = None
+) -> Any:
+    """An array whose elements are their own positions along an axis.
+
+    Args:
+      dtype: integer, floating or complex dtype.
+      shape: the result's shape.
+      dimension: the axis counted; may be negative.
+
+    Source: `stablehlo.iota`.
+    """
+    shape = sizes.canonicalize_shape(shape)
+    dimension = sizes.canonicalize_axis(dimension, len(shape), "lax.broadcasted_iota")
+    kind = dtypes.canonicalize_dtype(dtypes.as_dtype(dtype))
+    return iota_p.bind(dtype=kind, shape=shape, dimension=dimension, sharding=out_sharding)
+
+
+# -- rev -------------------------------------------------------------------------------
+
+
+def _rev_abstract(operand: Any, *, dimensions: Any) -> Any:
+    families.check_axes("rev", operand, dimensions)
+    return ShapedArray(operand.shape, operand.dtype, operand.weak_type)
+
+
+def _rev_transpose(cts: Any, x: Any, *, dimensions: Any) -> Any:
+    if type(cts[0]) is Zero:
+        return [Zero(x.aval)]
+    return [rev_p.bind(cts[0], dimensions=dimensions)]
+
+
+def _rev_batch(axis: Any, args: Any, dims: Any, *, dimensions: Any) -> Any:
+    (dim,) = dims
+    shifted = tuple([d + (d >= dim) for d in dimensions])
+    return rev_p.bind(args[0], dimensions=shifted), dim
+
+
+rev_p = Primitive(
+    "rev",
+    abstract=_rev_abstract,
+    lower=lambda ctx, x, *, dimensions: ctx.block.emit(
+        f"stablehlo.reverse {x}, dims = {types.int_list(dimensions)} : "
+        f"{types.tensor_type(ctx.avals_out[0])}"
+    ),
+    transpose=_rev_transpose,
+    batch=_rev_batch,
+    reference=lambda x, *, dimensions: np.flip(x, dimensions),
+    file=_FILE,
+)
+rev_p.jvp = families.linear_jvp(rev_p)
+
+
+def rev(operand: Any, dimensions: Any) -> Any:
+    """The operand with the order along some axes reversed.
+
+    Args:
+      operand: array.
+      dimensions: the axes; may be negative.
+
+    Source: `stablehlo.reverse`.
+    """
+    rank = avals.aval_of(operand).ndim
+    axes = sizes.canonicalize_axes(dimensions, rank, "lax.rev")
+    return rev_p.bind(operand, dimensions=axes) if axes else operand
+
+
+# -- tile ------------------------------------------------------------------------------
+
+
+def _tile_abstract(operand: Any, *, reps: Any) -> Any:
+    if len(reps) != operand.ndim or any(r < 0 for r in reps):
+        raise ValueError(
+            "lax.tile: reps must give a non-negative number for each of the operand's "
+            f"{operand.ndim} axes, got {tuple(reps)} for {operand.short()}"
+        )
+    shape = tuple([r * s for r, s in zip(reps, operand.shape, strict=True)])
+    return ShapedArray(shape, operand.dtype, operand.weak_type)
+
+
+def _tile_decompose(x: Any, *, reps: Any) -> Any:
+    shape = avals.aval_of(x).shape
+    pairs = [n for pair in zip(reps, shape, strict=True) for n in pair]
+    spread = broadcast_in_dim(x, tuple(pairs), range(1, len(pairs), 2))
+    return reshape(spread, tuple([r * s for r, s in zip(reps, shape, strict=True)]))
+
+
+def _tile_transpose(cts: Any, x: Any, *, reps: Any) -> Any:
+    (ct,) = cts
+    if type(ct) is Zero:
+        return [Zero(x.aval)]
+    pairs = [n for pair in zip(reps, x.aval.shape, strict=True) for n in pair]
+    grouped = reshape(ct, tuple(pairs))
+    return [families.reduce_sum_p.bind(grouped, axes=tuple(range(0, len(pairs), 2)))]
+
+
+def _tile_batch(axis: Any, args: Any, dims: Any, *, reps: Any) -> Any:
+    (dim,) = dims
+    return tile_p.bind(args[0], reps=(*reps[:dim], 1, *reps[dim:])), dim
+
+
+tile_p = Primitive(
+    "tile",
+    abstract=_tile_abstract,
+    decompose=_tile_decompose,
+    transpose=_tile_transpose,
+    batch=_tile_batch,
+    reference=lambda x, *, reps: np.tile(x, reps),
+    file=_FILE,
+)
+tile_p.jvp = families.linear_jvp(tile_p)
+
+
+def tile(operand: Any, reps: Any) -> Any:
+    """The operand repeated along its axes.
+
+    Args:
+      operand: array.
+      reps: for each axis, how many copies stand one after another.
+    """
+    return tile_p.bind(operand, reps=tuple([int(r) for r in reps]))
+
+
+# -- bits and copies -------------------------------------------------------------------
+
+
+def _bitcast_abstract(operand: Any, *, new_dtype: Any) -> Any:
+    old, new = dtypes.itemsize_bits(operand.dtype), dtypes.itemsize_bits(new_dtype)
+    shape = operand.shape
+    if old > new:
+        shape = (*shape, old // new)
+    elif old < new:
+        if not shape or shape[-1] != new // old:
+            raise ValueError(
+                f"lax.bitcast_convert_type: the last axis must have size {new // old} "
+                f"to become {new_dtype}, got {operand.short()}"
+            )
+        shape = shape[:-1]
+    return ShapedArray(shape, new_dtype)
+
+
+def _bitcast_lower(ctx: Any, x: str, *, new_dtype: Any) -> str:
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    if aval.dtype == new_dtype:
+        return x
+    return ctx.block.op1("stablehlo.bitcast_convert", [x], [aval], out)
+
+
+def _bitcast_batch(axis: Any, args: Any, dims: Any, *, new_dtype: Any) -> Any:
+    x = families.move_axis(args[0], dims[0], 0)
+    return bitcast_convert_type_p.bind(x, new_dtype=new_dtype), 0
+
+
+def _bitcast_reference(x: Any, *, new_dtype: Any) -> Any:
+    old, new = x.dtype.itemsize, np.dtype(new_dtype).itemsize
+    x = np.ascontiguousarray(x)
+    if old == new:
+        return x.view(new_dtype)
+    if old < new:
+        return x.view(new_dtype)[..., 0]
+    return x.reshape(*x.shape, 1).view(new_dtype)
+
+
+bitcast_convert_type_p = Primitive(
+    "bitcast_convert_type",
+    abstract=_bitcast_abstract,
+    lower=_bitcast_lower,
+    jvp=lambda primals, tangents, **params: _without_tangent(
+        bitcast_convert_type_p, primals, params
+    ),
+    batch=_bitcast_batch,
+    reference=_bitcast_reference,
+    file=_FILE,
+)
+
+
+def _without_tangent(p: Primitive, primals: Any, params: Any) -> Any:
+    out = p.bind(*primals, **params)
+    return out, Zero(avals.aval_of(out).to_tangent())
+
+
+def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
+    """The operand's bits read as another dtype.
+
+    Args:
+      operand: array.
+      new_dtype: a dtype; where its elements are narrower or wider, the last axis of the
+        result or operand counts the pieces.
+
+    Raises:
+      ValueError: the last axis does not fill whole elements.
+
+    Source: `stablehlo.bitcast_convert`.
+    """
+    kind = dtypes.canonicalize_dtype(dtypes.as_dtype(new_dtype))
+    return bitcast_convert_type_p.bind(operand, new_dtype=kind)
+
+
+copy_p = Primitive(
+    "copy",
+    abstract=lambda operand: operand,
+    lower=lambda ctx, x: x,
+    transpose=lambda cts, x: list(cts),
+    batch=lambda axis, args, dims: (copy_p.bind(*args), dims[0]),
+    reference=lambda x: np.array(x),
+    file=_FILE,
+)
+copy_p.jvp = families.linear_jvp(copy_p)
+
+
+def _barrier_batch(axis: Any, args: Any, dims: Any) -> Any:
+    return optimization_barrier_p.bind(*args), dims
+
+
+def _barrier_jvp(primals: Any, tangents: Any) -> Any:
+    outs = optimization_barrier_p.bind(*primals)
+    moving = [t for t in tangents if type(t) is not Zero]
+    held = iter(optimization_barrier_p.bind(*moving))
+    return outs, [t if type(t) is Zero else next(held) for t in tangents]
+
+
+def _barrier_lower(ctx: Any, *operands: str) -> list[str]:
+    if not operands:
+        return []
+    kinds = ", ".join([types.tensor_type(a) for a in ctx.avals_in])
+    return ctx.block.emit_many(
+        f"stablehlo.optimization_barrier {', '.join(operands)} : {kinds}", len(operands)
+    )
+
+
+optimization_barrier_p = Primitive(
+    "optimization_barrier",
+    multiple_results=True,
+    abstract=lambda *operands: list(operands),
+    lower=_barrier_lower,
+    jvp=_barrier_jvp,
+    transpose=lambda cts, *operands: list(cts),
+    batch=_barrier_batch,
+    reference=lambda *operands: list(operands),
+    file=_FILE,
+)

@@ -1,0 +1,109 @@
+"""Shapes and axes as users give them, made plain integers or explained."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src.core import trace
+from olympus._src.foundation import errors
+
+
+def canonicalize_shape(shape: Any, where: str = "") -> tuple[int, ...]:
+    """A shape as a tuple of integers.
+
+    Args:
+      shape: a sequence of integers, or one integer.
+      where: the function that was given it, for the error.
+
+    Raises:
+      TypeError: an entry is traced or is no integer.
+    """
+    if type(shape) is tuple and all([type(d) is int for d in shape]):
+        return shape
+    if isinstance(shape, trace.Tracer) or not hasattr(shape, "__iter__"):
+        shape = [shape]
+    try:
+        return tuple([d if _is_symbolic(d) else operator.index(d) for d in shape])
+    except (TypeError, errors.TracerIntegerConversionError):
+        raise _shape_error(shape, where) from None
+
+
+def _is_symbolic(d: Any) -> bool:
+    """Whether `d` is a size known by name only (shape-polymorphic programs)."""
+    return hasattr(d, "is_symbolic_dim")
+
+
+def _shape_error(shape: Any, where: str) -> TypeError:
+    message = (
+        "Shapes must be 1D sequences of concrete values of integer type, got "
+        f"{shape}."
+    )
+    if where:
+        message = f"{where}: {message}"
+    for d in shape:
+        if isinstance(d, trace.Tracer):
+            message += (
+                "\nIf using `jit`, try using `static_argnums` or applying `jit` to "
+                "smaller subfunctions."
+            )
+            return TypeError(message + d.explanation())
+    return TypeError(message)
+
+
+def canonicalize_axis(axis: Any, rank: int, where: str = "axis") -> int:
+    """An axis as an integer from 0 to rank - 1; negative ones count from the end.
+
+    Raises:
+      ValueError: there is no such axis.
+    """
+    index = operator.index(axis)
+    if not -rank <= index < rank:
+        raise ValueError(
+            f"{where}: axis {index} is out of bounds for array of dimension {rank}"
+        )
+    return index + rank if index < 0 else index
+
+
+def canonicalize_axes(axes: Any, rank: int, where: str = "axes") -> tuple[int, ...]:
+    """Axes as distinct integers from 0 to rank - 1.
+
+    Raises:
+      ValueError: an axis does not exist or is named twice.
+    """
+    if not isinstance(axes, Sequence) and not hasattr(axes, "__iter__"):
+        axes = (axes,)
+    found = tuple([canonicalize_axis(a, rank, where) for a in axes])
+    if len(set(found)) != len(found):
+        raise ValueError(f"{where}: axes must be distinct, got {tuple(axes)}")
+    return found
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """The shape that NumPy's rule of broadcasting gives several shapes.
+
+    Raises:
+      ValueError: sizes differ and neither is 1.
+
+    Example:
+      >>> broadcast_shapes((2, 1), (3,))
+      (2, 3)
+    """
+    if len(shapes) == 1:
+        return canonicalize_shape(shapes[0])
+    plain = [canonicalize_shape(s) for s in shapes]
+    rank = max([len(s) for s in plain], default=0)
+    result = [1] * rank
+    for shape in plain:
+        for i, size in enumerate(shape, rank - len(shape)):
+            if size == 1 or size == result[i]:
+                continue
+            if result[i] != 1:
+                listed = ", ".join(map(str, plain))
+                raise ValueError(
+                    f"Incompatible shapes for broadcasting: shapes={listed}; sizes "
+                    "must be equal or 1, counted from the last axis"
+                )
+            result[i] = size
+    return tuple(result)
