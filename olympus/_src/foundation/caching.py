@@ -1,6 +1,224 @@
-import functools, threading
-def bounded_cache(maxsize, name): return functools.lru_cache(maxsize)
-def register(f, name): pass
-lock = threading.Lock
-class Bounded(dict):
-    def __init__(self, n, name): super().__init__()
+"""Caches: each has a name, a bound, and is emptied by `clear_all`."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+lock = threading.RLock  # a lock that its holder may take again
+
+
+class _Entry:
+    __slots__ = ("clear", "name", "size")
+
+    def __init__(
+        self, name: str, clear: Callable[[], object], size: Callable[[], int] | None
+    ) -> None:
+        self.name = name
+        self.clear = clear
+        self.size = size
+
+
+_entries: list[_Entry] = []
+_MISSING = object()
+
+
+def register(
+    clear: Callable[[], object], name: str, size: Callable[[], int] | None = None
+) -> None:
+    """Makes a cache known, so that `clear_all` empties it.
+
+    Args:
+      clear: empties the cache. The bound method `clear` of a dict or a `Bounded` tells
+        its size too.
+      name: what it holds, in words.
+      size: counts its entries.
+    """
+    if size is None:
+        owner = getattr(clear, "__self__", None)
+        size = None if owner is None else getattr(owner, "__len__", None)
+    _entries.append(_Entry(name, clear, size))
+
+
+def clear_all() -> None:
+    """Empties every cache."""
+    for entry in _entries:
+        entry.clear()
+
+
+def cache_sizes() -> dict[str, int]:
+    """Entries in each cache, by its name; caches of one name are added up."""
+    sizes: dict[str, int] = {}
+    for entry in _entries:
+        if entry.size is not None:
+            sizes[entry.name] = sizes.get(entry.name, 0) + entry.size()
+    return sizes
+
+
+class Bounded:
+    """A mapping that forgets the entry unused for longest when it is full.
+
+    Args:
+      maxsize: entries it holds at most.
+      name: what it holds; None keeps it out of `clear_all`, for caches that belong to
+        an object which may go away.
+    """
+
+    __slots__ = ("_data", "_lock", "maxsize")
+
+    def __init__(self, maxsize: int, name: str | None = None) -> None:
+        if maxsize < 1:
+            raise ValueError(
+                f"Bounded: maxsize must be positive, got {maxsize}; use a plain dict "
+                "where nothing may be kept"
+            )
+        self.maxsize = maxsize
+        self._data: OrderedDict[Any, Any] = OrderedDict()
+        self._lock = threading.RLock()
+        if name is not None:
+            register(self.clear, name)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The entry, now the most recently used, or `default`."""
+        found = self._data.get(key, _MISSING)
+        if found is _MISSING:
+            return default
+        try:  # noqa: SIM105 - suppress() would double the time of a hit
+            self._data.move_to_end(key)
+        except KeyError:  # another thread removed it in between
+            pass
+        return found
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self.get(key, _MISSING)
+        if found is _MISSING:
+            raise KeyError(key)
+        return found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        with self._lock:
+            self._data[key] = value
+            self._data.move_to_end(key)
+            while len(self._data) > self.maxsize:
+                self._data.popitem(last=False)
+
+    def setdefault(self, key: Any, value: Any) -> Any:
+        """The entry that is there, or `value`, which then is; one for all threads."""
+        with self._lock:
+            found = self.get(key, _MISSING)
+            if found is not _MISSING:
+                return found
+            self[key] = value
+            return value
+
+    def pop(self, key: Any, default: Any = None) -> Any:
+        """Removes an entry and returns it, or `default`."""
+        with self._lock:
+            return self._data.pop(key, default)
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._data
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def clear(self) -> None:
+        """Forgets all entries."""
+        with self._lock:
+            self._data.clear()
+
+
+def bounded_cache(maxsize: int, name: str, *, typed: bool = False) -> Callable[[F], F]:
+    """Keeps the results of a function for its last `maxsize` different arguments.
+
+    Args:
+      maxsize: results to keep.
+      name: what they are.
+      typed: tell equal arguments of different types apart, such as 1 and True.
+    """
+
+    def decorate(fun: F) -> F:
+        cached = functools.lru_cache(maxsize, typed)(fun)
+        register(cached.cache_clear, name, lambda: cached.cache_info().currsize)
+        return cached  # type: ignore[return-value]
+
+    return decorate
+
+
+class WeakCache:
+    """Results by the first argument's identity, for as long as that argument lives.
+
+    Further arguments must be hashable. A first argument that cannot be referred to
+    weakly is computed anew each time.
+    """
+
+    __slots__ = ("__wrapped__", "_data", "_maxsize")
+
+    def __init__(self, fun: Callable[..., Any], maxsize: int, name: str) -> None:
+        self.__wrapped__ = fun
+        self._maxsize = maxsize
+        self._data: dict[int, tuple[Any, dict[Any, Any]]] = {}
+        register(self.clear, name, self.__len__)
+
+    def __call__(self, first: Any, *rest: Any) -> Any:
+        entry = self._data.get(id(first))
+        if entry is None or entry[0]() is not first:
+            entry = self._enter(first)
+            if entry is None:
+                return self.__wrapped__(first, *rest)
+        results = entry[1]
+        found = results.get(rest, _MISSING)
+        if found is _MISSING:
+            found = self.__wrapped__(first, *rest)
+            if len(results) >= self._maxsize:
+                results.clear()
+            # Of two threads that computed it, both must return the same object.
+            found = results.setdefault(rest, found)
+        return found
+
+    def _enter(self, first: Any) -> tuple[Any, dict[Any, Any]] | None:
+        key = id(first)
+        data = self._data
+
+        def forget(reference: Any) -> None:
+            kept = data.get(key)
+            # The identity may belong to a younger object by now.
+            if kept is not None and kept[0] is reference:
+                data.pop(key, None)
+
+        try:
+            entry: tuple[Any, dict[Any, Any]] = (weakref.ref(first, forget), {})
+        except TypeError:
+            return None
+        present = data.setdefault(key, entry)
+        if present[0]() is not first:
+            data[key] = present = entry
+        return present
+
+    def __len__(self) -> int:
+        return sum(len(results) for _, results in list(self._data.values()))
+
+    def clear(self) -> None:
+        """Forgets all results."""
+        self._data.clear()
+
+
+def weak_cache(name: str, maxsize: int = 1024) -> Callable[[F], F]:
+    """Keeps a function's results while its first argument lives; see `WeakCache`.
+
+    Args:
+      name: what they are.
+      maxsize: results to keep for each first argument.
+    """
+
+    def decorate(fun: F) -> F:
+        cached: Any = WeakCache(fun, maxsize, name)
+        return cached
+
+    return decorate

@@ -1,9 +1,124 @@
-class TypePromotionError(ValueError): __module__ = "olympus.errors"
-class InternalError(RuntimeError): pass
-class ConcretizationTypeError(TypeError): __module__ = "olympus.errors"
-class TracerBoolConversionError(ConcretizationTypeError): __module__ = "olympus.errors"
-class TracerIntegerConversionError(TypeError): __module__ = "olympus.errors"
-class TracerArrayConversionError(TypeError): __module__ = "olympus.errors"
-class UnexpectedTracerError(TypeError): __module__ = "olympus.errors"
-class LeakError(Exception): pass
-class OlympusprTypeError(TypeError): pass
+"""Every error class of olympus, in one tree.
+
+    Exception
+    ├── TypeError
+    │   ├── OlympusTypeError
+    │   │   ├── ConcretizationTypeError       a number was asked of a traced value
+    │   │   │   └── TracerBoolConversionError     ... by `if`, `while`, `and`, `bool`
+    │   │   ├── TracerArrayConversionError    NumPy was given a traced value
+    │   │   ├── TracerIntegerConversionError  a traced value was used as an index
+    │   │   ├── UnexpectedTracerError         a traced value outlived its trace
+    │   │   └── KeyReuseError                 a random key was consumed twice
+    │   └── OlympusprTypeError                a program that is not well typed
+    ├── IndexError
+    │   └── OlympusIndexError
+    │       └── NonConcreteBooleanIndexError  a mask that is traced has no known size
+    ├── ValueError
+    │   ├── InconclusiveDimensionOperation    symbolic sizes that cannot be compared
+    │   └── TypePromotionError                dtypes that strict promotion refuses
+    └── RuntimeError
+        ├── LeakError                         a trace ended, its values live on
+        ├── InternalError                     an invariant of olympus is broken
+        └── OlympusRuntimeError               the compiler or a device refused; it is
+                                              the compiler's own, see runtime.errors
+
+Classes take a finished message: the room that raises knows the function, the argument
+and the remedy.
+"""
+
+from __future__ import annotations
+
+
+class OlympusTypeError(TypeError):
+    """A value is of the wrong kind for the place where it is used."""
+
+
+class OlympusIndexError(IndexError):
+    """An index is of the wrong kind or out of reach."""
+
+
+class ConcretizationTypeError(OlympusTypeError):
+    """A number was asked of a value that is still being traced.
+
+    While a function is traced its arguments have a shape and a dtype but no data, so
+    neither Python's control flow nor `int`, `float` or a shape argument can read them.
+
+    Example:
+      >>> from olympus import errors
+      >>> issubclass(errors.ConcretizationTypeError, TypeError)
+      True
+    """
+
+
+class TracerBoolConversionError(ConcretizationTypeError):
+    """The truth of a traced value was asked, as by `if x > 0:`.
+
+    Write the choice as `olympus.numpy.where` or `olympus.lax.cond`, or mark the
+    argument static.
+
+    Example:
+      >>> from olympus import errors
+      >>> issubclass(errors.TracerBoolConversionError, errors.ConcretizationTypeError)
+      True
+    """
+
+
+class TracerArrayConversionError(OlympusTypeError):
+    """A traced value was given to a NumPy function.
+
+    Call the function of the same name in `olympus.numpy`, or wrap the NumPy code in
+    `olympus.pure_callback`.
+    """
+
+
+class TracerIntegerConversionError(OlympusTypeError):
+    """A traced value was used where Python needs an int, such as a list's index.
+
+    Index an array made by `olympus.numpy.asarray` instead of a list, or mark the
+    argument static.
+    """
+
+
+class NonConcreteBooleanIndexError(OlympusIndexError):
+    """A traced boolean mask was used as an index, so the result has no known size.
+
+    Write the selection as `olympus.numpy.where` with three arguments, or give the
+    size by the `size` argument of `olympus.numpy.nonzero`.
+    """
+
+
+class OlympusprTypeError(TypeError):
+    """A program of the intermediate language breaks the language's typing rules."""
+
+
+class TypePromotionError(ValueError):
+    """Two dtypes have no implicit common dtype under the promotion rules in force."""
+
+
+class InconclusiveDimensionOperation(ValueError):
+    """An operation on symbolic sizes whose answer depends on the unknown sizes."""
+
+
+class LeakError(RuntimeError):
+    """A trace ended while some of its values were still reachable."""
+
+
+class InternalError(RuntimeError):
+    """An invariant of olympus itself is broken; a report of it is welcome."""
+
+
+class UnexpectedTracerError(OlympusTypeError):
+    """A traced value was used after the trace that made it had ended.
+
+    It escaped through a global, an attribute, a closure or a generator. Return it from
+    the traced function instead.
+    """
+
+
+class KeyReuseError(OlympusTypeError):
+    """A random key was consumed a second time, which repeats its numbers."""
+
+
+# Messages and pickles name a class by the page on which users find it.
+for _kind in [kind for kind in globals().values() if isinstance(kind, type)]:
+    _kind.__module__ = "olympus.errors"

@@ -1,1 +1,159 @@
-def record_event_duration_secs(*a, **k): pass
+"""Events: what olympus reports about its own work to those who listen.
+
+There are four kinds, each with listeners of its own: that something happened, how long
+it took, a number, and a span of time. Without a listener, a report costs one look.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+Listener = Callable[..., None]
+
+_lock = threading.Lock()
+
+
+class _Kind:
+    """The listeners of one kind of event; a tuple, replaced whole at each change."""
+
+    __slots__ = ("listeners", "what")
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.listeners: tuple[Listener, ...] = ()
+
+    def add(self, callback: Listener) -> None:
+        if not callable(callback):
+            raise TypeError(
+                f"monitoring: a listener for {self.what} must be callable, got "
+                f"{type(callback).__name__}; pass a function"
+            )
+        with _lock:
+            self.listeners = (*self.listeners, callback)
+
+    def remove(self, callback: Listener) -> None:
+        with _lock:
+            rest = list(self.listeners)
+            if callback not in rest:
+                raise ValueError(
+                    f"monitoring: only a registered listener for {self.what} can be "
+                    f"unregistered, got {callback!r}; register it first"
+                )
+            rest.remove(callback)
+            self.listeners = tuple(rest)
+
+
+_events = _Kind("events")
+_durations = _Kind("durations")
+_spans = _Kind("time spans")
+_scalars = _Kind("scalars")
+
+
+def record_event(event: str, **kwargs: Any) -> None:
+    """Reports that something happened.
+
+    Args:
+      event: its name, a path such as "/olympus/core/compile".
+      **kwargs: labels, handed to the listeners.
+    """
+    for listener in _events.listeners:
+        listener(event, **kwargs)
+
+
+def record_event_duration_secs(event: str, duration: float, **kwargs: Any) -> None:
+    """Reports how long something took.
+
+    Args:
+      event: its name.
+      duration: seconds.
+      **kwargs: labels, handed to the listeners.
+    """
+    for listener in _durations.listeners:
+        listener(event, duration, **kwargs)
+
+
+def record_event_time_span(
+    event: str, start_time: float, end_time: float, **kwargs: Any
+) -> None:
+    """Reports when something began and ended.
+
+    Args:
+      event: its name.
+      start_time: seconds since the epoch.
+      end_time: seconds since the epoch.
+      **kwargs: labels, handed to the listeners.
+    """
+    for listener in _spans.listeners:
+        listener(event, start_time, end_time, **kwargs)
+
+
+def record_scalar(event: str, value: float, **kwargs: Any) -> None:
+    """Reports a number.
+
+    Args:
+      event: its name.
+      value: the number.
+      **kwargs: labels, handed to the listeners.
+    """
+    for listener in _scalars.listeners:
+        listener(event, value, **kwargs)
+
+
+def register_event_listener(callback: Listener) -> None:
+    """Has `callback(event, **labels)` called for each event.
+
+    Example:
+      >>> from olympus import monitoring
+      >>> seen = []
+      >>> listener = lambda event, **labels: seen.append(event)
+      >>> monitoring.register_event_listener(listener)
+      >>> monitoring.record_event("/my/program/started")
+      >>> seen
+      ['/my/program/started']
+      >>> monitoring.unregister_event_listener(listener)
+    """
+    _events.add(callback)
+
+
+def register_event_duration_secs_listener(callback: Listener) -> None:
+    """Has `callback(event, seconds, **labels)` called for each duration."""
+    _durations.add(callback)
+
+
+def register_event_time_span_listener(callback: Listener) -> None:
+    """Has `callback(event, start, end, **labels)` called for each span of time."""
+    _spans.add(callback)
+
+
+def register_scalar_listener(callback: Listener) -> None:
+    """Has `callback(event, value, **labels)` called for each number."""
+    _scalars.add(callback)
+
+
+def unregister_event_listener(callback: Listener) -> None:
+    """Stops calling `callback` for events; ValueError if it was not called."""
+    _events.remove(callback)
+
+
+def unregister_event_duration_listener(callback: Listener) -> None:
+    """Stops calling `callback` for durations; ValueError if it was not called."""
+    _durations.remove(callback)
+
+
+def unregister_event_time_span_listener(callback: Listener) -> None:
+    """Stops calling `callback` for spans of time; ValueError if it was not called."""
+    _spans.remove(callback)
+
+
+def unregister_scalar_listener(callback: Listener) -> None:
+    """Stops calling `callback` for numbers; ValueError if it was not called."""
+    _scalars.remove(callback)
+
+
+def clear_event_listeners() -> None:
+    """Removes the listeners of all kinds."""
+    with _lock:
+        for kind in (_events, _durations, _spans, _scalars):
+            kind.listeners = ()

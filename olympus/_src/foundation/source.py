@@ -1,31 +1,236 @@
-import sys, os
-_root=os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_cache={}
-def is_internal(fn):
-    r=_cache.get(fn)
-    if r is None: r=_cache[fn]=fn.startswith(_root+os.sep)
-    return r
+"""Where in the user's program something happens.
+
+A frame belongs to the user unless its file is one of olympus's own, of a library that
+asked to be left out, or of the standard library's call wrappers. `capture` runs for
+every traced operation, so it only finds the frame and keeps its code object and
+instruction offset; file, line and column are worked out when somebody reads them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# Files whose frames only pass a call on; a user did not write them either.
+_WRAPPERS = ("contextlib.py", "functools.py")
+
+_excluded: list[str] = [_PACKAGE + os.sep]
+_internal: set[str] = set()  # file names that are known not to be the user's
+_users: set[str] = set()  # file names that are known to be
+_MAX_USERS = 65_536  # notebooks make a new file name for each cell
+
+_getframe = sys._getframe  # noqa: SLF001 - Python's own door to the call stack
+
+
+def is_internal(filename: str) -> bool:
+    """Whether frames of this file are left out of what users see."""
+    if filename in _users:
+        return False
+    if filename in _internal:
+        return True
+    directory, name = os.path.split(filename)
+    wrapper = name in _WRAPPERS and directory == _STANDARD_LIBRARY
+    frozen = filename.startswith("<frozen ")
+    internal = wrapper or frozen or filename.startswith(tuple(_excluded))
+    if len(_users) >= _MAX_USERS:
+        _users.clear()
+    (_internal if internal else _users).add(filename)
+    return internal
+
+
+_STANDARD_LIBRARY = os.path.dirname(os.__file__)
+
+
+def register_exclusion(path: str) -> None:
+    """Leaves the frames of a file, or of all files below a directory, out.
+
+    Args:
+      path: the file or directory; libraries built on olympus give their own.
+    """
+    path = os.path.abspath(path)
+    _excluded.append(path + os.sep if os.path.isdir(path) else path)
+    _internal.clear()
+    _users.clear()
+
+
 class Position:
-    __slots__=("code","lasti")
-    def __init__(s,c,l): s.code=c; s.lasti=l
+    """A place in the user's program, as a code object and an instruction in it."""
+
+    __slots__ = ("_code", "_found", "_lasti")
+
+    def __init__(self, code: CodeType, lasti: int) -> None:
+        self._code = code
+        self._lasti = lasti
+        self._found: tuple[int, int, int, int] | None = None
+
     @property
-    def line(s):
-        for a,b,l in s.code.co_lines():
-            if a<=s.lasti<b: return l
+    def file(self) -> str:
+        """The file's name, as Python compiled it."""
+        return self._code.co_filename
+
     @property
-    def column(s): return 0
+    def function(self) -> str:
+        """The function's qualified name."""
+        return self._code.co_qualname
+
     @property
-    def file(s): return s.code.co_filename
-    def __str__(s): return f"{s.file}:{s.line} ({s.code.co_name})"
-def capture():
-    f=sys._getframe(2)
-    while f is not None:
-        fn=f.f_code.co_filename
-        r=_cache.get(fn)
-        if r is None: r=is_internal(fn)
-        if not r: return Position(f.f_code,f.f_lasti)
-        f=f.f_back
-def function_name(f): return getattr(f,'__name__',None) or getattr(getattr(f,'func',None),'__name__',repr(f))
-def function_location(f):
-    c=getattr(f,'__code__',None)
-    return f"{os.path.basename(c.co_filename)}:{c.co_firstlineno}" if c else ""
+    def line(self) -> int:
+        """The line, from 1; 0 where it is unknown."""
+        return self._span()[0]
+
+    @property
+    def end_line(self) -> int:
+        """The line on which the expression ends."""
+        return self._span()[1]
+
+    @property
+    def column(self) -> int:
+        """The column, from 1; 0 where it is unknown."""
+        return self._span()[2]
+
+    @property
+    def end_column(self) -> int:
+        """The column after the expression's last character, from 1."""
+        return self._span()[3]
+
+    def _span(self) -> tuple[int, int, int, int]:
+        if self._found is None:
+            self._found = _span(self._code, self._lasti)
+        return self._found
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """Equal for equal places: file, line, column."""
+        return self.file, self.line, self.column
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Position):
+            return NotImplemented
+        return self._lasti == other._lasti and self._code is other._code
+
+    def __hash__(self) -> int:
+        return hash((id(self._code), self._lasti))
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column} ({self.function})"
+
+    def __repr__(self) -> str:
+        return f"<Position {self}>"
+
+
+def _span(code: CodeType, lasti: int) -> tuple[int, int, int, int]:
+    """First line, last line, first column, end column of an instruction."""
+    # Python keeps one entry for each two-byte code unit.
+    wanted = lasti // 2
+    for i, (line, end_line, column, end_column) in enumerate(code.co_positions()):
+        if i == wanted:
+            return (
+                line or code.co_firstlineno,
+                end_line or line or code.co_firstlineno,
+                0 if column is None else column + 1,
+                0 if end_column is None else end_column + 1,
+            )
+    return code.co_firstlineno, code.co_firstlineno, 0, 0
+
+
+def capture() -> Position | None:
+    """The innermost place of the user's program in the call that is running.
+
+    Returns:
+      The position, or None where no frame is the user's.
+    """
+    frame: FrameType | None = _getframe(1)
+    internal = _internal
+    while frame is not None:
+        code = frame.f_code
+        filename = code.co_filename
+        if filename not in internal and not is_internal(filename):
+            return Position(code, frame.f_lasti)
+        frame = frame.f_back
+    return None
+
+
+def capture_stack(limit: int = -1) -> list[Position]:
+    """The user's frames of the call that is running, innermost first.
+
+    Args:
+      limit: how many to give at most; negative for all.
+    """
+    found: list[Position] = []
+    frame: FrameType | None = _getframe(1)
+    while frame is not None and len(found) != limit:
+        code = frame.f_code
+        if not is_internal(code.co_filename):
+            found.append(Position(code, frame.f_lasti))
+        frame = frame.f_back
+    return found
+
+
+def user_frame_summary(limit: int = 5) -> str:
+    """The user's innermost frames as lines of text, innermost first; may be empty."""
+    return "\n".join(f"  {position}" for position in capture_stack(limit))
+
+
+# -- functions -------------------------------------------------------------------------
+
+
+def _inner(f: Any) -> Any:
+    """What a wrapper wraps: one step towards the function that the user wrote."""
+    for attribute in ("__wrapped__", "func", "__func__"):
+        found = getattr(f, attribute, None)
+        if callable(found):
+            return found
+    return None
+
+
+def function_name(f: Callable[..., Any]) -> str:
+    """A name for a callable, for messages and modules.
+
+    Objects without a name give that of what they wrap, or of their class.
+    """
+    seen = 0
+    while seen < _MAX_DEPTH:
+        name = getattr(f, "__name__", None)
+        if isinstance(name, str):
+            return name
+        inner = _inner(f)
+        if inner is None:
+            break
+        f = inner
+        seen += 1
+    return type(f).__name__
+
+
+_MAX_DEPTH = 32  # a wrapper that wraps itself must not hang us
+
+
+def function_code(f: Callable[..., Any]) -> CodeType | None:
+    """The code a callable runs, through wrappers, partials and methods; or None."""
+    for _ in range(_MAX_DEPTH):
+        inner = _inner(f)
+        if inner is None:
+            code = getattr(f, "__code__", None)
+            if isinstance(code, CodeType):
+                return code
+            owner = f if isinstance(f, type) else type(f)
+            inner = getattr(owner, "__init__" if owner is f else "__call__", None)
+            if not hasattr(inner, "__code__"):
+                return None
+        f = inner
+    return None
+
+
+def function_location(f: Callable[..., Any]) -> str:
+    """Where a callable was written, as "file:line".
+
+    Callables without Python code give a text that says what they are.
+    """
+    code = function_code(f)
+    if code is None:
+        return f"<no source: {type(f).__name__} {function_name(f)}>"
+    return f"{code.co_filename}:{code.co_firstlineno}"

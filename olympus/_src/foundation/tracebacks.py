@@ -1,1 +1,122 @@
-def hide(e): pass
+"""Leaving olympus's own frames out of the tracebacks that users see.
+
+Public functions are wrapped by `api_boundary`. An error that passes one loses, from its
+traceback, the frames between the user's own; nothing else about it changes. The whole
+traceback stays with the error as `__olympus_full_traceback__`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, TypeVar
+
+from olympus._src.foundation import config, source
+
+FULL = "__olympus_full_traceback__"
+
+NOTE = (
+    "(olympus left its own frames out of this traceback; "
+    "OLYMPUS_TRACEBACK_FILTERING=off shows them)"
+)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def api_boundary(fun: F) -> F:
+    """Wraps a public function so that its errors show the user's frames alone.
+
+    Args:
+      fun: the function; the wrapper has its name, signature and documentation.
+    """
+
+    @functools.wraps(fun)
+    def boundary(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return fun(*args, **kwargs)
+        except Exception as error:
+            hide(error)
+            # Bare, since this form adds no frame of ours to the traceback.
+            raise
+
+    return boundary  # type: ignore[return-value]
+
+
+def hide(error: BaseException) -> None:
+    """Takes olympus's frames out of an error's traceback, as the settings say.
+
+    Call it in the `except` clause of a public function, and then `raise` by itself.
+    """
+    mode = config.traceback_filtering.value
+    if mode == "auto":
+        marks = hasattr(builtins, "__IPYTHON__")
+        mode = "tracebackhide" if marks else "quiet_remove_frames"
+    if mode == "off" or error.__traceback__ is None:
+        return
+    if mode == "tracebackhide":
+        _mark(error.__traceback__)
+    else:
+        _remove(error, error.__traceback__, noted=mode == "quiet_remove_frames")
+
+
+def full_traceback(error: BaseException) -> TracebackType | None:
+    """The traceback of an error with olympus's frames in it."""
+    found = getattr(error, FULL, None)
+    return error.__traceback__ if found is None else found
+
+
+def _mark(traceback: TracebackType) -> None:
+    """Sets the variable by which IPython and pytest know frames to hide."""
+    here: TracebackType | None = traceback
+    while here is not None:
+        if source.is_internal(here.tb_frame.f_code.co_filename):
+            here.tb_frame.f_locals["__tracebackhide__"] = True
+        here = here.tb_next
+
+
+def _remove(error: BaseException, traceback: TracebackType, *, noted: bool) -> None:
+    entries = _entries(traceback)
+    kept = [e for e in entries if not source.is_internal(e.tb_frame.f_code.co_filename)]
+    if len(kept) == len(entries):
+        return
+    try:
+        _remember(error, entries)
+    except AttributeError:
+        # An error class with slots keeps nothing, so its traceback stays whole.
+        return
+    error.__traceback__ = _chain(kept, None)
+    if noted and NOTE not in getattr(error, "__notes__", ()):
+        error.add_note(NOTE)
+
+
+def _remember(error: BaseException, entries: list[TracebackType]) -> None:
+    """Keeps the whole traceback; what an inner boundary removed goes back in."""
+    full = getattr(error, FULL, None)
+    if full is None:
+        setattr(error, FULL, entries[0])
+        return
+    # The frames an inner boundary has seen are in `full` already: those not in it are
+    # the frames that the error passed since.
+    seen = {id(e.tb_frame) for e in _entries(full)}
+    outer = [e for e in entries if id(e.tb_frame) not in seen]
+    setattr(error, FULL, _chain(outer, full))
+
+
+def _entries(traceback: TracebackType) -> list[TracebackType]:
+    entries = []
+    here: TracebackType | None = traceback
+    while here is not None:
+        entries.append(here)
+        here = here.tb_next
+    return entries
+
+
+def _chain(
+    entries: list[TracebackType], end: TracebackType | None
+) -> TracebackType | None:
+    """A traceback of these entries, followed by `end`; the entries stay as they are."""
+    for e in reversed(entries):
+        end = TracebackType(end, e.tb_frame, e.tb_lasti, e.tb_lineno)
+    return end

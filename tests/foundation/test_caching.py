@@ -1,0 +1,163 @@
+"""Caches: bounds, order, weak keys, threads, clearing."""
+
+import gc
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from olympus._src.foundation import caching
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    """Caches that a test makes are no longer known after it."""
+    known = list(caching._entries)
+    yield
+    caching._entries[:] = known
+
+
+def test_bounded_cache_keeps_the_last_used():
+    calls = []
+
+    @caching.bounded_cache(2, "squares")
+    def square(x):
+        calls.append(x)
+        return x * x
+
+    assert [square(x) for x in (1, 2, 1, 3, 1, 2)] == [1, 4, 1, 9, 1, 4]
+    assert calls == [1, 2, 3, 2]
+    assert caching.cache_sizes()["squares"] == 2
+    caching.clear_all()
+    assert caching.cache_sizes()["squares"] == 0
+    square(1)
+    assert calls == [1, 2, 3, 2, 1]
+
+
+def test_typed_tells_equal_numbers_apart():
+    @caching.bounded_cache(8, "names", typed=True)
+    def name(x):
+        return type(x).__name__
+
+    assert [name(1), name(True), name(1.0)] == ["int", "bool", "float"]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 6)), max_size=60))
+def test_bounded_is_an_ordered_dict_with_a_bound(operations):
+    cache, model = caching.Bounded(4), OrderedDict()
+    for write, key in operations:
+        if write:
+            cache[key] = -key
+            model[key] = -key
+            model.move_to_end(key)
+            if len(model) > 4:
+                model.popitem(last=False)
+        else:
+            assert cache.get(key, "none") == model.get(key, "none")
+            if key in model:
+                model.move_to_end(key)
+    assert {k: cache[k] for k in model} == dict(model)
+    assert len(cache) == len(model)
+
+
+def test_bounded_as_a_mapping():
+    cache = caching.Bounded(3, "test of bounded")
+    assert cache.setdefault("a", 1) == 1
+    assert cache.setdefault("a", 2) == 1
+    assert "a" in cache
+    assert caching.cache_sizes()["test of bounded"] == 1
+    with pytest.raises(KeyError, match="b"):
+        cache["b"]
+    assert cache.pop("a") == 1
+    assert cache.pop("a", "gone") == "gone"
+    with pytest.raises(ValueError, match="maxsize must be positive, got 0"):
+        caching.Bounded(0)
+
+
+def test_bounded_survives_threads():
+    cache = caching.Bounded(8)
+
+    def work(seed):
+        for i in range(3000):
+            key = (i * seed) % 23
+            cache[key] = key
+            assert cache.get(key, key) == key
+            cache.pop(key + 1)
+        return len(cache)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert max(pool.map(work, range(1, 5))) <= 8
+
+
+class _Thing:
+    def __eq__(self, other):  # equal, but never the same
+        return True
+
+    __hash__ = None
+
+
+def test_weak_cache_goes_by_identity_and_lets_go():
+    calls = []
+
+    @caching.weak_cache("things")
+    def describe(thing, suffix):
+        calls.append(suffix)
+        return object()
+
+    first, second = _Thing(), _Thing()
+    one = describe(first, "a")
+    assert describe(first, "a") is one
+    assert describe(second, "a") is not one
+    assert describe(first, "b") is not one
+    assert calls == ["a", "a", "b"]
+    assert caching.cache_sizes()["things"] == 3
+    del first
+    gc.collect()
+    assert caching.cache_sizes()["things"] == 1
+    describe.clear()
+    assert caching.cache_sizes()["things"] == 0
+    describe(second, "a")
+    assert len(calls) == 4
+
+
+def test_weak_cache_computes_what_cannot_be_referred_to():
+    @caching.weak_cache("sizes")
+    def size(thing):
+        return len(thing)
+
+    assert size((1, 2)) == 2
+    assert caching.cache_sizes()["sizes"] == 0
+
+
+def test_weak_cache_bounds_each_first_argument():
+    @caching.weak_cache("sums", maxsize=3)
+    def add(thing, n):
+        return n
+
+    thing = _Thing()
+    assert [add(thing, n) for n in range(10)] == list(range(10))
+    assert caching.cache_sizes()["sums"] <= 3
+
+
+def test_weak_cache_gives_all_threads_one_result():
+    @caching.weak_cache("objects")
+    def make(thing, n):
+        return object()
+
+    thing = _Thing()
+    with ThreadPoolExecutor(4) as pool:
+        rows = list(pool.map(lambda _: [make(thing, n) for n in range(200)], range(4)))
+    assert all(row == rows[0] for row in rows)
+
+
+def test_register_counts_the_owner_of_a_bound_method():
+    table = {1: 1, 2: 2}
+    caching.register(table.clear, "a table")
+    caching.register(lambda: None, "no size")
+    sizes = caching.cache_sizes()
+    assert sizes["a table"] == 2
+    assert "no size" not in sizes
+    caching.clear_all()
+    assert table == {}
