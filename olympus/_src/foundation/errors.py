@@ -122,3 +122,4 @@ class KeyReuseError(OlympusTypeError):
 # Messages and pickles name a class by the page on which users find it.
 for _kind in [kind for kind in globals().values() if isinstance(kind, type)]:
     _kind.__module__ = "olympus.errors"
+del _kind

@@ -58,6 +58,8 @@ def _show(name: str, level: str) -> None:
     handler = _logging.handlers.pop(name, None)
     if handler is not None:
         logger.removeHandler(handler)
+    elif level == "NOTSET":
+        return  # the logger is the user's to configure
     logger.setLevel(level)
     if level == "NOTSET":
         return

@@ -24,7 +24,7 @@ _internal: set[str] = set()  # file names that are known not to be the user's
 _users: set[str] = set()  # file names that are known to be
 _MAX_USERS = 65_536  # notebooks make a new file name for each cell
 
-_getframe = sys._getframe  # noqa: SLF001 - Python's own door to the call stack
+_getframe = sys._getframe
 
 
 def is_internal(filename: str) -> bool:
