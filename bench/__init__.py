@@ -1,0 +1,1 @@
+"""The speed budgets: olympus against jax, in one run."""

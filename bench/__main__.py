@@ -1,0 +1,141 @@
+"""Times olympus against jax and prints a Markdown table of medians and ratios.
+
+usage: python -m bench [--rounds N] [--groups NAME,...] [--json FILE]
+
+Both libraries run in fresh processes of this interpreter, in turns, so that what the
+machine does beside falls on both. A case's figure is the median over rounds of the best
+mean within a process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+# The most that olympus may take of jax's time, by case.
+BUDGETS = {
+    "import": 0.35,
+    "first twenty operations": 0.5,
+    "jit call, one array": 1.0,
+    "jit call, 100-leaf tree": 1.0,
+    "jit call, 100 leaves in and out": 1.0,
+    "eager x + x": 0.8,
+    "eager log(x)": 0.8,
+    "eager x[0]": 0.25,
+    "eager x[1:3]": 0.25,
+    "eager asarray(numpy)": 0.25,
+    "eager where": 0.25,
+    "eager .at[].set": 0.25,
+    "eager grad of an MLP of 3 layers": 0.25,
+    "trace grad MLP-50": 1 / 6,
+    "trace grad transformer-6": 1 / 6,
+    "lower MLP-50": 0.25,
+    "lower transformer-6": 0.25,
+    "lower grad MLP-50": 0.25,
+    "lower grad transformer-6": 0.25,
+    "cold jit call, x + 1": 0.8,
+    "cold jit call, MLP-10": 0.8,
+    "cold jit call, transformer-2": 0.8,
+    "run add 1e7": 0.5,
+    "run exp 1e7": 0.5,
+    "run sort 1e6": 0.5,
+    "run cumsum 1e6": 0.5,
+    "run sum 1e6": 1.0,
+    "run matmul 512": 1.0,
+    "run MLP-10": 1.0,
+}
+PROCESS = ("import", "first twenty operations")
+GROUPS = (
+    *PROCESS,
+    *"calls eager eager_grad tracing lowering cold kernels growth".split(),
+)
+LIBRARIES = ("olympus", "jax")
+
+
+def run_once(lib: str, group: str) -> dict[str, float]:
+    """One process of one library; its times by case."""
+    command = [sys.executable, "-m", "bench.worker", lib, group]
+    root = Path(__file__).resolve().parent.parent
+    env = {**os.environ, "PYTHONPATH": str(root), "TF_CPP_MIN_LOG_LEVEL": "2"}
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=env, cwd=root, check=False
+    )
+    if done.returncode:
+        sys.stderr.write(f"{lib} {group}:\n{done.stderr[-2000:]}\n")
+        return {}
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def collect(rounds: int, groups: list[str]) -> dict[str, dict[str, list[float]]]:
+    """Times of each case and library over all rounds."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for group in groups:
+        for i in range(rounds):
+            order = LIBRARIES if i % 2 == 0 else LIBRARIES[::-1]
+            for lib in order:
+                for case, seconds in run_once(lib, group).items():
+                    by_lib = found.setdefault(case, {name: [] for name in LIBRARIES})
+                    by_lib[lib].append(seconds)
+    return found
+
+
+def scaled(seconds: float) -> str:
+    """A time in a unit that suits it."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.2f} {unit}"
+    return f"{seconds / 1e-6:.1f} µs"
+
+
+def table(found: dict[str, dict[str, list[float]]]) -> str:
+    """The figures as Markdown."""
+    lines = ["| case | olympus | jax | ratio | budget | |", "|---|--:|--:|--:|--:|---|"]
+    for case, by_lib in found.items():
+        times = {name: statistics.median(v) for name, v in by_lib.items() if v}
+        if len(times) < len(LIBRARIES):
+            lines.append(f"| {case} | - | - | failed | | |")
+            continue
+        ratio = times["olympus"] / times["jax"]
+        budget = BUDGETS.get(case)
+        verdict = "" if budget is None else ("met" if ratio <= budget else "missed")
+        lines.append(
+            f"| {case} | {scaled(times['olympus'])} | {scaled(times['jax'])} | "
+            f"{ratio:.2f} | {'' if budget is None else f'{budget:.2f}'} | {verdict} |"
+        )
+    return "\n".join(lines)
+
+
+def versions() -> str:
+    """What was measured, where."""
+    code = "import jaxlib.version as v; print(v.__version__)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return (
+        f"jaxlib {done.stdout.strip()}, Python {platform.python_version()}, "
+        f"{os.cpu_count()} cores, {time.strftime('%Y-%m-%d')}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--groups", default=",".join(GROUPS))
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    found = collect(given.rounds, given.groups.split(","))
+    print(f"Medians of {given.rounds} rounds; {versions()}.\n")
+    print(table(found))
+    if given.json:
+        given.json.write_text(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Times one group of programs with one library and prints JSON: seconds by name.
+
+usage: python -m bench.worker LIBRARY GROUP
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import time
+from typing import Any
+
+BUDGET_S = 0.25  # time spent on each case of one group in one process
+FEW = 3  # repetitions of cases that take longer than that
+
+FIRST_TWENTY = """
+import {lib}, {lib}.numpy as jnp
+x = jnp.arange(6.0).reshape(2, 3)
+y = x + 1; y = y * 2; y = jnp.exp(-y); y = jnp.log(y + 3); y = jnp.sum(y)
+z = x @ x.T; z = jnp.where(z > 1, z, 0.0); z = z[0]; z = z[1:]; w = x.at[0].set(1.0)
+v = jnp.concatenate([x, w]); v = jnp.mean(v, axis=0); v = jnp.maximum(v, 0)
+u = jnp.zeros((3, 3)) + jnp.eye(3); u = jnp.sqrt(u); u = u.astype('int32')
+t = jnp.stack([v, v]); t = jnp.max(t); s = float(t); r = jnp.sin(x); r = r / 2
+r.block_until_ready()
+"""
+
+
+def measure(f: Any, wait: Any) -> float:
+    """Seconds of one call, waited for: the least of several means."""
+    start = time.perf_counter()
+    wait(f())
+    once = time.perf_counter() - start
+    number = max(1, int(BUDGET_S / 5 / max(once, 1e-7)))
+    rounds = 5 if once < BUDGET_S / 5 else FEW
+    if number > 1:
+        wait(f())
+    best = float("inf")
+    for _ in range(rounds):
+        start = time.perf_counter()
+        for _ in range(number):
+            out = f()
+        wait(out)
+        best = min(best, (time.perf_counter() - start) / number)
+    return best
+
+
+def process(lib: str, group: str) -> dict[str, float]:
+    """Cases that need a process of their own."""
+    start = time.perf_counter()
+    if group == "import":
+        exec(f"import {lib}, {lib}.numpy", {})  # noqa: S102
+    else:
+        exec(FIRST_TWENTY.format(lib=lib), {})  # noqa: S102
+    return {group: time.perf_counter() - start}
+
+
+def main() -> None:
+    lib, group = sys.argv[1:]
+    if group in ("import", "first twenty operations"):
+        print(json.dumps(process(lib, group)))
+        return
+    from bench import programs  # noqa: PLC0415 - not part of the timed imports
+
+    library = programs.Library(lib)
+    wait = library.top.block_until_ready
+    cases = programs.GROUPS[group](library)
+    gc.collect()
+    gc.disable()
+    print(json.dumps({name: measure(f, _waiting(wait)) for name, f in cases.items()}))
+
+
+def _waiting(wait: Any) -> Any:
+    def waited(x: Any) -> None:
+        if hasattr(x, "block_until_ready") or isinstance(x, (list, tuple, dict)):
+            wait(x)
+
+    return waited
+
+
+if __name__ == "__main__":
+    main()
