@@ -209,7 +209,7 @@ class JitFunction:
         try:
             return self._dispatch(args, kwargs)
         except Exception as error:
-            tracebacks.hide(error)
+            tracebacks.hide_frames(error)
             raise
 
     def _dispatch(self, args: Any, kwargs: Any) -> Any:
@@ -294,7 +294,7 @@ class JitFunction:
                 state.traced[key] = traced
             record = signatures.Retrace(call, state.records, traced.duration_s)
             state.records.append(record)
-        if config.explain_misses():
+        if config.explain_cache_misses.value:
             logs.info(f"TRACING CACHE MISS: {record}")
         return traced
 
@@ -353,7 +353,7 @@ class JitFunction:
             ]
             traced = tracing(call)
         except Exception as error:
-            tracebacks.hide(error)
+            tracebacks.hide_frames(error)
             raise
         return stages.Traced(traced, call, self)
 
@@ -479,7 +479,7 @@ def _trace_call(fun: Any, call: signatures.Call) -> Traced:
 
 
 def _log_compile(traced: Traced, lowered: Any, compiled: Any) -> None:
-    if config.log_compiles_on():
+    if config.log_compiles.value:
         shapes = ", ".join(a.short() for a in traced.program.in_avals)
         logs.warning(
             f"Compiled {traced.name} for arguments ({shapes}): trace "
