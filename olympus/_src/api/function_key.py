@@ -85,8 +85,6 @@ class _Reader:
             return self.partial(x, depth + 1)
         if kind in (tuple, list, frozenset, set, dict):
             return self.container(kind, x, depth + 1)
-        if isinstance(x, types.ModuleType):
-            return (kind, x.__name__, id(x))
         return self.opaque(x, kind)
 
     def opaque(self, x: Any, kind: type) -> Any:
@@ -129,15 +127,15 @@ class _Reader:
             raise _NoKey
         defaults = self.value(f.__defaults__, depth)
         keyword_defaults = self.value(f.__kwdefaults__, depth)
-        cells = tuple([self.cell(c, depth) for c in f.__closure__ or ()])
+        cells = tuple([self.cell(c, code, depth) for c in f.__closure__ or ()])
         return (code, defaults, keyword_defaults, cells, self.globals(f, depth))
 
-    def cell(self, cell: Any, depth: int) -> Any:
+    def cell(self, cell: Any, code: Any, depth: int) -> Any:
         try:
             contents = cell.cell_contents
         except ValueError:
             raise _NoKey from None  # not filled yet
-        return self.value(contents, depth)
+        return self.named(contents, code, depth)
 
     def globals(self, f: Any, depth: int) -> Any:
         found = []

@@ -195,9 +195,10 @@ class Tracer:
         raise self._concretization("complex()")
 
     def __index__(self) -> int:
-        raise errors.TracerIntegerConversionError(
-            f"The __index__() method was called on traced array with shape "
-            f"{self.aval.str_long()}." + self.explanation()
+        raise self.refusal(
+            errors.TracerIntegerConversionError,
+            "The __index__() method was called on traced array with shape "
+            f"{self.aval.str_long()}.",
         )
 
     def item(self, *args: int) -> NoReturn:
@@ -209,10 +210,11 @@ class Tracer:
         raise self._concretization("tolist()")
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise errors.TracerArrayConversionError(
+        raise self.refusal(
+            errors.TracerArrayConversionError,
             "The numpy.ndarray conversion method __array__() was called on traced "
-            f"array with shape {self.aval.str_long()}.{self.explanation()} Use "
-            "olympus.numpy in place of numpy inside traced functions."
+            f"array with shape {self.aval.str_long()}.",
+            "\nUse olympus.numpy in place of numpy inside traced functions.",
         )
 
     def explanation(self) -> str:
@@ -220,18 +222,21 @@ class Tracer:
         text = self._trace.explain(self)
         return "\n" + text if text else ""
 
+    def refusal(self, kind: type[Exception], what: str, cure: str = "") -> Exception:
+        """An error of `kind`: what was asked, why there is no value, where to read on."""
+        return kind(f"{what}{self.explanation()}{cure}\n{see(kind)}")
+
     def _conversion(self, kind: type[Exception], what: str) -> Exception:
         # Two full stops, as users of the field know the message.
-        return kind(
-            f"Attempted {what} of traced array with shape "
-            f"{self.aval.str_long()}.." + self.explanation()
+        return self.refusal(
+            kind, f"Attempted {what} of traced array with shape {self.aval.str_long()}.."
         )
 
     def _concretization(self, what: str) -> Exception:
-        return errors.ConcretizationTypeError(
-            f"Abstract tracer value encountered where concrete value is expected: "
-            f"{what} of traced array with shape {self.aval.str_long()}."
-            + self.explanation()
+        return self.refusal(
+            errors.ConcretizationTypeError,
+            "Abstract tracer value encountered where concrete value is expected: "
+            f"{what} of traced array with shape {self.aval.str_long()}.",
         )
 
     def block_until_ready(self) -> Tracer:
@@ -251,6 +256,14 @@ class Tracer:
         raise self._concretization("pickling")
 
 
+def see(kind: type[Exception]) -> str:
+    """Where the documentation says more about an error."""
+    return (
+        "See https://docs.olympus.dev/en/latest/errors.html"
+        f"#olympus.errors.{kind.__name__}"
+    )
+
+
 def leaked(tracer: Tracer, where: str) -> errors.UnexpectedTracerError:
     """The error for a tracer that is used after its trace ended."""
     made = tracer._trace.made_at(tracer)  # noqa: SLF001 - the tracer's own room
@@ -260,7 +273,7 @@ def leaked(tracer: Tracer, where: str) -> errors.UnexpectedTracerError:
         "attribute, a closure or a generator, and was used after the trace ended."
         + (f"\n{made}" if made else "")
         + "\nReturn the value from the function instead, or find the place with "
-        "olympus.checking_leaks()."
+        f"olympus.checking_leaks().\n{see(errors.UnexpectedTracerError)}"
     )
 
 
