@@ -209,7 +209,7 @@ class JitFunction:
         try:
             return self._dispatch(args, kwargs)
         except Exception as error:
-            tracebacks.hide_frames(error)
+            tracebacks.hide(error)
             raise
 
     def _dispatch(self, args: Any, kwargs: Any) -> Any:
@@ -353,7 +353,7 @@ class JitFunction:
             ]
             traced = tracing(call)
         except Exception as error:
-            tracebacks.hide_frames(error)
+            tracebacks.hide(error)
             raise
         return stages.Traced(traced, call, self)
 

@@ -60,7 +60,7 @@ def vmap(
         try:
             return _mapped(args, kwargs)
         except Exception as error:
-            tracebacks.hide_frames(error)
+            tracebacks.hide(error)
             raise
 
     def _mapped(args: Any, kwargs: Any) -> Any:
