@@ -508,6 +508,35 @@ def reduction(
     return p
 
 
+def lowest(dtype: Any) -> Any:
+    """The value below all others of a dtype: -inf, the least integer, or False."""
+    return _end(dtype, -np.inf, "min")
+
+
+def highest(dtype: Any) -> Any:
+    """The value above all others of a dtype: inf, the largest integer, or True."""
+    return _end(dtype, np.inf, "max")
+
+
+def _end(dtype: Any, infinity: float, field: str) -> Any:
+    if dtype == np.bool_:
+        return np.bool_(infinity > 0)
+    if dtypes.issubdtype(dtype, np.integer):
+        return getattr(dtypes.iinfo(dtype), field)
+    value = np.asarray(infinity).astype(dtype)
+    return value[()] if np.isinf(value) else getattr(dtypes.finfo(dtype), field)
+
+
+def no_tangent(p: Primitive) -> Callable[..., Any]:
+    """The jvp rule of an operation of one result that does not vary."""
+
+    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+        out = p.bind(*primals, **params)
+        return out, Zero(avals.aval_of(out).to_tangent())
+
+    return jvp
+
+
 def check_axes(name: str, operand: Any, axes: Any) -> None:
     """Raises ValueError unless `axes` are distinct axes of the operand."""
     if any(not 0 <= a < operand.ndim for a in axes) or len(set(axes)) != len(axes):

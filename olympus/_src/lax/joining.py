@@ -44,7 +44,7 @@ def _concatenate_abstract(*operands: Any, dimension: int) -> Any:
             f"than the one being concatenated: concatenating along dimension "
             f"{dimension} in lax.concatenate, got {listed}"
         )
-    total = sum([a.shape[dimension] for a in operands])
+    total = sum(a.shape[dimension] for a in operands)
     shape = (*first.shape[:dimension], total, *first.shape[dimension + 1 :])
     dtype = families.common_dtype("concatenate", operands)
     return ShapedArray(shape, dtype, all(a.weak_type for a in operands))
@@ -187,7 +187,9 @@ def _split_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     return outs, split_p.bind(tangents[0], **params)
 
 
-def _split_batch(axis_data: Any, args: Any, dims: Any, *, sizes: Any, axis: int) -> Any:
+def _split_batch(
+    mapped: Any, args: Any, dims: Any, *, sizes: Any, axis: int
+) -> Any:
     (dim,) = dims
     outs = split_p.bind(args[0], sizes=sizes, axis=axis + (axis >= dim))
     return outs, [dim] * len(outs)
@@ -314,7 +316,13 @@ def _slice_transpose(
 
 
 def _slice_batch(
-    axis: Any, args: Any, dims: Any, *, start_indices: Any, limit_indices: Any, strides: Any
+    axis: Any,
+    args: Any,
+    dims: Any,
+    *,
+    start_indices: Any,
+    limit_indices: Any,
+    strides: Any,
 ) -> Any:
     (dim,) = dims
 
@@ -357,8 +365,8 @@ def slice_(
 
     Args:
       operand: array.
-      start_indices, limit_indices: for each axis the first position and one past the
-        last.
+      start_indices: for each axis the first position.
+      limit_indices: for each axis one past the last position.
       strides: for each axis the step; default 1.
 
     Raises:
@@ -382,8 +390,9 @@ def slice_in_dim(
 
     Args:
       operand: array.
-      start_index, limit_index: positions, as in Python's slices: None for the ends,
+      start_index: first position, as in Python's slices: None for the beginning,
         negative ones count from the end.
+      limit_index: one past the last position, likewise.
       stride: the step.
       axis: the axis; may be negative.
 

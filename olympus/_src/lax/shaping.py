@@ -175,7 +175,9 @@ squeeze_p = Primitive(
         x, ctx.avals_in[0], ctx.avals_out[0]
     ),
     transpose=_squeeze_transpose,
-    batch=lambda axis, args, dims, *, dimensions: _squeeze_batch(args, dims, dimensions),
+    batch=lambda axis, args, dims, *, dimensions: _squeeze_batch(
+        args, dims, dimensions
+    ),
     reference=lambda x, *, dimensions: np.squeeze(x, dimensions),
     file=_FILE,
 )
@@ -186,7 +188,7 @@ def _squeeze_batch(args: Any, dims: Any, dimensions: Any) -> Any:
     (dim,) = dims
     shifted = tuple([d + (d >= dim) for d in dimensions])
     out = squeeze_p.bind(args[0], dimensions=shifted)
-    return out, dim - sum([d < dim for d in shifted])
+    return out, dim - sum(d < dim for d in shifted)
 
 
 def squeeze(array: Any, dimensions: Any) -> Any:
@@ -260,6 +262,7 @@ def broadcast_in_dim(
       shape: the result's shape.
       broadcast_dimensions: for each axis of the operand, its axis in the result; the
         operand's size there is 1 or the result's.
+      out_sharding: where the result lives.
 
     Raises:
       TypeError: sizes do not agree.
@@ -268,9 +271,9 @@ def broadcast_in_dim(
     """
     shape = sizes.canonicalize_shape(shape)
     dims = tuple([int(d) for d in broadcast_dimensions])
-    if avals.aval_of(operand).shape == shape and dims == tuple(range(len(shape))):
-        if not np.isscalar(operand):
-            return operand
+    same = avals.aval_of(operand).shape == shape and dims == tuple(range(len(shape)))
+    if same and not np.isscalar(operand):
+        return operand
     return families.broadcast_in_dim_p.bind(
         operand, shape=shape, broadcast_dimensions=dims, sharding=out_sharding
     )
@@ -282,6 +285,7 @@ def broadcast(operand: Any, sizes: Any, *, out_sharding: Any = None) -> Any:
     Args:
       operand: array.
       sizes: sizes of the axes added in front.
+      out_sharding: where the result lives.
 
     Source: `stablehlo.broadcast_in_dim`.
     """
@@ -316,6 +320,7 @@ def full(
       shape: sizes of the axes.
       fill_value: scalar.
       dtype: default the value's own.
+      sharding: where the result lives.
 
     Source: `stablehlo.broadcast_in_dim`.
     """
@@ -339,7 +344,9 @@ def full_like(
     Args:
       x: array whose shape and dtype are taken.
       fill_value: scalar.
-      dtype, shape: replace x's.
+      dtype: replaces that of `x`.
+      shape: replaces that of `x`.
+      sharding: where the result lives.
     """
     aval = avals.aval_of(x)
     weak = dtype is None and aval.weak_type
@@ -411,13 +418,16 @@ def broadcasted_iota(
       dtype: integer, floating or complex dtype.
       shape: the result's shape.
       dimension: the axis counted; may be negative.
+      out_sharding: where the result lives.
 
     Source: `stablehlo.iota`.
     """
     shape = sizes.canonicalize_shape(shape)
     dimension = sizes.canonicalize_axis(dimension, len(shape), "lax.broadcasted_iota")
     kind = dtypes.canonicalize_dtype(dtypes.as_dtype(dtype))
-    return iota_p.bind(dtype=kind, shape=shape, dimension=dimension, sharding=out_sharding)
+    return iota_p.bind(
+        dtype=kind, shape=shape, dimension=dimension, sharding=out_sharding
+    )
 
 
 # -- rev -------------------------------------------------------------------------------
@@ -569,18 +579,11 @@ bitcast_convert_type_p = Primitive(
     "bitcast_convert_type",
     abstract=_bitcast_abstract,
     lower=_bitcast_lower,
-    jvp=lambda primals, tangents, **params: _without_tangent(
-        bitcast_convert_type_p, primals, params
-    ),
     batch=_bitcast_batch,
     reference=_bitcast_reference,
     file=_FILE,
 )
-
-
-def _without_tangent(p: Primitive, primals: Any, params: Any) -> Any:
-    out = p.bind(*primals, **params)
-    return out, Zero(avals.aval_of(out).to_tangent())
+bitcast_convert_type_p.jvp = families.no_tangent(bitcast_convert_type_p)
 
 
 def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:

@@ -20,7 +20,7 @@ def canonicalize_shape(shape: Any, where: str = "") -> tuple[int, ...]:
     Raises:
       TypeError: an entry is traced or is no integer.
     """
-    if type(shape) is tuple and all([type(d) is int for d in shape]):
+    if type(shape) is tuple and all(type(d) is int for d in shape):
         return shape
     if isinstance(shape, trace.Tracer) or not hasattr(shape, "__iter__"):
         shape = [shape]
@@ -37,8 +37,7 @@ def _is_symbolic(d: Any) -> bool:
 
 def _shape_error(shape: Any, where: str) -> TypeError:
     message = (
-        "Shapes must be 1D sequences of concrete values of integer type, got "
-        f"{shape}."
+        f"Shapes must be 1D sequences of concrete values of integer type, got {shape}."
     )
     if where:
         message = f"{where}: {message}"

@@ -1,0 +1,385 @@
+"""Reductions of axes by an operation: maximum, product, conjunction, position, ..."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.rules import Zero
+from olympus._src.lax import cumulative, elementwise, families, shaping, sizes
+from olympus._src.lax.families import ShapedArray, reduction
+from olympus._src.lowering import types
+
+_FILE = "lax/reductions.py"
+_ORDERED = (families.BOOL, families.INTEGER, families.FLOATING)
+
+
+# -- extremes --------------------------------------------------------------------------
+
+
+def _keep_axes(reduced: Any, shape: Any, axes: Any) -> Any:
+    """A reduced array repeated to the operand's shape."""
+    kept = tuple([i for i in range(len(shape)) if i not in axes])
+    return families.broadcast_in_dim_p.bind(
+        reduced, shape=shape, broadcast_dimensions=kept, sharding=None
+    )
+
+
+def _extreme_jvp(p: Primitive) -> Any:
+    """The tangent is the mean of the tangents of the elements that are extreme."""
+
+    def jvp(primals: Any, tangents: Any, *, axes: Any, **_: Any) -> Any:
+        (x,), (t,) = primals, tangents
+        out = p.bind(x, axes=axes)
+        if type(t) is Zero:
+            return out, Zero(avals.aval_of(out).to_tangent())
+        shape, dtype = avals.aval_of(x).shape, avals.aval_of(t).dtype
+        chosen = elementwise.eq(x, _keep_axes(out, shape, axes))
+        chosen = elementwise.convert(chosen, dtype)
+        count = families.reduce_sum_p.bind(chosen, axes=axes)
+        total = families.reduce_sum_p.bind(elementwise.mul(t, chosen), axes=axes)
+        return out, elementwise.div(total, count)
+
+    return jvp
+
+
+reduce_max_p = reduction(
+    "reduce_max",
+    hlo="stablehlo.maximum",
+    identity=families.lowest,
+    accepts=_ORDERED,
+    reference=lambda x, *, axes: np.max(x, axis=axes, initial=families.lowest(x.dtype)),
+)
+reduce_max_p.jvp = _extreme_jvp(reduce_max_p)
+
+reduce_min_p = reduction(
+    "reduce_min",
+    hlo="stablehlo.minimum",
+    identity=families.highest,
+    accepts=_ORDERED,
+    reference=lambda x, *, axes: np.min(
+        x, axis=axes, initial=families.highest(x.dtype)
+    ),
+)
+reduce_min_p.jvp = _extreme_jvp(reduce_min_p)
+
+
+# -- product ---------------------------------------------------------------------------
+
+
+def _others(x: Any) -> Any:
+    """For each element of the last axis, the product of all others on it."""
+    rank = avals.aval_of(x).ndim
+    one = np.ones((), avals.aval_of(x).dtype)[()]
+    if avals.aval_of(x).shape[-1] == 0:
+        return x
+    still = [(0, 0, 0)] * (rank - 1)
+
+    def before(reverse: bool) -> Any:
+        products = cumulative.cumprod(x, rank - 1, reverse)
+        step = (-1, 1, 0) if reverse else (1, -1, 0)
+        return cumulative.shift(products, one, (*still, step))
+
+    return elementwise.mul(before(False), before(True))
+
+
+def _prod_jvp(primals: Any, tangents: Any, *, axes: Any) -> Any:
+    (x,), (t,) = primals, tangents
+    out = reduce_prod_p.bind(x, axes=axes)
+    if type(t) is Zero:
+        return out, Zero(avals.aval_of(out).to_tangent())
+    shape = avals.aval_of(x).shape
+    kept = [i for i in range(len(shape)) if i not in axes]
+    flat = [shape[i] for i in kept] + [-1]
+    flat[-1] = int(np.prod([shape[i] for i in axes], dtype=np.int64))
+
+    def lined(v: Any) -> Any:
+        return shaping.reshape(shaping.transpose(v, (*kept, *axes)), flat)
+
+    terms = elementwise.mul(lined(t), _others(lined(x)))
+    return out, families.reduce_sum_p.bind(terms, axes=(len(kept),))
+
+
+reduce_prod_p = reduction(
+    "reduce_prod",
+    hlo="stablehlo.multiply",
+    identity=lambda dtype: 1,
+    accepts=families.NUMERIC,
+    reference=lambda x, *, axes: np.prod(x, axis=axes, dtype=x.dtype),
+    jvp=_prod_jvp,
+)
+
+
+# -- logic -----------------------------------------------------------------------------
+
+
+def _ones(dtype: Any) -> Any:
+    return dtype == np.bool_ or np.array(-1).astype(dtype)[()]
+
+
+def _logic(name: str, hlo: str, identity: Any, fold: Any) -> Primitive:
+    return reduction(
+        name,
+        hlo=hlo,
+        identity=identity,
+        accepts=families.BOOL_INT,
+        reference=lambda x, *, axes: fold.reduce(x, axis=axes, dtype=x.dtype),
+    )
+
+
+reduce_and_p = _logic("reduce_and", "stablehlo.and", _ones, np.bitwise_and)
+reduce_or_p = _logic("reduce_or", "stablehlo.or", lambda dtype: 0, np.bitwise_or)
+reduce_xor_p = _logic("reduce_xor", "stablehlo.xor", lambda dtype: 0, np.bitwise_xor)
+
+
+# -- positions of extremes -------------------------------------------------------------
+
+
+def _position_abstract(name: str) -> Any:
+    def abstract(operand: Any, *, axes: Any, index_dtype: Any) -> Any:
+        families.check_dtype(name, operand, _ORDERED)
+        families.check_axes(name, operand, axes)
+        if len(axes) != 1:
+            raise ValueError(f"lax.{name}: expects one axis, got {tuple(axes)}")
+        if not dtypes.issubdtype(index_dtype, np.integer):
+            raise TypeError(
+                f"lax.{name}: index_dtype must be an integer dtype, got {index_dtype}"
+            )
+        if operand.shape[axes[0]] == 0:
+            raise ValueError(
+                f"lax.{name}: the axis must not be empty, got axis {axes[0]} of "
+                f"{operand.short()}"
+            )
+        shape = tuple([s for i, s in enumerate(operand.shape) if i not in axes])
+        return ShapedArray(shape, index_dtype)
+
+    return abstract
+
+
+def _position_decompose(reduce_p: Primitive) -> Any:
+    """The least position of an element equal to the extreme; of a NaN, if any."""
+
+    def decompose(x: Any, *, axes: Any, index_dtype: Any) -> Any:
+        aval = avals.aval_of(x)
+        extreme = _keep_axes(reduce_p.bind(x, axes=axes), aval.shape, axes)
+        found = elementwise.eq(x, extreme)
+        if dtypes.issubdtype(aval.dtype, np.floating):
+            found = elementwise.bitwise_or(found, elementwise.ne(x, x))
+        at = shaping.broadcasted_iota(np.int32, aval.shape, axes[0])
+        never = np.int32(aval.shape[axes[0]] - 1)
+        least = reduce_min_p.bind(elementwise.select(found, at, never), axes=axes)
+        return elementwise.convert(least, index_dtype)
+
+    return decompose
+
+
+def _position_reference(find: Any) -> Any:
+    def reference(x: Any, *, axes: Any, index_dtype: Any) -> Any:
+        return find(x, axes[0]).astype(index_dtype)
+
+    return reference
+
+
+def _position(name: str, reduce_p: Primitive, find: Any) -> Primitive:
+    p = Primitive(
+        name,
+        abstract=_position_abstract(name),
+        decompose=_position_decompose(reduce_p),
+        reference=_position_reference(find),
+        file=_FILE,
+    )
+    p.batch = families.reduction_batch(p)
+    p.jvp = families.no_tangent(p)
+    return p
+
+
+argmax_p = _position("argmax", reduce_max_p, np.argmax)
+argmin_p = _position("argmin", reduce_min_p, np.argmin)
+for _p in (reduce_and_p, reduce_or_p, reduce_xor_p):
+    _p.jvp = families.no_tangent(_p)
+
+
+# -- precision -------------------------------------------------------------------------
+
+
+def _reduce_precision_reference(
+    x: Any, *, exponent_bits: int, mantissa_bits: int
+) -> Any:
+    known = {(5, 10): "float16", (8, 7): "bfloat16", (8, 23): "float32"}
+    narrow = dtypes.as_dtype(known[(exponent_bits, mantissa_bits)])
+    return x.astype(narrow).astype(x.dtype)
+
+
+def _reduce_precision_lower(
+    ctx: Any, x: str, *, exponent_bits: int, mantissa_bits: int
+) -> str:
+    return ctx.block.emit(
+        f"stablehlo.reduce_precision {x}, format = e{exponent_bits}m{mantissa_bits} : "
+        f"{types.tensor_type(ctx.avals_out[0])}"
+    )
+
+
+reduce_precision_p = families.elementwise(
+    "reduce_precision",
+    accepts=families.FLOAT,
+    lower=_reduce_precision_lower,
+    derivatives=(lambda t, out, x, **params: reduce_precision_p.bind(t, **params),),
+    transpose=lambda cts, x, **params: [
+        Zero(x.aval)
+        if type(cts[0]) is Zero
+        else reduce_precision_p.bind(cts[0], **params)
+    ],
+    reference=_reduce_precision_reference,
+    file=_FILE,
+)
+
+
+# -- functions -------------------------------------------------------------------------
+
+
+def _reduce(p: Primitive, operand: Any, axes: Any) -> Any:
+    rank = avals.aval_of(operand).ndim
+    return p.bind(operand, axes=sizes.canonicalize_axes(axes, rank, f"lax.{p.name}"))
+
+
+def reduce_sum(operand: Any, axes: Any, *, out_sharding: Any = None) -> Any:
+    """The sum of elements along axes.
+
+    Args:
+      operand: array of numbers.
+      axes: the axes summed over; the result is without them.
+      out_sharding: where the result lives.
+
+    Raises:
+      ValueError: an axis does not exist or repeats.
+
+    Source: `stablehlo.reduce` of `add`.
+    """
+    return _reduce(families.reduce_sum_p, operand, axes)
+
+
+def reduce_prod(operand: Any, axes: Any) -> Any:
+    """The product of elements along axes.
+
+    Args:
+      operand: array of numbers.
+      axes: the axes multiplied over; the result is without them.
+
+    Source: `stablehlo.reduce` of `multiply`.
+    """
+    return _reduce(reduce_prod_p, operand, axes)
+
+
+def reduce_max(operand: Any, axes: Any, *, out_sharding: Any = None) -> Any:
+    """The largest element along axes; NaN where there is one.
+
+    Args:
+      operand: array of bools, integers or floats.
+      axes: the axes searched; the result is without them.
+      out_sharding: where the result lives.
+
+    Source: `stablehlo.reduce` of `maximum`.
+    """
+    return _reduce(reduce_max_p, operand, axes)
+
+
+def reduce_min(operand: Any, axes: Any, *, out_sharding: Any = None) -> Any:
+    """The smallest element along axes; NaN where there is one.
+
+    Args:
+      operand: array of bools, integers or floats.
+      axes: the axes searched; the result is without them.
+      out_sharding: where the result lives.
+
+    Source: `stablehlo.reduce` of `minimum`.
+    """
+    return _reduce(reduce_min_p, operand, axes)
+
+
+def reduce_and(operand: Any, axes: Any) -> Any:
+    """The bitwise conjunction of elements along axes.
+
+    Args:
+      operand: array of bools or integers.
+      axes: the axes reduced; the result is without them.
+
+    Source: `stablehlo.reduce` of `and`.
+    """
+    return _reduce(reduce_and_p, operand, axes)
+
+
+def reduce_or(operand: Any, axes: Any) -> Any:
+    """The bitwise disjunction of elements along axes.
+
+    Args:
+      operand: array of bools or integers.
+      axes: the axes reduced; the result is without them.
+
+    Source: `stablehlo.reduce` of `or`.
+    """
+    return _reduce(reduce_or_p, operand, axes)
+
+
+def reduce_xor(operand: Any, axes: Any) -> Any:
+    """The bitwise exclusive disjunction of elements along axes.
+
+    Args:
+      operand: array of bools or integers.
+      axes: the axes reduced; the result is without them.
+
+    Source: `stablehlo.reduce` of `xor`.
+    """
+    return _reduce(reduce_xor_p, operand, axes)
+
+
+def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
+    """The position of the largest element along an axis; the first of equals.
+
+    Args:
+      operand: array of bools, integers or floats; NaN counts as largest.
+      axis: the axis; may be negative.
+      index_dtype: integer dtype of the result.
+
+    Raises:
+      ValueError: the axis is empty or does not exist.
+    """
+    return _position_of(argmax_p, operand, axis, index_dtype)
+
+
+def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
+    """The position of the smallest element along an axis; the first of equals.
+
+    Args:
+      operand: array of bools, integers or floats; NaN counts as smallest.
+      axis: the axis; may be negative.
+      index_dtype: integer dtype of the result.
+
+    Raises:
+      ValueError: the axis is empty or does not exist.
+    """
+    return _position_of(argmin_p, operand, axis, index_dtype)
+
+
+def _position_of(p: Primitive, operand: Any, axis: int, index_dtype: Any) -> Any:
+    rank = avals.aval_of(operand).ndim
+    axis = sizes.canonicalize_axis(axis, rank, f"lax.{p.name}")
+    kind = dtypes.canonicalize_dtype(dtypes.as_dtype(index_dtype))
+    return p.bind(operand, axes=(axis,), index_dtype=kind)
+
+
+def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
+    """Floats rounded to fewer bits, in their own dtype.
+
+    Args:
+      operand: floating array.
+      exponent_bits: bits of the exponent of the format rounded to.
+      mantissa_bits: bits of its mantissa.
+
+    Source: `stablehlo.reduce_precision`.
+    """
+    return reduce_precision_p.bind(
+        operand, exponent_bits=int(exponent_bits), mantissa_bits=int(mantissa_bits)
+    )
