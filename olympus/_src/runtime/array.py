@@ -1,19 +1,518 @@
+"""The concrete array: a buffer on a device, and the aval that says what it is.
+
+Everything here needs no arithmetic; the room `numpy` installs operators and methods by
+`install`. Reading an element, printing and iterating use a view of the host's memory
+where the device is the CPU, and never compile a program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
+
+from olympus._src.runtime import dlpack, host_errors, transfer
+from olympus._src.runtime.shardings import default_placement, placement_of
+from olympus._src.runtime.versions import Device, copy_to_host_async
+
+
 class ArrayImpl:
-    __slots__=("_buffer","aval","_committed","_host","__weakref__")
-    def __init__(s,b,aval,committed=False):
-        s._buffer=b; s.aval=aval; s._committed=committed; s._host=None
-    shape=property(lambda s:s.aval.shape)
-    dtype=property(lambda s:s.aval.dtype)
-    ndim=property(lambda s:s.aval.ndim)
-    size=property(lambda s:s.aval.size)
-    def is_deleted(s): return s._buffer.is_deleted()
-    def __array__(s,dtype=None,copy=None):
-        a=np.asarray(s._buffer); 
-        return a.astype(dtype) if dtype else a
-    def __repr__(s):
-        w=", weak_type=True" if s.aval.weak_type else ""
-        return f"Array({np.array2string(np.asarray(s),separator=', ',prefix='Array(')}, dtype={s.dtype}{w})"
-    def __bool__(s): return bool(np.asarray(s))
-    def __index__(s): return int(np.asarray(s))
-    def block_until_ready(s): s._buffer.block_until_ready(); return s
+    """An array on one or more devices.
+
+    Args:
+      buffer: jaxlib's array, whose `aval` has the same shape and dtype.
+      aval: shape, dtype and weak type; opaque here.
+      committed: whether the user chose the device, so that computations follow it.
+    """
+
+    __slots__ = ("__weakref__", "_buffer", "_committed", "_host", "aval")
+    __array_priority__ = 100
+
+    def __init__(self, buffer: Any, aval: Any, committed: bool = False) -> None:
+        self._buffer = buffer
+        self.aval = aval
+        self._committed = committed
+        self._host: np.ndarray | None = None
+
+    # -- what it is --
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the axes."""
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The element type."""
+        return self.aval.dtype
+
+    @property
+    def weak_type(self) -> bool:
+        """Whether the dtype gives way in promotion, as a Python number's does."""
+        return self.aval.weak_type
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.aval.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.aval.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return self.aval.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.size * self.aval.dtype.itemsize
+
+    # -- where it is --
+
+    @property
+    def sharding(self) -> Any:
+        """How the array lies on its devices."""
+        return self._buffer._sharding
+
+    @property
+    def device(self) -> Any:
+        """The device, or the sharding where there are several devices."""
+        sharding = self._buffer._sharding
+        devices = sharding._internal_device_list
+        return devices[0] if len(devices) == 1 else sharding
+
+    @property
+    def single_device(self) -> Device | None:
+        """The device, or None where there are several."""
+        devices = self._buffer._sharding._internal_device_list
+        return devices[0] if len(devices) == 1 else None
+
+    @property
+    def committed_device(self) -> Any:
+        """The device (or sharding) the user chose for it; None where nobody did."""
+        return self.device if self._committed else None
+
+    @property
+    def committed(self) -> bool:
+        """Whether computations on it stay on its device."""
+        return self._committed
+
+    def devices(self) -> set[Device]:
+        """The devices that hold a part of it."""
+        self._check_alive()
+        return self.sharding.device_set
+
+    @property
+    def is_fully_addressable(self) -> bool:
+        """Whether this process can read all of it."""
+        return self.sharding.is_fully_addressable
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """Whether each device holds all of it."""
+        return self.sharding.is_fully_replicated
+
+    @property
+    def addressable_shards(self) -> list[Shard]:
+        """The parts of it that lie on devices of this process."""
+        self._check_alive()
+        parts = self.sharding.addressable_devices_indices_map(self.shape)
+        return [Shard(self, i, d, part) for i, (d, part) in enumerate(parts.items())]
+
+    @property
+    def global_shards(self) -> list[Shard]:
+        """All parts of it; those of other processes have no data."""
+        mine = {shard.device: shard for shard in self.addressable_shards}
+        parts = self.sharding.devices_indices_map(self.shape)
+        return [mine.get(d) or Shard(self, None, d, part) for d, part in parts.items()]
+
+    @property
+    def num_addressable_shards(self) -> int:
+        """How many parts lie on devices of this process."""
+        return len(self.sharding.addressable_devices)
+
+    def addressable_data(self, index: int) -> ArrayImpl:
+        """The part of it on this process's device of that number."""
+        return self.addressable_shards[index].data
+
+    def on_device_size_in_bytes(self) -> int:
+        """The bytes it takes on its devices."""
+        self._check_alive()
+        return self._buffer.on_device_size_in_bytes()
+
+    def unsafe_buffer_pointer(self) -> int:
+        """The address of its memory, valid while the array lives."""
+        self._check_alive()
+        return self._buffer.unsafe_buffer_pointer()
+
+    # -- its life --
+
+    def is_deleted(self) -> bool:
+        """Whether its memory was freed or donated to a computation."""
+        return self._buffer.is_deleted()
+
+    def delete(self) -> None:
+        """Frees its memory now; any later use is an error."""
+        self._host = None
+        self._buffer.delete()
+
+    def surrender(self) -> Any:
+        """Its buffer, to be donated: the view of it that is kept here is dropped."""
+        self._host = None
+        return self._buffer
+
+    def _check_alive(self) -> None:
+        if self._buffer.is_deleted():
+            raise deleted(self)
+
+    def is_ready(self) -> bool:
+        """Whether its value is computed."""
+        self._check_alive()
+        return self._buffer.is_ready()
+
+    def block_until_ready(self) -> ArrayImpl:
+        """Waits until its value is computed, and returns it.
+
+        Raises:
+          RuntimeError: the array is deleted, or computing it failed.
+        """
+        self._check_alive()
+        try:
+            self._buffer.block_until_ready()
+        except Exception as error:
+            raise self._explain(error) from host_errors.cause_of(error)
+        return self
+
+    def copy_to_host_async(self) -> None:
+        """Starts to copy it to the host, for a later read."""
+        self._check_alive()
+        if self._host is None:
+            copy_to_host_async(self._buffer)
+
+    def _explain(self, error: Exception) -> Exception:
+        """The error a user should see for one that reading the buffer raised."""
+        return deleted(self) if self._buffer.is_deleted() else error
+
+    @property
+    def traceback(self) -> None:
+        """None: olympus keeps no stack for each array."""
+        return None
+
+    # -- its value on the host --
+
+    @property
+    def _value(self) -> np.ndarray:
+        """A read-only NumPy array of its value; made once."""
+        host = self._host
+        if host is None:
+            host = self._host = self._fetch()
+        elif self._buffer.is_deleted():
+            self._host = None
+            raise deleted(self)
+        return host
+
+    def _fetch(self) -> np.ndarray:
+        self._check_alive()
+        try:
+            if self.single_device is not None:
+                return transfer.to_host(self._buffer, self.aval.dtype)
+            return self._gather()
+        except Exception as error:
+            raise self._explain(error) from host_errors.cause_of(error)
+
+    def _gather(self) -> np.ndarray:
+        """One NumPy array from the parts on several devices."""
+        if not self.is_fully_addressable and not self.is_fully_replicated:
+            raise RuntimeError(
+                f"Array: reading the value requires all devices of the array to belong "
+                f"to this process, got an array on {len(self.sharding.device_set)} "
+                "devices of several; read its addressable_shards"
+            )
+        if self.is_fully_replicated:
+            return self.addressable_shards[0].data._value
+        out = np.empty(self.shape, self.dtype)
+        for shard in self.addressable_shards:
+            if shard.replica_id == 0:
+                out[shard.index] = shard.data._value
+        out.flags.writeable = False
+        return out
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        value = self._value
+        if dtype is None or dtype == value.dtype:
+            return value.copy() if copy else value
+        if copy is False:
+            raise ValueError(
+                f"Array.__array__: copy=False requires the array's own dtype "
+                f"{value.dtype}, got dtype={np.dtype(dtype)}; leave out copy"
+            )
+        return value.astype(dtype)
+
+    def __buffer__(self, flags: int) -> memoryview:
+        # The buffer protocol of Python 3.12 and later.
+        return self._value.__buffer__(flags)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        self._check_alive()
+        device = self._one_device("__dlpack__")
+        return dlpack.to_capsule(
+            self._buffer, device, stream, max_version, dl_device, copy
+        )
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return dlpack.device_code(self._one_device("__dlpack_device__"))
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        self._check_alive()
+        return self._buffer.__cuda_array_interface__
+
+    def _one_device(self, what: str) -> Device:
+        device = self.single_device
+        if device is None:
+            raise BufferError(
+                f"Array.{what}: requires an array on one device, got one on "
+                f"{len(self.sharding.device_set)}; take a part of addressable_shards"
+            )
+        return device
+
+    # -- copies --
+
+    def __reduce__(self) -> Any:
+        return _unpickle, (self._value, self.aval)
+
+    def __copy__(self) -> ArrayImpl:
+        return _copied(self)
+
+    def __deepcopy__(self, memo: Any) -> ArrayImpl:
+        return _copied(self)
+
+    # -- as a Python value --
+
+    def item(self, *index: int) -> Any:
+        """An element as a Python scalar; the only one where no index is given."""
+        return self._value.item(*index)
+
+    def tolist(self) -> Any:
+        """Nested lists of Python scalars."""
+        return self._value.tolist()
+
+    def __len__(self) -> int:
+        shape = self.aval.shape
+        if not shape:
+            raise TypeError("len() of unsized object")
+        return shape[0]
+
+    def __iter__(self) -> Iterator[ArrayImpl]:
+        if not self.aval.shape:
+            raise TypeError("iteration over a 0-d array")
+        return _rows(self)
+
+    def __reversed__(self) -> Iterator[ArrayImpl]:
+        if not self.aval.shape:
+            raise TypeError("iteration over a 0-d array")
+        return _rows(self, -1)
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(_ambiguous(self.size))
+        return bool(self._value)
+
+    def __int__(self) -> int:
+        return int(self._scalar())
+
+    def __float__(self) -> float:
+        return float(self._scalar())
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar())
+
+    def __index__(self) -> int:
+        if self.aval.shape or self.aval.dtype.kind not in "iu":
+            raise TypeError(
+                "Only integer scalar arrays can be converted to a scalar index."
+            )
+        return self._value.__index__()
+
+    def __hex__(self) -> str:
+        return hex(self.__index__())
+
+    def __oct__(self) -> str:
+        return oct(self.__index__())
+
+    def _scalar(self) -> Any:
+        if self.aval.shape:
+            raise TypeError(
+                "Only scalar arrays can be converted to Python scalars; got "
+                f"arr.ndim={self.ndim}"
+            )
+        return self._value[()]
+
+    def __format__(self, spec: str) -> str:
+        value = self._value
+        return format(value[()] if value.ndim == 0 else value, spec)
+
+    def __str__(self) -> str:
+        return str(self._value)
+
+    def __repr__(self) -> str:
+        return _described(self)
+
+    def __hash__(self) -> int:
+        raise TypeError("unhashable type: 'Array'; use id(x), or x.item() of a scalar")
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(
+            "Array: arrays cannot be changed in place, got an assignment to x[idx]; "
+            "write `x = x.at[idx].set(y)` instead of `x[idx] = y`, and "
+            "`x = x.at[idx].add(y)` instead of `x[idx] += y`"
+        )
+
+
+def install(name: str, value: Any) -> None:
+    """Gives the concrete array an operator, method or property."""
+    setattr(ArrayImpl, name, value)
+
+
+# -- parts -------------------------------------------------------------------------------
+
+
+class Shard:
+    """The part of an array on one device.
+
+    Attributes:
+      device: the device.
+      index: which part of the whole it is, as slices.
+      replica_id: its number among the devices that hold the same part.
+    """
+
+    __slots__ = ("_array", "_position", "device", "index")
+
+    def __init__(
+        self, array: ArrayImpl, position: int | None, device: Device, index: Any
+    ) -> None:
+        self._array = array
+        self._position = position
+        self.device = device
+        self.index = index
+
+    @property
+    def replica_id(self) -> int:
+        parts = self._array.sharding.devices_indices_map(self._array.shape)
+        same = [device for device, part in parts.items() if part == self.index]
+        return same.index(self.device)
+
+    @property
+    def data(self) -> ArrayImpl | None:
+        """The part as an array; None where another process holds it."""
+        if self._position is None:
+            return None
+        array = self._array
+        if array.single_device is not None:
+            return array
+        buffer = array._buffer._arrays[self._position]
+        return ArrayImpl(buffer, array.aval.update(shape=tuple(buffer.shape)), True)
+
+    def __repr__(self) -> str:
+        value = "" if self._position is None else f", data={self.data}"
+        return (
+            f"Shard(device={self.device!r}, index={self.index}, "
+            f"replica_id={self.replica_id}{value})"
+        )
+
+
+# -- helpers -----------------------------------------------------------------------------
+
+
+def deleted(array: ArrayImpl) -> RuntimeError:
+    """The error for the use of an array whose memory is gone."""
+    sizes = ",".join(map(str, array.shape))
+    return RuntimeError(
+        f"Array has been deleted with shape={array.dtype}[{sizes}]. It was donated to a "
+        "computation (donate_argnums, donate_argnames) or deleted by .delete(); use the "
+        "computation's result, or keep a copy made before"
+    )
+
+
+def _ambiguous(size: int) -> str:
+    if size == 0:
+        return (
+            "The truth value of an empty array is ambiguous. Use `array.size > 0` to "
+            "check that an array is not empty."
+        )
+    return (
+        "The truth value of an array with more than one element is ambiguous. Use "
+        "a.any() or a.all()"
+    )
+
+
+def _rows(array: ArrayImpl, step: int = 1) -> Iterator[ArrayImpl]:
+    """The sub-arrays along the first axis, copied from the value on the host."""
+    value = array._value
+    aval = array.aval.update(shape=array.aval.shape[1:])
+    committed = array._committed
+    device = array.single_device
+    if device is None:
+        device, committed = next(iter(array.sharding.addressable_devices)), False
+    place = placement_of(device)
+    put = transfer.to_device
+    for row in value[::step]:
+        # A row of a vector is a NumPy scalar; its array is wanted.
+        yield ArrayImpl(put(np.asarray(row), aval, place, committed), aval, committed)
+
+
+def _copied(array: ArrayImpl) -> ArrayImpl:
+    array._check_alive()
+    return ArrayImpl(transfer.copied(array._buffer), array.aval, array._committed)
+
+
+def _unpickle(value: Any, aval: Any) -> ArrayImpl:
+    """Rebuilds a pickled array on the default device."""
+    wanted = getattr(aval, "shape", None), getattr(aval, "dtype", None)
+    if not isinstance(value, np.ndarray) or (value.shape, value.dtype) != wanted:
+        raise ValueError(
+            "Array: a pickle must hold a NumPy array and its aval, got "
+            f"{type(value).__name__} for {aval!r}; the file is damaged"
+        )
+    place = default_placement()
+    return ArrayImpl(transfer.to_device(value, aval, place, False), aval)
+
+
+def _described(array: ArrayImpl) -> str:
+    """The printed form: NumPy's layout, then dtype and weak type."""
+    start = "Array("
+    facts = f"dtype={array.dtype.name}"
+    if array.weak_type:
+        facts += ", weak_type=True"
+    facts += ")"
+    if not array.is_fully_addressable and not array.is_fully_replicated:
+        return f"{start}shape={array.shape}, {facts}"
+    width = np.get_printoptions()["linewidth"]
+    if array.size:
+        text = np.array2string(
+            array._value,
+            max_line_width=width,
+            separator=", ",
+            prefix=start,
+            suffix=",",
+        )
+    else:
+        array._check_alive()
+        text = f"[], shape={array.shape}"
+    last_line = len(text) - text.rfind("\n") + 1
+    # Too long a line is told by a wider gap, not broken: documents show it so.
+    gap = " " if last_line + len(facts) < width else " " * len(start)
+    return f"{start}{text},{gap}{facts}"

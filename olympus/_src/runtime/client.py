@@ -1,9 +1,293 @@
-from jaxlib import _jax
-_c=None
-def client():
-    global _c
-    if _c is None: _c=_jax.get_tfrt_cpu_client(asynchronous=True)
-    return _c
-def default_device(): return client().local_devices()[0]
-def several_devices(): return False
-def devices(p=None): return client().local_devices()
+"""Devices and the clients that drive them, started when first asked for.
+
+The CPU client is part of jaxlib; others come from plug-ins (see `plugins`). Starting is
+done once, under a lock; after it every question is a look-up.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from olympus._src.foundation import config
+from olympus._src.runtime import host_memory, plugins
+from olympus._src.runtime.versions import Client, Device, start_cpu_client
+
+if TYPE_CHECKING:
+    from olympus._src.runtime.plugins import Plugin
+
+_lock = threading.RLock()
+_clients: dict[str, Client] = {}  # by platform, the default one first
+_failures: dict[str, str] = {}  # why a platform's client did not start
+_started = False
+_several = False
+_default: Device | None = None
+_on_clear: list[Callable[[], None]] = []
+
+# What a user may call a platform, and the platforms meant.
+_FAMILIES = {"gpu": ("cuda", "rocm"), "cuda": ("cuda",), "rocm": ("rocm",)}
+_PREFERENCE = ("tpu", "cuda", "rocm", "cpu")
+
+# -- starting ----------------------------------------------------------------------------
+
+
+def _start() -> None:
+    """Starts the clients that the settings choose; the fast path never comes here."""
+    global _started, _several, _default
+    with _lock:
+        if _started:
+            return
+        wanted = config.platforms.value or config.platform_name.value
+        if wanted:
+            names = [_canonical(name) for name in wanted.split(",") if name]
+            _start_named(names)
+        else:
+            _start_installed()
+        first = next(iter(_clients.values()))
+        _default = first.local_devices()[0]
+        _several = sum(c.local_device_count() for c in _clients.values()) > 1
+        _started = True
+
+
+def _start_named(names: Sequence[str]) -> None:
+    """Starts exactly these platforms; one that does not start is an error."""
+    for name in names:
+        _clients[name] = _start_one(name)
+
+
+def _start_installed() -> None:
+    """Starts the CPU and every plug-in whose hardware answers."""
+    found = {"cpu": _start_cpu()}
+    for plugin in plugins.installed().values():
+        try:
+            found[plugin.platform] = plugins.start(plugin)
+        except Exception as error:  # a driver may fail in any way
+            _failures[plugin.platform] = str(error)
+    order = [name for name in _PREFERENCE if name in found]
+    order += [name for name in found if name not in order]
+    _clients.update((name, found[name]) for name in order)
+
+
+def _start_one(name: str) -> Client:
+    if name == "cpu":
+        return _start_cpu()
+    plugin = plugins.installed().get(name)
+    if plugin is None:
+        raise RuntimeError(_absent(name))
+    return _start_plugin(plugin)
+
+
+def _start_plugin(plugin: Plugin) -> Client:
+    try:
+        return plugins.start(plugin)
+    except Exception as error:
+        raise RuntimeError(
+            f"devices: the platform {plugin.platform!r} is installed, but its client "
+            f"did not start: {error}"
+        ) from error
+
+
+def _start_cpu() -> Client:
+    if config.keep_host_memory.value:
+        host_memory.keep_freed_pages()
+    count = config.num_cpu_devices.value
+    return start_cpu_client(
+        asynchronous=config.cpu_enable_async_dispatch.value,
+        num_devices=count if count is not None and count > 0 else None,
+    )
+
+
+def _refuse_late_change(name: str) -> Callable[[Any], None]:
+    def refuse(value: Any) -> None:
+        if _started:
+            raise RuntimeError(
+                f"{name}: must be set before the first use of a device, got {value!r} "
+                "after it; set it at the start of the program or call "
+                "olympus.clear_backends() first"
+            )
+
+    return refuse
+
+
+for _state in (
+    config.platforms,
+    config.num_cpu_devices,
+    config.cpu_enable_async_dispatch,
+    config.cpu_collectives_implementation,
+    config.pjrt_client_create_options,
+):
+    _state.watch(_refuse_late_change(_state.name))
+
+
+def is_started() -> bool:
+    """Whether any client runs."""
+    return _started
+
+
+def on_clear(forget: Callable[[], None]) -> None:
+    """Has `forget()` called when the clients are dropped."""
+    _on_clear.append(forget)
+
+
+def clear_backends() -> None:
+    """Drops all clients; arrays that live on them stay valid, but strangers."""
+    global _started, _several, _default
+    with _lock:
+        for forget in _on_clear:
+            forget()
+        _clients.clear()
+        _failures.clear()
+        _started, _several, _default = False, False, None
+
+
+# -- platforms ---------------------------------------------------------------------------
+
+
+def _canonical(name: str) -> str:
+    name = name.strip().lower()
+    if name == "gpu":
+        known = plugins.installed()
+        return next((n for n in _FAMILIES["gpu"] if n in known), "gpu")
+    return name
+
+
+def _absent(name: str) -> str:
+    known = ", ".join(repr(n) for n in _clients or ("cpu", *plugins.installed()))
+    text = f"devices: the platform must be one of {known}, got {name!r}"
+    reason = _failures.get(name)
+    if name == "gpu" and reason is None:
+        reason = next((_failures[n] for n in _FAMILIES["gpu"] if n in _failures), None)
+    if reason is not None:
+        return f"{text}, which is installed but did not start: {reason}"
+    if name in ("gpu", "cuda"):
+        return f'{text}; install it by `pip install "olympus[cuda13]"`'
+    return f"{text}; install its PJRT plug-in or choose a known platform"
+
+
+def client(platform: str | None = None) -> Client:
+    """The client of a platform.
+
+    Args:
+      platform: 'cpu', 'gpu', 'cuda', ... ; None for the default one.
+
+    Raises:
+      RuntimeError: no such platform runs here.
+    """
+    if not _started:
+        _start()
+    if platform is None:
+        return next(iter(_clients.values()))
+    found = _clients.get(platform)
+    if found is not None:
+        return found
+    for name in _FAMILIES.get(platform, ()):
+        if name in _clients:
+            return _clients[name]
+    raise RuntimeError(_absent(platform))
+
+
+def clients() -> dict[str, Client]:
+    """All clients by platform, the default one first."""
+    if not _started:
+        _start()
+    return dict(_clients)
+
+
+def default_backend() -> str:
+    """The name users know the default platform by: 'cpu', 'gpu' or 'tpu'."""
+    return client().platform
+
+
+# -- devices -----------------------------------------------------------------------------
+
+
+def devices(platform: str | None = None) -> list[Device]:
+    """All devices of a platform, in order of id, also those of other processes."""
+    return client(platform).devices()
+
+
+def local_devices(
+    process: int | None = None, platform: str | None = None, host_id: int | None = None
+) -> list[Device]:
+    """The devices of one process; of this one unless `process` says otherwise."""
+    wanted = host_id if process is None else process
+    chosen = client(platform)
+    if wanted is None:
+        return chosen.local_devices()
+    if not 0 <= wanted < process_count(platform):
+        raise ValueError(
+            f"local_devices: process_index must be below {process_count(platform)}, "
+            f"got {wanted}"
+        )
+    return [d for d in chosen.devices() if d.process_index == wanted]
+
+
+def device_count(platform: str | None = None) -> int:
+    """How many devices a platform has, over all processes."""
+    return int(client(platform).device_count())
+
+
+def local_device_count(platform: str | None = None) -> int:
+    """How many devices a platform has in this process."""
+    return int(client(platform).local_device_count())
+
+
+def process_index(platform: str | None = None) -> int:
+    """The number of this process among those of one program."""
+    return int(client(platform).process_index())
+
+
+def process_count(platform: str | None = None) -> int:
+    """How many processes form the program."""
+    return max(d.process_index for d in client(platform).devices()) + 1
+
+
+def process_indices(platform: str | None = None) -> list[int]:
+    """The numbers of all processes."""
+    return list(range(process_count(platform)))
+
+
+def several_devices() -> bool:
+    """Whether this process has more than one device, of any platform."""
+    if not _started:
+        _start()
+    return _several
+
+
+def default_device() -> Device:
+    """Where values go that were sent nowhere in particular.
+
+    Raises:
+      RuntimeError: `default_device` names a platform that does not run here.
+    """
+    chosen = config.default_device.value
+    if chosen is None:
+        if _default is None:
+            _start()
+        return _default
+    if isinstance(chosen, str):
+        return client(chosen).local_devices()[0]
+    return chosen
+
+
+def as_device(x: Any) -> Device:
+    """The device meant by a Device, a platform's name or a sharding of one device."""
+    if isinstance(x, Device):
+        return x
+    if x is None:
+        return default_device()
+    if isinstance(x, str):
+        return client(x).local_devices()[0]
+    found = getattr(x, "device_set", None)
+    if found is not None and len(found) == 1:
+        return next(iter(found))
+    raise TypeError(
+        f"device: must be a Device, the name of a platform or a sharding of one "
+        f"device, got {x!r}"
+    )
+
+
+def memory_stats(device: Device) -> dict[str, int] | None:
+    """Bytes in use and limits of a device's memory, where it counts them."""
+    return device.memory_stats()

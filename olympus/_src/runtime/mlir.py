@@ -1,8 +1,129 @@
-from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import stablehlo, chlo
-from jaxlib.mlir._mlir_libs import _jax_mlir_ext as ext
-def canonical_text(t,debug_info=False):
-    reg=ir.DialectRegistry(); ext.register_dialects(reg)
-    with ir.Context() as c:
-        stablehlo.register_dialect(c); chlo.register_dialect(c); c.append_dialect_registry(reg); c.load_all_available_dialects(); c.allow_unregistered_dialects=True
-        return ir.Module.parse(t).operation.get_asm(enable_debug_info=debug_info)
+"""MLIR on demand: parsing, canonical printing and other forms of a module's text.
+
+olympus writes StableHLO as text and compiles the text, so the bindings (30 ms to load)
+are imported by the first call here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.runtime import client, versions
+
+
+def make_context() -> Any:
+    """A new MLIR context that knows the dialects of lowered modules."""
+    # Late: these load MLIR's libraries, which most programs never need.
+    from jaxlib.mlir import ir
+    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+    from jaxlib.mlir.dialects import chlo, sdy, stablehlo
+
+    context = ir.Context()
+    registry = ir.DialectRegistry()
+    _jax_mlir_ext.register_dialects(registry)
+    context.append_dialect_registry(registry)
+    context.load_all_available_dialects()
+    for dialect in (stablehlo, chlo, sdy):
+        dialect.register_dialect(context)
+    return context
+
+
+def parse(text: str | bytes, context: Any = None) -> Any:
+    """The module of a text or of MLIR bytecode, as an `ir.Module`.
+
+    Raises:
+      ValueError: the text is no module; says where.
+    """
+    from jaxlib.mlir import ir
+
+    context = make_context() if context is None else context
+    with context:
+        try:
+            return ir.Module.parse(text)
+        except ir.MLIRError as error:
+            raise ValueError(
+                f"mlir.parse: the text must be a StableHLO module; {error}"
+            ) from error
+
+
+def canonical_text(text: str | bytes, debug_info: bool = False) -> str:
+    """The module as MLIR prints it; with source positions if `debug_info`."""
+    operation = parse(text).operation
+    return str(operation.get_asm(enable_debug_info=debug_info))
+
+
+def bytecode(text: str | bytes) -> bytes:
+    """The module as MLIR bytecode of this version."""
+    import io
+
+    out = io.BytesIO()
+    parse(text).operation.write_bytecode(file=out)
+    return out.getvalue()
+
+
+# -- other forms -------------------------------------------------------------------------
+
+
+def xla_computation(text: str | bytes) -> Any:
+    """The module as XLA's own HLO, before optimisation."""
+    return versions.to_xla_computation(text)
+
+
+def hlo_text(text: str | bytes) -> str:
+    """The module as text of XLA's HLO, before optimisation."""
+    return str(xla_computation(text).as_hlo_text())
+
+
+def cost_analysis(text: str | bytes, platform: str | None = None) -> dict[str, float]:
+    """XLA's estimate of the cost before optimisation, by name, as in 'flops'."""
+    module = xla_computation(text).get_hlo_module()
+    return versions.cost_of(client.client(platform), module)
+
+
+def stablehlo_portable(text: str | bytes, version: str | None = None) -> bytes:
+    """The module as a StableHLO artifact that later (and some earlier) versions read.
+
+    Args:
+      text: the module.
+      version: the oldest StableHLO version that must read it, as in '1.5.0'; None for
+        one that is twelve weeks old.
+
+    Raises:
+      ValueError: the module uses what that version lacks.
+    """
+    from jaxlib.mlir.dialects import stablehlo
+
+    if version is None:
+        requirement = stablehlo.StablehloCompatibilityRequirement.WEEK_12
+        version = stablehlo.get_version_from_compatibility_requirement(requirement)
+    module = parse(text)
+    try:
+        return versions.to_portable(module, version)
+    except Exception as error:  # the bindings raise several classes
+        raise ValueError(
+            f"stablehlo_portable: every operation must exist in StableHLO {version}, "
+            f"got a module with newer ones; ask for a later version ({error})"
+        ) from error
+
+
+def from_portable(data: bytes) -> str:
+    """The text of a module that `stablehlo_portable` wrote.
+
+    Raises:
+      ValueError: the bytes are damaged or of a newer version.
+    """
+    from jaxlib.mlir.dialects import stablehlo
+
+    try:
+        module = stablehlo.deserialize_portable_artifact(make_context(), data)
+    except Exception as error:  # the bindings raise several classes
+        raise ValueError(
+            f"from_portable: the bytes must be a StableHLO artifact of version "
+            f"{stablehlo.get_current_version()} or older ({error})"
+        ) from error
+    return str(module)
+
+
+def refine_shapes(text: str | bytes) -> bytes:
+    """The module with dynamic shapes made static from the shapes of its arguments."""
+    return versions.refine_shapes(text)

@@ -1,29 +1,141 @@
-from jaxlib import _jax
+"""Putting values on devices: the fast path from NumPy, moves, reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+
+from olympus._src.runtime import dlpack, host_errors, transfer
 from olympus._src.runtime.array import ArrayImpl
-from olympus._src.runtime import client
-class Sh(_jax.SingleDeviceSharding):
-    pass
-class _MS: pass
-st=_jax.jax_jit.set_enable_x64_state if hasattr(_jax.jax_jit,'set_enable_x64_state') else None
-_cfg=_jax.config.Config('enable_x64', True)
-st(_cfg)
-class Sh(_jax.SingleDeviceSharding):
-    memory_kind='device'
-    def __init__(s,d): super().__init__(d); s.d=d
-    def _to_xla_hlo_sharding(s,n): 
-        from jaxlib import xla_client; return xla_client.HloSharding.replicate()
-    def devices_indices_map(s,shape): return {s.d:(slice(None),)*len(shape)}
-    @property
-    def _device_assignment(s): return (s.d,)
-_sh={}
-def sharding(d):
-    s=_sh.get(d)
-    if s is None: s=_sh[d]=Sh(d)
-    return s
-def put(x,aval,device=None):
-    d=device or client.default_device()
-    client.client()
-    x=np.asarray(x,aval.dtype)
-    b=d.client.buffer_from_pyval(np.array(x,order='C',copy=True),d) if hasattr(d.client,'buffer_from_pyval') else _jax.batched_device_put(aval,sharding(d),[x],[d],True)
-    return ArrayImpl(b,aval)
+from olympus._src.runtime.shardings import (
+    Placement,
+    default_placement,
+    placement_of,
+)
+from olympus._src.runtime.versions import Device, batched_block_until_ready
+
+_to_device = transfer.to_device
+
+
+def put(x: np.ndarray, aval: Any, device: Device | None = None) -> ArrayImpl:
+    """An array with a copy of a NumPy array; compiles nothing.
+
+    Later changes of `x` never show in the result.
+
+    Args:
+      x: array (or NumPy scalar) of the aval's shape; another dtype is converted.
+      aval: shape, dtype and weak type of the result.
+      device: where it goes, and stays in computations; None for the default device,
+        with freedom to move.
+    """
+    if device is None:
+        place, committed = default_placement(), False
+    else:
+        place, committed = placement_of(device), True
+    if type(x) is not np.ndarray or x.dtype is not aval.dtype:
+        x = _in_form(x, aval)
+    return ArrayImpl(_to_device(x, aval, place, committed), aval, committed)
+
+
+def _in_form(x: Any, aval: Any) -> np.ndarray:
+    """The value as a NumPy array of the aval's dtype in native byte order.
+
+    NumPy converts, so that no flag of jaxlib's about 64 bits has a say.
+    """
+    # Big-endian dtypes compare unequal to the aval's, which is native.
+    return np.asarray(x).astype(aval.dtype, copy=False).reshape(aval.shape)
+
+
+def lend(x: np.ndarray, aval: Any, device: Device | None = None) -> ArrayImpl:
+    """As `put`, for a fresh NumPy array that its maker gives up: memory may be shared.
+
+    Sharing needs memory aligned to 64 bytes, as `aligned_empty` makes it.
+    """
+    committed = device is not None
+    place = placement_of(device) if committed else default_placement()
+    x = _in_form(x, aval)
+    x.flags.writeable = False
+    return ArrayImpl(
+        transfer.lend_to_device(x, aval, place, committed), aval, committed
+    )
+
+
+_ALIGNMENT_BYTES = 64
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An uninitialised NumPy array whose memory a CPU device can use as it is."""
+    n_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    raw = np.empty(n_bytes + _ALIGNMENT_BYTES, np.uint8)
+    start = -raw.ctypes.data % _ALIGNMENT_BYTES
+    return raw[start : start + n_bytes].view(dtype).reshape(shape)
+
+
+def copy_to_device(array: ArrayImpl, device: Device) -> ArrayImpl:
+    """The array on a device, committed to it; memory is shared where it is there."""
+    array._check_alive()
+    place = placement_of(device)
+    buffer = array._buffer
+    if array.single_device == device:
+        if array._committed:
+            return array
+        return ArrayImpl(buffer, array.aval, True)
+    return ArrayImpl(_moved(array, place), array.aval, True)
+
+
+def follow(array: ArrayImpl, device: Device) -> ArrayImpl:
+    """The array on a device where a computation runs, without committing it."""
+    if array.single_device == device:
+        return array
+    return ArrayImpl(_moved(array, placement_of(device)), array.aval, array._committed)
+
+
+def _moved(array: ArrayImpl, place: Placement) -> Any:
+    buffer = array._buffer
+    same_client = array.single_device is not None and (
+        array.single_device.client is place.device.client
+    )
+    if same_client:
+        return transfer.moved(buffer, place)
+    # Two clients share no memory that either could lend: by way of the host.
+    return transfer.to_device(array._value, array.aval, place, True)
+
+
+def get(array: ArrayImpl) -> np.ndarray:
+    """The value as a read-only NumPy array, a view on the CPU; waits for it."""
+    return array._value
+
+
+def from_dlpack(
+    x: Any, make_aval: Any, device: Device | None = None, copy: bool | None = None
+) -> ArrayImpl:
+    """An array that shares the memory of another library's.
+
+    Args:
+      x: an object with `__dlpack__` and `__dlpack_device__`.
+      make_aval: makes the aval of a shape and a dtype.
+      device: where the array goes; None for where `x` is.
+      copy: True for a copy, False for none at any price, None for one where needed.
+
+    Raises:
+      TypeError: `x` does not speak DLPack.
+      ValueError: a copy is needed and `copy` is False.
+    """
+    buffer = dlpack.buffer_from(x, device, copy)
+    aval = make_aval(tuple(buffer.shape), buffer.dtype)
+    return ArrayImpl(buffer, aval, device is not None)
+
+
+def block_until_ready(arrays: list[ArrayImpl]) -> None:
+    """Waits until all are computed.
+
+    Raises:
+      RuntimeError: one is deleted, or computing it failed.
+    """
+    try:
+        batched_block_until_ready([array._buffer for array in arrays])
+    except Exception as error:
+        for array in arrays:
+            array._check_alive()
+        raise error from host_errors.cause_of(error)

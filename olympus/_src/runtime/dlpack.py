@@ -1,0 +1,119 @@
+"""DLPack: buffers handed to other libraries, and theirs taken, without a copy.
+
+Only the protocol's own objects are touched, so any library that speaks it will do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.runtime import client, transfer, versions
+from olympus._src.runtime.shardings import placement_of
+from olympus._src.runtime.versions import Device
+
+# A device's kind in DLPack, by platform, and back.
+_KINDS = {"cpu": 1, "cuda": 2, "gpu": 2, "rocm": 10}
+_PLATFORMS = {1: "cpu", 2: "cuda", 3: "cpu", 10: "rocm"}
+
+
+def device_code(device: Device) -> tuple[int, int]:
+    """DLPack's kind and number of a device.
+
+    Raises:
+      BufferError: the platform has no kind.
+    """
+    kind = _KINDS.get(device.platform)
+    if kind is None:
+        raise BufferError(
+            f"__dlpack_device__: requires an array on a CPU or a GPU, got one on "
+            f"{device}; copy it to the host by numpy.asarray"
+        )
+    # All devices of the CPU are one memory.
+    return kind, 0 if kind == 1 else (device.local_hardware_id or 0)
+
+
+def to_capsule(
+    buffer: Any,
+    device: Device,
+    stream: Any,
+    max_version: tuple[int, int] | None,
+    dl_device: tuple[int, int] | None,
+    copy: bool | None,
+) -> Any:
+    """A DLPack capsule of a buffer; shares its memory unless `copy` is true.
+
+    Raises:
+      BufferError: another device is wanted, or the dtype has no code in DLPack.
+    """
+    if dl_device is not None and tuple(dl_device) != device_code(device):
+        raise BufferError(
+            f"__dlpack__: dl_device must be where the array is, "
+            f"{device_code(device)}, got {tuple(dl_device)}; move it by "
+            "olympus.device_put first"
+        )
+    if copy:
+        buffer = transfer.copied(buffer)
+    buffer.block_until_ready()
+    try:
+        return versions.to_dlpack_capsule(buffer, stream, max_version, bool(copy))
+    except versions.XlaRuntimeError as error:
+        raise BufferError(
+            f"__dlpack__: requires a dtype that DLPack has, got {buffer.dtype}; view "
+            f"the array as integers first ({error})"
+        ) from error
+
+
+def buffer_from(x: Any, device: Device | None, copy: bool | None) -> Any:
+    """A buffer from an object with `__dlpack__` and `__dlpack_device__`.
+
+    Shares the object's memory where `copy` is not true and the devices agree.
+
+    Raises:
+      TypeError: the object does not speak DLPack.
+      ValueError: a copy is needed and `copy` is False.
+    """
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        raise TypeError(
+            "from_dlpack: requires an object with __dlpack__ and __dlpack_device__, got "
+            f"{type(x).__name__}; pass the array itself, not a capsule"
+        )
+    kind, number = x.__dlpack_device__()
+    home = _device_of(int(kind), int(number))
+    if copy is False and device is not None and device != home:
+        raise ValueError(
+            f"from_dlpack: device={device} requires a copy, got copy=False for an array "
+            f"on {home}; leave out copy"
+        )
+    stream = home.get_stream_for_external_ready_events() if int(kind) == 2 else None
+    buffer = versions.from_dlpack_capsule(_capsule(x, stream), home, stream, copy)
+    place = placement_of(device if device is not None else home)
+    if place.device != home:
+        return transfer.moved(buffer, place)
+    return buffer
+
+
+def _capsule(x: Any, stream: Any) -> Any:
+    if stream is None:
+        return x.__dlpack__()
+    # DLPack's numbers 0 to 2 of CUDA streams have meanings of their own.
+    return x.__dlpack__(stream=stream if stream else 1)
+
+
+def _device_of(kind: int, number: int) -> Device:
+    platform = _PLATFORMS.get(kind)
+    if platform is None:
+        raise BufferError(
+            f"from_dlpack: the array must be on a CPU or a GPU, got DLPack device kind "
+            f"{kind}; copy it to the host first"
+        )
+    devices = client.local_devices(platform=platform)
+    if platform == "cpu":
+        default = client.default_device()
+        return default if default.platform == "cpu" else devices[0]
+    for device in devices:
+        if device.local_hardware_id == number:
+            return device
+    raise BufferError(
+        f"from_dlpack: the array's device {platform}:{number} must be visible to this "
+        "process"
+    )

@@ -1,0 +1,209 @@
+"""Platforms that come as PJRT plug-ins: found on disk, loaded by jaxlib.
+
+A plug-in is a shared library that speaks PJRT's C interface. The packages that ship
+them also hold a Python module which registers them with jax by importing it; olympus
+finds the library beside that module and loads it itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+from typing import Any
+
+from olympus._src.foundation import config
+from olympus._src.runtime import versions
+from olympus._src.runtime.versions import Client
+
+
+class Plugin:
+    """A shared library that makes a platform.
+
+    Attributes:
+      platform: its name, as in 'cuda'.
+      library: path of the shared library.
+      kernels: Python package with the platform's kernels; None where it has none.
+    """
+
+    __slots__ = ("kernels", "library", "platform")
+
+    def __init__(self, platform: str, library: str, kernels: str | None = None) -> None:
+        self.platform = platform
+        self.library = library
+        self.kernels = kernels
+
+    def __repr__(self) -> str:
+        return f"Plugin({self.platform!r}, {self.library!r})"
+
+
+# Newest first: where two generations are installed the newer one runs.
+# Each row: platform, package, library in it, package of kernels.
+_KNOWN = (
+    ("cuda", "jax_plugins.xla_cuda13", "xla_cuda_plugin.so", "jax_cuda13_plugin"),
+    ("cuda", "jax_plugins.xla_cuda12", "xla_cuda_plugin.so", "jax_cuda12_plugin"),
+    ("rocm", "jax_plugins.xla_rocm7", "xla_rocm_plugin.so", "jax_rocm7_plugin"),
+    ("rocm", "jax_plugins.xla_rocm60", "xla_rocm_plugin.so", "jax_rocm60_plugin"),
+    ("tpu", "libtpu", "libtpu.so", None),
+)
+# 'name:path,name:path', the form that other PJRT programs read too.
+_ENVIRONMENT = "PJRT_NAMES_AND_LIBRARY_PATHS"
+
+_found: dict[str, Plugin] | None = None
+
+
+def installed() -> dict[str, Plugin]:
+    """The plug-ins of this environment, by platform."""
+    global _found
+    if _found is None:
+        _found = _search()
+    return _found
+
+
+def forget() -> None:
+    """Looks again at the next question, after an installation or in a test."""
+    global _found
+    _found = None
+
+
+def _search() -> dict[str, Plugin]:
+    found: dict[str, Plugin] = {}
+    for plugin in _named_by_environment():
+        found[plugin.platform] = plugin
+    for platform, package, library, kernels in _KNOWN:
+        path = _file_in(package, library)
+        if path is not None:
+            found.setdefault(platform, Plugin(platform, path, kernels))
+    return found
+
+
+def _named_by_environment() -> list[Plugin]:
+    text = os.environ.get(_ENVIRONMENT, "")
+    plugins = []
+    for entry in filter(None, text.split(",")):
+        name, separator, path = entry.partition(":")
+        if not separator or not name or not path:
+            raise ValueError(
+                f"{_ENVIRONMENT}: must be written 'name:path,name:path', got {text!r}"
+            )
+        plugins.append(Plugin(name, path))
+    return plugins
+
+
+def _file_in(package: str, name: str) -> str | None:
+    """The path of a file of a package, without importing what is inside."""
+    top, _, rest = package.partition(".")
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):
+        return None
+    folders = (spec.submodule_search_locations or []) if spec else []
+    for folder in folders:
+        path = os.path.join(folder, *rest.split("."), name)
+        if os.path.exists(path):
+            return path
+    return None
+
+
+# -- starting ----------------------------------------------------------------------------
+
+
+def start(plugin: Plugin) -> Client:
+    """Loads a plug-in, registers its kernels and starts its client."""
+    c_api = versions.load_plugin(plugin.platform, plugin.library)
+    if plugin.kernels is not None:
+        _register_kernels(plugin, c_api)
+    return versions.start_plugin_client(plugin.platform, _options(plugin))
+
+
+def _options(plugin: Plugin) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    if plugin.platform in ("cuda", "rocm"):
+        options.update(_gpu_options(plugin.platform))
+    options.update(_user_options())
+    return options
+
+
+def _gpu_options(platform: str) -> dict[str, Any]:
+    """How the GPU's memory is managed, by the variables that XLA's users set."""
+    env = os.environ.get
+    options: dict[str, Any] = {"platform_name": platform}
+    options["allocator"] = env("XLA_PYTHON_CLIENT_ALLOCATOR", "default").lower()
+    fraction = env("XLA_CLIENT_MEM_FRACTION") or env("XLA_PYTHON_CLIENT_MEM_FRACTION")
+    if fraction:
+        options["memory_fraction"] = float(fraction)
+    preallocate = env("XLA_PYTHON_CLIENT_PREALLOCATE")
+    if preallocate:
+        options["preallocate"] = preallocate.lower() not in ("false", "0")
+    setting = config.cuda_visible_devices if platform == "cuda" else None
+    if setting is None:
+        setting = config.rocm_visible_devices
+    if setting.value != "all":
+        options["visible_devices"] = [int(n) for n in setting.value.split(",")]
+    return options
+
+
+def _user_options() -> dict[str, Any]:
+    text = config.pjrt_client_create_options.value or ""
+    options: dict[str, Any] = {}
+    for entry in filter(None, text.split(";")):
+        name, _, value = entry.partition(":")
+        options[name] = _literal(value)
+    return options
+
+
+def _literal(text: str) -> Any:
+    """A number or truth value where the text is one."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+# -- kernels -----------------------------------------------------------------------------
+
+_KERNEL_MODULES = (
+    "_solver",
+    "_linalg",
+    "_prng",
+    "_rnn",
+    "_sparse",
+    "_triton",
+    "_hybrid",
+)
+
+
+def _register_kernels(plugin: Plugin, c_api: Any) -> None:
+    """Registers the kernels that a platform's companion package brings."""
+    name = plugin.kernels
+    target_platform = plugin.platform.upper()
+    try:
+        extension = importlib.import_module(
+            f"{name}.{plugin.platform}_plugin_extension"
+        )
+    except ImportError:
+        # Without the package the platform runs, short of linear algebra and FFTs.
+        return
+    register = extension.register_custom_call_target
+    for module_name in _KERNEL_MODULES:
+        try:
+            module = importlib.import_module(f"{name}.{module_name}")
+        except ImportError:
+            continue
+        listed = getattr(module, "registrations", dict)()
+        for target, function in listed.items():
+            typed = int(_is_typed(module_name, target))
+            register(c_api, target, function, target_platform, typed, 0)
+        if module_name == "_hybrid" and hasattr(module, "initialize"):
+            module.initialize()
+    for target, function in getattr(extension, "ffi_registrations", dict)().items():
+        register(c_api, target, function, target_platform, 1, 0)
+
+
+def _is_typed(module: str, target: str) -> bool:
+    """Whether a kernel uses XLA's typed interface, which its name tells."""
+    return module in ("_linalg", "_hybrid") or target.endswith("_ffi")

@@ -1,0 +1,196 @@
+"""The runtime's part of shardings: what jaxlib asks of them, and the one-device kind.
+
+`Sharding` is the base of every sharding; the room of that name adds meshes and specs.
+A sharding is plain data and never tells jaxlib more than a list of devices and an
+XLA sharding.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from olympus._src.foundation import config
+from olympus._src.runtime import client, versions
+from olympus._src.runtime.versions import Device, DeviceList, HloSharding
+
+Index = tuple[slice, ...]
+
+_REPLICATED = HloSharding.replicate()
+
+
+class _Methods:
+    """What every sharding answers, from its list of devices and its XLA sharding."""
+
+    # -- asked by jaxlib --
+
+    @property
+    def _device_assignment(self) -> tuple[Device, ...]:
+        return tuple(self._internal_device_list)
+
+    def _to_xla_hlo_sharding(self, ndim: int) -> Any:
+        raise NotImplementedError
+
+    # -- asked by users --
+
+    @property
+    def device_set(self) -> set[Device]:
+        """The devices that hold a part of the array."""
+        return set(self._internal_device_list)
+
+    @property
+    def num_devices(self) -> int:
+        """How many devices that are."""
+        return len(self._internal_device_list)
+
+    @property
+    def memory_kind(self) -> str | None:
+        """The kind of memory of the devices: 'device', 'pinned_host', ..."""
+        return self._memory_kind
+
+    @property
+    def is_fully_addressable(self) -> bool:
+        """Whether all its devices belong to this process."""
+        return bool(self._internal_device_list.is_fully_addressable)
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """Whether each device holds the whole array."""
+        return True
+
+    @property
+    def addressable_devices(self) -> set[Device]:
+        """The devices of this process among them."""
+        return set(self._internal_device_list.addressable_device_list)
+
+    def devices_indices_map(self, global_shape: tuple[int, ...]) -> dict[Device, Index]:
+        """For each device the part of an array it holds, as slices."""
+        whole = (slice(None),) * len(global_shape)
+        return dict.fromkeys(self._internal_device_list, whole)
+
+    def addressable_devices_indices_map(
+        self, global_shape: tuple[int, ...]
+    ) -> dict[Device, Index]:
+        """The same for the devices of this process."""
+        mine = self.addressable_devices
+        parts = self.devices_indices_map(global_shape)
+        return {device: part for device, part in parts.items() if device in mine}
+
+    def shard_shape(self, global_shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of the part that one device holds."""
+        return tuple(global_shape)
+
+    def is_equivalent_to(self, other: Any, ndim: int) -> bool:
+        """Whether both put the same parts of a `ndim`-axes array in the same places."""
+        return (
+            self._device_assignment == other._device_assignment
+            and self.memory_kind == other.memory_kind
+            and self._to_xla_hlo_sharding(ndim) == other._to_xla_hlo_sharding(ndim)
+        )
+
+
+def sharding_class(cls: type) -> type:
+    """Gives a class over one of jaxlib's shardings the methods it lacks.
+
+    jaxlib's classes allow no second base class, so the methods are copied.
+    """
+    for name, value in vars(_Methods).items():
+        if name not in vars(cls) and name not in _OF_EVERY_CLASS:
+            setattr(cls, name, value)
+    return cls
+
+
+_OF_EVERY_CLASS = frozenset(vars(type("Empty", (), {})))
+
+
+@sharding_class
+class SingleDeviceSharding(versions.SingleDeviceSharding):
+    """The whole array on one device.
+
+    Args:
+      device: the device.
+      memory_kind: the kind of its memory; None for the device's default.
+    """
+
+    def __init__(self, device: Device, *, memory_kind: str | None = None) -> None:
+        super().__init__(device, memory_kind=_checked_memory_kind(device, memory_kind))
+
+    @property
+    def _device_assignment(self) -> tuple[Device, ...]:
+        return (self._device,)
+
+    def _to_xla_hlo_sharding(self, ndim: int) -> Any:
+        return _REPLICATED
+
+    # jaxlib's own property, read in C: transfers ask it twice.
+    memory_kind = versions.SingleDeviceSharding._memory_kind
+
+    def with_memory_kind(self, kind: str) -> SingleDeviceSharding:
+        """The same device, another kind of memory."""
+        return SingleDeviceSharding(self._device, memory_kind=kind)
+
+    def __reduce__(self) -> Any:
+        return _unpickle, (self._device.platform, self._device.id, self._memory_kind)
+
+    def __repr__(self) -> str:
+        kind = f", memory_kind={self.memory_kind}" if self.memory_kind else ""
+        return f"SingleDeviceSharding(device={self._device!r}{kind})"
+
+
+def _checked_memory_kind(device: Device, kind: str | None) -> str:
+    if kind is None:
+        return device.default_memory().kind
+    known = [m.kind for m in device.addressable_memories()]
+    if kind not in known:
+        raise ValueError(
+            f"memory_kind: must be one of {', '.join(map(repr, known))} on {device}, "
+            f"got {kind!r}"
+        )
+    return kind
+
+
+def _unpickle(platform: str, id_: int, kind: str | None) -> SingleDeviceSharding:
+    for device in client.devices(platform):
+        if device.id == id_:
+            return SingleDeviceSharding(device, memory_kind=kind)
+    raise ValueError(
+        f"SingleDeviceSharding: device {id_} of platform {platform!r} was pickled, but "
+        "is absent in this process"
+    )
+
+
+class Placement:
+    """A device with what each transfer to it needs, made once per device."""
+
+    __slots__ = ("device", "device_list", "devices", "is_cpu", "sharding")
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.devices = [device]
+        self.device_list = DeviceList((device,))
+        self.sharding = SingleDeviceSharding(device)
+        self.is_cpu = device.platform == "cpu"
+
+
+_placements: dict[Device | None, Placement] = {}
+_lock = threading.Lock()
+client.on_clear(_placements.clear)
+
+
+def placement_of(device: Device) -> Placement:
+    """The one Placement of a device."""
+    found = _placements.get(device)
+    if found is None:
+        with _lock:
+            found = _placements.setdefault(device, Placement(device))
+    return found
+
+
+def default_placement() -> Placement:
+    """Where values go that were sent nowhere in particular."""
+    if config.default_device.value is None:
+        found = _placements.get(None)
+        if found is None:
+            found = _placements[None] = placement_of(client.default_device())
+        return found
+    return placement_of(client.default_device())

@@ -1,0 +1,168 @@
+"""The one place that knows jaxlib by version: names that moved, signatures that changed.
+
+Every other file of the runtime takes jaxlib's names from here. The extension module
+`jaxlib._jax` is the door: `jaxlib.xla_client` opens on the same names, and adds logging,
+`contextlib` and its own tables to the cost of importing (measured: 5 ms of 90).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+import numpy as np
+
+# XLA's C++ logs "device count" lines at INFO when a client starts. It reads this
+# variable once, while its library loads, so it need not outlive the import; where the
+# user has set it, it stands.
+_LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
+_quiet = _LOG_LEVEL not in os.environ
+if _quiet:
+    os.environ[_LOG_LEVEL] = "1"
+
+from jaxlib import _hlo, _jax, version  # noqa: E402 - the variable comes first
+
+if _quiet:
+    del os.environ[_LOG_LEVEL]
+
+JAXLIB_VERSION: tuple[int, ...] = tuple(
+    int(part) for part in version.__version__.split(".")[:3] if part.isdigit()
+)
+
+Client = _jax.Client
+CompileOptions = _jax.CompileOptions
+Device = _jax.Device
+DeviceAssignment = _jax.DeviceAssignment
+DeviceList = _jax.DeviceList
+HloSharding = _hlo.HloSharding
+LoadedExecutable = _jax.LoadedExecutable
+Sharding = _jax.Sharding
+SingleDeviceSharding = _jax.SingleDeviceSharding
+XlaRuntimeError = _jax.JaxRuntimeError
+
+ALWAYS_COPY = _jax.ArrayCopySemantics.ALWAYS_COPY
+REUSE_INPUT = _jax.ArrayCopySemantics.REUSE_INPUT
+IMMUTABLE_DURING_CALL = _jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
+ZERO_COPY = _jax.HostBufferSemantics.ZERO_COPY
+
+batched_block_until_ready = _jax.batched_block_until_ready
+batched_device_put = _jax.batched_device_put
+copy_arrays = _jax.batched_copy_array_to_devices_with_sharding
+
+
+def result_handler(aval: object, sharding: object, committed: bool) -> object:
+    """What turns a raw result into a jaxlib array of this aval and sharding."""
+    if JAXLIB_VERSION < (0, 11):
+        return _jax.array_result_handler(aval, sharding, committed, True)
+    return _jax.array_result_handler(aval, sharding, committed)
+
+
+def start_cpu_client(*, asynchronous: bool, num_devices: int | None) -> Client:
+    """A client of the CPU that is part of jaxlib."""
+    return _jax.get_tfrt_cpu_client(asynchronous=asynchronous, num_devices=num_devices)
+
+
+def load_plugin(platform: str, library: str) -> object:
+    """Loads a plug-in's library once in the process; returns its C interface."""
+    if not _jax.pjrt_plugin_loaded(platform):
+        c_api = _jax.load_pjrt_plugin(platform, library, c_api=None)
+        _plugin_apis[platform] = c_api
+    if not _jax.pjrt_plugin_initialized(platform):
+        _jax.initialize_pjrt_plugin(platform)
+    return _plugin_apis.get(platform)
+
+
+_plugin_apis: dict[str, object] = {}
+
+
+def start_plugin_client(platform: str, options: dict[str, object]) -> Client:
+    """A client of a loaded plug-in."""
+    return _jax.get_c_api_client(platform, options, None, None, False, True)
+
+
+def copy_to_host_async(buffer: object) -> None:
+    """Starts a copy to the host."""
+    if JAXLIB_VERSION < (0, 11):
+        buffer._copy_single_device_array_to_host_async()
+    else:
+        _jax.batched_copy_to_host_async([buffer])
+
+
+def to_dlpack_capsule(
+    buffer: object,
+    stream: int | None,
+    max_version: tuple[int, int] | None,
+    copied: bool,
+) -> object:
+    """A DLPack capsule that shares a buffer's memory."""
+    if JAXLIB_VERSION < (0, 11):
+        return _jax.buffer_to_dlpack_managed_tensor(buffer, stream)
+    return _jax.buffer_to_dlpack_managed_tensor(
+        buffer, stream, max_version=max_version, copied=copied
+    )
+
+
+def from_dlpack_capsule(
+    capsule: object, device: Device, stream: int | None, copy: bool | None
+) -> object:
+    """A jaxlib array of a DLPack capsule."""
+    return _jax.dlpack_managed_tensor_to_buffer(capsule, device, stream, copy)
+
+
+def register_cpu_kernels() -> None:
+    """Registers the kernels of jaxlib's own extension modules with the CPU."""
+    # Late: the module loads SciPy's LAPACK, which few programs call.
+    from jaxlib import lapack
+
+    known = _jax.custom_call_targets("Host")
+    for name, target, typed in lapack.registrations()["cpu"]:
+        if name not in known:
+            _jax.register_custom_call_target(name, target, "Host", typed, 0)
+
+
+def uses_shardy() -> bool:
+    """Whether programs for several devices are split by Shardy."""
+    return True
+
+
+def device_grid(devices: object, n_replicas: int, n_partitions: int) -> object:
+    """Which device runs each partition of each replica."""
+    ids = np.array([d.id for d in devices], np.int32)
+    return DeviceAssignment.create(ids.reshape(n_replicas, n_partitions))
+
+
+def to_numpy(buffer: object, dtype: np.dtype) -> np.ndarray:
+    """A read-only NumPy array of a computed buffer of any dtype and device."""
+    if JAXLIB_VERSION >= (0, 11):
+        return buffer._to_np_array_did_copy()[0]
+    shape = buffer.shape
+    n_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    if buffer.platform() != "cpu" or buffer.on_device_size_in_bytes() != n_bytes:
+        return buffer._single_device_array_to_np_array_did_copy()[0]
+    # That method imports jax where it is installed, a second at the worst. A buffer of
+    # whole bytes can be copied as they are.
+    data = ctypes.string_at(buffer.unsafe_buffer_pointer(), n_bytes) if n_bytes else b""
+    return np.frombuffer(data, dtype).reshape(shape)
+
+
+def to_xla_computation(text: str | bytes) -> object:
+    """A StableHLO module as XLA's HLO."""
+    return _jax.mlir.mlir_module_to_xla_computation(
+        text, use_tuple_args=False, return_tuple=False
+    )
+
+
+def cost_of(client: Client, module: object) -> dict[str, float]:
+    """XLA's estimate of the cost of an HLO module."""
+    return dict(_jax.hlo_module_cost_analysis(client, module))
+
+
+def to_portable(module: object, version: str) -> bytes:
+    """An MLIR module as a StableHLO artifact of a version."""
+    return _jax.mlir.serialize_portable_artifact(module, version)
+
+
+def refine_shapes(text: str | bytes) -> bytes:
+    """Resolves a module's dynamic shapes; the result is bytecode."""
+    data = text.encode() if isinstance(text, str) else text
+    return _jax.mlir.refine_polymorphic_shapes(data)
