@@ -387,7 +387,7 @@ def install(name: str, value: Any) -> None:
     setattr(ArrayImpl, name, value)
 
 
-# -- parts -------------------------------------------------------------------------------
+# -- parts -----------------------------------------------------------------------------
 
 
 class Shard:
@@ -434,16 +434,16 @@ class Shard:
         )
 
 
-# -- helpers -----------------------------------------------------------------------------
+# -- helpers ---------------------------------------------------------------------------
 
 
 def deleted(array: ArrayImpl) -> RuntimeError:
     """The error for the use of an array whose memory is gone."""
     sizes = ",".join(map(str, array.shape))
     return RuntimeError(
-        f"Array has been deleted with shape={array.dtype}[{sizes}]. It was donated to a "
-        "computation (donate_argnums, donate_argnames) or deleted by .delete(); use the "
-        "computation's result, or keep a copy made before"
+        f"Array has been deleted with shape={array.dtype}[{sizes}]. It was donated to "
+        "a computation (donate_argnums, donate_argnames) or deleted by .delete(); use "
+        "the computation's result, or keep a copy made before"
     )
 
 

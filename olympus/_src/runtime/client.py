@@ -29,7 +29,7 @@ _on_clear: list[Callable[[], None]] = []
 _FAMILIES = {"gpu": ("cuda", "rocm"), "cuda": ("cuda",), "rocm": ("rocm",)}
 _PREFERENCE = ("tpu", "cuda", "rocm", "cpu")
 
-# -- starting ----------------------------------------------------------------------------
+# -- starting --------------------------------------------------------------------------
 
 
 def _start() -> None:
@@ -141,7 +141,7 @@ def clear_backends() -> None:
         _started, _several, _default = False, False, None
 
 
-# -- platforms ---------------------------------------------------------------------------
+# -- platforms -------------------------------------------------------------------------
 
 
 def _canonical(name: str) -> str:
@@ -199,7 +199,7 @@ def default_backend() -> str:
     return client().platform
 
 
-# -- devices -----------------------------------------------------------------------------
+# -- devices ---------------------------------------------------------------------------
 
 
 def devices(platform: str | None = None) -> list[Device]:
@@ -208,19 +208,18 @@ def devices(platform: str | None = None) -> list[Device]:
 
 
 def local_devices(
-    process: int | None = None, platform: str | None = None, host_id: int | None = None
+    platform: str | None = None, process: int | None = None
 ) -> list[Device]:
     """The devices of one process; of this one unless `process` says otherwise."""
-    wanted = host_id if process is None else process
     chosen = client(platform)
-    if wanted is None:
+    if process is None:
         return chosen.local_devices()
-    if not 0 <= wanted < process_count(platform):
+    if not 0 <= process < process_count(platform):
         raise ValueError(
             f"local_devices: process_index must be below {process_count(platform)}, "
-            f"got {wanted}"
+            f"got {process}"
         )
-    return [d for d in chosen.devices() if d.process_index == wanted]
+    return [d for d in chosen.devices() if d.process_index == process]
 
 
 def device_count(platform: str | None = None) -> int:

@@ -74,15 +74,15 @@ def buffer_from(x: Any, device: Device | None, copy: bool | None) -> Any:
     """
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise TypeError(
-            "from_dlpack: requires an object with __dlpack__ and __dlpack_device__, got "
-            f"{type(x).__name__}; pass the array itself, not a capsule"
+            "from_dlpack: requires an object with __dlpack__ and __dlpack_device__, "
+            f"got {type(x).__name__}; pass the array itself, not a capsule"
         )
     kind, number = x.__dlpack_device__()
     home = _device_of(int(kind), int(number))
     if copy is False and device is not None and device != home:
         raise ValueError(
-            f"from_dlpack: device={device} requires a copy, got copy=False for an array "
-            f"on {home}; leave out copy"
+            f"from_dlpack: device={device} requires a copy, got copy=False for an "
+            f"array on {home}; leave out copy"
         )
     stream = home.get_stream_for_external_ready_events() if int(kind) == 2 else None
     buffer = versions.from_dlpack_capsule(_capsule(x, stream), home, stream, copy)

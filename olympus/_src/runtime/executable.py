@@ -4,9 +4,9 @@ A call of a loaded program costs 4.4 us for one small result on the CPU, of whic
 are XLA's own: results are taken by handlers made once per program, and each becomes an
 `ArrayImpl` with the aval that tracing found.
 
-jaxlib notes the Python stack with each result, at 0.3 us in shallow stacks. The switch for
-it is left alone: it is global to the process, shared with jax, and jaxlib refuses to read
-arrays with it on that were made with it off.
+jaxlib notes the Python stack with each result, at 0.3 us in shallow stacks. The switch
+for it is left alone: it is global to the process, shared with jax, and jaxlib refuses to
+read arrays with it on that were made with it off.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from olympus._src.runtime.versions import (
 
 Options = Sequence[tuple[str, Any]]
 
-# -- compiling ---------------------------------------------------------------------------
+# -- compiling -------------------------------------------------------------------------
 
 
 def compile(
@@ -141,12 +141,12 @@ def _plain(name: str, value: Any) -> Any:
     if hasattr(value, "item"):
         return value.item()
     raise ValueError(
-        f"compiler_options: the value of {name!r} must be a string, a bool or a number, "
-        f"got {value!r}"
+        f"compiler_options: the value of {name!r} must be a string, a bool or a "
+        f"number, got {value!r}"
     )
 
 
-# -- running -----------------------------------------------------------------------------
+# -- running ---------------------------------------------------------------------------
 
 
 class Executable:
@@ -214,7 +214,7 @@ class Executable:
         run = _executor(self.loaded, self._handlers, self.out_avals, self.committed)
         outs = run(buffers)
         for number in self.donated:
-            # A view on the host keeps memory from being taken; the array is gone anyway.
+            # A view on the host keeps the memory, but the array is gone all the same.
             if not buffers[number].is_deleted():
                 buffers[number].delete()
         return outs
@@ -304,7 +304,7 @@ def _executor(
     return execute_one
 
 
-# -- side effects ------------------------------------------------------------------------
+# -- side effects ----------------------------------------------------------------------
 
 
 class SideEffects:
@@ -349,7 +349,7 @@ def wait_for_side_effects() -> None:
     side_effects.wait()
 
 
-# -- bytes -------------------------------------------------------------------------------
+# -- bytes -----------------------------------------------------------------------------
 
 
 def serialize(loaded: LoadedExecutable) -> bytes:

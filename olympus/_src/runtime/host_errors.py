@@ -1,8 +1,8 @@
 """Errors of Python callbacks, kept until the one who waits for the result sees them.
 
 A callback runs on a thread of the compiler's; its exception reaches the waiting thread
-as text inside the compiler's error. The exception itself is kept here, under a mark that
-its text carries, and becomes the cause of the error the user sees.
+as text inside the compiler's error. The exception itself is kept here, under a mark
+that its text carries, and becomes the cause of the error the user sees.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def keep(error: BaseException) -> CallbackFailed:
 
 
 def cause_of(error: BaseException) -> BaseException | None:
-    """The callback's exception behind an error of the compiler; None if no callback's."""
+    """The exception of a callback behind an error of the compiler, where one is."""
     found = _MARK.search(str(error))
     if found is None:
         return error.__cause__

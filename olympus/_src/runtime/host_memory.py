@@ -1,9 +1,9 @@
 """Keeping freed host memory for the next array.
 
 The C library returns the memory of large arrays to the system when they are freed, and
-each new array then pays for fresh pages: adding ten million floats took 26 ms instead of
-5. Raised thresholds keep freed pages in the process. The price is resident memory that
-does not shrink below its peak of recent use; `config.keep_host_memory` turns it off.
+each new array then pays for fresh pages: adding ten million floats took 26 ms instead
+of 5. Raised thresholds keep freed pages in the process. The price is resident memory
+that does not shrink below its recent peak; `config.keep_host_memory` turns it off.
 """
 
 from __future__ import annotations

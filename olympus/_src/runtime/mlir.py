@@ -61,7 +61,7 @@ def bytecode(text: str | bytes) -> bytes:
     return out.getvalue()
 
 
-# -- other forms -------------------------------------------------------------------------
+# -- other forms -----------------------------------------------------------------------
 
 
 def xla_computation(text: str | bytes) -> Any:
