@@ -1,0 +1,69 @@
+"""The code of every page runs, and so do the examples in public docstrings."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+from docs import checker
+from house import source
+
+check_docs = checker.load()
+PAGES = {str(p.relative_to(checker.ROOT)): p for p in check_docs.pages()}
+
+
+@pytest.mark.documents
+@pytest.mark.parametrize("name", PAGES)
+def test_the_code_of_a_page_runs(name):
+    done = subprocess.run(
+        [sys.executable, str(checker.SCRIPT), str(PAGES[name])],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def examples():
+    """(page, name, test) for each public docstring with an example, each once."""
+    finder = doctest.DocTestFinder(recurse=False, exclude_empty=True)
+    seen = set()
+    for path in source.pages():
+        page = importlib.import_module(source.module_name(path))
+        for name in getattr(page, "__all__", None) or sorted(vars(page)):
+            thing = getattr(page, name)
+            if id(thing) in seen or not _is_documented(thing):
+                continue
+            seen.add(id(thing))
+            for test in _tests(finder, thing, f"{page.__name__}.{name}"):
+                yield pytest.param(test, id=test.name)
+
+
+def _is_documented(thing):
+    ours = (getattr(thing, "__module__", None) or "").startswith("olympus")
+    return ours and callable(thing) and not inspect.ismodule(thing)
+
+
+def _tests(finder, thing, name):
+    found = finder.find(thing, name, module=False, globs={})
+    if inspect.isclass(thing):
+        for part, method in vars(thing).items():
+            if inspect.isfunction(method) and not part.startswith("_"):
+                found += finder.find(method, f"{name}.{part}", module=False, globs={})
+    return [test for test in found if test.examples]
+
+
+@pytest.mark.parametrize("test", list(examples()))
+def test_the_example_of_a_docstring_prints_what_it_shows(test):
+    report = []
+    runner = doctest.DocTestRunner(
+        verbose=False,
+        optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE,
+    )
+    result = runner.run(test, out=report.append)
+    assert not result.failed, "".join(report)
