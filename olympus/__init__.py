@@ -34,6 +34,25 @@ from olympus._src.api.staging import eval_shape as eval_shape
 from olympus._src.api.staging import make_olympuspr as make_olympuspr
 from olympus._src.api.vmap import vmap as vmap
 from olympus._src.core.trace import Array as Array
+from olympus._src.foundation.config import check_tracer_leaks as check_tracer_leaks
+from olympus._src.foundation.config import checking_leaks as checking_leaks
+from olympus._src.foundation.config import config as config
+from olympus._src.foundation.config import debug_infs as debug_infs
+from olympus._src.foundation.config import debug_nans as debug_nans
+from olympus._src.foundation.config import (
+    default_matmul_precision as default_matmul_precision,
+)
+from olympus._src.foundation.config import default_prng_impl as default_prng_impl
+from olympus._src.foundation.config import disable_jit as disable_jit
+from olympus._src.foundation.config import enable_checks as enable_checks
+from olympus._src.foundation.config import enable_x64 as enable_x64
+from olympus._src.foundation.config import explain_cache_misses as explain_cache_misses
+from olympus._src.foundation.config import log_compiles as log_compiles
+from olympus._src.foundation.config import (
+    numpy_dtype_promotion as numpy_dtype_promotion,
+)
+from olympus._src.foundation.config import numpy_rank_promotion as numpy_rank_promotion
+from olympus._src.foundation.config import threefry_partitionable as threefry_partitionable
 
 _PAGES = frozenset(
     "debug dtypes errors experimental lax monitoring nn numpy random stages tree "

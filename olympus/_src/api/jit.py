@@ -203,9 +203,6 @@ class JitFunction:
                     except Exception as error:
                         raise _explained(error, entry, args) from None
                     return outs[0] if entry.single else entry.out_tree.unflatten(outs)
-        return self._call(args, kwargs)
-
-    def _call(self, args: Any, kwargs: Any) -> Any:
         try:
             return self._dispatch(args, kwargs)
         except Exception as error:
@@ -338,24 +335,22 @@ class JitFunction:
         Returns:
           A `stages.Traced` with the olympuspr.
         """
-        return self._traced_stage(self._trace, args, kwargs)
+        try:
+            return self._traced_stage(self._trace, args, kwargs)
+        except Exception as error:
+            tracebacks.hide(error)
+            raise
 
     def trace_afresh(self, *args: Any, **kwargs: Any) -> stages.Traced:
         """`trace`, without looking in the cache: the function runs again."""
         return self._traced_stage(self._trace_uncached, args, kwargs)
 
     def _traced_stage(self, tracing: Any, args: Any, kwargs: Any) -> stages.Traced:
-        try:
-            call = self._parameters().bind(args, kwargs)
-            call.avals = [
-                signatures.abstract_argument(x, call, i)
-                for i, x in enumerate(call.leaves)
-            ]
-            traced = tracing(call)
-        except Exception as error:
-            tracebacks.hide(error)
-            raise
-        return stages.Traced(traced, call, self)
+        call = self._parameters().bind(args, kwargs)
+        call.avals = [
+            signatures.abstract_argument(x, call, i) for i, x in enumerate(call.leaves)
+        ]
+        return stages.Traced(tracing(call), call, self)
 
     def _trace_uncached(self, call: signatures.Call) -> Traced:
         traced = _trace_call(self._fun, call)
