@@ -85,6 +85,7 @@ class LoweredProgram:
     Attributes:
       text: the module.
       consts: arrays that are its first arguments.
+      device, committed: where it runs, and whether the user chose that.
       kept: which of the caller's arguments it takes.
       in_avals: types of the arguments it takes, without the constants.
       out_avals: types of its results.
@@ -95,6 +96,7 @@ class LoweredProgram:
     __slots__ = (
         "aliases",
         "callbacks",
+        "committed",
         "consts",
         "device",
         "duration_s",
@@ -151,6 +153,7 @@ def lower(
     start = time.perf_counter()
     low = LoweredProgram()
     low.device = device if device is not None else client.default_device()
+    low.committed = device is not None
     low.platform = low.device.platform
     n_consts = len(consts)
     whole = partial_eval.expand(ir.hoist_consts(program))
@@ -227,7 +230,14 @@ class CompiledProgram:
         self.lowered = lowered
         out_avals = list(lowered.out_avals)
         out_avals += [_TOKEN_AVAL] * len(lowered.effects)
-        self.executable = _compile(lowered, options, out_avals)
+        self.executable = executable.Executable(
+            _load(lowered, options),
+            out_avals,
+            lowered.device,
+            committed=lowered.committed,
+            donated=tuple(lowered.aliases),
+            has_side_effects=lowered.has_effects,
+        )
         self._const_buffers = [c._buffer for c in lowered.consts]
         self._kept = [i for i, k in enumerate(lowered.kept) if k]
         self._all_kept = all(lowered.kept)
@@ -288,16 +298,14 @@ def effects_barrier() -> None:
     executable.wait_for_side_effects()
 
 
-def _compile(
-    lowered: LoweredProgram, options: tuple[tuple[str, Any], ...], out_avals: list[Any]
-) -> Any:
+def _load(lowered: LoweredProgram, options: tuple[tuple[str, Any], ...]) -> Any:
     """Compiles, or finds the same text compiled for the same device before."""
     key: Any = None
     if not lowered.callbacks:
         key = (lowered.text, lowered.device.id, lowered.platform, options)
         loaded = _loaded.get(key)
         if loaded is not None:
-            return executable.Executable(loaded, out_avals, lowered.device)
+            return loaded
     loaded = executable.compile(
         lowered.text,
         options=options,
@@ -306,7 +314,7 @@ def _compile(
     )
     if key is not None:
         _loaded[key] = loaded
-    return executable.Executable(loaded, out_avals, lowered.device)
+    return loaded
 
 
 _loaded = caching.Bounded(4096, "executables by text")
@@ -408,10 +416,7 @@ def on_device(args: Sequence[Any], device: Any) -> list[ArrayImpl]:
     if not client.several_devices():
         return arrays
     target = device if device is not None else client.default_device()
-    return [
-        a if a.single_device == target else placement.copy_to_device(a, target)
-        for a in arrays
-    ]
+    return [placement.follow(a, target) for a in arrays]
 
 
 def fuse(fun: Callable[..., Any]) -> Callable[..., Any]:
