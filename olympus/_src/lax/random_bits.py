@@ -1,0 +1,244 @@
+"""Random bits: the Threefry-2x32 block cipher, and XLA's own generator."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.rules import Zero
+from olympus._src.lax import families, joining, shaping, sizes
+from olympus._src.lax.families import ShapedArray
+
+# -- Threefry --------------------------------------------------------------------------
+
+# Rotation distances of the rounds and the parity word of the key schedule, from table 2
+# and section 3.3 of the paper.
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = 0x1BD11BDA
+_GROUPS = 5
+
+_U32 = np.dtype(np.uint32)
+
+
+def _threefry_abstract(k1: Any, k2: Any, x1: Any, x2: Any) -> Any:
+    operands = (k1, k2, x1, x2)
+    if any(a.dtype != _U32 for a in operands):
+        listed = ", ".join([a.short() for a in operands])
+        raise TypeError(
+            f"threefry2x32: keys and counts must be uint32, got {listed}; convert them "
+            "with lax.convert_element_type"
+        )
+    out = ShapedArray(families.common_shape("threefry2x32", operands), _U32)
+    return out, out
+
+
+def _threefry_lower(ctx: Any, *operands: str) -> list[str]:
+    """The rounds one after another: a rolled loop compiles and runs slower on CPU."""
+    aval = ctx.avals_out[0]
+    k1, k2, x, y = families.spread_to(ctx, operands, ctx.avals_in, aval)
+    write = _Words(ctx.block, aval)
+    schedule = (k1, k2, write("xor", write("xor", k1, k2), write.number(_PARITY)))
+    x, y = write("add", x, k1), write("add", y, k2)
+    for group in range(_GROUPS):
+        for distance in _ROTATIONS[group % 2]:
+            x = write("add", x, y)
+            y = write("xor", x, write.rotate(y, distance))
+        x = write("add", x, schedule[(group + 1) % 3])
+        y = write("add", y, schedule[(group + 2) % 3])
+        y = write("add", y, write.number(group + 1))
+    return [x, y]
+
+
+class _Words:
+    """Writes operations on words of one type."""
+
+    def __init__(self, block: Any, aval: Any) -> None:
+        self.block = block
+        self.aval = aval
+
+    def __call__(self, op: str, x: str, y: str) -> str:
+        return self.block.elementwise(f"stablehlo.{op}", (x, y), self.aval)
+
+    def number(self, value: int) -> str:
+        return self.block.splat(value, self.aval)
+
+    def rotate(self, x: str, distance: int) -> str:
+        high = self("shift_left", x, self.number(distance))
+        return self("or", high, self("shift_right_logical", x, self.number(32 - distance)))
+
+
+def _threefry_reference(k1: Any, k2: Any, x1: Any, x2: Any) -> Any:
+    k1, k2, x, y = np.broadcast_arrays(k1, k2, x1, x2)
+    schedule = (k1, k2, k1 ^ k2 ^ np.uint32(_PARITY))
+    with np.errstate(over="ignore"):
+        x, y = x + k1, y + k2
+        for group in range(_GROUPS):
+            for distance in _ROTATIONS[group % 2]:
+                x = x + y
+                high = y << np.uint32(distance)
+                y = x ^ (high | (y >> np.uint32(32 - distance)))
+            x = x + schedule[(group + 1) % 3]
+            y = y + schedule[(group + 2) % 3] + np.uint32(group + 1)
+    return x, y
+
+
+def _threefry_batch(axis: Any, args: Any, dims: Any) -> Any:
+    outs, dim = families.elementwise_batch(threefry2x32_p)(axis, args, dims)
+    return outs, [dim, dim]
+
+
+def _no_tangents(primals: Any, tangents: Any, **params: Any) -> Any:
+    outs = threefry2x32_p.bind(*primals, **params)
+    return outs, [Zero(avals.aval_of(x).to_tangent()) for x in outs]
+
+
+threefry2x32_p = Primitive(
+    "threefry2x32",
+    multiple_results=True,
+    abstract=_threefry_abstract,
+    lower=_threefry_lower,
+    jvp=_no_tangents,
+    batch=_threefry_batch,
+    reference=_threefry_reference,
+    file="lax/random_bits.py",
+)
+
+
+def threefry2x32(k1: Any, k2: Any, x1: Any, x2: Any) -> list[Any]:
+    """Encrypts pairs of words with the Threefry-2x32 cipher of 20 rounds.
+
+    Args:
+      k1, k2: key words, uint32.
+      x1, x2: counter words, uint32; all of one shape, or scalars beside arrays.
+
+    Returns:
+      Two arrays of the common shape, uint32.
+
+    Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3"
+      (2011), section 3.3.
+    """
+    return threefry2x32_p.bind(k1, k2, x1, x2)
+
+
+# -- XLA's generator -------------------------------------------------------------------
+
+
+class RandomAlgorithm(enum.IntEnum):
+    """Which generator `rng_bit_generator` uses."""
+
+    RNG_DEFAULT = 0
+    RNG_THREE_FRY = 1
+    RNG_PHILOX = 2
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _generator_abstract(
+    key: Any, *, shape: Any, dtype: Any, algorithm: Any, out_sharding: Any
+) -> Any:
+    if (key.dtype, key.shape) not in (
+        (_U32, (4,)),
+        (np.dtype(np.uint64), (2,)),
+    ):
+        raise TypeError(
+            f"lax.rng_bit_generator: key must be u32[4] or u64[2], got {key.short()}; "
+            "make one with random.key_data(random.key(seed, impl='rbg'))"
+        )
+    if dtypes.kind(dtype) != "u":
+        raise TypeError(
+            f"lax.rng_bit_generator: dtype must be an unsigned integer, got {dtype}; "
+            "make other numbers of its bits"
+        )
+    return ShapedArray(key.shape, key.dtype), ShapedArray(shape, dtype)
+
+
+def _generator_lower(
+    ctx: Any, key: str, *, shape: Any, dtype: Any, algorithm: Any, out_sharding: Any
+) -> list[str]:
+    block = ctx.block
+    state, out = ctx.avals_out
+    wide = ShapedArray((2,), np.dtype(np.uint64))
+    if state.dtype == _U32:
+        pairs = ShapedArray((2, 2), _U32)
+        key = block.reshape(key, state, pairs)
+        key = block.op1("stablehlo.bitcast_convert", [key], [pairs], wide)
+    # The operation makes words of 32 or 64 bits; narrower ones are their low bits.
+    made = out if out.dtype.itemsize >= 4 else ShapedArray(shape, _U32)
+    attribute = f"rng_algorithm = #stablehlo<rng_algorithm {_HLO_NAMES[algorithm]}>"
+    new_key, bits = block.op(
+        "stablehlo.rng_bit_generator", [key], [wide], [wide, made], attribute
+    )
+    if state.dtype == _U32:
+        new_key = block.op1("stablehlo.bitcast_convert", [new_key], [wide], pairs)
+        new_key = block.reshape(new_key, pairs, state)
+    return [new_key, block.convert(bits, made, out)]
+
+
+_HLO_NAMES = {
+    RandomAlgorithm.RNG_DEFAULT: "DEFAULT",
+    RandomAlgorithm.RNG_THREE_FRY: "THREE_FRY",
+    RandomAlgorithm.RNG_PHILOX: "PHILOX",
+}
+
+
+def _generator_batch(
+    axis: Any, args: Any, dims: Any, *, shape: Any, **params: Any
+) -> Any:
+    """One run of the first key makes the bits of the whole batch."""
+    keys = families.move_axis(args[0], dims[0], 0)
+    first = joining.index_in_dim(keys, 0, keepdims=False)
+    new, bits = rng_bit_generator_p.bind(first, shape=(axis.size, *shape), **params)
+    rest = joining.slice_in_dim(keys, 1, axis.size)
+    new_keys = joining.concatenate([shaping.expand_dims(new, (0,)), rest], 0)
+    return [new_keys, bits], [0, 0]
+
+
+def _generator_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    outs = rng_bit_generator_p.bind(*primals, **params)
+    return outs, [Zero(avals.aval_of(x).to_tangent()) for x in outs]
+
+
+rng_bit_generator_p = Primitive(
+    "rng_bit_generator",
+    multiple_results=True,
+    abstract=_generator_abstract,
+    lower=_generator_lower,
+    jvp=_generator_jvp,
+    batch=_generator_batch,
+    file="lax/random_bits.py",
+)
+
+
+def rng_bit_generator(
+    key: Any,
+    shape: Any,
+    dtype: Any = np.uint32,
+    algorithm: RandomAlgorithm = RandomAlgorithm.RNG_DEFAULT,
+    *,
+    out_sharding: Any = None,
+) -> list[Any]:
+    """Random bits from the platform's generator: fast, but not the same everywhere.
+
+    Args:
+      key: u32[4] or u64[2], the state of the generator.
+      shape: sizes of the axes of the bits.
+      dtype: an unsigned integer dtype.
+      algorithm: which generator.
+
+    Returns:
+      The next state, and the bits.
+
+    Source: `stablehlo.rng_bit_generator`.
+    """
+    return rng_bit_generator_p.bind(
+        key,
+        shape=sizes.canonicalize_shape(shape),
+        dtype=dtypes.canonicalize_dtype(dtype),
+        algorithm=RandomAlgorithm(algorithm),
+        out_sharding=None,
+    )
