@@ -1,9 +1,105 @@
-from jaxlib import _jax
-_r=_jax.pytree.PyTreeRegistry() if hasattr(_jax.pytree,'PyTreeRegistry') else _jax.pytree.default_registry()
-def tree_flatten(x): return _r.flatten(x, None)
-def tree_leaves(x): return _r.flatten(x,None)[0]
-def treedef_is_leaf(t): return t.num_nodes==1 and t.num_leaves==1
-def tree_flatten_with_path(x):
-    l,t=_r.flatten(x,None)
-    return [((i,),v) for i,v in enumerate(l)],t
-def keystr(p): return "" 
+"""Pytrees: flatten, registry, key paths, prefix errors."""
+
+from olympus._src.runtime.pytree import (
+    DictKey,
+    FlattenedIndexKey,
+    GetAttrKey,
+    PyTreeDef,
+    SequenceKey,
+)
+from olympus._src.tree.flattening import (
+    all_leaves,
+    flatten,
+    flatten_one_level,
+    flatten_one_level_with_keys,
+    is_tree_node,
+    static,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_leaves,
+    tree_leaves_with_path,
+    tree_structure,
+    tree_unflatten,
+    treedef_children,
+    treedef_is_leaf,
+    treedef_tuple,
+)
+from olympus._src.tree.keys import KeyEntry, KeyPath, keystr
+from olympus._src.tree.mapping import (
+    broadcast_axes,
+    broadcast_prefix,
+    tree_all,
+    tree_broadcast,
+    tree_map,
+    tree_map_with_path,
+    tree_reduce,
+    tree_reduce_associative,
+    tree_transpose,
+)
+from olympus._src.tree.mismatch import (
+    Mismatch,
+    equality_errors,
+    explain,
+    prefix_errors,
+    skeleton,
+    treedef_errors,
+)
+from olympus._src.tree.partial import Partial
+from olympus._src.tree.registry import (
+    default_registry,
+    register_dataclass,
+    register_pytree_node,
+    register_pytree_node_class,
+    register_pytree_with_keys,
+    register_pytree_with_keys_class,
+    register_static,
+)
+
+__all__ = [
+    "DictKey",
+    "FlattenedIndexKey",
+    "GetAttrKey",
+    "KeyEntry",
+    "KeyPath",
+    "Mismatch",
+    "Partial",
+    "PyTreeDef",
+    "SequenceKey",
+    "all_leaves",
+    "broadcast_axes",
+    "broadcast_prefix",
+    "default_registry",
+    "equality_errors",
+    "explain",
+    "flatten",
+    "flatten_one_level",
+    "flatten_one_level_with_keys",
+    "is_tree_node",
+    "keystr",
+    "prefix_errors",
+    "register_dataclass",
+    "register_pytree_node",
+    "register_pytree_node_class",
+    "register_pytree_with_keys",
+    "register_pytree_with_keys_class",
+    "register_static",
+    "skeleton",
+    "static",
+    "tree_all",
+    "tree_broadcast",
+    "tree_flatten",
+    "tree_flatten_with_path",
+    "tree_leaves",
+    "tree_leaves_with_path",
+    "tree_map",
+    "tree_map_with_path",
+    "tree_reduce",
+    "tree_reduce_associative",
+    "tree_structure",
+    "tree_transpose",
+    "tree_unflatten",
+    "treedef_children",
+    "treedef_errors",
+    "treedef_is_leaf",
+    "treedef_tuple",
+]

@@ -1,0 +1,300 @@
+"""Taking trees apart and putting them together."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from olympus._src.runtime import pytree
+from olympus._src.runtime.pytree import GetAttrKey
+from olympus._src.tree.keys import KeyPath
+from olympus._src.tree.registry import default_registry
+
+PyTreeDef = pytree.PyTreeDef
+IsLeaf = Callable[[Any], bool] | None
+IsLeafOrPath = Callable[..., bool] | None  # may take the path before the node
+
+# The engine's own method, without a frame of ours around it: for calls by the thousand.
+# It takes the tree and, by position, a predicate; it returns leaves and structure.
+flatten = default_registry.flatten
+
+
+def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], Any]:
+    """Takes a tree apart into its leaves and its structure.
+
+    Tuples, lists, dicts (in the order of their keys), namedtuples, OrderedDicts,
+    defaultdicts, None and registered classes are nodes; all else is a leaf.
+
+    Args:
+      tree: any value.
+      is_leaf: called at each node; where it is true the node counts as a leaf.
+
+    Returns:
+      The list of leaves, and the structure: a `PyTreeDef`, which compares and hashes.
+
+    Raises:
+      ValueError: the keys of a dict have no order.
+
+    Example:
+      >>> from olympus import tree
+      >>> tree.flatten({"b": (1, 2), "a": None})
+      ([1, 2], PyTreeDef({'a': None, 'b': (*, *)}))
+    """
+    try:
+        return flatten(tree, is_leaf)
+    except ValueError as error:
+        raise _explained(error) from error.__cause__
+
+
+def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
+    """The leaves of a tree.
+
+    Args:
+      tree: any value.
+      is_leaf: called at each node; where it is true the node counts as a leaf.
+
+    Example:
+      >>> from olympus import tree
+      >>> tree.leaves([1, (2, None), {"a": 3}])
+      [1, 2, 3]
+    """
+    return tree_flatten(tree, is_leaf)[0]
+
+
+def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> Any:
+    """The structure of a tree.
+
+    Args:
+      tree: any value.
+      is_leaf: called at each node; where it is true the node counts as a leaf.
+
+    Example:
+      >>> from olympus import tree
+      >>> tree.structure([1, (2, None)])
+      PyTreeDef([*, (*, None)])
+    """
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_unflatten(treedef: Any, leaves: Iterable[Any]) -> Any:
+    """Puts a tree together from its structure and leaves.
+
+    Args:
+      treedef: the structure.
+      leaves: as many values as the structure has leaves; they may be trees.
+
+    Raises:
+      ValueError: there are more leaves, or fewer.
+
+    Example:
+      >>> from olympus import tree
+      >>> leaves, structure = tree.flatten((1, [2]))
+      >>> tree.unflatten(structure, [10, 20])
+      (10, [20])
+    """
+    return treedef.unflatten(leaves)
+
+
+def tree_flatten_with_path(
+    tree: Any,
+    is_leaf: IsLeafOrPath = None,
+    is_leaf_takes_path: bool = False,
+) -> tuple[list[tuple[KeyPath, Any]], Any]:
+    """Takes a tree apart, with the key path of each leaf.
+
+    Args:
+      tree: any value.
+      is_leaf: called at each node; where it is true the node counts as a leaf.
+      is_leaf_takes_path: call it as `is_leaf(path, node)`.
+
+    Returns:
+      The list of `(path, leaf)`, and the structure.
+
+    Example:
+      >>> from olympus import tree
+      >>> tree.flatten_with_path([7])[0]
+      [((SequenceKey(idx=0),), 7)]
+    """
+    predicate = is_leaf
+    if is_leaf is not None and not is_leaf_takes_path:
+        bare = is_leaf
+
+        def predicate(_: KeyPath, node: Any) -> bool:
+            return bare(node)
+
+    try:
+        return default_registry.flatten_with_path(tree, predicate)
+    except ValueError as error:
+        raise _explained(error) from error.__cause__
+
+
+def tree_leaves_with_path(
+    tree: Any,
+    is_leaf: IsLeafOrPath = None,
+    is_leaf_takes_path: bool = False,
+) -> list[tuple[KeyPath, Any]]:
+    """The leaves of a tree with their key paths.
+
+    Args:
+      tree: any value.
+      is_leaf: called at each node; where it is true the node counts as a leaf.
+      is_leaf_takes_path: call it as `is_leaf(path, node)`.
+
+    Returns:
+      The list of `(path, leaf)`.
+    """
+    return tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)[0]
+
+
+def _explained(error: ValueError) -> ValueError:
+    """Says what to do about an error of the engine, where we know."""
+    if "Comparator" not in str(error):
+        return error
+    return ValueError(
+        "tree.flatten: keys of a dict must have an order, got keys that do not compare "
+        f"({error.__cause__ or error}); use keys of one type, or an OrderedDict, whose "
+        "own order counts"
+    )
+
+
+# -- one node --------------------------------------------------------------------------
+
+
+def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
+    """The children of one node, and its static data.
+
+    Args:
+      tree: a node.
+
+    Returns:
+      `(children, static data)`.
+
+    Raises:
+      ValueError: `tree` is a leaf.
+
+    Example:
+      >>> from olympus import tree_util
+      >>> tree_util.flatten_one_level({"a": [1], "b": 2})
+      (([1], 2), ('a', 'b'))
+    """
+    found = default_registry.flatten_one_level(tree)
+    if found is None:
+        raise _leaf_error("flatten_one_level", tree)
+    return found
+
+
+def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], Any]:
+    """The children of one node with their keys, and its static data.
+
+    Args:
+      tree: a node.
+
+    Returns:
+      `(pairs of key and child, static data)`.
+
+    Raises:
+      ValueError: `tree` is a leaf.
+    """
+    found = one_level_with_keys(tree)
+    if found is None:
+        raise _leaf_error("flatten_one_level_with_keys", tree)
+    return found
+
+
+def one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], Any] | None:
+    """As `flatten_one_level_with_keys`; None for a leaf."""
+    found: Any = default_registry.flatten_one_level_with_keys(tree)
+    if found is not None and isinstance(tree, tuple) and found[1] is type(tree):
+        # A namedtuple: jaxlib 0.10 gives each child the key of the first.
+        names = map(GetAttrKey, getattr(tree, "_fields", ()))
+        return list(zip(names, tree, strict=True)), found[1]
+    return found
+
+
+def _leaf_error(where: str, leaf: Any) -> ValueError:
+    return ValueError(
+        f"{where}: the value must be a node of a tree, got a leaf of type "
+        f"{type(leaf).__name__}; register its type, or ask is_tree_node(type) first"
+    )
+
+
+def is_tree_node(typ: type) -> bool:
+    """Whether values of this type are nodes.
+
+    Args:
+      typ: a class.
+
+    Example:
+      >>> from olympus import tree_util
+      >>> tree_util.is_tree_node(dict), tree_util.is_tree_node(int)
+      (True, False)
+    """
+    return default_registry.is_node(typ)
+
+
+def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
+    """Whether each of some values is a leaf.
+
+    Args:
+      iterable: the values.
+      is_leaf: called at each node; where it is true the node counts as a leaf.
+
+    Example:
+      >>> from olympus import tree_util
+      >>> tree_util.all_leaves([1, "a"]), tree_util.all_leaves([1, [2]])
+      (True, False)
+    """
+    if is_leaf is None:
+        return pytree.all_leaves(default_registry, iterable)
+    return all(is_leaf(x) or not is_tree_node(type(x)) for x in iterable)
+
+
+# -- structures ------------------------------------------------------------------------
+
+
+def treedef_children(treedef: Any) -> list[Any]:
+    """The structures of a structure's children.
+
+    Args:
+      treedef: a structure.
+
+    Example:
+      >>> from olympus import tree, tree_util
+      >>> tree_util.treedef_children(tree.structure([1, [2]]))
+      [PyTreeDef(*), PyTreeDef([*])]
+    """
+    return treedef.children()
+
+
+def treedef_is_leaf(treedef: Any) -> bool:
+    """Whether a structure is a leaf, or a node without children.
+
+    Args:
+      treedef: a structure.
+    """
+    return treedef.num_nodes == 1
+
+
+def treedef_tuple(treedefs: Iterable[Any]) -> Any:
+    """The structure of a tuple whose elements have these structures.
+
+    Args:
+      treedefs: structures.
+    """
+    return pytree.treedef_tuple(default_registry, treedefs)
+
+
+def static(**kwargs: Any) -> Any:
+    """Declares a static field of a data class.
+
+    Args:
+      **kwargs: as for `dataclasses.field`.
+
+    Returns:
+      The field, whose metadata says that it is static; see `register_dataclass`.
+    """
+    metadata = {**kwargs.pop("metadata", {}), "static": True}
+    # Imported by those who define data classes; olympus's own import need not pay.
+    dataclasses = importlib.import_module("dataclasses")
+    return dataclasses.field(metadata=metadata, **kwargs)

@@ -1,0 +1,367 @@
+"""Functions over the leaves of trees."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from olympus._src.tree import mismatch
+from olympus._src.tree.flattening import (
+    IsLeaf,
+    IsLeafOrPath,
+    flatten,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_leaves,
+    tree_structure,
+)
+from olympus._src.tree.registry import default_registry
+
+
+Function = Callable[..., Any]
+
+
+class _Missing:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<no value>"
+
+
+_MISSING: Any = _Missing()
+
+
+def tree_map(f: Function, tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
+    """A tree of the results of a function at each leaf.
+
+    Args:
+      f: called with a leaf of `tree` and what is in its place in each of `rest`.
+      tree: any value.
+      *rest: trees that have the structure of `tree`, or one of which it is a prefix.
+      is_leaf: called at each node of `tree`; where true it counts as a leaf.
+
+    Returns:
+      A tree of the structure of `tree`.
+
+    Raises:
+      ValueError: one of `rest` does not match; the message says where.
+
+    Example:
+      >>> from olympus import tree
+      >>> tree.map(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 10, "b": [20]})
+      {'a': 11, 'b': [22]}
+    """
+    leaves, treedef = tree_flatten(tree, is_leaf)
+    if rest:
+        columns = _columns("tree.map", treedef, tree, rest, is_leaf)
+        return treedef.unflatten(map(f, leaves, *columns))
+    return treedef.unflatten(map(f, leaves))
+
+
+def tree_map_with_path(
+    f: Function,
+    tree: Any,
+    *rest: Any,
+    is_leaf: IsLeafOrPath = None,
+    is_leaf_takes_path: bool = False,
+) -> Any:
+    """A tree of the results of a function at each leaf and its key path.
+
+    Args:
+      f: called with the path of a leaf, the leaf, and what is in its place in `rest`.
+      tree: any value.
+      *rest: trees that have the structure of `tree`, or one of which it is a prefix.
+      is_leaf: called at each node of `tree`; where true it counts as a leaf.
+      is_leaf_takes_path: call it as `is_leaf(path, node)`.
+
+    Returns:
+      A tree of the structure of `tree`.
+
+    Raises:
+      ValueError: one of `rest` does not match; the message says where.
+
+    Example:
+      >>> from olympus import tree, tree_util
+      >>> tree.map_with_path(lambda path, x: tree_util.keystr(path), {"a": [1, 2]})
+      {'a': ["['a'][0]", "['a'][1]"]}
+    """
+    pairs, treedef = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
+    paths = [path for path, _ in pairs]
+    leaves = [leaf for _, leaf in pairs]
+    bare = None if is_leaf_takes_path else is_leaf
+    columns = _columns("tree.map_with_path", treedef, tree, rest, bare)
+    return treedef.unflatten(map(f, paths, leaves, *columns))
+
+
+def _columns(
+    where: str, treedef: Any, tree: Any, rest: tuple[Any, ...], is_leaf: IsLeaf
+) -> list[list[Any]]:
+    """What each of `rest` has in the places of the leaves of `tree`."""
+    columns = []
+    for i, other in enumerate(rest):
+        try:
+            columns.append(treedef.flatten_up_to(other))
+        except ValueError:
+            found = mismatch.prefix_errors(tree, other, is_leaf)
+            if not found:
+                raise
+            second = f"rest[{i}]"
+            raise mismatch.explain(where, "tree", second, found) from None
+    return columns
+
+
+def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
+    """Whether all leaves of a tree are true.
+
+    Args:
+      tree: any value.
+      is_leaf: called at each node; where it is true the node counts as a leaf.
+
+    Example:
+      >>> from olympus import tree
+      >>> tree.all([True, (True, None)])
+      True
+    """
+    return all(tree_leaves(tree, is_leaf))
+
+
+def tree_reduce(
+    function: Callable[[Any, Any], Any],
+    tree: Any,
+    initializer: Any = _MISSING,
+    is_leaf: IsLeaf = None,
+) -> Any:
+    """Joins the leaves of a tree from the first to the last.
+
+    Args:
+      function: joins what is joined so far and the next leaf.
+      tree: any value.
+      initializer: what to begin with; the first leaf if it is not given.
+      is_leaf: called at each node; where it is true the node counts as a leaf.
+
+    Raises:
+      TypeError: there is no leaf and no initializer.
+
+    Example:
+      >>> from olympus import tree
+      >>> tree.reduce(lambda a, b: a + b, [1, (2, 3)])
+      6
+    """
+    leaves = tree_leaves(tree, is_leaf)
+    if initializer is not _MISSING:
+        return functools.reduce(function, leaves, initializer)
+    if not leaves:
+        raise TypeError(
+            "tree.reduce: the tree must have a leaf where no initializer is given, got "
+            f"{tree_structure(tree)}; pass initializer"
+        )
+    return functools.reduce(function, leaves)
+
+
+def tree_reduce_associative(
+    operation: Callable[[Any, Any], Any],
+    tree: Any,
+    *,
+    identity: Any = _MISSING,
+    is_leaf: IsLeaf = None,
+) -> Any:
+    """Joins the leaves of a tree by halves, so that independent parts may run at once.
+
+    Args:
+      operation: joins two values; it must be associative.
+      tree: any value.
+      identity: the result for a tree without leaves.
+      is_leaf: called at each node; where it is true the node counts as a leaf.
+
+    Raises:
+      TypeError: there is no leaf and no identity.
+
+    Example:
+      >>> from olympus import tree
+      >>> tree.reduce_associative(lambda a, b: f"({a}{b})", list("abcd"))
+      '((ab)(cd))'
+    """
+    leaves = tree_leaves(tree, is_leaf)
+    if leaves:
+        return _halves(operation, leaves, 0, len(leaves))
+    if identity is _MISSING:
+        raise TypeError(
+            "tree.reduce_associative: the tree must have a leaf where no identity is "
+            f"given, got {tree_structure(tree)}; pass identity"
+        )
+    return identity
+
+
+def _halves(
+    operation: Callable[[Any, Any], Any], leaves: list[Any], start: int, stop: int
+) -> Any:
+    if stop - start == 1:
+        return leaves[start]
+    middle = (start + stop) // 2
+    return operation(
+        _halves(operation, leaves, start, middle),
+        _halves(operation, leaves, middle, stop),
+    )
+
+
+def tree_transpose(
+    outer_treedef: Any, inner_treedef: Any, pytree_to_transpose: Any
+) -> Any:
+    """Turns a tree of trees inside out.
+
+    Args:
+      outer_treedef: the structure of the outer tree.
+      inner_treedef: the structure of the trees in its leaves' places; None takes that
+        of the first.
+      pytree_to_transpose: the tree.
+
+    Returns:
+      A tree of the inner structure, of trees of the outer structure.
+
+    Raises:
+      TypeError: the tree does not have as many leaves as the structures say.
+
+    Example:
+      >>> from olympus import tree
+      >>> rows = [{"x": 1, "y": 2}, {"x": 3, "y": 4}, {"x": 5, "y": 6}]
+      >>> tree.transpose(tree.structure([0, 0, 0]), None, rows)
+      {'x': [1, 3, 5], 'y': [2, 4, 6]}
+    """
+    leaves, treedef = tree_flatten(pytree_to_transpose)
+    if inner_treedef is None:
+        inner_treedef = tree_structure(
+            outer_treedef.flatten_up_to(pytree_to_transpose)[0]
+        )
+    inner, outer = inner_treedef.num_leaves, outer_treedef.num_leaves
+    if treedef.num_leaves != inner * outer:
+        raise TypeError(
+            "tree.transpose: the tree must have the structure "
+            f"{outer_treedef.compose(inner_treedef)}, got {treedef}; check the outer "
+            "and the inner structure"
+        )
+    columns = [outer_treedef.unflatten(leaves[i::inner]) for i in range(inner)]
+    return inner_treedef.unflatten(columns)
+
+
+# -- prefixes --------------------------------------------------------------------------
+
+
+def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> Any:
+    """Copies the leaves of a prefix to all places of the tree below them.
+
+    Args:
+      prefix_tree: a tree whose leaves stand for whole trees.
+      full_tree: the tree it is a prefix of.
+      is_leaf: called at each node of `prefix_tree`; where true it counts as a leaf.
+
+    Returns:
+      A tree of the structure of `full_tree`, of leaves of `prefix_tree`.
+
+    Raises:
+      ValueError: it is no prefix; the message says where.
+
+    Example:
+      >>> from olympus import tree
+      >>> tree.broadcast([1, 2], [{"a": 0, "b": 0}, (0,)])
+      [{'a': 1, 'b': 1}, (2,)]
+    """
+    what = "tree.broadcast prefix_tree"
+    leaves = broadcast_prefix(prefix_tree, full_tree, is_leaf, what=what)
+    return tree_structure(full_tree).unflatten(leaves)
+
+
+def broadcast_prefix(
+    prefix_tree: Any,
+    full_tree: Any,
+    is_leaf: IsLeaf = None,
+    *,
+    what: str = "broadcast_prefix prefix_tree",
+    full_name: str = "full_tree",
+) -> list[Any]:
+    """The leaf of a prefix that stands above each leaf of a tree.
+
+    Args:
+      prefix_tree: a tree whose leaves stand for whole trees.
+      full_tree: the tree it is a prefix of.
+      is_leaf: called at each node of `prefix_tree`; where true it counts as a leaf.
+      what: the public function and its name for `prefix_tree`, for messages, such as
+        "vmap in_axes".
+      full_name: its name for `full_tree`.
+
+    Returns:
+      As many values as `full_tree` has leaves.
+    """
+    leaves, treedef = flatten(prefix_tree, is_leaf)
+    try:
+        below = treedef.flatten_up_to(full_tree)
+    except ValueError:
+        found = mismatch.prefix_errors(prefix_tree, full_tree, is_leaf)
+        if not found:
+            raise
+        where, _, name = what.rpartition(" ")
+        raise mismatch.explain(where, name, full_name, found) from None
+    spread: list[Any] = []
+    for leaf, subtree in zip(leaves, below, strict=True):
+        spread += [leaf] * len(flatten(subtree)[0])
+    return spread
+
+
+def broadcast_axes(
+    where: str, name: str, axes: Any, treedef: Any, *, full_name: str = "args"
+) -> list[Any]:
+    """What a tree of axes, in which None is a leaf, says of each leaf of a structure.
+
+    Args:
+      where: the public function, for messages.
+      name: the name of `axes` in that function, such as "in_axes".
+      axes: a prefix of the structure; a lone int or None holds for all leaves.
+      treedef: the structure.
+      full_name: what has the structure, for messages.
+
+    Returns:
+      As many values as the structure has leaves.
+
+    Raises:
+      ValueError: `axes` is no prefix; the message says where.
+    """
+    if axes is None or type(axes) is int:
+        return [axes] * treedef.num_leaves
+    spread: list[Any] = []
+    if not _spread(axes, treedef, spread):
+        found = mismatch.prefix_errors(axes, mismatch.skeleton(treedef), _is_none)
+        raise mismatch.explain(where, name, full_name, found)
+    return spread
+
+
+def _spread(axes: Any, treedef: Any, spread: list[Any]) -> bool:
+    """Appends to `spread` what `axes` says of each leaf; False if it is no prefix."""
+    # Structures are compared, not trees of them: a node's class may refuse to be made
+    # of anything but its own kind of leaves.
+    lone = axes is None or type(axes) is int
+    node = None if lone else default_registry.flatten_one_level(axes)
+    if node is None:
+        spread += [axes] * treedef.num_leaves
+        return True
+    below = treedef.children()
+    full = treedef.node_data()
+    children, static = node
+    children = list(children)
+    if full is None or full[0] is not type(axes) or len(children) != len(below):
+        return False
+    if not _same_static(type(axes), static, full[1]):
+        return False
+    pairs = zip(children, below, strict=True)
+    return all(_spread(child, inner, spread) for child, inner in pairs)
+
+
+def _same_static(kind: type, first: Any, second: Any) -> bool:
+    if kind is dict:  # the engine gives the keys as a tuple or as a list
+        return list(first) == list(second)
+    if first is kind:  # a namedtuple: the class is all there is to compare
+        return True
+    return first == second
+
+
+def _is_none(x: Any) -> bool:
+    return x is None

@@ -1,0 +1,37 @@
+"""The errors that olympus raises, for `except` clauses and to read about."""
+
+from olympus._src.foundation.errors import (
+    ConcretizationTypeError,
+    InconclusiveDimensionOperation,
+    InternalError,
+    KeyReuseError,
+    LeakError,
+    NonConcreteBooleanIndexError,
+    OlympusIndexError,
+    OlympusprTypeError,
+    OlympusTypeError,
+    TracerArrayConversionError,
+    TracerBoolConversionError,
+    TracerIntegerConversionError,
+    TypePromotionError,
+    UnexpectedTracerError,
+)
+from olympus._src.runtime.errors import OlympusRuntimeError
+
+__all__ = [
+    "ConcretizationTypeError",
+    "InconclusiveDimensionOperation",
+    "InternalError",
+    "KeyReuseError",
+    "LeakError",
+    "NonConcreteBooleanIndexError",
+    "OlympusIndexError",
+    "OlympusRuntimeError",
+    "OlympusTypeError",
+    "OlympusprTypeError",
+    "TracerArrayConversionError",
+    "TracerBoolConversionError",
+    "TracerIntegerConversionError",
+    "TypePromotionError",
+    "UnexpectedTracerError",
+]
