@@ -187,9 +187,7 @@ def _split_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     return outs, split_p.bind(tangents[0], **params)
 
 
-def _split_batch(
-    mapped: Any, args: Any, dims: Any, *, sizes: Any, axis: int
-) -> Any:
+def _split_batch(mapped: Any, args: Any, dims: Any, *, sizes: Any, axis: int) -> Any:
     (dim,) = dims
     outs = split_p.bind(args[0], sizes=sizes, axis=axis + (axis >= dim))
     return outs, [dim] * len(outs)
@@ -241,8 +239,8 @@ def _slice_abstract(
     steps = (1,) * operand.ndim if strides is None else strides
     if not len(start_indices) == len(limit_indices) == len(steps) == operand.ndim:
         raise TypeError(
-            "lax.slice: start_indices, limit_indices and strides must have an entry for "
-            f"each of the operand's {operand.ndim} axes, got {tuple(start_indices)}, "
+            "lax.slice: start_indices, limit_indices and strides must have an entry "
+            f"for each of the operand's {operand.ndim} axes, got {tuple(start_indices)}, "
             f"{tuple(limit_indices)} and {strides} for {operand.short()}"
         )
     shape = []

@@ -1,0 +1,774 @@
+"""Scatters: an array with windows at computed positions written or combined.
+
+The transpose of gather stands here too, since it is a scatter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, ir
+from olympus._src.core.primitive import Primitive, missing_rule
+from olympus._src.core.rules import Linear, Zero
+from olympus._src.lax import elementwise, families, gather, shaping
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.gather import (
+    CLIP,
+    FILL_OR_DROP,
+    GatherDimensionNumbers,
+    GatherScatterMode,
+    ScatterDimensionNumbers,
+)
+from olympus._src.lowering import module, types
+
+_FILE = "lax/scatter.py"
+
+# -- types -----------------------------------------------------------------------------
+
+
+def _window_dims(dn: Any, rank: int) -> list[int]:
+    """The operand's axes that windows extend along."""
+    left_out = (*dn.inserted_window_dims, *dn.operand_batching_dims)
+    return [d for d in range(rank) if d not in left_out]
+
+
+def _window_sizes(dn: Any, operand: Any, updates: Any) -> list[int]:
+    """The size of a window along each axis of the operand."""
+    sizes = [1] * operand.ndim
+    for d, u in zip(_window_dims(dn, operand.ndim), dn.update_window_dims, strict=True):
+        sizes[d] = updates.shape[u]
+    return sizes
+
+
+def _abstract_as(name: str) -> Callable[..., Any]:
+    def abstract(
+        operand: Any, indices: Any, updates: Any, *, dimension_numbers: Any, **_: Any
+    ) -> Any:
+        where = f"lax.{name}"
+        dn = dimension_numbers
+        gather.check_numbers(
+            where,
+            operand,
+            indices,
+            (
+                ("inserted_window_dims", dn.inserted_window_dims),
+                ("scatter_dims_to_operand_dims", dn.scatter_dims_to_operand_dims),
+                ("operand_batching_dims", dn.operand_batching_dims),
+                ("scatter_indices_batching_dims", dn.scatter_indices_batching_dims),
+            ),
+        )
+        families.common_dtype(name, (operand, updates))
+        window = _window_dims(dn, operand.ndim)
+        outer = indices.ndim - 1
+        if len(window) != len(dn.update_window_dims) or (
+            updates.ndim != outer + len(window)
+        ):
+            raise TypeError(
+                f"{where}: updates must have {outer + len(window)} axes, {outer} of "
+                f"the indices and {len(window)} of the window, got {updates.short()}, "
+                f"{indices.short()} and {dn}"
+            )
+        rest = [
+            s for d, s in enumerate(updates.shape) if d not in dn.update_window_dims
+        ]
+        sizes = _window_sizes(dn, operand, updates)
+        too_large = any(s > t for s, t in zip(sizes, operand.shape, strict=True))
+        if tuple(rest) != indices.shape[:-1] or (too_large and updates.size):
+            raise TypeError(
+                f"{where}: updates must have the indices' sizes {indices.shape[:-1]} "
+                f"outside windows that fit in {operand.short()}, got {updates.short()}"
+            )
+        return operand
+
+    return abstract
+
+
+# -- lowering --------------------------------------------------------------------------
+
+
+def _attributes(dn: Any, index_dim: int, is_sorted: bool, is_unique: bool) -> str:
+    lists = types.int_list
+    batching = ""
+    if dn.operand_batching_dims:
+        batching = (
+            f"input_batching_dims = {lists(dn.operand_batching_dims)}, "
+            "scatter_indices_batching_dims = "
+            f"{lists(dn.scatter_indices_batching_dims)}, "
+        )
+    return (
+        "scatter_dimension_numbers = #stablehlo.scatter<"
+        f"update_window_dims = {lists(dn.update_window_dims)}, "
+        f"inserted_window_dims = {lists(dn.inserted_window_dims)}, {batching}"
+        "scatter_dims_to_operand_dims = "
+        f"{lists(dn.scatter_dims_to_operand_dims)}, index_vector_dim = {index_dim}>, "
+        f"indices_are_sorted = {'true' if is_sorted else 'false'}, "
+        f"unique_indices = {'true' if is_unique else 'false'}"
+    )
+
+
+def _lower(
+    ctx: Any,
+    x: str,
+    indices: str,
+    updates: str,
+    *,
+    dimension_numbers: Any,
+    indices_are_sorted: bool,
+    unique_indices: bool,
+    mode: Any,
+    update_olympuspr: Any,
+    update_consts: Any,
+) -> str:
+    (aval, index_aval, update_aval), (out,) = ctx.avals_in, ctx.avals_out
+    dn = dimension_numbers
+    if not update_aval.size or not out.size:
+        return x
+    if mode is CLIP and dn.scatter_dims_to_operand_dims:
+        sizes = _window_sizes(dn, aval, update_aval)
+        last = gather.limits(
+            aval.shape, sizes, dn.scatter_dims_to_operand_dims, index_aval.dtype
+        )
+        indices = gather.emit_clamp(ctx, indices, index_aval, last)
+    held = families.storage(aval)
+    extra = range(update_aval.ndim, update_aval.ndim + held.ndim - aval.ndim)
+    stored = dn._replace(update_window_dims=(*dn.update_window_dims, *extra))
+    scalar = ShapedArray((), held.dtype)
+    inner = ctx.block.inner()
+    names = inner.arguments([scalar, scalar])
+    combined = names[1:]
+    if update_olympuspr is not None:
+        combined = module.lower_program(
+            ctx.module, inner, update_olympuspr, update_consts, names
+        )
+    region = inner.region(names, [scalar, scalar], combined, [scalar])
+    return ctx.block.op1(
+        "stablehlo.scatter",
+        [x, indices, updates],
+        ctx.avals_in,
+        out,
+        _attributes(stored, index_aval.ndim - 1, indices_are_sorted, unique_indices),
+        [region],
+    )
+
+
+# -- batching --------------------------------------------------------------------------
+
+
+def _batch_as(name: str) -> Callable[..., Any]:
+    def batch(
+        axis: Any, args: Any, dims: Any, *, dimension_numbers: Any, **params: Any
+    ) -> Any:
+        x, indices, updates = args
+        x = families.at_front(axis, x, dims[0])
+        updates = families.at_front(axis, updates, dims[2])
+        mapped = dims[1] is not None
+        dn = gather.shifted(dimension_numbers, x_mapped=True, indices_mapped=mapped)
+        window = tuple([d + 1 for d in dimension_numbers.update_window_dims])
+        if mapped:
+            indices = families.move_axis(indices, dims[1], 0)
+        else:
+            window = (0, *window)
+        out = _scatters[name].bind(
+            x,
+            indices,
+            updates,
+            dimension_numbers=dn._replace(update_window_dims=window),
+            **params,
+        )
+        return out, 0
+
+    return batch
+
+
+# -- derivatives -----------------------------------------------------------------------
+
+
+def _gather_numbers(dn: Any) -> GatherDimensionNumbers:
+    return GatherDimensionNumbers(*dn)
+
+
+def _read(
+    source: Any, indices: Any, operand: Any, updates: Any, params: Any, fill: Any = 0
+) -> Any:
+    """What `source`, an array like the operand, holds where updates go."""
+    dn = params["dimension_numbers"]
+    return gather.gather(
+        source,
+        indices,
+        _gather_numbers(dn),
+        _window_sizes(dn, operand, updates),
+        unique_indices=params["unique_indices"],
+        indices_are_sorted=params["indices_are_sorted"],
+        mode=params["mode"],
+        fill_value=fill if params["mode"] is FILL_OR_DROP else None,
+    )
+
+
+def _aval(x: Any) -> Any:
+    return x.aval if type(x) is Linear else avals.aval_of(x)
+
+
+def _add_jvp(name: str) -> Callable[..., Any]:
+    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+        p = _scatters[name]
+        x, indices, updates = primals
+        out = p.bind(x, indices, updates, **params)
+        tx, _, tu = tangents
+        if type(tx) is Zero and type(tu) is Zero:
+            return out, Zero(avals.aval_of(out).to_tangent())
+        parts = (families.instantiate(tx), indices, families.instantiate(tu))
+        return out, p.bind(*parts, **params)
+
+    return jvp
+
+
+def _add_transpose(sign: Any) -> Callable[..., Any]:
+    def transpose(cts: Any, x: Any, indices: Any, updates: Any, **params: Any) -> Any:
+        (ct,) = cts
+        if type(ct) is Zero:
+            return _zeros(x, updates)
+        for_updates = None
+        if type(updates) is Linear:
+            got = _read(ct, indices, _aval(x), updates.aval, params)
+            for_updates = sign(got)
+        return [ct if type(x) is Linear else None, None, for_updates]
+
+    return transpose
+
+
+def _zeros(x: Any, updates: Any) -> Any:
+    return [
+        Zero(x.aval) if type(x) is Linear else None,
+        None,
+        Zero(updates.aval) if type(updates) is Linear else None,
+    ]
+
+
+def _mul_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    x, indices, updates = primals
+    tx, _, tu = tangents
+    out = scatter_mul_p.bind(x, indices, updates, **params)
+    total: Any = Zero(avals.aval_of(out).to_tangent())
+    if type(tx) is not Zero:
+        total = scatter_mul_p.bind(tx, indices, updates, **params)
+    if type(tu) is not Zero:
+        if not params["unique_indices"]:
+            raise NotImplementedError(
+                "lax.scatter_mul: the derivative in the updates needs distinct "
+                "positions; give unique_indices=True if they are"
+            )
+        moved = _accumulate(shaping.full_like(x, 0), indices, tu, params)
+        total = families.add_tangents(total, elementwise.mul(x, moved))
+    return out, total
+
+
+def _mul_transpose(cts: Any, x: Any, indices: Any, updates: Any, **params: Any) -> Any:
+    (ct,) = cts
+    if type(ct) is Zero:
+        return _zeros(x, updates)
+    if type(x) is Linear:
+        return [scatter_mul_p.bind(ct, indices, updates, **params), None, None]
+    if not params["unique_indices"]:
+        raise NotImplementedError(
+            "lax.scatter_mul: the transpose in the updates needs distinct positions; "
+            "give unique_indices=True if they are"
+        )
+    product = elementwise.mul(ct, x)
+    return [None, None, _read(product, indices, _aval(x), updates.aval, params)]
+
+
+def _accumulate(x: Any, indices: Any, updates: Any, params: Any) -> Any:
+    """`scatter_add` with the positions of another scatter."""
+    rest = {k: v for k, v in params.items() if not k.startswith("update_")}
+    program = update_program("scatter_add", avals.aval_of(x).dtype)
+    return scatter_add_p.bind(
+        x, indices, updates, update_olympuspr=program, update_consts=(), **rest
+    )
+
+
+def _as_number(flags: Any, like: Any) -> Any:
+    return elementwise.convert(flags, avals.aval_of(like).dtype)
+
+
+def _extreme_jvp(name: str) -> Callable[..., Any]:
+    """Elements equal to the result share its tangent."""
+
+    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+        x, indices, updates = primals
+        out = _scatters[name].bind(x, indices, updates, **params)
+        tx, _, tu = tangents
+        if type(tx) is Zero and type(tu) is Zero:
+            return out, Zero(avals.aval_of(out).to_tangent())
+        read = _read(out, indices, avals.aval_of(x), avals.aval_of(updates), params)
+        stays = _as_number(elementwise.eq(x, out), out)
+        arrives = _as_number(elementwise.eq(updates, read), out)
+        count = _accumulate(stays, indices, arrives, params)
+        moved = _accumulate(
+            elementwise.mul(stays, families.instantiate(tx)),
+            indices,
+            elementwise.mul(arrives, families.instantiate(tu)),
+            params,
+        )
+        return out, elementwise.div(moved, count)
+
+    return jvp
+
+
+def _set_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    x, indices, updates = primals
+    tx, _, tu = tangents
+    out = scatter_p.bind(x, indices, updates, **params)
+    if type(tx) is Zero and type(tu) is Zero:
+        return out, Zero(avals.aval_of(out).to_tangent())
+    if params["update_olympuspr"] is not None:
+        raise missing_rule(scatter_p, "jvp")
+    if params["unique_indices"] or type(tu) is Zero:
+        tx, tu = families.instantiate(tx), families.instantiate(tu)
+        return out, scatter_p.bind(tx, indices, tu, **params)
+    return out, _set_tangent(x, indices, updates, tx, tu, params)
+
+
+def _set_tangent(
+    x: Any, indices: Any, updates: Any, tx: Any, tu: Any, params: Any
+) -> Any:
+    """The tangent where positions may repeat: numbers tell which update has won."""
+    aval, update_aval = avals.aval_of(x), avals.aval_of(updates)
+    count = shaping.iota(np.uint32, update_aval.size)
+    numbers = shaping.reshape(elementwise.add(count, np.uint32(1)), update_aval.shape)
+    nobody = shaping.full(aval.shape, 0, np.uint32)
+    winner = scatter_p.bind(nobody, indices, numbers, **params)
+    read = _read(winner, indices, aval, update_aval, params)
+    zero = np.zeros((), aval.dtype)[()]
+    won = elementwise.eq(read, numbers)
+    arrives = elementwise.select(won, families.instantiate(tu), zero)
+    untouched = elementwise.eq(winner, np.uint32(0))
+    stays = elementwise.select(untouched, families.instantiate(tx), zero)
+    return _accumulate(stays, indices, arrives, params)
+
+
+def _set_transpose(cts: Any, x: Any, indices: Any, updates: Any, **params: Any) -> Any:
+    (ct,) = cts
+    if type(ct) is Zero:
+        return _zeros(x, updates)
+    update_aval = _aval(updates)
+    for_x = for_updates = None
+    if type(x) is Linear:
+        hole = shaping.full(update_aval.shape, 0, update_aval.dtype)
+        for_x = scatter_p.bind(ct, indices, hole, **params)
+    if type(updates) is Linear:
+        if not params["unique_indices"]:
+            raise NotImplementedError(
+                "lax.scatter: the transpose in the updates needs distinct positions; "
+                "give unique_indices=True if they are"
+            )
+        for_updates = _read(ct, indices, _aval(x), update_aval, params)
+    return [for_x, None, for_updates]
+
+
+def _gather_transpose(
+    cts: Any,
+    x: Any,
+    indices: Any,
+    *,
+    dimension_numbers: Any,
+    slice_sizes: Any,
+    unique_indices: bool,
+    indices_are_sorted: bool,
+    mode: Any,
+    fill_value: Any,
+) -> Any:
+    (ct,) = cts
+    if type(ct) is Zero:
+        return [Zero(x.aval), None]
+    out = scatter_add(
+        shaping.full(x.aval.shape, 0, x.aval.dtype),
+        indices,
+        ct,
+        ScatterDimensionNumbers(*dimension_numbers),
+        indices_are_sorted=indices_are_sorted,
+        unique_indices=unique_indices,
+        mode=mode,
+    )
+    return [out, None]
+
+
+gather.gather_p.transpose = _gather_transpose
+
+# -- meaning in NumPy ------------------------------------------------------------------
+
+
+def _reference_as(combine: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def reference(
+        x: Any,
+        indices: Any,
+        updates: Any,
+        *,
+        dimension_numbers: Any,
+        mode: Any,
+        **_: Any,
+    ) -> Any:
+        dn = dimension_numbers
+        left_out = (*dn.inserted_window_dims, *dn.operand_batching_dims)
+        sizes = _window_sizes(dn, x, updates)
+        last = [d - s for d, s in zip(x.shape, sizes, strict=True)]
+        out = np.array(x)
+        for place, start, _ in gather.windows(dn, x.ndim, left_out, indices):
+            if mode is CLIP:
+                start = [min(max(a, 0), b) for a, b in zip(start, last, strict=True)]
+            if any(not 0 <= a <= b for a, b in zip(start, last, strict=True)):
+                continue
+            source: list[Any] = list(place)
+            for d in dn.update_window_dims:
+                source.insert(d, slice(None))
+            at = tuple([slice(a, a + s) for a, s in zip(start, sizes, strict=True)])
+            part = updates[tuple(source)].reshape(sizes)
+            out[at] = combine(out[at], part)
+        return out
+
+    return reference
+
+
+# -- the records -----------------------------------------------------------------------
+
+
+_scatters: dict[str, Primitive] = {}
+
+
+def _scatter(
+    name: str, combine: Callable[[Any, Any], Any], printed: str, **rules: Any
+) -> Primitive:
+    p = Primitive(
+        printed,
+        abstract=_abstract_as(name),
+        lower=_lower,
+        batch=_batch_as(name),
+        reference=_reference_as(combine),
+        file=_FILE,
+        **rules,
+    )
+    _scatters[name] = p
+    return p
+
+
+scatter_p = _scatter(
+    "scatter", lambda x, y: y, "scatter", jvp=_set_jvp, transpose=_set_transpose
+)
+scatter_add_p = _scatter(
+    "scatter_add",
+    np.add,
+    "scatter-add",
+    jvp=_add_jvp("scatter_add"),
+    transpose=_add_transpose(lambda ct: ct),
+)
+scatter_sub_p = _scatter(
+    "scatter_sub",
+    np.subtract,
+    "scatter-sub",
+    jvp=_add_jvp("scatter_sub"),
+    transpose=_add_transpose(elementwise.neg),
+)
+scatter_mul_p = _scatter(
+    "scatter_mul", np.multiply, "scatter-mul", jvp=_mul_jvp, transpose=_mul_transpose
+)
+scatter_min_p = _scatter(
+    "scatter_min", np.minimum, "scatter-min", jvp=_extreme_jvp("scatter_min")
+)
+scatter_max_p = _scatter(
+    "scatter_max", np.maximum, "scatter-max", jvp=_extreme_jvp("scatter_max")
+)
+
+_COMBINED_BY = {
+    "scatter_add": elementwise.add_p,
+    "scatter_sub": elementwise.sub_p,
+    "scatter_mul": elementwise.mul_p,
+    "scatter_min": elementwise.min_p,
+    "scatter_max": elementwise.max_p,
+}
+_programs: dict[Any, ir.Olympuspr] = {}
+
+
+def update_program(name: str, dtype: Any) -> Any:
+    """The program of two scalars that combines what is there with an update."""
+    if name not in _COMBINED_BY:
+        return None
+    found = _programs.get((name, dtype))
+    if found is None:
+        scalar = ShapedArray((), dtype)
+        x, y, out = ir.Var(scalar), ir.Var(scalar), ir.Var(scalar)
+        p = _COMBINED_BY[name]
+        if dtype == np.bool_ and name in ("scatter_add", "scatter_mul"):
+            p = elementwise.or_p if name == "scatter_add" else elementwise.and_p
+        p.results((scalar, scalar), {})
+        eqn = ir.Eqn(p, [x, y], [out], {}, frozenset(), None, ())
+        found = ir.Olympuspr((), [x, y], [out], [eqn])
+        found = _programs.setdefault((name, dtype), found)
+    return found
+
+
+# -- functions -------------------------------------------------------------------------
+
+
+def _apply(
+    name: str,
+    operand: Any,
+    scatter_indices: Any,
+    updates: Any,
+    dimension_numbers: Any,
+    indices_are_sorted: bool,
+    unique_indices: bool,
+    mode: Any,
+) -> Any:
+    return _scatters[name].bind(
+        operand,
+        gather.canonical_indices(scatter_indices, f"lax.{name}"),
+        updates,
+        update_olympuspr=update_program(name, avals.aval_of(operand).dtype),
+        update_consts=(),
+        dimension_numbers=ScatterDimensionNumbers(*map(tuple, dimension_numbers)),
+        indices_are_sorted=bool(indices_are_sorted),
+        unique_indices=bool(unique_indices),
+        mode=GatherScatterMode.from_any(mode),
+    )
+
+
+def scatter(
+    operand: Any,
+    scatter_indices: Any,
+    updates: Any,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Any:
+    """The operand with windows at computed positions replaced by updates.
+
+    Where positions repeat, which update stays is not stated.
+
+    Args:
+      operand: array.
+      scatter_indices: integers [..., n]; the last axis holds index vectors.
+      updates: array of the operand's dtype: one window for each index vector.
+      dimension_numbers: how the axes belong together.
+      indices_are_sorted: promises that the index vectors ascend.
+      unique_indices: promises that no windows overlap.
+      mode: a `GatherScatterMode` or its name; default writes nothing outside.
+
+    Raises:
+      TypeError: axes, sizes or dtypes do not fit.
+
+    Source: `stablehlo.scatter`.
+    """
+    return _apply(
+        "scatter",
+        operand,
+        scatter_indices,
+        updates,
+        dimension_numbers,
+        indices_are_sorted,
+        unique_indices,
+        mode,
+    )
+
+
+def scatter_add(
+    operand: Any,
+    scatter_indices: Any,
+    updates: Any,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Any:
+    """The operand with updates added at computed positions.
+
+    Where positions repeat, all their updates are added.
+
+    Args:
+      operand: array.
+      scatter_indices: integers [..., n]; the last axis holds index vectors.
+      updates: array of the operand's dtype: one window for each index vector.
+      dimension_numbers: how the axes belong together.
+      indices_are_sorted: promises that the index vectors ascend.
+      unique_indices: promises that no windows overlap.
+      mode: a `GatherScatterMode` or its name; default writes nothing outside.
+
+    Raises:
+      TypeError: axes, sizes or dtypes do not fit.
+
+    Source: `stablehlo.scatter`.
+    """
+    return _apply(
+        "scatter_add",
+        operand,
+        scatter_indices,
+        updates,
+        dimension_numbers,
+        indices_are_sorted,
+        unique_indices,
+        mode,
+    )
+
+
+def scatter_sub(
+    operand: Any,
+    scatter_indices: Any,
+    updates: Any,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Any:
+    """The operand with updates subtracted at computed positions.
+
+    Where positions repeat, all their updates are subtracted.
+
+    Args:
+      operand: array.
+      scatter_indices: integers [..., n]; the last axis holds index vectors.
+      updates: array of the operand's dtype: one window for each index vector.
+      dimension_numbers: how the axes belong together.
+      indices_are_sorted: promises that the index vectors ascend.
+      unique_indices: promises that no windows overlap.
+      mode: a `GatherScatterMode` or its name; default writes nothing outside.
+
+    Raises:
+      TypeError: axes, sizes or dtypes do not fit.
+
+    Source: `stablehlo.scatter`.
+    """
+    return _apply(
+        "scatter_sub",
+        operand,
+        scatter_indices,
+        updates,
+        dimension_numbers,
+        indices_are_sorted,
+        unique_indices,
+        mode,
+    )
+
+
+def scatter_mul(
+    operand: Any,
+    scatter_indices: Any,
+    updates: Any,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Any:
+    """The operand with windows at computed positions multiplied by updates.
+
+    Where positions repeat, all their updates multiply.
+
+    Args:
+      operand: array.
+      scatter_indices: integers [..., n]; the last axis holds index vectors.
+      updates: array of the operand's dtype: one window for each index vector.
+      dimension_numbers: how the axes belong together.
+      indices_are_sorted: promises that the index vectors ascend.
+      unique_indices: promises that no windows overlap.
+      mode: a `GatherScatterMode` or its name; default writes nothing outside.
+
+    Raises:
+      TypeError: axes, sizes or dtypes do not fit.
+
+    Source: `stablehlo.scatter`.
+    """
+    return _apply(
+        "scatter_mul",
+        operand,
+        scatter_indices,
+        updates,
+        dimension_numbers,
+        indices_are_sorted,
+        unique_indices,
+        mode,
+    )
+
+
+def scatter_min(
+    operand: Any,
+    scatter_indices: Any,
+    updates: Any,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Any:
+    """The operand with the lesser of itself and updates at computed positions.
+
+    Where positions repeat, the least update counts.
+
+    Args:
+      operand: array.
+      scatter_indices: integers [..., n]; the last axis holds index vectors.
+      updates: array of the operand's dtype: one window for each index vector.
+      dimension_numbers: how the axes belong together.
+      indices_are_sorted: promises that the index vectors ascend.
+      unique_indices: promises that no windows overlap.
+      mode: a `GatherScatterMode` or its name; default writes nothing outside.
+
+    Raises:
+      TypeError: axes, sizes or dtypes do not fit.
+
+    Source: `stablehlo.scatter`.
+    """
+    return _apply(
+        "scatter_min",
+        operand,
+        scatter_indices,
+        updates,
+        dimension_numbers,
+        indices_are_sorted,
+        unique_indices,
+        mode,
+    )
+
+
+def scatter_max(
+    operand: Any,
+    scatter_indices: Any,
+    updates: Any,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Any:
+    """The operand with the greater of itself and updates at computed positions.
+
+    Where positions repeat, the greatest update counts.
+
+    Args:
+      operand: array.
+      scatter_indices: integers [..., n]; the last axis holds index vectors.
+      updates: array of the operand's dtype: one window for each index vector.
+      dimension_numbers: how the axes belong together.
+      indices_are_sorted: promises that the index vectors ascend.
+      unique_indices: promises that no windows overlap.
+      mode: a `GatherScatterMode` or its name; default writes nothing outside.
+
+    Raises:
+      TypeError: axes, sizes or dtypes do not fit.
+
+    Source: `stablehlo.scatter`.
+    """
+    return _apply(
+        "scatter_max",
+        operand,
+        scatter_indices,
+        updates,
+        dimension_numbers,
+        indices_are_sorted,
+        unique_indices,
+        mode,
+    )

@@ -1,0 +1,458 @@
+"""Slices at computed positions of fixed size, and their updates in place of them.
+
+Positions are moved so that the slice lies inside the operand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.rules import Linear, Zero
+from olympus._src.lax import (
+    elementwise,
+    families,
+    gather,
+    joining,
+    scatter,
+    shaping,
+    sizes,
+)
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import types
+
+_FILE = "lax/slicing.py"
+
+# -- positions -------------------------------------------------------------------------
+
+
+def _check_indices(name: str, operand: Any, indices: Sequence[Any]) -> None:
+    if len(indices) != operand.ndim:
+        raise TypeError(
+            f"lax.{name}: must have a start index for each of the operand's "
+            f"{operand.ndim} axes, got {len(indices)} for {operand.short()}"
+        )
+    for aval in indices:
+        if aval.shape or not dtypes.issubdtype(aval.dtype, np.integer):
+            raise TypeError(
+                f"lax.{name}: start indices must be integer scalars, got {aval.short()}"
+            )
+
+
+def _emit_indices(ctx: Any, names: Sequence[str], in_avals: Sequence[Any]) -> Any:
+    """Positions in one dtype, and hidden zeros for the words of keys."""
+    kinds = {a.dtype for a in in_avals}
+    dtype = np.dtype(np.int32)
+    if len(kinds) == 1 and dtypes.itemsize_bits(next(iter(kinds))) >= 32:
+        (dtype,) = kinds
+    elif any(dtypes.itemsize_bits(k) > 32 or k == np.uint32 for k in kinds):
+        dtype = np.dtype(np.int64)
+    scalar = ShapedArray((), dtype)
+    return [
+        ctx.block.convert(n, a, scalar) for n, a in zip(names, in_avals, strict=True)
+    ], scalar
+
+
+def _positions(
+    shape: Any, start_indices: Any, allow_negative: Any, where: str
+) -> list[Any]:
+    """Scalars that count from the beginning, of 32 bits or more."""
+    if not isinstance(start_indices, (tuple, list)):
+        start_indices = [
+            joining.index_in_dim(start_indices, i, 0, keepdims=False)
+            for i in range(avals.aval_of(start_indices).shape[0])
+        ]
+    if isinstance(allow_negative, bool):
+        allow_negative = [allow_negative] * len(start_indices)
+    if len(start_indices) != len(shape):
+        raise TypeError(
+            f"{where}: must have a start index for each of the operand's {len(shape)} "
+            f"axes, got {len(start_indices)}"
+        )
+    return [
+        position(i, size, negative)
+        for i, size, negative in zip(start_indices, shape, allow_negative, strict=True)
+    ]
+
+
+def position(index: Any, size: int, allow_negative: bool = True) -> Any:
+    """An index counted from the beginning: negative ones count from the end."""
+    if isinstance(index, (int, np.integer)) and not isinstance(index, bool):
+        wraps = allow_negative and index < 0
+        return _scalar(int(index) + size if wraps else int(index))
+    aval = avals.aval_of(index)
+    if dtypes.issubdtype(aval.dtype, np.integer):
+        narrow = dtypes.itemsize_bits(aval.dtype) < 32
+        index = elementwise.convert(index, np.dtype(np.int32)) if narrow else index
+    if not allow_negative or not dtypes.issubdtype(aval.dtype, np.signedinteger):
+        return index
+    strong = elementwise.convert(index, avals.aval_of(index).dtype)
+    kind = avals.aval_of(strong).dtype.type
+    wrapped = elementwise.add(strong, kind(size))
+    return elementwise.select(elementwise.lt(index, kind(0)), wrapped, strong)
+
+
+def _scalar(index: int) -> Any:
+    fits = -(2**31) <= index < 2**31
+    return np.int32(index) if fits else np.int64(index)
+
+
+# -- dynamic_slice ---------------------------------------------------------------------
+
+
+def _slice_abstract(operand: Any, *indices: Any, slice_sizes: Any) -> Any:
+    _check_indices("dynamic_slice", operand, indices)
+    if len(slice_sizes) != operand.ndim or any(
+        not 0 <= s <= d for s, d in zip(slice_sizes, operand.shape, strict=False)
+    ):
+        raise TypeError(
+            "lax.dynamic_slice: slice sizes must be within the operand's, one for each "
+            f"axis, got {tuple(slice_sizes)} for {operand.short()}"
+        )
+    return ShapedArray(tuple(slice_sizes), operand.dtype, operand.weak_type)
+
+
+def _slice_lower(ctx: Any, x: str, *indices: str, slice_sizes: Any) -> str:
+    aval, *index_avals = ctx.avals_in
+    held = families.storage(aval)
+    starts, scalar = _emit_indices(ctx, indices, index_avals)
+    hidden = held.shape[aval.ndim :]
+    starts += [ctx.block.constant(0, scalar)] * len(hidden)
+    return ctx.block.op1(
+        "stablehlo.dynamic_slice",
+        [x, *starts],
+        [aval, *[scalar] * held.ndim],
+        ctx.avals_out[0],
+        f"slice_sizes = {types.i64_array((*slice_sizes, *hidden))}",
+    )
+
+
+def _slice_transpose(cts: Any, x: Any, *indices: Any, slice_sizes: Any) -> Any:
+    (ct,) = cts
+    nothing = [None] * len(indices)
+    if type(ct) is Zero:
+        return [Zero(x.aval), *nothing]
+    zeros = shaping.full(x.aval.shape, 0, x.aval.dtype)
+    return [dynamic_update_slice_p.bind(zeros, ct, *indices), *nothing]
+
+
+def _index_vectors(axis: Any, indices: Any, dims: Any) -> tuple[Any, int | None]:
+    """Positions as index vectors [n] or, if some are mapped, [size, n]."""
+    mapped = any(d is not None for d in dims)
+    widest = np.result_type(*[avals.aval_of(i).dtype for i in indices])
+    columns = []
+    for i, d in zip(indices, dims, strict=True):
+        i = elementwise.convert(i, widest)
+        i = families.at_front(axis, i, d) if mapped else i
+        columns.append(shaping.expand_dims(i, (int(mapped),)))
+    return joining.concatenate(columns, int(mapped)), 0 if mapped else None
+
+
+def _slice_batch(axis: Any, args: Any, dims: Any, *, slice_sizes: Any) -> Any:
+    x, *indices = args
+    dx, *index_dims = dims
+    if all(d is None for d in index_dims):
+        starts = [*indices[:dx], np.int32(0), *indices[dx:]]
+        window = (*slice_sizes[:dx], axis.size, *slice_sizes[dx:])
+        return dynamic_slice_p.bind(x, *starts, slice_sizes=window), dx
+    vectors, vector_dim = _index_vectors(axis, indices, index_dims)
+    every = tuple(range(len(indices)))
+    return gather.gather_p.batch(
+        axis,
+        (x, vectors),
+        (dx, vector_dim),
+        dimension_numbers=gather.GatherDimensionNumbers(every, (), every),
+        slice_sizes=tuple(slice_sizes),
+        unique_indices=True,
+        indices_are_sorted=True,
+        mode=gather.CLIP,
+        fill_value=None,
+    )
+
+
+def _starts(shape: Any, indices: Any, window: Any) -> tuple[slice, ...]:
+    found = []
+    for size, i, w in zip(shape, indices, window, strict=True):
+        start = min(max(int(i), 0), size - w)
+        found.append(slice(start, start + w))
+    return tuple(found)
+
+
+dynamic_slice_p = Primitive(
+    "dynamic_slice",
+    abstract=_slice_abstract,
+    lower=_slice_lower,
+    transpose=_slice_transpose,
+    batch=_slice_batch,
+    reference=lambda x, *indices, slice_sizes: x[
+        _starts(x.shape, indices, slice_sizes)
+    ],
+    file=_FILE,
+)
+dynamic_slice_p.jvp = families.linear_jvp(dynamic_slice_p)
+
+
+def dynamic_slice(
+    operand: Any,
+    start_indices: Any,
+    slice_sizes: Any,
+    *,
+    allow_negative_indices: Any = True,
+) -> Any:
+    """A part of fixed size of an array, from a computed position.
+
+    Args:
+      operand: array.
+      start_indices: an integer scalar for each axis; negative ones count from the end,
+        and a part that would reach outside is moved inside.
+      slice_sizes: the part's size along each axis.
+      allow_negative_indices: False where none is negative: saves instructions.
+
+    Raises:
+      TypeError: numbers of indices or sizes do not fit.
+
+    Source: `stablehlo.dynamic_slice`.
+    """
+    shape = avals.aval_of(operand).shape
+    window = sizes.canonicalize_shape(slice_sizes)
+    starts = _positions(
+        shape, start_indices, allow_negative_indices, "lax.dynamic_slice"
+    )
+    return dynamic_slice_p.bind(operand, *starts, slice_sizes=window)
+
+
+# -- dynamic_update_slice --------------------------------------------------------------
+
+
+def _update_abstract(operand: Any, update: Any, *indices: Any) -> Any:
+    dtype = families.common_dtype("dynamic_update_slice", (operand, update))
+    if update.ndim != operand.ndim or any(
+        u > d for u, d in zip(update.shape, operand.shape, strict=False)
+    ):
+        raise TypeError(
+            "lax.dynamic_update_slice: update must have the operand's number of axes "
+            f"and fit in it, got {update.short()} for {operand.short()}"
+        )
+    _check_indices("dynamic_update_slice", operand, indices)
+    return ShapedArray(operand.shape, dtype, operand.weak_type and update.weak_type)
+
+
+def _update_lower(ctx: Any, x: str, update: str, *indices: str) -> str:
+    aval, update_aval, *index_avals = ctx.avals_in
+    starts, scalar = _emit_indices(ctx, indices, index_avals)
+    rank = families.storage(aval).ndim
+    starts += [ctx.block.constant(0, scalar)] * (rank - aval.ndim)
+    return ctx.block.op1(
+        "stablehlo.dynamic_update_slice",
+        [x, update, *starts],
+        [aval, update_aval, *[scalar] * rank],
+        ctx.avals_out[0],
+    )
+
+
+def _update_jvp(primals: Any, tangents: Any) -> Any:
+    x, update, *indices = primals
+    out = dynamic_update_slice_p.bind(x, update, *indices)
+    tx, tu = tangents[:2]
+    if type(tx) is Zero and type(tu) is Zero:
+        return out, Zero(avals.aval_of(out).to_tangent())
+    parts = (families.instantiate(tx), families.instantiate(tu))
+    return out, dynamic_update_slice_p.bind(*parts, *indices)
+
+
+def _update_transpose(cts: Any, x: Any, update: Any, *indices: Any) -> Any:
+    (ct,) = cts
+    for_x = for_update = None
+    aval = update.aval if type(update) is Linear else avals.aval_of(update)
+    if type(x) is Linear:
+        for_x = Zero(x.aval)
+        if type(ct) is not Zero:
+            hole = shaping.full(aval.shape, 0, aval.dtype)
+            for_x = dynamic_update_slice_p.bind(ct, hole, *indices)
+    if type(update) is Linear:
+        for_update = Zero(aval)
+        if type(ct) is not Zero:
+            for_update = dynamic_slice_p.bind(ct, *indices, slice_sizes=aval.shape)
+    return [for_x, for_update, *[None] * len(indices)]
+
+
+def _update_batch(axis: Any, args: Any, dims: Any) -> Any:
+    x, update, *indices = args
+    dx, du, *index_dims = dims
+    if all(d is None for d in index_dims):
+        x = families.at_front(axis, x, dx)
+        update = families.at_front(axis, update, du)
+        return dynamic_update_slice_p.bind(x, update, np.int32(0), *indices), 0
+    vectors, vector_dim = _index_vectors(axis, indices, index_dims)
+    every = tuple(range(len(indices)))
+    return scatter.scatter_p.batch(
+        axis,
+        (x, vectors, update),
+        (dx, vector_dim, du),
+        dimension_numbers=scatter.ScatterDimensionNumbers(every, (), every),
+        indices_are_sorted=True,
+        unique_indices=True,
+        mode=gather.CLIP,
+        update_olympuspr=None,
+        update_consts=(),
+    )
+
+
+def _update_reference(x: Any, update: Any, *indices: Any) -> Any:
+    out = np.array(x)
+    out[_starts(x.shape, indices, update.shape)] = update
+    return out
+
+
+dynamic_update_slice_p = Primitive(
+    "dynamic_update_slice",
+    abstract=_update_abstract,
+    lower=_update_lower,
+    jvp=_update_jvp,
+    transpose=_update_transpose,
+    batch=_update_batch,
+    reference=_update_reference,
+    file=_FILE,
+)
+
+
+def dynamic_update_slice(
+    operand: Any,
+    update: Any,
+    start_indices: Any,
+    *,
+    allow_negative_indices: Any = True,
+) -> Any:
+    """An array with a part replaced, at a computed position.
+
+    Args:
+      operand: array.
+      update: array of the same dtype and number of axes, what is put there.
+      start_indices: an integer scalar for each axis; negative ones count from the end,
+        and a part that would reach outside is moved inside.
+      allow_negative_indices: False where none is negative: saves instructions.
+
+    Raises:
+      TypeError: the update does not fit.
+
+    Source: `stablehlo.dynamic_update_slice`.
+    """
+    starts = _positions(
+        avals.aval_of(operand).shape,
+        start_indices,
+        allow_negative_indices,
+        "lax.dynamic_update_slice",
+    )
+    return dynamic_update_slice_p.bind(operand, update, *starts)
+
+
+# -- along one axis --------------------------------------------------------------------
+
+
+def _along(operand: Any, axis: Any, index: Any, where: str) -> tuple[int, list[Any]]:
+    rank = avals.aval_of(operand).ndim
+    axis = sizes.canonicalize_axis(axis, rank, where)
+    starts: list[Any] = [0] * rank
+    starts[axis] = index
+    return axis, starts
+
+
+def dynamic_slice_in_dim(
+    operand: Any,
+    start_index: Any,
+    slice_size: int,
+    axis: int = 0,
+    *,
+    allow_negative_indices: bool = True,
+) -> Any:
+    """A part of fixed size along one axis, from a computed position.
+
+    Args:
+      operand: array.
+      start_index: integer scalar; see `dynamic_slice`.
+      slice_size: the part's size.
+      axis: the axis; may be negative.
+      allow_negative_indices: False where none is negative: saves instructions.
+    """
+    axis, starts = _along(operand, axis, start_index, "lax.dynamic_slice_in_dim")
+    window = list(avals.aval_of(operand).shape)
+    window[axis] = int(slice_size)
+    return dynamic_slice(
+        operand, starts, window, allow_negative_indices=allow_negative_indices
+    )
+
+
+def dynamic_index_in_dim(
+    operand: Any,
+    index: Any,
+    axis: int = 0,
+    keepdims: bool = True,
+    *,
+    allow_negative_indices: bool = True,
+) -> Any:
+    """The slice of an array at one computed position of an axis.
+
+    Args:
+      operand: array.
+      index: integer scalar; see `dynamic_slice`.
+      axis: the axis; may be negative.
+      keepdims: keep the axis, with size 1.
+      allow_negative_indices: False where none is negative: saves instructions.
+    """
+    out = dynamic_slice_in_dim(
+        operand, index, 1, axis, allow_negative_indices=allow_negative_indices
+    )
+    return out if keepdims else shaping.squeeze(out, (axis,))
+
+
+def dynamic_update_slice_in_dim(
+    operand: Any,
+    update: Any,
+    start_index: Any,
+    axis: int,
+    *,
+    allow_negative_indices: bool = True,
+) -> Any:
+    """An array with a part replaced along one axis, at a computed position.
+
+    Args:
+      operand: array.
+      update: what is put there; of the operand's size along the other axes.
+      start_index: integer scalar; see `dynamic_slice`.
+      axis: the axis; may be negative.
+      allow_negative_indices: False where none is negative: saves instructions.
+    """
+    _, starts = _along(operand, axis, start_index, "lax.dynamic_update_slice_in_dim")
+    return dynamic_update_slice(
+        operand, update, starts, allow_negative_indices=allow_negative_indices
+    )
+
+
+def dynamic_update_index_in_dim(
+    operand: Any,
+    update: Any,
+    index: Any,
+    axis: int,
+    *,
+    allow_negative_indices: bool = True,
+) -> Any:
+    """An array with the slice at one computed position of an axis replaced.
+
+    Args:
+      operand: array.
+      update: what is put there, with the axis (of size 1) or without it.
+      index: integer scalar; see `dynamic_slice`.
+      axis: the axis; may be negative.
+      allow_negative_indices: False where none is negative: saves instructions.
+    """
+    rank = avals.aval_of(operand).ndim
+    axis = sizes.canonicalize_axis(axis, rank, "lax.dynamic_update_index_in_dim")
+    if avals.aval_of(update).ndim != rank:
+        update = shaping.expand_dims(update, (axis,))
+    return dynamic_update_slice_in_dim(
+        operand, update, index, axis, allow_negative_indices=allow_negative_indices
+    )
