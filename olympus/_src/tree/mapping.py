@@ -18,7 +18,6 @@ from olympus._src.tree.flattening import (
 )
 from olympus._src.tree.registry import default_registry
 
-
 Function = Callable[..., Any]
 
 
