@@ -48,6 +48,9 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
     return placement.put(np.asarray(x), aval, device)
 
 
+from_host = placement.put  # an array with a copy of a NumPy array; compiles nothing
+
+
 def _scalar(x: Any) -> ArrayImpl:
     """A Python scalar on the default device; recent ones are kept."""
     key = (type(x), x if x else repr(x), config.trace_context())

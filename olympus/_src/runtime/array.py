@@ -217,6 +217,20 @@ class ArrayImpl:
             raise deleted(self)
         return host
 
+    def host_view(self) -> np.ndarray | None:
+        """A read-only view of its value, if that is ready on the CPU; else None.
+
+        Reading small parts through it is cheaper than running a program. Arrays the user
+        committed to a device have none, so that results stay where they should.
+        """
+        if self._committed or not isinstance(self.aval.dtype, np.dtype):
+            return None
+        if self._host is None:
+            device = self.single_device
+            if device is None or device.platform != "cpu" or not self.is_ready():
+                return None
+        return self._value
+
     def _fetch(self) -> np.ndarray:
         self._check_alive()
         try:
