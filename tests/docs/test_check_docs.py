@@ -33,11 +33,20 @@ def test_a_failing_cell_is_found_at_its_line(tmp_path, monkeypatch, capsys):
     assert "ZeroDivisionError" in printed
 
 
+TAGS = ":tags: [raises-exception]\n"
+
+
 def test_a_tagged_cell_must_raise(tmp_path, monkeypatch, capsys):
-    tags = ":tags: [raises-exception]\n"
-    assert run(tmp_path, monkeypatch, cell(tags + "1 / 0")) == 0
-    assert run(tmp_path, monkeypatch, cell(tags + "1 / 1")) == 1
+    named = "# raises ZeroDivisionError"
+    assert run(tmp_path, monkeypatch, cell(f"{TAGS}1 / 0  {named}")) == 0
+    assert run(tmp_path, monkeypatch, cell(f"{TAGS}1 / 1  {named}")) == 1
     assert "raised nothing" in capsys.readouterr().out
+
+
+def test_a_tagged_cell_must_raise_what_it_names(tmp_path, monkeypatch, capsys):
+    assert run(tmp_path, monkeypatch, cell(f"{TAGS}1 / 0  # raises TypeError")) == 1
+    assert run(tmp_path, monkeypatch, cell(f"{TAGS}1 / 0")) == 1
+    assert "expected TypeError" in capsys.readouterr().out
 
 
 def test_plain_python_blocks_run(tmp_path, monkeypatch, capsys):
