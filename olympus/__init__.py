@@ -55,8 +55,8 @@ from olympus._src.foundation.config import numpy_rank_promotion as numpy_rank_pr
 from olympus._src.foundation.config import threefry_partitionable as threefry_partitionable
 
 _PAGES = frozenset(
-    "debug dtypes errors experimental lax monitoring nn numpy random stages tree "
-    "tree_util typing".split()
+    "core debug dtypes errors experimental extend lax monitoring nn numpy random stages "
+    "tree tree_util typing".split()
 )
 
 

@@ -44,7 +44,8 @@ class ShapedArray(AbstractValue):
       weak_type: the dtype comes from a Python scalar and gives way in promotion.
 
     Example:
-      >>> ShapedArray((3,), np.dtype('float32'))
+      >>> from olympus.core import ShapedArray
+      >>> ShapedArray((3,), "float32")
       ShapedArray(float32[3])
     """
 
