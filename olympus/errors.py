@@ -16,7 +16,7 @@ from olympus._src.foundation.errors import (
     TypePromotionError,
     UnexpectedTracerError,
 )
-from olympus._src.runtime.errors import OlympusRuntimeError
+from olympus._src.runtime.versions import XlaRuntimeError as OlympusRuntimeError
 
 __all__ = [
     "ConcretizationTypeError",

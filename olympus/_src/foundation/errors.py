@@ -20,7 +20,7 @@
         ├── LeakError                         a trace ended, its values live on
         ├── InternalError                     an invariant of olympus is broken
         └── OlympusRuntimeError               the compiler or a device refused; it is
-                                              the compiler's own, see runtime.errors
+                                              the engine's, see runtime.versions
 
 Classes take a finished message: the room that raises knows the function, the argument
 and the remedy.
