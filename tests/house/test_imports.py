@@ -10,8 +10,9 @@ import pytest
 
 from house import source
 
-# Costly to import, and paid by every program that imports olympus.
-HEAVY = {"asyncio", "dataclasses", "inspect", "scipy", "unittest", "multiprocessing"}
+# Costly to import, and paid by every program that imports olympus. (inspect is not
+# among them: numpy imports it.)
+HEAVY = {"asyncio", "dataclasses", "scipy", "unittest", "multiprocessing"}
 
 
 def _where(path, node):

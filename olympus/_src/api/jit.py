@@ -292,7 +292,7 @@ class JitFunction:
             record = signatures.Retrace(call, state.records, traced.duration_s)
             state.records.append(record)
         if config.explain_cache_misses.value:
-            logs.info(f"TRACING CACHE MISS: {record}")
+            logs.warning(f"TRACING CACHE MISS: {record}")
         return traced
 
     def _lower(self, traced: Traced, device: Any) -> evaluate.LoweredProgram:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -251,8 +252,6 @@ def trace_to_olympuspr(
 
 def _check_leaks(t: DynamicOlympusprTrace) -> None:
     """Raises if somebody still holds a tracer of a trace that has ended."""
-    import gc  # noqa: PLC0415 - a debugging aid; nobody else needs it
-
     gc.collect()
     alive = [
         x
