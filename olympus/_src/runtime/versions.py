@@ -135,7 +135,7 @@ def to_numpy(buffer: object, dtype: np.dtype) -> np.ndarray:
     """A read-only NumPy array of a computed buffer of any dtype and device."""
     if JAXLIB_VERSION >= (0, 11):
         return buffer._to_np_array_did_copy()[0]
-    shape = buffer.shape
+    shape = buffer.aval.shape
     n_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     if buffer.platform() != "cpu" or buffer.on_device_size_in_bytes() != n_bytes:
         return buffer._single_device_array_to_np_array_did_copy()[0]
