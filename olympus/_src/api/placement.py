@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from olympus._src.core import trace
 from olympus._src.foundation import caching, config
 from olympus._src.interpreters import evaluate
 from olympus._src.runtime import array as array_
-from olympus._src.runtime import client, placement
+from olympus._src.runtime import client, placement, versions
 
 ArrayImpl = array_.ArrayImpl
 
@@ -56,6 +57,33 @@ def process_index(backend: str | None = None) -> int:
 def process_count(backend: str | None = None) -> int:
     """Number of processes that compute together."""
     return client.process_count()
+
+
+def process_indices(backend: str | None = None) -> list[int]:
+    """Indices of all processes that compute together."""
+    return client.process_indices()
+
+
+host_id = process_index
+host_count = process_count
+host_ids = process_indices
+
+
+def print_environment_info(return_string: bool = False) -> str | None:
+    """Prints what a report of a problem should say of the machine and the versions."""
+    lines = [
+        f"jaxlib: {versions.version.__version__}",
+        f"numpy: {np.__version__}",
+        f"python: {sys.version}",
+        f"platform: {sys.platform}",
+        f"devices ({device_count()} total): {devices()}",
+        f"process_count: {process_count()}",
+    ]
+    text = "\n".join(lines)
+    if return_string:
+        return text
+    print(text)
+    return None
 
 
 def device_put(x: Any, device: Any = None, *, src: Any = None, donate: bool = False, may_alias: bool | None = None) -> Any:

@@ -90,3 +90,17 @@ def aval_of_struct(x: Any) -> Any:
         return avals_.aval_of(x)
     dtype = dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True)
     return avals_.ShapedArray(tuple(x.shape), dtype, getattr(x, "weak_type", False))
+
+
+def typeof(x: Any) -> Any:
+    """The type of a value: shape, dtype and weak type.
+
+    Raises:
+      TypeError: `x` is not array-like.
+
+    Example:
+      >>> import olympus
+      >>> olympus.typeof(1.5)
+      ShapedArray(float32[], weak_type=True)
+    """
+    return avals_.aval_of(x)

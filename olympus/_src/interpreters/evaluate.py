@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import ir, trace
+from olympus._src.core import dtypes, ir, trace
 from olympus._src.foundation import caching, config, events, source
 from olympus._src.interpreters import partial_eval
 from olympus._src.lowering import module as lowering
@@ -230,6 +230,11 @@ class CompiledProgram:
         self, lowered: LoweredProgram, options: tuple[tuple[str, Any], ...]
     ) -> None:
         start = time.perf_counter()
+        if config.no_execution.value:
+            raise RuntimeError(
+                f"{lowered.module_name} would be compiled and run, but the setting "
+                "olympus_no_execution is on; trace only, or turn it off"
+            )
         self.lowered = lowered
         out_avals = list(lowered.out_avals)
         out_avals += [_TOKEN_AVAL] * len(lowered.effects)
@@ -247,6 +252,8 @@ class CompiledProgram:
         self._effects = lowered.effects
         plain = self._all_kept and not self._const_buffers and not self._effects
         self._run = self.executable.execute if plain else self._run_general
+        if config.debug_nans.value or config.debug_infs.value:
+            self._run = self._checking_numbers(self._run)
         self.duration_s = time.perf_counter() - start
         events.record_event_duration_secs(
             "/olympus/core/compile/backend_compile_duration", self.duration_s
@@ -270,6 +277,49 @@ class CompiledProgram:
             for effect, token in zip(self._effects, outs[n:], strict=True):
                 effect_tokens.last[effect] = token
         return outs[:n]
+
+
+    def _checking_numbers(self, run: Any) -> Any:
+        """`run`, then a look for NaN or infinity among the results."""
+
+        def checked(buffers: list[Any]) -> list[ArrayImpl]:
+            outs = run(buffers)
+            for found in filter(None, map(_bad_number, outs)):
+                self._blame(buffers, found)
+            return outs
+
+        return checked
+
+    def _blame(self, buffers: list[Any], found: str) -> None:
+        """Raises an error that names the operation that first made the number."""
+        program = self.lowered.program
+        if len(program.eqns) > 1 and not any(map(_is_deleted, buffers)):
+            args = [c for c in self.lowered.consts]
+            kept = [buffers[i] for i in self._kept]
+            avals = self.lowered.in_avals
+            args += [ArrayImpl(b, a) for b, a in zip(kept, avals, strict=True)]
+            # Each operation by itself: the one that makes the number raises.
+            ir.eval_olympuspr(program, (), *args)
+        name = self.lowered.module_name.removeprefix("jit_")
+        place = "" if current.position is None else f" at {current.position}"
+        raise FloatingPointError(
+            f"invalid value ({found}) encountered in {name}{place}; it was found "
+            "because olympus_debug_nans or olympus_debug_infs is on"
+        )
+
+
+def _is_deleted(buffer: Any) -> bool:
+    return buffer.is_deleted()
+
+
+def _bad_number(x: ArrayImpl) -> str | None:
+    """'nan' or 'inf' where the array holds one that the settings forbid."""
+    if not dtypes.issubdtype(x.dtype, np.inexact):
+        return None
+    value = np.asarray(x)
+    if config.debug_nans.value and np.isnan(value).any():
+        return "nan"
+    return "inf" if config.debug_infs.value and np.isinf(value).any() else None
 
 
 _TOKEN_AVAL = avals_.ShapedArray((0,), np.dtype(np.bool_))

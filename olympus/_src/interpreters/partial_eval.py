@@ -229,6 +229,12 @@ def trace_to_olympuspr(
       The program, and a value for each of its `constvars`; a value may be a tracer of
       an enclosing trace.
     """
+    if config.no_tracing.value:
+        raise RuntimeError(
+            f"{debug_info.func_name} would be traced for {debug_info.traced_for}, but "
+            "the setting olympus_no_tracing is on; call it with these types before, or "
+            "turn it off"
+        )
     t = DynamicOlympusprTrace(current.trace, debug_info)
     outer_scope = current.scope
     outer_position = current.position

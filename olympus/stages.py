@@ -1,0 +1,9 @@
+"""The stages of a jitted function's call: traced, lowered, compiled."""
+
+from olympus._src.api.jit import JitFunction as Wrapped
+from olympus._src.api.stages import ArgInfo as ArgInfo
+from olympus._src.api.stages import Compiled as Compiled
+from olympus._src.api.stages import Lowered as Lowered
+from olympus._src.api.stages import Traced as Traced
+
+__all__ = ["ArgInfo", "Compiled", "Lowered", "Traced", "Wrapped"]
