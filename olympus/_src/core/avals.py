@@ -107,6 +107,15 @@ class ShapedArray(AbstractValue):
         weak = ", weak_type=True" if self.weak_type else ""
         return f"ShapedArray({self.str_long()}{weak})"
 
+    @property
+    def storage(self) -> ShapedArray:
+        """The type of the buffer: its own, or that of the words of opaque elements."""
+        dtype = self.dtype
+        if not isinstance(dtype, dtypes.ExtendedDType):
+            return self
+        words_shape, word = dtype.physical
+        return ShapedArray(self.shape + words_shape, word)
+
     def strip_weak_type(self) -> ShapedArray:
         return ShapedArray(self.shape, self.dtype) if self.weak_type else self
 

@@ -41,14 +41,16 @@ class prng_key(extended):
 class ExtendedDType:
     """A dtype whose elements are opaque; abstract.
 
-    A subclass sets `name`, `itemsize` (bytes of an element's representation) and
-    `type` (its family, a subclass of `extended`), and defines `__eq__` and `__hash__`.
+    A subclass sets `name`, `itemsize` (bytes of an element's representation),
+    `physical` (shape and dtype of the words that hold an element) and `type` (its
+    family, a subclass of `extended`), and defines `__eq__` and `__hash__`.
     """
 
     __slots__ = ()
 
     name: str
     itemsize: int
+    physical: tuple[tuple[int, ...], np.dtype]
     type: type[extended]
 
     # What NumPy's dtypes answer, so that code may ask any dtype.

@@ -51,6 +51,11 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
 from_host = placement.put  # an array with a copy of a NumPy array; compiles nothing
 
 
+def with_aval(x: ArrayImpl, aval: Any) -> ArrayImpl:
+    """The same buffer seen as another type of the same storage: keys and their words."""
+    return ArrayImpl(x._buffer, aval, x.committed)
+
+
 def _scalar(x: Any) -> ArrayImpl:
     """A Python scalar on the default device; recent ones are kept."""
     key = (type(x), x if x else repr(x), config.trace_context())

@@ -457,9 +457,7 @@ def emit_transpose(ctx: Any, x: str, aval: Any, out: Any, order: Any) -> str:
 
 def storage(aval: Any) -> Any:
     """The type of the buffer of a value: its own, or for keys that of their words."""
-    if isinstance(aval.dtype, dtypes.ExtendedDType):
-        return ShapedArray(*types.physical(aval))
-    return aval
+    return aval.storage
 
 
 # -- reductions ------------------------------------------------------------------------

@@ -53,10 +53,8 @@ def tensor_type(aval: Any) -> str:
 
 def physical(aval: Any) -> tuple[tuple[int, ...], np.dtype]:
     """Shape and dtype of the buffer that holds values of `aval`."""
-    if isinstance(aval.dtype, dtypes.ExtendedDType):
-        inner_shape, inner_dtype = aval.dtype.physical
-        return aval.shape + inner_shape, inner_dtype
-    return aval.shape, aval.dtype
+    stored = aval.storage
+    return stored.shape, stored.dtype
 
 
 def token_type() -> str:

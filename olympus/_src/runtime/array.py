@@ -232,10 +232,16 @@ class ArrayImpl:
         return self._value
 
     def _fetch(self) -> np.ndarray:
+        if self.aval.storage is not self.aval:
+            raise _opaque(self)
+        return self.words()
+
+    def words(self) -> np.ndarray:
+        """What the buffer holds, on the host: the value, or opaque elements' words."""
         self._check_alive()
         try:
             if self.single_device is not None:
-                return transfer.to_host(self._buffer, self.aval.dtype)
+                return transfer.to_host(self._buffer, self.aval.storage.dtype)
             return self._gather()
         except Exception as error:
             raise self._explain(error) from host_errors.cause_of(error)
@@ -306,7 +312,7 @@ class ArrayImpl:
     # -- copies --
 
     def __reduce__(self) -> Any:
-        return _unpickle, (self._value, self.aval)
+        return _unpickle, (self.words(), self.aval)
 
     def __copy__(self) -> ArrayImpl:
         return _copied(self)
@@ -380,6 +386,8 @@ class ArrayImpl:
         return format(value[()] if value.ndim == 0 else value, spec)
 
     def __str__(self) -> str:
+        if self.aval.storage is not self.aval:
+            return _described(self)
         return str(self._value)
 
     def __repr__(self) -> str:
@@ -461,6 +469,15 @@ def deleted(array: ArrayImpl) -> RuntimeError:
     )
 
 
+def _opaque(array: ArrayImpl) -> TypeError:
+    """The error for reading elements that are no numbers."""
+    return TypeError(
+        f"Array: elements of dtype {array.dtype} are opaque and have no NumPy form, got "
+        f"a {array.aval.short()} to convert; take the words of random keys with "
+        "random.key_data(keys)"
+    )
+
+
 def _ambiguous(size: int) -> str:
     if size == 0:
         return (
@@ -475,8 +492,9 @@ def _ambiguous(size: int) -> str:
 
 def _rows(array: ArrayImpl, step: int = 1) -> Iterator[ArrayImpl]:
     """The sub-arrays along the first axis, copied from the value on the host."""
-    value = array._value
+    value = array.words() if array.aval.storage is not array.aval else array._value
     aval = array.aval.update(shape=array.aval.shape[1:])
+    stored = aval.storage
     committed = array._committed
     device = array.single_device
     if device is None:
@@ -485,7 +503,8 @@ def _rows(array: ArrayImpl, step: int = 1) -> Iterator[ArrayImpl]:
     put = transfer.to_device
     for row in value[::step]:
         # A row of a vector is a NumPy scalar; its array is wanted.
-        yield ArrayImpl(put(np.asarray(row), aval, place, committed), aval, committed)
+        buffer = put(np.asarray(row), stored, place, committed)
+        yield ArrayImpl(buffer, aval, committed)
 
 
 def _copied(array: ArrayImpl) -> ArrayImpl:
@@ -495,18 +514,22 @@ def _copied(array: ArrayImpl) -> ArrayImpl:
 
 def _unpickle(value: Any, aval: Any) -> ArrayImpl:
     """Rebuilds a pickled array on the default device."""
-    wanted = getattr(aval, "shape", None), getattr(aval, "dtype", None)
+    stored = getattr(aval, "storage", None)
+    wanted = getattr(stored, "shape", None), getattr(stored, "dtype", None)
     if not isinstance(value, np.ndarray) or (value.shape, value.dtype) != wanted:
         raise ValueError(
             "Array: a pickle must hold a NumPy array and its aval, got "
             f"{type(value).__name__} for {aval!r}; the file is damaged"
         )
     place = default_placement()
-    return ArrayImpl(transfer.to_device(value, aval, place, False), aval)
+    return ArrayImpl(transfer.to_device(value, stored, place, False), aval)
 
 
 def _described(array: ArrayImpl) -> str:
     """The printed form: NumPy's layout, then dtype and weak type."""
+    if array.aval.storage is not array.aval:
+        words = "" if array.is_deleted() else f" overlaying:\n{array.words()}"
+        return f"Array({array.shape}, dtype={array.dtype.name}){words}"
     start = "Array("
     facts = f"dtype={array.dtype.name}"
     if array.weak_type:

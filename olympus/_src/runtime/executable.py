@@ -198,7 +198,7 @@ class Executable:
             self.shardings = list(shardings)
             self.devices = loaded.local_devices()
         self._handlers = [
-            versions.result_handler(aval, sharding, committed)
+            versions.result_handler(aval.storage, sharding, committed)
             for aval, sharding in zip(self.out_avals, self.shardings, strict=True)
         ]
         self.execute = self._executor(has_side_effects)

@@ -1,0 +1,146 @@
+"""What random keys are: the generators there are, and the dtype of their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes
+from olympus._src.foundation import config
+
+_WORD = np.dtype(np.uint32)
+
+
+class KeyImplementation:
+    """A generator of random bits that is steered by keys.
+
+    The functions work on arrays of words, whose last axes are those of a key. Axes
+    before them are any number of keys side by side.
+
+    Args:
+      name: how users ask for it, as in `threefry2x32`.
+      tag: the short name printed in dtypes, as in `key<fry>`.
+      key_shape: shape of one key's words, which are uint32.
+      seed: `(integers) -> words`; the words of one key for each integer.
+      split: `(words, shape) -> words`; new axes of `shape` behind those of the keys.
+      random_bits: `(words, bit_width, shape) -> unsigned integers`; axes as `split`.
+      fold_in: `(words, uint32) -> words`; one integer for each key, or one for all.
+    """
+
+    __slots__ = (
+        "dtype",
+        "fold_in",
+        "key_shape",
+        "name",
+        "random_bits",
+        "seed",
+        "split",
+        "tag",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        tag: str,
+        key_shape: tuple[int, ...],
+        seed: Callable[..., Any],
+        split: Callable[..., Any],
+        random_bits: Callable[..., Any],
+        fold_in: Callable[..., Any],
+    ) -> None:
+        self.name = name
+        self.tag = tag
+        self.key_shape = tuple(key_shape)
+        self.seed = seed
+        self.split = split
+        self.random_bits = random_bits
+        self.fold_in = fold_in
+        self.dtype = KeyType(self)
+
+    def __repr__(self) -> str:
+        return self.tag
+
+    def __reduce__(self) -> Any:
+        return find, (self.name,)
+
+
+class KeyType(dtypes.ExtendedDType):
+    """The dtype of keys of one implementation, printed as in `key<fry>`."""
+
+    __slots__ = ("implementation", "itemsize", "name", "physical")
+
+    type = dtypes.prng_key
+
+    def __init__(self, implementation: KeyImplementation) -> None:
+        self.implementation = implementation
+        self.name = f"key<{implementation.tag}>"
+        self.physical = (implementation.key_shape, _WORD)
+        self.itemsize = int(np.prod(implementation.key_shape)) * _WORD.itemsize
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is KeyType
+            and other.implementation.name == self.implementation.name
+        )
+
+    def __hash__(self) -> int:
+        return hash((KeyType, self.implementation.name))
+
+    def __reduce__(self) -> Any:
+        return _dtype_of, (self.implementation.name,)
+
+
+def _dtype_of(name: str) -> KeyType:
+    return find(name).dtype
+
+
+registry: dict[str, KeyImplementation] = {}
+
+
+def register(implementation: KeyImplementation) -> KeyImplementation:
+    """Makes an implementation known by its name.
+
+    Raises:
+      ValueError: the name is taken.
+    """
+    if implementation.name in registry:
+        raise ValueError(
+            f"random: the name of a key implementation must be new, got "
+            f"{implementation.name!r}, which is registered; choose another"
+        )
+    registry[implementation.name] = implementation
+    return implementation
+
+
+def find(spec: Any) -> KeyImplementation:
+    """The implementation that a user names; None is the default one.
+
+    Args:
+      spec: a name, an implementation, a dtype of keys, or None.
+
+    Raises:
+      ValueError: there is none of that name.
+      TypeError: `spec` is nothing of the kind.
+    """
+    if spec is None:
+        spec = config.default_prng_impl.value
+    if isinstance(spec, KeyImplementation):
+        return spec
+    if isinstance(spec, KeyType):
+        return spec.implementation
+    if not isinstance(spec, str):
+        raise TypeError(
+            "random: impl must be the name of a key implementation or a dtype of keys, "
+            f"got {spec!r}; for example impl='threefry2x32'"
+        )
+    found = registry.get(spec)
+    if found is None:
+        known = ", ".join(repr(name) for name in registry)
+        raise ValueError(
+            f'unrecognized PRNG implementation "{spec}": random: impl must be one of '
+            f"{known}"
+        )
+    return found
