@@ -68,7 +68,9 @@ class _Words:
 
     def rotate(self, x: str, distance: int) -> str:
         high = self("shift_left", x, self.number(distance))
-        return self("or", high, self("shift_right_logical", x, self.number(32 - distance)))
+        return self(
+            "or", high, self("shift_right_logical", x, self.number(32 - distance))
+        )
 
 
 def _threefry_reference(k1: Any, k2: Any, x1: Any, x2: Any) -> Any:

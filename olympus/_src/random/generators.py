@@ -63,7 +63,9 @@ def _iota(dtype: np.dtype, size: int) -> Any:
 
 
 def _high_word(x: Any) -> Any:
-    high = elementwise.shift_right_logical(x, np.asarray(32, avals.aval_of(x).dtype)[()])
+    high = elementwise.shift_right_logical(
+        x, np.asarray(32, avals.aval_of(x).dtype)[()]
+    )
     return elementwise.convert(high, _U32)
 
 

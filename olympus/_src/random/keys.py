@@ -85,7 +85,9 @@ random_split_p = _keyed(
 
 def _fold_in_abstract(keys: Any, msgs: Any) -> Any:
     _check_keys("random_fold_in", keys)
-    return ShapedArray(families.common_shape("random_fold_in", (keys, msgs)), keys.dtype)
+    return ShapedArray(
+        families.common_shape("random_fold_in", (keys, msgs)), keys.dtype
+    )
 
 
 def _fold_in_decompose(keys: Any, msgs: Any) -> Any:
@@ -373,7 +375,7 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
     return _seeded("key", seed, _find_implementation(impl, dtype))
 
 
-def PRNGKey(seed: Any, *, impl: Any = None) -> Any:  # noqa: N802 - the field's name
+def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
     """A random key from an integer, as an array of its words.
 
     Such an array says nothing of its generator; `key` makes keys that do.
