@@ -1,5 +1,5 @@
-"""For libraries that extend olympus with operations and passes of their own."""
+"""For libraries that extend olympus."""
 
-from olympus.extend import core
+from olympus.extend import core as core
 
 __all__ = ["core"]

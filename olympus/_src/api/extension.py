@@ -1,0 +1,196 @@
+"""Doors for libraries that define primitives of their own.
+
+The rules of a primitive are fields of its record. The tables users of the field know are
+windows on those fields: reading and writing one reads and writes the record, with the
+signature documented for the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, MutableMapping
+from typing import Any
+
+from olympus._src.core import primitive
+from olympus._src.core.rules import Linear, Zero
+from olympus._src.lax import families
+
+
+class Primitive(primitive.Primitive):
+    """A primitive to be filled in by its owner.
+
+    Args:
+      name: the printed name.
+      multiple_results: rules return sequences and `bind` a list.
+
+    Example:
+      >>> from olympus.extend import core
+      >>> twice_p = core.Primitive('twice')
+      >>> _ = twice_p.def_abstract_eval(lambda x: x)
+      >>> _ = twice_p.def_impl(lambda x: x + x)
+      >>> twice_p.bind(3.0)
+      6.0
+    """
+
+    __slots__ = ()
+
+    def __init__(self, name: str, multiple_results: bool = False) -> None:
+        super().__init__(
+            name,
+            multiple_results=multiple_results,
+            file="the library that defines it, or through the tables of "
+            "olympus.interpreters",
+        )
+
+    def def_impl(self, impl: Callable[..., Any]) -> Callable[..., Any]:
+        """Says how to compute it outside of jit: `impl(*args, **params)`."""
+        self.impl = impl
+        return impl
+
+    def def_abstract_eval(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Says its results' types: `rule(*avals, **params)`."""
+        self.abstract = rule
+        return rule
+
+    def def_effectful_abstract_eval(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Says its results' types and effects, as a pair."""
+        self.abstract = lambda *avals, **params: rule(*avals, **params)[0]
+        self.effects = lambda *avals, **params: frozenset(rule(*avals, **params)[1])
+        return rule
+
+
+class Window(MutableMapping[Any, Any]):
+    """A mapping from primitives to one field of their records.
+
+    Args:
+      field: the field's name.
+      enter: makes the field's rule from a rule in the table's signature.
+    """
+
+    def __init__(self, field: str, enter: Callable[[Any, Any], Any]) -> None:
+        self._field = field
+        self._enter = enter
+
+    def __getitem__(self, p: Any) -> Any:
+        rule = getattr(p, self._field)
+        if rule is None:
+            raise KeyError(p)
+        return getattr(rule, "as_written", rule)
+
+    def __setitem__(self, p: Any, rule: Any) -> None:
+        entered = self._enter(p, rule)
+        if entered is not rule:
+            entered.as_written = rule
+        setattr(p, self._field, entered)
+
+    def __delitem__(self, p: Any) -> None:
+        self[p]
+        setattr(p, self._field, None)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (p for p in primitive.registry.values() if getattr(p, self._field))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, p: object) -> bool:
+        return getattr(p, self._field, None) is not None
+
+
+def _transpose_rule(p: Any, rule: Any) -> Any:
+    """A rule of one cotangent for primitives with one result."""
+    if p.multiple_results:
+        return lambda cts, *args, **params: rule(cts, *args, **params)
+    return lambda cts, *args, **params: rule(cts[0], *args, **params)
+
+
+def _batch_rule(p: Any, rule: Any) -> Any:
+    return lambda axis, args, dims, **params: rule(args, dims, **params)
+
+
+primitive_jvps = Window("jvp", lambda p, rule: rule)
+primitive_transposes = Window("transpose", _transpose_rule)
+primitive_batchers = Window("batch", _batch_rule)
+fancy_primitive_batchers = Window("batch", lambda p, rule: rule)
+
+
+def defjvp(p: Any, *rules: Callable[..., Any] | None) -> None:
+    """Sets the jvp rule from one for each operand: `rule(tangent, *primals, **params)`."""
+    p.jvp = families.derivatives_rule(
+        p,
+        tuple(
+            None
+            if rule is None
+            else lambda t, out, *args, rule=rule, **params: rule(t, *args, **params)
+            for rule in rules
+        ),
+    )
+
+
+def defjvp2(p: Any, *rules: Callable[..., Any] | None) -> None:
+    """As `defjvp`, for rules `(tangent, result, *primals, **params)`."""
+    p.jvp = families.derivatives_rule(p, rules)
+
+
+def deflinear2(p: Any, transpose_rule: Callable[..., Any]) -> None:
+    """Sets the rules of an operation that is linear in all operands."""
+
+    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+        out = p.bind(*primals, **params)
+        given = [families.instantiate(t) for t in tangents]
+        return out, p.bind(*given, **params)
+
+    p.jvp = jvp
+    primitive_transposes[p] = transpose_rule
+
+
+def defvectorized(p: Any) -> None:
+    """Sets the batching rule of an elementwise operation."""
+    p.batch = families.elementwise_batch(p)
+
+
+def instantiate_zeros(x: Any) -> Any:
+    """A tangent as a value: zeros where it is a Zero."""
+    return families.instantiate(x)
+
+
+def is_undefined_primal(x: Any) -> bool:
+    """Whether `x` stands for an operand that a transposition is for."""
+    return type(x) is Linear
+
+
+def zeros_like_aval(aval: Any) -> Any:
+    """Zeros of a type."""
+    return families.instantiate(Zero(aval))
+
+
+def lower_fun(fun: Callable[..., Any], multiple_results: bool = True) -> Any:
+    """A lowering rule from a function over other operations."""
+
+    def decompose(*args: Any, **params: Any) -> Any:
+        return fun(*args, **params)
+
+    decompose.multiple_results = multiple_results  # type: ignore[attr-defined]
+    return decompose
+
+
+def register_lowering(
+    p: Any, rule: Any = None, platform: str | None = None, **_: Any
+) -> Any:
+    """Says how a primitive is lowered: by a rule made by `lower_fun`.
+
+    Raises:
+      NotImplementedError: a rule that builds MLIR operations; or one for one platform.
+    """
+    if rule is None:
+        return lambda given: register_lowering(p, given, platform)
+    if not hasattr(rule, "multiple_results") or platform is not None:
+        raise NotImplementedError(
+            f"register_lowering: the rule of {p} must be made by mlir.lower_fun for all "
+            "platforms; rules that build MLIR operations are not taken"
+        )
+    single = not p.multiple_results and rule.multiple_results
+    p.lower = None
+    p.decompose = (
+        (lambda *args, **params: rule(*args, **params)[0]) if single else rule
+    )
+    return rule

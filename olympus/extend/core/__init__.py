@@ -1,0 +1,43 @@
+"""The language's parts, for libraries that define primitives or read programs."""
+
+from olympus._src.api.extension import Primitive as Primitive
+from olympus._src.core.avals import AbstractToken as AbstractToken
+from olympus._src.core.checker import check_olympuspr as check_olympuspr
+from olympus._src.core.effects import Effect as Effect
+from olympus._src.core.effects import Effects as Effects
+from olympus._src.core.effects import no_effects as no_effects
+from olympus._src.core.ir import ClosedOlympuspr as ClosedOlympuspr
+from olympus._src.core.ir import DebugInfo as DebugInfo
+from olympus._src.core.ir import DropVar as DropVar
+from olympus._src.core.ir import Eqn as OlympusprEqn
+from olympus._src.core.ir import Literal as Literal
+from olympus._src.core.ir import Olympuspr as Olympuspr
+from olympus._src.core.ir import Var as Var
+from olympus._src.core.ir import program_as_function as olympuspr_as_fun
+from olympus._src.core.ir import subprograms as olympusprs_in_params
+from olympus._src.core.trace import set_current as set_current_trace
+from olympus._src.foundation.errors import (
+    InconclusiveDimensionOperation as InconclusiveDimensionOperation,
+)
+from olympus._src.foundation.errors import OlympusprTypeError as OlympusprTypeError
+
+__all__ = [
+    "AbstractToken",
+    "ClosedOlympuspr",
+    "DebugInfo",
+    "DropVar",
+    "Effect",
+    "Effects",
+    "InconclusiveDimensionOperation",
+    "Literal",
+    "Olympuspr",
+    "OlympusprEqn",
+    "OlympusprTypeError",
+    "Primitive",
+    "Var",
+    "check_olympuspr",
+    "no_effects",
+    "olympuspr_as_fun",
+    "olympusprs_in_params",
+    "set_current_trace",
+]

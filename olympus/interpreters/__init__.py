@@ -1,0 +1,8 @@
+"""The interpreters' tables, for libraries that define primitives."""
+
+from olympus.interpreters import ad as ad
+from olympus.interpreters import batching as batching
+from olympus.interpreters import mlir as mlir
+from olympus.interpreters import partial_eval as partial_eval
+
+__all__ = ["ad", "batching", "mlir", "partial_eval"]

@@ -1,0 +1,33 @@
+"""Differentiation rules of primitives."""
+
+from olympus._src.api.extension import defjvp as defjvp
+from olympus._src.api.extension import defjvp2 as defjvp2
+from olympus._src.api.extension import deflinear2 as deflinear2
+from olympus._src.api.extension import instantiate_zeros as instantiate_zeros
+from olympus._src.api.extension import is_undefined_primal as is_undefined_primal
+from olympus._src.api.extension import primitive_jvps as primitive_jvps
+from olympus._src.api.extension import primitive_transposes as primitive_transposes
+from olympus._src.api.extension import zeros_like_aval as zeros_like_aval
+from olympus._src.core.rules import Linear as UndefinedPrimal
+from olympus._src.core.rules import Zero as Zero
+from olympus._src.interpreters.ad import JVPTrace as JVPTrace
+from olympus._src.interpreters.ad import JVPTracer as JVPTracer
+from olympus._src.lax.families import add_any_p as add_jaxvals_p
+from olympus._src.lax.families import add_tangents as add_tangents
+
+__all__ = [
+    "JVPTrace",
+    "JVPTracer",
+    "UndefinedPrimal",
+    "Zero",
+    "add_jaxvals_p",
+    "add_tangents",
+    "defjvp",
+    "defjvp2",
+    "deflinear2",
+    "instantiate_zeros",
+    "is_undefined_primal",
+    "primitive_jvps",
+    "primitive_transposes",
+    "zeros_like_aval",
+]

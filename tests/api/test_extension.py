@@ -1,0 +1,69 @@
+"""Primitives defined from outside, through the documented tables."""
+
+import numpy as np
+import pytest
+
+import olympus
+from olympus._src.core import primitive
+from olympus.extend import core
+from olympus.interpreters import ad, batching, mlir
+
+
+@pytest.fixture
+def scaled_p():
+    """x * by, defined as a library would define it."""
+    p = core.Primitive("scaled")
+    p.def_abstract_eval(lambda x, *, by: x)
+    mlir.register_lowering(p, mlir.lower_fun(lambda x, *, by: [olympus.lax.mul(x, by)]))
+    ad.primitive_jvps[p] = lambda primals, tangents, *, by: (
+        p.bind(*primals, by=by),
+        p.bind(ad.instantiate_zeros(tangents[0]), by=by),
+    )
+
+    def transpose(ct, x, *, by):
+        assert ad.is_undefined_primal(x)
+        return [p.bind(ct, by=by)]
+
+    ad.primitive_transposes[p] = transpose
+    batching.primitive_batchers[p] = lambda args, dims, *, by: (
+        p.bind(*args, by=by),
+        dims[0],
+    )
+    yield p
+    del primitive.registry["scaled"]
+
+
+def test_it_computes_stages_differentiates_and_batches(scaled_p):
+    def f(x):
+        return scaled_p.bind(x, by=3.0)
+
+    x = np.float32(2)
+    assert float(f(x)) == float(olympus.jit(f)(x)) == 6.0
+    assert "scaled[by=3.0]" in str(olympus.make_olympuspr(f)(x))
+    assert float(olympus.grad(f)(x)) == 3.0
+    assert float(olympus.jit(olympus.grad(olympus.jit(f)))(x)) == 3.0
+    got = olympus.jit(olympus.vmap(f))(np.arange(3, dtype=np.float32))
+    np.testing.assert_array_equal(got, [0, 3, 6])
+
+
+def test_tables_are_windows_on_the_record(scaled_p):
+    rule = ad.primitive_transposes[scaled_p]
+    assert rule.__name__ == "transpose"
+    assert scaled_p in ad.primitive_jvps
+    assert scaled_p in set(batching.primitive_batchers)
+    del ad.primitive_jvps[scaled_p]
+    assert scaled_p.jvp is None
+    with pytest.raises(KeyError):
+        ad.primitive_jvps[scaled_p]
+    assert len(ad.primitive_jvps) > 50
+
+
+def test_an_implementation_alone():
+    p = core.Primitive("hosted")
+    p.def_impl(lambda x: np.float32(x) + 1)
+    assert p.bind(1.0) == 2.0
+    with pytest.raises(NotImplementedError, match="abstract"):
+        olympus.jit(p.bind)(1.0)
+    with pytest.raises(NotImplementedError, match="lower_fun"):
+        mlir.register_lowering(p, lambda ctx, x: x)
+    del primitive.registry["hosted"]
