@@ -1,0 +1,220 @@
+"""Special functions, elementwise: error functions and the gamma function's kin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals
+from olympus._src.core.primitive import Primitive
+from olympus._src.lax import families
+from olympus._src.lax.elementwise import add, exp, mul, neg, square
+from olympus._src.lowering import types
+
+_FILE = "lax/special.py"
+
+
+def _number(x: Any, value: float) -> Any:
+    """A number of x's dtype."""
+    return np.asarray(value, avals.aval_of(x).dtype)[()]
+
+
+def _chlo(name: str) -> Callable[..., str]:
+    """A lowering to an operation of CHLO, which the compiler expands."""
+
+    def lower(ctx: Any, *operands: str) -> str:
+        t = types.tensor_type(ctx.avals_out[0])
+        kinds = ", ".join([t] * len(operands))
+        return ctx.block.emit(f"chlo.{name} {', '.join(operands)} : {kinds} -> {t}")
+
+    return lower
+
+
+def _special(
+    name: str, derivative: Callable[..., Any] | None, reference: Callable[..., Any]
+) -> Primitive:
+    return families.elementwise(
+        name,
+        accepts=families.FLOAT,
+        lower=_chlo(name),
+        reference=reference,
+        derivatives=None if derivative is None else (derivative,),
+        file=_FILE,
+    )
+
+
+def _by_element(function: Callable[[float], float]) -> Callable[..., Any]:
+    """A function of Python floats as one of NumPy arrays."""
+
+    def apply(x: Any) -> Any:
+        wide = np.asarray(x, np.float64)
+        out = np.array([function(float(v)) for v in wide.reshape(-1)], np.float64)
+        return out.reshape(wide.shape).astype(x.dtype)
+
+    return apply
+
+
+def _lgamma_of(x: float) -> float:
+    if math.isinf(x) or (x <= 0 and x == math.floor(x)):
+        return math.inf
+    return math.lgamma(x)
+
+
+def _digamma_of(x: float) -> float:
+    """By recurrence up to 8, then the asymptotic series (Abramowitz, Stegun 6.3.18)."""
+    if x <= 0 and x == math.floor(x):
+        return math.nan
+    if x < 0:
+        return _digamma_of(1 - x) - math.pi / math.tan(math.pi * x)
+    total = 0.0
+    while x < 8:
+        total -= 1 / x
+        x += 1
+    z = 1 / (x * x)
+    tail = z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - z * (1 / 240 - z / 132))))
+    return total + math.log(x) - 0.5 / x - tail
+
+
+def _erf_inv_of(y: float) -> float:
+    """By bisection of erf, which Python has."""
+    if abs(y) >= 1:
+        return math.copysign(math.inf, y) if abs(y) == 1 else math.nan
+    low, high = 0.0, 6.0
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if math.erf(middle) < abs(y) else (low, middle)
+    return math.copysign(low, y)
+
+
+_TWO_BY_ROOT_PI = 2 / math.sqrt(math.pi)
+
+
+def _bell(x: Any, factor: float) -> Any:
+    """`factor * exp(-x^2)`."""
+    return mul(_number(x, factor), exp(neg(square(x))))
+
+
+erf_p = _special(
+    "erf", lambda t, out, x: mul(t, _bell(x, _TWO_BY_ROOT_PI)), _by_element(math.erf)
+)
+erfc_p = _special(
+    "erfc", lambda t, out, x: mul(t, _bell(x, -_TWO_BY_ROOT_PI)), _by_element(math.erfc)
+)
+erf_inv_p = _special(
+    "erf_inv",
+    lambda t, out, x: mul(t, mul(_number(x, 1 / _TWO_BY_ROOT_PI), exp(square(out)))),
+    _by_element(_erf_inv_of),
+)
+lgamma_p = _special(
+    "lgamma", lambda t, out, x: mul(t, digamma(x)), _by_element(_lgamma_of)
+)
+digamma_p = _special(
+    "digamma",
+    lambda t, out, x: mul(t, polygamma(_number(x, 1), x)),
+    _by_element(_digamma_of),
+)
+zeta_p = families.elementwise(
+    "zeta",
+    accepts=families.FLOAT,
+    lower=_chlo("zeta"),
+    derivatives=(None, lambda t, out, s, q: mul(t, _zeta_slope(s, q))),
+    file=_FILE,
+)
+polygamma_p = families.elementwise(
+    "polygamma",
+    accepts=families.FLOAT,
+    lower=_chlo("polygamma"),
+    derivatives=(
+        None,
+        lambda t, out, m, x: mul(t, polygamma(add(m, _number(m, 1)), x)),
+    ),
+    file=_FILE,
+)
+
+
+def _zeta_slope(s: Any, q: Any) -> Any:
+    return mul(neg(s), zeta(add(s, _number(s, 1)), q))
+
+
+# -- functions -------------------------------------------------------------------------
+
+
+def erf(x: Any) -> Any:
+    """Error function, `2/sqrt(pi)` times the integral of `exp(-t^2)` from 0 to x.
+
+    Args:
+      x: array of floats.
+
+    Source: `chlo.erf`.
+    """
+    return erf_p.bind(x)
+
+
+def erfc(x: Any) -> Any:
+    """`1 - erf(x)`, exact where erf(x) is close to 1.
+
+    Args:
+      x: array of floats.
+
+    Source: `chlo.erfc`.
+    """
+    return erfc_p.bind(x)
+
+
+def erf_inv(x: Any) -> Any:
+    """The number whose error function is `x`.
+
+    Args:
+      x: array of floats in [-1, 1].
+
+    Source: `chlo.erf_inv`.
+    """
+    return erf_inv_p.bind(x)
+
+
+def lgamma(x: Any) -> Any:
+    """Logarithm of the absolute value of the gamma function.
+
+    Args:
+      x: array of floats.
+
+    Source: `chlo.lgamma`.
+    """
+    return lgamma_p.bind(x)
+
+
+def digamma(x: Any) -> Any:
+    """Derivative of `lgamma`.
+
+    Args:
+      x: array of floats.
+
+    Source: `chlo.digamma`.
+    """
+    return digamma_p.bind(x)
+
+
+def polygamma(m: Any, x: Any) -> Any:
+    """Derivative of order `m` of `digamma`.
+
+    Args:
+      m: order, array of floats that are whole numbers from 0 on.
+      x: array of floats, of m's shape and dtype; scalars may stand beside arrays.
+
+    Source: `chlo.polygamma`.
+    """
+    return polygamma_p.bind(m, x)
+
+
+def zeta(x: Any, q: Any) -> Any:
+    """Hurwitz' zeta function, the sum of `(q + k)^-x` over k = 0, 1, ...
+
+    Args:
+      x: array of floats above 1.
+      q: array of floats, of x's shape and dtype; scalars may stand beside arrays.
+
+    Source: `chlo.zeta`.
+    """
+    return zeta_p.bind(x, q)
