@@ -1,5 +1,6 @@
 """Sphinx settings."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -34,7 +35,7 @@ napoleon_custom_sections = ["Source"]
 autodoc_member_order = "alphabetical"
 autodoc_typehints = "none"
 
-# -- the reference: one page for each public page ----------------------------------------
+# -- the reference: one page for each public page -------------------------------------
 
 _REFERENCE = Path(__file__).resolve().parent / "reference"
 _PACKAGE = Path(__file__).resolve().parent.parent / "olympus"
@@ -68,5 +69,13 @@ def _write_reference(app):
         (_REFERENCE / f"{page}.md").write_text(_reference_text(page), encoding="utf-8")
 
 
+def _to_restructured_text(app, what, name, thing, options, lines):
+    """Docstrings write `Array`s and `*args, **kwargs`, which the markup cannot."""
+    for i, line in enumerate(lines):
+        line = re.sub(r"(`[^`]+`)(?=\w)", r"\1\\ ", line)
+        lines[i] = line.replace("*args, **kwargs:", "args, kwargs:")
+
+
 def setup(app):
+    app.connect("autodoc-process-docstring", _to_restructured_text, priority=400)
     app.connect("builder-inited", _write_reference)
