@@ -2,7 +2,7 @@
 .PHONY: help demo test quick newest beside lint docs bench clean
 
 help:
-	@echo "make demo    a short tour of olympus"
+	@echo "make demo    train a classifier and show its programs"
 	@echo "make quick   the tests that take under two minutes"
 	@echo "make test    all tests, on the oldest and the newest jaxlib"
 	@echo "make lint    format, lint, imports, types, sizes"

@@ -1,0 +1,1 @@
+"""A tour of olympus: a classifier of handwritten digits, seen at every stage."""
