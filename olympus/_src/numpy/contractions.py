@@ -1,0 +1,630 @@
+"""Products of vectors, matrices and stacks of them; `einsum`."""
+
+from __future__ import annotations
+
+import importlib
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.interpreters import evaluate
+from olympus._src.lax import contraction, families, joining, reductions, shaping, sizes
+from olympus._src.lax import elementwise as lax
+from olympus._src.numpy import promotion
+
+aval_of = avals.aval_of
+
+
+def _operands(name: str, *args: Any) -> list[Any]:
+    """Checked arguments in one dtype."""
+    promotion.check_arraylike(name, *args)
+    return promotion.promote_dtypes(*args)
+
+
+def _contract(
+    name: str, x: Any, y: Any, numbers: Any, precision: Any, preferred: Any
+) -> Any:
+    """`dot_general`, its result in the preferred dtype or the operands'."""
+    a, b = aval_of(x), aval_of(y)
+    dtype = a.dtype if preferred is None else promotion.dtypes.as_dtype(preferred)
+    weak = a.weak_type and b.weak_type and preferred is None
+    (cx, cy), (bx, by) = numbers
+    for i, j in (*zip(cx, cy, strict=True), *zip(bx, by, strict=True)):
+        if a.shape[i] != b.shape[j]:
+            raise TypeError(
+                f"numpy.{name}: contracted sizes must be equal, got {a.shape[i]} of "
+                f"{a.short()} and {b.shape[j]} of {b.short()}"
+            )
+    if dtype == np.bool_:  # some product holds, where any does
+        as_int = np.dtype(np.int32)
+        counts = contraction.dot_general(
+            lax.convert(x, as_int), lax.convert(y, as_int), numbers
+        )
+        return lax.ne(counts, families.full_like(counts, 0))
+    out = contraction.dot_general(x, y, numbers, precision, dtype)
+    return lax.convert(out, aval_of(out).dtype, weak)
+
+
+@promotion.program(2)
+def matmul(
+    a: Any,
+    b: Any,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """The matrix product, over stacks of matrices.
+
+    Args:
+      a: array [..., n, k], or a vector [k].
+      b: array [..., k, m], or a vector [k].
+      precision: see `lax.dot_general`.
+      preferred_element_type: dtype of sums and result.
+
+    Returns:
+      Array [..., n, m]; a vector operand's axis is left out.
+
+    Raises:
+      ValueError: an operand is a scalar.
+      TypeError: sizes do not agree.
+
+    Source: `numpy.matmul`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.matmul(onp.ones((2, 3)), onp.ones(3))
+      Array([3., 3.], dtype=float32)
+    """
+    a, b = _operands("matmul", a, b)
+    x, y = aval_of(a), aval_of(b)
+    if not x.ndim or not y.ndim:
+        raise ValueError(
+            f"numpy.matmul: operands must have at least one axis, got {x.short()} and "
+            f"{y.short()}; use * for scalars"
+        )
+    if x.ndim == 1 or y.ndim == 1 or (x.ndim == 2 and y.ndim == 2):
+        return _matrix_by_vector(a, b, precision, preferred_element_type)
+    return _stacked(a, b, precision, preferred_element_type)
+
+
+def _matrix_by_vector(a: Any, b: Any, precision: Any, preferred: Any) -> Any:
+    """Products where one contraction serves: one operand is no stack."""
+    x, y = aval_of(a), aval_of(b)
+    cy = max(y.ndim - 2, 0)
+    out = _contract(
+        "matmul", a, b, (((x.ndim - 1,), (cy,)), ((), ())), precision, preferred
+    )
+    return out
+
+
+def _stacked(a: Any, b: Any, precision: Any, preferred: Any) -> Any:
+    x, y = aval_of(a), aval_of(b)
+    if y.ndim == 2:
+        return _matrix_by_vector(a, b, precision, preferred)
+    batch = promotion.result_shape("matmul", [x.shape[:-2], y.shape[:-2]])
+    a, a_axes = _batch_axes(a, batch)
+    b, b_axes = _batch_axes(b, batch)
+    shared = [k for k in range(len(batch)) if k in a_axes and k in b_axes]
+    bx = tuple([a_axes.index(k) for k in shared])
+    by = tuple([b_axes.index(k) for k in shared])
+    cx, cy = (aval_of(a).ndim - 1,), (aval_of(b).ndim - 2,)
+    out = _contract("matmul", a, b, ((cx, cy), (bx, by)), precision, preferred)
+    # The axes come out as: shared, a's own, rows, b's own, columns.
+    a_own = [k for k in a_axes if k not in shared]
+    b_own = [k for k in b_axes if k not in shared]
+    labels: list[Any] = [*shared, *a_own, "rows", *b_own, "columns"]
+    wanted: list[Any] = [k for k in range(len(batch)) if k in labels]
+    order = [labels.index(k) for k in [*wanted, "rows", "columns"]]
+    out = shaping.transpose(out, tuple(order))
+    missing = tuple([k for k in range(len(batch)) if k not in labels])
+    return shaping.expand_dims(out, missing) if missing else out
+
+
+def _batch_axes(x: Any, batch: tuple[int, ...]) -> tuple[Any, list[int]]:
+    """`x` without stack axes of size one, and which axis of `batch` each other is."""
+    shape = aval_of(x).shape[:-2]
+    offset = len(batch) - len(shape)
+    ones = tuple([k for k, n in enumerate(shape) if n == 1])
+    axes = [k + offset for k, n in enumerate(shape) if n != 1]
+    return (shaping.squeeze(x, ones) if ones else x), axes
+
+
+@promotion.program(2)
+def dot(
+    a: Any,
+    b: Any,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """The sum of products over a's last axis and b's second to last (or only) one.
+
+    Args:
+      a, b: arrays; a scalar multiplies.
+
+    Returns:
+      Array whose axes are a's without its last, then b's without the summed one.
+
+    Source: `numpy.dot`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.dot(onp.arange(3.0), onp.ones(3))
+      Array(3., dtype=float32)
+    """
+    a, b = _operands("dot", a, b)
+    x, y = aval_of(a), aval_of(b)
+    if not x.ndim or not y.ndim:
+        return lax.mul(a, b)
+    numbers = (((x.ndim - 1,), (max(y.ndim - 2, 0),)), ((), ()))
+    return _contract("dot", a, b, numbers, precision, preferred_element_type)
+
+
+@promotion.program(2)
+def vdot(
+    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
+    """The sum of products of all elements, those of `a` conjugated.
+
+    Source: `numpy.vdot`.
+    """
+    a, b = _operands("vdot", a, b)
+    a, b = _flat(_conjugate(a)), _flat(b)
+    numbers = (((0,), (0,)), ((), ()))
+    return _contract("vdot", a, b, numbers, precision, preferred_element_type)
+
+
+def _flat(x: Any) -> Any:
+    return shaping.reshape(x, (aval_of(x).size,))
+
+
+def _conjugate(x: Any) -> Any:
+    if dtypes.issubdtype(aval_of(x).dtype, np.complexfloating):
+        return lax.conj(x)
+    return x
+
+
+@promotion.program(2)
+def vecdot(
+    x1: Any,
+    x2: Any,
+    /,
+    *,
+    axis: int = -1,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """Dot products of vectors along an axis, over stacks; `x1` is conjugated.
+
+    Source: `numpy.vecdot`.
+    """
+    x1, x2 = _operands("vecdot", x1, x2)
+    x1 = _axis_last(x1, axis, "vecdot")
+    x2 = _axis_last(x2, axis, "vecdot")
+    row = shaping.expand_dims(_conjugate(x1), (aval_of(x1).ndim - 1,))
+    column = shaping.expand_dims(x2, (aval_of(x2).ndim,))
+    out = _product_of_matrices("vecdot", row, column, precision, preferred_element_type)
+    rank = aval_of(out).ndim
+    return shaping.squeeze(out, (rank - 2, rank - 1))
+
+
+def _axis_last(x: Any, axis: int, name: str) -> Any:
+    rank = aval_of(x).ndim
+    axis = sizes.canonicalize_axis(axis, rank, f"numpy.{name} axis")
+    return families.move_axis(x, axis, rank - 1)
+
+
+def _product_of_matrices(
+    name: str, a: Any, b: Any, precision: Any, preferred: Any
+) -> Any:
+    """`matmul` of operands with two axes at least."""
+    if aval_of(a).ndim == 2 and aval_of(b).ndim == 2:
+        numbers = (((1,), (0,)), ((), ()))
+        return _contract(name, a, b, numbers, precision, preferred)
+    return _stacked(a, b, precision, preferred)
+
+
+@promotion.program(2)
+def matvec(x1: Any, x2: Any, /) -> Any:
+    """Products of matrices [..., n, k] and vectors [..., k], over stacks.
+
+    Source: `numpy.matvec`.
+    """
+    x1, x2 = _operands("matvec", x1, x2)
+    column = shaping.expand_dims(x2, (aval_of(x2).ndim,))
+    out = _product_of_matrices("matvec", x1, column, None, None)
+    return shaping.squeeze(out, (aval_of(out).ndim - 1,))
+
+
+@promotion.program(2)
+def vecmat(x1: Any, x2: Any, /) -> Any:
+    """Products of vectors [..., n], conjugated, and matrices [..., n, k], over stacks.
+
+    Source: `numpy.vecmat`.
+    """
+    x1, x2 = _operands("vecmat", x1, x2)
+    row = shaping.expand_dims(_conjugate(x1), (aval_of(x1).ndim - 1,))
+    out = _product_of_matrices("vecmat", row, x2, None, None)
+    return shaping.squeeze(out, (aval_of(out).ndim - 2,))
+
+
+@promotion.program(2)
+def inner(
+    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
+    """The sum of products over the last axes.
+
+    Source: `numpy.inner`.
+    """
+    a, b = _operands("inner", a, b)
+    x, y = aval_of(a), aval_of(b)
+    if not x.ndim or not y.ndim:
+        return lax.mul(a, b)
+    numbers = (((x.ndim - 1,), (y.ndim - 1,)), ((), ()))
+    return _contract("inner", a, b, numbers, precision, preferred_element_type)
+
+
+@promotion.program(2)
+def outer(a: Any, b: Any, out: None = None) -> Any:
+    """Products of each element of `a` with each of `b`: array [a.size, b.size].
+
+    Source: `numpy.outer`.
+    """
+    promotion.check_out("outer", out)
+    a, b = _operands("outer", a, b)
+    n, m = aval_of(a).size, aval_of(b).size
+    rows = shaping.broadcast_in_dim(_flat(a), (n, m), (0,))
+    return lax.mul(rows, shaping.broadcast_in_dim(_flat(b), (n, m), (1,)))
+
+
+@promotion.program(2)
+def kron(a: Any, b: Any) -> Any:
+    """The Kronecker product: blocks of `b`, one for each element of `a`.
+
+    Source: `numpy.kron`.
+    """
+    a, b = _operands("kron", a, b)
+    rank = max(aval_of(a).ndim, aval_of(b).ndim)
+    x, y = _to_rank(a, rank), _to_rank(b, rank)
+    both = [n for pair in zip(x.shape, y.shape, strict=True) for n in pair]
+    left = shaping.broadcast_in_dim(
+        shaping.reshape(a, x.shape), both, range(0, 2 * rank, 2)
+    )
+    right = shaping.broadcast_in_dim(
+        shaping.reshape(b, y.shape), both, range(1, 2 * rank, 2)
+    )
+    shape = tuple([n * m for n, m in zip(x.shape, y.shape, strict=True)])
+    return shaping.reshape(lax.mul(left, right), shape)
+
+
+def _to_rank(x: Any, rank: int) -> Any:
+    aval = aval_of(x)
+    return aval.update(shape=(1,) * (rank - aval.ndim) + aval.shape)
+
+
+@promotion.program(2)
+def tensordot(
+    a: Any,
+    b: Any,
+    axes: Any = 2,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """The sum of products over chosen axes.
+
+    Args:
+      a, b: arrays.
+      axes: a number n for a's last n and b's first n axes, or a pair of an axis, or a
+        sequence of axes, of each.
+
+    Source: `numpy.tensordot`.
+    """
+    a, b = _operands("tensordot", a, b)
+    x, y = aval_of(a), aval_of(b)
+    cx, cy = _paired_axes(x, y, axes)
+    numbers = ((cx, cy), ((), ()))
+    return _contract("tensordot", a, b, numbers, precision, preferred_element_type)
+
+
+def _paired_axes(x: Any, y: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    if isinstance(axes, (int, np.integer)):
+        n = operator.index(axes)
+        if n > min(x.ndim, y.ndim) or n < 0:
+            raise TypeError(
+                f"numpy.tensordot: axes must be at most the operands' ranks, got {n} "
+                f"for {x.short()} and {y.short()}"
+            )
+        return tuple(range(x.ndim - n, x.ndim)), tuple(range(n))
+    if len(axes) != 2:
+        raise TypeError(
+            f"numpy.tensordot: axes must be a number or a pair, got {axes!r}"
+        )
+    pair = [(s,) if isinstance(s, (int, np.integer)) else tuple(s) for s in axes]
+    if len(pair[0]) != len(pair[1]):
+        raise TypeError(
+            "numpy.tensordot: axes must name as many axes of each operand, got "
+            f"{axes!r}"
+        )
+    return (
+        sizes.canonicalize_axes(pair[0], x.ndim, "numpy.tensordot axes"),
+        sizes.canonicalize_axes(pair[1], y.ndim, "numpy.tensordot axes"),
+    )
+
+
+@promotion.program(2)
+def cross(
+    a: Any,
+    b: Any,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> Any:
+    """The cross product of vectors of two or three components.
+
+    Args:
+      a, b: arrays whose axis `axisa` (`axisb`) has size 2 or 3.
+      axisc: where the result has its components.
+      axis: all three at once.
+
+    Source: `numpy.cross`.
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = _operands("cross", a, b)
+    a, b = _axis_last(a, axisa, "cross"), _axis_last(b, axisb, "cross")
+    n, m = aval_of(a).shape[-1], aval_of(b).shape[-1]
+    if n not in (2, 3) or m not in (2, 3):
+        raise ValueError(
+            f"numpy.cross: vectors must have 2 or 3 components, got {n} and {m}"
+        )
+    shape = promotion.result_shape(
+        "cross", [aval_of(a).shape[:-1], aval_of(b).shape[:-1]]
+    )
+    x = [_component(a, i, shape) for i in range(3)]
+    y = [_component(b, i, shape) for i in range(3)]
+
+    def minor(i: int, j: int) -> Any:
+        return lax.sub(lax.mul(x[i], y[j]), lax.mul(x[j], y[i]))
+
+    if n == m == 2:
+        return minor(0, 1)
+    out = joining.stack([minor(1, 2), minor(2, 0), minor(0, 1)], len(shape))
+    rank = len(shape) + 1
+    return families.move_axis(
+        out, rank - 1, sizes.canonicalize_axis(axisc, rank, "numpy.cross axisc")
+    )
+
+
+def _component(v: Any, i: int, shape: tuple[int, ...]) -> Any:
+    """Component i of vectors in the last axis; the third of plane vectors is 0."""
+    if i >= aval_of(v).shape[-1]:
+        return shaping.full(shape, 0, aval_of(v).dtype)
+    part = joining.index_in_dim(v, i, aval_of(v).ndim - 1, keepdims=False)
+    return promotion.full_shape(part, shape)
+
+
+@promotion.program(1)
+def trace(
+    a: Any,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: Any = None,
+    out: None = None,
+) -> Any:
+    """The sum along a diagonal.
+
+    Args:
+      a: array of two axes at least.
+      offset: how far the diagonal is above the main one.
+      axis1, axis2: the axes of the matrices.
+      dtype: of the sum; default a's, small integers widened.
+
+    Source: `numpy.trace`.
+    """
+    promotion.check_arraylike("trace", a)
+    promotion.check_out("trace", out)
+    rank = aval_of(a).ndim
+    axis1 = sizes.canonicalize_axis(axis1, rank, "numpy.trace axis1")
+    axis2 = sizes.canonicalize_axis(axis2, rank, "numpy.trace axis2")
+    order = [i for i in range(rank) if i not in (axis1, axis2)] + [axis1, axis2]
+    a = shaping.transpose(a, tuple(order))
+    shape = aval_of(a).shape
+    row = shaping.broadcasted_iota(np.int32, shape, rank - 2)
+    column = shaping.broadcasted_iota(np.int32, shape, rank - 1)
+    on = lax.eq(lax.add(row, families.full_like(row, offset)), column)
+    kept = lax.select(on, a, families.full_like(a, 0))
+    kept = lax.convert(kept, _sum_dtype(aval_of(a).dtype, dtype))
+    return reductions.reduce_sum(kept, (rank - 2, rank - 1))
+
+
+def _sum_dtype(dtype: Any, asked: Any) -> Any:
+    if asked is not None:
+        return dtypes.check_user_dtype(asked, "numpy.trace")
+    if dtypes.kind(dtype) in "bi" and dtypes.itemsize_bits(dtype) < 64:
+        return dtypes.canonicalize_dtype(np.int64)
+    if dtypes.kind(dtype) == "u" and dtypes.itemsize_bits(dtype) < 64:
+        return dtypes.canonicalize_dtype(np.uint64)
+    return dtype
+
+
+# -- einsum ----------------------------------------------------------------------------
+
+
+def einsum(
+    subscripts: Any,
+    /,
+    *operands: Any,
+    out: None = None,
+    optimize: Any = "auto",
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    _dot_general: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Sums of products, as the subscripts say.
+
+    Args:
+      subscripts: such as 'ij,jk->ik', or NumPy's interleaved form.
+      *operands: arrays.
+      optimize: how opt_einsum orders the products; 'auto', 'optimal', a path, ...
+
+    Returns:
+      Array with the axes named after the arrow.
+
+    Source: `numpy.einsum`; the order of products is opt_einsum's.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.einsum('ij,ij->i', onp.ones((2, 3)), onp.ones((2, 3)))
+      Array([3., 3.], dtype=float32)
+    """
+    promotion.check_out("einsum", out)
+    expression, arrays, path = einsum_plan(subscripts, operands, optimize)
+    return _einsum(
+        *arrays,
+        expression=expression,
+        path=path,
+        precision=precision,
+        preferred=preferred_element_type,
+    )
+
+
+def einsum_plan(
+    subscripts: Any, operands: Sequence[Any], optimize: Any
+) -> tuple[str, list[Any], tuple[Any, ...]]:
+    """The expression with letters only, the arrays, and the order of products."""
+    # Not at the top: 20 ms that programs without einsum need not pay.
+    opt_einsum = importlib.import_module("opt_einsum")
+    parser = importlib.import_module("opt_einsum.parser")
+    if not isinstance(subscripts, str):
+        promotion.check_arraylike("einsum", subscripts, *operands[1::2])
+    else:
+        promotion.check_arraylike("einsum", *operands)
+    shapes = [_shape_or_list(x) for x in (subscripts, *operands)]
+    inputs, output, arrays = parser.parse_einsum_input(
+        [s if s is not None else x for s, x in zip(shapes, (subscripts, *operands), strict=True)],
+        shapes=True,
+    )
+    found = [x for x, s in zip((subscripts, *operands), shapes, strict=True) if s is not None]
+    expression = f"{inputs}->{output}"
+    if optimize is False:
+        order = tuple([(0, 1)] * (len(found) - 1)) or ((0,),)
+        return expression, found, order
+    path, _ = opt_einsum.contract_path(
+        expression,
+        *[aval_of(x).shape for x in found],
+        shapes=True,
+        optimize="optimal" if optimize is True else optimize,
+    )
+    return expression, found, tuple(map(tuple, path))
+
+
+def _shape_or_list(x: Any) -> Any:
+    return None if isinstance(x, (str, list, tuple)) else aval_of(x).shape
+
+
+def _einsum_traced(
+    *operands: Any, expression: str, path: Any, precision: Any, preferred: Any
+) -> Any:
+    inputs, output = expression.split("->")
+    arrays = list(promotion.promote_dtypes(*operands))
+    if preferred is not None:
+        preferred = dtypes.check_user_dtype(preferred, "numpy.einsum")
+    names = inputs.split(",")
+    for step in path:
+        chosen = sorted(step, reverse=True)
+        parts = [(arrays.pop(i), names.pop(i)) for i in chosen]
+        rest = set(output).union(*names)
+        while len(parts) > 1:
+            y, x = parts.pop(), parts.pop()
+            others = rest.union(*(n for _, n in parts))
+            parts.append(_product(x, y, others, precision, preferred))
+        arrays.append(parts[0][0])
+        names.append(parts[0][1])
+    return _arranged(arrays[0], names[0], output)
+
+
+_einsum = evaluate.fuse(_einsum_traced)
+
+
+def _product(x: Any, y: Any, kept: set[str], precision: Any, preferred: Any) -> Any:
+    """The product of two named arrays, summed over names nobody else has."""
+    (a, a_names), (b, b_names) = x, y
+    a, a_names = _reduced(a, a_names, kept | set(b_names))
+    b, b_names = _reduced(b, b_names, kept | set(a_names))
+    shared = [n for n in a_names if n in b_names]
+    a, a_names, b, b_names = _without_ones(a, a_names, b, b_names, shared)
+    shared = [n for n in a_names if n in b_names]
+    batch = [n for n in shared if n in kept]
+    summed = [n for n in shared if n not in kept]
+    numbers = (
+        (
+            tuple([a_names.index(n) for n in summed]),
+            tuple([b_names.index(n) for n in summed]),
+        ),
+        (
+            tuple([a_names.index(n) for n in batch]),
+            tuple([b_names.index(n) for n in batch]),
+        ),
+    )
+    out = _contract("einsum", a, b, numbers, precision, preferred)
+    left = [n for n in a_names if n not in shared]
+    right = [n for n in b_names if n not in shared]
+    return out, "".join([*batch, *left, *right])
+
+
+def _without_ones(a: Any, a_names: str, b: Any, b_names: str, shared: Any) -> Any:
+    """Drops shared axes of size one on the side where the other's is longer."""
+    for name in shared:
+        i, j = a_names.index(name), b_names.index(name)
+        n, m = aval_of(a).shape[i], aval_of(b).shape[j]
+        if n == 1 and m != 1:
+            a, a_names = shaping.squeeze(a, (i,)), a_names[:i] + a_names[i + 1 :]
+        elif m == 1 and n != 1:
+            b, b_names = shaping.squeeze(b, (j,)), b_names[:j] + b_names[j + 1 :]
+    return a, a_names, b, b_names
+
+
+def _reduced(x: Any, names: str, kept: set[str]) -> tuple[Any, str]:
+    """Takes diagonals of repeated names and sums names that nobody keeps."""
+    for name in dict.fromkeys(names):
+        while names.count(name) > 1:
+            x, names = _diagonal(x, names, name)
+    gone = [i for i, n in enumerate(names) if n not in kept]
+    if gone:
+        x = reductions.reduce_sum(x, tuple(gone))
+        names = "".join([n for n in names if n in kept])
+    return x, names
+
+
+def _diagonal(x: Any, names: str, name: str) -> tuple[Any, str]:
+    i = names.index(name)
+    j = names.index(name, i + 1)
+    shape = aval_of(x).shape
+    if shape[i] != shape[j]:
+        raise ValueError(
+            f"numpy.einsum: axes of the repeated name {name!r} must have one size, got "
+            f"{shape[i]} and {shape[j]}"
+        )
+    on = lax.eq(
+        shaping.broadcasted_iota(np.int32, shape, i),
+        shaping.broadcasted_iota(np.int32, shape, j),
+    )
+    kept = lax.select(on, x, families.full_like(x, 0))
+    return reductions.reduce_sum(kept, (j,)), names[:j] + names[j + 1 :]
+
+
+def _arranged(x: Any, names: str, output: str) -> Any:
+    x, names = _reduced(x, names, set(output))
+    if names == output:
+        return x
+    return shaping.transpose(x, tuple([names.index(n) for n in output]))
