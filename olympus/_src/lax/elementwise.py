@@ -653,7 +653,7 @@ population_count_p = elementwise(
     "population_count",
     accepts=INT,
     hlo="stablehlo.popcnt",
-    reference=lambda x: np.bitwise_count(x).astype(x.dtype),
+    reference=lambda x: np.bitwise_count(x.view(f"u{x.itemsize}")).astype(x.dtype),
 )
 clz_p = elementwise("clz", accepts=INT, hlo="stablehlo.count_leading_zeros")
 
@@ -1024,13 +1024,18 @@ def _print_convert(eqn: Any) -> Any:
     return [(k, eqn.params[k]) for k in ("new_dtype", "weak_type")]
 
 
+def _convert_reference(x: Any, *, new_dtype: Any, **_: Any) -> Any:
+    drops = x.dtype.kind == "c" and not dtypes.issubdtype(new_dtype, np.complexfloating)
+    return (x.real if drops else x).astype(new_dtype)
+
+
 convert_element_type_p = elementwise(
     "convert_element_type",
     lower=_convert_lower,
     jvp=_convert_jvp,
     transpose=_convert_transpose,
     print=_print_convert,
-    reference=lambda x, *, new_dtype, weak_type, sharding: x.astype(new_dtype),
+    reference=_convert_reference,
 )
 convert_element_type_p.abstract = _convert_abstract
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Zero
+from olympus._src.core.rules import Linear, Zero
 from olympus._src.lowering import types
 
 ShapedArray = avals.ShapedArray
@@ -236,30 +236,33 @@ def elementwise_batch(p: Primitive) -> Callable[..., Any]:
         )
         if alike and rest_scalar:
             return p.bind(*args, **params), mapped[0][1]
-        rank = max(
-            avals.aval_of(x).ndim - (d is not None)
-            for x, d in zip(args, dims, strict=True)
-        )
+        own = [
+            s if d is None else s[:d] + s[d + 1 :]
+            for s, d in [
+                (avals.aval_of(x).shape, d) for x, d in zip(args, dims, strict=True)
+            ]
+        ]
+        shape = max(own, key=len)
         args = [
-            _front(x, d, rank, axis.size) for x, d in zip(args, dims, strict=True)
+            _front(x, d, shape, axis.size) for x, d in zip(args, dims, strict=True)
         ]
         return p.bind(*args, **params), 0
 
     return batch
 
 
-def _front(x: Any, dim: int | None, rank: int, size: int) -> Any:
-    """An operand with the mapped axis in front, broadcast to `rank` more axes."""
+def _front(x: Any, dim: int | None, shape: Any, size: int) -> Any:
+    """An operand with the mapped axis in front; a mapped scalar fills `shape` behind it.
+
+    Scalars that are not mapped stay scalars.
+    """
     aval = avals.aval_of(x)
     if dim is None:
         return x if not aval.shape else insert_axis(x, 0, size)
-    x = move_axis(x, dim, 0)
-    if aval.ndim - 1 == rank or rank == 0:
-        return x
-    # A batched scalar beside batched arrays: elementwise operations need one shape.
-    shape = (size, *([1] * rank))
+    if aval.ndim > 1 or not shape:
+        return move_axis(x, dim, 0)
     return broadcast_in_dim_p.bind(
-        x, shape=shape, broadcast_dimensions=(0,), sharding=None
+        x, shape=(size, *shape), broadcast_dimensions=(0,), sharding=None
     )
 
 
@@ -585,7 +588,9 @@ add_any_p = elementwise(
 add_any_p.jvp = derivatives_rule(
     add_any_p, (lambda t, out, x, y: t, lambda t, out, x, y: t)
 )
-add_any_p.transpose = lambda ct, x, y: [ct[0], ct[0]]
+add_any_p.transpose = lambda ct, x, y: [
+    ct[0] if type(v) is Linear else None for v in (x, y)
+]
 
 
 # -- zeros and shapes of tangents ------------------------------------------------------
