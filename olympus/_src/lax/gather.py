@@ -248,7 +248,8 @@ def result_shape(outer: Any, inner: Any, inner_dims: Any) -> tuple[int, ...]:
     )
 
 
-def _attributes(dn: Any, slice_sizes: Any, index_dim: int, is_sorted: bool) -> str:
+def attributes(dn: Any, slice_sizes: Any, index_dim: int, is_sorted: bool) -> str:
+    """The attributes of `stablehlo.gather`."""
     lists = types.int_list
     batching = ""
     if dn.operand_batching_dims:
@@ -291,7 +292,7 @@ def _lower(
         [x, indices],
         [aval, index_aval],
         out,
-        _attributes(stored, sizes_, index_aval.ndim - 1, indices_are_sorted),
+        attributes(stored, sizes_, index_aval.ndim - 1, indices_are_sorted),
     )
     if mode is not FILL_OR_DROP or not dn.start_index_map or not out.size:
         return got
@@ -350,7 +351,7 @@ def _batch(
 
 
 def shifted(dn: Any, *, x_mapped: bool, indices_mapped: bool) -> Any:
-    """Dimension numbers, but for the first field, for operands with an axis in front."""
+    """Dimension numbers, but for the first field, with an axis more in front."""
     _, left_out, index_map, batching, others = dn
     if x_mapped:
         left_out = tuple([d + 1 for d in left_out])
@@ -466,6 +467,27 @@ def gather(
         mode=parsed,
         fill_value=fill,
     )
+
+
+def along_axis(rank: int, axis: int) -> tuple[GatherDimensionNumbers, tuple[int, ...]]:
+    """Numbers and slice sizes that pick elements along an axis, all others paired."""
+    others = tuple([d for d in range(rank) if d != axis])
+    numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
+    return numbers, (1,) * rank
+
+
+def take_along(x: Any, positions: Any, axis: int) -> Any:
+    """Elements of `x` at positions along an axis, which must be inside.
+
+    Args:
+      x: array.
+      positions: integers, of the shape of `x` but along the axis.
+      axis: the axis.
+    """
+    rank = avals.aval_of(x).ndim
+    numbers, window = along_axis(rank, axis)
+    vectors = shaping.expand_dims(positions, (rank,))
+    return gather(x, vectors, numbers, window)
 
 
 # One object, since NaN is equal to itself only by identity, and parameters are keys.

@@ -240,8 +240,9 @@ def _slice_abstract(
     if not len(start_indices) == len(limit_indices) == len(steps) == operand.ndim:
         raise TypeError(
             "lax.slice: start_indices, limit_indices and strides must have an entry "
-            f"for each of the operand's {operand.ndim} axes, got {tuple(start_indices)}, "
-            f"{tuple(limit_indices)} and {strides} for {operand.short()}"
+            f"for each of the operand's {operand.ndim} axes, got "
+            f"start_indices={tuple(start_indices)}, strides={strides}, "
+            f"limit_indices={tuple(limit_indices)} for {operand.short()}"
         )
     shape = []
     for size, start, limit, step in zip(

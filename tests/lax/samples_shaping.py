@@ -1,0 +1,168 @@
+"""Samples of the operations that arrange, cut and join."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from olympus._src.lax import families, joining, shaping
+from tests.lax.sampling import Sample, array, b1, bf16, c64, f32, i8, i32, u8
+
+S = Sample
+
+SAMPLES = [
+    S(
+        shaping.reshape_p,
+        array((2, 3)),
+        new_sizes=(3, 2),
+        dimensions=None,
+        sharding=None,
+        linear=(0,),
+    ),
+    S(
+        shaping.reshape_p,
+        array((2, 3, 4), bf16),
+        new_sizes=(8, 3),
+        dimensions=(2, 0, 1),
+        sharding=None,
+        linear=(0,),
+    ),
+    S(
+        shaping.reshape_p,
+        array((0, 3), i32),
+        new_sizes=(3, 0),
+        dimensions=None,
+        sharding=None,
+    ),
+    S(
+        shaping.reshape_p,
+        array((), b1),
+        new_sizes=(1, 1),
+        dimensions=None,
+        sharding=None,
+    ),
+    S(shaping.squeeze_p, array((1, 3, 1)), dimensions=(0, 2), linear=(0,)),
+    S(shaping.squeeze_p, array((1, 3, 1), c64), dimensions=(2,), linear=(0,)),
+    S(
+        families.broadcast_in_dim_p,
+        array((3, 1)),
+        shape=(2, 3, 4),
+        broadcast_dimensions=(1, 2),
+        sharding=None,
+        linear=(0,),
+    ),
+    S(
+        families.broadcast_in_dim_p,
+        array((), i8),
+        shape=(2, 0),
+        broadcast_dimensions=(),
+        sharding=None,
+    ),
+    S(families.transpose_p, array((2, 3, 4)), permutation=(2, 0, 1), linear=(0,)),
+    S(families.transpose_p, array((), u8), permutation=()),
+    S(
+        joining.concatenate_p,
+        array((2, 3)),
+        array((2, 1), seed=1),
+        dimension=1,
+        linear=(0, 1),
+    ),
+    S(joining.concatenate_p, array((2, 3), b1), array((0, 3), b1), dimension=0),
+    S(joining.concatenate_p, array((2, 3), bf16), array((4, 3), bf16), dimension=0),
+    S(joining.split_p, array((2, 6)), sizes=(1, 2, 3), axis=1, linear=(0,)),
+    S(joining.split_p, array((3, 2), i32), sizes=(0, 3), axis=0),
+    S(
+        joining.slice_p,
+        array((5, 6)),
+        start_indices=(1, 0),
+        limit_indices=(4, 6),
+        strides=(2, 3),
+        linear=(0,),
+    ),
+    S(
+        joining.slice_p,
+        array((5, 6), c64),
+        start_indices=(1, 2),
+        limit_indices=(5, 2),
+        strides=None,
+        linear=(0,),
+    ),
+    S(
+        joining.slice_p,
+        array((), i32),
+        start_indices=(),
+        limit_indices=(),
+        strides=None,
+    ),
+    S(
+        joining.pad_p,
+        array((3, 4)),
+        np.float32(2),
+        linear=(0,),
+        padding_config=((1, 2, 0), (0, 1, 2)),
+    ),
+    S(
+        joining.pad_p,
+        array((3, 4)),
+        np.float32(0),
+        linear=(0, 1),
+        padding_config=((-1, 2, 1), (2, -3, 0)),
+    ),
+    S(
+        joining.pad_p,
+        array((0, 4), i32),
+        np.int32(7),
+        padding_config=((1, 2, 3), (0, 0, 0)),
+    ),
+    S(shaping.iota_p, dtype=i32, shape=(2, 3), dimension=1, sharding=None),
+    S(shaping.iota_p, dtype=f32, shape=(4,), dimension=0, sharding=None),
+    S(shaping.iota_p, dtype=bf16, shape=(0, 2), dimension=0, sharding=None),
+    S(shaping.rev_p, array((2, 3)), dimensions=(0, 1), linear=(0,)),
+    S(shaping.rev_p, array((2, 3), u8), dimensions=(1,)),
+    S(shaping.tile_p, array((2, 3)), reps=(2, 3), linear=(0,)),
+    S(shaping.tile_p, array((2,), i32), reps=(0,)),
+    S(shaping.bitcast_convert_type_p, array((2, 3)), new_dtype=i32, smooth=False),
+    S(shaping.bitcast_convert_type_p, array((2, 4), u8), new_dtype=f32, loop=False),
+    S(shaping.bitcast_convert_type_p, array((2, 3), i32), new_dtype=i8),
+    S(shaping.copy_p, array((2, 3)), linear=(0,)),
+    S(shaping.optimization_barrier_p, array((2, 3)), array((2,), i32)),
+]
+
+x23 = array((2, 3))
+x4 = array((4,))
+
+ERRORS = [
+    ("reshape", lambda: shaping.reshape(x23, (4, 2))),
+    ("reshape", lambda: shaping.reshape(x23, (-1, 3))),
+    ("squeeze", lambda: shaping.squeeze(x23, (0,))),
+    ("squeeze", lambda: shaping.squeeze(x23, (5,))),
+    ("expand_dims", lambda: shaping.expand_dims(x23, (7,))),
+    ("collapse", lambda: shaping.collapse(x23, 1, 0)),
+    ("transpose", lambda: shaping.transpose(x23, (0, 0))),
+    ("broadcast_in_dim", lambda: shaping.broadcast_in_dim(x23, (2, 4), (0, 1))),
+    ("broadcast_in_dim", lambda: shaping.broadcast_in_dim(x23, (2, 4), (0,))),
+    ("broadcast_to_rank", lambda: shaping.broadcast_to_rank(x23, 1)),
+    ("concatenate", lambda: joining.concatenate([], 0)),
+    ("concatenate", lambda: joining.concatenate([x23, x4], 0)),
+    ("concatenate", lambda: joining.concatenate([x23, x23.T], 0)),
+    ("concatenate", lambda: joining.concatenate([x23, x23.astype(i32)], 0)),
+    ("concatenate", lambda: joining.concatenate([x23, x23], 2)),
+    ("stack", lambda: joining.stack([])),
+    ("unstack", lambda: joining.unstack(x23, 3)),
+    ("split", lambda: joining.split(x23, (1, 3), 1)),
+    ("slice", lambda: joining.slice_(x23, (0, 0), (3, 3))),
+    ("slice", lambda: joining.slice_(x23, (0,), (1,))),
+    ("slice_in_dim", lambda: joining.slice_in_dim(x23, 0, 1, axis=2)),
+    ("index_in_dim", lambda: joining.index_in_dim(x23, 2)),
+    ("pad", lambda: joining.pad(x23, np.float32(0), ((0, 0, 0),))),
+    ("pad", lambda: joining.pad(x23, np.int32(0), ((0, 0, 0),) * 2)),
+    ("pad", lambda: joining.pad(x23, x4, ((0, 0, 0),) * 2)),
+    ("pad", lambda: joining.pad(x23, np.float32(0), ((-3, 0, 0), (0, 0, 0)))),
+    ("pad", lambda: joining.pad(x23, np.float32(0), ((0, 0, -1), (0, 0, 0)))),
+    ("full", lambda: shaping.full((2,), x4)),
+    ("full_like", lambda: shaping.full_like(x23, x4)),
+    ("iota", lambda: shaping.broadcasted_iota(f32, (2,), 1)),
+    ("iota", lambda: shaping.iota(b1, 2)),
+    ("rev", lambda: shaping.rev(x23, (2,))),
+    ("tile", lambda: shaping.tile(x23, (2,))),
+    ("bitcast_convert_type", lambda: shaping.bitcast_convert_type(x4, c64)),
+]  # fmt: skip
