@@ -1,0 +1,123 @@
+"""What samplers are given, checked and brought to one form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.lax import elementwise, shaping, sizes
+from olympus._src.random import keys
+
+
+def refuse_sharding(name: str, out_sharding: Any) -> None:
+    """Raises NotImplementedError where a sharding of the result is asked for."""
+    if out_sharding is not None:
+        raise NotImplementedError(
+            f"random.{name}: out_sharding is not supported, got {out_sharding!r}; move "
+            "the result with olympus.device_put"
+        )
+
+
+def float_dtype(name: str, dtype: Any) -> Any:
+    """A user's dtype, which must be of floats; None is the default float.
+
+    Raises:
+      ValueError: it is of another kind.
+    """
+    given = dtypes.check_user_dtype(float if dtype is None else dtype, name)
+    if dtypes.kind(given) != "f":
+        raise ValueError(
+            f"random.{name}: dtype must be a float dtype, got {given}; for example "
+            "dtype='float32'"
+        )
+    return given
+
+
+def integer_dtype(name: str, dtype: Any) -> Any:
+    """A user's dtype, which must be of integers; None is the default integer.
+
+    Raises:
+      TypeError: it is of another kind.
+    """
+    given = dtypes.check_user_dtype(int if dtype is None else dtype, name)
+    if dtypes.kind(given) not in "ui":
+        raise TypeError(
+            f"random.{name}: only accepts integer dtypes, got {given}; for example "
+            "dtype='int32'"
+        )
+    return given
+
+
+def shape_of(name: str, shape: Any) -> tuple[int, ...]:
+    """A user's shape as a tuple."""
+    return sizes.canonicalize_shape(shape, f"random.{name}")
+
+
+def result_shape(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
+    """The shape of a result; by default that of the parameters, broadcast.
+
+    Raises:
+      ValueError: the parameters do not broadcast to it.
+    """
+    common = sizes.broadcast_shapes(*[avals.aval_of(x).shape for x in parameters])
+    if shape is None:
+        return common
+    shape = shape_of(name, shape)
+    check_broadcast(name, shape, common)
+    return shape
+
+
+def check_broadcast(name: str, shape: Any, given: Any) -> None:
+    """Raises ValueError unless arrays of shape `given` broadcast to `shape`."""
+    fits = len(given) <= len(shape) and all(
+        d in (1, wanted) for d, wanted in zip(given[::-1], shape[::-1], strict=False)
+    )
+    if not fits:
+        raise ValueError(
+            f"random.{name}: shape must be what the parameters broadcast to, got "
+            f"shape={tuple(shape)} with parameters of shape {tuple(given)}; add their "
+            "axes at the end of shape"
+        )
+
+
+def as_dtype(x: Any, dtype: Any) -> Any:
+    """A number or array in a dtype."""
+    return elementwise.convert(x, dtype)
+
+
+def floats(name: str, *values: Any) -> list[Any]:
+    """Parameters in the float dtype that they promote to.
+
+    Raises:
+      TypeError: one has no numbers.
+    """
+    dtype, _ = dtypes.lattice_result(
+        *[dtypes.dtype_and_weak(x, f"random.{name}") for x in values]
+    )
+    dtype = dtypes.to_inexact_dtype(dtype)
+    return [elementwise.convert(x, dtype) for x in values]
+
+
+def spread(x: Any, shape: tuple[int, ...]) -> Any:
+    """A parameter beside samples of `shape`: broadcast, or left a scalar."""
+    given = avals.aval_of(x).shape
+    if not given or given == shape:
+        return x
+    axes = tuple(range(len(shape) - len(given), len(shape)))
+    return shaping.broadcast_in_dim(x, shape, axes)
+
+
+def filled(x: Any, shape: tuple[int, ...]) -> Any:
+    """A parameter broadcast to `shape`, scalars too."""
+    given = avals.aval_of(x).shape
+    return spread(x, shape) if given or not shape else shaping.broadcast(x, shape)
+
+
+def number(value: Any, dtype: Any) -> Any:
+    """A host number of a dtype, which traces to a literal."""
+    return np.asarray(value, dtype)[()]
+
+
+single_key = keys.single_key

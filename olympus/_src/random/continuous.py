@@ -1,0 +1,587 @@
+"""Continuous distributions made from uniform numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.foundation import config
+from olympus._src.interpreters import evaluate
+from olympus._src.lax import elementwise as ew
+from olympus._src.lax import joining, reductions, special
+from olympus._src.random import arguments, keys
+from olympus._src.random.arguments import as_dtype, filled, number, spread
+from olympus._src.random.uniform import draw_sign, draw_uniform, split_in
+
+# -- the normal distribution -----------------------------------------------------------
+
+
+def normal(
+    key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """Numbers of the standard normal distribution.
+
+    Args:
+      key: one key.
+      shape: shape of the result.
+      dtype: float or complex dtype; default the default float. Complex numbers have
+        variance 1 in all, half of it in each part.
+      out_sharding: None.
+
+    Returns:
+      Numbers [*shape].
+
+    Raises:
+      ValueError: several keys are given, or the dtype is of another kind.
+
+    Example:
+      >>> from olympus import random
+      >>> random.normal(random.key(0), (2, 3)).shape
+      (2, 3)
+    """
+    key = keys.single_key("normal", key)
+    arguments.refuse_sharding("normal", out_sharding)
+    dtype = dtypes.check_user_dtype(float if dtype is None else dtype, "normal")
+    if dtypes.kind(dtype) not in "fc":
+        raise ValueError(
+            f"random.normal: dtype must be a float or complex dtype, got {dtype}; for "
+            "example dtype='float32'"
+        )
+    return _normal(key, shape=arguments.shape_of("normal", shape), dtype=dtype)
+
+
+@evaluate.fuse
+def _normal(key: Any, *, shape: Any, dtype: Any) -> Any:
+    return draw_normal(key, shape, dtype)
+
+
+def draw_normal(key: Any, shape: Any, dtype: Any) -> Any:
+    """Standard normal numbers, by the inverse of their distribution function."""
+    if dtypes.kind(dtype) == "c":
+        real = dtypes.real_dtype(dtype)
+        parts = [draw_normal(k, shape, real) for k in split_in(key, 2)]
+        # Both parts have variance 1; together they should.
+        root = number(np.sqrt(np.asarray(2, real)), dtype)
+        return ew.div(ew.complex_(*parts), root)
+    u = draw_uniform(key, shape, dtype, _above(-1, dtype), 1.0)
+    return ew.mul(number(math.sqrt(2), dtype), special.erf_inv(u))
+
+
+def _above(x: float, dtype: Any) -> float:
+    """The number that follows `x` in a dtype."""
+    start = np.asarray(x, dtype)
+    return float(np.nextafter(start, np.asarray(np.inf, dtype)))
+
+
+def truncated_normal(
+    key: Any,
+    lower: Any,
+    upper: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers of the standard normal distribution that lie between two bounds.
+
+    Args:
+      key: one key.
+      lower, upper: the bounds, floating.
+      shape: shape of the result, to which the bounds broadcast; default theirs.
+      dtype: float dtype; default the default one.
+      out_sharding: None.
+
+    Returns:
+      Floats [*shape].
+
+    Raises:
+      ValueError: several keys are given, the dtype is of another kind, or the bounds do
+        not broadcast to `shape`.
+    """
+    key = keys.single_key("truncated_normal", key)
+    arguments.refuse_sharding("truncated_normal", out_sharding)
+    dtype = arguments.float_dtype("truncated_normal", dtype)
+    shape = arguments.result_shape("truncated_normal", shape, lower, upper)
+    return _truncated_normal(key, lower, upper, shape=shape, dtype=dtype)
+
+
+@evaluate.fuse
+def _truncated_normal(
+    key: Any, lower: Any, upper: Any, *, shape: Any, dtype: Any
+) -> Any:
+    lower, upper = (spread(as_dtype(x, dtype), shape) for x in (lower, upper))
+    root = number(math.sqrt(2), dtype)
+    low, high = (special.erf(ew.div(x, root)) for x in (lower, upper))
+    out = ew.mul(root, special.erf_inv(draw_uniform(key, shape, dtype, low, high)))
+    # Rounding must not carry a number to a bound or beyond.
+    inside = ew.nextafter(lower, _like(lower, np.inf))
+    below = ew.nextafter(upper, _like(upper, -np.inf))
+    return ew.min_(below, ew.max_(inside, out))
+
+
+def _like(x: Any, value: float) -> Any:
+    aval = avals.aval_of(x)
+    return filled(number(value, aval.dtype), aval.shape)
+
+
+def lognormal(
+    key: Any,
+    sigma: Any = np.float32(1.0),
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers whose logarithm is normal with mean 0.
+
+    Args:
+      key: one key.
+      sigma: standard deviation of the logarithm.
+      shape: shape of the result, to which `sigma` broadcasts; default that of `sigma`.
+      dtype: float dtype; default the default one.
+      out_sharding: None.
+
+    Returns:
+      Positive floats [*shape].
+    """
+    args = parameters("lognormal", key, shape, dtype, out_sharding, sigma)
+    return _lognormal(args.key, sigma, shape=args.shape, dtype=args.dtype)
+
+
+@evaluate.fuse
+def _lognormal(key: Any, sigma: Any, *, shape: Any, dtype: Any) -> Any:
+    sigma = spread(as_dtype(sigma, dtype), shape)
+    return ew.exp(ew.mul(draw_normal(key, shape, dtype), sigma))
+
+
+class Parameters:
+    """What every sampler is given, in one form."""
+
+    __slots__ = ("dtype", "key", "shape")
+
+
+def parameters(
+    name: str, key: Any, shape: Any, dtype: Any, out_sharding: Any, *parameters: Any
+) -> Parameters:
+    out = Parameters()
+    out.key = keys.single_key(name, key)
+    arguments.refuse_sharding(name, out_sharding)
+    out.dtype = arguments.float_dtype(name, dtype)
+    if parameters:
+        out.shape = arguments.result_shape(name, shape, *parameters)
+    else:
+        out.shape = arguments.shape_of(name, shape)
+    return out
+
+
+# -- without parameters ----------------------------------------------------------------
+
+
+def _sampler(
+    name: str, draw: Callable[..., Any], first_line: str, mean: str
+) -> Callable[..., Any]:
+    """A public sampler of floats that takes a key, a shape and a dtype."""
+
+    def run(key: Any, *, shape: Any, dtype: Any) -> Any:
+        return draw(key, shape, dtype)
+
+    run.__name__ = f"_{name}"
+    fused = evaluate.fuse(run)
+
+    def sample(
+        key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+    ) -> Any:
+        args = parameters(name, key, shape, dtype, out_sharding)
+        return fused(args.key, shape=args.shape, dtype=args.dtype)
+
+    sample.__name__ = sample.__qualname__ = name
+    sample.__doc__ = f"""{first_line}
+
+    {mean}
+
+    Args:
+      key: one key.
+      shape: shape of the result.
+      dtype: float dtype; default the default one.
+      out_sharding: None.
+
+    Returns:
+      Floats [*shape].
+
+    Raises:
+      ValueError: several keys are given, or the dtype is of another kind.
+
+    Example:
+      >>> from olympus import random
+      >>> random.{name}(random.key(0), (3,)).shape
+      (3,)
+    """
+    return sample
+
+
+def draw_exponential(key: Any, shape: Any, dtype: Any) -> Any:
+    """Exponential numbers of rate 1."""
+    u = draw_uniform(key, shape, dtype)
+    return ew.neg(ew.log1p(ew.neg(u)))
+
+
+def draw_gumbel(key: Any, shape: Any, dtype: Any, high: bool = False) -> Any:
+    """Gumbel numbers; `high` draws twice the bits."""
+    if not high:
+        tiny = float(dtypes.finfo(dtype).tiny)
+        u = draw_uniform(key, shape, dtype, tiny, 1.0)
+        return ew.neg(ew.log(ew.neg(ew.log(u))))
+    u = _two_draws(key, shape, dtype)
+    return ew.neg(ew.log(ew.neg(ew.log1p(ew.neg(u)))))
+
+
+def _two_draws(key: Any, shape: Any, dtype: Any) -> Any:
+    """Uniform numbers whose tail at 1 is sharper than one draw allows."""
+    info = dtypes.finfo(dtype)
+    both = draw_uniform(key, (2, *shape), dtype)
+    coarse, fine = (joining.index_in_dim(both, i, keepdims=False) for i in (0, 1))
+    step, tiny = number(info.eps, dtype), number(info.tiny, dtype)
+    refined = ew.add(ew.add(coarse, ew.mul(step, fine)), tiny)
+    return ew.select(ew.ge(coarse, number(0.5, dtype)), coarse, refined)
+
+
+def draw_laplace(key: Any, shape: Any, dtype: Any) -> Any:
+    """Laplace numbers of scale 1."""
+    u = draw_uniform(key, shape, dtype, _above(-1, dtype), 1.0)
+    return ew.mul(ew.sign(u), ew.log1p(ew.neg(ew.abs_(u))))
+
+
+def draw_logistic(key: Any, shape: Any, dtype: Any) -> Any:
+    """Logistic numbers of scale 1."""
+    u = draw_uniform(key, shape, dtype, float(dtypes.finfo(dtype).tiny), 1.0)
+    return ew.sub(ew.log(u), ew.log1p(ew.neg(u)))
+
+
+def draw_cauchy(key: Any, shape: Any, dtype: Any) -> Any:
+    """Cauchy numbers of scale 1."""
+    u = draw_uniform(key, shape, dtype, float(dtypes.finfo(dtype).eps), 1.0)
+    angle = ew.mul(number(math.pi, dtype), ew.sub(u, number(0.5, dtype)))
+    return ew.tan(angle)
+
+
+exponential = _sampler(
+    "exponential",
+    draw_exponential,
+    "Numbers of the exponential distribution of rate 1.",
+    "The density is `exp(-x)` for x >= 0.",
+)
+laplace = _sampler(
+    "laplace",
+    draw_laplace,
+    "Numbers of the Laplace distribution of scale 1.",
+    "The density is `exp(-|x|) / 2`.",
+)
+logistic = _sampler(
+    "logistic",
+    draw_logistic,
+    "Numbers of the logistic distribution of scale 1.",
+    "The density is `exp(-x) / (1 + exp(-x))^2`.",
+)
+cauchy = _sampler(
+    "cauchy",
+    draw_cauchy,
+    "Numbers of the Cauchy distribution of scale 1.",
+    "The density is `1 / (pi (1 + x^2))`.",
+)
+
+
+def gumbel(
+    key: Any,
+    shape: Any = (),
+    dtype: Any = None,
+    mode: str | None = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers of the Gumbel distribution.
+
+    The density is `exp(-x - exp(-x))`.
+
+    Args:
+      key: one key.
+      shape: shape of the result.
+      dtype: float dtype; default the default one.
+      mode: 'high' draws twice the bits, for a sharper tail; 'low' does not; default by
+        `olympus_high_dynamic_range_gumbel`.
+      out_sharding: None.
+
+    Returns:
+      Floats [*shape].
+
+    Raises:
+      ValueError: several keys are given, or the dtype or mode is of another kind.
+    """
+    args = parameters("gumbel", key, shape, dtype, out_sharding)
+    high = high_gumbel("gumbel", mode)
+    return _gumbel(args.key, shape=args.shape, dtype=args.dtype, high=high)
+
+
+@evaluate.fuse
+def _gumbel(key: Any, *, shape: Any, dtype: Any, high: bool) -> Any:
+    return draw_gumbel(key, shape, dtype, high)
+
+
+def high_gumbel(name: str, mode: str | None) -> bool:
+    """Whether Gumbel numbers draw twice the bits."""
+    if mode is None:
+        return config.high_dynamic_range_gumbel.value
+    if mode not in ("high", "low"):
+        raise ValueError(
+            f"random.{name}: mode must be 'high', 'low' or None, got {mode!r}; choose one"
+        )
+    return mode == "high"
+
+
+# -- with parameters -------------------------------------------------------------------
+
+
+def pareto(
+    key: Any,
+    b: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers of the Pareto distribution, with density `b / x^(b+1)` for x >= 1.
+
+    Args:
+      key: one key.
+      b: the exponent, positive.
+      shape: shape of the result, to which `b` broadcasts; default that of `b`.
+      dtype: float dtype; default the default one.
+      out_sharding: None.
+
+    Returns:
+      Floats [*shape].
+    """
+    args = parameters("pareto", key, shape, dtype, out_sharding, b)
+    return _pareto(args.key, b, shape=args.shape, dtype=args.dtype)
+
+
+@evaluate.fuse
+def _pareto(key: Any, b: Any, *, shape: Any, dtype: Any) -> Any:
+    b = spread(as_dtype(b, dtype), shape)
+    return ew.exp(ew.div(draw_exponential(key, shape, dtype), b))
+
+
+def rayleigh(
+    key: Any,
+    scale: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Lengths of plane vectors with normal entries.
+
+    Args:
+      key: one key.
+      scale: standard deviation of the entries.
+      shape: shape of the result, to which `scale` broadcasts; default its shape.
+      dtype: float dtype; default the default one.
+      out_sharding: None.
+
+    Returns:
+      Floats [*shape].
+    """
+    args = parameters("rayleigh", key, shape, dtype, out_sharding, scale)
+    return _rayleigh(args.key, scale, shape=args.shape, dtype=args.dtype)
+
+
+@evaluate.fuse
+def _rayleigh(key: Any, scale: Any, *, shape: Any, dtype: Any) -> Any:
+    log_u = ew.log(draw_uniform(key, shape, dtype))
+    scale = spread(as_dtype(scale, dtype), shape)
+    return ew.mul(scale, ew.sqrt(ew.mul(log_u, number(-2, dtype))))
+
+
+def weibull_min(
+    key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None
+) -> Any:
+    """Numbers of the Weibull distribution of minima.
+
+    The density is `c/s (x/s)^(c-1) exp(-(x/s)^c)` with scale s and concentration c.
+
+    Args:
+      key: one key.
+      scale: floating, broadcasts to `shape`.
+      concentration: floating, broadcasts to `shape`.
+      shape: shape of the result; () stands for that of the parameters.
+      dtype: float dtype; default the default one.
+
+    Returns:
+      Floats [*shape].
+    """
+    wanted = None if shape == () else shape
+    args = parameters("weibull_min", key, wanted, dtype, None, scale, concentration)
+    return _weibull_min(
+        args.key, scale, concentration, shape=args.shape, dtype=args.dtype
+    )
+
+
+@evaluate.fuse
+def _weibull_min(
+    key: Any, scale: Any, concentration: Any, *, shape: Any, dtype: Any
+) -> Any:
+    u = draw_uniform(key, shape, dtype)
+    scale, shape_ = (as_dtype(x, dtype) for x in (scale, concentration))
+    power = ew.div(number(1, dtype), spread(shape_, shape))
+    return ew.mul(ew.pow_(ew.neg(ew.log1p(ew.neg(u))), power), spread(scale, shape))
+
+
+def triangular(
+    key: Any,
+    left: Any,
+    mode: Any,
+    right: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers whose density rises from `left` to `mode` and falls to `right`.
+
+    Args:
+      key: one key.
+      left, mode, right: floating.
+      shape: shape of the result, to which they broadcast; default their shape.
+      dtype: float dtype; default the default one.
+      out_sharding: None.
+
+    Returns:
+      Floats [*shape].
+    """
+    args = parameters("triangular", key, shape, dtype, out_sharding, left, mode, right)
+    return _triangular(args.key, left, mode, right, shape=args.shape, dtype=args.dtype)
+
+
+@evaluate.fuse
+def _triangular(
+    key: Any, left: Any, mode: Any, right: Any, *, shape: Any, dtype: Any
+) -> Any:
+    left, mode, right = (filled(as_dtype(x, dtype), shape) for x in (left, mode, right))
+    width, rise = ew.sub(right, left), ew.sub(mode, left)
+    peak = ew.div(rise, width)
+    u = draw_uniform(key, shape, dtype)
+    rising = ew.add(left, ew.sqrt(ew.mul(ew.mul(u, width), rise)))
+    rest = ew.mul(ew.sub(number(1, dtype), u), width)
+    falling = ew.sub(right, ew.sqrt(ew.mul(rest, ew.sub(right, mode))))
+    return ew.select(ew.lt(u, peak), rising, falling)
+
+
+def wald(
+    key: Any,
+    mean: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers of the inverse normal (Wald) distribution with shape parameter 1.
+
+    Args:
+      key: one key.
+      mean: positive.
+      shape: shape of the result, to which `mean` broadcasts; default its shape.
+      dtype: float dtype; default the default one.
+      out_sharding: None.
+
+    Returns:
+      Positive floats [*shape].
+
+    Source: Michael, Schucany and Haas, "Generating random variates using
+      transformations with multiple roots" (1976).
+    """
+    args = parameters("wald", key, shape, dtype, out_sharding, mean)
+    return _wald(args.key, mean, shape=args.shape, dtype=args.dtype)
+
+
+@evaluate.fuse
+def _wald(key: Any, mean: Any, *, shape: Any, dtype: Any) -> Any:
+    first, second = split_in(key, 2)
+    mean = filled(as_dtype(mean, dtype), shape)
+    y = ew.square(draw_normal(first, shape, dtype))
+    u = draw_uniform(second, shape, dtype)
+    square = ew.square(mean)
+    two = number(2, dtype)
+    root = ew.sqrt(
+        ew.add(ew.mul(ew.mul(number(4, dtype), mean), y), ew.mul(square, ew.square(y)))
+    )
+    small = ew.sub(
+        ew.add(mean, ew.div(ew.mul(square, y), two)),
+        ew.mul(ew.div(mean, two), root),
+    )
+    chosen = ew.le(u, ew.div(mean, ew.add(mean, small)))
+    return ew.select(chosen, small, ew.div(square, small))
+
+
+def maxwell(
+    key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """Lengths of vectors in space with standard normal entries.
+
+    Args:
+      key: one key.
+      shape: shape of the result.
+      dtype: float dtype; default the default one.
+      out_sharding: None.
+
+    Returns:
+      Floats [*shape].
+    """
+    args = parameters("maxwell", key, shape, dtype, out_sharding)
+    return _maxwell(args.key, shape=args.shape, dtype=args.dtype)
+
+
+@evaluate.fuse
+def _maxwell(key: Any, *, shape: Any, dtype: Any) -> Any:
+    return draw_maxwell(key, shape, dtype)
+
+
+def draw_maxwell(key: Any, shape: Any, dtype: Any) -> Any:
+    """Lengths of normal vectors in space."""
+    entries = draw_normal(key, (*shape, 3), dtype)
+    return ew.sqrt(reductions.reduce_sum(ew.mul(entries, entries), (len(shape),)))
+
+
+def double_sided_maxwell(
+    key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None
+) -> Any:
+    """Maxwell numbers of random sign, scaled and moved.
+
+    Args:
+      key: one key.
+      loc: the middle, broadcasts to `shape`.
+      scale: broadcasts to `shape`.
+      shape: shape of the result, before the parameters' own; () stands for theirs.
+      dtype: float dtype; default the default one.
+
+    Returns:
+      Floats [*shape, *shape of the parameters].
+    """
+    key = keys.single_key("double_sided_maxwell", key)
+    dtype = arguments.float_dtype("double_sided_maxwell", dtype)
+    given = arguments.result_shape("double_sided_maxwell", None, loc, scale)
+    shape = (arguments.shape_of("double_sided_maxwell", shape) or given) + given
+    return _double_sided_maxwell(key, loc, scale, shape=shape, dtype=dtype)
+
+
+@evaluate.fuse
+def _double_sided_maxwell(
+    key: Any, loc: Any, scale: Any, *, shape: Any, dtype: Any
+) -> Any:
+    length_key, sign_key = split_in(key, 2)
+    loc, scale = (spread(as_dtype(x, dtype), shape) for x in (loc, scale))
+    length = draw_maxwell(length_key, shape, dtype)
+    sign = draw_sign(sign_key, shape, dtype)
+    return ew.add(ew.mul(scale, ew.mul(sign, length)), loc)

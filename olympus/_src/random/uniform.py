@@ -1,0 +1,370 @@
+"""Bits, and the distributions where all outcomes are equally likely."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.foundation import config
+from olympus._src.interpreters import evaluate
+from olympus._src.lax import elementwise as ew
+from olympus._src.lax import joining, shaping
+from olympus._src.random import arguments, keys
+from olympus._src.random.arguments import as_dtype, number, spread
+
+# -- bits ------------------------------------------------------------------------------
+
+
+def bits(
+    key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """Random bits, as unsigned integers.
+
+    Args:
+      key: one key.
+      shape: shape of the result.
+      dtype: unsigned integer dtype; default the default one.
+      out_sharding: None.
+
+    Returns:
+      Unsigned integers [*shape], each equally likely.
+
+    Raises:
+      ValueError: several keys are given, or `dtype` is of another kind.
+
+    Example:
+      >>> from olympus import random
+      >>> random.bits(random.key(1), (4,), 'uint8')
+      Array([183,  62, 122, 241], dtype=uint8)
+    """
+    key = keys.single_key("bits", key)
+    arguments.refuse_sharding("bits", out_sharding)
+    dtype = dtypes.check_user_dtype("uint32" if dtype is None else dtype, "bits")
+    if dtypes.kind(dtype) != "u":
+        raise ValueError(
+            f"random.bits: dtype must be an unsigned int dtype, got {dtype}; for example "
+            "dtype='uint32'"
+        )
+    return draw_bits(
+        key, dtypes.itemsize_bits(dtype), arguments.shape_of("bits", shape)
+    )
+
+
+def draw_bits(key: Any, bit_width: int, shape: tuple[int, ...]) -> Any:
+    """Unsigned integers of `bit_width` bits."""
+    return keys.random_bits_p.bind(key, bit_width=bit_width, shape=shape)
+
+
+# -- floats ----------------------------------------------------------------------------
+
+
+def uniform(
+    key: Any,
+    shape: Any = (),
+    dtype: Any = None,
+    minval: Any = 0.0,
+    maxval: Any = 1.0,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Floats between two bounds, all equally likely.
+
+    Args:
+      key: one key.
+      shape: shape of the result.
+      dtype: float dtype; default the default one.
+      minval: lower bound, included; broadcasts to `shape`.
+      maxval: upper bound, excluded; broadcasts to `shape`.
+      out_sharding: None.
+
+    Returns:
+      Floats [*shape].
+
+    Raises:
+      ValueError: several keys are given, the dtype is of another kind, or the bounds do
+        not broadcast to `shape`.
+
+    Example:
+      >>> from olympus import random
+      >>> random.uniform(random.PRNGKey(0), (2,), minval=-1, maxval=1).shape
+      (2,)
+    """
+    key = keys.single_key("uniform", key)
+    arguments.refuse_sharding("uniform", out_sharding)
+    dtype = arguments.float_dtype("uniform", dtype)
+    shape = arguments.shape_of("uniform", shape)
+    for bound in (minval, maxval):
+        arguments.check_broadcast("uniform", shape, avals.aval_of(bound).shape)
+    return _uniform(key, minval, maxval, shape=shape, dtype=dtype)
+
+
+@evaluate.fuse
+def _uniform(key: Any, minval: Any, maxval: Any, *, shape: Any, dtype: Any) -> Any:
+    low, high = as_dtype(minval, dtype), as_dtype(maxval, dtype)
+    return draw_uniform(key, shape, dtype, low, high)
+
+
+def draw_uniform(
+    key: Any, shape: Any, dtype: Any, minval: Any = 0.0, maxval: Any = 1.0
+) -> Any:
+    """Floats in [minval, maxval): random mantissas of a number between 1 and 2, less 1.
+
+    Bounds are numbers of Python or arrays of `dtype`.
+    """
+    info = dtypes.finfo(dtype)
+    width = 8 if info.nmant < 8 else info.bits
+    uint = np.dtype(f"uint{info.bits}")
+    raw = as_dtype(draw_bits(key, width, shape), uint)
+    one = np.asarray(1.0, dtype).view(uint)[()]
+    mantissa = ew.shift_right_logical(raw, number(width - info.nmant, uint))
+    floats = shaping.bitcast_convert_type(ew.bitwise_or(mantissa, one), dtype)
+    floats = ew.sub(floats, number(1.0, dtype))
+    low, high = _bound(minval, shape, dtype), _bound(maxval, shape, dtype)
+    scaled = ew.add(ew.mul(floats, _difference(high, low)), low)
+    return ew.max_(low, scaled)
+
+
+def _bound(x: Any, shape: Any, dtype: Any) -> Any:
+    return number(x, dtype) if isinstance(x, (int, float)) else spread(x, shape)
+
+
+def _difference(high: Any, low: Any) -> Any:
+    """`high - low`, of numbers by the host."""
+    if isinstance(high, np.generic) and isinstance(low, np.generic):
+        return high - low
+    return ew.sub(high, low)
+
+
+# -- integers --------------------------------------------------------------------------
+
+
+def randint(
+    key: Any,
+    shape: Any,
+    minval: Any,
+    maxval: Any,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Integers between two bounds, all equally likely.
+
+    Args:
+      key: one key.
+      shape: shape of the result.
+      minval: integers, the lower bound, included; broadcasts to `shape`.
+      maxval: integers, the upper bound, excluded; broadcasts to `shape`. Where it is not
+        above `minval`, that is the result.
+      dtype: integer dtype; default the default one. Bounds are cut to its range.
+      out_sharding: None.
+
+    Returns:
+      Integers [*shape].
+
+    Raises:
+      ValueError: several keys are given, or the bounds do not broadcast to `shape`.
+      TypeError: the dtype or the bounds are of another kind; floats are cut to integers.
+
+    Example:
+      >>> from olympus import random
+      >>> random.randint(random.PRNGKey(1), (5,), 0, 100)
+      Array([96, 27, 40, 53, 68], dtype=int32)
+    """
+    key = keys.single_key("randint", key)
+    arguments.refuse_sharding("randint", out_sharding)
+    dtype = arguments.integer_dtype("randint", dtype)
+    shape = arguments.shape_of("randint", shape)
+    minval, maxval = (_integers(x, shape) for x in (minval, maxval))
+    return _randint(key, minval, maxval, shape=shape, dtype=dtype)
+
+
+def _integers(x: Any, shape: Any) -> Any:
+    """A bound as integers; Python's may be of any size and are cut to what fits."""
+    widest = np.iinfo(np.int64 if config.x64_enabled() else np.int32)
+    if isinstance(x, int) and not isinstance(x, bool) and x > widest.max:
+        unsigned = np.uint64 if config.x64_enabled() else np.uint32
+        return unsigned(min(x, np.iinfo(unsigned).max))
+    if isinstance(x, int) and x < widest.min:
+        return int(widest.min)
+    dtype, _ = dtypes.dtype_and_weak(x, "random.randint")
+    arguments.check_broadcast("randint", shape, avals.aval_of(x).shape)
+    if dtypes.kind(dtype) in "ui":
+        return x
+    if dtypes.kind(dtype) not in "bf":
+        raise TypeError(
+            f"random.randint: minval and maxval must be integers, got {x!r} of dtype "
+            f"{dtype}; round them, or use random.uniform"
+        )
+    return as_dtype(x, dtypes.canonicalize_dtype(int))
+
+
+@evaluate.fuse
+def _randint(key: Any, minval: Any, maxval: Any, *, shape: Any, dtype: Any) -> Any:
+    return draw_integers(key, shape, minval, maxval, dtype)
+
+
+def draw_integers(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Any:
+    """Integers in [minval, maxval); two draws are joined, to even out the remainders."""
+    if dtypes.itemsize_bits(dtype) < 32:
+        # Small integers are drawn wide: few bits would make the remainders uneven.
+        info = dtypes.iinfo(dtype)
+        low = _cut(minval, int(info.min), int(info.max), np.int32)
+        high = _cut(maxval, int(info.min), int(info.max) + 1, np.int32)
+        wide = draw_integers(key, shape, low, high, np.dtype(np.int32))
+        return as_dtype(wide, dtype)
+    info = np.iinfo(dtype)
+    uint = np.dtype(f"uint{info.bits}")
+    low = spread(_cut(minval, info.min, info.max, dtype), shape)
+    high = spread(_cut(maxval, info.min, info.max, dtype), shape)
+    above = ew.gt(high, low)
+    span = as_dtype(ew.sub(high, low), uint)
+    span = ew.select(above, span, _like(span, 1))
+    given = avals.aval_of(maxval).dtype
+    if int(dtypes.iinfo(given).max) > info.max:
+        # An upper bound beyond the dtype's range was cut by one too many.
+        beyond = spread(
+            ew.gt(maxval, number(info.max, given)), avals.aval_of(high).shape
+        )
+        taller = ew.add(span, number(1, uint))
+        span = ew.select(ew.bitwise_and(beyond, above), taller, span)
+    return ew.add(low, as_dtype(_remainder(key, shape, span, uint), dtype))
+
+
+def _remainder(key: Any, shape: Any, span: Any, uint: Any) -> Any:
+    """Integers in [0, span); twice the bits, modulo the span."""
+    n_bits = uint.itemsize * 8
+    first, second = split_in(key, 2)
+    high = draw_bits(first, n_bits, shape)
+    low = draw_bits(second, n_bits, shape)
+    root = ew.rem(_like(span, 2 ** (n_bits // 2)), span)
+    factor = ew.rem(ew.mul(root, root), span)
+    offset = ew.add(ew.mul(ew.rem(high, span), factor), ew.rem(low, span))
+    return ew.rem(offset, span)
+
+
+def _like(x: Any, value: int) -> Any:
+    """A number in the shape and dtype of `x`."""
+    aval = avals.aval_of(x)
+    return shaping.broadcast(number(value, aval.dtype), aval.shape)
+
+
+def _cut(x: Any, low: int, high: int, dtype: Any) -> Any:
+    """Integers limited to the range of a dtype and converted to it."""
+    given = avals.aval_of(x).dtype
+    info = dtypes.iinfo(given)
+    if int(info.min) < low:
+        x = ew.max_(x, number(low, given))
+    if int(info.max) > high:
+        x = ew.min_(x, number(high, given))
+    return as_dtype(x, np.dtype(dtype))
+
+
+def split_in(key: Any, count: int) -> list[Any]:
+    """A key split in `count` keys."""
+    several = keys.random_split_p.bind(key, shape=(count,))
+    return [joining.index_in_dim(several, i, keepdims=False) for i in range(count)]
+
+
+# -- truth values and signs ------------------------------------------------------------
+
+
+def bernoulli(
+    key: Any,
+    p: Any = 0.5,
+    shape: Any = None,
+    mode: str = "low",
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """True with a given probability.
+
+    Args:
+      key: one key.
+      p: probabilities, floating.
+      shape: shape of the result, to which `p` broadcasts; default that of `p`.
+      mode: 'high' draws twice the bits, for probabilities below the resolution of the
+        dtype; 'low' does not.
+      out_sharding: None.
+
+    Returns:
+      Booleans [*shape].
+
+    Raises:
+      TypeError: `p` is not floating.
+      ValueError: several keys are given, `p` does not broadcast to `shape`, or the mode
+        is unknown.
+
+    Example:
+      >>> from olympus import random
+      >>> random.bernoulli(random.PRNGKey(1), 0.3, (3,))
+      Array([False, False, False], dtype=bool)
+    """
+    key = keys.single_key("bernoulli", key)
+    arguments.refuse_sharding("bernoulli", out_sharding)
+    if mode not in ("high", "low"):
+        raise ValueError(
+            f"random.bernoulli: mode must be 'high' or 'low', got {mode!r}; choose one"
+        )
+    dtype, _ = dtypes.dtype_and_weak(p, "random.bernoulli")
+    if dtypes.kind(dtype) != "f":
+        raise TypeError(
+            f"random.bernoulli probability `p` must have a floating dtype, got {dtype}; "
+            "write 1.0 for 1"
+        )
+    shape = arguments.result_shape("bernoulli", shape, p)
+    return _bernoulli(key, p, shape=shape, dtype=dtype, high=mode == "high")
+
+
+@evaluate.fuse
+def _bernoulli(key: Any, p: Any, *, shape: Any, dtype: Any, high: bool) -> Any:
+    p = spread(as_dtype(p, dtype), shape)
+    if not high:
+        return ew.lt(draw_uniform(key, shape, dtype), p)
+    # The second draw is what the first one leaves of its last place.
+    both = draw_uniform(key, (2, *shape), dtype)
+    coarse, fine = (joining.index_in_dim(both, i, keepdims=False) for i in (0, 1))
+    step = number(dtypes.finfo(dtype).eps, dtype)
+    return ew.lt(ew.mul(fine, step), ew.sub(p, coarse))
+
+
+def rademacher(
+    key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """Signs: 1 or -1, equally likely.
+
+    Args:
+      key: one key.
+      shape: shape of the result.
+      dtype: numeric dtype; default the default integer.
+      out_sharding: None.
+
+    Returns:
+      Numbers [*shape].
+
+    Raises:
+      ValueError: several keys are given.
+
+    Example:
+      >>> from olympus import random
+      >>> random.rademacher(random.PRNGKey(1), (4,))
+      Array([ 1, -1,  1,  1], dtype=int32)
+    """
+    key = keys.single_key("rademacher", key)
+    arguments.refuse_sharding("rademacher", out_sharding)
+    dtype = dtypes.check_user_dtype(int if dtype is None else dtype, "rademacher")
+    shape = arguments.shape_of("rademacher", shape)
+    return _rademacher(key, shape=shape, dtype=dtype)
+
+
+@evaluate.fuse
+def _rademacher(key: Any, *, shape: Any, dtype: Any) -> Any:
+    return draw_sign(key, shape, dtype)
+
+
+def draw_sign(key: Any, shape: Any, dtype: Any) -> Any:
+    """1 or -1 in a dtype, by a coin of the default float."""
+    real = dtypes.canonicalize_dtype(float)
+    heads = as_dtype(ew.lt(draw_uniform(key, shape, real), number(0.5, real)), dtype)
+    return ew.sub(ew.mul(number(2, dtype), heads), number(1, dtype))
