@@ -114,8 +114,10 @@ def threefry2x32(k1: Any, k2: Any, x1: Any, x2: Any) -> list[Any]:
     """Encrypts pairs of words with the Threefry-2x32 cipher of 20 rounds.
 
     Args:
-      k1, k2: key words, uint32.
-      x1, x2: counter words, uint32; all of one shape, or scalars beside arrays.
+      k1: first key word, uint32.
+      k2: second key word, uint32.
+      x1: first counter word, uint32; all are of one shape, or scalars beside arrays.
+      x2: second counter word, uint32.
 
     Returns:
       Two arrays of the common shape, uint32.
@@ -231,6 +233,7 @@ def rng_bit_generator(
       shape: sizes of the axes of the bits.
       dtype: an unsigned integer dtype.
       algorithm: which generator.
+      out_sharding: None.
 
     Returns:
       The next state, and the bits.

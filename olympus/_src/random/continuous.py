@@ -90,7 +90,8 @@ def truncated_normal(
 
     Args:
       key: one key.
-      lower, upper: the bounds, floating.
+      lower: the lower bound, floating.
+      upper: the upper bound, floating.
       shape: shape of the result, to which the bounds broadcast; default theirs.
       dtype: float dtype; default the default one.
       out_sharding: None.
@@ -130,7 +131,7 @@ def _like(x: Any, value: float) -> Any:
 
 def lognormal(
     key: Any,
-    sigma: Any = np.float32(1.0),
+    sigma: Any = 1.0,
     shape: Any = None,
     dtype: Any = None,
     *,
@@ -336,7 +337,8 @@ def high_gumbel(name: str, mode: str | None) -> bool:
         return config.high_dynamic_range_gumbel.value
     if mode not in ("high", "low"):
         raise ValueError(
-            f"random.{name}: mode must be 'high', 'low' or None, got {mode!r}; choose one"
+            f"random.{name}: mode must be 'high', 'low' or None, got {mode!r}; choose "
+            "one of them"
         )
     return mode == "high"
 
@@ -453,7 +455,9 @@ def triangular(
 
     Args:
       key: one key.
-      left, mode, right: floating.
+      left: where the density starts, floating.
+      mode: where it is highest, floating.
+      right: where it ends, floating.
       shape: shape of the result, to which they broadcast; default their shape.
       dtype: float dtype; default the default one.
       out_sharding: None.

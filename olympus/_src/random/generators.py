@@ -51,8 +51,8 @@ def _positions(shape: tuple[int, ...]) -> tuple[Any, Any]:
         return np.uint32(0), low
     if not config.x64_enabled():
         raise ValueError(
-            f"random: at most 2**32 - 1 numbers at once while 64-bit values are off, got "
-            f"shape {shape}; set olympus_enable_x64, or draw parts from split keys"
+            "random: at most 2**32 - 1 numbers at once while 64-bit values are off, "
+            f"got shape {shape}; set olympus_enable_x64, or draw parts from split keys"
         )
     wide = shaping.reshape(_iota(_U64, size), shape)
     return _high_word(wide), elementwise.convert(wide, _U32)

@@ -224,8 +224,8 @@ def as_keys(name: str, key: Any) -> tuple[Any, bool]:
         return key, False
     if dtype is None or not hasattr(key, "shape"):
         raise TypeError(
-            f"random.{name}: key must be a random key or its words, an array of uint32, "
-            f"got {key!r}; {_REMEDY}"
+            f"random.{name}: key must be a random key or its words, an array of "
+            f"uint32, got {key!r}; {_REMEDY}"
         )
     impl = implementations.find(None)
     try:
@@ -279,8 +279,8 @@ def _find_implementation(impl: Any, dtype: Any = None) -> Any:
         return implementations.find(impl)
     if impl is not None:
         raise ValueError(
-            f"random.key: at most one of impl and dtype must be given, got impl={impl!r} "
-            f"and dtype={dtype!r}; leave out one"
+            "random.key: at most one of impl and dtype must be given, got "
+            f"impl={impl!r} and dtype={dtype!r}; leave out one"
         )
     if isinstance(dtype, KeyType):
         return dtype.implementation

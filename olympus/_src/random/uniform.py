@@ -44,8 +44,8 @@ def bits(
     dtype = dtypes.check_user_dtype("uint32" if dtype is None else dtype, "bits")
     if dtypes.kind(dtype) != "u":
         raise ValueError(
-            f"random.bits: dtype must be an unsigned int dtype, got {dtype}; for example "
-            "dtype='uint32'"
+            f"random.bits: dtype must be an unsigned int dtype, got {dtype}; for "
+            "example dtype='uint32'"
         )
     return draw_bits(
         key, dtypes.itemsize_bits(dtype), arguments.shape_of("bits", shape)
@@ -155,8 +155,8 @@ def randint(
       key: one key.
       shape: shape of the result.
       minval: integers, the lower bound, included; broadcasts to `shape`.
-      maxval: integers, the upper bound, excluded; broadcasts to `shape`. Where it is not
-        above `minval`, that is the result.
+      maxval: integers, the upper bound, excluded; broadcasts to `shape`. Where it is
+        not above `minval`, that is the result.
       dtype: integer dtype; default the default one. Bounds are cut to its range.
       out_sharding: None.
 
@@ -165,7 +165,7 @@ def randint(
 
     Raises:
       ValueError: several keys are given, or the bounds do not broadcast to `shape`.
-      TypeError: the dtype or the bounds are of another kind; floats are cut to integers.
+      TypeError: the dtype or the bounds are of another kind (floats are cut).
 
     Example:
       >>> from olympus import random
@@ -206,7 +206,7 @@ def _randint(key: Any, minval: Any, maxval: Any, *, shape: Any, dtype: Any) -> A
 
 
 def draw_integers(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Any:
-    """Integers in [minval, maxval); two draws are joined, to even out the remainders."""
+    """Integers in [minval, maxval); two draws are joined, so remainders even out."""
     if dtypes.itemsize_bits(dtype) < 32:
         # Small integers are drawn wide: few bits would make the remainders uneven.
         info = dtypes.iinfo(dtype)
@@ -310,8 +310,8 @@ def bernoulli(
     dtype, _ = dtypes.dtype_and_weak(p, "random.bernoulli")
     if dtypes.kind(dtype) != "f":
         raise TypeError(
-            f"random.bernoulli probability `p` must have a floating dtype, got {dtype}; "
-            "write 1.0 for 1"
+            "random.bernoulli probability `p` must have a floating dtype, got "
+            f"{dtype}; write 1.0 for 1"
         )
     shape = arguments.result_shape("bernoulli", shape, p)
     return _bernoulli(key, p, shape=shape, dtype=dtype, high=mode == "high")
