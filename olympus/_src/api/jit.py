@@ -11,7 +11,8 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.api import function_key, signatures, stages
-from olympus._src.core import ir, trace
+from olympus._src.core import avals as avals_
+from olympus._src.core import trace
 from olympus._src.foundation import caching, config, events, logs, source, tracebacks
 from olympus._src.higher_order import jit as jit_
 from olympus._src.interpreters import evaluate, partial_eval
@@ -75,19 +76,19 @@ class Traced:
 class Entry:
     """A compiled signature: what a call needs."""
 
-    __slots__ = ("compiled", "donates", "name", "out_tree", "run", "single")
+    __slots__ = ("compiled", "name", "run", "single", "unflatten")
 
     def __init__(self, traced: Traced, compiled: evaluate.CompiledProgram) -> None:
         self.compiled = compiled
         self.run = compiled.run
-        self.out_tree = traced.out_tree
+        self.unflatten = traced.out_tree.unflatten
         self.single = tree.treedef_is_leaf(traced.out_tree)
         self.name = traced.name
-        self.donates = any(traced.donated)
 
     def call(self, buffers: list[Any]) -> Any:
+        """Runs the program; its results in the function's own structure."""
         outs = self.run(buffers)
-        return outs[0] if self.single else self.out_tree.unflatten(outs)
+        return outs[0] if self.single else self.unflatten(outs)
 
 
 class State:
@@ -101,11 +102,14 @@ class State:
         "lock",
         "records",
         "traced",
+        "tree_entries",
     )
 
     def __init__(self, key: Any = None) -> None:
         self.key = key  # the function's key when it was first called; None: private
-        self.flat_entries: dict[Any, Entry] = {}
+        # The same entries by cheaper keys, for calls that need no parsing.
+        self.flat_entries: dict[Any, Entry] = {}  # by types of positional arrays
+        self.tree_entries: dict[Any, Entry] = {}  # by structure and types of leaves
         self.entries: dict[Any, Entry] = {}
         self.traced: dict[Any, Traced] = {}
         self.records: list[signatures.Retrace] = []
@@ -116,6 +120,7 @@ class State:
         """A state of its own for a function that no longer equals its key."""
         state = State()
         state.flat_entries.update(self.flat_entries)
+        state.tree_entries.update(self.tree_entries)
         state.entries.update(self.entries)
         state.traced.update(self.traced)
         state.records.extend(self.records)
@@ -124,6 +129,7 @@ class State:
     def clear(self) -> None:
         """Forgets everything."""
         self.flat_entries.clear()
+        self.tree_entries.clear()
         self.entries.clear()
         self.traced.clear()
 
@@ -173,7 +179,8 @@ class JitFunction:
         self._fun = fun
         self._options = options
         self._state: State | None = None
-        self._flat_entries: dict[Any, Entry] = {}
+        self._flat_entries: dict[Any, Entry] = {}  # the state's, once it is known
+        self._tree_entries: dict[Any, Entry] = {}
         self._params: signatures.Parameters | None = None
         self._plain = not options.static_argnums and not options.static_argnames
         self._plain = self._plain and options.device is None
@@ -202,12 +209,35 @@ class JitFunction:
                         outs = entry.run(buffers)
                     except Exception as error:
                         raise _explained(error, entry, args) from None
-                    return outs[0] if entry.single else entry.out_tree.unflatten(outs)
+                    return outs[0] if entry.single else entry.unflatten(outs)
         try:
+            if self._plain and current.trace is _eval:
+                return self._call_tree(args, kwargs)
             return self._dispatch(args, kwargs)
         except Exception as error:
             tracebacks.hide(error)
             raise
+
+    def _call_tree(self, args: Any, kwargs: Any) -> Any:
+        """A call of arguments in containers; none is static."""
+        leaves, structure = tree.flatten((args, kwargs))
+        key: list[Any] = [config.trace_context(), structure]
+        buffers = []
+        for x in leaves:
+            if type(x) is not ArrayImpl:
+                if not avals_.is_array_like(x):
+                    return self._dispatch(args, kwargs)  # which says what is wrong
+                x = evaluate.as_array(x)
+            key.append(x.aval)
+            buffers.append(x._buffer)
+        entry = self._tree_entries.get(tuple(key))
+        if entry is None:
+            return self._dispatch(args, kwargs)
+        try:
+            outs = entry.run(buffers)
+        except Exception as error:
+            raise _explained(error, entry, leaves) from None
+        return outs[0] if entry.single else entry.unflatten(outs)
 
     def _dispatch(self, args: Any, kwargs: Any) -> Any:
         if config.jit_disabled():
@@ -227,9 +257,11 @@ class JitFunction:
         if entry is None:
             entry = self._compile_entry(call, key, device)
         buffers = [a._buffer for a in arrays]
-        if self._plain and not kwargs and all(type(x) is ArrayImpl for x in args):
-            if not client.several_devices():
+        if self._plain and not client.several_devices():
+            if not kwargs and all(type(x) is ArrayImpl for x in args):
                 self._flat_entries[(key[0], *call.avals)] = entry
+            else:
+                self._tree_entries[(key[0], call.structure, *call.avals)] = entry
         try:
             return entry.call(buffers)
         except Exception as error:
@@ -314,8 +346,14 @@ class JitFunction:
     def _current_state(self) -> State:
         state = self._state
         if state is None:
-            state = self._state = _find_state(self._fun, self._options)
+            state = _find_state(self._fun, self._options)
+            self._use(state)
         return state
+
+    def _use(self, state: State) -> None:
+        self._state = state
+        self._flat_entries = state.flat_entries
+        self._tree_entries = state.tree_entries
 
     def _own_state(self) -> State:
         """The state to trace in: shared only while the function equals its key."""
@@ -324,7 +362,8 @@ class JitFunction:
             return state
         if function_key.function_key(self._fun) == state.key:
             return state
-        state = self._state = state.private_copy()
+        state = state.private_copy()
+        self._use(state)
         return state
 
     # -- stages --------------------------------------------------------------------
@@ -384,7 +423,6 @@ class JitFunction:
     def clear_cache(self) -> None:
         """Forgets all traced and compiled signatures of this function."""
         self._current_state().clear()
-        self._flat_entries.clear()
 
     def _cache_size(self) -> int:
         return len(self._current_state().entries)
