@@ -76,19 +76,20 @@ class Traced:
 class Entry:
     """A compiled signature: what a call needs."""
 
-    __slots__ = ("compiled", "name", "run", "single", "unflatten")
+    __slots__ = ("call", "compiled", "name")
 
     def __init__(self, traced: Traced, compiled: evaluate.CompiledProgram) -> None:
         self.compiled = compiled
-        self.run = compiled.run
-        self.unflatten = traced.out_tree.unflatten
-        self.single = tree.treedef_is_leaf(traced.out_tree)
         self.name = traced.name
+        self.call = _caller(traced.out_tree, compiled)
 
-    def call(self, buffers: list[Any]) -> Any:
-        """Runs the program; its results in the function's own structure."""
-        outs = self.run(buffers)
-        return outs[0] if self.single else self.unflatten(outs)
+
+def _caller(out_tree: Any, compiled: evaluate.CompiledProgram) -> Any:
+    """Runs a program on buffers; its results in the function's own structure."""
+    if tree.treedef_is_leaf(out_tree):
+        return compiled.run_one
+    run, unflatten = compiled.run, out_tree.unflatten
+    return lambda buffers: unflatten(run(buffers))
 
 
 class State:
@@ -206,10 +207,9 @@ class JitFunction:
                 entry = self._flat_entries.get(tuple(key))
                 if entry is not None:
                     try:
-                        outs = entry.run(buffers)
+                        return entry.call(buffers)
                     except Exception as error:
                         raise _explained(error, entry, args) from None
-                    return outs[0] if entry.single else entry.unflatten(outs)
         try:
             if self._plain and current.trace is _eval:
                 return self._call_tree(args, kwargs)
@@ -234,10 +234,9 @@ class JitFunction:
         if entry is None:
             return self._dispatch(args, kwargs)
         try:
-            outs = entry.run(buffers)
+            return entry.call(buffers)
         except Exception as error:
             raise _explained(error, entry, leaves) from None
-        return outs[0] if entry.single else entry.unflatten(outs)
 
     def _dispatch(self, args: Any, kwargs: Any) -> Any:
         if config.jit_disabled():

@@ -218,18 +218,26 @@ def _aliases(
 
 
 class CompiledProgram:
-    """A loaded executable with its constants; `run` takes jaxlib buffers."""
+    """A loaded executable with its constants.
+
+    Attributes:
+      run: takes the caller's jaxlib buffers, one for each input; returns the results.
+      run_one: the same for a program of one result, which it returns itself.
+    """
 
     __slots__ = (
         "_all_kept",
         "_const_buffers",
         "_effects",
         "_kept",
-        "_run",
         "duration_s",
         "executable",
         "lowered",
+        "run",
+        "run_one",
     )
+    run: Callable[[list[Any]], list[ArrayImpl]]
+    run_one: Callable[[list[Any]], ArrayImpl]
 
     def __init__(
         self, lowered: LoweredProgram, options: tuple[tuple[str, Any], ...]
@@ -255,18 +263,21 @@ class CompiledProgram:
         self._kept = [i for i, k in enumerate(lowered.kept) if k]
         self._all_kept = all(lowered.kept)
         self._effects = lowered.effects
-        plain = self._all_kept and not self._const_buffers and not self._effects
-        self._run = self.executable.execute if plain else self._run_general
-        if config.debug_nans.value or config.debug_infs.value:
-            self._run = self._checking_numbers(self._run)
+        # Functions in slots, not methods: a call is a few microseconds in all.
+        self.run, self.run_one = self._runners()
         self.duration_s = time.perf_counter() - start
         events.record_event_duration_secs(
             "/olympus/core/compile/backend_compile_duration", self.duration_s
         )
 
-    def run(self, buffers: list[Any]) -> list[ArrayImpl]:
-        """Runs on the caller's buffers, one for each input of the program."""
-        return self._run(buffers)
+    def _runners(self) -> tuple[Any, Any]:
+        plain = self._all_kept and not self._const_buffers and not self._effects
+        run = self.executable.execute if plain else self._run_general
+        if config.debug_nans.value or config.debug_infs.value:
+            run = self._checking_numbers(run)
+        elif plain:
+            return run, self.executable.execute_one
+        return run, lambda buffers: run(buffers)[0]
 
     def _run_general(self, buffers: list[Any]) -> list[ArrayImpl]:
         if not self._all_kept:
@@ -513,9 +524,7 @@ def fuse(fun: Callable[..., Any]) -> Callable[..., Any]:
                 return fun(*args, **static)
             found = _fuse_program(fun, name, key[1 : len(args) + 1], static)
             programs[tuple(key)] = found
-        program, single = found
-        outs = program.run(buffers)
-        return outs[0] if single else tuple(outs)
+        return found(buffers)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = fun.__doc__
@@ -535,7 +544,7 @@ def _fusable(x: Any) -> Any:
 
 def _fuse_program(
     fun: Callable[..., Any], name: str, in_avals: Sequence[Any], static: Any
-) -> tuple[CompiledProgram, bool]:
+) -> Callable[[list[Any]], Any]:
     single = True
 
     def run(*args: Any) -> Any:
@@ -546,7 +555,10 @@ def _fuse_program(
 
     info = ir.DebugInfo("evaluation", name, source.function_location(fun))
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
-    return lower(program, consts, name=name).compile(), single
+    compiled = lower(program, consts, name=name).compile()
+    if single:
+        return compiled.run_one
+    return lambda buffers: tuple(compiled.run(buffers))
 
 
 _eval = EvalTrace()

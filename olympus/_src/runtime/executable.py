@@ -168,6 +168,7 @@ class Executable:
         "devices",
         "donated",
         "execute",
+        "execute_one",
         "loaded",
         "out_avals",
         "shardings",
@@ -202,6 +203,27 @@ class Executable:
             for aval, sharding in zip(self.out_avals, self.shardings, strict=True)
         ]
         self.execute = self._executor(has_side_effects)
+        plain = not has_side_effects and not self.donated
+        self.execute_one = self._single() if plain else self._first
+
+    def _first(self, buffers: list[Any]) -> ArrayImpl:
+        return self.execute(buffers)[0]
+
+    def _single(self) -> Callable[[list[Any]], ArrayImpl]:
+        """As `execute` for one result, which comes without a list around it."""
+        if len(self.out_avals) != 1:
+            return self._first
+        run, handlers = self.loaded.execute_sharded, self._handlers
+        (aval,), committed = self.out_avals, self.committed
+
+        def execute_one(buffers: list[Any]) -> ArrayImpl:
+            try:
+                raw = run(buffers).consume_with_handlers(handlers)
+            except XlaRuntimeError as error:
+                raise error from host_errors.cause_of(error)
+            return ArrayImpl(raw[0], aval, committed)
+
+        return execute_one
 
     def _executor(self, has_side_effects: bool) -> Callable[..., list[ArrayImpl]]:
         if has_side_effects or not self.out_avals:
