@@ -14,11 +14,14 @@ class Effect:
     Attributes:
       ordered: equations with this effect run in program order.
       in_control_flow: the effect may occur inside `cond`, `while` and `scan`.
+      speculative: the effect may also occur for elements whose results are dropped, as
+        in both branches of a `cond` with a mapped predicate.
     """
 
     __slots__ = ()
     ordered = False
     in_control_flow = True
+    speculative = True
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other)

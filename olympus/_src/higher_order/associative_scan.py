@@ -1,0 +1,148 @@
+"""`associative_scan`: all prefixes of a sum, product, ... in few dependent steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from olympus._src import tree
+from olympus._src.core import avals as avals_
+from olympus._src.higher_order import programs
+from olympus._src.lax import joining, shaping, sizes
+
+
+def associative_scan(fn: Any, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
+    """Combines elements with all those before them, by an associative operation.
+
+    The operation is applied to whole slices about 2 log2(n) times, to about 2 n
+    elements in all, so it runs in parallel where a `scan` takes n steps one after another.
+    G. E. Blelloch, Prefix Sums and Their Applications, 1990.
+
+    Args:
+      fn: takes two trees like `elems` whose leaves are slices of equal length along
+        `axis`, returns their combination, element by element; it must be associative.
+      elems: array with n elements along `axis`, or a tree of such arrays.
+      reverse: combine each element with those after it.
+      axis: the axis along which elements lie.
+
+    Returns:
+      A tree like `elems`; element i is `fn` of elements 0 to i, in order.
+
+    Raises:
+      TypeError: `fn` returns other types than it was given.
+      ValueError: the arrays differ in length along `axis`, or have no such axis.
+
+    Example:
+      >>> import numpy as np
+      >>> from olympus import lax
+      >>> lax.associative_scan(lax.add, np.arange(5))
+      Array([ 0,  1,  3,  6, 10], dtype=int32)
+    """
+    programs.check_callable("associative_scan", fn=fn)
+    leaves, structure = programs.flatten_operands("associative_scan", "elems", elems)
+    if not leaves:
+        return elems
+    axes = [_axis(x, axis) for x in leaves]
+    lengths = [_size(x, a) for x, a in zip(leaves, axes, strict=True)]
+    if any(n != lengths[0] for n in lengths):
+        shapes = ", ".join(avals_.aval_of(x).short() for x in leaves)
+        raise ValueError(
+            f"associative_scan: all of elems must have one size along axis {axis}, got "
+            f"{shapes}; slice them to the same length"
+        )
+    leaves = [programs.passed_on(x) for x in leaves]
+    if reverse:
+        leaves = _reversed(leaves, axes)
+    outs = _prefixes(_combiner(fn, structure), leaves, axes)
+    if reverse:
+        outs = _reversed(outs, axes)
+    return structure.unflatten(outs)
+
+
+Leaves = list[Any]
+
+
+def _prefixes(combine: Callable[[Leaves, Leaves], Leaves], x: Leaves, axes: Any) -> Any:
+    """All prefixes: those that end at odd places from pairs, then those between."""
+    n = _size(x[0], axes[0])
+    if n < 2:
+        return x
+    first, second = _every_second(x, axes, 0, n - 1), _every_second(x, axes, 1, n)
+    odd = _prefixes(combine, combine(first, second), axes)
+    head = [_part(v, a, 0, 1) for v, a in zip(x, axes, strict=True)]
+    if n == 2:
+        return _joined(head, odd, axes)
+    before = [_part(v, a, 0, (n - 1) // 2) for v, a in zip(odd, axes, strict=True)]
+    even = _joined(head, combine(before, _every_second(x, axes, 2, n)), axes)
+    return [_interleave(e, o, a) for e, o, a in zip(even, odd, axes, strict=True)]
+
+
+def _combiner(fn: Any, structure: Any) -> Callable[[Leaves, Leaves], Leaves]:
+    def combine(x: Leaves, y: Leaves) -> Leaves:
+        out = fn(structure.unflatten(x), structure.unflatten(y))
+        leaves, found = tree.tree_flatten(out)
+        if found != structure:
+            places = programs.structure_mismatch(
+                structure, found, "elems", "the result"
+            )
+            raise TypeError(
+                f"associative_scan: fn {programs.described(fn)} must return a tree "
+                f"like elems, got {places}; return every part"
+            )
+        wrong = programs.type_mismatches(structure, _types(leaves), _types(x), "result")
+        if wrong:
+            raise TypeError(
+                f"associative_scan: fn {programs.described(fn)} must return the types "
+                f"of its arguments; {'; '.join(wrong)}; convert the result with astype"
+            )
+        return leaves
+
+    return combine
+
+
+def _types(leaves: Leaves) -> list[Any]:
+    return [avals_.aval_of(x) for x in leaves]
+
+
+def _axis(x: Any, axis: int) -> int:
+    aval = avals_.aval_of(x)
+    if not aval.shape:
+        raise ValueError(
+            f"associative_scan: elems must be arrays with an axis {axis}, got "
+            f"{aval.short()}; stack scalars to an array"
+        )
+    return sizes.canonicalize_axis(axis, aval.ndim, "associative_scan: axis")
+
+
+def _size(x: Any, axis: int) -> int:
+    return avals_.aval_of(x).shape[axis]
+
+
+def _reversed(leaves: Leaves, axes: Any) -> Leaves:
+    return [shaping.rev(x, (a,)) for x, a in zip(leaves, axes, strict=True)]
+
+
+def _every_second(leaves: Leaves, axes: Any, start: int, stop: int) -> Leaves:
+    return [_part(x, a, start, stop, 2) for x, a in zip(leaves, axes, strict=True)]
+
+
+def _part(x: Any, axis: int, start: int, stop: int, stride: int = 1) -> Any:
+    if start == 0 and stride == 1 and stop == _size(x, axis):
+        return x
+    return joining.slice_in_dim(x, start, stop, stride, axis)
+
+
+def _joined(x: Leaves, y: Leaves, axes: Any) -> Leaves:
+    return [joining.concatenate(pair, a) for *pair, a in zip(x, y, axes, strict=True)]
+
+
+def _interleave(even: Any, odd: Any, axis: int) -> Any:
+    """even[0], odd[0], even[1], odd[1], ...; `even` may be longer by one."""
+    m, n = _size(odd, axis), _size(even, axis)
+    shape = list(avals_.aval_of(odd).shape)
+    pairs = joining.stack([_part(even, axis, 0, m), odd], axis + 1)
+    shape[axis] = 2 * m
+    merged = shaping.reshape(pairs, tuple(shape))
+    if n == m:
+        return merged
+    return joining.concatenate([merged, _part(even, axis, m, n)], axis)

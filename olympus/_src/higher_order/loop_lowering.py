@@ -1,0 +1,219 @@
+"""Loops as StableHLO: `stablehlo.while`, and a scan over the leading axis by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals as avals_
+from olympus._src.lax import families
+from olympus._src.lowering import builder, types
+
+ShapedArray = avals_.ShapedArray
+FLAG = ShapedArray((), np.dtype(np.bool_))
+COUNTER = ShapedArray((), np.dtype(np.int32))
+LONG_COUNTER = ShapedArray((), np.dtype(np.int64))
+
+
+def emit_while(
+    block: builder.Block,
+    ordered: Sequence[Any],
+    operands: Sequence[str],
+    avals: Sequence[Any],
+    write_test: Callable[[Any, list[str]], str],
+    write_body: Callable[[Any, list[str]], list[str]],
+) -> list[str]:
+    """Writes `stablehlo.while`.
+
+    Args:
+      block: where to write.
+      ordered: effects whose tokens go through the loop.
+      operands: initial values.
+      avals: their types.
+      write_test: writes the condition, given names for the carried values.
+      write_body: writes the next values.
+
+    Returns:
+      The names of the final values.
+    """
+    n = len(ordered)
+    carried = [types.token_type()] * n + list(avals)
+
+    def region(write: Callable[[Any, list[str]], list[str]], out_avals: Any) -> str:
+        inner = block.inner()
+        names = inner.arguments(carried)
+        inner.tokens.update(zip(ordered, names, strict=False))
+        return inner.region(names, carried, write(inner, names), out_avals)
+
+    def test(inner: Any, names: list[str]) -> list[str]:
+        return [write_test(inner, names[n:])]
+
+    def body(inner: Any, names: list[str]) -> list[str]:
+        outs = write_body(inner, names[n:])
+        return [inner.tokens[e] for e in ordered] + outs
+
+    regions = [region(test, [FLAG]), region(body, carried)]
+    inputs = [block.tokens[e] for e in ordered] + list(operands)
+    found = block.op("stablehlo.while", inputs, carried, carried, "", regions)
+    block.tokens.update(zip(ordered, found, strict=False))
+    return found[n:]
+
+
+class Scan:
+    """One scan being lowered.
+
+    Each turn of the loop takes `unroll` steps; steps that are left over follow the loop
+    and need no counter. Outputs are written into buffers of their final size.
+    """
+
+    __slots__ = (
+        "_avals",
+        "_body",
+        "_consts",
+        "_counter",
+        "_ctx",
+        "_length",
+        "_num_carry",
+        "_ordered",
+        "_reverse",
+        "_unroll",
+        "_y_avals",
+    )
+
+    def __init__(
+        self,
+        ctx: Any,
+        *,
+        length: int,
+        reverse: bool,
+        unroll: int,
+        num_carry: int,
+        ordered: Sequence[Any],
+        body: Callable[[Any, list[str]], list[str]],
+    ) -> None:
+        self._ctx = ctx
+        self._length = length
+        self._reverse = reverse
+        self._unroll = unroll
+        self._num_carry = num_carry
+        self._ordered = ordered
+        self._body = body
+        self._y_avals = ctx.avals_out[num_carry:]
+        self._counter = COUNTER if length < 2**31 else LONG_COUNTER
+
+    def write(self, operands: Any, avals: Any) -> list[str]:
+        """Writes the scan; operands and types are given by their part in it."""
+        self._avals = avals
+        block = self._ctx.block
+        n_carry, n_xs = len(operands.carry), len(operands.xs)
+        ys = [block.splat(0, families.storage(aval)) for aval in self._y_avals]
+        turns, rest = divmod(self._length, self._unroll)
+        if (turns == 1 and rest == 0) or not turns:
+            turns, rest = 0, self._length
+        carry, xs = operands.carry, operands.xs
+        consts = operands.consts
+        if turns:
+            state = [*consts, *carry, *xs, *ys]
+            start = block.constant(0, self._counter)
+            kinds = [self._counter, *avals.consts, *avals.carry, *avals.xs]
+            kinds += self._y_avals
+            outs = emit_while(
+                block,
+                self._ordered,
+                [start, *state],
+                kinds,
+                lambda b, names: self._unfinished(b, names[0], turns),
+                self._turn,
+            )[1 + len(consts) :]
+            carry, ys = outs[:n_carry], outs[n_carry + n_xs :]
+        for i in range(self._length - rest, self._length):
+            row = self._length - 1 - i if self._reverse else i
+            carry, ys = self._step(block, row, consts, carry, xs, ys)
+        return [*carry, *ys]
+
+    def _unfinished(self, block: Any, i: str, turns: int) -> str:
+        bound = block.constant(turns, self._counter)
+        return block.compare("LT", i, bound, self._counter, "SIGNED", FLAG)
+
+    def _turn(self, block: Any, names: list[str]) -> list[str]:
+        """The loop's body: `unroll` steps."""
+        avals = self._avals
+        i, *state = names
+        consts, state = _cut(state, len(avals.consts))
+        carry, state = _cut(state, len(avals.carry))
+        xs, ys = _cut(state, len(avals.xs))
+        first = self._times(block, i, self._unroll)
+        for k in range(self._unroll):
+            row = self._plus(block, first, k)
+            if self._reverse:
+                last = block.constant(self._length - 1, self._counter)
+                row = block.elementwise(
+                    "stablehlo.subtract", (last, row), self._counter
+                )
+            carry, ys = self._step(block, row, consts, carry, xs, ys)
+        return [self._plus(block, i, 1), *consts, *carry, *xs, *ys]
+
+    def _plus(self, block: Any, i: str, k: int) -> str:
+        if k == 0:
+            return i
+        k_name = block.constant(k, self._counter)
+        return block.elementwise("stablehlo.add", (i, k_name), self._counter)
+
+    def _times(self, block: Any, i: str, k: int) -> str:
+        if k == 1:
+            return i
+        k_name = block.constant(k, self._counter)
+        return block.elementwise("stablehlo.multiply", (i, k_name), self._counter)
+
+    def _step(
+        self, block: Any, row: str | int, consts: Any, carry: Any, xs: Any, ys: Any
+    ) -> tuple[list[str], list[str]]:
+        """One application of the body to row `row`, a name or a known number."""
+        if type(row) is int:
+            row = block.constant(row, self._counter)
+        slices = [
+            self._read(block, x, aval, row)
+            for x, aval in zip(xs, self._avals.xs, strict=True)
+        ]
+        outs = self._body(block, [*consts, *carry, *slices])
+        new = outs[self._num_carry :]
+        ys = [
+            self._store(block, buffer, aval, y, row)
+            for buffer, aval, y in zip(ys, self._y_avals, new, strict=True)
+        ]
+        return outs[: self._num_carry], ys
+
+    def _read(self, block: Any, x: str, aval: Any, row: str) -> str:
+        """`x[row]`."""
+        aval = families.storage(aval)
+        one = ShapedArray((1, *aval.shape[1:]), aval.dtype)
+        part = block.op1(
+            "stablehlo.dynamic_slice",
+            [x, *self._starts(block, row, aval)],
+            [aval] + [self._counter] * aval.ndim,
+            one,
+            f"slice_sizes = {types.i64_array(one.shape)}",
+        )
+        return block.reshape(part, one, ShapedArray(aval.shape[1:], aval.dtype))
+
+    def _store(self, block: Any, buffer: str, aval: Any, y: str, row: str) -> str:
+        """The buffer with row `row` replaced."""
+        aval = families.storage(aval)
+        one = ShapedArray((1, *aval.shape[1:]), aval.dtype)
+        part = block.reshape(y, ShapedArray(aval.shape[1:], aval.dtype), one)
+        return block.op1(
+            "stablehlo.dynamic_update_slice",
+            [buffer, part, *self._starts(block, row, aval)],
+            [aval, one] + [self._counter] * aval.ndim,
+            aval,
+        )
+
+    def _starts(self, block: Any, row: str, aval: Any) -> list[str]:
+        zero = block.constant(0, self._counter)
+        return [row] + [zero] * (aval.ndim - 1)
+
+
+def _cut(items: list[Any], n: int) -> tuple[list[Any], list[Any]]:
+    return items[:n], items[n:]

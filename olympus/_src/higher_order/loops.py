@@ -1,0 +1,230 @@
+"""Loops for users that are made of `scan` and `while`: `fori_loop` and `map`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src import tree
+from olympus._src.core import avals as avals_
+from olympus._src.core import dtypes
+from olympus._src.foundation import config
+from olympus._src.higher_order import programs, scan, while_loop
+from olympus._src.interpreters import batching
+from olympus._src.lax import elementwise, families, joining, shaping
+
+
+def fori_loop(
+    lower: Any, upper: Any, body_fun: Any, init_val: Any, *, unroll: Any = None
+) -> Any:
+    """Applies `body_fun(i, carry)` for each integer from `lower` up to `upper`.
+
+    With concrete bounds the number of steps is known and the loop is a `scan`, which
+    can be differentiated in reverse; otherwise it is a `while_loop`.
+
+    Args:
+      lower: integer scalar, the first index.
+      upper: integer scalar of the same dtype; the last index is one less.
+      body_fun: takes the index and the carry, returns the next carry.
+      init_val: the first carry, an array or a tree of arrays.
+      unroll: steps to write out in each turn of the compiled loop, or True for all;
+        needs concrete bounds.
+
+    Returns:
+      The last carry; `init_val` where there are no steps.
+
+    Raises:
+      TypeError: bounds are no integers or differ in dtype, or the carry changes type.
+      ValueError: `unroll` with bounds that are traced.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.fori_loop(0, 5, lambda i, total: total + i, 0)
+      Array(10, dtype=int32, weak_type=True)
+    """
+    programs.check_callable("fori_loop", body_fun=body_fun)
+    dtype = _index_dtype(lower, upper)
+    if not isinstance(init_val, (int, float, complex)):
+        programs.flatten_operands("fori_loop", "init_val", init_val)
+    bounds = _concrete_bounds(lower, upper)
+    if bounds is not None:
+        first, last = bounds
+        if config.jit_disabled() and last <= first:
+            return init_val
+        start = _index(lower, dtype)
+        (_, result), _ = scan.scan(
+            _step_function(body_fun),
+            (start, init_val),
+            None,
+            length=max(last - first, 0),
+            unroll=1 if unroll is None else unroll,
+        )
+        return result
+    if unroll is not None and unroll is not False and unroll != 1:
+        raise ValueError(
+            f"fori_loop: unroll needs concrete bounds, got unroll={unroll!r} with "
+            "traced ones; mark the bounds static, or leave unroll out"
+        )
+    init = (_index(lower, dtype), _index(upper, dtype), init_val)
+    _, _, result = while_loop.while_loop(_in_range, _counting_body(body_fun), init)
+    return result
+
+
+def _in_range(carry: Any) -> Any:
+    i, upper, _ = carry
+    return elementwise.lt(i, upper)
+
+
+def _named_like(wrapper: Any, fun: Any) -> Any:
+    wrapper.__wrapped__ = fun
+    wrapper.__name__ = getattr(fun, "__name__", type(fun).__name__)
+    return wrapper
+
+
+def _counting_body(body_fun: Any) -> Any:
+    def step(carry: Any) -> Any:
+        i, upper, value = carry
+        return _next(i), upper, body_fun(i, value)
+
+    return _named_like(step, body_fun)
+
+
+def _step_function(body_fun: Any) -> Any:
+    def step(carry: Any, _: Any) -> Any:
+        i, value = carry
+        return (_next(i), body_fun(i, value)), None
+
+    return _named_like(step, body_fun)
+
+
+def _next(i: Any) -> Any:
+    aval = avals_.aval_of(i)
+    return elementwise.add(i, 1 if aval.weak_type else np.ones((), aval.dtype)[()])
+
+
+def _index_dtype(lower: Any, upper: Any) -> Any:
+    """The dtype that both bounds have; None for Python integers of either bound."""
+    for name, x in (("lower", lower), ("upper", upper)):
+        if not avals_.is_array_like(x) or avals_.aval_of(x).shape:
+            kind = avals_.aval_of(x).short() if avals_.is_array_like(x) else repr(x)
+            raise TypeError(
+                f"fori_loop: {name} must be an integer scalar, got {kind}; pass an int"
+            )
+    low, high = avals_.aval_of(lower), avals_.aval_of(upper)
+    for name, aval in (("lower", low), ("upper", high)):
+        if not dtypes.issubdtype(aval.dtype, np.integer):
+            raise TypeError(
+                f"fori_loop: {name} must be an integer scalar, got {aval.short()}; "
+                "convert it with int or astype"
+            )
+    if low.dtype == high.dtype:
+        return low.dtype
+    if low.weak_type != high.weak_type:
+        return high.dtype if low.weak_type else low.dtype
+    raise TypeError(
+        f"fori_loop: lower and upper must have equal dtypes, got {low.short()} and "
+        f"{high.short()}; convert one of them with astype"
+    )
+
+
+def _index(bound: Any, dtype: Any) -> Any:
+    if avals_.aval_of(bound).dtype == dtype:
+        return bound
+    return elementwise.convert(bound, dtype)
+
+
+def _concrete_bounds(lower: Any, upper: Any) -> tuple[int, int] | None:
+    try:
+        return int(lower), int(upper)
+    except TypeError:  # a tracer has no number
+        return None
+
+
+def map_(f: Any, xs: Any, *, batch_size: int | None = None) -> Any:
+    """Applies `f` to each slice of arrays along their first axis, one after another.
+
+    It needs less memory than `vmap`, which computes all slices at once; `batch_size`
+    lies between the two.
+
+    Args:
+      f: takes a slice, returns an array or a tree of arrays.
+      xs: array [length, ...] or a tree of those.
+      batch_size: slices to compute at once.
+
+    Returns:
+      The results stacked: each [length, ...].
+
+    Raises:
+      ValueError: the arrays differ in length, or `batch_size` is not positive.
+
+    Example:
+      >>> import numpy as np
+      >>> from olympus import lax
+      >>> lax.map(lambda x: x * x, np.arange(3))
+      Array([0, 1, 4], dtype=int32)
+    """
+    programs.check_callable("map", f=f)
+    if batch_size is not None:
+        return _map_batches(f, xs, batch_size)
+
+    def step(_: Any, x: Any) -> Any:
+        return (), f(x)
+
+    return scan.scan(_named_like(step, f), (), xs)[1]
+
+
+def _map_batches(f: Any, xs: Any, batch_size: int) -> Any:
+    """`f` on batches of a size, and on the rest."""
+    if batch_size < 1:
+        raise ValueError(
+            f"map: batch_size must be positive, got {batch_size}; leave it out to "
+            "compute one slice at a time"
+        )
+    leaves, structure = programs.flatten_operands("map", "xs", xs)
+    length = scan.scan_length(xs, leaves, None)
+    whole, rest = divmod(length, batch_size)
+    parts = []
+    if whole:
+        head = [_split_leading(x, whole, batch_size) for x in leaves]
+
+        def step(_: Any, x: Any) -> Any:
+            return (), _mapped(f, x)
+
+        out = scan.scan(_named_like(step, f), (), structure.unflatten(head))[1]
+        flat, out_tree = tree.tree_flatten(out)
+        parts.append([_join_leading(x) for x in flat])
+    if rest or not whole:
+        tail = [joining.slice_in_dim(x, whole * batch_size, length) for x in leaves]
+        flat, out_tree = tree.tree_flatten(_mapped(f, structure.unflatten(tail)))
+        parts.append(flat)
+    if len(parts) == 1:
+        return out_tree.unflatten(parts[0])
+    pairs = zip(*parts, strict=True)
+    return out_tree.unflatten([joining.concatenate(p, 0) for p in pairs])
+
+
+def _mapped(f: Any, xs: Any) -> Any:
+    """`f` on all slices at once."""
+    leaves, structure = tree.tree_flatten(xs)
+    out_tree: Any = None
+
+    def flat(*inputs: Any) -> list[Any]:
+        nonlocal out_tree
+        outs, out_tree = tree.tree_flatten(f(structure.unflatten(inputs)))
+        return outs
+
+    axis = batching.AxisData(None, avals_.aval_of(leaves[0]).shape[0])
+    outs, dims = batching.batch(flat, axis, leaves, [0] * len(leaves))
+    outs = [families.at_front(axis, x, d) for x, d in zip(outs, dims, strict=True)]
+    return out_tree.unflatten(outs)
+
+
+def _split_leading(x: Any, whole: int, size: int) -> Any:
+    x = joining.slice_in_dim(x, 0, whole * size)
+    return shaping.reshape(x, (whole, size, *avals_.aval_of(x).shape[1:]))
+
+
+def _join_leading(x: Any) -> Any:
+    shape = avals_.aval_of(x).shape
+    return shaping.reshape(x, (shape[0] * shape[1], *shape[2:]))

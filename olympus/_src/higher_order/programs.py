@@ -1,0 +1,375 @@
+"""Tracing, lowering and running the programs that control-flow primitives hold.
+
+The functions a user gives to `cond`, `while_loop` or `scan` are traced to programs
+without constants: arrays and outer tracers they close over become operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from olympus._src import tree
+from olympus._src.core import avals as avals_
+from olympus._src.core import dtypes, ir, trace
+from olympus._src.foundation import source
+from olympus._src.interpreters import evaluate, partial_eval
+from olympus._src.lax import elementwise
+from olympus._src.lowering import module as lowering
+
+
+class Body:
+    """A user's function as a program.
+
+    Attributes:
+      fun: the function, for messages.
+      program: its constants are still `constvars`.
+      consts: their values; some may be tracers.
+      trees: the structure of each of its results (one, unless it was split).
+    """
+
+    __slots__ = ("consts", "fun", "program", "trees")
+
+    def __init__(self, fun: Any, program: Any, consts: list[Any], trees: Any) -> None:
+        self.fun = fun
+        self.program = program
+        self.consts = consts
+        self.trees = trees
+
+    @property
+    def out_tree(self) -> Any:
+        """The structure of the only result."""
+        return self.trees[0]
+
+    @property
+    def out_avals(self) -> list[Any]:
+        """Types of all leaves of the results."""
+        return self.program.out_avals
+
+    def close(self) -> ir.ClosedOlympuspr:
+        """The program with its constants as first inputs."""
+        return ir.ClosedOlympuspr(ir.hoist_consts(self.program))
+
+
+def trace_body(
+    fun: Callable[..., Any],
+    what: str,
+    in_tree: Any,
+    in_avals: Sequence[Any],
+    split: Callable[[Any], Sequence[Any]] | None = None,
+) -> Body:
+    """Traces a user's function.
+
+    Args:
+      fun: a function of trees of arrays.
+      what: the public function it was given to.
+      in_tree: the structure of the tuple of its arguments.
+      in_avals: types of the leaves.
+      split: makes several results of the one that `fun` returns.
+    """
+    trees: list[Any] = []
+
+    def run(*leaves: Any) -> list[Any]:
+        result = fun(*in_tree.unflatten(leaves))
+        parts = (result,) if split is None else split(result)
+        outs: list[Any] = []
+        for part in parts:
+            found, structure = tree.tree_flatten(part)
+            _check_results(what, fun, part, found)
+            outs += found
+            trees.append(structure)
+        return outs
+
+    info = ir.DebugInfo(
+        what,
+        source.function_name(fun),
+        source.function_location(fun),
+        _Paths(fun, in_tree),
+    )
+    program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
+    return Body(fun, program, consts, trees)
+
+
+def _check_results(what: str, fun: Any, result: Any, leaves: list[Any]) -> None:
+    if all(map(avals_.is_array_like, leaves)):
+        return
+    for path, leaf in tree.tree_flatten_with_path(result)[0]:
+        if not avals_.is_array_like(leaf):
+            raise TypeError(
+                f"{what}: {described(fun)} must return arrays, got a value of type "
+                f"{type(leaf).__name__} at result{tree.keystr(path)}; return numbers "
+                "and arrays only"
+            )
+
+
+class _Paths(Sequence[str]):
+    """A path for each leaf of a body's arguments, found when somebody asks."""
+
+    __slots__ = ("_fun", "_names", "_tree")
+
+    def __init__(self, fun: Any, structure: Any) -> None:
+        self._fun = fun
+        self._tree = structure
+        self._names: list[str] | None = None
+
+    def __getitem__(self, i: Any) -> Any:
+        if self._names is None:
+            args = self._tree.unflatten(range(self._tree.num_leaves))
+            names = parameter_names(self._fun, len(args))
+            self._names = [
+                f"{name}{tree.keystr(path)}"
+                for name, arg in zip(names, args, strict=True)
+                for path, _ in tree.tree_flatten_with_path(arg)[0]
+            ]
+        return self._names[i]
+
+    def __len__(self) -> int:
+        return self._tree.num_leaves
+
+
+def parameter_names(fun: Any, count: int) -> list[str]:
+    """Names of a function's first parameters, as far as its code tells."""
+    given = 0
+    while getattr(fun, "__code__", None) is None:
+        if hasattr(fun, "__func__"):
+            fun, given = fun.__func__, given + 1
+        elif hasattr(fun, "func") and hasattr(fun, "args"):
+            fun, given = fun.func, given + len(fun.args)
+        else:
+            return [f"args[{i}]" for i in range(count)]
+    code: CodeType = fun.__code__
+    names = list(code.co_varnames[given : code.co_argcount])[:count]
+    return names + [f"args[{i}]" for i in range(len(names), count)]
+
+
+# -- operands --------------------------------------------------------------------------
+
+
+def check_callable(what: str, **functions: Any) -> None:
+    """Raises TypeError for an argument that should be a function."""
+    for name, fun in functions.items():
+        if not callable(fun):
+            raise TypeError(
+                f"{what}: {name} must be a function, got {shown(fun)}; wrap a value "
+                "as `lambda *_: value`"
+            )
+
+
+def check_operands(what: str, name: str, value: Any) -> None:
+    """Raises TypeError for a leaf that is not an array."""
+    for path, leaf in tree.tree_flatten_with_path(value)[0]:
+        if not avals_.is_array_like(leaf):
+            raise TypeError(
+                f"{what}: {name}{tree.keystr(path)} must be an array or a number, got "
+                f"{shown(leaf)}; close over values that are no arrays"
+            )
+
+
+def flatten_operands(what: str, name: str, value: Any) -> tuple[list[Any], Any]:
+    """Leaves and structure of a tree of arrays."""
+    leaves, structure = tree.tree_flatten(value)
+    if not all(map(avals_.is_array_like, leaves)):
+        check_operands(what, name, value)
+    return leaves, structure
+
+
+def shown(value: Any) -> str:
+    """A value in a message: its type if it is an array or long."""
+    if isinstance(value, (trace.Array, np.ndarray)):
+        return avals_.aval_of(value).short()
+    text = repr(value)
+    return text if len(text) <= 60 else f"a value of type {type(value).__name__}"
+
+
+def described(fun: Any) -> str:
+    """A function in a message: its name and place."""
+    place = source.function_location(fun)
+    name = source.function_name(fun)
+    return f"{name} at {place}" if place and not place.startswith("<no") else name
+
+
+def same_type(x: Any, y: Any) -> bool:
+    """Whether two avals agree up to weakness."""
+    return x is y or x.strip_weak_type() is y.strip_weak_type()
+
+
+def promote_weak(
+    values: list[Any], in_avals: Sequence[Any], out_avals: Sequence[Any]
+) -> list[Any] | None:
+    """Initial values whose weak dtype gives way to that of what replaces them.
+
+    Returns:
+      The values, or None where nothing changes.
+    """
+    if len(in_avals) != len(out_avals):
+        return None
+    new = list(values)
+    changed = False
+    for i, (before, after) in enumerate(zip(in_avals, out_avals, strict=True)):
+        if not before.weak_type or same_type(before, after):
+            continue
+        dtype, _ = dtypes.lattice_result(
+            (before.dtype, before.weak_type), (after.dtype, after.weak_type)
+        )
+        if dtype != before.dtype:
+            new[i] = elementwise.convert(values[i], dtype)
+            changed = True
+    return new if changed else None
+
+
+# -- constants -------------------------------------------------------------------------
+
+
+def share_consts(
+    programs: Sequence[tuple[ir.Olympuspr, Sequence[Any]]],
+) -> tuple[list[ir.ClosedOlympuspr], list[Any]]:
+    """Gives programs one list of constants as first inputs.
+
+    Args:
+      programs: pairs of a program and the values of its constants.
+
+    Returns:
+      The programs without constants, and the constants, each once.
+    """
+    values: dict[int, Any] = {}
+    for _, consts in programs:
+        for x in consts:
+            values.setdefault(id(x), x)
+    shared = list(values.values())
+    closed = []
+    for program, consts in programs:
+        own = {id(x): v for x, v in zip(consts, program.constvars, strict=True)}
+        first = [
+            own[key] if key in own else ir.Var(avals_.aval_of(x))
+            for key, x in values.items()
+        ]
+        hoisted = ir.hoist_consts(program)
+        rest = hoisted.invars[len(program.constvars) :]
+        info = hoisted.debug_info
+        if info is not None and info.arg_names is not None:
+            names = [""] * len(first)
+            names += list(info.arg_names)[len(program.constvars) :]
+            info = ir.DebugInfo(
+                info.traced_for,
+                info.func_name,
+                info.func_location,
+                names,
+                info.result_paths,
+            )
+        open_ = hoisted.replace(invars=first + rest, debug_info=info)
+        closed.append(ir.ClosedOlympuspr(open_))
+    return closed, shared
+
+
+def absorb(closed: ir.ClosedOlympuspr) -> tuple[ir.ClosedOlympuspr, list[Any]]:
+    """A program's constants as first inputs, and their values."""
+    if not closed.consts:
+        return closed, []
+    return ir.ClosedOlympuspr(ir.hoist_consts(closed.olympuspr)), closed.consts
+
+
+def passed_on(x: Any) -> Any:
+    """An operand as a result: an array, whatever array-like it was given as."""
+    if isinstance(x, trace.Tracer) or type(x) in trace.concrete_types():
+        return x
+    return evaluate.as_array(x)
+
+
+# -- lowering and running --------------------------------------------------------------
+
+
+def lower_closed(
+    ctx: Any, block: Any, closed: ir.ClosedOlympuspr, args: Sequence[str]
+) -> list[str]:
+    """Writes a program's equations in `block`; returns the names of its results."""
+    variables = closed.olympuspr.constvars
+    consts = [
+        block.constant(np.asarray(c), v.aval)
+        for c, v in zip(closed.consts, variables, strict=True)
+    ]
+    return lowering.lower_program(ctx.module, block, closed.olympuspr, consts, args)
+
+
+def compiled_impl(p: Any) -> Callable[..., Any]:
+    """Runs one application of a primitive as a compiled program.
+
+    The programs among its parameters are new objects at each call, so the executable is
+    found by the text they lower to.
+    """
+
+    def impl(*args: Any, **params: Any) -> list[Any]:
+        device = evaluate.common_device(args)
+        arrays = evaluate.on_device(args, device)
+        inputs = [ir.Var(a.aval) for a in arrays]
+        out_avals, effects = p.results(tuple(a.aval for a in arrays), params)
+        outs = [ir.Var(aval) for aval in out_avals]
+        eqn = ir.Eqn(p, inputs, outs, params, effects)
+        program = ir.Olympuspr((), inputs, outs, [eqn], effects)
+        lowered = evaluate.lower(program, (), name=p.name, device=device)
+        return lowered.compile().run([a._buffer for a in arrays])  # noqa: SLF001
+
+    return impl
+
+
+def join_effects(what: str, *programs: ir.ClosedOlympuspr) -> frozenset[Any]:
+    """The effects of programs inside `what`, which must allow them."""
+    joined = frozenset().union(*(p.effects for p in programs))
+    refused = [e for e in joined if not e.in_control_flow]
+    if refused:
+        names = ", ".join(sorted(map(repr, refused)))
+        raise NotImplementedError(
+            f"{what}: effects inside must be allowed in control flow, got {names}; "
+            "move the operation out"
+        )
+    return joined
+
+
+def check_operand_types(what: str, args: Sequence[Any], wanted: Sequence[Any]) -> None:
+    """Raises TypeError where operands do not fit a program's inputs."""
+    if len(args) != len(wanted):
+        raise TypeError(f"{what}: {len(wanted)} operands are needed, got {len(args)}")
+    for i, (given, want) in enumerate(zip(args, wanted, strict=True)):
+        if not same_type(given, want):
+            raise TypeError(
+                f"{what}: operand {i} has type {given.short()}, its program takes "
+                f"{want.short()}"
+            )
+
+
+# -- explanations ----------------------------------------------------------------------
+
+
+def structure_mismatch(
+    first: Any, second: Any, first_name: str, second_name: str
+) -> str:
+    """Where two structures differ, in words."""
+    found = tree.treedef_errors(first, second)
+    return "; and ".join(m.describe(first_name, second_name) for m in found[:3])
+
+
+def type_mismatches(
+    structure: Any, given: Sequence[Any], wanted: Sequence[Any], root: str
+) -> list[str]:
+    """`root['path'] got f32[4], expected f32[3]` for each leaf whose types differ."""
+    paths = tree.tree_flatten_with_path(structure.unflatten(range(len(given))))[0]
+    return [
+        f"at {root}{tree.keystr(path)} got {g.short()}, expected {w.short()}"
+        for (path, _), g, w in zip(paths, given, wanted, strict=True)
+        if not same_type(g, w)
+    ]
+
+
+def check_carry(
+    what: str, name: str, body: Body, structure: Any, wanted: Sequence[Any]
+) -> None:
+    """Raises TypeError where a body returns a carry of another type."""
+    wrong = type_mismatches(structure, body.out_avals[: len(wanted)], wanted, "carry")
+    if wrong:
+        raise TypeError(
+            f"{what}: {name} {described(body.fun)} must return a carry of the "
+            f"input's type; {'; '.join(wrong)}; convert the result, as with astype, or "
+            "start from a carry of that type"
+        )

@@ -1,0 +1,397 @@
+"""`while`: applies a program to a carry as long as another says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src import tree
+from olympus._src.core import avals as avals_
+from olympus._src.core import effects, ir
+from olympus._src.core.primitive import Primitive
+from olympus._src.foundation import config, errors
+from olympus._src.higher_order import loop_lowering, programs, scan
+from olympus._src.interpreters import batching, partial_eval
+from olympus._src.lax import families
+from olympus._src.lowering import types
+
+BOOL = np.dtype(np.bool_)
+ShapedArray = avals_.ShapedArray
+
+
+class Parts:
+    """The operands of one application, by what they are for."""
+
+    __slots__ = ("body_consts", "carry", "cond_consts")
+
+    def __init__(self, operands: Sequence[Any], params: Any) -> None:
+        n, m = params["cond_nconsts"], params["body_nconsts"]
+        self.cond_consts = list(operands[:n])
+        self.body_consts = list(operands[n : n + m])
+        self.carry = list(operands[n + m :])
+
+
+def _abstract(*args: Any, body_olympuspr: Any, **params: Any) -> Any:
+    return body_olympuspr.out_avals
+
+
+def _effects(
+    *args: Any, body_olympuspr: Any, cond_olympuspr: Any, **params: Any
+) -> Any:
+    return programs.join_effects("while_loop", body_olympuspr, cond_olympuspr)
+
+
+def _check(*args: Any, **params: Any) -> None:
+    parts = Parts(args, params)
+    body, test = params["body_olympuspr"], params["cond_olympuspr"]
+    programs.check_operand_types(
+        "while, body", parts.body_consts + parts.carry, body.in_avals
+    )
+    programs.check_operand_types(
+        "while, condition", parts.cond_consts + parts.carry, test.in_avals
+    )
+    programs.check_operand_types("while, next carry", body.out_avals, parts.carry)
+    (pred,) = test.out_avals
+    n = pred.ndim
+    if pred.dtype != BOOL or any(a.shape[:n] != pred.shape for a in parts.carry):
+        raise TypeError(
+            f"while: the condition has type {pred.short()}; it must be of dtype bool "
+            "and have the first sizes of every carry"
+        )
+
+
+# -- lowering --------------------------------------------------------------------------
+
+
+def _lower(ctx: Any, *operands: str, **params: Any) -> list[str]:
+    body, test = params["body_olympuspr"], params["cond_olympuspr"]
+    (pred_aval,) = test.out_avals
+    in_test = effects.ordered(test.effects)
+    if pred_aval.shape or in_test:
+        return _lower_tested_in_body(ctx, operands, params)
+    parts, avals = Parts(operands, params), Parts(ctx.avals_in, params)
+    n = len(operands) - len(parts.carry)
+
+    def write_test(block: Any, names: list[str]) -> str:
+        inner = names[: len(parts.cond_consts)] + names[n:]
+        return programs.lower_closed(ctx, block, test, inner)[0]
+
+    def write_body(block: Any, names: list[str]) -> list[str]:
+        inner = names[len(parts.cond_consts) :]
+        return names[:n] + programs.lower_closed(ctx, block, body, inner)
+
+    carried = avals.cond_consts + avals.body_consts + avals.carry
+    ordered = effects.ordered(body.effects)
+    return loop_lowering.emit_while(
+        ctx.block, ordered, operands, carried, write_test, write_body
+    )[n:]
+
+
+def _lower_tested_in_body(ctx: Any, operands: Any, params: Any) -> list[str]:
+    """Carries the condition's value along.
+
+    So each element of a mapped condition stops by itself, and tokens of effects in the
+    condition get out of it, which the region for conditions does not allow.
+    """
+    body, test = params["body_olympuspr"], params["cond_olympuspr"]
+    parts, avals = Parts(operands, params), Parts(ctx.avals_in, params)
+    (pred_aval,) = test.out_avals
+    n = len(operands) - len(parts.carry)
+
+    def evaluate_test(block: Any, names: Sequence[str]) -> str:
+        inner = [*names[: len(parts.cond_consts)], *names[n:]]
+        return programs.lower_closed(ctx, block, test, inner)[0]
+
+    def write_test(block: Any, names: list[str]) -> str:
+        return _any(block, names[0], pred_aval)
+
+    def write_body(block: Any, names: list[str]) -> list[str]:
+        pred, *rest = names
+        inner = rest[len(parts.cond_consts) :]
+        new = programs.lower_closed(ctx, block, body, inner)
+        if pred_aval.shape:
+            new = [
+                _keep_finished(block, pred, pred_aval, x, old, aval)
+                for x, old, aval in zip(new, rest[n:], avals.carry, strict=True)
+            ]
+        rest = rest[:n] + new
+        return [evaluate_test(block, rest), *rest]
+
+    first = evaluate_test(ctx.block, operands)
+    carried = [pred_aval, *avals.cond_consts, *avals.body_consts, *avals.carry]
+    ordered = effects.ordered(body.effects | test.effects)
+    outs = loop_lowering.emit_while(
+        ctx.block, ordered, [first, *operands], carried, write_test, write_body
+    )
+    return outs[1 + n :]
+
+
+def _any(block: Any, pred: str, aval: Any) -> str:
+    """Whether some element is true."""
+    if not aval.shape:
+        return pred
+    scalar = ShapedArray((), aval.dtype)
+    inner = block.inner()
+    x, y = inner.arguments([scalar, scalar])
+    out = inner.elementwise("stablehlo.or", (x, y), scalar)
+    region = inner.region((x, y), (scalar, scalar), (out,), (scalar,))
+    return block.op1(
+        "stablehlo.reduce",
+        [pred, block.constant(False, scalar)],
+        [aval, scalar],
+        scalar,
+        f"dimensions = {types.i64_array(range(aval.ndim))}",
+        [region],
+    )
+
+
+def _keep_finished(
+    block: Any, pred: str, pred_aval: Any, new: str, old: str, aval: Any
+) -> str:
+    """The new carry where the condition held, the old one elsewhere."""
+    aval = families.storage(aval)
+    if aval.shape != pred_aval.shape:
+        wide = ShapedArray(aval.shape, BOOL)
+        pred = block.broadcast(pred, pred_aval, wide, range(pred_aval.ndim))
+        pred_aval = wide
+    kinds = f"{types.tensor_type(pred_aval)}, {types.tensor_type(aval)}"
+    return block.emit(f"stablehlo.select {pred}, {new}, {old} : {kinds}")
+
+
+# -- batching --------------------------------------------------------------------------
+
+
+def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
+    body, test = params["body_olympuspr"], params["cond_olympuspr"]
+    parts, dims_of = Parts(args, params), Parts(dims, params)
+    mapped = [d is not None for d in dims_of.carry]
+    mapped = _mapped_carry(axis, body, tuple(dims_of.body_consts), mapped)
+    carry_dims = [0 if m else None for m in mapped]
+    in_dims = (*dims_of.cond_consts, *carry_dims)
+    tests, (pred_dim,) = batching.batch_olympuspr(test, axis, in_dims)
+    # The sizes in front of a mapped condition are those in front of each carry.
+    nested = any(mapped) and bool(test.out_avals[0].shape)
+    if pred_dim is not None or nested:
+        _refuse_unmasked(body, test)
+        mapped = [True] * len(mapped)
+        carry_dims = [0] * len(mapped)
+        in_dims = (*dims_of.cond_consts, *carry_dims)
+        tests, _ = batching.batch_olympuspr(test, axis, in_dims, True)
+    in_dims = (*dims_of.body_consts, *carry_dims)
+    bodies, _ = batching.batch_olympuspr(body, axis, in_dims, tuple(mapped))
+    carry = [
+        families.at_front(axis, x, d) if m else x
+        for x, d, m in zip(parts.carry, dims_of.carry, mapped, strict=True)
+    ]
+    tests, new_test_consts = programs.absorb(tests)
+    bodies, new_body_consts = programs.absorb(bodies)
+    outs = while_p.bind(
+        *new_test_consts,
+        *parts.cond_consts,
+        *new_body_consts,
+        *parts.body_consts,
+        *carry,
+        body_olympuspr=bodies,
+        body_nconsts=len(new_body_consts) + len(parts.body_consts),
+        cond_olympuspr=tests,
+        cond_nconsts=len(new_test_consts) + len(parts.cond_consts),
+    )
+    return outs, carry_dims
+
+
+def _mapped_carry(
+    axis: Any, body: Any, const_dims: tuple[Any, ...], mapped: list[bool]
+) -> list[bool]:
+    """Which carries are mapped after any number of steps."""
+    for _ in range(1 + len(mapped)):
+        in_dims = (*const_dims, *[0 if m else None for m in mapped])
+        _, dims = batching.batch_olympuspr(body, axis, in_dims, tuple(mapped))
+        grown = [m or d is not None for m, d in zip(mapped, dims, strict=True)]
+        if grown == mapped:
+            return mapped
+        mapped = grown
+    raise errors.InternalError("the mapped carries of a loop do not settle")
+
+
+def _refuse_unmasked(*closed: ir.ClosedOlympuspr) -> None:
+    refused = [e for c in closed for e in c.effects if not e.speculative]
+    if refused:
+        raise NotImplementedError(
+            "while_loop: under vmap with a mapped condition the body also runs for "
+            f"elements that are done, which {refused[0]!r} effects do not allow; map "
+            "with lax.map"
+        )
+
+
+# -- dead code -------------------------------------------------------------------------
+
+
+def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
+    """Drops carries that neither a used result nor the condition needs."""
+    params = eqn.params
+    body, test = params["body_olympuspr"], params["cond_olympuspr"]
+    parts = Parts(eqn.invars, params)
+    n_test, n_body = len(parts.cond_consts), len(parts.body_consts)
+    if body.consts or test.consts or test.out_avals[0].shape:
+        return [True] * len(eqn.invars), eqn
+    _, kept_in_test = partial_eval.dce_olympuspr(test.olympuspr, [True])
+    needed = [a or b for a, b in zip(used, kept_in_test[n_test:], strict=True)]
+    small, kept = scan.settled(body.olympuspr, n_body, needed)
+    needed = kept[n_body:]
+    if all(needed) and all(kept) and all(kept_in_test[:n_test]):
+        return [True] * len(eqn.invars), eqn
+    small_test, _ = partial_eval.dce_olympuspr(
+        test.olympuspr, [True], kept_in_test[:n_test] + needed
+    )
+    keep = kept_in_test[:n_test] + kept
+    new = eqn.replace(
+        invars=[v for v, k in zip(eqn.invars, keep, strict=True) if k],
+        outvars=[v for v, k in zip(eqn.outvars, needed, strict=True) if k],
+        params={
+            **params,
+            "body_olympuspr": ir.ClosedOlympuspr(small),
+            "body_nconsts": sum(kept[:n_body]),
+            "cond_olympuspr": ir.ClosedOlympuspr(small_test),
+            "cond_nconsts": sum(kept_in_test[:n_test]),
+        },
+    )
+    return keep, new
+
+
+def _print(eqn: ir.Eqn) -> Any:
+    return [(k, eqn.params[k]) for k in _PRINTED]
+
+
+_PRINTED = ("body_olympuspr", "body_nconsts", "cond_olympuspr", "cond_nconsts")
+
+while_p = Primitive(
+    "while",
+    multiple_results=True,
+    abstract=_abstract,
+    effects=_effects,
+    check=_check,
+    lower=_lower,
+    batch=_batch,
+    dce=_dce,
+    print=_print,
+    file="higher_order/while_loop.py",
+)
+while_p.impl = programs.compiled_impl(while_p)
+
+
+# -- what users call -------------------------------------------------------------------
+
+
+def while_loop(cond_fun: Any, body_fun: Any, init_val: Any) -> Any:
+    """Applies `body_fun` to a carry while `cond_fun` of it is true.
+
+    The number of steps may depend on the data, so the loop cannot be differentiated in
+    reverse; use `fori_loop` with static bounds or `scan` for that.
+
+    Args:
+      cond_fun: takes the carry, returns a boolean scalar.
+      body_fun: takes the carry, returns the next one: same structure, shapes, dtypes.
+      init_val: the first carry, an array or a tree of arrays.
+
+    Returns:
+      The first carry for which `cond_fun` is false.
+
+    Raises:
+      TypeError: `cond_fun` returns no boolean scalar, or the carry changes its type.
+
+    Source: `stablehlo.while`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.while_loop(lambda x: x < 100, lambda x: x * 3, 1)
+      Array(243, dtype=int32, weak_type=True)
+    """
+    programs.check_callable("while_loop", cond_fun=cond_fun, body_fun=body_fun)
+    if config.jit_disabled():
+        try:
+            return _python_loop(cond_fun, body_fun, init_val)
+        except errors.ConcretizationTypeError:
+            pass  # the condition is traced: stage the loop
+    leaves, structure = programs.flatten_operands("while_loop", "init_val", init_val)
+    in_tree = tree.tree_structure((init_val,))
+    test, body = _trace(cond_fun, body_fun, in_tree, leaves)
+    _check_structure(body, structure)
+    in_avals = [avals_.aval_of(x) for x in leaves]
+    promoted = programs.promote_weak(leaves, in_avals, body.out_avals)
+    if promoted is not None:
+        leaves = promoted
+        test, body = _trace(cond_fun, body_fun, in_tree, leaves)
+        in_avals = [avals_.aval_of(x) for x in leaves]
+    programs.check_carry("while_loop", "body_fun", body, structure, in_avals)
+    return structure.unflatten(_bind(test, body, leaves))
+
+
+def _trace(cond_fun: Any, body_fun: Any, in_tree: Any, leaves: list[Any]) -> Any:
+    in_avals = [avals_.aval_of(x) for x in leaves]
+    test = programs.trace_body(cond_fun, "while_loop", in_tree, in_avals)
+    _check_condition(test)
+    return test, programs.trace_body(body_fun, "while_loop", in_tree, in_avals)
+
+
+def _python_loop(cond_fun: Any, body_fun: Any, value: Any) -> Any:
+    while cond_fun(value):
+        value = body_fun(value)
+    return value
+
+
+def _check_condition(test: programs.Body) -> None:
+    fine = tree.treedef_is_leaf(test.out_tree)
+    if fine and test.out_avals[0].strip_weak_type() is ShapedArray((), BOOL):
+        return
+    got = test.out_avals[0].short() if fine else f"the structure {test.out_tree}"
+    raise TypeError(
+        f"while_loop: cond_fun {programs.described(test.fun)} must return a boolean "
+        f"scalar, got {got}; compare values, and reduce arrays with numpy.all or "
+        "numpy.any"
+    )
+
+
+def _check_structure(body: programs.Body, structure: Any) -> None:
+    if body.out_tree != structure:
+        places = programs.structure_mismatch(
+            structure, body.out_tree, "the carry", "the result"
+        )
+        raise TypeError(
+            f"while_loop: body_fun {programs.described(body.fun)} must return a carry "
+            f"of the input's structure, got {places}; return every part of the carry"
+        )
+
+
+def _bind(test: programs.Body, body: programs.Body, leaves: list[Any]) -> list[Any]:
+    """Applies the primitive; carries that never change become constants."""
+    fixed = _fixed_carries(test.program, body.program)
+    body_program = scan.fix_inputs(body.program, fixed)
+    test_program = scan.drop_inputs(test.program, fixed)
+    body_consts = body.consts + [x for x, f in zip(leaves, fixed, strict=True) if f]
+    closed_body = ir.ClosedOlympuspr(ir.hoist_consts(body_program))
+    closed_test = ir.ClosedOlympuspr(ir.hoist_consts(test_program))
+    outs = iter(
+        while_p.bind(
+            *test.consts,
+            *body_consts,
+            *[x for x, f in zip(leaves, fixed, strict=True) if not f],
+            body_olympuspr=closed_body,
+            body_nconsts=len(body_consts),
+            cond_olympuspr=closed_test,
+            cond_nconsts=len(test.consts),
+        )
+    )
+    return [
+        programs.passed_on(x) if f else next(outs)
+        for x, f in zip(leaves, fixed, strict=True)
+    ]
+
+
+def _fixed_carries(test: ir.Olympuspr, body: ir.Olympuspr) -> list[bool]:
+    """Carries that the body returns as they are and the condition does not read."""
+    read = {v for eqn in test.eqns for v in eqn.invars if type(v) is not ir.Literal}
+    read.update(v for v in test.outvars if type(v) is not ir.Literal)
+    rows = zip(body.invars, body.outvars, test.invars, strict=True)
+    return [x is y and t not in read for x, y, t in rows]
