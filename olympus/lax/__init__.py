@@ -4,6 +4,28 @@ Operands must have equal dtypes, and equal shapes or no axes; nothing is promote
 broadcast. `olympus.numpy` is written in these.
 """
 
+from olympus._src.higher_order.associative_scan import (
+    associative_scan,
+)
+from olympus._src.higher_order.cond import (
+    cond,
+    cond_p,
+    switch,
+)
+from olympus._src.higher_order.loops import (
+    fori_loop,
+)
+from olympus._src.higher_order.loops import (
+    map_ as map,
+)
+from olympus._src.higher_order.scan import (
+    scan,
+    scan_p,
+)
+from olympus._src.higher_order.while_loop import (
+    while_loop,
+    while_p,
+)
 from olympus._src.lax.contraction import (
     Precision,
     dot,
@@ -324,6 +346,7 @@ __all__ = [
     "asin_p",
     "asinh",
     "asinh_p",
+    "associative_scan",
     "atan",
     "atan2",
     "atan2_p",
@@ -355,6 +378,8 @@ __all__ = [
     "complex_p",
     "concatenate",
     "concatenate_p",
+    "cond",
+    "cond_p",
     "conj",
     "conj_p",
     "convert_element_type",
@@ -408,6 +433,7 @@ __all__ = [
     "expm1_p",
     "floor",
     "floor_p",
+    "fori_loop",
     "full",
     "full_like",
     "gather",
@@ -440,6 +466,7 @@ __all__ = [
     "lt",
     "lt_p",
     "lt_to_p",
+    "map",
     "max",
     "max_p",
     "min",
@@ -494,6 +521,8 @@ __all__ = [
     "round_p",
     "rsqrt",
     "rsqrt_p",
+    "scan",
+    "scan_p",
     "scatter",
     "scatter_add",
     "scatter_add_p",
@@ -538,6 +567,7 @@ __all__ = [
     "stack",
     "sub",
     "sub_p",
+    "switch",
     "tan",
     "tan_p",
     "tanh",
@@ -549,6 +579,8 @@ __all__ = [
     "transpose",
     "transpose_p",
     "unstack",
+    "while_loop",
+    "while_p",
     "xor_p",
     "zeta",
     "zeta_p",

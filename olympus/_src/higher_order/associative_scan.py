@@ -15,7 +15,7 @@ def associative_scan(fn: Any, elems: Any, reverse: bool = False, axis: int = 0) 
     """Combines elements with all those before them, by an associative operation.
 
     The operation is applied to whole slices about 2 log2(n) times, to about 2 n
-    elements in all, so it runs in parallel where a `scan` takes n steps one after another.
+    elements in all, so it runs in parallel where a `scan` takes n steps in a row.
     G. E. Blelloch, Prefix Sums and Their Applications, 1990.
 
     Args:
