@@ -54,7 +54,7 @@ BUDGETS = {
 PROCESS = ("import", "first twenty operations")
 GROUPS = (
     *PROCESS,
-    *"calls eager eager_grad tracing lowering cold kernels growth".split(),
+    *["calls", "eager", "eager_grad", "tracing", "lowering", "cold", "kernels", "growth"],
 )
 LIBRARIES = ("olympus", "jax")
 

@@ -30,7 +30,7 @@ class Library:
         """A function with code of its own, so that no cache knows it."""
         tag = random.getrandbits(60)
         space: dict[str, Any] = {"f": f}
-        exec(f"def g(*args):\n    return f(*args)\n# {tag}", space)  # noqa: S102
+        exec(f"def g(*args):\n    return f(*args)\n# {tag}", space)
         return space["g"]
 
 
@@ -234,8 +234,8 @@ def growth(lib: Library) -> dict[str, Any]:
                 x = x * 1.0001
             return x
 
-        found[f"trace {n} equations"] = (
-            lambda f=chain: lib.make_program(lib.fresh(f))(x)
+        found[f"trace {n} equations"] = lambda f=chain: lib.make_program(lib.fresh(f))(
+            x
         )
         traced = lib.top.jit(lib.fresh(chain)).trace(x)
         found[f"lower {n} equations"] = traced.lower

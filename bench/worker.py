@@ -49,9 +49,9 @@ def process(lib: str, group: str) -> dict[str, float]:
     """Cases that need a process of their own."""
     start = time.perf_counter()
     if group == "import":
-        exec(f"import {lib}, {lib}.numpy", {})  # noqa: S102
+        exec(f"import {lib}, {lib}.numpy", {})
     else:
-        exec(FIRST_TWENTY.format(lib=lib), {})  # noqa: S102
+        exec(FIRST_TWENTY.format(lib=lib), {})
     return {group: time.perf_counter() - start}
 
 
@@ -60,7 +60,7 @@ def main() -> None:
     if group in ("import", "first twenty operations"):
         print(json.dumps(process(lib, group)))
         return
-    from bench import programs  # noqa: PLC0415 - not part of the timed imports
+    from bench import programs
 
     library = programs.Library(lib)
     wait = library.top.block_until_ready

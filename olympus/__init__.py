@@ -24,61 +24,114 @@ from olympus._src.api.placement import device_get as device_get
 from olympus._src.api.placement import device_put as device_put
 from olympus._src.api.placement import devices as devices
 from olympus._src.api.placement import effects_barrier as effects_barrier
-from olympus._src.api.placement import live_arrays as live_arrays
-from olympus._src.api.placement import local_device_count as local_device_count
-from olympus._src.api.placement import local_devices as local_devices
-from olympus._src.api.placement import process_count as process_count
 from olympus._src.api.placement import host_count as host_count
 from olympus._src.api.placement import host_id as host_id
 from olympus._src.api.placement import host_ids as host_ids
-from olympus._src.api.placement import process_index as process_index
-from olympus._src.api.placement import process_indices as process_indices
+from olympus._src.api.placement import live_arrays as live_arrays
+from olympus._src.api.placement import local_device_count as local_device_count
+from olympus._src.api.placement import local_devices as local_devices
 from olympus._src.api.placement import (
     print_environment_info as print_environment_info,
 )
+from olympus._src.api.placement import process_count as process_count
+from olympus._src.api.placement import process_index as process_index
+from olympus._src.api.placement import process_indices as process_indices
 from olympus._src.api.shapes import ShapeDtypeStruct as ShapeDtypeStruct
+from olympus._src.api.shapes import typeof as typeof
 from olympus._src.api.staging import eval_shape as eval_shape
 from olympus._src.api.staging import make_olympuspr as make_olympuspr
 from olympus._src.api.vmap import vmap as vmap
-from olympus._src.api.shapes import typeof as typeof
 from olympus._src.core.dtypes import float0 as float0
 from olympus._src.core.trace import Array as Array
 from olympus._src.foundation.config import (
     allow_f16_reductions as allow_f16_reductions,
+)
+from olympus._src.foundation.config import (
     check_tracer_leaks as check_tracer_leaks,
+)
+from olympus._src.foundation.config import (
     checking_leaks as checking_leaks,
+)
+from olympus._src.foundation.config import (
     config as config,
+)
+from olympus._src.foundation.config import (
     debug_infs as debug_infs,
+)
+from olympus._src.foundation.config import (
     debug_key_reuse as debug_key_reuse,
+)
+from olympus._src.foundation.config import (
     debug_nans as debug_nans,
+)
+from olympus._src.foundation.config import (
     default_device as default_device,
+)
+from olympus._src.foundation.config import (
     default_matmul_precision as default_matmul_precision,
+)
+from olympus._src.foundation.config import (
     default_prng_impl as default_prng_impl,
+)
+from olympus._src.foundation.config import (
     disable_jit as disable_jit,
+)
+from olympus._src.foundation.config import (
     enable_checks as enable_checks,
+)
+from olympus._src.foundation.config import (
     enable_custom_prng as enable_custom_prng,
+)
+from olympus._src.foundation.config import (
     enable_x64 as enable_x64,
+)
+from olympus._src.foundation.config import (
     explain_cache_misses as explain_cache_misses,
+)
+from olympus._src.foundation.config import (
     legacy_prng_key as legacy_prng_key,
+)
+from olympus._src.foundation.config import (
     log_compiles as log_compiles,
+)
+from olympus._src.foundation.config import (
     make_user_context as make_user_context,
+)
+from olympus._src.foundation.config import (
     no_execution as no_execution,
+)
+from olympus._src.foundation.config import (
     no_tracing as no_tracing,
+)
+from olympus._src.foundation.config import (
     numpy_dtype_promotion as numpy_dtype_promotion,
+)
+from olympus._src.foundation.config import (
     numpy_rank_promotion as numpy_rank_promotion,
+)
+from olympus._src.foundation.config import (
     softmax_custom_jvp as softmax_custom_jvp,
+)
+from olympus._src.foundation.config import (
     threefry_partitionable as threefry_partitionable,
+)
+from olympus._src.foundation.config import (
     transfer_guard as transfer_guard,
+)
+from olympus._src.foundation.config import (
     transfer_guard_device_to_device as transfer_guard_device_to_device,
+)
+from olympus._src.foundation.config import (
     transfer_guard_device_to_host as transfer_guard_device_to_host,
+)
+from olympus._src.foundation.config import (
     transfer_guard_host_to_device as transfer_guard_host_to_device,
 )
 
 __version__ = "0.1.0"
 
 _PAGES = frozenset(
-    "core debug dlpack dtypes errors experimental extend interpreters lax monitoring nn "
-    "numpy random stages tree tree_util typing version".split()
+    ["core", "debug", "dlpack", "dtypes", "errors", "experimental", "extend", "interpreters", "lax", "monitoring", "nn", "numpy", "random", "stages", "tree", "tree_util", "typing", "version"]
 )
 
 

@@ -11,7 +11,7 @@ from olympus.interpreters import ad, batching, mlir
 
 @pytest.fixture
 def scaled_p():
-    """x * by, defined as a library would define it."""
+    """X * by, defined as a library would define it."""
     p = core.Primitive("scaled")
     p.def_abstract_eval(lambda x, *, by: x)
     mlir.register_lowering(p, mlir.lower_fun(lambda x, *, by: [olympus.lax.mul(x, by)]))

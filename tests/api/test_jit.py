@@ -331,7 +331,7 @@ def test_empty_and_scalar_arrays(shape):
 
 
 @pytest.mark.parametrize(
-    "dtype", "bool int4 uint4 int8 uint16 int32 bfloat16 float16 complex64".split()
+    "dtype", ["bool", "int4", "uint4", "int8", "uint16", "int32", "bfloat16", "float16", "complex64"]
 )
 def test_dtypes_pass_through(dtype):
     x = np.asarray([0, 1, 2]).astype(jnp.dtype(dtype))

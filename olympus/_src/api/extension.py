@@ -51,7 +51,9 @@ class Primitive(primitive.Primitive):
         self.abstract = rule
         return rule
 
-    def def_effectful_abstract_eval(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+    def def_effectful_abstract_eval(
+        self, rule: Callable[..., Any]
+    ) -> Callable[..., Any]:
         """Says its results' types and effects, as a pair."""
         self.abstract = lambda *avals, **params: rule(*avals, **params)[0]
         self.effects = lambda *avals, **params: frozenset(rule(*avals, **params)[1])
@@ -190,7 +192,5 @@ def register_lowering(
         )
     single = not p.multiple_results and rule.multiple_results
     p.lower = None
-    p.decompose = (
-        (lambda *args, **params: rule(*args, **params)[0]) if single else rule
-    )
+    p.decompose = (lambda *args, **params: rule(*args, **params)[0]) if single else rule
     return rule

@@ -27,7 +27,17 @@ _MAX_DEPTH = 12
 
 # Code that can reach names we do not see in it.
 _OPAQUE = frozenset(
-    ("globals", "locals", "vars", "eval", "exec", "getattr", "__import__", "open", "input")
+    (
+        "globals",
+        "locals",
+        "vars",
+        "eval",
+        "exec",
+        "getattr",
+        "__import__",
+        "open",
+        "input",
+    )
 )
 _IMPORT = opcode.opmap["IMPORT_NAME"]
 
@@ -206,7 +216,9 @@ def _is_library_object(x: Any) -> bool:
     if isinstance(x, types.BuiltinFunctionType):
         # Bound ones (np.random.rand, some_list.append) depend on what they are bound to.
         owner = x.__self__
-        return isinstance(owner, types.ModuleType) and _root(owner.__name__) in _LIBRARIES
+        return (
+            isinstance(owner, types.ModuleType) and _root(owner.__name__) in _LIBRARIES
+        )
     if isinstance(x, type):
         return _root(x.__module__) in _LIBRARIES
     return isinstance(x, np.ufunc) or getattr(type(x), "frozen_for_keys", False)
@@ -214,4 +226,3 @@ def _is_library_object(x: Any) -> bool:
 
 def _root(module: Any) -> str:
     return module.split(".")[0] if isinstance(module, str) else ""
-

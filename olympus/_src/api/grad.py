@@ -48,7 +48,9 @@ def jvp(
       >>> olympus.jvp(onp.square, (3.0,), (1.0,))
       (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
     """
-    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+    if not isinstance(primals, (tuple, list)) or not isinstance(
+        tangents, (tuple, list)
+    ):
         raise TypeError(
             "jvp: primals and tangents must be tuples or lists with an entry for each "
             f"argument, got {type(primals).__name__} and {type(tangents).__name__}"

@@ -445,7 +445,13 @@ class _BoundJit:
 
 
 def _copy_names(wrapper: Any, fun: Any) -> None:
-    for name in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
+    for name in (
+        "__module__",
+        "__name__",
+        "__qualname__",
+        "__doc__",
+        "__annotations__",
+    ):
         value = getattr(fun, name, None)
         if value is not None:
             setattr(wrapper, name, value)
@@ -623,4 +629,3 @@ def _device(device: Any, backend: str | None, *shardings: Any) -> Any:
         if sharding is not None and device is None:
             device = next(iter(sharding.device_set))
     return device
-

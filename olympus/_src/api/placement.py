@@ -86,7 +86,14 @@ def print_environment_info(return_string: bool = False) -> str | None:
     return None
 
 
-def device_put(x: Any, device: Any = None, *, src: Any = None, donate: bool = False, may_alias: bool | None = None) -> Any:
+def device_put(
+    x: Any,
+    device: Any = None,
+    *,
+    src: Any = None,
+    donate: bool = False,
+    may_alias: bool | None = None,
+) -> Any:
     """Puts arrays and NumPy values on a device.
 
     Args:

@@ -1,5 +1,6 @@
 """Calls by signature: which arguments are static, what types the others have, and why
-a call did not match an earlier one."""
+a call did not match an earlier one.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +92,9 @@ def _check_exist(
     fun: Any, kind: str, nums: Any, names: Any, parameters: list[inspect.Parameter]
 ) -> None:
     kinds = {p.kind for p in parameters}
-    known = [p.name for p in parameters if p.kind not in (_VAR_POSITIONAL, _VAR_KEYWORD)]
+    known = [
+        p.name for p in parameters if p.kind not in (_VAR_POSITIONAL, _VAR_KEYWORD)
+    ]
     where = f"{source.function_name(fun)}({', '.join(known)})"
     if _VAR_POSITIONAL not in kinds:
         count = sum(p.kind in (_POSITIONAL_ONLY, _POSITIONAL) for p in parameters)
@@ -133,7 +136,7 @@ def check_disjoint(static: Any, donate: Any) -> None:
 class Parameters:
     """The function's parameters, and which of them are static."""
 
-    __slots__ = ("donate", "fun", "nums", "names", "options")
+    __slots__ = ("donate", "fun", "names", "nums", "options")
 
     def __init__(self, fun: Callable[..., Any], options: Any) -> None:
         self.fun = fun
@@ -146,7 +149,9 @@ class Parameters:
         nums = [i + len(args) if i < 0 else i for i in self.nums]
         nums = [i for i in nums if 0 <= i < len(args)]
         static_args = tuple([(i, args[i]) for i in nums])
-        static_kwargs = tuple([(k, kwargs[k]) for k in sorted(kwargs) if k in self.names])
+        static_kwargs = tuple(
+            [(k, kwargs[k]) for k in sorted(kwargs) if k in self.names]
+        )
         if nums:
             taken = set(nums)
             args = tuple([x for i, x in enumerate(args) if i not in taken])
@@ -188,7 +193,12 @@ class Call:
     )
 
     def __init__(
-        self, fun: Any, static_args: Any, static_kwargs: Any, leaves: Any, structure: Any
+        self,
+        fun: Any,
+        static_args: Any,
+        static_kwargs: Any,
+        leaves: Any,
+        structure: Any,
     ) -> None:
         self.fun = fun
         self.static_args = static_args
@@ -362,7 +372,9 @@ def result_paths(result: Any, structure: Any) -> list[str]:
     return [f"result{tree.keystr(path)}" for path, _ in pairs]
 
 
-def check_results(outs: Sequence[Any], paths: Sequence[str], info: ir.DebugInfo) -> None:
+def check_results(
+    outs: Sequence[Any], paths: Sequence[str], info: ir.DebugInfo
+) -> None:
     """Raises TypeError where an output is not an array."""
     for x, path in zip(outs, paths, strict=True):
         if not avals_.is_array_like(x):
@@ -473,4 +485,3 @@ def _type_cause(name: str, old: Any, new: Any) -> tuple[str, str]:
         f"the weak type of {name} changed from {old.weak_type} to {new.weak_type}",
         "Pass an array in place of a Python number, or always a Python number.",
     )
-

@@ -204,9 +204,7 @@ def _dialect(dialect: str | None) -> str:
         return "stablehlo"
     if dialect == "hlo":
         return "hlo"
-    raise ValueError(
-        f"as_text: dialect must be 'stablehlo' or 'hlo', got {dialect!r}"
-    )
+    raise ValueError(f"as_text: dialect must be 'stablehlo' or 'hlo', got {dialect!r}")
 
 
 class Compiled(_Stage):
@@ -302,5 +300,3 @@ class Compiled(_Stage):
 
     def __repr__(self) -> str:
         return f"Compiled({self._traced.name})"
-
-

@@ -14,7 +14,7 @@ from olympus._src.lax import families
 
 def vmap(
     fun: Callable[..., Any],
-    in_axes: int | None | Sequence[Any] = 0,
+    in_axes: int | Sequence[Any] | None = 0,
     out_axes: Any = 0,
     axis_name: Hashable | None = None,
     axis_size: int | None = None,
@@ -196,5 +196,3 @@ def _out(x: Any, dim: Any, wanted: Any, axis: Any, name: str) -> Any:
     if dim is None:
         return families.insert_axis(x, wanted, axis.size)
     return families.move_axis(x, dim, wanted)
-
-

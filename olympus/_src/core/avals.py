@@ -120,9 +120,7 @@ class ShapedArray(AbstractValue):
         return ShapedArray(self.shape, self.dtype) if self.weak_type else self
 
     def to_tangent(self) -> ShapedArray:
-        return ShapedArray(
-            self.shape, dtypes.tangent_dtype(self.dtype), self.weak_type
-        )
+        return ShapedArray(self.shape, dtypes.tangent_dtype(self.dtype), self.weak_type)
 
     def with_leading_axis(self, size: int) -> ShapedArray:
         """The aval of a stack of `size` such arrays."""

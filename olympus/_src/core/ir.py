@@ -305,9 +305,7 @@ def eval_olympuspr(
     outer_position, outer_scope = current.position, current.scope
     try:
         for eqn in olympuspr.eqns:
-            inputs = [
-                v.val if type(v) is Literal else env[v] for v in eqn.invars
-            ]
+            inputs = [v.val if type(v) is Literal else env[v] for v in eqn.invars]
             current.position = eqn.source
             if eqn.scope:
                 current.scope = outer_scope + eqn.scope

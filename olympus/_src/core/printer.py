@@ -114,7 +114,9 @@ def _program(program: Any, context: _Context) -> Any:
                 inputs,
                 pretty.text(". let"),
                 pretty.nest(4, pretty.concat([pretty.brk(), equations])),
-                pretty.nest(2, pretty.concat([pretty.brk(), pretty.text(f"in {result} }}")])),
+                pretty.nest(
+                    2, pretty.concat([pretty.brk(), pretty.text(f"in {result} }}")])
+                ),
             ]
         )
     )

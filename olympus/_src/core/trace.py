@@ -15,7 +15,6 @@ from olympus._src.core import avals
 from olympus._src.foundation import errors
 
 
-
 class Trace:
     """An interpreter of primitives; `parent` is the one its rules run in."""
 
@@ -68,7 +67,7 @@ def base() -> Any:
     return _Base.trace
 
 
-class set_current:  # noqa: N801 - used as a keyword-like context manager
+class set_current:
     """Makes `trace` the current interpreter for a `with` block."""
 
     __slots__ = ("previous", "trace")
@@ -229,7 +228,8 @@ class Tracer:
     def _conversion(self, kind: type[Exception], what: str) -> Exception:
         # Two full stops, as users of the field know the message.
         return self.refusal(
-            kind, f"Attempted {what} of traced array with shape {self.aval.str_long()}.."
+            kind,
+            f"Attempted {what} of traced array with shape {self.aval.str_long()}..",
         )
 
     def _concretization(self, what: str) -> Exception:

@@ -54,9 +54,7 @@ def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
     )
     given = [t for t in tangents if type(t) is not Zero]
     params["donated_invars"] = (False,) * (len(primals) + len(given))
-    outs = pjit_p.bind(
-        *olympuspr.consts, *primals, *given, olympuspr=program, **params
-    )
+    outs = pjit_p.bind(*olympuspr.consts, *primals, *given, olympuspr=program, **params)
     n = len(out_moving)
     found = iter(outs[n:])
     out_tangents = [

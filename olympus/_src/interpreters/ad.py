@@ -118,9 +118,7 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
 
     def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
         for x in args:
-            if (
-                type(x) is partial_eval.DynamicOlympusprTracer and x._trace is self
-            ):
+            if type(x) is partial_eval.DynamicOlympusprTracer and x._trace is self:
                 return super().process(p, args, params)
         current.trace = self.parent
         try:
@@ -152,7 +150,9 @@ class LinearProgram:
 
     __slots__ = ("consts", "in_avals", "outs", "program")
 
-    def __init__(self, program: ir.Olympuspr, consts: list[Any], outs: list[Any]) -> None:
+    def __init__(
+        self, program: ir.Olympuspr, consts: list[Any], outs: list[Any]
+    ) -> None:
         self.program = program
         self.consts = consts
         self.outs = outs  # a Zero, or None for an output of the program
@@ -165,9 +165,7 @@ class LinearProgram:
 
     def transpose(self, cotangents: Sequence[Any]) -> list[Any]:
         """The cotangents of the inputs; Zeros where nothing flows."""
-        given = [
-            ct for ct, o in zip(cotangents, self.outs, strict=True) if o is None
-        ]
+        given = [ct for ct, o in zip(cotangents, self.outs, strict=True) if o is None]
         return backward_pass(self.program, self.consts, given)
 
 
@@ -360,8 +358,12 @@ def transpose_olympuspr(
       A program of the known inputs and the cotangents given, that returns cotangents of
       linear inputs; and which of those are there.
     """
-    known = [v for v, is_linear in zip(program.invars, linear, strict=True) if not is_linear]
-    unknown = [v for v, is_linear in zip(program.invars, linear, strict=True) if is_linear]
+    known = [
+        v for v, is_linear in zip(program.invars, linear, strict=True) if not is_linear
+    ]
+    unknown = [
+        v for v, is_linear in zip(program.invars, linear, strict=True) if is_linear
+    ]
     tape = program.replace(constvars=known, invars=unknown)
     in_flowing: list[bool] = []
 

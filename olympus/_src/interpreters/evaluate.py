@@ -111,8 +111,8 @@ class LoweredProgram:
         "effects",
         "has_effects",
         "in_avals",
-        "kept",
         "keepalives",
+        "kept",
         "module_name",
         "out_avals",
         "platform",
@@ -169,9 +169,7 @@ def lower(
     keep = [False] * n_consts + [keep_unused] * len(program.invars)
     whole, kept = partial_eval.dce_olympuspr(whole, used, instantiate=keep)
     low.consts = [
-        as_array(c, device)
-        for c, k in zip(consts, kept[:n_consts], strict=True)
-        if k
+        as_array(c, device) for c, k in zip(consts, kept[:n_consts], strict=True) if k
     ]
     low.kept = kept[n_consts:]
     low.in_avals = whole.in_avals[len(low.consts) :]
@@ -293,7 +291,6 @@ class CompiledProgram:
             for effect, token in zip(self._effects, outs[n:], strict=True):
                 effect_tokens.last[effect] = token
         return outs[:n]
-
 
     def _checking_numbers(self, run: Any) -> Any:
         """`run`, then a look for NaN or infinity among the results."""
@@ -574,7 +571,6 @@ def eval_trace() -> EvalTrace:
 def is_evaluating() -> bool:
     """Whether nothing is being traced in this thread."""
     return current.trace is _eval
-
 
 
 jit_is_disabled = config.jit_disabled

@@ -33,8 +33,8 @@ class DynamicOlympusprTrace(trace.Trace):
     __slots__ = (
         "_consts",
         "_made",
-        "constvars",
         "consts",
+        "constvars",
         "debug_info",
         "ended",
         "eqns",
@@ -308,7 +308,8 @@ def dce_olympuspr(
     if isinstance(instantiate, bool):
         instantiate = [instantiate] * len(program.invars)
     keep = [
-        v in needed or force for v, force in zip(program.invars, instantiate, strict=True)
+        v in needed or force
+        for v, force in zip(program.invars, instantiate, strict=True)
     ]
     invars = [v for v, k in zip(program.invars, keep, strict=True) if k]
     debug = _dce_debug_info(program.debug_info, keep, used_outputs)
@@ -403,5 +404,3 @@ def abstract_results(
     """The types of a function's results, without running it."""
     program, _ = trace_to_olympuspr(fun, in_avals, info)
     return program.out_avals
-
-

@@ -60,7 +60,9 @@ def _one_precision(precision: Any) -> Precision | None:
     key = precision.lower() if isinstance(precision, str) else precision
     if key not in _PRECISION_NAMES:
         known = ", ".join(repr(k) for k in _PRECISION_NAMES if k)
-        raise ValueError(f"precision: expected a Precision or one of {known}, got {precision!r}")
+        raise ValueError(
+            f"precision: expected a Precision or one of {known}, got {precision!r}"
+        )
     return _PRECISION_NAMES[key]
 
 
@@ -137,7 +139,9 @@ def _widen(ctx: Any, x: str, aval: Any, out: Any) -> Any:
     """CPU contracts 8-bit floats and small integers in the result's type."""
     if aval.dtype == out.dtype:
         return x, aval
-    small_float = dtypes.issubdtype(aval.dtype, np.floating) and aval.dtype.itemsize == 1
+    small_float = (
+        dtypes.issubdtype(aval.dtype, np.floating) and aval.dtype.itemsize == 1
+    )
     is_integer = dtypes.issubdtype(aval.dtype, np.integer)
     if ctx.platform == "cpu" and (small_float or is_integer):
         wide = ShapedArray(aval.shape, out.dtype)
@@ -200,7 +204,9 @@ def _transpose(cts: Any, x: Any, y: Any, **params: Any) -> Any:
     return [None, out]
 
 
-def _batch(axis: Any, args: Any, dims: Any, *, dimension_numbers: Any, **params: Any) -> Any:
+def _batch(
+    axis: Any, args: Any, dims: Any, *, dimension_numbers: Any, **params: Any
+) -> Any:
     (cx, cy), (bx, by) = dimension_numbers
     x, y = args
     dx, dy = dims
@@ -235,7 +241,9 @@ def _print(eqn: Any) -> Any:
     return [(k, v) for k, v in shown if v is not None]
 
 
-def _reference(x: Any, y: Any, *, dimension_numbers: Any, preferred_element_type: Any, **_: Any) -> Any:
+def _reference(
+    x: Any, y: Any, *, dimension_numbers: Any, preferred_element_type: Any, **_: Any
+) -> Any:
     (cx, cy), (bx, by) = dimension_numbers
     letters = iter("abcdefghijklmnopqrstuvwxyz")
     xs = [next(letters) for _ in x.shape]

@@ -399,7 +399,9 @@ exp2_p = elementwise(
     accepts=FLOAT_COMPLEX,
     lower=lambda ctx, x, **_: _exp2_lower(ctx, x),
     reference=np.exp2,
-    derivatives=(lambda t, out, x, **_: mul(t, mul(out, _scalar_like(x, math.log(2)))),),
+    derivatives=(
+        lambda t, out, x, **_: mul(t, mul(out, _scalar_like(x, math.log(2)))),
+    ),
 )
 
 
@@ -451,7 +453,9 @@ cbrt_p = elementwise(
     accepts=FLOAT,
     hlo="stablehlo.cbrt",
     reference=np.cbrt,
-    derivatives=(lambda t, out, x, **_: mul(t, div(mul(out, _scalar_like(x, 1 / 3)), x)),),
+    derivatives=(
+        lambda t, out, x, **_: mul(t, div(mul(out, _scalar_like(x, 1 / 3)), x)),
+    ),
 )
 logistic_p = elementwise(
     "logistic",
@@ -516,9 +520,7 @@ asin_p = elementwise(
     accepts=FLOAT_COMPLEX,
     lower=_chlo("asin"),
     reference=np.arcsin,
-    derivatives=(
-        lambda t, out, x: mul(t, rsqrt(sub(_scalar_like(x, 1), square(x)))),
-    ),
+    derivatives=(lambda t, out, x: mul(t, rsqrt(sub(_scalar_like(x, 1), square(x)))),),
 )
 acos_p = elementwise(
     "acos",
@@ -541,9 +543,7 @@ asinh_p = elementwise(
     accepts=FLOAT_COMPLEX,
     lower=_chlo("asinh"),
     reference=np.arcsinh,
-    derivatives=(
-        lambda t, out, x: mul(t, rsqrt(add(square(x), _scalar_like(x, 1)))),
-    ),
+    derivatives=(lambda t, out, x: mul(t, rsqrt(add(square(x), _scalar_like(x, 1)))),),
 )
 acosh_p = elementwise(
     "acosh",
@@ -553,9 +553,7 @@ acosh_p = elementwise(
     derivatives=(
         lambda t, out, x: mul(
             t,
-            mul(
-                rsqrt(sub(x, _scalar_like(x, 1))), rsqrt(add(x, _scalar_like(x, 1)))
-            ),
+            mul(rsqrt(sub(x, _scalar_like(x, 1))), rsqrt(add(x, _scalar_like(x, 1)))),
         ),
     ),
 )
@@ -633,15 +631,12 @@ eq_to_p = _comparison("eq_to", "EQ", None, (families.BOOL, *REAL), True)
 le_to_p = _comparison("le_to", "LE", None, (families.BOOL, *REAL), True)
 lt_to_p = _comparison("lt_to", "LT", None, (families.BOOL, *REAL), True)
 _comparisons = {
-    p.name: p
-    for p in (eq_p, ne_p, ge_p, gt_p, le_p, lt_p, eq_to_p, le_to_p, lt_to_p)
+    p.name: p for p in (eq_p, ne_p, ge_p, gt_p, le_p, lt_p, eq_to_p, le_to_p, lt_to_p)
 }
 
 # -- logic and bits --------------------------------------------------------------------
 
-not_p = elementwise(
-    "not", accepts=BOOL_INT, hlo="stablehlo.not", reference=np.invert
-)
+not_p = elementwise("not", accepts=BOOL_INT, hlo="stablehlo.not", reference=np.invert)
 and_p = elementwise(
     "and", accepts=BOOL_INT, hlo="stablehlo.and", reference=np.bitwise_and
 )
@@ -743,9 +738,7 @@ def _complex_dtype(x: Any, y: Any) -> Any:
 def _complex_lower(ctx: Any, x: str, y: str) -> str:
     (aval, _), (out,) = ctx.avals_in, ctx.avals_out
     t = types.tensor_type
-    return ctx.block.emit(
-        f"stablehlo.complex {x}, {y} : {t(out)}"
-    )
+    return ctx.block.emit(f"stablehlo.complex {x}, {y} : {t(out)}")
 
 
 def _complex_transpose(cts: Any, x: Any, y: Any) -> Any:
@@ -778,7 +771,9 @@ def _conj_lower(ctx: Any, x: str, *, input_dtype: Any) -> str:
     t, p = types.tensor_type(aval), types.tensor_type(part)
     if aval.dtype == part.dtype:
         zero = ctx.block.splat(0, part)
-        return ctx.block.emit(f"stablehlo.complex {x}, {zero} : {types.tensor_type(out)}")
+        return ctx.block.emit(
+            f"stablehlo.complex {x}, {zero} : {types.tensor_type(out)}"
+        )
     re = ctx.block.emit(f"stablehlo.real {x} : ({t}) -> {p}")
     im = ctx.block.emit(f"stablehlo.imag {x} : ({t}) -> {p}")
     minus = ctx.block.elementwise("stablehlo.negate", (im,), part)
@@ -905,9 +900,15 @@ def _select_n_transpose(cts: Any, which: Any, *cases: Any) -> Any:
 def _select_n_batch(axis: Any, args: Any, dims: Any) -> Any:
     which, *cases = args
     if dims[0] is None and not avals.aval_of(which).shape:
-        ranks = [avals.aval_of(c).ndim - (d is not None) for c, d in zip(cases, dims[1:], strict=True)]
+        ranks = [
+            avals.aval_of(c).ndim - (d is not None)
+            for c, d in zip(cases, dims[1:], strict=True)
+        ]
         if any(ranks) or len(set(dims[1:])) == 1:
-            cases = [families.at_front(axis, c, d) for c, d in zip(cases, dims[1:], strict=True)]
+            cases = [
+                families.at_front(axis, c, d)
+                for c, d in zip(cases, dims[1:], strict=True)
+            ]
             if len({avals.aval_of(c).ndim for c in cases}) == 1:
                 return select_n_p.bind(which, *cases), 0
     args = [families.at_front(axis, x, d) for x, d in zip(args, dims, strict=True)]
@@ -979,7 +980,9 @@ def _convert_abstract(x: Any, *, new_dtype: Any, weak_type: bool, sharding: Any)
     return ShapedArray(x.shape, new_dtype, weak_type)
 
 
-def _convert_lower(ctx: Any, x: str, *, new_dtype: Any, weak_type: bool, sharding: Any) -> str:
+def _convert_lower(
+    ctx: Any, x: str, *, new_dtype: Any, weak_type: bool, sharding: Any
+) -> str:
     (aval,), (out,) = ctx.avals_in, ctx.avals_out
     is_complex = dtypes.issubdtype(aval.dtype, np.complexfloating)
     if is_complex and not dtypes.issubdtype(new_dtype, np.complexfloating):
@@ -1040,6 +1043,7 @@ convert_element_type_p = elementwise(
 convert_element_type_p.abstract = _convert_abstract
 
 # -- functions -------------------------------------------------------------------------
+
 
 def neg(x: Any) -> Any:
     """Negation, elementwise.
@@ -1246,7 +1250,11 @@ def logistic(x: Any, accuracy: Any = None) -> Any:
 
     Source: `stablehlo.logistic`.
     """
-    return logistic_p.bind(x) if accuracy is None else logistic_p.bind(x, accuracy=accuracy)
+    return (
+        logistic_p.bind(x)
+        if accuracy is None
+        else logistic_p.bind(x, accuracy=accuracy)
+    )
 
 
 def square(x: Any) -> Any:
@@ -1599,7 +1607,7 @@ class RoundingMethod(enum.IntEnum):
     TO_NEAREST_EVEN = 1
 
 
-def round(x: Any, rounding_method: Any = RoundingMethod.AWAY_FROM_ZERO) -> Any:  # noqa: A001
+def round(x: Any, rounding_method: Any = RoundingMethod.AWAY_FROM_ZERO) -> Any:
     """Rounds to integers, elementwise.
 
     Source: `stablehlo.round_nearest_afz`, `stablehlo.round_nearest_even`.
@@ -1627,7 +1635,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
     return select_n_p.bind(pred, on_false, on_true)
 
 
-def clamp(min: Any, x: Any, max: Any) -> Any:  # noqa: A002
+def clamp(min: Any, x: Any, max: Any) -> Any:
     """`x` limited to the range from `min` to `max`, elementwise.
 
     Source: `stablehlo.clamp`.

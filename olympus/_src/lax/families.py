@@ -48,7 +48,9 @@ _NAMES = {
 }
 
 
-def check_dtype(name: str, aval: Any, accepts: Sequence[Any], operand: str = "") -> None:
+def check_dtype(
+    name: str, aval: Any, accepts: Sequence[Any], operand: str = ""
+) -> None:
     """Raises TypeError unless the dtype is of one of the kinds `accepts`."""
     if _accepted(aval.dtype, accepts):
         return
@@ -243,9 +245,7 @@ def elementwise_batch(p: Primitive) -> Callable[..., Any]:
             ]
         ]
         shape = max(own, key=len)
-        args = [
-            _front(x, d, shape, axis.size) for x, d in zip(args, dims, strict=True)
-        ]
+        args = [_front(x, d, shape, axis.size) for x, d in zip(args, dims, strict=True)]
         return p.bind(*args, **params), 0
 
     return batch
@@ -349,7 +349,13 @@ def _broadcast_in_dim_transpose(
 
 
 def _broadcast_in_dim_batch(
-    axis: Any, args: Any, dims: Any, *, shape: Any, broadcast_dimensions: Any, sharding: Any
+    axis: Any,
+    args: Any,
+    dims: Any,
+    *,
+    shape: Any,
+    broadcast_dimensions: Any,
+    sharding: Any,
 ) -> Any:
     x = move_axis(args[0], dims[0], 0)
     out = broadcast_in_dim_p.bind(

@@ -91,7 +91,9 @@ class Module:
         block.tokens = dict(zip(effects, names, strict=False))
         outs = lower_program(self, block, program, (), names[len(effects) :])
         token = types.token_type()
-        in_types = [token] * len(effects) + list(map(types.tensor_type, program.in_avals))
+        in_types = [token] * len(effects) + list(
+            map(types.tensor_type, program.in_avals)
+        )
         out_types = [token] * len(effects) + list(
             map(types.tensor_type, program.out_avals)
         )

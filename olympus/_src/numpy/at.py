@@ -183,7 +183,9 @@ def _in_dtype(values: Any, dtype: Any, op: str) -> Any:
     return np.asarray(values).astype(dtype)[()]
 
 
-def _update_traced(x: Any, values: Any, *operands: Any, plan: Plan, options: Any) -> Any:
+def _update_traced(
+    x: Any, values: Any, *operands: Any, plan: Plan, options: Any
+) -> Any:
     op, mode, is_sorted, unique = options
     if plan.inserted:
         whole = shaping.expand_dims(x, plan.inserted)

@@ -511,10 +511,15 @@ def einsum_plan(
         promotion.check_arraylike("einsum", *operands)
     shapes = [_shape_or_list(x) for x in (subscripts, *operands)]
     inputs, output, arrays = parser.parse_einsum_input(
-        [s if s is not None else x for s, x in zip(shapes, (subscripts, *operands), strict=True)],
+        [
+            s if s is not None else x
+            for s, x in zip(shapes, (subscripts, *operands), strict=True)
+        ],
         shapes=True,
     )
-    found = [x for x, s in zip((subscripts, *operands), shapes, strict=True) if s is not None]
+    found = [
+        x for x, s in zip((subscripts, *operands), shapes, strict=True) if s is not None
+    ]
     expression = f"{inputs}->{output}"
     if optimize is False:
         order = tuple([(0, 1)] * (len(found) - 1)) or ((0,),)

@@ -109,7 +109,9 @@ def _items(aval: Any, index: Any) -> list[Any]:
     items: list[Any] = []
     for item in given:
         items += _expanded(item)
-    consumed = sum(not (i is None or i is Ellipsis or isinstance(i, _Flag)) for i in items)
+    consumed = sum(
+        not (i is None or i is Ellipsis or isinstance(i, _Flag)) for i in items
+    )
     if consumed > aval.ndim:
         raise IndexError(
             f"Too many indices for array: array is {aval.ndim}-dimensional, but "
@@ -212,9 +214,9 @@ def _slice_entry(item: slice, size: int) -> tuple[Any, ...]:
                 "use lax.dynamic_slice for starts that are computed"
                 + bound.explanation()
             )
-    start, stop, step = slice(*map(_as_int, (item.start, item.stop, item.step))).indices(
-        size
-    )
+    start, stop, step = slice(
+        *map(_as_int, (item.start, item.stop, item.step))
+    ).indices(size)
     return (SLICE, start, len(range(start, stop, step)), step)
 
 
@@ -319,7 +321,11 @@ def take(
     filling = mode is Mode.FILL_OR_DROP
     plan, operands = parse(avals.aval_of(x), index, clamp=not filling)
     if fill_value is not None:
-        fill_value = fill_value if isinstance(fill_value, (int, float, complex, bool)) else np.asarray(fill_value).item()
+        fill_value = (
+            fill_value
+            if isinstance(fill_value, (int, float, complex, bool))
+            else np.asarray(fill_value).item()
+        )
     options = (filling, fill_value, indices_are_sorted, unique_indices)
     return _read(x, *operands, plan=plan, options=options)
 
@@ -426,7 +432,9 @@ def index_dtype(i: Any) -> Any:
 
 def _one_dtype(numbers: list[Any]) -> list[Any]:
     """Positions in one dtype: int64 if any is, else int32."""
-    kinds = {np.dtype(avals.aval_of(i).dtype) for i in numbers if not isinstance(i, int)}
+    kinds = {
+        np.dtype(avals.aval_of(i).dtype) for i in numbers if not isinstance(i, int)
+    }
     wide = any(k.itemsize == 8 for k in kinds)
     dtype = np.dtype(np.int64 if wide else np.int32)
     return [lax.convert(i, dtype) for i in numbers]
@@ -454,9 +462,7 @@ class Layout:
     __slots__ = ("axes", "batch", "labels", "positions")
 
     def __init__(self, x_shape: Any, entries: Any, operands: Any) -> None:
-        advanced = [
-            k for k, e in enumerate(entries) if e[0] in (INT, SCALAR, ARRAY)
-        ]
+        advanced = [k for k, e in enumerate(entries) if e[0] in (INT, SCALAR, ARRAY)]
         together = not advanced or advanced == list(
             range(advanced[0], advanced[-1] + 1)
         )
@@ -528,7 +534,9 @@ def _gather(x: Any, entries: Any, operands: Any, options: Any) -> Any:
             f"indexing: an axis of size 0 has no position to read, got an array of "
             f"type {avals.aval_of(x).short()}"
         )
-    if 0 in layout.batch or 0 in [n for a, n in enumerate(shape) if a not in layout.axes]:
+    if 0 in layout.batch or 0 in [
+        n for a, n in enumerate(shape) if a not in layout.axes
+    ]:
         out_shape = iter(layout.batch)
         dims = [next(out_shape) if lab == "batch" else shape[lab] for lab in labels]
         out = shaping.full(tuple(dims), 0, avals.aval_of(x).dtype)
