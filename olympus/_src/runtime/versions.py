@@ -131,13 +131,18 @@ def device_grid(devices: object, n_replicas: int, n_partitions: int) -> object:
     return DeviceAssignment.create(ids.reshape(n_replicas, n_partitions))
 
 
+# Dtypes of less than a byte, several of which devices keep in one.
+_PACKED = frozenset("int1 int2 int4 uint1 uint2 uint4 float4_e2m1fn".split())
+
+
 def to_numpy(buffer: object, dtype: np.dtype) -> np.ndarray:
     """A read-only NumPy array of a computed buffer of any dtype and device."""
     if JAXLIB_VERSION >= (0, 11):
         return buffer._to_np_array_did_copy()[0]
     shape = buffer.aval.shape
     n_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    if buffer.platform() != "cpu" or buffer.on_device_size_in_bytes() != n_bytes:
+    packed = dtype.name in _PACKED or buffer.on_device_size_in_bytes() != n_bytes
+    if packed or buffer.platform() != "cpu":
         return buffer._single_device_array_to_np_array_did_copy()[0]
     # That method imports jax where it is installed, a second at the worst. A buffer of
     # whole bytes can be copied as they are.
