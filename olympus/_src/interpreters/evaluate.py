@@ -63,7 +63,7 @@ def _scalar(x: Any) -> ArrayImpl:
     if found is None or found.is_deleted():
         aval = avals_.aval_of(x)
         if aval.dtype.kind == "i":
-            _check_range(x, aval.dtype)
+            check_range(x, aval.dtype)
         found = placement.put(np.asarray(x, aval.dtype), aval)
         if len(_scalars) > _MAX_SCALARS:
             _scalars.clear()
@@ -71,13 +71,48 @@ def _scalar(x: Any) -> ArrayImpl:
     return found
 
 
-def _check_range(x: int, dtype: Any) -> None:
+def check_range(x: int, dtype: Any) -> None:
+    """Raises OverflowError where a Python integer does not fit an integer dtype."""
     info = np.iinfo(dtype)
     if not info.min <= x <= info.max:
         raise OverflowError(
             f"Python int {x} too large to convert to {dtype}; enable 64-bit integers "
             "with olympus.config.update('olympus_enable_x64', True), or use a float"
         )
+
+
+def put(x: np.ndarray, aval: Any, device: Any = None) -> ArrayImpl:
+    """A concrete array with a copy of a NumPy array's values; compiles nothing.
+
+    Args:
+      x: array of the aval's shape.
+      aval: the type of the result.
+      device: a device, or a sharding of one; None for the default device.
+    """
+    return placement.put(x, aval, None if device is None else one_device(device))
+
+
+def on_chosen_device(x: ArrayImpl, device: Any) -> ArrayImpl:
+    """The array on a device (or sharding of one) that the user chose."""
+    return placement.copy_to_device(x, one_device(device))
+
+
+def one_device(device: Any) -> Any:
+    """The device that a device or a sharding of one stands for.
+
+    Raises:
+      TypeError: it stands for none.
+    """
+    if hasattr(device, "device_set"):
+        found = list(device.device_set)
+        if len(found) == 1:
+            return found[0]
+    elif hasattr(device, "platform") and hasattr(device, "id"):
+        return device
+    raise TypeError(
+        f"device: expected a device or a sharding of one device, got {device!r}; see "
+        "olympus.devices()"
+    )
 
 
 _MAX_SCALARS = 2048
@@ -510,8 +545,9 @@ def fuse(fun: Callable[..., Any]) -> Callable[..., Any]:
                 return fun(*args, **static)
             key.append(x.aval)
             buffers.append(x._buffer)
-        if static:
-            key.extend(static.items())
+        for item in static.items():
+            key.append(item)
+            key.append(type(item[1]))  # 1, 1.0 and True are equal, not the same
         try:
             found = programs.get(tuple(key))
         except TypeError:
@@ -575,3 +611,13 @@ def is_evaluating() -> bool:
 
 jit_is_disabled = config.jit_disabled
 trace_context = config.trace_context
+
+
+def is_staging() -> bool:
+    """Whether operations of this thread are being recorded, so that none runs now."""
+    found = current.trace
+    while found is not None:
+        if isinstance(found, partial_eval.DynamicOlympusprTrace):
+            return True
+        found = found.parent
+    return False
