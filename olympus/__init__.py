@@ -128,6 +128,9 @@ from olympus._src.foundation.config import (
     transfer_guard_host_to_device as transfer_guard_host_to_device,
 )
 
+# Gives arrays and traced values their operators and methods.
+from olympus._src.numpy import methods as _methods  # noqa: F401
+
 __version__ = "0.1.0"
 
 _PAGES = frozenset(

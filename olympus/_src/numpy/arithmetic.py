@@ -1,0 +1,890 @@
+"""Arithmetic, elementwise: sums, products, quotients, powers, rounding, extremes.
+
+Each function here is what operators and the public page share; those of them that are
+NumPy ufuncs get that face in `ufunc.py`.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import families, shaping
+from olympus._src.numpy import promotion
+from olympus._src.numpy.promotion import aval_of, program
+
+
+def _is(x: Any, kinds: str) -> bool:
+    return dtypes.kind(aval_of(x).dtype) in kinds
+
+
+# -- sums, products, quotients ---------------------------------------------------------
+
+
+@program(2)
+def add(x: Any, y: Any, /) -> Any:
+    """Sum, elementwise; for booleans, disjunction.
+
+    Args:
+      x, y: arrays of shapes that broadcast, or numbers.
+
+    Returns:
+      An array of the promoted dtype.
+
+    Raises:
+      TypeError: an argument is no array, or shapes do not broadcast.
+
+    Source: NumPy, `numpy.add`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.add(onp.arange(3), 1)
+      Array([1, 2, 3], dtype=int32)
+    """
+    x, y = promotion.promote_args("add", x, y)
+    return lax.bitwise_or(x, y) if _is(x, "b") else lax.add(x, y)
+
+
+@program(2)
+def subtract(x: Any, y: Any, /) -> Any:
+    """Difference, elementwise; booleans are refused.
+
+    Args:
+      x, y: arrays of shapes that broadcast, or numbers.
+
+    Raises:
+      TypeError: both arguments are booleans, or shapes do not broadcast.
+
+    Source: NumPy, `numpy.subtract`.
+    """
+    x, y = promotion.promote_args("subtract", x, y)
+    if _is(x, "b"):
+        raise TypeError(
+            "numpy.subtract: at least one argument must be of numbers, got booleans; "
+            "use bitwise_xor or logical_xor"
+        )
+    return lax.sub(x, y)
+
+
+@program(2)
+def multiply(x: Any, y: Any, /) -> Any:
+    """Product, elementwise; for booleans, conjunction.
+
+    Args:
+      x, y: arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.multiply`.
+    """
+    x, y = promotion.promote_args("multiply", x, y)
+    return lax.bitwise_and(x, y) if _is(x, "b") else lax.mul(x, y)
+
+
+@program(2, name="divide")
+def true_divide(x1: Any, x2: Any, /) -> Any:
+    """Quotient, elementwise; integers become floats.
+
+    Args:
+      x1, x2: arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.true_divide`.
+    """
+    x1, x2 = promotion.promote_args_inexact("divide", x1, x2)
+    return lax.div(x1, x2)
+
+
+@program(2)
+def floor_divide(x1: Any, x2: Any, /) -> Any:
+    """Largest integer not above the quotient, elementwise.
+
+    Args:
+      x1, x2: real arrays of shapes that broadcast, or numbers.
+
+    Raises:
+      TypeError: an argument is complex.
+
+    Source: NumPy, `numpy.floor_divide`.
+    """
+    x, y = promotion.promote_args_numeric("floor_divide", x1, x2)
+    _refuse_complex("floor_divide", x)
+    if _is(x, "u"):
+        return lax.div(x, y)
+    if _is(x, "i"):
+        quotient = lax.div(x, y)
+        signs_differ = lax.ne(lax.sign(x), lax.sign(y))
+        inexact = lax.ne(lax.rem(x, y), promotion.scalar(0, x))
+        below = lax.sub(quotient, promotion.scalar(1, x))
+        return lax.select(lax.bitwise_and(signs_differ, inexact), below, quotient)
+    return _float_divmod(x, y)[0]
+
+
+def _float_divmod(x: Any, y: Any) -> tuple[Any, Any]:
+    """Quotient and remainder of floats: the remainder has the divisor's sign."""
+    zero = promotion.scalar(0, x)
+    rest = lax.rem(x, y)
+    # Division by zero keeps the dividend, so that the quotient is infinite.
+    kept = lax.select(lax.eq(y, zero), x, lax.sub(x, rest))
+    quotient = lax.div(kept, y)
+    wrong = lax.bitwise_and(lax.ne(rest, zero), lax.ne(lax.sign(y), lax.sign(rest)))
+    rest = lax.select(wrong, lax.add(rest, y), rest)
+    quotient = lax.select(wrong, lax.sub(quotient, promotion.scalar(1, x)), quotient)
+    return lax.round(quotient), rest
+
+
+def _refuse_complex(name: str, x: Any) -> None:
+    if _is(x, "c"):
+        raise TypeError(
+            f"numpy.{name}: arguments must be real, got {aval_of(x).short()}; complex "
+            "numbers have no order, take x.real or numpy.abs(x)"
+        )
+
+
+@program(2)
+def remainder(x1: Any, x2: Any, /) -> Any:
+    """Remainder with the sign of the divisor, elementwise.
+
+    Args:
+      x1, x2: real arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.remainder`.
+    """
+    x, y = promotion.promote_args_numeric("remainder", x1, x2)
+    _refuse_complex("remainder", x)
+    zero = promotion.scalar(0, x)
+    if _is(x, "iu"):
+        # The remainder by zero is zero; XLA's own result is the dividend.
+        by_zero = lax.eq(y, zero)
+        y = lax.select(by_zero, promotion.scalar(1, x), y)
+    rest = lax.rem(x, y)
+    wrong = lax.ne(lax.lt(rest, zero), lax.lt(y, zero))
+    wrong = lax.bitwise_and(wrong, lax.ne(rest, zero))
+    return lax.select(wrong, lax.add(rest, y), rest)
+
+
+@program(2)
+def fmod(x1: Any, x2: Any, /) -> Any:
+    """Remainder with the sign of the dividend, elementwise.
+
+    Args:
+      x1, x2: real arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.fmod`.
+    """
+    x, y = promotion.promote_args_numeric("fmod", x1, x2)
+    if _is(x, "iu"):
+        by_zero = lax.eq(y, promotion.scalar(0, x))
+        y = lax.select(by_zero, promotion.scalar(1, x), y)
+    return lax.rem(x, y)
+
+
+@program(2)
+def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:  # noqa: A001 - NumPy's name
+    """The pair of `floor_divide` and `remainder`.
+
+    Args:
+      x1, x2: real arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.divmod`.
+    """
+    x, y = promotion.promote_args_numeric("divmod", x1, x2)
+    _refuse_complex("divmod", x)
+    if _is(x, "iu"):
+        return floor_divide(x, y), remainder(x, y)
+    return _float_divmod(x, y)
+
+
+# -- powers and roots ------------------------------------------------------------------
+
+
+def power(x1: Any, x2: Any, /) -> Any:
+    """`x1` to the power `x2`, elementwise.
+
+    A Python integer as exponent is part of the program: the power is then made by
+    multiplications, and keeps its derivative at zero.
+
+    Args:
+      x1, x2: arrays of shapes that broadcast, or numbers.
+
+    Raises:
+      TypeError: an integer base with a negative Python integer as exponent.
+
+    Source: NumPy, `numpy.power`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.power(onp.arange(4), 2)
+      Array([0, 1, 4, 9], dtype=int32)
+    """
+    promotion.check_arraylike("power", x1, x2)
+    exponent = _static_integer(x2)
+    if exponent is None:
+        return _power(x1, x2)
+    aval = aval_of(x1)
+    if exponent < 0 and dtypes.kind(aval.dtype) in "iub":
+        raise TypeError(
+            f"Integers cannot be raised to negative powers, got power({aval.short()}, "
+            f"{exponent}); make the base floating, as in x.astype('float32')"
+        )
+    return _integer_power(x1, exponent=exponent)
+
+
+def _static_integer(x: Any) -> int | None:
+    """The exponent as a Python integer where its value is known and of that kind."""
+    if isinstance(x, bool):
+        return None
+    return x if isinstance(x, int) else None
+
+
+@program(1, name="power")
+def _integer_power(x: Any, *, exponent: int) -> Any:
+    x = promotion.promote_args_numeric("power", x)[0]
+    if exponent == 1:
+        return x
+    if exponent == 0:
+        return families.ones_like(x)
+    return lax.integer_pow(x, exponent)
+
+
+@program(2, name="power")
+def _power(x: Any, y: Any) -> Any:
+    base, exponent = aval_of(x), aval_of(y)
+    if dtypes.kind(exponent.dtype) in "iu" and dtypes.kind(base.dtype) in "fc":
+        # An integer exponent may stay one: the power is exact and its base's dtype.
+        if not exponent.weak_type or not base.weak_type:
+            x = promotion.cast(x, base.dtype, False)
+            y = promotion.cast(y, exponent.dtype, False)
+            common = dtypes.lattice_result(
+                (base.dtype, base.weak_type), (exponent.dtype, exponent.weak_type)
+            )
+            if common[0] == base.dtype:
+                x, y = promotion.broadcast("power", (x, y))
+                return lax.pow_(x, y)
+    x, y = promotion.promote_args_numeric("power", x, y)
+    return lax.pow_(x, y) if _is(x, "fc") else _integers_power(x, y)
+
+
+def _integers_power(x: Any, y: Any) -> Any:
+    """Powers of integers by squaring, as many times as the exponent has bits."""
+    zero, one = promotion.scalar(0, x), promotion.scalar(1, x)
+    shape = promotion.result_shape("power", [aval_of(x).shape, aval_of(y).shape])
+    total = promotion.full_shape(one, shape)
+    for _ in range(5 if dtypes.itemsize_bits(aval_of(x).dtype) <= 32 else 6):
+        odd = lax.ne(lax.bitwise_and(y, one), zero)
+        total = lax.select(odd, lax.mul(total, x), total)
+        x = lax.mul(x, x)
+        y = lax.shift_right_logical(y, one)
+    # Any higher bit of the exponent overflows all bases but 0, 1 and -1.
+    odd = lax.ne(lax.bitwise_and(y, one), zero)
+    return lax.select(odd, lax.mul(total, x), total)
+
+
+@program(2)
+def float_power(x: Any, y: Any, /) -> Any:
+    """`x` to the power `y` in floating point, elementwise.
+
+    Args:
+      x, y: arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.float_power`.
+    """
+    x, y = promotion.promote_args_inexact("float_power", x, y)
+    return lax.pow_(x, y)
+
+
+@program(1)
+def square(x: Any, /) -> Any:
+    """Square, elementwise.
+
+    Args:
+      x: array or number.
+
+    Source: NumPy, `numpy.square`.
+    """
+    (x,) = promotion.promote_args_numeric("square", x)
+    return lax.square(x)
+
+
+@program(1)
+def reciprocal(x: Any, /) -> Any:
+    """`1 / x`, elementwise, in floating point.
+
+    Args:
+      x: array or number.
+
+    Source: NumPy, `numpy.reciprocal`.
+    """
+    (x,) = promotion.promote_args_inexact("reciprocal", x)
+    return lax.integer_pow(x, -1)
+
+
+@program(2)
+def hypot(x1: Any, x2: Any, /) -> Any:
+    """Length of the hypotenuse, elementwise, without overflow of the squares.
+
+    Args:
+      x1, x2: real arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.hypot`.
+    """
+    x, y = promotion.promote_args_inexact("hypot", x1, x2)
+    _refuse_complex("hypot", x)
+    x, y = lax.abs_(x), lax.abs_(y)
+    long, short = lax.max_(x, y), lax.min_(x, y)
+    zero, one = promotion.scalar(0, long), promotion.scalar(1, long)
+    ratio = lax.div(short, lax.select(lax.eq(long, zero), one, long))
+    length = lax.mul(long, lax.sqrt(lax.add(one, lax.square(ratio))))
+    endless = promotion.scalar(np.inf, long)
+    either = lax.bitwise_or(lax.eq(x, endless), lax.eq(y, endless))
+    length = lax.select(lax.eq(long, zero), long, length)
+    return lax.select(either, endless, length)
+
+
+# -- signs -----------------------------------------------------------------------------
+
+
+@program(1)
+def negative(x: Any, /) -> Any:
+    """`-x`, elementwise; booleans are refused.
+
+    Args:
+      x: array or number.
+
+    Source: NumPy, `numpy.negative`.
+    """
+    (x,) = promotion.promote_args("negative", x)
+    if _is(x, "b"):
+        raise TypeError(
+            "numpy.negative: the argument must be of numbers, got booleans; use "
+            "logical_not, or ~x"
+        )
+    return lax.neg(x)
+
+
+@program(1)
+def positive(x: Any, /) -> Any:
+    """`+x`, elementwise: the values unchanged.
+
+    Args:
+      x: array or number.
+
+    Source: NumPy, `numpy.positive`.
+    """
+    (x,) = promotion.promote_args("positive", x)
+    return x
+
+
+@program(1)
+def absolute(x: Any, /) -> Any:
+    """Magnitude, elementwise; real for complex input.
+
+    Args:
+      x: array or number.
+
+    Source: NumPy, `numpy.absolute`.
+    """
+    (x,) = promotion.promote_args("absolute", x)
+    return x if _is(x, "ub") else lax.abs_(x)
+
+
+@program(1)
+def fabs(x: Any, /) -> Any:
+    """Magnitude in floating point, elementwise.
+
+    Args:
+      x: real array or number.
+
+    Source: NumPy, `numpy.fabs`.
+    """
+    (x,) = promotion.promote_args_inexact("fabs", x)
+    _refuse_complex("fabs", x)
+    return lax.abs_(x)
+
+
+@program(1)
+def sign(x: Any, /) -> Any:
+    """-1, 0 or 1 by the sign, elementwise; `x / abs(x)` for complex input.
+
+    Args:
+      x: array of numbers, or a number.
+
+    Source: NumPy, `numpy.sign`.
+    """
+    (x,) = promotion.promote_args("sign", x)
+    return lax.sign(x)
+
+
+@program(1)
+def signbit(x: Any, /) -> Any:
+    """Whether the sign bit is set, elementwise; true of -0.0.
+
+    Args:
+      x: real array or number.
+
+    Source: NumPy, `numpy.signbit`.
+    """
+    (x,) = promotion.promote_args("signbit", x)
+    if not _is(x, "f"):
+        return lax.lt(x, promotion.scalar(0, x))
+    return lax.lt(_bits_of(x), np.zeros((), _signed_of(x))[()])
+
+
+def _signed_of(x: Any) -> Any:
+    return np.dtype(f"int{dtypes.itemsize_bits(aval_of(x).dtype)}")
+
+
+def _bits_of(x: Any) -> Any:
+    return shaping.bitcast_convert_type(x, _signed_of(x))
+
+
+@program(2)
+def copysign(x1: Any, x2: Any, /) -> Any:
+    """Magnitudes of `x1` with the signs of `x2`, elementwise.
+
+    Args:
+      x1, x2: real arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.copysign`.
+    """
+    x, y = promotion.promote_args_inexact("copysign", x1, x2)
+    _refuse_complex("copysign", x)
+    size = lax.abs_(x)
+    return lax.select(signbit(y), lax.neg(size), size)
+
+
+@program(2)
+def heaviside(x1: Any, x2: Any, /) -> Any:
+    """0 where `x1` is negative, 1 where positive, `x2` where zero.
+
+    Args:
+      x1, x2: real arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.heaviside`.
+    """
+    x, y = promotion.promote_args_inexact("heaviside", x1, x2)
+    _refuse_complex("heaviside", x)
+    zero, one = promotion.scalar(0, x), promotion.scalar(1, x)
+    above = lax.select(lax.gt(x, zero), one, y)
+    out = lax.select(lax.lt(x, zero), zero, above)
+    return lax.select(lax.ne(x, x), x, out)
+
+
+# -- extremes --------------------------------------------------------------------------
+
+
+@program(2)
+def maximum(x: Any, y: Any, /) -> Any:
+    """The larger of two, elementwise; NaN where either is.
+
+    Args:
+      x, y: arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.maximum`.
+    """
+    x, y = promotion.promote_args("maximum", x, y)
+    return lax.max_(x, y)
+
+
+@program(2)
+def minimum(x: Any, y: Any, /) -> Any:
+    """The smaller of two, elementwise; NaN where either is.
+
+    Args:
+      x, y: arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.minimum`.
+    """
+    x, y = promotion.promote_args("minimum", x, y)
+    return lax.min_(x, y)
+
+
+def _ignoring_nan(choose: Any, x: Any, y: Any) -> Any:
+    out = choose(x, y)
+    if not _is(x, "fc"):
+        return out
+    out = lax.select(lax.ne(y, y), x, out)
+    return lax.select(lax.ne(x, x), y, out)
+
+
+@program(2)
+def fmax(x1: Any, x2: Any) -> Any:
+    """The larger of two, elementwise; a number wins over NaN.
+
+    Args:
+      x1, x2: arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.fmax`.
+    """
+    return _ignoring_nan(lax.max_, *promotion.promote_args("fmax", x1, x2))
+
+
+@program(2)
+def fmin(x1: Any, x2: Any) -> Any:
+    """The smaller of two, elementwise; a number wins over NaN.
+
+    Args:
+      x1, x2: arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.fmin`.
+    """
+    return _ignoring_nan(lax.min_, *promotion.promote_args("fmin", x1, x2))
+
+
+def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:  # noqa: A002
+    """Values limited to a range, elementwise.
+
+    Args:
+      arr: real array or number.
+      min, max: bounds that broadcast against it; None for no bound.
+
+    Returns:
+      An array of the promoted dtype; where min > max, max.
+
+    Raises:
+      ValueError: an argument is complex.
+
+    Source: NumPy, `numpy.clip`.
+    """
+    promotion.check_arraylike("clip", arr)
+    promotion.check_optional("clip", min, max)
+    given = [x for x in (arr, min, max) if x is not None]
+    if any(dtypes.kind(aval_of(x).dtype) == "c" for x in given):
+        raise ValueError(
+            "numpy.clip: arguments must be real, since complex numbers have no order; "
+            "clip x.real and x.imag"
+        )
+    if min is not None and max is not None:
+        return _clip(arr, min, max)
+    if min is not None:
+        return maximum(min, arr)
+    return positive(arr) if max is None else minimum(max, arr)
+
+
+@program(3, name="clip")
+def _clip(x: Any, low: Any, high: Any) -> Any:
+    return minimum(high, maximum(low, x))
+
+
+# -- rounding --------------------------------------------------------------------------
+
+
+def _rounding(name: str, fun: Any, what: str) -> Any:
+    @program(1, name=name)
+    def rounded(x: Any, /) -> Any:
+        (x,) = promotion.promote_args(name, x)
+        _refuse_complex(name, x)
+        return fun(x) if _is(x, "f") else x
+
+    rounded.__doc__ = f"""{what}, elementwise; integers and booleans stay.
+
+    Args:
+      x: real array or number.
+
+    Source: NumPy, `numpy.{name}`.
+    """
+    return rounded
+
+
+def _truncated(x: Any) -> Any:
+    negative_ones = lax.lt(x, promotion.scalar(0, x))
+    return lax.select(negative_ones, lax.ceil(x), lax.floor(x))
+
+
+floor = _rounding("floor", lax.floor, "The largest integer not above")
+ceil = _rounding("ceil", lax.ceil, "The smallest integer not below")
+trunc = _rounding("trunc", _truncated, "The nearest integer towards zero")
+
+
+@program(1)
+def rint(x: Any, /) -> Any:
+    """The nearest integer in floating point, elementwise; halves go to even.
+
+    Args:
+      x: array or number.
+
+    Source: NumPy, `numpy.rint`.
+    """
+    promotion.check_arraylike("rint", x)
+    if dtypes.kind(aval_of(x).dtype) in "iub":
+        (x,) = promotion.promote_args_inexact("rint", x)
+        return x
+    if _is(x, "c"):
+        return lax.complex_(rint(lax.real(x)), rint(lax.imag(x)))
+    (x,) = promotion.promote_args("rint", x)
+    return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
+
+
+def round(a: Any, decimals: int = 0, out: None = None) -> Any:  # noqa: A001
+    """Rounded to a number of decimals, elementwise; halves go to even.
+
+    Args:
+      a: array or number.
+      decimals: places after the point; may be negative for floats.
+      out: must be None.
+
+    Raises:
+      NotImplementedError: `decimals` is negative and `a` of integers, or `out` given.
+
+    Source: NumPy, `numpy.round`.
+    """
+    promotion.check_out("round", out)
+    return _round(a, decimals=operator.index(decimals))
+
+
+@program(1, name="round")
+def _round(x: Any, *, decimals: int) -> Any:
+    (x,) = promotion.promote_args("round", x)
+    if not _is(x, "fc"):
+        if decimals < 0:
+            raise NotImplementedError(
+                "numpy.round: decimals must not be negative for integers, got "
+                f"{decimals}; round x.astype('float32')"
+            )
+        return x
+    if decimals == 0:
+        return rint(x)
+    kind = aval_of(x)
+    narrow = dtypes.itemsize_bits(kind.dtype) < 32
+    if narrow:  # the factor would overflow
+        x = lax.convert(x, np.dtype(np.float32), kind.weak_type)
+    factor = promotion.scalar(10.0 ** abs_int(decimals), x)
+    if decimals > 0:
+        out = lax.div(rint(lax.mul(x, factor)), factor)
+    else:
+        out = lax.mul(rint(lax.div(x, factor)), factor)
+    return lax.convert(out, kind.dtype, kind.weak_type) if narrow else out
+
+
+def abs_int(n: int) -> int:
+    """The magnitude of a Python integer, under a name NumPy's does not hide."""
+    return -n if n < 0 else n
+
+
+# -- parts of floats -------------------------------------------------------------------
+
+
+@program(2)
+def nextafter(x: Any, y: Any, /) -> Any:
+    """The float after `x` towards `y`, elementwise.
+
+    Args:
+      x, y: real arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.nextafter`.
+    """
+    x, y = promotion.promote_args_inexact("nextafter", x, y)
+    return lax.nextafter(*_same_shape(x, y))
+
+
+def _same_shape(x: Any, y: Any) -> tuple[Any, Any]:
+    shape = promotion.result_shape("arguments", [aval_of(x).shape, aval_of(y).shape])
+    return promotion.full_shape(x, shape), promotion.full_shape(y, shape)
+
+
+@program(1)
+def _modf(x: Any) -> tuple[Any, Any]:
+    (x,) = promotion.promote_args_inexact("modf", x)
+    whole = _truncated(x)
+    rest = lax.select(lax.eq(whole, x), promotion.scalar(0, x), lax.sub(x, whole))
+    return copysign(rest, x), whole
+
+
+def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
+    """Fractional and whole parts, elementwise, each with the sign of `x`.
+
+    Args:
+      x: real array or number.
+      out: must be None.
+
+    Source: NumPy, `numpy.modf`.
+    """
+    promotion.check_out("modf", out)
+    return _modf(x)
+
+
+@program(2)
+def ldexp(x1: Any, x2: Any, /) -> Any:
+    """`x1 * 2**x2`, elementwise.
+
+    Args:
+      x1: real array or number.
+      x2: integer array or number, of a shape that broadcasts.
+
+    Raises:
+      ValueError: an argument has another kind of dtype.
+
+    Source: NumPy, `numpy.ldexp`.
+    """
+    promotion.check_arraylike("ldexp", x1, x2)
+    if dtypes.kind(aval_of(x1).dtype) == "c" or dtypes.kind(aval_of(x2).dtype) not in "iub":
+        raise ValueError(
+            "numpy.ldexp: x1 must be real and x2 of integers, got "
+            f"{aval_of(x1).short()} and {aval_of(x2).short()}; convert them first"
+        )
+    (x,) = promotion.promote_args_inexact("ldexp", x1)
+    (n,) = promotion.promote_args_numeric("ldexp", x2)
+    x, n = promotion.broadcast("ldexp", (x, n))
+    # Two steps, for powers that alone leave the range while the product does not.
+    half = lax.shift_right_arithmetic(n, promotion.scalar(1, n))
+    two = promotion.scalar(2, x)
+    first = lax.pow_(promotion.full_shape(two, aval_of(half).shape), half)
+    second = lax.pow_(
+        promotion.full_shape(two, aval_of(half).shape), lax.sub(n, half)
+    )
+    return lax.mul(lax.mul(x, first), second)
+
+
+@program(2)
+def gcd(x1: Any, x2: Any) -> Any:
+    """Greatest common divisor of integers, elementwise.
+
+    Args:
+      x1, x2: integer arrays of shapes that broadcast, or numbers.
+
+    Raises:
+      ValueError: an argument is not of integers.
+
+    Source: NumPy, `numpy.gcd`; Euclid's algorithm.
+    """
+    x, y = _integers("gcd", x1, x2)
+    x, y = _same_shape(lax.abs_(x), lax.abs_(y))
+    zero, one = promotion.scalar(0, x), promotion.scalar(1, x)
+    # Fibonacci numbers need most steps: under 1.45 for each bit.
+    for _ in range(int(1.45 * dtypes.itemsize_bits(aval_of(x).dtype)) + 1):
+        done = lax.eq(y, zero)
+        rest = lax.rem(x, lax.select(done, one, y))
+        x, y = lax.select(done, x, y), lax.select(done, y, rest)
+    return x
+
+
+def _integers(name: str, x: Any, y: Any) -> list[Any]:
+    x, y = promotion.promote_args(name, x, y)
+    if not _is(x, "iu"):
+        raise ValueError(
+            f"numpy.{name}: arguments must be of integers, got {aval_of(x).short()} and "
+            f"{aval_of(y).short()}; convert them with astype"
+        )
+    return [x, y]
+
+
+@program(2)
+def lcm(x1: Any, x2: Any) -> Any:
+    """Least common multiple of integers, elementwise.
+
+    Args:
+      x1, x2: integer arrays of shapes that broadcast, or numbers.
+
+    Raises:
+      ValueError: an argument is not of integers.
+
+    Source: NumPy, `numpy.lcm`.
+    """
+    x, y = _same_shape(*_integers("lcm", x1, x2))
+    x, y = lax.abs_(x), lax.abs_(y)
+    common = gcd(x, y)
+    zero, one = promotion.scalar(0, x), promotion.scalar(1, x)
+    safe = lax.select(lax.eq(common, zero), one, common)
+    return lax.mul(x, lax.div(y, safe))
+
+
+# -- complex numbers -------------------------------------------------------------------
+
+
+@program(1)
+def conjugate(x: Any, /) -> Any:
+    """Complex conjugate, elementwise; a real array is itself.
+
+    Args:
+      x: array or number.
+
+    Source: NumPy, `numpy.conjugate`.
+    """
+    (x,) = promotion.promote_args("conjugate", x)
+    return lax.conj(x) if _is(x, "c") else x
+
+
+@program(1)
+def real(val: Any, /) -> Any:
+    """Real part, elementwise; a real array is itself.
+
+    Args:
+      val: array or number.
+
+    Source: NumPy, `numpy.real`.
+    """
+    (x,) = promotion.promote_args("real", val)
+    return lax.real(x) if _is(x, "c") else x
+
+
+@program(1)
+def imag(val: Any, /) -> Any:
+    """Imaginary part, elementwise; zeros for a real array.
+
+    Args:
+      val: array or number.
+
+    Source: NumPy, `numpy.imag`.
+    """
+    (x,) = promotion.promote_args("imag", val)
+    return lax.imag(x) if _is(x, "c") else families.full_like(x, 0)
+
+
+@program(1)
+def angle(z: Any, deg: bool = False) -> Any:
+    """Angle of complex numbers from the positive real axis.
+
+    Args:
+      z: array or number.
+      deg: degrees instead of radians.
+
+    Returns:
+      A real floating array.
+
+    Source: NumPy, `numpy.angle`.
+    """
+    (x,) = promotion.promote_args_inexact("angle", z)
+    re, im = (lax.real(x), lax.imag(x)) if _is(x, "c") else (x, families.full_like(x, 0))
+    out = lax.atan2(*_same_shape(im, re))
+    return lax.mul(out, promotion.scalar(180 / np.pi, out)) if deg else out
+
+
+@program(1)
+def _nan_to_num(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    (x,) = promotion.promote_args("nan_to_num", x)
+    if _is(x, "c"):
+        parts = [_nan_to_num(f(x), nan, posinf, neginf) for f in (lax.real, lax.imag)]
+        return lax.complex_(*parts)
+    if not _is(x, "f"):
+        return x
+    info = dtypes.finfo(aval_of(x).dtype)
+    most = info.max if posinf is None else posinf
+    least = info.min if neginf is None else neginf
+    out = _where_literal(lax.ne(x, x), nan, x)
+    out = _where_literal(lax.eq(x, promotion.scalar(np.inf, x)), most, out)
+    return _where_literal(lax.eq(x, promotion.scalar(-np.inf, x)), least, out)
+
+
+def _where_literal(mask: Any, value: Any, x: Any) -> Any:
+    kind = aval_of(x)
+    value = promotion.cast(value, kind.dtype, False)
+    return lax.select(mask, promotion.full_shape(value, kind.shape), x)
+
+
+def nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
+    """NaN and infinities replaced by numbers, elementwise.
+
+    Args:
+      x: array or number.
+      copy: has no effect; arrays are never changed in place.
+      nan: what NaN becomes.
+      posinf, neginf: what infinities become; default the largest and least floats.
+
+    Source: NumPy, `numpy.nan_to_num`.
+    """
+    del copy
+    promotion.check_arraylike("nan_to_num", x)
+    return _nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)

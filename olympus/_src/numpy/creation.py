@@ -1,0 +1,805 @@
+"""Arrays from values: array, zeros, arange, linspace, eye, ...
+
+Where nothing is staged, the values are made by NumPy and put on the device, which
+compiles nothing. In a staged program filled arrays are broadcasts and ranges iotas.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes, trace
+from olympus._src.foundation import errors
+from olympus._src.interpreters import evaluate
+from olympus._src.lax import elementwise, joining, shaping
+from olympus._src.lax import sizes as sizes_
+from olympus._src.numpy import arithmetic, elementary, promotion
+from olympus._src.numpy.promotion import aval_of
+
+ShapedArray = avals.ShapedArray
+
+# -- array -----------------------------------------------------------------------------
+
+
+def array(
+    object: Any,  # noqa: A002 - NumPy's name
+    dtype: Any = None,
+    copy: bool | None = True,
+    order: str | None = "K",
+    ndmin: int = 0,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """An array of a value.
+
+    Args:
+      object: array, number, or nested sequences of them.
+      dtype: element type; default that of the elements together.
+      copy: False for the array itself where it is one of that dtype.
+      order: None, "K" or "C"; there is no other layout.
+      ndmin: least number of axes; new ones go in front.
+      device: where it lives; default the default device.
+      out_sharding: in its place, how it is spread over devices.
+
+    Returns:
+      An array; weakly typed where `object` is a Python number and no dtype is given.
+
+    Raises:
+      TypeError: the elements are no numbers.
+      ValueError: nested sequences are not of equal lengths, or contain None.
+      OverflowError: an integer is too large for the dtype.
+
+    Source: NumPy, `numpy.array`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.array([[1, 2], [3, 4]])
+      Array([[1, 2],
+             [3, 4]], dtype=int32)
+    """
+    if order not in (None, "K", "C"):
+        raise NotImplementedError(
+            f"numpy.array: order must be None, 'K' or 'C', got {order!r}; the layout of "
+            "an array is the compiler's to choose"
+        )
+    device = out_sharding if device is None else device
+    kind = None if dtype is None else dtypes.check_user_dtype(dtype, "array")
+    out = _make(object, kind, device)
+    if copy and out is object and not isinstance(out, trace.Tracer):
+        out = shaping.copy_p.bind(out)
+    rank = aval_of(out).ndim
+    if rank < ndmin:
+        out = shaping.expand_dims(out, tuple(range(ndmin - rank)))
+    return out
+
+
+def asarray(
+    a: Any,
+    dtype: Any = None,
+    order: str | None = None,
+    *,
+    copy: bool | None = None,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """An array of a value; an array of that dtype is itself.
+
+    Args:
+      a: array, number, or nested sequences of them.
+      dtype: element type; default that of the elements together.
+      order: None, "K" or "C"; there is no other layout.
+      copy: True for a new array; False to refuse where a copy would be needed.
+      device, out_sharding: where it lives.
+
+    Raises:
+      TypeError: the elements are no numbers.
+      ValueError: `copy` is False and the value is no array of that dtype.
+
+    Source: NumPy, `numpy.asarray`.
+    """
+    if copy is None and order is None and device is None and out_sharding is None:
+        if type(a) is evaluate.ArrayImpl and (dtype is None or a.dtype is dtype):
+            return a
+    out = array(
+        a,
+        dtype,
+        bool(copy),
+        order,
+        device=device,
+        out_sharding=out_sharding,
+    )
+    if copy is False and out is not a:
+        raise ValueError(
+            "numpy.asarray: copy=False requires an array of the dtype asked for, got "
+            f"{type(a).__name__}; leave out copy"
+        )
+    return out
+
+
+def _make(x: Any, dtype: Any, device: Any) -> Any:
+    """`x` as an array of a canonical dtype (None for its own)."""
+    if isinstance(x, trace.Tracer) or type(x) is evaluate.ArrayImpl:
+        out = x if dtype is None else elementwise.convert(x, dtype, False)
+        return _moved(out, device)
+    if dtypes.is_python_scalar(x):
+        return _of_scalar(x, dtype, device)
+    if isinstance(x, (np.ndarray, np.generic)):
+        return _of_numpy(x, dtype, device)
+    if isinstance(x, (list, tuple)):
+        return _of_sequence(x, dtype, device)
+    if hasattr(x, "__olympus_array__"):
+        return _make(x.__olympus_array__(), dtype, device)
+    if x is None:
+        raise ValueError(
+            "None is not a valid value for numpy.array; leave the element out, or use "
+            "nan where a number is missing"
+        )
+    if dtypes.is_extended(getattr(x, "dtype", None)):
+        return x
+    if hasattr(x, "__array__") or _is_buffer(x):
+        return _of_numpy(np.asarray(x), dtype, device)
+    if hasattr(x, "__iter__") and hasattr(x, "__len__"):
+        return _of_numpy(np.asarray(x), dtype, device)
+    raise TypeError(
+        f"Unexpected input type for array: {type(x)}; numpy.array takes arrays, numbers "
+        "and nested sequences of them"
+    )
+
+
+def _is_buffer(x: Any) -> bool:
+    return isinstance(x, (bytes, bytearray, memoryview)) or hasattr(
+        x, "__array_interface__"
+    )
+
+
+def _moved(x: Any, device: Any) -> Any:
+    if device is None or type(x) is not evaluate.ArrayImpl:
+        return x
+    return evaluate.on_chosen_device(x, device)
+
+
+def _of_scalar(x: Any, dtype: Any, device: Any) -> Any:
+    aval = aval_of(x)
+    if dtype is not None:
+        aval = ShapedArray((), dtype)
+        return evaluate.put(_cast_numpy(np.asarray(x), dtype), aval, device)
+    if aval.dtype.kind == "i":
+        evaluate.check_range(x, aval.dtype)
+    return evaluate.put(np.asarray(x, aval.dtype), aval, device)
+
+
+def _cast_numpy(x: np.ndarray, dtype: Any) -> np.ndarray:
+    if x.dtype == dtype:
+        return x
+    if dtypes.kind(x.dtype) == "c" and dtypes.kind(dtype) not in "cb":
+        x = x.real  # without NumPy's warning: a dtype was asked for
+    if x.dtype.kind == "i" and x.ndim == 0 and dtypes.kind(dtype) in "iu":
+        return np.asarray(int(x), dtype)  # says where it does not fit
+    with np.errstate(all="ignore"):
+        return x.astype(dtype)
+
+
+def _of_numpy(x: Any, dtype: Any, device: Any) -> Any:
+    x = np.asarray(x)
+    if dtype is None:
+        if not dtypes.is_supported(x.dtype.newbyteorder("=")):
+            raise TypeError(
+                f"Value {x!r} with dtype {x.dtype} is not a valid olympus array type; "
+                "numpy.array takes numbers and booleans only"
+            )
+        dtype = dtypes.canonicalize_dtype(x.dtype.newbyteorder("="))
+    elif x.dtype.kind in "OSUV" and not dtypes.is_supported(x.dtype):
+        raise TypeError(
+            f"Value {x!r} with dtype {x.dtype} is not a valid olympus array type; "
+            "numpy.array takes numbers and booleans only"
+        )
+    value = x if x.dtype == dtype else _cast_numpy(x, dtype)
+    return evaluate.put(value, ShapedArray(x.shape, dtype), device)
+
+
+def _leaves(x: Any, found: list[Any]) -> list[Any]:
+    for item in x:
+        if type(item) is list or type(item) is tuple:
+            _leaves(item, found)
+        else:
+            found.append(item)
+    return found
+
+
+def _of_sequence(x: Any, dtype: Any, device: Any) -> Any:
+    leaves = _leaves(x, [])
+    if any(leaf is None for leaf in leaves):
+        raise ValueError(
+            "None is not a valid value for numpy.array; leave the element out, or use "
+            "nan where a number is missing"
+        )
+    traced = any(isinstance(leaf, trace.Tracer) for leaf in leaves)
+    keys = any(dtypes.is_extended(getattr(leaf, "dtype", None)) for leaf in leaves)
+    if dtype is None and leaves:
+        dtype = _common_dtype(leaves)
+    elif dtype is None:
+        dtype = dtypes.canonicalize_dtype(float)
+    if not traced and not keys:
+        return _of_plain_sequence(x, leaves, dtype, device)
+    return _stacked(x, dtype)
+
+
+def _common_dtype(leaves: list[Any]) -> Any:
+    kinds = {type(leaf) for leaf in leaves}
+    if len(kinds) == 1 and next(iter(kinds)) in dtypes.python_scalar_dtypes:
+        return dtypes.canonicalize_dtype(next(iter(kinds)))
+    if any(isinstance(leaf, (str, bytes)) for leaf in leaves):
+        raise TypeError(
+            f"Value {leaves[0]!r} is not a valid olympus array type; numpy.array takes "
+            "numbers and booleans only"
+        )
+    typed = [dtypes.dtype_and_weak(asleaf(leaf), "array") for leaf in leaves]
+    return dtypes.lattice_result(*typed)[0]
+
+
+def asleaf(x: Any) -> Any:
+    """An element of a sequence as something that has a dtype."""
+    if hasattr(x, "dtype") or dtypes.is_python_scalar(x):
+        return x
+    return np.asarray(x)
+
+
+def _of_plain_sequence(x: Any, leaves: list[Any], dtype: Any, device: Any) -> Any:
+    """From values that are all known: NumPy builds the array."""
+    direct = dtypes.kind(dtype) in "iu" and all(type(v) is int for v in leaves)
+    try:
+        value = np.array(x, dtype) if direct else np.array(x)
+    except ValueError as error:
+        raise ValueError(
+            f"numpy.array: nested sequences must have equal lengths, got {error}"
+        ) from None
+    if value.dtype.kind in "OSUV" and not dtypes.is_supported(value.dtype):
+        value = np.array(x, dtype)
+    value = _cast_numpy(value, dtype)
+    return evaluate.put(value, ShapedArray(value.shape, dtype), device)
+
+
+def _stacked(x: Any, dtype: Any) -> Any:
+    """From a sequence that holds traced values: arrays along new axes."""
+    if not isinstance(x, (list, tuple)):
+        leaf = _make(x, None, None)
+        return leaf if dtypes.is_extended(dtype) else elementwise.convert(leaf, dtype)
+    if not x:
+        return zeros((0,), dtype)
+    parts = [_stacked(item, dtype) for item in x]
+    shape = aval_of(parts[0]).shape
+    if any(aval_of(p).shape != shape for p in parts):
+        shapes = ", ".join([str(aval_of(p).shape) for p in parts])
+        raise ValueError(
+            f"numpy.array: elements must have equal shapes, got {shapes}; pad them, or "
+            "use numpy.concatenate"
+        )
+    return joining.stack(parts)
+
+
+def copy(a: Any, order: str | None = None) -> Any:
+    """A new array with the same values.
+
+    Args:
+      a: array or number.
+      order: None, "K" or "C".
+
+    Source: NumPy, `numpy.copy`.
+    """
+    promotion.check_arraylike("copy", a)
+    return array(a, copy=True, order=order)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
+    """The array in another dtype.
+
+    Args:
+      x: array or number.
+      dtype: the element type; None for the default float.
+      copy: True for a new array in any case.
+      device: where the result lives.
+
+    Raises:
+      ValueError: a complex array would lose its imaginary part silently.
+
+    Source: NumPy, `numpy.astype`.
+    """
+    promotion.check_arraylike("astype", x)
+    kind = dtypes.check_user_dtype(float if dtype is None else dtype, "astype")
+    aval = aval_of(x)
+    complex_to_real = dtypes.kind(aval.dtype) == "c" and dtypes.kind(kind) not in "cb"
+    if complex_to_real:
+        x = elementwise.real(x)
+    out = elementwise.convert(x, kind, False)
+    if not isinstance(out, (trace.Tracer, evaluate.ArrayImpl)):
+        out = _make(out, kind, device)
+    if copy and out is x:
+        out = shaping.copy_p.bind(out)
+    return _moved(out, device)
+
+
+# -- filled arrays ---------------------------------------------------------------------
+
+
+def _filled(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> Any:
+    """An array filled with a plain number."""
+    if evaluate.is_staging() and device is None:
+        return shaping.full(shape, np.asarray(value, aval.dtype)[()])
+    host = np.zeros(shape, aval.dtype) if value == 0 else np.full(shape, value, aval.dtype)
+    return evaluate.put(host, aval, device)
+
+
+def _shape(shape: Any, name: str) -> tuple[int, ...]:
+    sizes = sizes_.canonicalize_shape(shape)
+    if any(type(d) is int and d < 0 for d in sizes):
+        raise TypeError(
+            f"numpy.{name}: shape must have every element be nonnegative, got {sizes}"
+        )
+    return sizes
+
+
+def _constant_array(name: str, value: int, what: str) -> Any:
+    def make(
+        shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
+    ) -> Any:
+        kind = dtypes.check_user_dtype(float if dtype is None else dtype, name)
+        shape = _shape(shape, name)
+        place = device if out_sharding is None else out_sharding
+        return _filled(shape, value, ShapedArray(shape, kind), place)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"""An array {what}.
+
+    Args:
+      shape: sizes of the axes, or one size.
+      dtype: element type; default the default float.
+      device, out_sharding: where it lives.
+
+    Raises:
+      TypeError: the shape is traced, negative or not of integers.
+
+    Source: NumPy, `numpy.{name}`.
+    """
+    return make
+
+
+zeros = _constant_array("zeros", 0, "of zeros")
+ones = _constant_array("ones", 1, "of ones")
+empty = _constant_array("empty", 0, "whose values are not stated; they are zeros")
+
+
+def full(
+    shape: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """An array filled with one value.
+
+    Args:
+      shape: sizes of the axes, or one size.
+      fill_value: number, or array that broadcasts to the shape.
+      dtype: element type; default the value's own.
+      device, out_sharding: where it lives.
+
+    Source: NumPy, `numpy.full`.
+    """
+    promotion.check_arraylike("full", fill_value)
+    shape = _shape(shape, "full")
+    place = device if out_sharding is None else out_sharding
+    kind, weak = dtypes.dtype_and_weak(fill_value)
+    if dtype is not None:
+        kind, weak = dtypes.check_user_dtype(dtype, "full"), False
+    if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():
+        value = _cast_numpy(np.asarray(fill_value), kind)
+        host = np.broadcast_to(value, shape)
+        return evaluate.put(np.array(host), ShapedArray(shape, kind, weak), place)
+    value = elementwise.convert(fill_value, kind, weak)
+    return _moved(_spread(value, shape, "full"), place)
+
+
+def _spread(value: Any, shape: tuple[int, ...], name: str) -> Any:
+    found = promotion.result_shape(name, [aval_of(value).shape, shape])
+    if found != shape:
+        raise ValueError(
+            f"numpy.{name}: fill_value must broadcast to shape {shape}, got "
+            f"{aval_of(value).short()}"
+        )
+    return promotion.full_shape(value, shape)
+
+
+def _like(name: str, a: Any, dtype: Any, shape: Any) -> Any:
+    """The aval of an array like `a`; anything with a shape and a dtype is an array."""
+    if not (hasattr(a, "dtype") and hasattr(a, "shape")):
+        promotion.check_arraylike(name, a)
+    kind, weak = dtypes.dtype_and_weak(a)
+    own = a.shape if hasattr(a, "shape") else np.shape(a)
+    if dtype is not None:
+        kind, weak = dtypes.check_user_dtype(dtype, name), False
+    return ShapedArray(own if shape is None else _shape(shape, name), kind, weak)
+
+
+def _constant_like(name: str, value: int, what: str) -> Any:
+    def make(
+        a: Any,
+        dtype: Any = None,
+        shape: Any = None,
+        *,
+        device: Any = None,
+        out_sharding: Any = None,
+    ) -> Any:
+        aval = _like(name, a, dtype, shape)
+        place = device if out_sharding is None else out_sharding
+        if evaluate.is_staging() and aval.weak_type:
+            scalar = elementwise.convert(promotion.cast(value, aval.dtype, True), aval.dtype, True)
+            return promotion.full_shape(scalar, aval.shape)
+        return _filled(aval.shape, value, aval, place)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"""An array {what}, of the shape and dtype of another.
+
+    Args:
+      a: array or number, or anything that has a shape and a dtype.
+      dtype, shape: in place of a's own.
+      device, out_sharding: where it lives.
+
+    Source: NumPy, `numpy.{name}`.
+    """
+    return make
+
+
+zeros_like = _constant_like("zeros_like", 0, "of zeros")
+ones_like = _constant_like("ones_like", 1, "of ones")
+
+
+def empty_like(
+    prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None
+) -> Any:
+    """An array like another whose values are not stated; they are zeros.
+
+    Args:
+      prototype: array or number.
+      dtype, shape: in place of its own.
+      device: where it lives.
+
+    Source: NumPy, `numpy.empty_like`.
+    """
+    return zeros_like(prototype, dtype, shape, device=device)
+
+
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """An array filled with one value, of the shape and dtype of another.
+
+    Args:
+      a: array or number.
+      fill_value: number, or array that broadcasts to the shape.
+      dtype, shape: in place of a's own.
+      device, out_sharding: where it lives.
+
+    Source: NumPy, `numpy.full_like`.
+    """
+    aval = _like("full_like", a, dtype, shape)
+    promotion.check_arraylike("full_like", 0, fill_value)
+    place = device if out_sharding is None else out_sharding
+    if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():
+        value = _cast_numpy(np.asarray(fill_value), aval.dtype)
+        return evaluate.put(np.array(np.broadcast_to(value, aval.shape)), aval, place)
+    value = elementwise.convert(fill_value, aval.dtype, aval.weak_type)
+    return _moved(_spread(value, aval.shape, "full_like"), place)
+
+
+# -- ranges ----------------------------------------------------------------------------
+
+
+def _number(x: Any, name: str, what: str) -> Any:
+    """A bound of a range as a number that is known."""
+    if isinstance(x, trace.Tracer):
+        raise x.refusal(
+            errors.ConcretizationTypeError,
+            f"numpy.{name}: {what} must be known while tracing, since it decides the "
+            f"size of the result; got a traced value of type {x.aval.short()}.",
+        )
+    if type(x) is evaluate.ArrayImpl:
+        return np.asarray(x)[()]
+    return x
+
+
+def arange(
+    start: Any,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers at equal steps, from `start` up to but without `stop`.
+
+    Args:
+      start: first number; where `stop` is None, it is the end and 0 the first number.
+      stop: the end.
+      step: the difference; default 1.
+      dtype: element type; default that of the arguments together.
+      device, out_sharding: where it lives.
+
+    Returns:
+      An array of one axis.
+
+    Raises:
+      ConcretizationTypeError: an argument is traced.
+      ZeroDivisionError: the step is zero.
+
+    Source: NumPy, `numpy.arange`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.arange(2, 8, 2)
+      Array([2, 4, 6], dtype=int32)
+    """
+    given = [x for x in (start, stop, step) if x is not None]
+    promotion.check_arraylike("arange", *given)
+    values = [_number(x, "arange", "each argument") for x in given]
+    if any(np.ndim(v) for v in values):
+        raise TypeError(
+            "numpy.arange: arguments must be scalars, got "
+            f"{', '.join([aval_of(v).short() for v in values])}"
+        )
+    if dtype is None:
+        kind = dtypes.lattice_result(*[dtypes.dtype_and_weak(x) for x in given])[0]
+    else:
+        kind = dtypes.check_user_dtype(dtype, "arange")
+    if kind == np.bool_:
+        kind = dtypes.canonicalize_dtype(int)
+    place = device if out_sharding is None else out_sharding
+    first, last, by = _range_bounds(start, stop, step, values)
+    if evaluate.is_staging() and place is None:
+        simple = first == 0 and by == 1
+        if simple and dtypes.kind(kind) in "iuf":
+            return shaping.iota(kind, max(0, math.ceil(last)))
+    with np.errstate(all="ignore"):
+        host = np.asarray(np.arange(first, last, by)).astype(kind)
+    return evaluate.put(host, ShapedArray(host.shape, kind), place)
+
+
+def _range_bounds(start: Any, stop: Any, step: Any, values: list[Any]) -> Any:
+    first = values.pop(0) if start is not None else 0
+    last = values.pop(0) if stop is not None else None
+    by = values.pop(0) if step is not None else 1
+    if last is None:
+        return type(first)(0) if isinstance(first, np.generic) else 0, first, by
+    return first, last, by
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    """Numbers at equal distances over an interval.
+
+    Args:
+      start, stop: ends of the interval: numbers or arrays that broadcast.
+      num: how many.
+      endpoint: whether `stop` is the last of them.
+      retstep: also return the distance.
+      dtype: element type; default the floating type of the ends.
+      axis: the axis of the result along which they lie.
+      device: where it lives.
+
+    Raises:
+      ValueError: `num` is negative.
+
+    Source: NumPy, `numpy.linspace`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.linspace(0, 1, 3)
+      Array([0. , 0.5, 1. ], dtype=float32)
+    """
+    num = operator.index(num)
+    if num < 0:
+        raise ValueError(f"numpy.linspace: num must be non-negative, got {num}")
+    promotion.check_arraylike("linspace", start, stop)
+    working, _ = dtypes.lattice_result(
+        dtypes.dtype_and_weak(start), dtypes.dtype_and_weak(stop)
+    )
+    working = dtypes.to_inexact_dtype(working)
+    kind = working if dtype is None else dtypes.check_user_dtype(dtype, "linspace")
+    known = not any(isinstance(x, trace.Tracer) for x in (start, stop))
+    out, step = (_linspace_known if known else _linspace_traced)(
+        start, stop, num, endpoint, working, kind, axis
+    )
+    if known:
+        out = evaluate.put(out, ShapedArray(out.shape, kind), device)
+        step = evaluate.put(np.asarray(step, working), ShapedArray(np.shape(step), working), device)
+    return (out, step) if retstep else out
+
+
+def _linspace_known(
+    start: Any, stop: Any, num: int, endpoint: bool, working: Any, kind: Any, axis: int
+) -> Any:
+    # Interpolated in double precision and rounded once.
+    wide = np.complex128 if dtypes.kind(working) == "c" else np.float64
+    low, high = (np.asarray(x).astype(working).astype(wide) for x in (start, stop))
+    values, step = np.linspace(low, high, num, endpoint, retstep=True, axis=axis)
+    if dtypes.kind(kind) in "iu":
+        values = np.floor(values)
+    return np.asarray(values).astype(kind), step
+
+
+def _linspace_traced(
+    start: Any, stop: Any, num: int, endpoint: bool, working: Any, kind: Any, axis: int
+) -> Any:
+    low, high = (elementwise.convert(x, working) for x in (start, stop))
+    shape = promotion.result_shape("linspace", [aval_of(low).shape, aval_of(high).shape])
+    low, high = (promotion.full_shape(x, shape) for x in (low, high))
+    parts = num - 1 if endpoint else num
+    real = dtypes.real_dtype(working)
+    weights = (np.arange(num) / max(parts, 1)).astype(real).astype(working)
+    rank = len(shape)
+    spread_shape = (num, *shape)
+    w = shaping.broadcast_in_dim(_make(weights, None, None), spread_shape, (0,))
+    low_w, high_w = (
+        shaping.broadcast_in_dim(x, spread_shape, range(1, rank + 1)) for x in (low, high)
+    )
+    one = np.asarray(1, working)[()]
+    out = elementwise.add(
+        elementwise.mul(low_w, elementwise.sub(one, w)), elementwise.mul(high_w, w)
+    )
+    axis = sizes_.canonicalize_axis(axis, rank + 1, "numpy.linspace")
+    order = [i for i in range(1, rank + 1)]
+    order.insert(axis, 0)
+    out = shaping.transpose(out, order)
+    if dtypes.kind(kind) in "iu":
+        out = elementwise.floor(out)
+    divisor = np.asarray(parts if parts else np.nan, working)[()]
+    step = elementwise.div(elementwise.sub(high, low), divisor)
+    return elementwise.convert(out, kind), step
+
+
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    """Powers of a base whose exponents lie at equal distances.
+
+    Args:
+      start, stop: first and last exponent.
+      num: how many.
+      endpoint: whether `stop` is the last exponent.
+      base: the base.
+      dtype: element type; default the floating type of the arguments.
+      axis: the axis of the result along which they lie.
+
+    Source: NumPy, `numpy.logspace`.
+    """
+    out = arithmetic.power(base, linspace(start, stop, num, endpoint, axis=axis))
+    return out if dtype is None else astype(out, dtype)
+
+
+def geomspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    """Numbers at equal ratios over an interval.
+
+    Args:
+      start, stop: ends of the interval, of one sign.
+      num: how many.
+      endpoint: whether `stop` is the last of them.
+      dtype: element type; default the floating type of the ends.
+      axis: the axis of the result along which they lie.
+
+    Source: NumPy, `numpy.geomspace`.
+    """
+    signs = arithmetic.sign(start)
+    low, high = (elementary.log10(arithmetic.multiply(signs, x)) for x in (start, stop))
+    out = logspace(low, high, num, endpoint, axis=axis)
+    out = arithmetic.multiply(signs, out)
+    return out if dtype is None else astype(out, dtype)
+
+
+# -- matrices --------------------------------------------------------------------------
+
+
+def eye(
+    N: Any,  # noqa: N803 - NumPy's name
+    M: Any = None,  # noqa: N803
+    k: Any = 0,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+) -> Any:
+    """A matrix with ones on a diagonal and zeros elsewhere.
+
+    Args:
+      N, M: numbers of rows and columns; M defaults to N.
+      k: which diagonal; positive ones lie above the main one.
+      dtype: element type; default the default float.
+      device: where it lives.
+
+    Source: NumPy, `numpy.eye`.
+    """
+    kind = dtypes.check_user_dtype(float if dtype is None else dtype, "eye")
+    rows, columns = _shape((N, N if M is None else M), "eye")
+    return _diagonals(rows, columns, k, kind, elementwise.eq, device)
+
+
+def _diagonals(
+    rows: int, columns: int, k: Any, kind: Any, compare: Any, device: Any
+) -> Any:
+    """Ones where `row + k` and `column` compare so."""
+    if evaluate.is_staging() and device is None:
+        i = shaping.broadcasted_iota(np.int32, (rows, columns), 0)
+        j = shaping.broadcasted_iota(np.int32, (rows, columns), 1)
+        if isinstance(k, trace.Tracer) or k != 0:
+            offset = promotion.cast(k, np.dtype(np.int32), False)
+            i = elementwise.add(i, offset)
+        return elementwise.convert(compare(i, j), kind)
+    offset = operator.index(k)
+    i = np.arange(rows)[:, None] + offset
+    j = np.arange(columns)[None, :]
+    host = (i == j if compare is elementwise.eq else i >= j).astype(kind)
+    return evaluate.put(host, ShapedArray((rows, columns), kind), device)
+
+
+def identity(n: Any, dtype: Any = None) -> Any:
+    """A square matrix with ones on the main diagonal.
+
+    Args:
+      n: number of rows.
+      dtype: element type; default the default float.
+
+    Source: NumPy, `numpy.identity`.
+    """
+    return eye(n, dtype=dtype)
+
+
+def tri(
+    N: Any,  # noqa: N803
+    M: Any = None,  # noqa: N803
+    k: int = 0,
+    dtype: Any = None,
+) -> Any:
+    """A matrix with ones on and below a diagonal and zeros above.
+
+    Args:
+      N, M: numbers of rows and columns; M defaults to N.
+      k: which diagonal; positive ones lie above the main one.
+      dtype: element type; default the default float.
+
+    Source: NumPy, `numpy.tri`.
+    """
+    kind = dtypes.check_user_dtype(float if dtype is None else dtype, "tri")
+    rows, columns = _shape((N, N if M is None else M), "tri")
+    return _diagonals(rows, columns, k, kind, elementwise.ge, None)

@@ -1,0 +1,220 @@
+"""Elementary functions: exponentials, logarithms, roots, trigonometry, hyperbolics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+
+from olympus._src.core import dtypes
+from olympus._src.lax import elementwise as lax
+from olympus._src.numpy import promotion
+from olympus._src.numpy.promotion import aval_of, program
+
+
+def _elementary(name: str, fun: Callable[[Any], Any], what: str) -> Any:
+    """A function of one floating argument, from the operation of lax."""
+
+    @program(1, name=name)
+    def call(x: Any, /) -> Any:
+        promotion.check_arraylike(name, x)
+        (x,) = promotion.promote_inexact(x)
+        return fun(x)
+
+    call.__doc__ = f"""{what}, elementwise; integers and booleans become floats.
+
+    Args:
+      x: array or number.
+
+    Returns:
+      A floating or complex array of x's shape.
+
+    Source: NumPy, `numpy.{name}`.
+    """
+    return call
+
+
+def _scaled(fun: Any, factor: float) -> Any:
+    return lambda x: lax.mul(fun(x), promotion.scalar(factor, x))
+
+
+def _log_base(base: float) -> Any:
+    return lambda x: lax.div(lax.log(x), promotion.scalar(math.log(base), x))
+
+
+exp = _elementary("exp", lax.exp, "Exponential")
+exp2 = _elementary("exp2", lax.exp2, "Power of two")
+expm1 = _elementary("expm1", lax.expm1, "Exponential minus one, exact near zero")
+log = _elementary("log", lax.log, "Natural logarithm")
+log2 = _elementary("log2", _log_base(2.0), "Logarithm to base two")
+log10 = _elementary("log10", _log_base(10.0), "Logarithm to base ten")
+log1p = _elementary("log1p", lax.log1p, "Logarithm of one plus the argument")
+sqrt = _elementary("sqrt", lax.sqrt, "Square root")
+cbrt = _elementary("cbrt", lax.cbrt, "Cube root")
+
+sin = _elementary("sin", lax.sin, "Sine")
+cos = _elementary("cos", lax.cos, "Cosine")
+tan = _elementary("tan", lax.tan, "Tangent")
+arcsin = _elementary("arcsin", lax.asin, "Inverse sine")
+arccos = _elementary("arccos", lax.acos, "Inverse cosine")
+arctan = _elementary("arctan", lax.atan, "Inverse tangent")
+sinh = _elementary("sinh", lax.sinh, "Hyperbolic sine")
+cosh = _elementary("cosh", lax.cosh, "Hyperbolic cosine")
+tanh = _elementary("tanh", lax.tanh, "Hyperbolic tangent")
+arcsinh = _elementary("arcsinh", lax.asinh, "Inverse hyperbolic sine")
+arccosh = _elementary("arccosh", lax.acosh, "Inverse hyperbolic cosine")
+arctanh = _elementary("arctanh", lax.atanh, "Inverse hyperbolic tangent")
+asin = _elementary("asin", lax.asin, "Inverse sine")
+acos = _elementary("acos", lax.acos, "Inverse cosine")
+atan = _elementary("atan", lax.atan, "Inverse tangent")
+asinh = _elementary("asinh", lax.asinh, "Inverse hyperbolic sine")
+acosh = _elementary("acosh", lax.acosh, "Inverse hyperbolic cosine")
+atanh = _elementary("atanh", lax.atanh, "Inverse hyperbolic tangent")
+deg2rad = _elementary(
+    "deg2rad", _scaled(lambda x: x, math.pi / 180), "Radians of degrees"
+)
+radians = _elementary(
+    "radians", _scaled(lambda x: x, math.pi / 180), "Radians of degrees"
+)
+rad2deg = _elementary(
+    "rad2deg", _scaled(lambda x: x, 180 / math.pi), "Degrees of radians"
+)
+degrees = _elementary(
+    "degrees", _scaled(lambda x: x, 180 / math.pi), "Degrees of radians"
+)
+
+
+@program(2)
+def arctan2(x1: Any, x2: Any, /) -> Any:
+    """Angle of the point (x2, x1) from the positive axis of x2, elementwise.
+
+    Args:
+      x1, x2: real arrays of shapes that broadcast, or numbers.
+
+    Returns:
+      A floating array within [-pi, pi].
+
+    Source: NumPy, `numpy.arctan2`.
+    """
+    x, y = promotion.promote_args_inexact("arctan2", x1, x2)
+    return lax.atan2(x, y)
+
+
+@program(1)
+def sinc(x: Any, /) -> Any:
+    """`sin(pi x) / (pi x)`, elementwise, and 1 at zero.
+
+    Args:
+      x: array or number.
+
+    Source: NumPy, `numpy.sinc`.
+    """
+    promotion.check_arraylike("sinc", x)
+    (x,) = promotion.promote_inexact(x)
+    zero, one = promotion.scalar(0, x), promotion.scalar(1, x)
+    at_zero = lax.eq(x, zero)
+    turned = lax.mul(x, promotion.scalar(math.pi, x))
+    near = _sinc_near_zero(turned)
+    # Both branches stay finite, so that derivatives at zero are right to any order.
+    safe = lax.select(at_zero, promotion.full_shape(one, aval_of(x).shape), turned)
+    return lax.select(at_zero, near, lax.div(lax.sin(safe), safe))
+
+
+def _sinc_near_zero(x: Any) -> Any:
+    """The Taylor series of sin(x) / x to the fourth order."""
+    square = lax.square(x)
+    sixth = lax.mul(square, promotion.scalar(-1 / 6, x))
+    fourth = lax.mul(lax.square(square), promotion.scalar(1 / 120, x))
+    return lax.add(promotion.scalar(1, x), lax.add(sixth, fourth))
+
+
+def _log_sum(name: str, exponential: Any, logarithm: Any, scale: float) -> Any:
+    @program(2, name=name)
+    def call(x1: Any, x2: Any, /) -> Any:
+        x, y = promotion.promote_args_inexact(name, x1, x2)
+        high = lax.max_(lax.real(x), lax.real(y)) if _complex(x) else lax.max_(x, y)
+        if _complex(x):
+            return _complex_log_sum(x, y, high, exponential, scale)
+        gap = lax.sub(x, y)
+        # Equal infinities have no difference; their sum is themselves.
+        apart = lax.ne(gap, gap)
+        sure = lax.select(apart, promotion.scalar(0, gap), gap)
+        tail = logarithm(exponential(lax.neg(lax.abs_(sure))))
+        return lax.select(apart, lax.add(x, y), lax.add(high, tail))
+
+    call.__doc__ = f"""Logarithm of the sum of exponentials, without overflow.
+
+    Args:
+      x1, x2: arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.{name}`.
+    """
+    return call
+
+
+def _complex(x: Any) -> bool:
+    return dtypes.kind(aval_of(x).dtype) == "c"
+
+
+def _complex_log_sum(x: Any, y: Any, high: Any, exponential: Any, scale: float) -> Any:
+    top = lax.convert(high, aval_of(x).dtype)
+    total = lax.add(exponential(lax.sub(x, top)), exponential(lax.sub(y, top)))
+    return lax.add(top, lax.mul(lax.log(total), promotion.scalar(scale, x)))
+
+
+logaddexp = _log_sum("logaddexp", lax.exp, lax.log1p, 1.0)
+logaddexp2 = _log_sum(
+    "logaddexp2",
+    lax.exp2,
+    lambda x: lax.mul(lax.log1p(x), promotion.scalar(1 / math.log(2), x)),
+    1 / math.log(2),
+)
+
+
+def i0(x: Any) -> Any:
+    """Modified Bessel function of the first kind, order zero, elementwise.
+
+    Args:
+      x: real array or number.
+
+    Source: NumPy, `numpy.i0`; Abramowitz and Stegun 9.8.1 and 9.8.2.
+    """
+    promotion.check_arraylike("i0", x)
+    return _i0(x)
+
+
+# Abramowitz and Stegun, 9.8.1 (|x| < 3.75) and 9.8.2 (beyond).
+_I0_NEAR = (1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813)
+_I0_FAR = (
+    0.39894228,
+    0.01328592,
+    0.00225319,
+    -0.00157565,
+    0.00916281,
+    -0.02057706,
+    0.02635537,
+    -0.01647633,
+    0.00392377,
+)
+
+
+def _horner(coefficients: Any, x: Any) -> Any:
+    total = promotion.full_shape(promotion.scalar(coefficients[-1], x), aval_of(x).shape)
+    for c in coefficients[-2::-1]:
+        total = lax.add(lax.mul(total, x), promotion.scalar(c, x))
+    return total
+
+
+@program(1, name="i0")
+def _i0(x: Any) -> Any:
+    (x,) = promotion.promote_inexact(x)
+    size = lax.abs_(x)
+    edge = promotion.scalar(3.75, x)
+    near = _horner(_I0_NEAR, lax.square(lax.div(size, edge)))
+    far_size = lax.max_(size, edge)
+    far = _horner(_I0_FAR, lax.div(edge, far_size))
+    far = lax.div(lax.mul(lax.exp(far_size), far), lax.sqrt(far_size))
+    return lax.select(lax.lt(size, edge), near, far)
+
+

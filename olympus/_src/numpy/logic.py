@@ -1,0 +1,465 @@
+"""Comparisons, logic and bits, elementwise; and tests of values and whole arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import families, reductions
+from olympus._src.numpy import promotion
+from olympus._src.numpy.promotion import aval_of, program
+
+
+def _is(x: Any, kinds: str) -> bool:
+    return dtypes.kind(aval_of(x).dtype) in kinds
+
+
+# -- comparisons -----------------------------------------------------------------------
+
+
+def _comparison(name: str, fun: Any, what: str) -> Any:
+    @program(2, name=name)
+    def compare(x: Any, y: Any, /) -> Any:
+        x, y = promotion.promote_args(name, x, y)
+        if name in _ORDERS and _is(x, "c"):
+            return _by_parts(fun, x, y)
+        return fun(x, y)
+
+    compare.__doc__ = f"""{what}, elementwise.
+
+    Args:
+      x, y: arrays of shapes that broadcast, or numbers; complex ones compare by real
+        part, then by imaginary part.
+
+    Returns:
+      A boolean array.
+
+    Source: NumPy, `numpy.{name}`.
+    """
+    return compare
+
+
+_ORDERS = ("less", "less_equal", "greater", "greater_equal")
+
+
+def _by_parts(fun: Any, x: Any, y: Any) -> Any:
+    """Lexicographic order of complex numbers."""
+    rx, ry = lax.real(x), lax.real(y)
+    return lax.select(lax.eq(rx, ry), fun(lax.imag(x), lax.imag(y)), fun(rx, ry))
+
+
+equal = _comparison("equal", lax.eq, "Whether two are equal")
+not_equal = _comparison("not_equal", lax.ne, "Whether two differ")
+less = _comparison("less", lax.lt, "Whether the first is smaller")
+less_equal = _comparison("less_equal", lax.le, "Whether the first is not larger")
+greater = _comparison("greater", lax.gt, "Whether the first is larger")
+greater_equal = _comparison("greater_equal", lax.ge, "Whether the first is not smaller")
+
+
+# -- logic -----------------------------------------------------------------------------
+
+
+def truth(x: Any) -> Any:
+    """Whether elements are not zero."""
+    if _is(x, "b"):
+        return x
+    return lax.ne(x, promotion.scalar(0, x))
+
+
+def _logical(name: str, fun: Any, what: str) -> Any:
+    @program(2, name=name)
+    def combine(x: Any, y: Any, /) -> Any:
+        promotion.check_arraylike(name, x, y)
+        x, y = promotion.broadcast(name, (x, y))
+        return fun(truth(x), truth(y))
+
+    combine.__doc__ = f"""{what} of truth values, elementwise; zero is false.
+
+    Args:
+      x, y: arrays of shapes that broadcast, or numbers.
+
+    Returns:
+      A boolean array.
+
+    Source: NumPy, `numpy.{name}`.
+    """
+    return combine
+
+
+logical_and = _logical("logical_and", lax.bitwise_and, "Conjunction")
+logical_or = _logical("logical_or", lax.bitwise_or, "Disjunction")
+logical_xor = _logical("logical_xor", lax.bitwise_xor, "Exclusive disjunction")
+
+
+@program(1)
+def logical_not(x: Any, /) -> Any:
+    """Negation of truth values, elementwise; zero is false.
+
+    Args:
+      x: array or number.
+
+    Returns:
+      A boolean array.
+
+    Source: NumPy, `numpy.logical_not`.
+    """
+    promotion.check_arraylike("logical_not", x)
+    return lax.bitwise_not(truth(x))
+
+
+# -- bits ------------------------------------------------------------------------------
+
+
+def _bitwise(name: str, fun: Any, what: str) -> Any:
+    @program(2, name=name)
+    def combine(x: Any, y: Any, /) -> Any:
+        x, y = promotion.promote_args(name, x, y)
+        _refuse_inexact(name, x)
+        return fun(x, y)
+
+    combine.__doc__ = f"""{what} of bits, elementwise.
+
+    Args:
+      x, y: integer or boolean arrays of shapes that broadcast, or numbers.
+
+    Raises:
+      TypeError: an argument is floating or complex.
+
+    Source: NumPy, `numpy.{name}`.
+    """
+    return combine
+
+
+def _refuse_inexact(name: str, x: Any) -> None:
+    if not _is(x, "biu"):
+        raise TypeError(
+            f"numpy.{name}: arguments must be of integers or booleans, got "
+            f"{aval_of(x).short()}; compare floats first, or convert them with astype"
+        )
+
+
+bitwise_and = _bitwise("bitwise_and", lax.bitwise_and, "Conjunction")
+bitwise_or = _bitwise("bitwise_or", lax.bitwise_or, "Disjunction")
+bitwise_xor = _bitwise("bitwise_xor", lax.bitwise_xor, "Exclusive disjunction")
+
+
+def _inverter(name: str) -> Any:
+    @program(1, name=name)
+    def call(x: Any, /) -> Any:
+        (x,) = promotion.promote_args(name, x)
+        _refuse_inexact(name, x)
+        return lax.bitwise_not(x)
+
+    call.__doc__ = f"""Each bit the other way, elementwise.
+
+    Args:
+      x: integer or boolean array, or a number.
+
+    Source: NumPy, `numpy.{name}`.
+    """
+    return call
+
+
+invert = _inverter("invert")
+bitwise_not = _inverter("bitwise_not")
+bitwise_invert = _inverter("bitwise_invert")
+
+
+def _shifter(name: str, left: bool) -> Any:
+    @program(2, name=name)
+    def shift(x: Any, y: Any, /) -> Any:
+        x, y = promotion.promote_args_numeric(name, x, y)
+        _refuse_inexact(name, x)
+        if left:
+            return lax.shift_left(x, y)
+        if _is(x, "u"):
+            return lax.shift_right_logical(x, y)
+        return lax.shift_right_arithmetic(x, y)
+
+    shift.__doc__ = f"""Bits moved to the {"left" if left else "right"}, elementwise.
+
+    Args:
+      x, y: integer arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.{name}`.
+    """
+    return shift
+
+
+left_shift = _shifter("left_shift", True)
+bitwise_left_shift = _shifter("bitwise_left_shift", True)
+right_shift = _shifter("right_shift", False)
+bitwise_right_shift = _shifter("bitwise_right_shift", False)
+
+
+@program(1)
+def bitwise_count(x: Any, /) -> Any:
+    """How many bits of the magnitude are set, elementwise.
+
+    Args:
+      x: integer array or number.
+
+    Returns:
+      A uint8 array.
+
+    Source: NumPy, `numpy.bitwise_count`.
+    """
+    (x,) = promotion.promote_args_numeric("bitwise_count", x)
+    _refuse_inexact("bitwise_count", x)
+    size = lax.abs_(x) if _is(x, "i") else x
+    return lax.convert(lax.population_count(size), np.dtype(np.uint8))
+
+
+# -- kinds of values -------------------------------------------------------------------
+
+
+def _all_false(x: Any) -> Any:
+    return promotion.full_shape(np.bool_(False), aval_of(x).shape)
+
+
+@program(1)
+def isfinite(x: Any, /) -> Any:
+    """Whether elements are neither infinite nor NaN.
+
+    Args:
+      x: array or number.
+
+    Source: NumPy, `numpy.isfinite`.
+    """
+    promotion.check_arraylike("isfinite", x)
+    (x,) = promotion.promote_dtypes(x)
+    if _is(x, "f"):
+        return lax.is_finite(x)
+    if _is(x, "c"):
+        return lax.bitwise_and(lax.is_finite(lax.real(x)), lax.is_finite(lax.imag(x)))
+    return promotion.full_shape(np.bool_(True), aval_of(x).shape)
+
+
+@program(1)
+def isinf(x: Any, /) -> Any:
+    """Whether elements are infinite.
+
+    Args:
+      x: array or number.
+
+    Source: NumPy, `numpy.isinf`.
+    """
+    promotion.check_arraylike("isinf", x)
+    (x,) = promotion.promote_dtypes(x)
+    if _is(x, "f"):
+        return lax.eq(lax.abs_(x), promotion.scalar(np.inf, x))
+    if _is(x, "c"):
+        return lax.bitwise_or(isinf(lax.real(x)), isinf(lax.imag(x)))
+    return _all_false(x)
+
+
+@program(1)
+def isnan(x: Any, /) -> Any:
+    """Whether elements are NaN.
+
+    Args:
+      x: array or number.
+
+    Source: NumPy, `numpy.isnan`.
+    """
+    promotion.check_arraylike("isnan", x)
+    (x,) = promotion.promote_dtypes(x)
+    return lax.ne(x, x) if _is(x, "fc") else _all_false(x)
+
+
+def _infinite(name: str, value: float) -> Any:
+    @program(1, name=name)
+    def test(x: Any) -> Any:
+        (x,) = promotion.promote_args(name, x)
+        if _is(x, "c"):
+            raise ValueError(
+                f"numpy.{name}: the argument must be real, got {aval_of(x).short()}; "
+                "take its real part"
+            )
+        return lax.eq(x, promotion.scalar(value, x)) if _is(x, "f") else _all_false(x)
+
+    def call(x: Any, /, out: None = None) -> Any:
+        promotion.check_out(name, out)
+        return test(x)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"""Whether elements are {value}.
+
+    Args:
+      x: real array or number.
+      out: must be None.
+
+    Source: NumPy, `numpy.{name}`.
+    """
+    return call
+
+
+isposinf = _infinite("isposinf", np.inf)
+isneginf = _infinite("isneginf", -np.inf)
+
+
+@program(1)
+def isreal(x: Any) -> Any:
+    """Whether the imaginary part of elements is zero.
+
+    Args:
+      x: array or number.
+
+    Source: NumPy, `numpy.isreal`.
+    """
+    return lax.bitwise_not(iscomplex(x))
+
+
+@program(1)
+def iscomplex(x: Any) -> Any:
+    """Whether the imaginary part of elements is not zero.
+
+    Args:
+      x: array or number.
+
+    Source: NumPy, `numpy.iscomplex`.
+    """
+    (x,) = promotion.promote_args("iscomplex", x)
+    return truth(lax.imag(x)) if _is(x, "c") else _all_false(x)
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether the dtype is complex.
+
+    Args:
+      x: array or number.
+
+    Source: NumPy, `numpy.iscomplexobj`.
+    """
+    if x is None:
+        return False
+    return dtypes.kind(getattr(x, "dtype", np.asarray(x).dtype)) == "c"
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether the dtype is not complex.
+
+    Args:
+      x: array or number.
+
+    Source: NumPy, `numpy.isrealobj`.
+    """
+    return not iscomplexobj(x)
+
+
+# -- closeness and equality ------------------------------------------------------------
+
+
+@program(4)
+def isclose(
+    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
+) -> Any:
+    """Whether `|a - b| <= atol + rtol |b|`, elementwise.
+
+    Args:
+      a, b: arrays of shapes that broadcast, or numbers.
+      rtol, atol: relative and absolute tolerance.
+      equal_nan: whether NaN is close to NaN.
+
+    Returns:
+      A boolean array.
+
+    Source: NumPy, `numpy.isclose`.
+    """
+    x, y = promotion.promote_args("isclose", a, b)
+    if not _is(x, "fc"):
+        x, y = promotion.promote_inexact(x, y)
+    dtype = dtypes.real_dtype(aval_of(x).dtype)
+    rtol, atol = (promotion.cast(t, dtype, False) for t in (rtol, atol))
+    size = lax.abs_(y)
+    near = lax.le(lax.abs_(lax.sub(x, y)), lax.add(atol, lax.mul(rtol, size)))
+    # An infinite bound would let everything pass; infinities equal themselves alone.
+    near = lax.bitwise_and(near, lax.is_finite(size))
+    near = lax.bitwise_or(near, lax.eq(x, y))
+    if not equal_nan:
+        return near
+    return lax.bitwise_or(near, lax.bitwise_and(lax.ne(x, x), lax.ne(y, y)))
+
+
+@program(4)
+def allclose(
+    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
+) -> Any:
+    """Whether all elements are close, as `isclose` has it.
+
+    Args:
+      a, b: arrays of shapes that broadcast, or numbers.
+      rtol, atol: relative and absolute tolerance.
+      equal_nan: whether NaN is close to NaN.
+
+    Returns:
+      A boolean scalar.
+
+    Source: NumPy, `numpy.allclose`.
+    """
+    return every(isclose(a, b, rtol, atol, equal_nan))
+
+
+def every(mask: Any) -> Any:
+    """Whether all elements of a boolean array are true."""
+    return reductions.reduce_and(mask, tuple(range(aval_of(mask).ndim)))
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    """Whether two arrays have one shape and equal elements.
+
+    Args:
+      a1, a2: arrays, numbers or nested sequences of them.
+      equal_nan: whether NaN equals NaN.
+
+    Returns:
+      A boolean scalar.
+
+    Source: NumPy, `numpy.array_equal`.
+    """
+    return _array_equal(_as_values(a1), _as_values(a2), equal_nan=equal_nan)
+
+
+def _as_values(x: Any) -> Any:
+    if isinstance(x, (list, tuple)):
+        return np.asarray(x)
+    promotion.check_arraylike("array_equal", x)
+    return x
+
+
+@program(2, name="array_equal")
+def _array_equal(x: Any, y: Any, equal_nan: bool) -> Any:
+    if aval_of(x).shape != aval_of(y).shape:
+        return families.full_like(np.bool_(False), False)
+    x, y = promotion.promote_dtypes(x, y)
+    same = lax.eq(x, y)
+    if equal_nan:
+        same = lax.bitwise_or(same, lax.bitwise_and(isnan(x), isnan(y)))
+    return every(same)
+
+
+def array_equiv(a1: Any, a2: Any) -> Any:
+    """Whether two arrays broadcast to one shape and are equal there.
+
+    Args:
+      a1, a2: arrays, numbers or nested sequences of them.
+
+    Returns:
+      A boolean scalar.
+
+    Source: NumPy, `numpy.array_equiv`.
+    """
+    x, y = _as_values(a1), _as_values(a2)
+    try:
+        np.broadcast_shapes(np.shape(x), np.shape(y))
+    except ValueError:
+        return _array_equal(np.bool_(True), np.bool_(False), equal_nan=False)
+    return _array_equiv(x, y)
+
+
+@program(2, name="array_equiv")
+def _array_equiv(x: Any, y: Any) -> Any:
+    return every(equal(x, y))

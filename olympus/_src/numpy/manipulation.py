@@ -1,0 +1,1238 @@
+"""Arrays in another shape or order: reshape, transpose, flip, roll, repeat, pad, ..."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes, trace
+from olympus._src.foundation import errors
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import cumulative, families, joining, shaping, slicing
+from olympus._src.lax import sizes as sizes_
+from olympus._src.numpy import indexing, promotion, reductions
+from olympus._src.numpy.promotion import aval_of, check_arraylike, program
+from olympus._src.numpy.reductions import static_axis
+
+# -- shapes ----------------------------------------------------------------------------
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """The sizes of the axes.
+
+    Args:
+      a: array or number.
+
+    Source: NumPy, `numpy.shape`.
+    """
+    check_arraylike("shape", a)
+    return aval_of(a).shape
+
+
+def ndim(a: Any) -> int:
+    """The number of axes.
+
+    Args:
+      a: array or number.
+
+    Source: NumPy, `numpy.ndim`.
+    """
+    check_arraylike("ndim", a)
+    return aval_of(a).ndim
+
+
+def size(a: Any, axis: Any = None) -> int:
+    """The number of elements, along some axes or all.
+
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+
+    Source: NumPy, `numpy.size`.
+    """
+    check_arraylike("size", a)
+    if axis is None:
+        return aval_of(a).size
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    return math.prod([aval_of(a).shape[i] for i in axes])
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """The shape that arrays of these shapes broadcast to.
+
+    Args:
+      *shapes: tuples of sizes, or single sizes.
+
+    Raises:
+      ValueError: sizes differ and neither is 1.
+
+    Source: NumPy, `numpy.broadcast_shapes`.
+    """
+    return sizes_.broadcast_shapes(*[s if isinstance(s, tuple) else (s,) for s in shapes]) if shapes else ()
+
+
+def new_shape(x: Any, shape: Any, where: str = "") -> tuple[int, ...]:
+    """A shape for `x` with an entry of -1 worked out."""
+    wanted = sizes_.canonicalize_shape(shape, where)
+    unknown = [i for i, d in enumerate(wanted) if type(d) is int and d == -1]
+    aval = aval_of(x)
+    if len(unknown) > 1:
+        raise ValueError(
+            f"numpy.reshape: can only specify one unknown axis size with a `-1` value, "
+            f"got {wanted}"
+        )
+    rest = math.prod([d for i, d in enumerate(wanted) if i not in unknown])
+    if unknown:
+        if rest == 0 or aval.size % rest:
+            if not (rest == 0 and aval.size == 0):
+                raise _reshape_error(aval, wanted)
+            rest, found = 1, 0
+        else:
+            found = aval.size // rest
+        i = unknown[0]
+        return (*wanted[:i], found, *wanted[i + 1 :])
+    if rest != aval.size or any(type(d) is int and d < 0 for d in wanted):
+        raise _reshape_error(aval, wanted)
+    return wanted
+
+
+def _reshape_error(aval: Any, wanted: tuple[int, ...]) -> TypeError:
+    return TypeError(
+        f"cannot reshape array of shape {aval.shape} (size {aval.size}) into shape "
+        f"{wanted} (size {math.prod(wanted)}); numpy.reshape keeps the number of elements"
+    )
+
+
+@program(1, name="reshape")
+def _reshape(x: Any, *, shape: tuple[int, ...], order: str) -> Any:
+    if order == "F":
+        rank = aval_of(x).ndim
+        x = shaping.transpose(x, range(rank - 1, -1, -1))
+        x = shaping.reshape(x, shape[::-1])
+        return shaping.transpose(x, range(len(shape) - 1, -1, -1))
+    return shaping.reshape(x, shape)
+
+
+def reshape(
+    a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None
+) -> Any:
+    """The elements in another shape.
+
+    Args:
+      a: array or number.
+      shape: the new sizes; one of them may be -1.
+      order: "C" reads and writes rows first, "F" columns first.
+      copy: True for a new array in any case; False is refused.
+      out_sharding: where the result lives.
+
+    Raises:
+      TypeError: sizes are traced, or hold another number of elements.
+
+    Source: NumPy, `numpy.reshape`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.reshape(onp.arange(6), (2, -1))
+      Array([[0, 1, 2],
+             [3, 4, 5]], dtype=int32)
+    """
+    del out_sharding
+    if copy is False:
+        raise NotImplementedError(
+            "numpy.reshape: copy=False cannot be promised; leave out copy"
+        )
+    check_arraylike("reshape", a)
+    wanted = new_shape(a, shape)
+    if order not in ("C", "F"):
+        raise _bad_order("reshape", order)
+    if wanted == aval_of(a).shape and hasattr(a, "aval"):
+        return shaping.copy_p.bind(a) if copy else a
+    return _reshape(a, shape=wanted, order=order)
+
+
+def _bad_order(name: str, order: str) -> Exception:
+    kind = NotImplementedError if order in ("A", "K") else ValueError
+    return kind(f"numpy.{name}: order must be 'C' or 'F', got {order!r}")
+
+
+def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
+    """The elements along one axis.
+
+    Args:
+      a: array or number.
+      order: "C" reads rows first, "F" columns first.
+      out_sharding: where the result lives.
+
+    Source: NumPy, `numpy.ravel`.
+    """
+    check_arraylike("ravel", a)
+    if order not in ("C", "F"):
+        raise _bad_order("ravel", order)
+    return reshape(a, (aval_of(a).size,), order)
+
+
+def resize(a: Any, new_shape: Any) -> Any:
+    """The elements, repeated or cut off as needed, in another shape.
+
+    Args:
+      a: array or number.
+      new_shape: the sizes.
+
+    Source: NumPy, `numpy.resize`.
+    """
+    check_arraylike("resize", a)
+    wanted = sizes_.canonicalize_shape(new_shape)
+    if any(d < 0 for d in wanted):
+        raise ValueError(f"numpy.resize: sizes must be non-negative, got {wanted}")
+    return _resize(a, shape=wanted)
+
+
+@program(1, name="resize")
+def _resize(a: Any, *, shape: tuple[int, ...]) -> Any:
+    flat = shaping.reshape(a, (aval_of(a).size,))
+    total, have = math.prod(shape), aval_of(a).size
+    if have == 0 or total == 0:
+        return promotion.full_shape(promotion.scalar(0, a), shape)
+    times = -(-total // have)
+    long = joining.concatenate([flat] * times, 0)
+    return shaping.reshape(joining.slice_in_dim(long, 0, total), shape)
+
+
+@program(1, name="squeeze")
+def _squeeze(x: Any, *, axes: tuple[int, ...]) -> Any:
+    return shaping.squeeze(x, axes)
+
+
+def squeeze(a: Any, axis: Any = None) -> Any:
+    """The array without axes of size 1.
+
+    Args:
+      a: array or number.
+      axis: the axes left out; None for all of size 1.
+
+    Raises:
+      ValueError: a named axis has another size.
+
+    Source: NumPy, `numpy.squeeze`.
+    """
+    check_arraylike("squeeze", a)
+    sizes = aval_of(a).shape
+    if axis is None:
+        axes = tuple([i for i, d in enumerate(sizes) if d == 1])
+    else:
+        axis = static_axis(axis)
+        named = axis if isinstance(axis, tuple) else (axis,)
+        axes = sizes_.canonicalize_axes(named, len(sizes), "numpy.squeeze")
+        if any(sizes[i] != 1 for i in axes):
+            raise ValueError(
+                "cannot select an axis to squeeze out which has size not equal to one, "
+                f"got shape={sizes} and dimensions={axes}; numpy.squeeze removes axes of "
+                "size 1 only"
+            )
+    return _squeeze(a, axes=axes) if axes else _as_is(a)
+
+
+def _as_is(a: Any) -> Any:
+    return a if hasattr(a, "aval") else promotion.evaluate.as_array(a)
+
+
+@program(1, name="expand_dims")
+def _expand_dims(x: Any, *, axes: tuple[int, ...]) -> Any:
+    return shaping.expand_dims(x, axes)
+
+
+def expand_dims(a: Any, axis: Any) -> Any:
+    """The array with new axes of size 1.
+
+    Args:
+      a: array or number.
+      axis: positions of the new axes in the result; may be negative.
+
+    Raises:
+      ValueError: a position is out of range or repeats.
+
+    Source: NumPy, `numpy.expand_dims`.
+    """
+    check_arraylike("expand_dims", a)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    rank = aval_of(a).ndim + len(axes)
+    axes = sizes_.canonicalize_axes(axes, rank, "numpy.expand_dims")
+    return _expand_dims(a, axes=axes) if axes else _as_is(a)
+
+
+def _at_least(name: str, rank: int, position: Any) -> Any:
+    def call(*arys: Any) -> Any:
+        check_arraylike(name, *arys)
+        outs = []
+        for x in arys:
+            missing = rank - aval_of(x).ndim
+            outs.append(expand_dims(x, position(aval_of(x).ndim)) if missing > 0 else _as_is(x))
+        return outs[0] if len(outs) == 1 else outs
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"""Arrays with axes of size 1 added until they have {rank}.
+
+    Args:
+      *arys: arrays or numbers.
+
+    Returns:
+      An array, or a list of them where several are given.
+
+    Source: NumPy, `numpy.{name}`.
+    """
+    return call
+
+
+atleast_1d = _at_least("atleast_1d", 1, lambda rank: (0,))
+atleast_2d = _at_least("atleast_2d", 2, lambda rank: (0, 1)[: 2 - rank])
+atleast_3d = _at_least("atleast_3d", 3, lambda rank: ((0, 1, 2), (0, 2), (2,))[rank])
+
+
+# -- order of axes ---------------------------------------------------------------------
+
+
+@program(1, name="transpose")
+def _transpose(x: Any, *, order: tuple[int, ...]) -> Any:
+    return shaping.transpose(x, order)
+
+
+def transpose(a: Any, axes: Any = None) -> Any:
+    """The array with its axes in another order.
+
+    Args:
+      a: array or number.
+      axes: for each axis of the result, a's axis; None reverses them.
+
+    Raises:
+      ValueError: it is not a permutation of the axes.
+
+    Source: NumPy, `numpy.transpose`.
+    """
+    check_arraylike("transpose", a)
+    rank = aval_of(a).ndim
+    if axes is None:
+        order = tuple(range(rank - 1, -1, -1))
+    else:
+        order = sizes_.canonicalize_axes(axes, rank, "numpy.transpose")
+        if len(order) != rank:
+            raise ValueError(
+                f"numpy.transpose: axes must name each of the {rank} axes once, got "
+                f"{tuple(axes)}"
+            )
+    return _reordered(a, order)
+
+
+def _reordered(a: Any, order: tuple[int, ...]) -> Any:
+    if order == tuple(range(len(order))):
+        return _as_is(a)
+    return _transpose(a, order=order)
+
+
+def permute_dims(a: Any, /, axes: Any) -> Any:
+    """The array with its axes in another order.
+
+    Args:
+      a: array or number.
+      axes: for each axis of the result, a's axis.
+
+    Source: Python array API standard, `permute_dims`.
+    """
+    return transpose(a, axes)
+
+
+def matrix_transpose(x: Any, /) -> Any:
+    """The array with its last two axes exchanged.
+
+    Args:
+      x: array [..., m, n].
+
+    Raises:
+      ValueError: there are fewer than two axes.
+
+    Source: NumPy, `numpy.matrix_transpose`.
+    """
+    check_arraylike("matrix_transpose", x)
+    if aval_of(x).ndim < 2:
+        raise ValueError(
+            "numpy.matrix_transpose: x must have at least two axes, got "
+            f"{aval_of(x).short()}"
+        )
+    return swapaxes(x, -1, -2)
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+    """The array with two axes exchanged.
+
+    Args:
+      a: array.
+      axis1, axis2: the axes; may be negative.
+
+    Source: NumPy, `numpy.swapaxes`.
+    """
+    check_arraylike("swapaxes", a)
+    rank = aval_of(a).ndim
+    i = sizes_.canonicalize_axis(axis1, rank, "numpy.swapaxes")
+    j = sizes_.canonicalize_axis(axis2, rank, "numpy.swapaxes")
+    order = list(range(rank))
+    order[i], order[j] = order[j], order[i]
+    return _reordered(a, tuple(order))
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+    """The array with some axes moved to other positions.
+
+    Args:
+      a: array.
+      source: axes.
+      destination: where each goes.
+
+    Raises:
+      ValueError: their numbers differ, or an axis does not exist.
+
+    Source: NumPy, `numpy.moveaxis`.
+    """
+    check_arraylike("moveaxis", a)
+    rank = aval_of(a).ndim
+    sources, targets = (
+        v if isinstance(v, (tuple, list)) else (v,) for v in (source, destination)
+    )
+    origin = sizes_.canonicalize_axes(sources, rank, "numpy.moveaxis")
+    goal = sizes_.canonicalize_axes(targets, rank, "numpy.moveaxis")
+    if len(origin) != len(goal):
+        raise ValueError(
+            "numpy.moveaxis: source and destination must name equally many axes, got "
+            f"{len(origin)} and {len(goal)}"
+        )
+    order = [i for i in range(rank) if i not in origin]
+    for target, i in sorted(zip(goal, origin, strict=True)):
+        order.insert(target, i)
+    return _reordered(a, tuple(order))
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    """The array with an axis moved to stand before another.
+
+    Args:
+      a: array.
+      axis: the axis that moves.
+      start: the axis it then stands before.
+
+    Source: NumPy, `numpy.rollaxis`.
+    """
+    check_arraylike("rollaxis", a)
+    rank = aval_of(a).ndim
+    axis = sizes_.canonicalize_axis(axis, rank, "numpy.rollaxis")
+    if not -rank <= start <= rank:
+        raise ValueError(
+            f"numpy.rollaxis: start must be within -{rank} and {rank}, got {start}"
+        )
+    start = start + rank if start < 0 else start
+    return moveaxis(a, axis, start - 1 if start > axis else start)
+
+
+# -- order of elements -----------------------------------------------------------------
+
+
+@program(1, name="flip")
+def _flip(x: Any, *, axes: tuple[int, ...]) -> Any:
+    return shaping.rev(x, axes)
+
+
+def flip(m: Any, axis: Any = None) -> Any:
+    """The array with the order along some axes reversed.
+
+    Args:
+      m: array.
+      axis: an axis, several, or None for all.
+
+    Source: NumPy, `numpy.flip`.
+    """
+    check_arraylike("flip", m)
+    rank = aval_of(m).ndim
+    axis = static_axis(axis)
+    axes = tuple(range(rank)) if axis is None else axis
+    axes = sizes_.canonicalize_axes(axes, rank, "numpy.flip")
+    return _flip(m, axes=axes) if axes else _as_is(m)
+
+
+def fliplr(m: Any) -> Any:
+    """The array with the order along its second axis reversed.
+
+    Args:
+      m: array of at least two axes.
+
+    Source: NumPy, `numpy.fliplr`.
+    """
+    check_arraylike("fliplr", m)
+    return flip(m, 1)
+
+
+def flipud(m: Any) -> Any:
+    """The array with the order along its first axis reversed.
+
+    Args:
+      m: array of at least one axis.
+
+    Source: NumPy, `numpy.flipud`.
+    """
+    check_arraylike("flipud", m)
+    return flip(m, 0)
+
+
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+    """The array turned by quarter turns in the plane of two axes.
+
+    Args:
+      m: array of at least two axes.
+      k: how many quarter turns, from the first axis towards the second.
+      axes: the two axes.
+
+    Source: NumPy, `numpy.rot90`.
+    """
+    check_arraylike("rot90", m)
+    i, j = sizes_.canonicalize_axes(axes, aval_of(m).ndim, "numpy.rot90")
+    turns = k % 4
+    if turns == 0:
+        return _as_is(m)
+    if turns == 2:
+        return flip(m, (i, j))
+    if turns == 1:
+        return swapaxes(flip(m, j), i, j)
+    return flip(swapaxes(m, i, j), j)
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """The array with elements moved along axes; what leaves one end enters the other.
+
+    Args:
+      a: array.
+      shift: by how many positions: an integer, or one for each axis; may be traced.
+      axis: an axis, several, or None for the flattened array.
+
+    Source: NumPy, `numpy.roll`.
+    """
+    check_arraylike("roll", a)
+    rank = aval_of(a).ndim
+    if axis is None:
+        flat = roll(ravel(a), shift, 0)
+        return reshape(flat, aval_of(a).shape)
+    axis = static_axis(axis)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple([sizes_.canonicalize_axis(i, rank, "numpy.roll") for i in axes])
+    parts = shift if isinstance(shift, (tuple, list)) else (shift,)
+    if not any(isinstance(s, trace.Tracer) for s in parts):
+        shifts = np.broadcast_to(np.asarray(shift), (len(axes),)).tolist()
+        return _roll(a, shifts=tuple([operator.index(s) for s in shifts]), axes=axes)
+    return _roll_dynamic(a, shift, axes)
+
+
+@program(1, name="roll")
+def _roll(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+    for n, axis in zip(shifts, axes, strict=True):
+        length = aval_of(x).shape[axis]
+        n = n % length if length else 0
+        if n:
+            tail = joining.slice_in_dim(x, length - n, length, axis=axis)
+            head = joining.slice_in_dim(x, 0, length - n, axis=axis)
+            x = joining.concatenate([tail, head], axis)
+    return x
+
+
+def _roll_dynamic(x: Any, shift: Any, axes: tuple[int, ...]) -> Any:
+    if isinstance(shift, (tuple, list)):
+        shifts = list(shift)
+    elif aval_of(shift).shape:
+        shifts = joining.unstack(shift, 0)
+    else:
+        shifts = [shift] * len(axes)
+    for n, axis in zip(shifts, axes, strict=True):
+        length = aval_of(x).shape[axis]
+        if not length:
+            continue
+        index = lax.convert(n, np.dtype(np.int32))
+        # Twice the array holds every rolled one; the shift says where it begins.
+        start = lax.rem(index, np.int32(length))
+        start = lax.select(lax.gt(start, np.int32(0)), lax.sub(np.int32(length), start), lax.neg(start))
+        twice = joining.concatenate([x, x], axis)
+        x = slicing.dynamic_slice_in_dim(twice, start, length, axis)
+    return x
+
+
+# -- repetition ------------------------------------------------------------------------
+
+
+@program(1, name="broadcast_to")
+def _broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Any:
+    return promotion.full_shape(x, shape)
+
+
+def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
+    """The array repeated to a shape it broadcasts to.
+
+    Args:
+      array: array or number.
+      shape: the sizes, or one size.
+      out_sharding: where the result lives.
+
+    Raises:
+      ValueError: the array does not fit the shape.
+
+    Source: NumPy, `numpy.broadcast_to`.
+    """
+    del out_sharding
+    check_arraylike("broadcast_to", array)
+    wanted = sizes_.canonicalize_shape(shape)
+    own = aval_of(array).shape
+    if own == wanted:
+        return _as_is(array)
+    fits = len(own) <= len(wanted) and all(
+        d in (1, w) for d, w in zip(own[::-1], wanted[::-1], strict=False)
+    )
+    if not fits:
+        raise ValueError(
+            f"Incompatible shapes for broadcasting: {own} and requested shape {wanted}; "
+            "numpy.broadcast_to repeats axes of size 1 and adds axes in front"
+        )
+    return _broadcast_to(array, shape=wanted)
+
+
+def broadcast_arrays(*args: Any) -> list[Any]:
+    """Arrays repeated to their common shape.
+
+    Args:
+      *args: arrays or numbers.
+
+    Source: NumPy, `numpy.broadcast_arrays`.
+    """
+    check_arraylike("broadcast_arrays", *args)
+    wanted = promotion.result_shape("broadcast_arrays", [aval_of(x).shape for x in args]) if args else ()
+    return [broadcast_to(x, wanted) for x in args]
+
+
+def tile(A: Any, reps: Any) -> Any:  # noqa: N803 - NumPy's name
+    """Copies of an array side by side.
+
+    Args:
+      A: array or number.
+      reps: for each axis how many copies; or one number, for the last axis.
+
+    Source: NumPy, `numpy.tile`.
+    """
+    check_arraylike("tile", A)
+    counts = reps if isinstance(reps, (tuple, list, np.ndarray)) else (reps,)
+    counts = tuple([operator.index(r) for r in counts])
+    rank = max(len(counts), aval_of(A).ndim)
+    counts = (1,) * (rank - len(counts)) + counts
+    return _tile(A, reps=counts)
+
+
+@program(1, name="tile")
+def _tile(x: Any, *, reps: tuple[int, ...]) -> Any:
+    return shaping.tile(shaping.broadcast_to_rank(x, len(reps)), reps)
+
+
+def repeat(
+    a: Any,
+    repeats: Any,
+    axis: int | None = None,
+    *,
+    total_repeat_length: int | None = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Each element repeated, along an axis.
+
+    Args:
+      a: array or number.
+      repeats: how often: an integer, or one for each element of the axis.
+      axis: the axis; None for the flattened array.
+      total_repeat_length: size of the result's axis; needed where `repeats` is traced.
+        Longer results are cut off, shorter ones padded with the last element.
+      out_sharding: where the result lives.
+
+    Raises:
+      ConcretizationTypeError: `repeats` is traced and the length not given.
+
+    Source: NumPy, `numpy.repeat`.
+    """
+    del out_sharding
+    check_arraylike("repeat", a)
+    if axis is None or aval_of(a).ndim == 0:
+        a, axis = ravel(a), 0
+    axis = sizes_.canonicalize_axis(axis, aval_of(a).ndim, "numpy.repeat")
+    length = aval_of(a).shape[axis]
+    if isinstance(repeats, trace.Tracer):
+        if total_repeat_length is None:
+            raise repeats.refusal(
+                errors.ConcretizationTypeError,
+                "numpy.repeat: repeats must be known while tracing, or "
+                "total_repeat_length given; got a traced value.",
+            )
+        return _repeat_dynamic(a, repeats, axis, total_repeat_length)
+    counts = np.asarray(repeats)
+    if counts.ndim > 1 or (counts.ndim == 1 and len(counts) not in (1, length)):
+        raise ValueError(
+            f"numpy.repeat: repeats must be a number or one for each of the {length} "
+            f"elements, got shape {counts.shape}"
+        )
+    if counts.size and counts.dtype.kind not in "iub":
+        raise TypeError(f"numpy.repeat: repeats must be of integers, got {counts.dtype}")
+    if counts.size and counts.min() < 0:
+        raise ValueError("numpy.repeat: repeats must be non-negative")
+    if counts.size == 1 and total_repeat_length is None:
+        return _repeat_evenly(a, times=int(counts.reshape(())), axis=axis)
+    where = np.repeat(np.arange(length), np.broadcast_to(counts, (length,)))
+    if total_repeat_length is not None:
+        where = where[:total_repeat_length]
+        missing = total_repeat_length - len(where)
+        where = np.concatenate([where, np.full(missing, max(length - 1, 0))])
+    return _take_along(a, where.astype(np.int32), axis)
+
+
+@program(1, name="repeat")
+def _repeat_evenly(x: Any, *, times: int, axis: int) -> Any:
+    sizes = list(aval_of(x).shape)
+    kept = [i for i in range(len(sizes) + 1) if i != axis + 1]
+    spread = [*sizes[: axis + 1], times, *sizes[axis + 1 :]]
+    sizes[axis] *= times
+    return shaping.reshape(shaping.broadcast_in_dim(x, spread, kept), sizes)
+
+
+def _take_along(x: Any, where: Any, axis: int) -> Any:
+    return indexing.getitem(x, (slice(None),) * axis + (where,))
+
+
+def _repeat_dynamic(x: Any, repeats: Any, axis: int, total: int) -> Any:
+    length = aval_of(x).shape[axis]
+    counts = promotion.full_shape(repeats, (length,))
+    ends = cumulative.cumsum(counts, 0)
+    wide_ends = shaping.broadcast_in_dim(ends, (total, length), (1,))
+    at = shaping.broadcasted_iota(aval_of(ends).dtype, (total, length), 0)
+    passed = lax.convert(lax.le(wide_ends, at), np.dtype(np.int32))
+    where = families.reduce_sum_p.bind(passed, axes=(1,))
+    where = lax.min_(where, np.int32(max(length - 1, 0)))
+    return _take_along(x, where, axis)
+
+
+# -- edges -----------------------------------------------------------------------------
+
+
+def _pad_widths(width: Any, rank: int) -> tuple[tuple[int, int], ...]:
+    if isinstance(width, dict):
+        table = [(0, 0)] * rank
+        for axis, value in width.items():
+            i = sizes_.canonicalize_axis(axis, rank, "numpy.pad")
+            pair = value if isinstance(value, (tuple, list)) else (value, value)
+            table[i] = tuple(map(operator.index, pair))
+        return tuple(table)
+    values = np.asarray(width)
+    if values.size and values.dtype.kind not in "iu":
+        raise TypeError(
+            f"numpy.pad: pad_width must be of integers, got dtype {values.dtype}"
+        )
+    try:
+        table = np.broadcast_to(values, (rank, 2))
+    except ValueError:
+        raise ValueError(
+            f"numpy.pad: pad_width must be one number, one pair, or a pair for each of "
+            f"the {rank} axes, got {width}"
+        ) from None
+    if (table < 0).any():
+        raise ValueError(f"index can't contain negative values: numpy.pad got {width}")
+    return tuple([(int(a), int(b)) for a, b in table])
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    """The array with elements added at its edges.
+
+    Args:
+      array: array.
+      pad_width: how many before and after each axis: a number, a pair, a pair for each
+        axis, or a dict of them by axis.
+      mode: "constant" (with `constant_values`), "edge", "reflect", "symmetric", "wrap",
+        "linear_ramp" (with `end_values`), "empty", or one of the statistics "maximum",
+        "minimum", "mean" (over the whole axis).
+      **kwargs: the mode's options.
+
+    Raises:
+      ValueError: a width is negative, or the mode has no such option.
+      NotImplementedError: the mode is not there.
+
+    Source: NumPy, `numpy.pad`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.pad(onp.arange(3), 1)
+      Array([0, 0, 1, 2, 0], dtype=int32)
+    """
+    check_arraylike("pad", array)
+    widths = _pad_widths(pad_width, aval_of(array).ndim)
+    allowed = {"constant": {"constant_values"}, "linear_ramp": {"end_values"}}
+    allowed |= {"reflect": {"reflect_type"}, "symmetric": {"reflect_type"}}
+    odd = set(kwargs) - allowed.get(mode, set())
+    if odd:
+        raise ValueError(f"unsupported keyword arguments for mode {mode!r}: {sorted(odd)}")
+    if mode == "constant":
+        values = kwargs.get("constant_values", 0)
+        return _pad_constant(array, widths, values)
+    if mode == "empty":
+        return _pad_constant(array, widths, 0)
+    if mode == "linear_ramp":
+        return _pad_ramp(array, kwargs.get("end_values", 0), widths=widths)
+    if mode in ("edge", "wrap", "reflect", "symmetric"):
+        if kwargs.get("reflect_type", "even") != "even":
+            raise NotImplementedError("numpy.pad: reflect_type must be 'even'")
+        return _pad_by_index(array, widths=widths, mode=mode)
+    if mode in ("maximum", "minimum", "mean"):
+        return _pad_statistic(array, widths=widths, mode=mode)
+    raise NotImplementedError(
+        f"numpy.pad: mode must be one of those of NumPy, got {mode!r}; pad with "
+        "concatenate"
+    )
+
+
+def _pad_constant(array: Any, widths: Any, values: Any) -> Any:
+    if isinstance(values, (tuple, list)):
+        values = np.asarray(values)
+    check_arraylike("pad", 0, values)
+    if aval_of(values).ndim == 0:
+        return _pad_scalar(array, values, widths=widths)
+    return _pad_each(array, values, widths=widths)
+
+
+@program(2, name="pad")
+def _pad_scalar(x: Any, value: Any, *, widths: Any) -> Any:
+    value = lax.convert(value, aval_of(x).dtype, False)
+    return joining.pad(x, value, [(a, b, 0) for a, b in widths])
+
+
+@program(2, name="pad")
+def _pad_each(x: Any, values: Any, *, widths: Any) -> Any:
+    rank = len(widths)
+    values = lax.convert(values, aval_of(x).dtype, False)
+    values = promotion.full_shape(values, (rank, 2))
+    for i, (before, after) in enumerate(widths):
+        for j, n in enumerate((before, after)):
+            value = shaping.squeeze(joining.slice_(values, (i, j), (i + 1, j + 1)), (0, 1))
+            edge = [(0, 0, 0)] * rank
+            edge[i] = (0, n, 0) if j else (n, 0, 0)
+            x = joining.pad(x, value, edge)
+    return x
+
+
+@program(1, name="pad")
+def _pad_by_index(x: Any, *, widths: Any, mode: str) -> Any:
+    for axis, (before, after) in enumerate(widths):
+        length = aval_of(x).shape[axis]
+        if not before and not after:
+            continue
+        if not length:
+            raise ValueError(
+                f"can't extend empty axis {axis} using modes other than 'constant' or "
+                "'empty'"
+            )
+        where = np.pad(np.arange(length), (before, after), mode=mode)
+        x = _take_along(x, where.astype(np.int32), axis)
+    return x
+
+
+@program(2, name="pad")
+def _pad_ramp(x: Any, ends: Any, *, widths: Any) -> Any:
+    kind = aval_of(x).dtype
+    rank = len(widths)
+    working = np.dtype(np.float32) if dtypes.kind(kind) in "iub" else kind
+    ends = promotion.full_shape(lax.convert(ends, working, False), (rank, 2))
+    for axis, pair in enumerate(widths):
+        pieces = [x, x, x]
+        for j, n in enumerate(pair):
+            length = aval_of(x).shape[axis]
+            at = (0, 1) if j == 0 else (length - 1, length)
+            edge = lax.convert(joining.slice_in_dim(x, *at, axis=axis), working, False)
+            end = joining.slice_(ends, (axis, j), (axis + 1, j + 1))
+            end = shaping.broadcast_in_dim(shaping.squeeze(end, (0, 1)), aval_of(edge).shape, ())
+            weights = (np.arange(n) / n if n else np.zeros(0)).astype(working)
+            weights = weights if j == 0 else weights[::-1].copy()
+            sizes = [*aval_of(edge).shape]
+            sizes[axis] = n
+            w = shaping.broadcast_in_dim(weights, sizes, (axis,))
+            edge, end = (shaping.broadcast_in_dim(v, sizes, range(rank)) for v in (edge, end))
+            ramp = lax.add(end, lax.mul(w, lax.sub(edge, end)))
+            if kind != working:
+                ramp = lax.floor(ramp)
+            pieces[2 * j] = lax.convert(ramp, kind, False)
+        x = joining.concatenate(pieces, axis)
+    return x
+
+
+@program(1, name="pad")
+def _pad_statistic(x: Any, *, widths: Any, mode: str) -> Any:
+    kind = aval_of(x).dtype
+    for axis, (before, after) in enumerate(widths):
+        found = _statistics()[mode](x, axis=axis, keepdims=True)
+        if dtypes.kind(kind) in "iu" and mode == "mean":
+            found = lax.round(found, lax.RoundingMethod.TO_NEAREST_EVEN)
+        found = lax.convert(found, kind, False)
+        pieces = [x]
+        for j, n in enumerate((before, after)):
+            sizes = list(aval_of(x).shape)
+            sizes[axis] = n
+            piece = shaping.broadcast_in_dim(found, sizes, range(len(sizes)))
+            pieces.insert(0 if j == 0 else len(pieces), piece)
+        x = joining.concatenate(pieces, axis)
+    return x
+
+
+def _statistics() -> dict[str, Any]:
+    return {
+        "maximum": reductions.max,
+        "minimum": reductions.min,
+        "mean": reductions.mean,
+    }
+
+
+# -- joining ---------------------------------------------------------------------------
+
+
+def _sequence(name: str, arrays: Any) -> list[Any]:
+    """The arrays of a sequence; of an array, its rows."""
+    if isinstance(arrays, (tuple, list)):
+        check_arraylike(name, *arrays)
+        found = list(arrays)
+    else:
+        check_arraylike(name, arrays)
+        if not aval_of(arrays).ndim:
+            raise TypeError(f"numpy.{name}: arrays must be a sequence, got a scalar")
+        found = list(joining.unstack(_as_is(arrays), 0))
+    if not found:
+        raise ValueError(f"Need at least one array to {name}; numpy.{name} got none")
+    return found
+
+
+@promotion.evaluate.fuse
+def _concatenate(*xs: Any, axis: int, dtype: Any) -> Any:
+    if dtype is None:
+        xs = promotion.promote_dtypes(*xs)
+    else:
+        xs = [lax.convert(x, dtype, False) for x in xs]
+    return joining.concatenate(xs, axis) if len(xs) > 1 else xs[0]
+
+
+def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
+    """Arrays one after another along an axis.
+
+    Args:
+      arrays: sequence of arrays, equal in shape but for that axis.
+      axis: the axis; None joins the flattened arrays.
+      dtype: element type; default that of the arrays together.
+
+    Raises:
+      ValueError: there are no arrays, or they are scalars.
+      TypeError: shapes do not agree.
+
+    Source: NumPy, `numpy.concatenate`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.concatenate([onp.arange(2), onp.ones(1)])
+      Array([0., 1., 1.], dtype=float32)
+    """
+    xs = _sequence("concatenate", arrays)
+    kind = None if dtype is None else dtypes.check_user_dtype(dtype, "concatenate")
+    if axis is None:
+        return _concatenate(*[ravel(x) for x in xs], axis=0, dtype=kind)
+    if not aval_of(xs[0]).ndim:
+        raise ValueError(
+            "Zero-dimensional arrays cannot be concatenated; use numpy.stack"
+        )
+    axis = sizes_.canonicalize_axis(axis, aval_of(xs[0]).ndim, "numpy.concatenate")
+    return _concatenate(*xs, axis=axis, dtype=kind)
+
+
+def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
+    """Arrays one after another along an axis.
+
+    Args:
+      arrays: sequence of arrays, equal in shape but for that axis.
+      axis: the axis; None joins the flattened arrays.
+
+    Source: Python array API standard, `concat`.
+    """
+    return concatenate(arrays, axis)
+
+
+@promotion.evaluate.fuse
+def _stack(*xs: Any, axis: int, dtype: Any) -> Any:
+    if dtype is None:
+        xs = promotion.promote_dtypes(*xs)
+    else:
+        xs = [lax.convert(x, dtype, False) for x in xs]
+    return joining.stack(xs, axis)
+
+
+def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Any:
+    """Arrays of one shape along a new axis.
+
+    Args:
+      arrays: sequence of arrays.
+      axis: position of the new axis in the result; may be negative.
+      out: must be None.
+      dtype: element type; default that of the arrays together.
+
+    Raises:
+      ValueError: there are no arrays, or their shapes differ.
+
+    Source: NumPy, `numpy.stack`.
+    """
+    promotion.check_out("stack", out)
+    xs = _sequence("stack", arrays)
+    first = aval_of(xs[0]).shape
+    if any(aval_of(x).shape != first for x in xs):
+        shapes = ", ".join([str(aval_of(x).shape) for x in xs])
+        raise ValueError(f"All input arrays must have the same shape; numpy.stack got {shapes}")
+    axis = sizes_.canonicalize_axis(axis, len(first) + 1, "numpy.stack")
+    kind = None if dtype is None else dtypes.check_user_dtype(dtype, "stack")
+    return _stack(*xs, axis=axis, dtype=kind)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """The slices of an array along an axis, without that axis.
+
+    Args:
+      x: array of at least one axis.
+      axis: the axis; may be negative.
+
+    Source: NumPy, `numpy.unstack`.
+    """
+    check_arraylike("unstack", x)
+    if not aval_of(x).ndim:
+        raise ValueError("numpy.unstack: x must have at least one axis, got a scalar")
+    axis = sizes_.canonicalize_axis(axis, aval_of(x).ndim, "numpy.unstack")
+    return tuple(_unstack(x, axis=axis)) if aval_of(x).shape[axis] else ()
+
+
+@program(1, name="unstack")
+def _unstack(x: Any, *, axis: int) -> Any:
+    return joining.unstack(x, axis)
+
+
+def _prepared(name: str, arrays: Any, prepare: Any) -> list[Any]:
+    return [prepare(x) for x in _sequence(name, arrays)]
+
+
+def vstack(tup: Any, dtype: Any = None) -> Any:
+    """Arrays below one another, along the first axis.
+
+    Args:
+      tup: sequence of arrays; vectors count as rows.
+      dtype: element type; default that of the arrays together.
+
+    Source: NumPy, `numpy.vstack`.
+    """
+    return concatenate(_prepared("vstack", tup, atleast_2d), 0, dtype)
+
+
+def hstack(tup: Any, dtype: Any = None) -> Any:
+    """Arrays beside one another, along the second axis; vectors along their only one.
+
+    Args:
+      tup: sequence of arrays.
+      dtype: element type; default that of the arrays together.
+
+    Source: NumPy, `numpy.hstack`.
+    """
+    xs = _prepared("hstack", tup, atleast_1d)
+    return concatenate(xs, 0 if aval_of(xs[0]).ndim == 1 else 1, dtype)
+
+
+def dstack(tup: Any, dtype: Any = None) -> Any:
+    """Arrays behind one another, along the third axis.
+
+    Args:
+      tup: sequence of arrays.
+      dtype: element type; default that of the arrays together.
+
+    Source: NumPy, `numpy.dstack`.
+    """
+    return concatenate(_prepared("dstack", tup, atleast_3d), 2, dtype)
+
+
+def column_stack(tup: Any) -> Any:
+    """Vectors as the columns of a matrix; matrices beside one another.
+
+    Args:
+      tup: sequence of arrays of one or two axes.
+
+    Source: NumPy, `numpy.column_stack`.
+    """
+
+    def column(x: Any) -> Any:
+        return x if aval_of(x).ndim > 1 else reshape(x, (-1, 1))
+
+    return concatenate(_prepared("column_stack", tup, column), 1)
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    """Values after those of an array.
+
+    Args:
+      arr, values: arrays.
+      axis: the axis; None joins the flattened arrays.
+
+    Source: NumPy, `numpy.append`.
+    """
+    return concatenate([arr, values], axis)
+
+
+def block(arrays: Any) -> Any:
+    """An array from nested lists of blocks: the innermost lists along the last axis.
+
+    Args:
+      arrays: array, or nested lists of arrays of equal depth.
+
+    Source: NumPy, `numpy.block`.
+    """
+    return _block(arrays, 0, _depth(arrays))
+
+
+def _depth(x: Any) -> int:
+    if isinstance(x, tuple):
+        raise TypeError("numpy.block: blocks must be in lists, got a tuple")
+    if not isinstance(x, list):
+        return 0
+    if not x:
+        raise ValueError("numpy.block: lists must not be empty")
+    depths = {_depth(item) for item in x}
+    if len(depths) > 1:
+        raise ValueError("numpy.block: lists must be nested equally deep")
+    return depths.pop() + 1
+
+
+def _block(x: Any, level: int, depth: int) -> Any:
+    if not isinstance(x, list):
+        check_arraylike("block", x)
+        missing = depth - aval_of(x).ndim
+        return expand_dims(x, tuple(range(missing))) if missing > 0 else _as_is(x)
+    parts = [_block(item, level + 1, depth) for item in x]
+    rank = max(aval_of(p).ndim for p in parts)
+    parts = [
+        expand_dims(p, tuple(range(rank - aval_of(p).ndim))) if aval_of(p).ndim < rank else p
+        for p in parts
+    ]
+    return concatenate(parts, level - depth)
+
+
+# -- splitting -------------------------------------------------------------------------
+
+
+def _cuts(name: str, length: int, where: Any, equal: bool) -> tuple[int, ...]:
+    """Positions of the pieces' ends, from 0 to the length."""
+    if isinstance(where, trace.Tracer):
+        raise where.refusal(
+            errors.ConcretizationTypeError,
+            f"numpy.{name}: positions must be known while tracing, got a traced value.",
+        )
+    if np.ndim(where):
+        inner = [operator.index(i) for i in np.asarray(where).tolist()]
+        inner = [min(max(i + length if i < 0 else i, 0), length) for i in inner]
+        return (0, *inner, length)
+    parts = operator.index(where)
+    if parts <= 0:
+        raise ValueError(f"numpy.{name}: the number of sections must be positive, got {parts}")
+    if equal and length % parts:
+        raise ValueError(
+            f"array split does not result in an equal division: numpy.{name} got "
+            f"{parts} sections of {length} elements; use numpy.array_split"
+        )
+    small, longer = divmod(length, parts)
+    sizes = [small + 1] * longer + [small] * (parts - longer)
+    return (0, *np.cumsum(sizes).tolist())
+
+
+@program(1, name="split")
+def _split(x: Any, *, cuts: tuple[int, ...], axis: int) -> Any:
+    if sorted(cuts) == list(cuts):
+        sizes = [b - a for a, b in zip(cuts, cuts[1:], strict=False)]
+        return joining.split(x, sizes, axis)
+    return [
+        joining.slice_in_dim(x, a, max(a, b), axis=axis)
+        for a, b in zip(cuts, cuts[1:], strict=False)
+    ]
+
+
+def _pieces(name: str, ary: Any, where: Any, axis: int, equal: bool) -> list[Any]:
+    check_arraylike(name, ary)
+    axis = sizes_.canonicalize_axis(axis, aval_of(ary).ndim, f"numpy.{name}")
+    cuts = _cuts(name, aval_of(ary).shape[axis], where, equal)
+    return list(_split(ary, cuts=cuts, axis=axis))
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """An array cut along an axis.
+
+    Args:
+      ary: array.
+      indices_or_sections: into how many equal pieces, or the positions of the cuts.
+      axis: the axis; may be negative.
+
+    Returns:
+      A list of arrays.
+
+    Raises:
+      ValueError: the axis does not divide into so many equal pieces.
+
+    Source: NumPy, `numpy.split`.
+    """
+    return _pieces("split", ary, indices_or_sections, axis, True)
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """An array cut along an axis in pieces that may differ by one in size.
+
+    Args:
+      ary: array.
+      indices_or_sections: into how many pieces, or the positions of the cuts.
+      axis: the axis; may be negative.
+
+    Source: NumPy, `numpy.array_split`.
+    """
+    return _pieces("array_split", ary, indices_or_sections, axis, False)
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """An array cut along its second axis; a vector along its only one.
+
+    Args:
+      ary: array.
+      indices_or_sections: into how many equal pieces, or the positions of the cuts.
+
+    Source: NumPy, `numpy.hsplit`.
+    """
+    check_arraylike("hsplit", ary)
+    axis = 0 if aval_of(ary).ndim == 1 else 1
+    return _pieces("hsplit", ary, indices_or_sections, axis, True)
+
+
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """An array cut along its first axis.
+
+    Args:
+      ary: array of at least two axes.
+      indices_or_sections: into how many equal pieces, or the positions of the cuts.
+
+    Source: NumPy, `numpy.vsplit`.
+    """
+    return _pieces("vsplit", ary, indices_or_sections, 0, True)
+
+
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """An array cut along its third axis.
+
+    Args:
+      ary: array of at least three axes.
+      indices_or_sections: into how many equal pieces, or the positions of the cuts.
+
+    Source: NumPy, `numpy.dsplit`.
+    """
+    return _pieces("dsplit", ary, indices_or_sections, 2, True)

@@ -1,0 +1,247 @@
+"""What NumPy-level functions do to their arguments: check, promote, broadcast.
+
+`program` makes such a function run as one compiled program when nothing is traced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes, trace
+from olympus._src.interpreters import evaluate
+from olympus._src.lax import elementwise, families, shaping, sizes
+
+aval_of = avals.aval_of
+convert = elementwise.convert
+F = TypeVar("F", bound=Callable[..., Any])
+current = trace.current
+
+# -- one program for one call ----------------------------------------------------------
+
+
+def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
+    """Makes a function one compiled program when nothing is traced.
+
+    Args:
+      arrays: how many of its leading parameters are arrays; the rest is hashable.
+      name: what errors and programs call it; default its own name.
+    """
+
+    def wrap(fun: F) -> F:
+        code = fun.__code__
+        names = code.co_varnames[: code.co_argcount]
+        by_position = code.co_posonlyargcount
+        values = fun.__defaults__ or ()
+        required = len(names) - len(values)
+        defaults = dict(zip(names[required:], values, strict=True))
+        named = name or fun.__name__
+        if name is not None:
+            fun.__name__ = fun.__qualname__ = name
+        run = evaluate.fuse(fun)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not evaluate.is_evaluating():
+                return fun(*args, **kwargs)
+            if len(args) == arrays and not kwargs:
+                return run(*args)
+            sorted_ = _sort_arguments(args, kwargs)
+            if sorted_ is None:  # Python says what is wrong
+                return fun(*args, **kwargs)
+            return run(*sorted_, **kwargs)
+
+        def _sort_arguments(args: Any, kwargs: Any) -> Any:
+            """The arrays; moves everything else to `kwargs`, in one order."""
+            if len(args) > len(names):
+                return None
+            for key, value in zip(names[arrays:], args[arrays:], strict=False):
+                if key in kwargs:
+                    return None
+                kwargs[key] = value
+            found = args[:arrays]
+            for i in range(len(found)):
+                if names[i] in kwargs:
+                    return None
+            for i in range(len(found), arrays):
+                if i < by_position or (names[i] not in kwargs and i < required):
+                    return None
+                found += (kwargs.pop(names[i], defaults.get(names[i])),)
+            return found
+
+        call.__name__ = call.__qualname__ = named
+        call.__doc__ = fun.__doc__
+        call.__module__ = fun.__module__
+        call.__wrapped__ = fun  # type: ignore[attr-defined]
+        return call  # type: ignore[return-value]
+
+    return wrap
+
+
+# -- checks ----------------------------------------------------------------------------
+
+
+def check_arraylike(name: str, *args: Any) -> None:
+    """Raises TypeError unless all are arrays or numbers; lists are not."""
+    for i, x in enumerate(args):
+        if not avals.is_array_like(x) and not hasattr(x, "__olympus_array__"):
+            raise _not_an_array(name, x, i)
+
+
+def check_optional(name: str, *args: Any) -> None:
+    """As `check_arraylike`, letting None pass."""
+    check_arraylike(name, *[x for x in args if x is not None])
+
+
+def _not_an_array(name: str, x: Any, position: int) -> TypeError:
+    cure = "convert it with numpy.asarray"
+    if x is None:
+        cure = "leave the argument out, or pass a number"
+    return TypeError(
+        f"numpy.{name}: arguments must be arrays or numbers, got {type(x)} at position "
+        f"{position}; {cure}"
+    )
+
+
+def check_out(name: str, out: Any) -> None:
+    """Refuses `out`: arrays are not written in place."""
+    if out is not None:
+        raise NotImplementedError(
+            f"numpy.{name}: `out` must be None, since arrays are never changed in "
+            f"place, got {type(out).__name__}; use the returned array"
+        )
+
+
+def asarray_leaf(x: Any) -> Any:
+    """What an object that says how it becomes an array stands for."""
+    return x.__olympus_array__() if hasattr(x, "__olympus_array__") else x
+
+
+# -- dtypes ----------------------------------------------------------------------------
+
+
+def promote_dtypes(*args: Any) -> list[Any]:
+    """Arguments in their common dtype; Python numbers stay literals of a program."""
+    typed = [dtypes.dtype_and_weak(x) for x in args]
+    dtype, weak = dtypes.lattice_result(*typed)
+    return [cast(x, dtype, weak) for x in args]
+
+
+def promote_inexact(*args: Any) -> list[Any]:
+    """As `promote_dtypes`, integers and booleans becoming floats."""
+    typed = [dtypes.dtype_and_weak(x) for x in args]
+    dtype, weak = dtypes.lattice_result(*typed)
+    dtype = dtypes.to_inexact_dtype(dtype)
+    return [cast(x, dtype, weak) for x in args]
+
+
+def promote_numeric(*args: Any) -> list[Any]:
+    """As `promote_dtypes`, booleans becoming integers."""
+    typed = [dtypes.dtype_and_weak(x) for x in args]
+    dtype, weak = dtypes.lattice_result(*typed)
+    if dtype == np.bool_:
+        dtype = dtypes.canonicalize_dtype(np.int64)
+    return [cast(x, dtype, weak) for x in args]
+
+
+_BUILDERS = {"i": int, "u": int, "f": float, "c": complex, "b": bool}
+
+
+def cast(x: Any, dtype: Any, weak: bool) -> Any:
+    """`x` in a dtype; a Python number becomes a literal, an equation where it must."""
+    if isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic):
+        return _cast_scalar(x, dtype, weak)
+    if isinstance(x, (np.ndarray, np.generic)):
+        weak = False
+        if x.dtype != dtype:
+            return x.astype(dtype)
+        return x
+    return convert(x, dtype, weak)
+
+
+def _cast_scalar(x: Any, dtype: Any, weak: bool) -> Any:
+    """A Python number as a literal: a NumPy scalar, or itself where it is weak."""
+    kind = dtypes.kind(dtype)
+    if weak and dtype == dtypes.canonicalize_dtype(_BUILDERS[kind]):
+        return _BUILDERS[kind](x)
+    if kind in "iu" and isinstance(x, int):
+        bits = dtypes.itemsize_bits(dtype)
+        low, high = (0, 1 << bits) if kind == "u" else (-1 << bits - 1, 1 << bits - 1)
+        if not low <= x < high and not isinstance(x, bool):
+            raise OverflowError(
+                f"Python int {x} too large to convert to {dtype}; convert the other "
+                "operand to a wider dtype, or use a float"
+            )
+    return np.asarray(x).astype(dtype)[()]
+
+
+# -- shapes ----------------------------------------------------------------------------
+
+
+def broadcast(name: str, args: Sequence[Any]) -> list[Any]:
+    """Arguments of one shape; numbers and 0-d arrays stay, as lax spreads them."""
+    shapes = {aval_of(x).shape for x in args}
+    shapes.discard(())
+    if len(shapes) < 2:
+        return list(args)
+    shape = result_shape(name, [aval_of(x).shape for x in args])
+    return [x if not aval_of(x).shape else broadcast_to_shape(x, shape) for x in args]
+
+
+def result_shape(name: str, shapes: Sequence[Any]) -> tuple[int, ...]:
+    """The common shape, or an error in the function's name."""
+    try:
+        return sizes.broadcast_shapes(*shapes)
+    except ValueError:
+        listed = ", ".join(map(str, shapes))
+        # Equal ranks are a type error and others a value error, as in the field.
+        kind = TypeError if len({len(s) for s in shapes}) == 1 else ValueError
+        raise kind(
+            f"numpy.{name}: got incompatible shapes for broadcasting: {listed}; sizes "
+            "must be equal or 1, counted from the last axis"
+        ) from None
+
+
+def broadcast_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
+    """`x` repeated to `shape`, which its own shape is known to fit."""
+    own = aval_of(x).shape
+    if own == shape:
+        return x
+    dims = tuple(range(len(shape) - len(own), len(shape)))
+    return families.broadcast_in_dim_p.bind(
+        x, shape=shape, broadcast_dimensions=dims, sharding=None
+    )
+
+
+def promote_args(name: str, *args: Any) -> list[Any]:
+    """Checked arguments in one dtype and shape (scalars may stand beside arrays)."""
+    check_arraylike(name, *args)
+    return broadcast(name, promote_dtypes(*args))
+
+
+def promote_args_inexact(name: str, *args: Any) -> list[Any]:
+    """As `promote_args`, in a floating or complex dtype."""
+    check_arraylike(name, *args)
+    return broadcast(name, promote_inexact(*args))
+
+
+def promote_args_numeric(name: str, *args: Any) -> list[Any]:
+    """As `promote_args`, in a dtype of numbers."""
+    check_arraylike(name, *args)
+    return broadcast(name, promote_numeric(*args))
+
+
+def full_shape(x: Any, shape: tuple[int, ...]) -> Any:
+    """`x` filled up to `shape` even where it is a scalar."""
+    return shaping.broadcast_in_dim(
+        x, shape, range(len(shape) - aval_of(x).ndim, len(shape))
+    )
+
+
+def scalar(x: Any, like: Any) -> Any:
+    """A number as a literal of another array's dtype, weak where that is."""
+    aval = aval_of(like)
+    if aval.weak_type:
+        return _cast_scalar(x, aval.dtype, True)
+    return np.asarray(x, aval.dtype)[()]

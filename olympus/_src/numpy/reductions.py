@@ -1,0 +1,818 @@
+"""Reductions: sums, products, extremes, means, and the positions of extremes."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes, trace
+from olympus._src.foundation import errors
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import families, shaping
+from olympus._src.lax import reductions as lax_reductions
+from olympus._src.lax import sizes as sizes_
+from olympus._src.numpy import logic, promotion
+from olympus._src.numpy.promotion import aval_of, program
+
+# -- axes ------------------------------------------------------------------------------
+
+
+def axes_of(name: str, x: Any, axis: Any) -> tuple[int, ...]:
+    """The axes a reduction runs over; None is all of them."""
+    rank = aval_of(x).ndim
+    if axis is None:
+        return tuple(range(rank))
+    if isinstance(axis, (trace.Tracer,)):
+        raise axis.refusal(
+            errors.ConcretizationTypeError,
+            f"numpy.{name}: axis must be known while tracing, got a traced value; mark "
+            "the argument static.",
+        )
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    found = tuple([sizes_.canonicalize_axis(a, rank, f"numpy.{name}") for a in axes])
+    if len(set(found)) != len(found):
+        raise ValueError(f"numpy.{name}: duplicate value in 'axis': {tuple(axes)}")
+    return found
+
+
+def static_axis(axis: Any) -> Any:
+    """An axis argument in a form that can be a key: lists become tuples."""
+    if isinstance(axis, (list, tuple)):
+        return tuple([_index(a) for a in axis])
+    return axis if axis is None else _index(axis)
+
+
+def _index(a: Any) -> Any:
+    return a if isinstance(a, trace.Tracer) else operator.index(a)
+
+
+def keep_dims(out: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    """A reduced array with the reduced axes back, of size 1."""
+    shape = tuple([1 if i in axes else d for i, d in enumerate(aval_of(x).shape)])
+    kept = tuple([i for i in range(len(shape)) if i not in axes])
+    return shaping.broadcast_in_dim(out, shape, kept)
+
+
+def unweak(x: Any) -> Any:
+    """The array without weak type."""
+    aval = aval_of(x)
+    return lax.convert(x, aval.dtype, False) if aval.weak_type else x
+
+
+# -- folds -----------------------------------------------------------------------------
+
+
+def sum_dtype(dtype: Any) -> Any:
+    """The dtype that sums of integers have: at least the default integer's width."""
+    kind = dtypes.kind(dtype)
+    if kind == "b":
+        return dtypes.canonicalize_dtype(int)
+    if kind not in "iu":
+        return dtype
+    wide = dtypes.canonicalize_dtype(np.int64 if kind == "i" else np.uint64)
+    narrow = dtypes.itemsize_bits(dtype) < dtypes.itemsize_bits(wide)
+    return wide if narrow else dtype
+
+
+def _upcast(dtype: Any) -> Any:
+    """The dtype in which half-precision floats are added up."""
+    small = dtypes.kind(dtype) == "f" and dtypes.itemsize_bits(dtype) < 32
+    return np.dtype(np.float32) if small else dtype
+
+
+def fold(
+    name: str,
+    x: Any,
+    reduce: Callable[..., Any],
+    *,
+    axis: Any,
+    keepdims: bool,
+    dtype: Any = None,
+    initial: Any = None,
+    where: Any = None,
+    identity: Any = None,
+    combine: Callable[..., Any] | None = None,
+    promote: bool = False,
+    upcast: bool = False,
+) -> Any:
+    """A reduction with NumPy's options.
+
+    Args:
+      name: the function's name, for errors.
+      x: array.
+      reduce: `(array, axes) -> array`.
+      identity: for a dtype, the value that changes nothing; None where there is none.
+      combine: the operation of two values, for `initial`.
+      promote: widen integers.
+      upcast: work in float32 where floats are narrower.
+    """
+    axes = axes_of(name, x, axis)
+    kind = aval_of(x).dtype
+    if dtype is not None:
+        kind = dtypes.check_user_dtype(dtype, name)
+    elif promote:
+        kind = sum_dtype(kind)
+    working = _upcast(kind) if upcast else kind
+    if dtype is not None:
+        x = promotion.cast(x, kind, False)
+    x = promotion.cast(x, working, False)
+    if where is not None:
+        x = _masked(name, x, where, initial, identity)
+    out = reduce(x, axes)
+    if initial is not None:
+        start = promotion.cast(initial, working, False)
+        if aval_of(start).shape:
+            raise ValueError(
+                f"numpy.{name}: initial must be a scalar, got {aval_of(start).short()}"
+            )
+        out = combine(start, out)
+    out = promotion.cast(out, kind, False)
+    return keep_dims(out, x, axes) if keepdims else out
+
+
+def _masked(name: str, x: Any, where: Any, initial: Any, identity: Any) -> Any:
+    """Elements that do not count replaced by what changes nothing."""
+    promotion.check_arraylike(name, where)
+    mask = logic.truth(where)
+    if identity is None and initial is None:
+        raise ValueError(
+            f"numpy.{name}: reduction operation {name} does not have an identity, so to "
+            "use a where mask one has to specify 'initial'"
+        )
+    dtype = aval_of(x).dtype
+    rest = identity(dtype) if identity is not None else initial
+    rest = promotion.cast(rest, dtype, False)
+    shape = promotion.result_shape(name, [aval_of(x).shape, aval_of(mask).shape])
+    x, mask = (promotion.full_shape(v, shape) for v in (x, mask))
+    return lax.select(mask, x, promotion.full_shape(rest, shape))
+
+
+def _constant(value: Any) -> Callable[[Any], Any]:
+    return lambda dtype: np.asarray(value).astype(dtype)[()]
+
+
+def run(
+    run_program: Callable[..., Any],
+    name: str,
+    a: Any,
+    out: Any,
+    where: Any,
+    initial: Any,
+    **static: Any,
+) -> Any:
+    """Calls the program of a reduction, where arrays are positional."""
+    promotion.check_arraylike(name, a)
+    promotion.check_out(name, out)
+    static["axis"] = static_axis(static["axis"])
+    static["keepdims"] = bool(static["keepdims"])
+    if where is None and initial is None:
+        return run_program(a, **static)
+    promotion.check_optional(name, where, initial)
+    given = [v for v in (where, initial) if v is not None]
+    flags = (where is not None, initial is not None)
+    return run_program(a, *given, flags=flags, **static)
+
+
+def _options(given: tuple[Any, ...], flags: tuple[bool, bool]) -> Any:
+    """The `where` and `initial` among the positional arrays."""
+    values = iter(given)
+    where = next(values) if flags[0] else None
+    return where, next(values) if flags[1] else None
+
+
+def _fused(fun: Callable[..., Any]) -> Any:
+    return promotion.evaluate.fuse(fun)
+
+
+@_fused
+def _sum(
+    x: Any, *given: Any, axis: Any, keepdims: bool, dtype: Any, promote: bool,
+    flags: Any = (False, False),
+) -> Any:
+    where, initial = _options(given, flags)
+    return fold(
+        "sum",
+        x,
+        lambda v, axes: _sum_up(v, axes),
+        axis=axis,
+        keepdims=keepdims,
+        dtype=dtype,
+        initial=initial,
+        where=where,
+        identity=_constant(0),
+        combine=lambda start, v: lax.bitwise_or(start, v) if _is_bool(v) else lax.add(start, v),
+        promote=promote,
+        upcast=True,
+    )
+
+
+def _is_bool(x: Any) -> bool:
+    return aval_of(x).dtype == np.bool_
+
+
+def _sum_up(x: Any, axes: tuple[int, ...]) -> Any:
+    if _is_bool(x):  # asked for by dtype=bool: whether there is any
+        return lax_reductions.reduce_or(x, axes)
+    return families.reduce_sum_p.bind(x, axes=tuple(sorted(axes)))
+
+
+def sum(  # noqa: A001 - NumPy's name
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+    promote_integers: bool = True,
+) -> Any:
+    """The sum of elements, over some axes or all.
+
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+      dtype: element type of the sum; default a's, integers widened.
+      out: must be None.
+      keepdims: keep the summed axes, with size 1.
+      initial: number the sum starts from.
+      where: mask of the elements that count.
+      promote_integers: whether narrow integers are widened to the default width.
+
+    Returns:
+      An array without the summed axes.
+
+    Source: NumPy, `numpy.sum`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.sum(onp.ones((2, 3)), axis=0)
+      Array([2., 2., 2.], dtype=float32)
+    """
+    return run(
+        _sum,
+        "sum",
+        a,
+        out,
+        where,
+        initial,
+        axis=axis,
+        keepdims=keepdims,
+        dtype=dtype,
+        promote=bool(promote_integers),
+    )
+
+
+@_fused
+def _prod(
+    x: Any, *given: Any, axis: Any, keepdims: bool, dtype: Any, promote: bool,
+    flags: Any = (False, False),
+) -> Any:
+    where, initial = _options(given, flags)
+
+    def multiply_up(v: Any, axes: Any) -> Any:
+        if _is_bool(v):
+            return lax_reductions.reduce_and(v, axes)
+        return lax_reductions.reduce_prod(v, axes)
+
+    return fold(
+        "prod",
+        x,
+        multiply_up,
+        axis=axis,
+        keepdims=keepdims,
+        dtype=dtype,
+        initial=initial,
+        where=where,
+        identity=_constant(1),
+        combine=lambda start, v: lax.bitwise_and(start, v) if _is_bool(v) else lax.mul(start, v),
+        promote=promote,
+        upcast=True,
+    )
+
+
+def prod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+    promote_integers: bool = True,
+) -> Any:
+    """The product of elements, over some axes or all.
+
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+      dtype: element type of the product; default a's, integers widened.
+      out: must be None.
+      keepdims: keep the reduced axes, with size 1.
+      initial: number the product starts from.
+      where: mask of the elements that count.
+      promote_integers: whether narrow integers are widened to the default width.
+
+    Source: NumPy, `numpy.prod`.
+    """
+    return run(
+        _prod,
+        "prod",
+        a,
+        out,
+        where,
+        initial,
+        axis=axis,
+        keepdims=keepdims,
+        dtype=dtype,
+        promote=bool(promote_integers),
+    )
+
+
+# -- extremes --------------------------------------------------------------------------
+
+
+def _extreme_fold(
+    name: str, reduce: Any, combine: Any, x: Any, given: Any, axis: Any,
+    keepdims: bool, flags: Any,
+) -> Any:
+    where, initial = _options(given, flags)
+    axes = axes_of(name, x, axis)
+    shape = aval_of(x).shape
+    if initial is None and 0 in [shape[a] for a in axes]:
+        raise ValueError(
+            f"zero-size array to reduction operation {name} which has no identity; "
+            f"numpy.{name} takes `initial` for arrays that may be empty"
+        )
+    if dtypes.kind(aval_of(x).dtype) == "c":
+        return _complex_extreme(name, x, axes, keepdims, where, initial)
+    return fold(
+        name,
+        x,
+        reduce,
+        axis=axis,
+        keepdims=keepdims,
+        initial=initial,
+        where=where,
+        combine=combine,
+    )
+
+
+def _complex_extreme(
+    name: str, x: Any, axes: Any, keepdims: bool, where: Any, initial: Any
+) -> Any:
+    """By real part, then by imaginary part; NaN wins."""
+    if where is not None or initial is not None:
+        raise NotImplementedError(
+            f"numpy.{name}: `where` and `initial` are for real arrays, got complex"
+        )
+    reduce = lax_reductions.reduce_max if name == "max" else lax_reductions.reduce_min
+    worst = -np.inf if name == "max" else np.inf
+    re, im = lax.real(x), lax.imag(x)
+    first = keep_dims(reduce(re, axes), x, axes)
+    first = promotion.full_shape(first, aval_of(x).shape)
+    chosen = lax.bitwise_or(lax.eq(re, first), lax.ne(re, re))
+    second = reduce(lax.select(chosen, im, families.full_like(im, worst)), axes)
+    out = lax.complex_(reduce(re, axes), second)
+    return keep_dims(out, x, axes) if keepdims else out
+
+
+@_fused
+def _max(x: Any, *given: Any, axis: Any, keepdims: bool, flags: Any = (False, False)) -> Any:
+    reduce = lax_reductions.reduce_max
+    return _extreme_fold("max", reduce, lax.max_, x, given, axis, keepdims, flags)
+
+
+@_fused
+def _min(x: Any, *given: Any, axis: Any, keepdims: bool, flags: Any = (False, False)) -> Any:
+    reduce = lax_reductions.reduce_min
+    return _extreme_fold("min", reduce, lax.min_, x, given, axis, keepdims, flags)
+
+
+def max(  # noqa: A001 - NumPy's name
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Any:
+    """The largest element, over some axes or all; NaN where there is one.
+
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+      out: must be None.
+      keepdims: keep the reduced axes, with size 1.
+      initial: least value of the result; needed for empty arrays and with `where`.
+      where: mask of the elements that count.
+
+    Raises:
+      ValueError: there is no element and no `initial`.
+
+    Source: NumPy, `numpy.max`.
+    """
+    return run(_max, "max", a, out, where, initial, axis=axis, keepdims=keepdims)
+
+
+def min(  # noqa: A001 - NumPy's name
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Any:
+    """The smallest element, over some axes or all; NaN where there is one.
+
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+      out: must be None.
+      keepdims: keep the reduced axes, with size 1.
+      initial: greatest value of the result; needed for empty arrays and with `where`.
+      where: mask of the elements that count.
+
+    Raises:
+      ValueError: there is no element and no `initial`.
+
+    Source: NumPy, `numpy.min`.
+    """
+    return run(_min, "min", a, out, where, initial, axis=axis, keepdims=keepdims)
+
+
+@program(1, name="ptp")
+def _ptp(a: Any, *, axis: Any, keepdims: bool) -> Any:
+    high = max(a, axis=axis, keepdims=keepdims)
+    return lax.sub(high, min(a, axis=axis, keepdims=keepdims))
+
+
+def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
+    """The largest element less the smallest, over some axes or all.
+
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+      out: must be None.
+      keepdims: keep the reduced axes, with size 1.
+
+    Source: NumPy, `numpy.ptp`.
+    """
+    promotion.check_arraylike("ptp", a)
+    promotion.check_out("ptp", out)
+    return _ptp(a, axis=static_axis(axis), keepdims=bool(keepdims))
+
+
+# -- truth -----------------------------------------------------------------------------
+
+
+def _truth_fold(name: str, reduce: Any, identity: bool, combine: Any) -> Any:
+    def folded(
+        x: Any, *given: Any, axis: Any, keepdims: bool, flags: Any = (False, False)
+    ) -> Any:
+        where, _ = _options(given, flags)
+        return fold(
+            name,
+            logic.truth(x),
+            reduce,
+            axis=axis,
+            keepdims=keepdims,
+            where=where,
+            identity=_constant(identity),
+            combine=combine,
+        )
+
+    folded.__name__ = name
+    return _fused(folded)
+
+
+_all = _truth_fold("all", lax_reductions.reduce_and, True, lax.bitwise_and)
+_any = _truth_fold("any", lax_reductions.reduce_or, False, lax.bitwise_or)
+
+
+def all(  # noqa: A001 - NumPy's name
+    a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
+) -> Any:
+    """Whether all elements are true, over some axes or all; zero is false.
+
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+      out: must be None.
+      keepdims: keep the reduced axes, with size 1.
+      where: mask of the elements that count.
+
+    Source: NumPy, `numpy.all`.
+    """
+    return run(_all, "all", a, out, where, None, axis=axis, keepdims=keepdims)
+
+
+def any(  # noqa: A001 - NumPy's name
+    a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
+) -> Any:
+    """Whether any element is true, over some axes or all; zero is false.
+
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+      out: must be None.
+      keepdims: keep the reduced axes, with size 1.
+      where: mask of the elements that count.
+
+    Source: NumPy, `numpy.any`.
+    """
+    return run(_any, "any", a, out, where, None, axis=axis, keepdims=keepdims)
+
+
+@program(1, name="count_nonzero")
+def _count(a: Any, *, axis: Any, keepdims: bool) -> Any:
+    return sum(logic.truth(a), axis=axis, keepdims=keepdims)
+
+
+def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """How many elements are not zero, over some axes or all.
+
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+      keepdims: keep the reduced axes, with size 1.
+
+    Source: NumPy, `numpy.count_nonzero`.
+    """
+    promotion.check_arraylike("count_nonzero", a)
+    return _count(a, axis=static_axis(axis), keepdims=bool(keepdims))
+
+
+# -- means and spreads -----------------------------------------------------------------
+
+
+def _count_of(name: str, x: Any, axes: Any, where: Any, dtype: Any, keepdims: bool) -> Any:
+    """How many elements enter each result: a literal, or an array with `where`."""
+    if where is None:
+        total = math.prod([aval_of(x).shape[a] for a in axes])
+        return np.asarray(total).astype(dtype)[()]
+    shape = promotion.result_shape(name, [aval_of(x).shape, aval_of(where).shape])
+    mask = promotion.full_shape(logic.truth(where), shape)
+    return _sum(mask, axis=axes, keepdims=keepdims, dtype=dtype, promote=True)
+
+
+def _mean_dtypes(name: str, x: Any, dtype: Any) -> tuple[Any, Any]:
+    """The dtype of the result and that of the work."""
+    kind = aval_of(x).dtype
+    kind = dtypes.to_inexact_dtype(kind) if dtype is None else dtypes.check_user_dtype(dtype, name)
+    return kind, _upcast(kind)
+
+
+@_fused
+def _mean(
+    x: Any, *given: Any, axis: Any, keepdims: bool, dtype: Any, flags: Any = (False, False)
+) -> Any:
+    where, _ = _options(given, flags)
+    kind, working = _mean_dtypes("mean", x, dtype)
+    axes = axes_of("mean", x, axis)
+    n = _count_of("mean", x, axes, where, working, keepdims)
+    x = promotion.cast(x, working, False)
+    args = () if where is None else (where,)
+    total = _sum(
+        x, *args, axis=axes, keepdims=keepdims, dtype=working, promote=True, flags=flags
+    )
+    if dtypes.kind(working) in "iu":
+        return lax.div(total, n)
+    return promotion.cast(lax.div(total, n), kind, False)
+
+
+def mean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+) -> Any:
+    """The arithmetic mean of elements, over some axes or all.
+
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+      dtype: element type of the mean; default a's, floats for integers.
+      out: must be None.
+      keepdims: keep the reduced axes, with size 1.
+      where: mask of the elements that count.
+
+    Returns:
+      An array; NaN where no element counts.
+
+    Source: NumPy, `numpy.mean`.
+    """
+    return run(_mean, "mean", a, out, where, None, axis=axis, keepdims=keepdims, dtype=dtype)
+
+
+def _centered_square(x: Any) -> Any:
+    if dtypes.kind(aval_of(x).dtype) != "c":
+        return lax.square(x)
+    return lax.add(lax.square(lax.real(x)), lax.square(lax.imag(x)))
+
+
+@_fused
+def _var(
+    x: Any, *given: Any, axis: Any, keepdims: bool, dtype: Any, ddof: Any,
+    has_mean: bool = False, flags: Any = (False, False),
+) -> Any:
+    known_mean = None
+    if has_mean:
+        known_mean, *rest = given
+        given = tuple(rest)
+    where, _ = _options(given, flags)
+    axes = axes_of("var", x, axis)
+    own = dtypes.to_inexact_dtype(aval_of(x).dtype)
+    working, kind = own, dtypes.real_dtype(own)
+    if dtype is not None:
+        kind = dtypes.check_user_dtype(dtype, "var")
+        if dtypes.kind(kind) != "c" and dtypes.kind(own) == "c":
+            raise ValueError(
+                f"numpy.var: dtype must be complex for complex arrays, got {kind}; take "
+                "the real part first"
+            )
+        working = dtypes.lattice_result((own, False), (kind, False))[0]
+        kind = dtypes.real_dtype(kind)
+    working = _upcast(working)
+    real = dtypes.real_dtype(working)
+    x = promotion.cast(x, working, False)
+    args = () if where is None else (where,)
+    center = known_mean
+    if center is None:
+        center = _mean(x, *args, axis=axes, keepdims=True, dtype=working, flags=flags)
+    center = promotion.cast(center, working, False)
+    gap = lax.sub(*promotion.broadcast("var", (x, center)))
+    n = _count_of("var", x, axes, where, real, keepdims)
+    n = lax.sub(n, np.asarray(ddof, real)[()]) if where is not None else n - np.asarray(ddof, real)[()]
+    total = _sum(
+        _centered_square(gap), *args, axis=axes, keepdims=keepdims, dtype=real,
+        promote=True, flags=flags,
+    )
+    if where is None and n <= 0:
+        out = families.full_like(total, np.nan)
+    elif where is None:
+        out = lax.div(total, n)
+    else:
+        enough = lax.gt(n, promotion.scalar(0, n))
+        shape = aval_of(total).shape
+        out = lax.div(total, promotion.full_shape(n, shape))
+        missing = promotion.full_shape(promotion.scalar(np.nan, total), shape)
+        out = lax.select(promotion.full_shape(enough, shape), out, missing)
+    return promotion.cast(out, kind, False)
+
+
+def _spread(
+    name: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, keepdims: Any,
+    where: Any, mean: Any, correction: Any, final: Any,
+) -> Any:
+    promotion.check_arraylike(name, a)
+    promotion.check_optional(name, where, mean)
+    promotion.check_out(name, out)
+    if correction is not None:
+        if ddof != 0:
+            raise ValueError(
+                f"numpy.{name}: ddof and correction can't be provided simultaneously; "
+                "they are two names of one number"
+            )
+        ddof = correction
+    given = [v for v in (mean, where) if v is not None]
+    return final(
+        a,
+        *given,
+        axis=static_axis(axis),
+        keepdims=bool(keepdims),
+        dtype=dtype,
+        ddof=ddof,
+        has_mean=mean is not None,
+        flags=(where is not None, False),
+    )
+
+
+@_fused
+def _std(x: Any, *given: Any, **options: Any) -> Any:
+    return lax.sqrt(_var(x, *given, **options))
+
+
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    mean: Any = None,
+    correction: Any = None,
+) -> Any:
+    """The variance of elements, over some axes or all.
+
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+      dtype: element type of the result; default a's, floats for integers.
+      out: must be None.
+      ddof: what is taken from the number of elements in the divisor.
+      keepdims: keep the reduced axes, with size 1.
+      where: mask of the elements that count.
+      mean: the mean, where it is known, with the reduced axes kept.
+      correction: another name of `ddof`.
+
+    Returns:
+      A real array; NaN where the divisor is not positive.
+
+    Source: NumPy, `numpy.var`.
+    """
+    return _spread(
+        "var", a, axis, dtype, out, ddof, keepdims, where, mean, correction, _var
+    )
+
+
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    mean: Any = None,
+    correction: Any = None,
+) -> Any:
+    """The standard deviation of elements, over some axes or all.
+
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+      dtype: element type of the result; default a's, floats for integers.
+      out: must be None.
+      ddof: what is taken from the number of elements in the divisor.
+      keepdims: keep the reduced axes, with size 1.
+      where: mask of the elements that count.
+      mean: the mean, where it is known, with the reduced axes kept.
+      correction: another name of `ddof`.
+
+    Source: NumPy, `numpy.std`.
+    """
+    return _spread(
+        "std", a, axis, dtype, out, ddof, keepdims, where, mean, correction, _std
+    )
+
+
+# -- positions -------------------------------------------------------------------------
+
+
+def _position_of(name: str, find: Any) -> Any:
+    @program(1, name=name)
+    def position(a: Any, *, axis: Any, keepdims: bool) -> Any:
+        x = a
+        rank = aval_of(x).ndim
+        if axis is None:
+            x = shaping.reshape(x, (aval_of(x).size,))
+        index = 0 if axis is None else sizes_.canonicalize_axis(axis, rank, f"numpy.{name}")
+        if aval_of(x).shape[index] == 0:
+            raise ValueError(
+                f"attempt to get {name} of an empty sequence; numpy.{name} needs at "
+                "least one element"
+            )
+        out = find(x, index, dtypes.canonicalize_dtype(int))
+        if not keepdims:
+            return out
+        axes = tuple(range(rank)) if axis is None else (index,)
+        return keep_dims(out, a, axes)
+
+    def call(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Any:
+        promotion.check_arraylike(name, a)
+        promotion.check_out(name, out)
+        return position(a, axis=static_axis(axis), keepdims=bool(keepdims))
+
+    call.__name__ = call.__qualname__ = name
+    which = "largest" if name.endswith("max") else "smallest"
+    call.__doc__ = f"""The position of the {which} element along an axis.
+
+    Args:
+      a: array or number.
+      axis: the axis; None for the position in the flattened array.
+      out: must be None.
+      keepdims: keep the reduced axis, with size 1.
+
+    Returns:
+      An integer array: the first position of equals; NaN counts as {which}.
+
+    Raises:
+      ValueError: there are no elements.
+
+    Source: NumPy, `numpy.{name}`.
+    """
+    return call
+
+
+argmax = _position_of("argmax", lax_reductions.argmax)
+argmin = _position_of("argmin", lax_reductions.argmin)

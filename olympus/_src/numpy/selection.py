@@ -1,0 +1,329 @@
+"""Choosing elements: where, select, triangles, diagonals."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import families, joining, shaping
+from olympus._src.lax import sizes as sizes_
+from olympus._src.numpy import logic, promotion, search
+from olympus._src.numpy.promotion import aval_of, check_arraylike, program
+
+
+@program(3, name="where")
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    mask = logic.truth(condition)
+    x, y = promotion.promote_dtypes(x, y)
+    shape = promotion.result_shape("where", [aval_of(v).shape for v in (mask, x, y)])
+    if aval_of(mask).ndim:
+        mask = promotion.full_shape(mask, shape)
+    x, y = (promotion.full_shape(v, shape) if aval_of(v).ndim else v for v in (x, y))
+    out = lax.select_n(mask, y, x)
+    return promotion.full_shape(out, shape)
+
+
+def where(
+    condition: Any,
+    x: Any = None,
+    y: Any = None,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Any:
+    """Elements of `x` where the condition holds, of `y` elsewhere.
+
+    Args:
+      condition: array of truth values.
+      x, y: arrays or numbers that broadcast against it. Without them the result is
+        `nonzero(condition, size=size, fill_value=fill_value)`.
+      size, fill_value: see `nonzero`.
+
+    Returns:
+      An array of the dtype that x and y promote to.
+
+    Raises:
+      ValueError: only one of x and y is given, or `size` with them.
+
+    Source: NumPy, `numpy.where`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> x = onp.arange(4)
+      >>> onp.where(x > 1, x, 0)
+      Array([0, 0, 2, 3], dtype=int32)
+    """
+    if x is None and y is None:
+        check_arraylike("where", condition)
+        return search.nonzero(condition, size=size, fill_value=fill_value)
+    check_arraylike("where", condition, x, y)
+    if size is not None or fill_value is not None:
+        raise ValueError(
+            "numpy.where: size and fill_value belong to the call with one argument, got "
+            "them with three"
+        )
+    return _where(condition, x, y)
+
+
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """For each element the first choice whose condition holds.
+
+    Args:
+      condlist: sequence of boolean arrays.
+      choicelist: sequence of arrays, one for each condition.
+      default: what elements get where no condition holds.
+
+    Raises:
+      ValueError: the sequences differ in length, or are empty.
+
+    Source: NumPy, `numpy.select`.
+    """
+    if len(condlist) != len(choicelist) or not len(condlist):
+        raise ValueError(
+            "numpy.select: condlist must have as many entries as choicelist and at least "
+            f"one, got {len(condlist)} and {len(choicelist)}"
+        )
+    check_arraylike("select", *condlist, *choicelist, default)
+    return _select(*condlist, *choicelist, default, count=len(condlist))
+
+
+@promotion.evaluate.fuse
+def _select(*args: Any, count: int) -> Any:
+    conditions = args[:count]
+    *choices, out = promotion.promote_dtypes(*args[count:])
+    for condition, choice in zip(conditions[::-1], choices[::-1], strict=True):
+        out = _where(condition, choice, out)
+    return out
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    """For each element the function (or number) of the last condition that holds.
+
+    Args:
+      x: array.
+      condlist: boolean arrays of x's shape.
+      funclist: a function or number for each condition; one more is the default.
+      *args, **kw: passed on to the functions.
+
+    Raises:
+      ValueError: the numbers of conditions and functions do not fit.
+
+    Source: NumPy, `numpy.piecewise`.
+    """
+    check_arraylike("piecewise", x)
+    conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    if len(funclist) not in (len(conditions), len(conditions) + 1):
+        raise ValueError(
+            f"numpy.piecewise: with {len(conditions)} condition(s), either "
+            f"{len(conditions)} or {len(conditions) + 1} functions are expected, got "
+            f"{len(funclist)}"
+        )
+    functions = list(funclist)
+    default = functions.pop() if len(functions) > len(conditions) else 0
+    dtype = aval_of(x).dtype
+
+    def value(f: Any) -> Any:
+        out = f(x, *args, **kw) if callable(f) else f
+        return promotion.cast(out, dtype, False)
+
+    out = value(default)
+    for condition, f in zip(conditions, functions, strict=True):
+        out = _where(condition, value(f), out)
+    return promotion.full_shape(out, aval_of(x).shape)
+
+
+# -- triangles and diagonals -----------------------------------------------------------
+
+
+@program(1, name="triangle")
+def _triangle(m: Any, *, k: int, lower: bool) -> Any:
+    sizes = aval_of(m).shape
+    if len(sizes) < 2:
+        raise ValueError(
+            f"numpy.{'tril' if lower else 'triu'}: m must have at least two axes, got "
+            f"{aval_of(m).short()}"
+        )
+    rows = shaping.broadcasted_iota(np.int32, sizes[-2:], 0)
+    columns = shaping.broadcasted_iota(np.int32, sizes[-2:], 1)
+    offset = np.int32(k if lower else k - 1)
+    inside = lax.ge(lax.add(rows, offset), columns)
+    inside = promotion.full_shape(inside if lower else lax.bitwise_not(inside), sizes)
+    return lax.select(inside, m, families.full_like(m, 0))
+
+
+def tril(m: Any, k: int = 0) -> Any:
+    """The array with zeros above a diagonal of its last two axes.
+
+    Args:
+      m: array [..., rows, columns].
+      k: which diagonal; positive ones lie above the main one.
+
+    Source: NumPy, `numpy.tril`.
+    """
+    check_arraylike("tril", m)
+    return _triangle(m, k=operator.index(k), lower=True)
+
+
+def triu(m: Any, k: int = 0) -> Any:
+    """The array with zeros below a diagonal of its last two axes.
+
+    Args:
+      m: array [..., rows, columns].
+      k: which diagonal; positive ones lie above the main one.
+
+    Source: NumPy, `numpy.triu`.
+    """
+    check_arraylike("triu", m)
+    return _triangle(m, k=operator.index(k), lower=False)
+
+
+@program(1, name="diagonal")
+def _diagonal(a: Any, *, offset: int, axis1: int, axis2: int) -> Any:
+    rank = aval_of(a).ndim
+    i = sizes_.canonicalize_axis(axis1, rank, "numpy.diagonal")
+    j = sizes_.canonicalize_axis(axis2, rank, "numpy.diagonal")
+    if i == j:
+        raise ValueError("numpy.diagonal: axis1 and axis2 must differ")
+    order = [d for d in range(rank) if d not in (i, j)]
+    x = shaping.transpose(a, (*order, i, j))
+    *lead, rows, columns = aval_of(x).shape
+    first_row, first_column = max(-offset, 0), max(offset, 0)
+    length = max(0, min(rows - first_row, columns - first_column))
+    # Laid out in one line, the diagonal's elements are at equal distances.
+    flat = shaping.reshape(x, (*lead, rows * columns))
+    start = first_row * columns + first_column
+    if not length:
+        return joining.slice_in_dim(flat, 0, 0, axis=len(lead))
+    stop = start + (length - 1) * (columns + 1) + 1
+    return joining.slice_in_dim(flat, start, stop, columns + 1, axis=len(lead))
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """The diagonal of two axes, along a new last axis.
+
+    Args:
+      a: array of at least two axes.
+      offset: which diagonal; positive ones lie above the main one.
+      axis1, axis2: the rows' and columns' axes.
+
+    Source: NumPy, `numpy.diagonal`.
+    """
+    check_arraylike("diagonal", a)
+    return _diagonal(a, offset=operator.index(offset), axis1=axis1, axis2=axis2)
+
+
+def diag(v: Any, k: int = 0) -> Any:
+    """A matrix with a vector on a diagonal; or the diagonal of a matrix.
+
+    Args:
+      v: array of one or two axes.
+      k: which diagonal; positive ones lie above the main one.
+
+    Raises:
+      ValueError: `v` has another number of axes.
+
+    Source: NumPy, `numpy.diag`.
+    """
+    check_arraylike("diag", v)
+    if aval_of(v).ndim == 2:
+        return diagonal(v, k)
+    if aval_of(v).ndim != 1:
+        raise ValueError(f"numpy.diag: v must have one or two axes, got {aval_of(v).short()}")
+    return _diag(v, k=operator.index(k))
+
+
+@program(1, name="diag")
+def _diag(v: Any, *, k: int) -> Any:
+    n = aval_of(v).shape[0] + abs(k)
+    padded = joining.pad(v, promotion.scalar(0, v), [(max(k, 0), max(-k, 0), 0)])
+    rows = shaping.broadcasted_iota(np.int32, (n, n), 0)
+    columns = shaping.broadcasted_iota(np.int32, (n, n), 1)
+    on = lax.eq(lax.add(rows, np.int32(k)), columns)
+    wide = shaping.broadcast_in_dim(padded, (n, n), (1,))
+    return lax.select(on, wide, families.full_like(wide, 0))
+
+
+def diagflat(v: Any, k: int = 0) -> Any:
+    """A matrix with the flattened array on a diagonal.
+
+    Args:
+      v: array.
+      k: which diagonal; positive ones lie above the main one.
+
+    Source: NumPy, `numpy.diagflat`.
+    """
+    check_arraylike("diagflat", v)
+    return _diagflat(v, k=operator.index(k))
+
+
+@program(1, name="diagflat")
+def _diagflat(v: Any, *, k: int) -> Any:
+    return _diag(shaping.reshape(v, (aval_of(v).size,)), k=k)
+
+
+def extract(
+    condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0
+) -> Any:
+    """The elements where a condition holds, along one axis.
+
+    Args:
+      condition: array of truth values.
+      arr: array of as many elements.
+      size: length of the result; needed while tracing.
+      fill_value: what fills the result where fewer elements are found.
+
+    Source: NumPy, `numpy.extract`.
+    """
+    return search.compress(
+        _raveled(condition), _raveled(arr), size=size, fill_value=fill_value
+    )
+
+
+def _raveled(x: Any) -> Any:
+    check_arraylike("extract", x)
+    return shaping.reshape(promotion.evaluate.as_array(x) if not hasattr(x, "aval") else x, (aval_of(x).size,))
+
+
+def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
+    """For each element the choice that its index names.
+
+    Args:
+      a: integer array.
+      choices: sequence of arrays that broadcast against it.
+      out: must be None.
+      mode: "wrap" or "clip" for indices out of range; "raise" needs known indices.
+
+    Source: NumPy, `numpy.choose`.
+    """
+    promotion.check_out("choose", out)
+    check_arraylike("choose", a, *choices)
+    if dtypes.kind(aval_of(a).dtype) not in "iu":
+        raise ValueError(f"numpy.choose: a must be of integers, got {aval_of(a).short()}")
+    if mode == "raise":
+        known = np.asarray(a)  # a traced one says that it has no value
+        if known.size and (known.min() < 0 or known.max() >= len(choices)):
+            raise ValueError(
+                f"numpy.choose: indices must be within 0 and {len(choices) - 1}; pass "
+                "mode='wrap' or mode='clip'"
+            )
+    return _choose(a, *choices, mode=mode)
+
+
+@promotion.evaluate.fuse
+def _choose(a: Any, *choices: Any, mode: str) -> Any:
+    n = len(choices)
+    a = lax.convert(a, np.dtype(np.int32), False)
+    if mode == "wrap":
+        rest = lax.rem(a, np.int32(n))
+        a = lax.select(lax.lt(rest, np.int32(0)), lax.add(rest, np.int32(n)), rest)
+    else:
+        a = lax.min_(lax.max_(a, np.int32(0)), np.int32(n - 1))
+    values = promotion.promote_dtypes(*choices)
+    shape = promotion.result_shape("choose", [aval_of(x).shape for x in (a, *values)])
+    a, *values = [promotion.full_shape(x, shape) for x in (a, *values)]
+    return lax.select_n(a, *values)

@@ -1,0 +1,455 @@
+"""Slices at given positions: take, take_along_axis, and grids of positions."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes
+from olympus._src.interpreters import evaluate
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import shaping
+from olympus._src.lax import sizes as sizes_
+from olympus._src.numpy import at, creation, indexing, promotion
+from olympus._src.numpy.promotion import aval_of, check_arraylike
+
+
+def _as_array(x: Any) -> Any:
+    return x if hasattr(x, "aval") else evaluate.as_array(x)
+
+
+def _check_indices(name: str, indices: Any) -> None:
+    if dtypes.kind(aval_of(indices).dtype) not in "iu":
+        raise TypeError(
+            f"numpy.{name}: indices must be of integer type, got "
+            f"{aval_of(indices).short()}; convert them with astype"
+        )
+
+
+def take(
+    a: Any,
+    indices: Any,
+    axis: int | None = None,
+    out: None = None,
+    mode: str | None = None,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    fill_value: Any = None,
+) -> Any:
+    """Slices of an array at positions of an axis.
+
+    Args:
+      a: array.
+      indices: integer array of positions; negative ones count from the end.
+      axis: the axis; None for the flattened array.
+      out: must be None.
+      mode: what positions out of range give: "fill" (default) NaN or the lowest
+        integer, "clip" the nearest, "wrap" positions counted around.
+      unique_indices, indices_are_sorted: promises about the positions.
+      fill_value: what "fill" gives instead.
+
+    Returns:
+      An array with the axes of `indices` in place of the axis.
+
+    Raises:
+      TypeError: positions are no integers.
+      NotImplementedError: mode "raise".
+
+    Source: NumPy, `numpy.take`.
+    """
+    promotion.check_out("take", out)
+    check_arraylike("take", a, indices)
+    _check_indices("take", indices)
+    x = _as_array(a)
+    if axis is None:
+        axis, x = 0, shaping.reshape(x, (aval_of(a).size,))
+    axis = sizes_.canonicalize_axis(axis, aval_of(x).ndim, "numpy.take")
+    length = aval_of(x).shape[axis]
+    if mode == "raise":
+        raise NotImplementedError(
+            "numpy.take: mode 'raise' cannot be, since programs raise no errors; use "
+            "'fill', 'clip' or 'wrap'"
+        )
+    if mode == "wrap":
+        indices, mode = _wrapped(indices, length), "promise_in_bounds"
+    elif mode == "clip":  # here a negative position is out of range, as in NumPy
+        zero = promotion.scalar(0, indices)
+        indices = lax.max_(_as_array(indices), zero)
+    return indexing.take(
+        x,
+        (slice(None),) * axis + (indices,),
+        mode=mode or "fill",
+        fill_value=fill_value,
+        unique_indices=unique_indices,
+        indices_are_sorted=indices_are_sorted,
+    )
+
+
+def _wrapped(indices: Any, length: int) -> Any:
+    kind = aval_of(indices).dtype
+    rest = lax.rem(_as_array(indices), kind.type(max(length, 1)))
+    below = lax.lt(rest, kind.type(0))
+    return lax.select(below, lax.add(rest, kind.type(length)), rest)
+
+
+def take_along_axis(
+    arr: Any,
+    indices: Any,
+    axis: int | None = -1,
+    mode: str | None = None,
+    fill_value: Any = None,
+    *,
+    wrap_negative_indices: bool = True,
+) -> Any:
+    """For each line along an axis, its elements at positions of its own.
+
+    Args:
+      arr: array.
+      indices: integer array that broadcasts against `arr` but for the axis.
+      axis: the axis; None for the flattened array.
+      mode: as in `take`.
+      fill_value: what "fill" gives for positions out of range.
+      wrap_negative_indices: must be True.
+
+    Source: NumPy, `numpy.take_along_axis`.
+    """
+    del wrap_negative_indices
+    check_arraylike("take_along_axis", arr, indices)
+    _check_indices("take_along_axis", indices)
+    x = _as_array(arr)
+    if axis is None:
+        if aval_of(indices).ndim != 1:
+            raise ValueError(
+                "take_along_axis indices must be 1D if axis=None, got "
+                f"{aval_of(indices).short()}"
+            )
+        return take(x, indices, mode=mode, fill_value=fill_value)
+    places, shape = _along(x, _as_array(indices), axis, "take_along_axis")
+    del shape
+    return indexing.take(x, places, mode=mode or "fill", fill_value=fill_value)
+
+
+def _along(x: Any, indices: Any, axis: int, name: str) -> tuple[Any, Any]:
+    """An index for each axis: the given positions, and every line's own place."""
+    rank = aval_of(x).ndim
+    if aval_of(indices).ndim != rank:
+        raise ValueError(
+            f"indices and arr must have the same number of dimensions; {rank} vs. "
+            f"{aval_of(indices).ndim}; numpy.{name}"
+        )
+    axis = sizes_.canonicalize_axis(axis, rank, f"numpy.{name}")
+    lines = list(aval_of(x).shape)
+    lines[axis] = 1
+    own = list(aval_of(indices).shape)
+    length, own[axis] = own[axis], 1
+    shape = list(promotion.result_shape(name, [tuple(lines), tuple(own)]))
+    shape[axis] = length
+    places: list[Any] = []
+    for i, size in enumerate(shape):
+        if i == axis:
+            places.append(promotion.full_shape(indices, tuple(shape)))
+        elif aval_of(x).shape[i] == 1:
+            places.append(np.zeros([1] * rank, np.int32))
+        else:
+            sizes = [1] * rank
+            sizes[i] = size
+            places.append(np.arange(size, dtype=np.int32).reshape(sizes))
+    return tuple(places), shape
+
+
+def put_along_axis(
+    arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *, mode: str | None = None
+) -> Any:
+    """The array with values written, on each line along an axis, at its own positions.
+
+    Args:
+      arr: array.
+      indices: integer array that broadcasts against `arr` but for the axis.
+      values: what is written; broadcasts against the positions.
+      axis: the axis; None for the flattened array.
+      inplace: must be False: arrays are never changed in place.
+      mode: what happens to positions out of range; see `Array.at`.
+
+    Source: NumPy, `numpy.put_along_axis`.
+    """
+    if inplace:
+        raise ValueError(
+            "numpy.put_along_axis: inplace must be False, since arrays are never changed "
+            "in place; use the returned array"
+        )
+    check_arraylike("put_along_axis", arr, indices, values)
+    x = _as_array(arr)
+    if axis is None:
+        flat = shaping.reshape(x, (aval_of(x).size,))
+        out = at.IndexUpdateHelper(flat)[indices].set(values, mode=mode)
+        return shaping.reshape(out, aval_of(x).shape)
+    places, shape = _along(x, _as_array(indices), axis, "put_along_axis")
+    values = promotion.full_shape(_as_array(values), tuple(shape))
+    return at.IndexUpdateHelper(x)[places].set(values, mode=mode)
+
+
+# -- positions -------------------------------------------------------------------------
+
+
+def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+    """Positions in a flattened array as positions along each axis.
+
+    Args:
+      indices: integer array.
+      shape: sizes of the axes.
+
+    Returns:
+      An array for each axis; positions out of range are clipped.
+
+    Source: NumPy, `numpy.unravel_index`.
+    """
+    check_arraylike("unravel_index", indices)
+    sizes = sizes_.canonicalize_shape(shape)
+    return tuple(_unravel(indices, shape=sizes))
+
+
+@promotion.program(1, name="unravel_index")
+def _unravel(indices: Any, *, shape: tuple[int, ...]) -> Any:
+    kind = aval_of(indices).dtype
+    total = int(np.prod(shape, dtype=np.int64))
+    negative = lax.lt(indices, kind.type(0))
+    flat = lax.select(negative, lax.add(indices, kind.type(total)), indices)
+    flat = lax.min_(lax.max_(flat, kind.type(0)), kind.type(max(total - 1, 0)))
+    outs = []
+    for size in reversed(shape):
+        outs.append(lax.rem(flat, kind.type(max(size, 1))))
+        flat = lax.div(flat, kind.type(max(size, 1)))
+    return outs[::-1]
+
+
+def ravel_multi_index(
+    multi_index: Any, dims: Any, mode: str = "raise", order: str = "C", *, dtype: Any = None
+) -> Any:
+    """Positions along each axis as positions in the flattened array.
+
+    Args:
+      multi_index: an integer array for each axis.
+      dims: sizes of the axes.
+      mode: "raise" (needs known positions), "clip" or "wrap" out of range.
+      order: "C" or "F".
+      dtype: integer dtype of the result.
+
+    Source: NumPy, `numpy.ravel_multi_index`.
+    """
+    sizes = sizes_.canonicalize_shape(dims)
+    check_arraylike("ravel_multi_index", *multi_index)
+    if len(multi_index) != len(sizes):
+        raise ValueError(
+            f"numpy.ravel_multi_index: expected an index for each of {len(sizes)} axes, "
+            f"got {len(multi_index)}"
+        )
+    if mode == "raise":
+        for i, size in zip(multi_index, sizes, strict=True):
+            known = np.asarray(i)  # a traced one says that it has no value
+            if ((known < 0) | (known >= size)).any():
+                raise ValueError(
+                    "invalid entry in coordinates array; numpy.ravel_multi_index takes "
+                    "mode='clip' or mode='wrap' for positions out of range"
+                )
+    kind = dtypes.canonicalize_dtype(int) if dtype is None else dtypes.check_user_dtype(dtype, "ravel_multi_index")
+    return _ravel_multi(*multi_index, dims=sizes, mode=mode, order=order, kind=kind)
+
+
+@evaluate.fuse
+def _ravel_multi(*positions: Any, dims: Any, mode: str, order: str, kind: Any) -> Any:
+    one = kind.type
+    steps = [one(int(np.prod(dims[i + 1 :], dtype=np.int64))) for i in range(len(dims))]
+    if order == "F":
+        steps = [one(int(np.prod(dims[:i], dtype=np.int64))) for i in range(len(dims))]
+    total = None
+    for i, size, step in zip(positions, dims, steps, strict=True):
+        i = promotion.cast(i, kind, False)
+        if mode == "clip":
+            i = lax.min_(lax.max_(i, one(0)), one(size - 1))
+        elif mode == "wrap":
+            rest = lax.rem(i, one(size))
+            i = lax.select(lax.lt(rest, one(0)), lax.add(rest, one(size)), rest)
+        term = lax.mul(i, step)
+        total = term if total is None else lax.add(*promotion.broadcast("ravel_multi_index", (total, term)))
+    return total
+
+
+def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
+    """The positions of a grid: for each axis an array of positions along it.
+
+    Args:
+      dimensions: sizes of the axes.
+      dtype: element type; default the default integer.
+      sparse: a tuple of arrays with one long axis each, in place of full ones.
+
+    Source: NumPy, `numpy.indices`.
+    """
+    kind = dtypes.check_user_dtype(int if dtype is None else dtype, "indices")
+    sizes = sizes_.canonicalize_shape(dimensions)
+    grid = np.indices(sizes, kind, sparse=sparse)
+    if sparse:
+        return tuple([creation.asarray(g) for g in grid])
+    return creation.asarray(grid)
+
+
+def ix_(*args: Any) -> tuple[Any, ...]:
+    """Index arrays for the open grid of several sequences of positions.
+
+    Args:
+      *args: vectors of integers or booleans.
+
+    Source: NumPy, `numpy.ix_`.
+    """
+    check_arraylike("ix_", *args)
+    outs = []
+    for i, x in enumerate(args):
+        if aval_of(x).ndim != 1:
+            raise ValueError(
+                f"numpy.ix_: arguments must be vectors, got {aval_of(x).short()}"
+            )
+        if aval_of(x).dtype == np.bool_:
+            x = creation.asarray(np.nonzero(np.asarray(x))[0])
+        sizes = [1] * len(args)
+        sizes[i] = aval_of(x).shape[0]
+        outs.append(shaping.reshape(_as_array(x), tuple(sizes)))
+    return tuple(outs)
+
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Any]:
+    """The coordinates of a grid from the coordinates of its axes.
+
+    Args:
+      *xi: vectors of coordinates.
+      copy: must be True.
+      sparse: arrays with one long axis each, in place of full ones.
+      indexing: "xy" for the first two axes in cartesian order, "ij" for matrix order.
+
+    Returns:
+      A list of arrays, one for each vector.
+
+    Source: NumPy, `numpy.meshgrid`.
+    """
+    check_arraylike("meshgrid", *xi)
+    if not copy:
+        raise ValueError("numpy.meshgrid: copy must be True; arrays have no views")
+    if indexing not in ("xy", "ij"):
+        raise ValueError(
+            f"Valid values for indexing are 'xy' and 'ij', got {indexing}; numpy.meshgrid"
+        )
+    if any(aval_of(x).ndim > 1 for x in xi):
+        raise ValueError("Arguments to numpy.meshgrid must be 1D")
+    return list(_meshgrid(*xi, sparse=bool(sparse), swap=indexing == "xy")) if xi else []
+
+
+@evaluate.fuse
+def _meshgrid(*xi: Any, sparse: bool, swap: bool) -> Any:
+    lines = [promotion.full_shape(x, aval_of(x).shape or (1,)) for x in xi]
+    places = list(range(len(lines)))
+    if swap and len(lines) > 1:
+        places[:2] = [1, 0]
+    full = [1] * len(lines)
+    for x, i in zip(lines, places, strict=True):
+        full[i] = aval_of(x).shape[0]
+    outs = []
+    for x, i in zip(lines, places, strict=True):
+        sizes = list(full)
+        if sparse:
+            sizes = [n if j == i else 1 for j, n in enumerate(full)]
+        outs.append(shaping.broadcast_in_dim(x, tuple(sizes), (i,)))
+    return outs
+
+
+def _triangle_positions(name: str, lower: bool) -> Any:
+    def positions(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
+        rows = operator.index(n)
+        columns = rows if m is None else operator.index(m)
+        find = np.tril_indices if lower else np.triu_indices
+        kind = dtypes.canonicalize_dtype(int)
+        found = find(rows, operator.index(k), columns)
+        return tuple([creation.asarray(i.astype(kind)) for i in found])  # type: ignore[return-value]
+
+    positions.__name__ = positions.__qualname__ = name
+    side = "below" if lower else "above"
+    positions.__doc__ = f"""The positions on and {side} a diagonal of a matrix.
+
+    Args:
+      n, m: numbers of rows and columns; m defaults to n.
+      k: which diagonal; positive ones lie above the main one.
+
+    Returns:
+      The pair of the rows' and columns' numbers.
+
+    Source: NumPy, `numpy.{name}`.
+    """
+    return positions
+
+
+tril_indices = _triangle_positions("tril_indices", True)
+triu_indices = _triangle_positions("triu_indices", False)
+
+
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+    """The positions on and below a diagonal of a given matrix.
+
+    Args:
+      arr: array of two axes.
+      k: which diagonal.
+
+    Source: NumPy, `numpy.tril_indices_from`.
+    """
+    rows, columns = _matrix_shape("tril_indices_from", arr)
+    return tril_indices(rows, k, columns)
+
+
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+    """The positions on and above a diagonal of a given matrix.
+
+    Args:
+      arr: array of two axes.
+      k: which diagonal.
+
+    Source: NumPy, `numpy.triu_indices_from`.
+    """
+    rows, columns = _matrix_shape("triu_indices_from", arr)
+    return triu_indices(rows, k, columns)
+
+
+def _matrix_shape(name: str, arr: Any) -> tuple[int, int]:
+    check_arraylike(name, arr)
+    if aval_of(arr).ndim != 2:
+        raise ValueError(f"numpy.{name}: arr must have two axes, got {aval_of(arr).short()}")
+    return aval_of(arr).shape
+
+
+def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
+    """The positions of the main diagonal.
+
+    Args:
+      n: size of each axis.
+      ndim: number of axes.
+
+    Source: NumPy, `numpy.diag_indices`.
+    """
+    if n < 0:
+        raise ValueError(f"n argument to diag_indices must be nonnegative, got {n}")
+    return (creation.arange(n),) * ndim
+
+
+def diag_indices_from(arr: Any) -> tuple[Any, ...]:
+    """The positions of the main diagonal of a given array.
+
+    Args:
+      arr: array of equal sizes along all axes.
+
+    Source: NumPy, `numpy.diag_indices_from`.
+    """
+    check_arraylike("diag_indices_from", arr)
+    sizes = aval_of(arr).shape
+    if len(sizes) < 2 or len(set(sizes)) != 1:
+        raise ValueError(
+            "numpy.diag_indices_from: arr must have two or more axes of one size, got "
+            f"{aval_of(arr).short()}"
+        )
+    return diag_indices(sizes[0], len(sizes))

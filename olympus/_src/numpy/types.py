@@ -1,0 +1,182 @@
+"""What the numpy page says of dtypes: scalar types, families, limits, casts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes, scalar_types
+from olympus._src.core.trace import Array
+
+ndarray = Array
+finfo = dtypes.finfo
+iinfo = dtypes.iinfo
+issubdtype = dtypes.issubdtype
+promote_types = dtypes.promote_types
+dtype = np.dtype
+
+generic = np.generic
+number = np.number
+integer = np.integer
+signedinteger = np.signedinteger
+unsignedinteger = np.unsignedinteger
+inexact = np.inexact
+floating = np.floating
+complexfloating = np.complexfloating
+flexible = np.flexible
+character = np.character
+object_ = np.object_
+
+# Scalar types: each stands for its dtype, and called with a value makes an array.
+_types = scalar_types.scalar_types
+bool_ = _types["bool"]
+uint1 = _types["uint1"]
+uint2 = _types["uint2"]
+uint4 = _types["uint4"]
+uint8 = _types["uint8"]
+uint16 = _types["uint16"]
+uint32 = _types["uint32"]
+uint64 = _types["uint64"]
+int1 = _types["int1"]
+int2 = _types["int2"]
+int4 = _types["int4"]
+int8 = _types["int8"]
+int16 = _types["int16"]
+int32 = _types["int32"]
+int64 = _types["int64"]
+float4_e2m1fn = _types["float4_e2m1fn"]
+float6_e2m3fn = _types["float6_e2m3fn"]
+float6_e3m2fn = _types["float6_e3m2fn"]
+float8_e3m4 = _types["float8_e3m4"]
+float8_e4m3 = _types["float8_e4m3"]
+float8_e4m3fn = _types["float8_e4m3fn"]
+float8_e4m3b11fnuz = _types["float8_e4m3b11fnuz"]
+float8_e4m3fnuz = _types["float8_e4m3fnuz"]
+float8_e5m2 = _types["float8_e5m2"]
+float8_e5m2fnuz = _types["float8_e5m2fnuz"]
+float8_e8m0fnu = _types["float8_e8m0fnu"]
+bfloat16 = _types["bfloat16"]
+float16 = _types["float16"]
+float32 = _types["float32"]
+float64 = _types["float64"]
+complex64 = _types["complex64"]
+complex128 = _types["complex128"]
+int_ = int64
+uint = uint64
+float_ = double = float64
+single = float32
+complex_ = cdouble = complex128
+csingle = complex64
+
+# Constants.
+pi = np.pi
+e = np.e
+euler_gamma = np.euler_gamma
+inf = np.inf
+nan = np.nan
+newaxis = None
+
+
+def result_type(*args: Any) -> Any:
+    """The dtype that an operation on these arguments works in.
+
+    Args:
+      *args: arrays, numbers, dtypes or what stands for one.
+
+    Returns:
+      A `numpy.dtype`.
+
+    Raises:
+      TypePromotionError: they have no common dtype.
+
+    Source: NumPy, `numpy.result_type`, with a lattice of its own.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.result_type(onp.float16, 1.0)
+      dtype('float16')
+    """
+    return dtypes.result_type(*args)
+
+
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+    """Whether values of one dtype can be cast to another under a rule.
+
+    Args:
+      from_: a dtype, or an array.
+      to: a dtype.
+      casting: "no", "equiv", "safe", "same_kind" or "unsafe".
+
+    Source: NumPy, `numpy.can_cast`.
+    """
+    if hasattr(from_, "dtype") and not isinstance(from_, (np.dtype, type)):
+        from_ = from_.dtype
+    return np.can_cast(np.dtype(from_), np.dtype(to), casting=casting)
+
+
+_KINDS = {
+    "bool": "b",
+    "signed integer": "i",
+    "unsigned integer": "u",
+    "integral": "iu",
+    "real floating": "f",
+    "complex floating": "c",
+    "numeric": "iufc",
+}
+
+
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Whether a dtype is of a kind.
+
+    Args:
+      dtype: a dtype.
+      kind: a dtype, "bool", "signed integer", "unsigned integer", "integral",
+        "real floating", "complex floating", "numeric", or a tuple of them.
+
+    Raises:
+      ValueError: a kind that does not exist.
+      TypeError: `kind` is none of those.
+
+    Source: NumPy, `numpy.isdtype`.
+    """
+    found = dtypes.as_dtype(dtype)
+    options = kind if isinstance(kind, tuple) else (kind,)
+    return any([_is_of(found, option) for option in options])
+
+
+def _is_of(dtype: Any, kind: Any) -> bool:
+    if isinstance(kind, str):
+        if kind in _KINDS:
+            return dtypes.kind(dtype) in _KINDS[kind]
+        raise ValueError(
+            f"Unrecognized kind {kind!r}; numpy.isdtype takes {', '.join(_KINDS)}"
+        )
+    if isinstance(kind, np.dtype) or isinstance(kind, type):
+        return dtype == dtypes.as_dtype(kind)
+    raise TypeError(f"numpy.isdtype: kind must be a dtype or a name, got {kind!r}")
+
+
+def isscalar(element: Any) -> bool:
+    """Whether a value is a number, or an array without axes.
+
+    Args:
+      element: any value.
+
+    Source: NumPy, `numpy.isscalar`.
+    """
+    if np.isscalar(element):
+        return True
+    shape = getattr(element, "shape", None)
+    return shape == () and hasattr(element, "dtype")
+
+
+def iterable(y: Any) -> bool:
+    """Whether a value can be iterated over.
+
+    Args:
+      y: any value.
+
+    Source: NumPy, `numpy.iterable`.
+    """
+    return np.iterable(y)
