@@ -21,6 +21,22 @@ from olympus._src.random.continuous import (
     wald,
     weibull_min,
 )
+from olympus._src.random.discrete import (
+    binomial,
+    geometric,
+    multinomial,
+    poisson,
+)
+from olympus._src.random.gamma import (
+    beta,
+    chisquare,
+    dirichlet,
+    f,
+    gamma,
+    generalized_normal,
+    loggamma,
+    t,
+)
 from olympus._src.random.keys import (
     PRNGKey,
     clone,
@@ -32,6 +48,14 @@ from olympus._src.random.keys import (
     split,
     wrap_key_data,
 )
+from olympus._src.random.multivariate import (
+    ball,
+)
+from olympus._src.random.selection import (
+    categorical,
+    choice,
+    permutation,
+)
 from olympus._src.random.uniform import (
     bernoulli,
     bits,
@@ -42,28 +66,44 @@ from olympus._src.random.uniform import (
 
 __all__ = [
     "PRNGKey",
+    "ball",
     "bernoulli",
+    "beta",
+    "binomial",
     "bits",
+    "categorical",
     "cauchy",
+    "chisquare",
+    "choice",
     "clone",
+    "dirichlet",
     "double_sided_maxwell",
     "exponential",
+    "f",
     "fold_in",
+    "gamma",
+    "generalized_normal",
+    "geometric",
     "gumbel",
     "key",
     "key_data",
     "key_dtype",
     "key_impl",
     "laplace",
+    "loggamma",
     "logistic",
     "lognormal",
     "maxwell",
+    "multinomial",
     "normal",
     "pareto",
+    "permutation",
+    "poisson",
     "rademacher",
     "randint",
     "rayleigh",
     "split",
+    "t",
     "triangular",
     "truncated_normal",
     "uniform",

@@ -339,9 +339,9 @@ def _dce_debug_info(
 
 def expand(program: ir.Olympuspr) -> ir.Olympuspr:
     """Replaces equations whose primitive is lowered by decomposition."""
-    if not _needs_expansion(program):
-        return program
-    return program.derived("expanded", _expand)
+    while _needs_expansion(program):  # a decomposition may use others
+        program = program.derived("expanded", _expand)
+    return program
 
 
 def _needs_expansion(program: ir.Olympuspr) -> bool:

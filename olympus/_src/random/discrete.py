@@ -1,0 +1,470 @@
+"""Distributions of counts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals
+from olympus._src.higher_order import scan as scans
+from olympus._src.higher_order import while_loop as loops
+from olympus._src.interpreters import evaluate
+from olympus._src.lax import cumulative, reductions, shaping, special
+from olympus._src.lax import elementwise as ew
+from olympus._src.random import arguments, keys
+from olympus._src.random.arguments import as_dtype, filled, number
+from olympus._src.random.continuous import parameters
+from olympus._src.random.uniform import draw_uniform, split_in
+
+_BOOL = np.dtype(np.bool_)
+
+
+def _any(mask: Any) -> Any:
+    return reductions.reduce_or(mask, tuple(range(avals.aval_of(mask).ndim)))
+
+
+def _constant(value: Any, shape: Any, dtype: Any) -> Any:
+    return shaping.full(shape, number(value, dtype))
+
+
+class _Numbers:
+    """Numbers of one dtype, for formulas to stand beside arrays."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+
+    def __call__(self, value: float) -> Any:
+        return number(value, self.dtype)
+
+
+def _until_accepted(key: Any, trial: Any, shape: Any, dtype: Any) -> Any:
+    """What `trial(keys)` returns, per element from the first time it is accepted.
+
+    `trial(key, key)` returns values and whether each is accepted.
+    """
+
+    def unfinished(state: Any) -> Any:
+        return _any(ew.bitwise_not(state[1]))
+
+    def again(state: Any) -> Any:
+        out, done, key = state
+        key, first, second = split_in(key, 3)
+        value, accepted = trial(first, second)
+        # An element that was accepted before takes a later accepted value too: all
+        # are of the distribution, and whether it does hangs on others alone.
+        return ew.select(accepted, value, out), ew.bitwise_or(done, accepted), key
+
+    first = (_constant(-1, shape, dtype), _constant(False, shape, _BOOL), key)
+    return loops.while_loop(unfinished, again, first)[0]
+
+
+# -- Poisson ---------------------------------------------------------------------------
+
+# From this mean on rejection is used, which needs few draws whatever the mean.
+_REJECTION_FROM = 10.0
+
+
+def poisson(
+    key: Any,
+    lam: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    method: str | None = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Counts of events that happen independently at a mean rate.
+
+    Args:
+      key: one key.
+      lam: means, not negative.
+      shape: shape of the result, to which `lam` broadcasts; default that of `lam`.
+      dtype: integer dtype; default the default one.
+      method: None.
+      out_sharding: None.
+
+    Returns:
+      Integers [*shape]; -1 where the mean is negative or NaN.
+
+    Raises:
+      TypeError: the dtype is of another kind.
+      ValueError: several keys are given, or `lam` does not broadcast to `shape`.
+      NotImplementedError: the generator of the key is not Threefry.
+
+    Source: Knuth, "The art of computer programming", volume 2, 3.4.1, for means below
+      10; else Hörmann, "The transformed rejection method for generating Poisson random
+      variables" (1993), algorithm PTRS.
+    """
+    key = keys.single_key("poisson", key)
+    arguments.refuse_sharding("poisson", out_sharding)
+    if method is not None:
+        raise ValueError(
+            f"random.poisson: method must be None, which chooses by the mean, got "
+            f"{method!r}; leave it out"
+        )
+    name = key.dtype.implementation.name
+    if name != "threefry2x32":
+        raise NotImplementedError(
+            f"random.poisson: keys must be of the generator threefry2x32, got {name}; "
+            "make one with random.key(seed, impl='threefry2x32')"
+        )
+    dtype = arguments.integer_dtype("poisson", dtype)
+    shape = arguments.result_shape("poisson", shape, lam)
+    return _poisson(key, lam, shape=shape, dtype=dtype)
+
+
+@evaluate.fuse
+def _poisson(key: Any, lam: Any, *, shape: Any, dtype: Any) -> Any:
+    real = np.dtype(np.float32)
+    lam = filled(as_dtype(lam, real), shape)
+    n = _Numbers(real)
+    small = ew.bitwise_or(ew.ne(lam, lam), ew.lt(lam, n(_REJECTION_FROM)))
+    # Each method gets a harmless mean where the other one is used.
+    by_product = _poisson_by_product(
+        key, ew.select(small, lam, _constant(0, shape, real)), dtype
+    )
+    by_rejection = _poisson_by_rejection(
+        key, ew.select(small, _constant(1e5, shape, real), lam), dtype
+    )
+    out = ew.select(small, by_product, by_rejection)
+    return ew.select(ew.eq(lam, n(0)), _constant(0, shape, dtype), out)
+
+
+def _poisson_by_product(key: Any, lam: Any, dtype: Any) -> Any:
+    """How many uniform numbers keep their product above exp(-lam)."""
+    aval = avals.aval_of(lam)
+    bound = ew.neg(lam)
+    limit = number(np.iinfo(dtype).max, dtype)
+
+    def unfinished(state: Any) -> Any:
+        turn, _, log_product, _ = state
+        return ew.bitwise_and(_any(ew.gt(log_product, bound)), ew.lt(turn, limit))
+
+    def again(state: Any) -> Any:
+        turn, count, log_product, key = state
+        key, subkey = split_in(key, 2)
+        more = ew.add(count, number(1, dtype))
+        count = ew.select(ew.gt(log_product, bound), more, count)
+        u = draw_uniform(subkey, aval.shape, aval.dtype)
+        turn = ew.add(turn, number(1, dtype))
+        return turn, count, ew.add(log_product, ew.log(u)), key
+
+    first = (
+        number(0, dtype),
+        _constant(0, aval.shape, dtype),
+        _constant(0, aval.shape, aval.dtype),
+        key,
+    )
+    count = loops.while_loop(unfinished, again, first)[1]
+    return ew.sub(count, number(1, dtype))
+
+
+def _poisson_by_rejection(key: Any, lam: Any, dtype: Any) -> Any:
+    """PTRS; the constants are the paper's."""
+    aval = avals.aval_of(lam)
+    n = _Numbers(aval.dtype)
+    log_lam = ew.log(lam)
+    b = ew.add(n(0.931), ew.mul(n(2.53), ew.sqrt(lam)))
+    a = ew.add(n(-0.059), ew.mul(n(0.02483), b))
+    inverse_alpha = ew.add(n(1.1239), ew.div(n(1.1328), ew.sub(b, n(3.4))))
+    v_r = ew.sub(n(0.9277), ew.div(n(3.6224), ew.sub(b, n(2))))
+
+    def trial(u_key: Any, v_key: Any) -> Any:
+        u = ew.sub(draw_uniform(u_key, aval.shape, aval.dtype), n(0.5))
+        v = draw_uniform(v_key, aval.shape, aval.dtype)
+        us = ew.sub(n(0.5), ew.abs_(u))
+        slope = ew.add(ew.div(ew.mul(n(2), a), us), b)
+        k = ew.floor(ew.add(ew.add(ew.mul(slope, u), lam), n(0.43)))
+        hat = ew.add(ew.div(a, ew.mul(us, us)), b)
+        s = ew.log(ew.div(ew.mul(v, inverse_alpha), hat))
+        t = ew.sub(
+            ew.add(ew.neg(lam), ew.mul(k, log_lam)), special.lgamma(ew.add(k, n(1)))
+        )
+        quick = ew.bitwise_and(ew.ge(us, n(0.07)), ew.le(v, v_r))
+        corner = ew.bitwise_and(ew.lt(us, n(0.013)), ew.gt(v, us))
+        refused = ew.bitwise_or(ew.lt(k, n(0)), corner)
+        exact = ew.bitwise_and(ew.bitwise_not(refused), ew.le(s, t))
+        return k, ew.bitwise_or(quick, exact)
+
+    return as_dtype(_until_accepted(key, trial, aval.shape, aval.dtype), dtype)
+
+
+# -- geometric -------------------------------------------------------------------------
+
+
+def geometric(
+    key: Any,
+    p: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """How many trials it takes to the first success.
+
+    Args:
+      key: one key.
+      p: probability of success in each trial.
+      shape: shape of the result, to which `p` broadcasts; default that of `p`.
+      dtype: integer dtype; default the default one.
+      out_sharding: None.
+
+    Returns:
+      Integers [*shape] from 1 on.
+
+    Raises:
+      TypeError: the dtype is of another kind.
+      ValueError: several keys are given, or `p` does not broadcast to `shape`.
+    """
+    key = keys.single_key("geometric", key)
+    arguments.refuse_sharding("geometric", out_sharding)
+    dtype = arguments.integer_dtype("geometric", dtype)
+    shape = arguments.result_shape("geometric", shape, p)
+    (p,) = arguments.floats("geometric", p)
+    return _geometric(key, p, shape=shape, dtype=dtype)
+
+
+@evaluate.fuse
+def _geometric(key: Any, p: Any, *, shape: Any, dtype: Any) -> Any:
+    real = avals.aval_of(p).dtype
+    n = _Numbers(real)
+    u = draw_uniform(key, shape, real)
+    u = ew.select(ew.eq(u, n(0)), _constant(1, shape, real), u)
+    log_failure = filled(ew.log1p(ew.neg(p)), shape)
+    trials = ew.add(ew.floor(ew.div(ew.log(u), log_failure)), n(1))
+    return as_dtype(trials, dtype)
+
+
+# -- binomial --------------------------------------------------------------------------
+
+
+def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """How many of `n` independent trials succeed.
+
+    Args:
+      key: one key.
+      n: number of trials, not negative.
+      p: probability of success in each, from 0 to 1.
+      shape: shape of the result, to which `n` and `p` broadcast; default their shape.
+      dtype: float dtype; default the default one.
+
+    Returns:
+      Whole numbers as floats [*shape]; NaN where the parameters have no meaning.
+
+    Raises:
+      ValueError: several keys are given, the dtype is of another kind, or `n` and `p`
+        do not broadcast to `shape`.
+
+    Source: sums of geometric numbers where `n p` is at most 10; else Hörmann, "The
+      generation of binomial random variates" (1993), algorithm BTRS.
+    """
+    args = parameters("binomial", key, shape, dtype, None, n, p)
+    return _binomial(args.key, n, p, shape=args.shape, dtype=args.dtype)
+
+
+@evaluate.fuse
+def _binomial(key: Any, n: Any, p: Any, *, shape: Any, dtype: Any) -> Any:
+    n, p = (filled(as_dtype(x, dtype), shape) for x in (n, p))
+    return draw_binomial(key, n, p)
+
+
+def draw_binomial(key: Any, count: Any, prob: Any) -> Any:
+    """Binomial numbers for counts and probabilities of one shape and dtype."""
+    aval = avals.aval_of(count)
+    n = _Numbers(aval.dtype)
+
+    def full(value: float) -> Any:
+        return _constant(value, aval.shape, aval.dtype)
+
+    flipped = ew.bitwise_not(ew.lt(prob, n(0.5)))
+    q = ew.select(flipped, ew.sub(n(1), prob), prob)
+    bad_count = ew.bitwise_or(ew.ne(count, count), ew.lt(count, n(0)))
+    bad_prob = ew.bitwise_or(ew.ne(q, q), ew.lt(q, n(0)))
+    endless = ew.eq(ew.abs_(count), n(math.inf))
+    q = ew.select(bad_prob, full(0.01), q)
+    few = ew.bitwise_or(bad_count, ew.le(ew.mul(count, q), n(10)))
+    whole = ew.floor(count)
+    summed = _binomial_by_sum(key, ew.select(few, whole, full(0)), q)
+    rejected = _binomial_by_rejection(
+        key, ew.select(few, full(1e4), whole), ew.select(few, full(0.5), q)
+    )
+    out = ew.select(few, summed, rejected)
+    bad = ew.bitwise_or(bad_prob, bad_count)
+    out = ew.select(bad, full(math.nan), out)
+    out = ew.select(ew.bitwise_and(endless, ew.bitwise_not(bad)), full(math.inf), out)
+    mirrored = ew.bitwise_and(
+        flipped,
+        ew.bitwise_not(ew.bitwise_or(ew.bitwise_or(bad_count, bad_prob), endless)),
+    )
+    return ew.select(mirrored, ew.sub(whole, out), out)
+
+
+def _binomial_by_sum(key: Any, count: Any, prob: Any) -> Any:
+    """How many geometric numbers add up to at most `count`."""
+    aval = avals.aval_of(count)
+    one = number(1, aval.dtype)
+    log_failure = ew.log1p(ew.neg(prob))
+
+    def again(state: Any) -> Any:
+        found, total, key = state
+        subkey, key = split_in(key, 2)
+        found = ew.select(ew.le(total, count), ew.add(found, one), found)
+        u = draw_uniform(subkey, aval.shape, aval.dtype)
+        total = ew.add(total, ew.ceil(ew.div(ew.log(u), log_failure)))
+        return found, total, key
+
+    zeros = _constant(0, aval.shape, aval.dtype)
+    found, _, _ = loops.while_loop(
+        lambda state: _any(ew.le(state[1], count)), again, (zeros, zeros, key)
+    )
+    return ew.sub(found, one)
+
+
+def _binomial_by_rejection(key: Any, count: Any, prob: Any) -> Any:
+    """BTRS; the constants are the paper's."""
+    aval = avals.aval_of(count)
+    n = _Numbers(aval.dtype)
+    failure = ew.sub(n(1), prob)
+    deviation = ew.sqrt(ew.mul(ew.mul(count, prob), failure))
+    b = ew.add(n(1.15), ew.mul(n(2.53), deviation))
+    a = ew.add(ew.add(n(-0.0873), ew.mul(n(0.0248), b)), ew.mul(n(0.01), prob))
+    c = ew.add(ew.mul(count, prob), n(0.5))
+    v_r = ew.sub(n(0.92), ew.div(n(4.2), b))
+    odds = ew.div(prob, failure)
+    alpha = ew.mul(ew.add(n(2.83), ew.div(n(5.1), b)), deviation)
+    mode = ew.floor(ew.mul(ew.add(count, n(1)), prob))
+    at_mode = _log_weight(count, mode, odds)
+
+    def trial(u_key: Any, v_key: Any) -> Any:
+        u = ew.sub(draw_uniform(u_key, aval.shape, aval.dtype), n(0.5))
+        v = draw_uniform(v_key, aval.shape, aval.dtype)
+        us = ew.sub(n(0.5), ew.abs_(u))
+        quick = ew.bitwise_and(ew.ge(us, n(0.07)), ew.le(v, v_r))
+        slope = ew.add(ew.div(ew.mul(n(2), a), us), b)
+        k = ew.floor(ew.add(ew.mul(slope, u), c))
+        outside = ew.bitwise_or(ew.lt(k, n(0)), ew.gt(k, count))
+        hat = ew.add(ew.div(a, ew.mul(us, us)), b)
+        height = ew.log(ew.div(ew.mul(v, alpha), hat))
+        below = ew.le(height, at_mode(k))
+        exact = ew.bitwise_and(ew.bitwise_not(outside), below)
+        return k, ew.bitwise_or(quick, exact)
+
+    return _until_accepted(key, trial, aval.shape, aval.dtype)
+
+
+def _log_weight(count: Any, mode: Any, odds: Any) -> Any:
+    """A function of k: the logarithm of P(k) / P(mode)."""
+    n = _Numbers(avals.aval_of(count).dtype)
+    one, half = n(1), n(0.5)
+    left = ew.add(ew.sub(count, mode), one)
+    at_mode = ew.mul(
+        ew.add(mode, half), ew.log(ew.div(ew.add(mode, one), ew.mul(odds, left)))
+    )
+    tails = _stirling_tail(mode), _stirling_tail(ew.sub(count, mode))
+
+    def of(k: Any) -> Any:
+        rest = ew.add(ew.sub(count, k), one)
+        total = ew.add(at_mode, ew.mul(ew.add(count, one), ew.log(ew.div(left, rest))))
+        at_k = ew.log(ew.div(ew.mul(odds, rest), ew.add(k, one)))
+        total = ew.add(total, ew.mul(ew.add(k, half), at_k))
+        total = ew.add(ew.add(total, tails[0]), tails[1])
+        total = ew.sub(total, _stirling_tail(k))
+        return ew.sub(total, _stirling_tail(ew.sub(count, k)))
+
+    return of
+
+
+def _exact_tail(k: int) -> float:
+    """What Stirling's formula lacks at k: log k! less its main terms."""
+    main = (k + 0.5) * math.log(k + 1) - (k + 1) + 0.5 * math.log(2 * math.pi)
+    return math.lgamma(k + 1) - main
+
+
+_TAILS = [_exact_tail(k) for k in range(10)]
+
+
+def _stirling_tail(k: Any) -> Any:
+    """The same for arrays: from a table up to 9, else by its series."""
+    aval = avals.aval_of(k)
+    n = _Numbers(aval.dtype)
+    held = ew.clamp(n(0), k, n(9))
+    next_one = ew.add(k, n(1))
+    square = ew.mul(next_one, next_one)
+    series = ew.sub(n(1 / 360), ew.div(n(1 / 1260), square))
+    series = ew.div(ew.sub(n(1 / 12), ew.div(series, square)), next_one)
+    exact = _constant(_TAILS[0], aval.shape, aval.dtype)
+    at = ew.floor(held)
+    for i in range(1, 10):
+        exact = ew.select(
+            ew.eq(at, n(i)), _constant(_TAILS[i], aval.shape, aval.dtype), exact
+        )
+    return ew.select(ew.le(k, n(9)), exact, series)
+
+
+# -- multinomial -----------------------------------------------------------------------
+
+
+def multinomial(
+    key: Any,
+    n: Any,
+    p: Any,
+    *,
+    shape: Any = None,
+    dtype: Any = None,
+    unroll: int | bool = 1,
+) -> Any:
+    """How often each of several outcomes happens in `n` independent trials.
+
+    Args:
+      key: one key.
+      n: number of trials [...].
+      p: probabilities [..., k] of the outcomes, which add up to 1.
+      shape: shape of the result, which ends with k; default what `n` and `p` broadcast
+        to.
+      dtype: float dtype; default the default one.
+      unroll: how many outcomes are computed in one step of the loop.
+
+    Returns:
+      Whole numbers as floats [*shape]; they add up to `n` along the last axis.
+
+    Raises:
+      ValueError: several keys are given, the dtype is of another kind, or the shapes do
+        not fit.
+    """
+    key = keys.single_key("multinomial", key)
+    dtype = arguments.float_dtype("multinomial", dtype)
+    outcomes = avals.aval_of(p).shape
+    if not outcomes:
+        raise ValueError(
+            "random.multinomial: p must have an axis of outcomes, got a scalar; give "
+            "one probability for each"
+        )
+    given = np.broadcast_shapes(avals.aval_of(n).shape, outcomes[:-1]) + outcomes[-1:]
+    shape = given if shape is None else arguments.shape_of("multinomial", shape)
+    arguments.check_broadcast("multinomial", shape, given)
+    return _multinomial(key, n, p, shape=shape, dtype=dtype, unroll=unroll)
+
+
+@evaluate.fuse
+def _multinomial(
+    key: Any, n: Any, p: Any, *, shape: Any, dtype: Any, unroll: int | bool
+) -> Any:
+    """One outcome after the other, among the trials that are left."""
+    n = filled(as_dtype(n, dtype), shape[:-1])
+    p = filled(as_dtype(p, dtype), shape)
+    last = len(shape) - 1
+    left = cumulative.cumsum(p, axis=last, reverse=True)
+    left = ew.select(ew.eq(left, number(0, dtype)), _constant(1, shape, dtype), left)
+    share = shaping.transpose(ew.div(p, left), (last, *range(last)))
+    own = keys.random_split_p.bind(key, shape=(shape[-1],))
+
+    def step(rest: Any, this: Any) -> Any:
+        key, prob = this
+        prob = ew.min_(number(1, dtype), ew.max_(number(0, dtype), prob))
+        drawn = draw_binomial(key, rest, prob)
+        return ew.sub(rest, drawn), drawn
+
+    _, drawn = scans.scan(step, n, (own, share), unroll=unroll)
+    return shaping.transpose(drawn, (*range(1, last + 1), 0))

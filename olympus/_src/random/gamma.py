@@ -1,0 +1,498 @@
+"""The gamma distribution, and those made of gamma numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals
+from olympus._src.core.primitive import Primitive
+from olympus._src.higher_order import while_loop as loops
+from olympus._src.interpreters import evaluate
+from olympus._src.lax import elementwise as ew
+from olympus._src.lax import families, joining, reductions, shaping
+from olympus._src.lax.families import ShapedArray
+from olympus._src.random import arguments, keys
+from olympus._src.random.arguments import as_dtype, filled, number, spread
+from olympus._src.random.continuous import draw_exponential, draw_normal, parameters
+from olympus._src.random.uniform import draw_sign, draw_uniform, split_in
+
+# -- drawing ---------------------------------------------------------------------------
+
+# The constant of the quick acceptance test, from the paper's figure 1.
+_SQUEEZE = 0.0331
+
+
+def _abstract(key: Any, a: Any, *, log_space: bool) -> Any:
+    return ShapedArray(a.shape, a.dtype)
+
+
+def _decompose(key: Any, a: Any, *, log_space: bool) -> Any:
+    """Each element draws from a key of its own."""
+    aval, key_aval = avals.aval_of(a), avals.aval_of(key)
+    rest = math.prod(aval.shape[key_aval.ndim :])
+    own = keys.random_split_p.bind(key, shape=(rest,))
+    own = shaping.reshape(own, (aval.size,))
+    out = _draw(own, shaping.reshape(a, (aval.size,)), log_space)
+    return shaping.reshape(out, aval.shape)
+
+
+def _batch(axis: Any, args: Any, dims: Any, *, log_space: bool) -> Any:
+    key, a = (families.at_front(axis, x, d) for x, d in zip(args, dims, strict=True))
+    return random_gamma_p.bind(key, a, log_space=log_space), 0
+
+
+random_gamma_p = Primitive(
+    "random_gamma",
+    abstract=_abstract,
+    decompose=_decompose,
+    batch=_batch,
+    file="random/gamma.py",
+)
+
+
+def _pick(mask: Any, x: Any, y: Any) -> Any:
+    """Elements of `x` where the mask [n] holds, else of `y`."""
+    shape = avals.aval_of(x).shape
+    if len(shape) > 1:
+        mask = shaping.broadcast_in_dim(mask, shape, (0,))
+    return ew.select(mask, x, y)
+
+
+def _any(mask: Any) -> Any:
+    return reductions.reduce_or(mask, (0,))
+
+
+def _split_each(words: Any, impl: Any, count: int) -> list[Any]:
+    """Words [n, ...] of keys, split in `count` such arrays."""
+    several = impl.split(words, (count,))
+    return [
+        joining.index_in_dim(several, i, axis=1, keepdims=False) for i in range(count)
+    ]
+
+
+def _draw(own: Any, a: Any, log_space: bool) -> Any:
+    """Gamma numbers for keys [n] and shape parameters [n].
+
+    Marsaglia and Tsang, "A simple method for generating gamma variables" (2000), for
+    parameters from 1 on; smaller ones are raised by one and scaled back (section 6).
+    """
+    aval = avals.aval_of(a)
+    one = _constant(aval, 1)
+    impl = avals.aval_of(own).dtype.implementation
+    words = keys.random_unwrap_p.bind(own)
+    words, boost_words = _split_each(words, impl, 2)
+    large = ew.ge(a, one)
+    raised = ew.select(large, a, ew.add(a, one))
+    third = number(1 / 3, aval.dtype)
+    d = ew.sub(raised, third)
+    v = _accepted_cube(words, impl, d, ew.div(third, ew.sqrt(d)))
+    boost_key = keys.random_wrap_p.bind(boost_words, impl=impl)
+    power = ew.div(one, a)
+    if log_space:
+        log_u = ew.neg(draw_exponential(boost_key, (), aval.dtype))
+        zero = _constant(aval, 0)
+        nothing = ew.bitwise_or(large, ew.eq(log_u, zero))
+        boost = ew.select(nothing, zero, ew.mul(log_u, power))
+        return ew.add(ew.add(ew.log(d), ew.log(v)), boost)
+    u = ew.sub(one, draw_uniform(boost_key, (), aval.dtype))
+    return ew.mul(ew.mul(d, v), ew.select(large, one, ew.pow_(u, power)))
+
+
+def _constant(aval: Any, value: float) -> Any:
+    return shaping.full(aval.shape, number(value, aval.dtype))
+
+
+def _accepted_cube(words: Any, impl: Any, d: Any, c: Any) -> Any:
+    """Cubes (1 + cx)^3 of normal x, drawn until the paper's test accepts each."""
+    aval = avals.aval_of(d)
+    everyone = shaping.full(aval.shape, number(True, np.bool_))
+
+    def unfinished(state: Any) -> Any:
+        return _any(state[2])
+
+    def again(state: Any) -> Any:
+        words, v, active = state
+        rest, x_words, u_words = _split_each(words, impl, 3)
+        x, base = _positive_base(x_words, impl, c, active)
+        u_key = keys.random_wrap_p.bind(u_words, impl=impl)
+        u = draw_uniform(u_key, (), aval.dtype)
+        cube = ew.mul(ew.mul(base, base), base)
+        refused = _refused(ew.mul(x, x), cube, u, d)
+        return (
+            _pick(active, rest, words),
+            _pick(active, cube, v),
+            ew.bitwise_and(active, refused),
+        )
+
+    first = (words, _constant(aval, 1), everyone)
+    return loops.while_loop(unfinished, again, first)[1]
+
+
+def _positive_base(words: Any, impl: Any, c: Any, active: Any) -> tuple[Any, Any]:
+    """Normal x and 1 + cx, drawn until the latter is positive where it is wanted."""
+    aval = avals.aval_of(c)
+    zero, one = _constant(aval, 0), _constant(aval, 1)
+
+    def missing(base: Any) -> Any:
+        return ew.bitwise_and(active, ew.le(base, zero))
+
+    def again(state: Any) -> Any:
+        words, x, base = state
+        wanted = missing(base)
+        rest, drawn = _split_each(words, impl, 2)
+        key = keys.random_wrap_p.bind(drawn, impl=impl)
+        new = draw_normal(key, (), aval.dtype)
+        return (
+            _pick(wanted, rest, words),
+            _pick(wanted, new, x),
+            _pick(wanted, ew.add(one, ew.mul(new, c)), base),
+        )
+
+    first = (words, zero, ew.neg(one))
+    _, x, base = loops.while_loop(lambda state: _any(missing(state[2])), again, first)
+    return x, base
+
+
+def _refused(square: Any, cube: Any, u: Any, d: Any) -> Any:
+    """Whether a draw fails both tests of acceptance, the quick and the exact one."""
+    dtype = avals.aval_of(d).dtype
+    one = number(1, dtype)
+    quick = ew.sub(one, ew.mul(number(_SQUEEZE, dtype), ew.mul(square, square)))
+    exact = ew.add(
+        ew.mul(square, number(0.5, dtype)),
+        ew.mul(d, ew.add(ew.sub(one, cube), ew.log(cube))),
+    )
+    return ew.bitwise_and(ew.ge(u, quick), ew.ge(ew.log(u), exact))
+
+
+def draw_gamma(
+    key: Any, a: Any, shape: Any, dtype: Any, log_space: bool = False
+) -> Any:
+    """Gamma numbers, or their logarithms, which do not vanish for small parameters."""
+    a = filled(as_dtype(a, dtype), shape)
+    return random_gamma_p.bind(key, a, log_space=log_space)
+
+
+# -- gamma -----------------------------------------------------------------------------
+
+
+def gamma(
+    key: Any,
+    a: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    method: str | None = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers of the gamma distribution of scale 1.
+
+    The density is `x^(a-1) exp(-x)` over the gamma function of a.
+
+    Args:
+      key: one key.
+      a: shape parameters, positive.
+      shape: shape of the result, to which `a` broadcasts; default that of `a`.
+      dtype: float dtype; default the default one.
+      method: None.
+      out_sharding: None.
+
+    Returns:
+      Floats [*shape].
+
+    Raises:
+      ValueError: several keys are given, the dtype is of another kind, or `a` does not
+        broadcast to `shape`.
+
+    Source: Marsaglia and Tsang, "A simple method for generating gamma variables", 2000.
+    """
+    args = parameters("gamma", key, shape, dtype, out_sharding, a)
+    _refuse_method("gamma", method)
+    return _gamma(args.key, a, shape=args.shape, dtype=args.dtype)
+
+
+def _refuse_method(name: str, method: str | None) -> None:
+    if method is not None:
+        raise ValueError(
+            f"random.{name}: method must be None, which is rejection, got {method!r}; "
+            "leave it out"
+        )
+
+
+@evaluate.fuse
+def _gamma(key: Any, a: Any, *, shape: Any, dtype: Any) -> Any:
+    return draw_gamma(key, a, shape, dtype)
+
+
+def loggamma(
+    key: Any,
+    a: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    method: str | None = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Logarithms of gamma numbers, exact also where those are too small for the dtype.
+
+    Args:
+      key: one key.
+      a: shape parameters, positive.
+      shape: shape of the result, to which `a` broadcasts; default that of `a`.
+      dtype: float dtype; default the default one.
+      method: None.
+      out_sharding: None.
+
+    Returns:
+      Floats [*shape].
+    """
+    args = parameters("loggamma", key, shape, dtype, out_sharding, a)
+    _refuse_method("loggamma", method)
+    return _loggamma(args.key, a, shape=args.shape, dtype=args.dtype)
+
+
+@evaluate.fuse
+def _loggamma(key: Any, a: Any, *, shape: Any, dtype: Any) -> Any:
+    return draw_gamma(key, a, shape, dtype, log_space=True)
+
+
+# -- quotients of gammas ---------------------------------------------------------------
+
+
+def beta(
+    key: Any,
+    a: Any,
+    b: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    method: str | None = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers of the beta distribution.
+
+    The density is in proportion to `x^(a-1) (1-x)^(b-1)`.
+
+    Args:
+      key: one key.
+      a: positive.
+      b: positive.
+      shape: shape of the result, to which `a` and `b` broadcast; default their shape.
+      dtype: float dtype; default the default one.
+      method: None.
+      out_sharding: None.
+
+    Returns:
+      Floats [*shape] from 0 to 1.
+    """
+    args = parameters("beta", key, shape, dtype, out_sharding, a, b)
+    _refuse_method("beta", method)
+    return _beta(args.key, a, b, shape=args.shape, dtype=args.dtype)
+
+
+@evaluate.fuse
+def _beta(key: Any, a: Any, b: Any, *, shape: Any, dtype: Any) -> Any:
+    first, second = split_in(key, 2)
+    x = draw_gamma(first, a, shape, dtype, log_space=True)
+    y = draw_gamma(second, b, shape, dtype, log_space=True)
+    # Beside the larger one, so that not both vanish.
+    larger = ew.max_(x, y)
+    x, y = ew.exp(ew.sub(x, larger)), ew.exp(ew.sub(y, larger))
+    return ew.div(x, ew.add(x, y))
+
+
+def dirichlet(
+    key: Any,
+    alpha: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Points of the Dirichlet distribution: positive numbers that add up to 1.
+
+    Args:
+      key: one key.
+      alpha: concentrations [..., n], positive.
+      shape: shape of the result without its last axis, to which that of `alpha`
+        broadcasts; default its shape.
+      dtype: float dtype; default the default one.
+      out_sharding: None.
+
+    Returns:
+      Floats [*shape, n].
+
+    Raises:
+      ValueError: `alpha` is a scalar, or does not broadcast to `shape`.
+    """
+    key = keys.single_key("dirichlet", key)
+    arguments.refuse_sharding("dirichlet", out_sharding)
+    dtype = arguments.float_dtype("dirichlet", dtype)
+    given = avals.aval_of(alpha).shape
+    if not given:
+        raise ValueError(
+            "random.dirichlet: alpha must have an axis of concentrations, got a "
+            "scalar; give one number for each part"
+        )
+    if shape is None:
+        shape = given[:-1]
+    shape = arguments.shape_of("dirichlet", shape)
+    arguments.check_broadcast("dirichlet", shape, given[:-1])
+    return _dirichlet(key, alpha, shape=shape + given[-1:], dtype=dtype)
+
+
+@evaluate.fuse
+def _dirichlet(key: Any, alpha: Any, *, shape: Any, dtype: Any) -> Any:
+    logs = draw_gamma(key, alpha, shape, dtype, log_space=True)
+    last = (len(shape) - 1,)
+    largest = _again(reductions.reduce_max(logs, last), shape)
+    parts = ew.exp(ew.sub(logs, largest))
+    return ew.div(parts, _again(reductions.reduce_sum(parts, last), shape))
+
+
+def _again(x: Any, shape: Any) -> Any:
+    """What was reduced over the last axis, repeated along it."""
+    return shaping.broadcast_in_dim(x, shape, tuple(range(len(shape) - 1)))
+
+
+def chisquare(
+    key: Any,
+    df: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    method: str | None = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers of the chi-square distribution.
+
+    Args:
+      key: one key.
+      df: degrees of freedom, positive.
+      shape: shape of the result, to which `df` broadcasts; default that of `df`.
+      dtype: float dtype; default the default one.
+      method: None.
+      out_sharding: None.
+
+    Returns:
+      Positive floats [*shape].
+    """
+    args = parameters("chisquare", key, shape, dtype, out_sharding, df)
+    _refuse_method("chisquare", method)
+    return _chisquare(args.key, df, shape=args.shape, dtype=args.dtype)
+
+
+@evaluate.fuse
+def _chisquare(key: Any, df: Any, *, shape: Any, dtype: Any) -> Any:
+    return _draw_chisquare(key, as_dtype(df, dtype), shape, dtype)
+
+
+def _draw_chisquare(key: Any, df: Any, shape: Any, dtype: Any) -> Any:
+    two = number(2, dtype)
+    logs = draw_gamma(key, ew.div(df, two), shape, dtype, log_space=True)
+    return ew.mul(ew.exp(logs), two)
+
+
+def f(
+    key: Any,
+    dfnum: Any,
+    dfden: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers of the F distribution: quotients of mean squares of normal numbers.
+
+    Args:
+      key: one key.
+      dfnum: degrees of freedom above the line, positive.
+      dfden: degrees of freedom below the line, positive.
+      shape: shape of the result, to which both broadcast; default their shape.
+      dtype: float dtype; default the default one.
+      out_sharding: None.
+
+    Returns:
+      Positive floats [*shape].
+    """
+    args = parameters("f", key, shape, dtype, out_sharding, dfnum, dfden)
+    return _f(args.key, dfnum, dfden, shape=args.shape, dtype=args.dtype)
+
+
+@evaluate.fuse
+def _f(key: Any, dfnum: Any, dfden: Any, *, shape: Any, dtype: Any) -> Any:
+    below_key, above_key = split_in(key, 2)
+    dfnum, dfden = (as_dtype(x, dtype) for x in (dfnum, dfden))
+    above = _draw_chisquare(above_key, dfnum, shape, dtype)
+    below = _draw_chisquare(below_key, dfden, shape, dtype)
+    return ew.div(
+        ew.div(above, spread(dfnum, shape)), ew.div(below, spread(dfden, shape))
+    )
+
+
+def t(
+    key: Any,
+    df: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers of Student's t distribution.
+
+    Args:
+      key: one key.
+      df: degrees of freedom, positive.
+      shape: shape of the result, to which `df` broadcasts; default that of `df`.
+      dtype: float dtype; default the default one.
+      out_sharding: None.
+
+    Returns:
+      Floats [*shape].
+    """
+    args = parameters("t", key, shape, dtype, out_sharding, df)
+    return _t(args.key, df, shape=args.shape, dtype=args.dtype)
+
+
+@evaluate.fuse
+def _t(key: Any, df: Any, *, shape: Any, dtype: Any) -> Any:
+    normal_key, gamma_key = split_in(key, 2)
+    half = ew.div(as_dtype(df, dtype), number(2, dtype))
+    x = draw_normal(normal_key, shape, dtype)
+    g = draw_gamma(gamma_key, half, shape, dtype)
+    return ew.mul(x, ew.sqrt(ew.div(spread(half, shape), g)))
+
+
+def generalized_normal(
+    key: Any, p: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """Numbers with density in proportion to `exp(-|x|^p)`.
+
+    Args:
+      key: one key.
+      p: the exponent, positive.
+      shape: shape of the result.
+      dtype: float dtype; default the default one.
+      out_sharding: None.
+
+    Returns:
+      Floats [*shape].
+    """
+    args = parameters("generalized_normal", key, shape, dtype, out_sharding)
+    return _generalized_normal(args.key, p, shape=args.shape, dtype=args.dtype)
+
+
+@evaluate.fuse
+def _generalized_normal(key: Any, p: Any, *, shape: Any, dtype: Any) -> Any:
+    return draw_generalized_normal(key, p, shape, dtype)
+
+
+def draw_generalized_normal(key: Any, p: Any, shape: Any, dtype: Any) -> Any:
+    """Powers of gamma numbers with random signs."""
+    gamma_key, sign_key = split_in(key, 2)
+    power = ew.div(number(1, dtype), as_dtype(p, dtype))
+    size = ew.pow_(draw_gamma(gamma_key, power, shape, dtype), power)
+    return ew.mul(draw_sign(sign_key, shape, dtype), size)
