@@ -1,0 +1,546 @@
+"""Reductions over windows that slide along the axes, and their derivatives: pooling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.rules import Zero
+from olympus._src.lax import convolution, elementwise, families, joining
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import types
+
+_FILE = "lax/windows.py"
+_LISTS = (
+    "window_dimensions",
+    "window_strides",
+    "padding",
+    "base_dilation",
+    "window_dilation",
+)
+
+# -- shapes ----------------------------------------------------------------------------
+
+
+def _check(name: str, operand: Any, params: Any) -> None:
+    for key in _LISTS:
+        if key in params and len(params[key]) != operand.ndim:
+            raise TypeError(
+                f"lax.{name}: {key} must have an entry for each of the operand's "
+                f"{operand.ndim} axes, got {params[key]} for {operand.short()}"
+            )
+    for key in _LISTS:
+        if key != "padding" and any(v < 1 for v in params.get(key, ())):
+            raise ValueError(f"lax.{name}: {key} must be positive, got {params[key]}")
+
+
+def reduce_window_shape_tuple(
+    operand_shape: Any,
+    window_dimensions: Any,
+    window_strides: Any,
+    padding: Any,
+    base_dilation: Any = None,
+    window_dilation: Any = None,
+) -> tuple[int, ...]:
+    """The shape of a reduction over windows.
+
+    Args:
+      operand_shape: sizes of the operand's axes.
+      window_dimensions: sizes of the window.
+      window_strides: steps of the window.
+      padding: (before, after) for each axis.
+      base_dilation: distance of the operand's elements; default 1.
+      window_dilation: distance of the window's elements; default 1.
+    """
+    ones = (1,) * len(tuple(operand_shape))
+    shape = []
+    for size, window, step, (low, high), spread, holes in zip(
+        operand_shape,
+        window_dimensions,
+        window_strides,
+        padding,
+        base_dilation or ones,
+        window_dilation or ones,
+        strict=True,
+    ):
+        reach = convolution.dilated(window, holes)
+        room = convolution.dilated(size, spread) + low + high - reach
+        shape.append(room // step + 1 if room >= 0 else 0)
+    return tuple(shape)
+
+
+def _with_axis(params: Any, dim: int) -> dict[str, Any]:
+    """Window parameters for an operand with one more axis, which windows do not see."""
+    grown = dict(params)
+    for key in _LISTS:
+        if key in params:
+            neutral: Any = (0, 0) if key == "padding" else 1
+            grown[key] = (*params[key][:dim], neutral, *params[key][dim:])
+    return grown
+
+
+def _attributes(params: Any) -> str:
+    rows = [list(pair) for pair in params["padding"]]
+    padding = f"dense<{rows}>" if rows else "dense<>"
+    text = (
+        f"window_dimensions = {types.i64_array(params['window_dimensions'])}, "
+        f"window_strides = {types.i64_array(params['window_strides'])}, "
+        f"padding = {padding} : tensor<{len(rows)}x2xi64>"
+    )
+    if "base_dilation" in params:
+        text += (
+            f", base_dilations = {types.i64_array(params['base_dilation'])}, "
+            f"window_dilations = {types.i64_array(params['window_dilation'])}"
+        )
+    return text
+
+
+def _patches(x: Any, fill: Any, params: Any) -> Any:
+    """For the NumPy meanings: each window's place, positions in `x`, and elements."""
+    ones = (1,) * x.ndim
+    spread = params.get("base_dilation", ones)
+    holes = params.get("window_dilation", ones)
+    config = tuple(
+        [
+            (low, high, s - 1)
+            for (low, high), s in zip(params["padding"], spread, strict=True)
+        ]
+    )
+    base = joining.pad_p.reference(x, fill, padding_config=config)
+    index = np.arange(x.size).reshape(x.shape)
+    index = joining.pad_p.reference(index, np.int64(-1), padding_config=config)
+    out = reduce_window_shape_tuple(
+        x.shape,
+        params["window_dimensions"],
+        params["window_strides"],
+        params["padding"],
+        spread,
+        holes,
+    )
+    for at in np.ndindex(*out):
+        window = [
+            slice(i * s, i * s + (k - 1) * h + 1, h)
+            for i, s, k, h in zip(
+                at,
+                params["window_strides"],
+                params["window_dimensions"],
+                holes,
+                strict=True,
+            )
+        ]
+        yield at, index[tuple(window)], base[tuple(window)]
+
+
+# -- reductions ------------------------------------------------------------------------
+
+
+def _window_reduction(
+    name: str,
+    hlo: str,
+    identity: Callable[[Any], Any],
+    accepts: Any,
+    fold: Callable[..., Any],
+    **rules: Any,
+) -> Primitive:
+    def abstract(operand: Any, **params: Any) -> Any:
+        families.check_dtype(name, operand, accepts)
+        _check(name, operand, params)
+        shape = reduce_window_shape_tuple(operand.shape, *[params[k] for k in _LISTS])
+        return ShapedArray(shape, operand.dtype, operand.weak_type)
+
+    def lower(ctx: Any, x: str, **params: Any) -> str:
+        (aval,), (out,) = ctx.avals_in, ctx.avals_out
+        scalar = ShapedArray((), aval.dtype)
+        start = ctx.block.constant(identity(aval.dtype), scalar)
+        if not out.size:
+            return ctx.block.splat(0, out)
+        inner = ctx.block.inner()
+        names = inner.arguments([scalar, scalar])
+        folded = inner.elementwise(hlo, names, scalar)
+        region = inner.region(names, [scalar, scalar], [folded], [scalar])
+        return ctx.block.op1(
+            "stablehlo.reduce_window",
+            [x, start],
+            [aval, scalar],
+            out,
+            _attributes(params),
+            [region],
+        )
+
+    def batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
+        (dim,) = dims
+        return p.bind(args[0], **_with_axis(params, dim)), dim
+
+    def reference(x: Any, **params: Any) -> Any:
+        shape = reduce_window_shape_tuple(x.shape, *[params[k] for k in _LISTS])
+        out = np.empty(shape, x.dtype)
+        start = np.asarray(identity(x.dtype)).astype(x.dtype)[()]
+        for at, _, patch in _patches(x, start, params):
+            out[at] = fold(patch.reshape(-1), initial=start)
+        return out
+
+    p = Primitive(
+        name,
+        abstract=abstract,
+        lower=lower,
+        batch=batch,
+        reference=reference,
+        file=_FILE,
+        **rules,
+    )
+    return p
+
+
+def _sum_transpose(cts: Any, x: Any, **params: Any) -> Any:
+    """Each element receives the sum of the windows it was in."""
+    (ct,) = cts
+    if type(ct) is Zero:
+        return [Zero(x.aval)]
+    aval = avals.aval_of(ct)
+    if not aval.size:
+        return [Zero(x.aval)]
+    config = []
+    for size, out, window, step, (low, _), spread, holes in zip(
+        x.aval.shape, aval.shape, *[params[k] for k in _LISTS], strict=True
+    ):
+        reach = convolution.dilated(window, holes)
+        after = convolution.dilated(size, spread) + low - convolution.dilated(out, step)
+        config.append((reach - low - 1, after, step - 1))
+    zero = np.zeros((), aval.dtype)[()]
+    ones = (1,) * aval.ndim
+    out = reduce_window_sum_p.bind(
+        joining.pad_p.bind(ct, zero, padding_config=tuple(config)),
+        window_dimensions=params["window_dimensions"],
+        window_strides=params["base_dilation"],
+        padding=((0, 0),) * aval.ndim,
+        base_dilation=ones,
+        window_dilation=params["window_dilation"],
+    )
+    return [out]
+
+
+def _extreme_jvp(name: str, select_p: Primitive) -> Callable[..., Any]:
+    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+        (x,), (t,) = primals, tangents
+        out = _extremes[name].bind(x, **params)
+        if type(t) is Zero:
+            return out, Zero(avals.aval_of(out).to_tangent())
+        return out, select_and_gather_add_p.bind(t, x, select_prim=select_p, **params)
+
+    return jvp
+
+
+reduce_window_sum_p = _window_reduction(
+    "reduce_window_sum",
+    "stablehlo.add",
+    lambda dtype: 0,
+    families.NUMERIC,
+    np.sum,
+    transpose=_sum_transpose,
+)
+reduce_window_sum_p.jvp = families.linear_jvp(reduce_window_sum_p)
+reduce_window_max_p = _window_reduction(
+    "reduce_window_max",
+    "stablehlo.maximum",
+    families.lowest,
+    families.REAL,
+    np.max,
+    jvp=_extreme_jvp("max", elementwise.ge_p),
+)
+reduce_window_min_p = _window_reduction(
+    "reduce_window_min",
+    "stablehlo.minimum",
+    families.highest,
+    families.REAL,
+    np.min,
+    jvp=_extreme_jvp("min", elementwise.le_p),
+)
+_extremes = {"max": reduce_window_max_p, "min": reduce_window_min_p}
+
+# -- what goes along with the selected element -----------------------------------------
+
+
+def _start_of(select_prim: Primitive) -> Callable[[Any], Any]:
+    """The value that no element loses against."""
+    return families.lowest if select_prim is elementwise.ge_p else families.highest
+
+
+def _direction(select_prim: Primitive) -> str:
+    return "GE" if select_prim is elementwise.ge_p else "LE"
+
+
+def _gather_abstract(
+    tangents: Any, operand: Any, *, select_prim: Any, **params: Any
+) -> Any:
+    name = "select_and_gather_add"
+    if tangents.shape != operand.shape:
+        raise TypeError(
+            f"lax.{name}: operands must have equal shapes, got {tangents.short()} and "
+            f"{operand.short()}"
+        )
+    families.common_dtype(name, (tangents, operand))
+    _check(name, operand, params)
+    shape = reduce_window_shape_tuple(operand.shape, *[params[k] for k in _LISTS])
+    return ShapedArray(shape, tangents.dtype, tangents.weak_type)
+
+
+def _gather_lower(
+    ctx: Any, tangents: str, operand: str, *, select_prim: Any, **params: Any
+) -> str:
+    """One reduction of pairs: the selected element takes its tangent along."""
+    t_aval, aval = ctx.avals_in
+    (out,) = ctx.avals_out
+    if not out.size:
+        return ctx.block.splat(0, out)
+    scalar = ShapedArray((), aval.dtype)
+    start = ctx.block.constant(_start_of(select_prim)(aval.dtype), scalar)
+    zero = ctx.block.constant(0, scalar)
+    inner = ctx.block.inner()
+    four = [scalar] * 4
+    x, t, y, s = names = inner.arguments(four)
+    flag = ShapedArray((), np.bool_)
+    first = inner.compare(_direction(select_prim), x, y, scalar, "FLOAT", flag)
+    text = f"{types.tensor_type(flag)}, {types.tensor_type(scalar)}"
+    chosen = [
+        inner.emit(f"stablehlo.select {first}, {a}, {b} : {text}")
+        for a, b in ((x, y), (t, s))
+    ]
+    region = inner.region(names, four, chosen, [scalar, scalar])
+    return ctx.block.op(
+        "stablehlo.reduce_window",
+        [operand, tangents, start, zero],
+        [aval, t_aval, scalar, scalar],
+        [ShapedArray(out.shape, aval.dtype), out],
+        _attributes(params),
+        [region],
+    )[1]
+
+
+def _both_batch(p_name: str) -> Callable[..., Any]:
+    def batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
+        moved = [families.at_front(axis, x, d) for x, d in zip(args, dims, strict=True)]
+        return _selections[p_name].bind(*moved, **_with_axis(params, 0)), 0
+
+    return batch
+
+
+def _gather_transpose(cts: Any, t: Any, operand: Any, **params: Any) -> Any:
+    (ct,) = cts
+    if type(ct) is Zero:
+        return [Zero(t.aval), None]
+    for key in ("base_dilation", "window_dilation"):
+        if any(d != 1 for d in params.pop(key)):
+            raise NotImplementedError(
+                "lax.reduce_window: the gradient of a maximum or minimum over dilated "
+                f"windows is not written, got {key}; use strided slices"
+            )
+    return [select_and_scatter_add_p.bind(ct, operand, **params), None]
+
+
+def _gather_reference(t: Any, x: Any, *, select_prim: Any, **params: Any) -> Any:
+    shape = reduce_window_shape_tuple(x.shape, *[params[k] for k in _LISTS])
+    out = np.zeros(shape, t.dtype)
+    pick = np.argmax if select_prim is elementwise.ge_p else np.argmin
+    fill = _start_of(select_prim)(x.dtype)
+    for at, index, patch in _patches(x, fill, params):
+        source = index.reshape(-1)[pick(patch)]
+        out[at] = t.reshape(-1)[source] if source >= 0 else 0
+    return out
+
+
+select_and_gather_add_p = Primitive(
+    "select_and_gather_add",
+    abstract=_gather_abstract,
+    lower=_gather_lower,
+    transpose=_gather_transpose,
+    batch=_both_batch("gather"),
+    reference=_gather_reference,
+    file=_FILE,
+)
+select_and_gather_add_p.jvp = families.linear_jvp(select_and_gather_add_p)
+
+
+def _scatter_abstract(source: Any, operand: Any, **params: Any) -> Any:
+    name = "select_and_scatter_add"
+    families.common_dtype(name, (source, operand))
+    _check(name, operand, params)
+    shape = reduce_window_shape_tuple(
+        operand.shape,
+        params["window_dimensions"],
+        params["window_strides"],
+        params["padding"],
+    )
+    if source.shape != shape:
+        raise TypeError(
+            f"lax.{name}: the source must have a value for each window, shape {shape}, "
+            f"got {source.short()}"
+        )
+    return ShapedArray(operand.shape, source.dtype)
+
+
+def _scatter_lower(
+    ctx: Any, source: str, operand: str, *, select_prim: Any, **params: Any
+) -> str:
+    s_aval, aval = ctx.avals_in
+    (out,) = ctx.avals_out
+    if not s_aval.size:
+        return ctx.block.splat(0, out)
+    scalar, flag = ShapedArray((), aval.dtype), ShapedArray((), np.bool_)
+    zero = ctx.block.constant(0, scalar)
+    pair = [scalar, scalar]
+    choice = ctx.block.inner()
+    names = choice.arguments(pair)
+    kind = "FLOAT" if dtypes.issubdtype(aval.dtype, np.floating) else "SIGNED"
+    first = choice.compare(_direction(select_prim), *names, scalar, kind, flag)
+    select = choice.region(names, pair, [first], [flag])
+    adding = ctx.block.inner()
+    names = adding.arguments(pair)
+    total = adding.elementwise("stablehlo.add", names, scalar)
+    add = adding.region(names, pair, [total], [scalar])
+    return ctx.block.op1(
+        "stablehlo.select_and_scatter",
+        [operand, source, zero],
+        [aval, s_aval, scalar],
+        out,
+        _attributes(params),
+        [select, add],
+    )
+
+
+def _scatter_transpose(cts: Any, source: Any, operand: Any, **params: Any) -> Any:
+    (ct,) = cts
+    if type(ct) is Zero:
+        return [Zero(source.aval), None]
+    ones = (1,) * avals.aval_of(ct).ndim
+    out = select_and_gather_add_p.bind(
+        ct, operand, base_dilation=ones, window_dilation=ones, **params
+    )
+    return [out, None]
+
+
+def _scatter_reference(source: Any, x: Any, *, select_prim: Any, **params: Any) -> Any:
+    out = np.zeros(x.size, source.dtype)
+    pick = np.argmax if select_prim is elementwise.ge_p else np.argmin
+    fill = _start_of(select_prim)(x.dtype)
+    for at, index, patch in _patches(x, fill, params):
+        target = index.reshape(-1)[pick(patch)]
+        if target >= 0:
+            out[target] += source[at]
+    return out.reshape(x.shape)
+
+
+select_and_scatter_add_p = Primitive(
+    "select_and_scatter_add",
+    abstract=_scatter_abstract,
+    lower=_scatter_lower,
+    transpose=_scatter_transpose,
+    batch=_both_batch("scatter"),
+    reference=_scatter_reference,
+    file=_FILE,
+)
+select_and_scatter_add_p.jvp = families.linear_jvp(select_and_scatter_add_p)
+_selections = {"gather": select_and_gather_add_p, "scatter": select_and_scatter_add_p}
+
+# -- functions -------------------------------------------------------------------------
+
+
+def _reducer(computation: Any) -> tuple[Primitive, Callable[..., Any]] | None:
+    """The primitive that folds windows with a known operation, and the operation."""
+    for function, p in (
+        (elementwise.add, reduce_window_sum_p),
+        (elementwise.max_, reduce_window_max_p),
+        (elementwise.min_, reduce_window_min_p),
+    ):
+        if computation is function:
+            return p, function
+    return None
+
+
+def _is_identity(value: Any, p: Primitive) -> bool:
+    """Whether a known initial value changes nothing."""
+    if not isinstance(value, (int, float, np.generic, np.ndarray)):
+        return False
+    start = {
+        "reduce_window_sum": lambda dtype: 0,
+        "reduce_window_max": families.lowest,
+        "reduce_window_min": families.highest,
+    }[p.name]
+    return bool(np.asarray(value) == start(avals.aval_of(value).dtype))
+
+
+def reduce_window(
+    operand: Any,
+    init_value: Any,
+    computation: Callable[..., Any],
+    window_dimensions: Sequence[int],
+    window_strides: Any = None,
+    padding: Any = "VALID",
+    base_dilation: Any = None,
+    window_dilation: Any = None,
+) -> Any:
+    """Folds the elements in windows that slide along the axes.
+
+    Args:
+      operand: array.
+      init_value: scalar the fold of each window starts from, and what padding holds.
+      computation: `lax.add`, `lax.max` or `lax.min`.
+      window_dimensions: size of the window along each axis.
+      window_strides: step of the window along each axis; default 1.
+      padding: 'SAME', 'SAME_LOWER', 'VALID', or (before, after) for each axis.
+      base_dilation: distance of the operand's elements; default 1.
+      window_dilation: distance of the window's elements; default 1.
+
+    Raises:
+      NotImplementedError: another computation, or a sum that starts from another value
+        than 0 over padding.
+      TypeError: numbers of axes do not agree.
+
+    Source: `stablehlo.reduce_window`.
+
+    Example:
+      >>> x = np.array([1., 3., 2., 5.], np.float32)
+      >>> reduce_window(x, -np.inf, elementwise.max_, (2,), (2,))
+      Array([3., 5.], dtype=float32)
+    """
+    known = _reducer(computation)
+    if known is None:
+        raise NotImplementedError(
+            "lax.reduce_window: computation must be lax.add, lax.max or lax.min, got "
+            f"{getattr(computation, '__name__', computation)!r}"
+        )
+    p, combine = known
+    aval = avals.aval_of(operand)
+    ones = (1,) * aval.ndim
+    window = _ints(window_dimensions)
+    steps = ones if window_strides is None else _ints(window_strides)
+    spread = ones if base_dilation is None else _ints(base_dilation)
+    holes = ones if window_dilation is None else _ints(window_dilation)
+    if isinstance(padding, str):
+        _check(p.name, aval, {"window_dimensions": window, "window_strides": steps})
+        reach = [convolution.dilated(k, h) for k, h in zip(window, holes, strict=True)]
+        padding = convolution.padtype_to_pads(aval.shape, reach, steps, padding)
+    pads = tuple([_ints(pair) for pair in padding])
+    out = p.bind(
+        operand,
+        window_dimensions=window,
+        window_strides=steps,
+        padding=pads,
+        base_dilation=spread,
+        window_dilation=holes,
+    )
+    if _is_identity(init_value, p):
+        return out
+    if p is reduce_window_sum_p and (any(map(any, pads)) or spread != ones):
+        raise NotImplementedError(
+            "lax.reduce_window: a sum over padding must start from 0, got init_value="
+            f"{init_value!r}; pad the operand with lax.pad first"
+        )
+    return combine(out, elementwise.convert(init_value, aval.dtype))
+
+
+def _ints(values: Any) -> tuple[int, ...]:
+    return tuple([int(v) for v in values])
