@@ -12,7 +12,7 @@ read arrays with it on that were made with it off.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from olympus._src.runtime import callback, client, cpu_kernels, host_errors, versions
 from olympus._src.runtime.array import ArrayImpl
@@ -220,7 +220,7 @@ class Executable:
             try:
                 raw = run(buffers).consume_with_handlers(handlers)
             except XlaRuntimeError as error:
-                raise error from host_errors.cause_of(error)
+                _refused(error, buffers)
             return ArrayImpl(raw[0], aval, committed)
 
         return execute_one
@@ -245,7 +245,7 @@ class Executable:
         try:
             results = self.loaded.execute_sharded(buffers, with_tokens=True)
         except XlaRuntimeError as error:
-            raise error from host_errors.cause_of(error)
+            _refused(error, buffers)
         side_effects.add(results.consume_token())
         raw = results.consume_with_handlers(self._handlers)
         outs = [
@@ -293,6 +293,19 @@ class Executable:
         return serialize(self.loaded)
 
 
+def _refused(error: XlaRuntimeError, buffers: Sequence[Any]) -> NoReturn:
+    """Raises the error of an execution; operands whose memory is gone are named."""
+    gone = [str(i) for i, buffer in enumerate(buffers) if buffer.is_deleted()]
+    if not gone:
+        raise error from host_errors.cause_of(error)
+    raise RuntimeError(
+        "a computation requires operands with data, but Array has been deleted: "
+        f"operand {', '.join(gone)} was donated to an earlier computation "
+        "(donate_argnums, donate_argnames) or deleted by .delete(); use that "
+        "computation's result, or keep a copy made before"
+    ) from None
+
+
 def _executor(
     loaded: LoadedExecutable,
     handlers: list[Any],
@@ -306,14 +319,14 @@ def _executor(
         try:
             raw = run(buffers).consume_with_handlers(handlers)
         except XlaRuntimeError as error:
-            raise error from host_errors.cause_of(error)
+            _refused(error, buffers)
         return [ArrayImpl(raw[0], aval, committed)]
 
     def execute_many(buffers: list[Any]) -> list[ArrayImpl]:
         try:
             raw = run(buffers).consume_with_handlers(handlers)
         except XlaRuntimeError as error:
-            raise error from host_errors.cause_of(error)
+            _refused(error, buffers)
         # The lengths agree: jaxlib counts the handlers against the results.
         return [
             ArrayImpl(buffer, aval, committed)
