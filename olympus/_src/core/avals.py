@@ -219,6 +219,9 @@ def _inherited_rule(x: Any) -> Callable[[Any], AbstractValue]:
     for base in type(x).__mro__:
         rule = _aval_rules.get(base)
         if rule is not None:
+            if base is np.generic and dtypes.is_supported(x.dtype):
+                rule = _numpy_scalar_rule(x.dtype)
+            _aval_rules[type(x)] = rule  # found at once the next time
             return rule
     if hasattr(x, "__olympus_array__"):
         return lambda x: aval_of(x.__olympus_array__())
@@ -236,6 +239,16 @@ def _numpy_aval(x: Any) -> ShapedArray:
             "of numbers and booleans are"
         )
     return ShapedArray(x.shape, dtypes.canonicalize_dtype(dtype))
+
+
+def _numpy_scalar_rule(dtype: Any) -> Callable[[Any], ShapedArray]:
+    """The rule for scalars of one NumPy type, which all have one aval."""
+    with config.enable_x64(False):
+        narrow = ShapedArray((), dtypes.canonicalize_dtype(dtype))
+    wide = ShapedArray((), dtype)
+    if narrow is wide:
+        return lambda x: narrow
+    return lambda x: wide if config.x64_enabled() else narrow
 
 
 def _scalar_aval(kind: type, weak: bool) -> Callable[[Any], ShapedArray]:

@@ -93,6 +93,8 @@ class DynamicOlympusprTrace(trace.Trace):
         if isinstance(x, trace.Tracer):
             return self._lift_tracer(x, where)
         aval = avals_.aval_of(x)
+        if isinstance(x, np.generic) and x.dtype == aval.dtype:
+            return ir.Literal(x, aval)
         if hasattr(x, "__olympus_array__"):
             return self.lift(x.__olympus_array__(), where)
         if not aval.shape and _literal_dtype(aval.dtype):

@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes, trace
-from olympus._src.interpreters import evaluate
+from olympus._src.core import avals, dtypes, ir, trace
+from olympus._src.foundation import caching, config
+from olympus._src.interpreters import evaluate, partial_eval
 from olympus._src.lax import elementwise, families, shaping, sizes
 
 aval_of = avals.aval_of
@@ -214,22 +215,94 @@ def broadcast_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
     )
 
 
-def promote_args(name: str, *args: Any) -> list[Any]:
+def promote_args(name: str, *args: Any) -> Sequence[Any]:
     """Checked arguments in one dtype and shape (scalars may stand beside arrays)."""
-    check_arraylike(name, *args)
-    return broadcast(name, promote_dtypes(*args))
+    return _promoted(promote_dtypes, name, args)
 
 
-def promote_args_inexact(name: str, *args: Any) -> list[Any]:
+def promote_args_inexact(name: str, *args: Any) -> Sequence[Any]:
     """As `promote_args`, in a floating or complex dtype."""
-    check_arraylike(name, *args)
-    return broadcast(name, promote_inexact(*args))
+    return _promoted(promote_inexact, name, args)
 
 
-def promote_args_numeric(name: str, *args: Any) -> list[Any]:
+def promote_args_numeric(name: str, *args: Any) -> Sequence[Any]:
     """As `promote_args`, in a dtype of numbers."""
-    check_arraylike(name, *args)
-    return broadcast(name, promote_numeric(*args))
+    return _promoted(promote_numeric, name, args)
+
+
+# What to do to arguments of given types is worked out once: a step for each, or None
+# where the argument stays as it is. It is most of the time of tracing otherwise.
+_steps = caching.Bounded(8192, "promotions")
+_NUMBERS = frozenset((bool, int, float, complex))
+
+
+def _promoted(promote: Any, name: str, args: tuple[Any, ...]) -> Sequence[Any]:
+    key: list[Any] = [promote, config.trace_context()]
+    try:
+        for x in args:
+            kind = type(x)
+            key.append(kind if kind in _NUMBERS else x.aval)
+    except AttributeError:  # NumPy's arrays, or what is no array at all
+        check_arraylike(name, *args)
+        return broadcast(name, promote(*args))
+    found = _steps.get(tuple(key))
+    if found is None:
+        found = _steps[tuple(key)] = _work_out(promote, name, args)
+    if found is _AS_THEY_ARE:
+        return args
+    return [
+        x if step is None else step(x) for x, step in zip(args, found, strict=True)
+    ]
+
+
+_AS_THEY_ARE: tuple[Any, ...] = ()
+
+
+def _work_out(promote: Any, name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The step for each argument; its shape and dtype decide, not its value."""
+    info = ir.DebugInfo("promotion", name)
+    samples = [type(x)(1) if type(x) in _NUMBERS else x for x in args]
+    avals_in = [aval_of(x) for x in args]
+    traced = [a for a, x in zip(avals_in, args, strict=True) if type(x) not in _NUMBERS]
+    out_avals: list[Any] = []
+
+    def run(*tracers: Any) -> list[Any]:
+        given = iter(tracers)
+        operands = [x if type(x) in _NUMBERS else next(given) for x in samples]
+        outs = broadcast(name, promote(*operands))
+        out_avals.extend(aval_of(x) for x in outs)
+        return []
+
+    partial_eval.trace_to_olympuspr(run, traced, info)
+    steps = tuple(
+        _number_step(type(x), out) if type(x) in _NUMBERS else _array_step(a, out)
+        for x, a, out in zip(args, avals_in, out_avals, strict=True)
+    )
+    return steps if any(steps) else _AS_THEY_ARE
+
+
+def _number_step(kind: type, out: Any) -> Any:
+    if out.weak_type:
+        builder = _BUILDERS[dtypes.kind(out.dtype)]
+        if out.dtype == dtypes.canonicalize_dtype(builder):
+            return None if builder is kind else builder
+    if dtypes.kind(out.dtype) in "fc":
+        return out.dtype.type  # far cheaper than a conversion that could overflow
+    return lambda x: _cast_scalar(x, out.dtype, False)
+
+
+def _array_step(aval: Any, out: Any) -> Any:
+    converts = aval.dtype != out.dtype or aval.weak_type != out.weak_type
+    spreads = aval.shape != out.shape
+    if not converts and not spreads:
+        return None
+
+    def step(x: Any) -> Any:
+        if converts:
+            x = convert(x, out.dtype, out.weak_type)
+        return broadcast_to_shape(x, out.shape) if spreads else x
+
+    return step
 
 
 def full_shape(x: Any, shape: tuple[int, ...]) -> Any:
