@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from olympus._src.lax import families, joining, shaping
+from olympus._src.lax import barriers, families, joining, shaping
 from tests.lax.sampling import Sample, array, b1, bf16, c64, f32, i8, i32, u8
 
 S = Sample
@@ -124,7 +124,8 @@ SAMPLES = [
     S(shaping.bitcast_convert_type_p, array((2, 4), u8), new_dtype=f32, loop=False),
     S(shaping.bitcast_convert_type_p, array((2, 3), i32), new_dtype=i8),
     S(shaping.copy_p, array((2, 3)), linear=(0,)),
-    S(shaping.optimization_barrier_p, array((2, 3)), array((2,), i32)),
+    S(barriers.optimization_barrier_p, array((2, 3)), array((2,), i32)),
+    S(barriers.stop_gradient_p, array((2, 3)), smooth=False),
 ]
 
 x23 = array((2, 3))

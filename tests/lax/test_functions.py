@@ -243,3 +243,36 @@ def test_full_takes_weak_types_and_dtypes():
     assert not lax.full((2,), 1.0, np.float32).weak_type
     assert lax.full_like(X, 3).dtype == np.float32
     assert lax.full_like(X, 3, shape=(1,)).shape == (1,)
+
+
+def test_gradients_stop():
+    def f(x):
+        held = lax.stop_gradient({"a": x, "n": 2})
+        return held["a"] * x * held["n"]
+
+    assert float(olympus.grad(f)(3.0)) == 6
+    text = str(olympus.make_olympuspr(lambda x: lax.stop_gradient(x))(3.0))
+    assert "stop_gradient a" in text
+
+
+def test_barriers_keep_structure():
+    got = lax.optimization_barrier({"a": X, "b": (1, None)})
+    same(got["a"], X)
+    assert int(got["b"][0]) == 1
+    assert got["b"][1] is None
+    assert lax.optimization_barrier(()) == ()
+    slope = olympus.grad(lambda x: lax.optimization_barrier((x, 2.0))[0] * x)(3.0)
+    assert float(slope) == 6
+
+
+def test_products_of_stacks():
+    x = np.ones((2, 3, 4), np.float32)
+    assert lax.batch_matmul(x, np.ones((2, 4, 5), np.float32)).shape == (2, 3, 5)
+    with pytest.raises(ValueError, match="batch_matmul"):
+        lax.batch_matmul(x, x[0])
+    numbers = (((2,), (2,)), ((0,), (0,)))
+    assert lax.dot(x, x, dimension_numbers=numbers).shape == (2, 3, 3)
+
+
+def test_broadcast_like_follows_numpy():
+    same(lax.broadcast_like(X[:, :1], X), np.broadcast_to(X[:, :1], X.shape))

@@ -320,20 +320,65 @@ def _axes(x: Any, axes: Any) -> tuple[int, ...]:
 
 
 def dot(
-    lhs: Any, rhs: Any, precision: Any = None, preferred_element_type: Any = None
+    lhs: Any,
+    rhs: Any,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    *,
+    dimension_numbers: Any = None,
+    out_sharding: Any = None,
 ) -> Any:
-    """Vector or matrix product of arrays of one or two axes.
+    """Vector or matrix product; with `dimension_numbers`, any contraction.
+
+    Args:
+      lhs: array, of one or two axes where `dimension_numbers` are not given.
+      rhs: array, likewise.
+      precision: None, a `Precision`, its name, or a pair of them.
+      preferred_element_type: dtype of the sum and the result; default the operands'.
+      dimension_numbers: see `dot_general`.
+      out_sharding: where the result lives.
 
     Raises:
-      TypeError: other ranks, or sizes that do not agree.
+      TypeError: other numbers of axes, or sizes that do not agree.
 
     Source: `stablehlo.dot_general`.
     """
     x, y = avals.aval_of(lhs), avals.aval_of(rhs)
-    if not (1 <= x.ndim <= 2 and 1 <= y.ndim <= 2 and x.shape[-1] == y.shape[0]):
-        raise TypeError(
-            "lax.dot: operands must be vectors or matrices of agreeing sizes, got "
-            f"{x.short()} and {y.short()}; use numpy.matmul for stacks of matrices"
+    if dimension_numbers is None:
+        ranks_fit = 1 <= x.ndim <= 2 and 1 <= y.ndim <= 2
+        if not ranks_fit or x.shape[-1] != y.shape[0]:
+            raise TypeError(
+                "lax.dot: operands must be vectors or matrices of agreeing sizes, got "
+                f"{x.short()} and {y.short()}; use numpy.matmul for stacks of matrices"
+            )
+        dimension_numbers = (((x.ndim - 1,), (0,)), ((), ()))
+    return dot_general(
+        lhs,
+        rhs,
+        dimension_numbers,
+        precision,
+        preferred_element_type,
+        out_sharding=out_sharding,
+    )
+
+
+def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
+    """Products of stacks of matrices.
+
+    Args:
+      lhs: array [..., n, k].
+      rhs: array [..., k, m], with the same leading axes.
+      precision: None, a `Precision`, its name, or a pair of them.
+
+    Raises:
+      ValueError: numbers of axes differ or are below 2.
+    """
+    rank = avals.aval_of(lhs).ndim
+    if rank < 2 or rank != avals.aval_of(rhs).ndim:
+        raise ValueError(
+            "lax.batch_matmul: operands must have as many axes, two or more, got "
+            f"{avals.aval_of(lhs).short()} and {avals.aval_of(rhs).short()}"
         )
-    numbers = (((x.ndim - 1,), (0,)), ((), ()))
-    return dot_general(lhs, rhs, numbers, precision, preferred_element_type)
+    batch = tuple(range(rank - 2))
+    numbers = (((rank - 1,), (rank - 2,)), (batch, batch))
+    return dot_general(lhs, rhs, numbers, precision)

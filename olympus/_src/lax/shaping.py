@@ -615,34 +615,12 @@ copy_p = Primitive(
 copy_p.jvp = families.linear_jvp(copy_p)
 
 
-def _barrier_batch(axis: Any, args: Any, dims: Any) -> Any:
-    return optimization_barrier_p.bind(*args), dims
+def broadcast_like(arr: Any, like_arr: Any) -> Any:
+    """`arr` broadcast to the shape of another array, by NumPy's rule.
 
-
-def _barrier_jvp(primals: Any, tangents: Any) -> Any:
-    outs = optimization_barrier_p.bind(*primals)
-    moving = [t for t in tangents if type(t) is not Zero]
-    held = iter(optimization_barrier_p.bind(*moving))
-    return outs, [t if type(t) is Zero else next(held) for t in tangents]
-
-
-def _barrier_lower(ctx: Any, *operands: str) -> list[str]:
-    if not operands:
-        return []
-    kinds = ", ".join([types.tensor_type(a) for a in ctx.avals_in])
-    return ctx.block.emit_many(
-        f"stablehlo.optimization_barrier {', '.join(operands)} : {kinds}", len(operands)
-    )
-
-
-optimization_barrier_p = Primitive(
-    "optimization_barrier",
-    multiple_results=True,
-    abstract=lambda *operands: list(operands),
-    lower=_barrier_lower,
-    jvp=_barrier_jvp,
-    transpose=lambda cts, *operands: list(cts),
-    batch=_barrier_batch,
-    reference=lambda *operands: list(operands),
-    file=_FILE,
-)
+    Args:
+      arr: array.
+      like_arr: array whose shape is taken.
+    """
+    shape, own = avals.aval_of(like_arr).shape, avals.aval_of(arr).shape
+    return broadcast_in_dim(arr, shape, range(len(shape) - len(own), len(shape)))
