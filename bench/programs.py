@@ -167,6 +167,21 @@ def tracing(lib: Library) -> dict[str, Any]:
     }
 
 
+class Prepared:
+    """A case whose every turn needs something new: `run` of what `prepare` gives."""
+
+    def __init__(self, prepare: Any, run: Any) -> None:
+        self.prepare = prepare
+        self.run = run
+
+
+def _lower(lib: Library, f: Any, *args: Any) -> Prepared:
+    jit = lib.top.jit
+    return Prepared(
+        lambda: jit(lib.fresh(f)).trace(*args), lambda traced: traced.lower()
+    )
+
+
 def lowering(lib: Library) -> dict[str, Any]:
     """From a program to StableHLO."""
     found = {}
@@ -175,8 +190,7 @@ def lowering(lib: Library) -> dict[str, Any]:
         "transformer-6": transformer(lib, 6),
     }.items():
         for what, f in (("", loss), ("grad ", lib.top.grad(loss))):
-            traced = lib.top.jit(lib.fresh(f)).trace(params, x)
-            found[f"lower {what}{name}"] = traced.lower
+            found[f"lower {what}{name}"] = _lower(lib, f, params, x)
     return found
 
 
@@ -237,8 +251,7 @@ def growth(lib: Library) -> dict[str, Any]:
         found[f"trace {n} equations"] = lambda f=chain: lib.make_program(lib.fresh(f))(
             x
         )
-        traced = lib.top.jit(lib.fresh(chain)).trace(x)
-        found[f"lower {n} equations"] = traced.lower
+        found[f"lower {n} equations"] = _lower(lib, chain, x)
     for n in (30, 300, 3_000):
         leaves = [jnp.ones(()) for _ in range(n)]
         identity = lib.top.jit(lambda xs: xs[0] + xs[-1])

@@ -420,6 +420,25 @@ def _load(lowered: LoweredProgram, options: tuple[tuple[str, Any], ...]) -> Any:
 
 _loaded = caching.Bounded(4096, "executables by text")
 
+# Eager operations on little data spend their first call compiling and all others being
+# dispatched, so they are compiled in the quickest way.
+_QUICK_ELEMENTS = 1 << 14
+_HEAVY = ("dot_general", "convolution", "while", "sort", "custom_call", "func.call")
+
+
+def eager_options(lowered: LoweredProgram) -> Sequence[tuple[str, Any]]:
+    """Compile options for a program made for one eager operation."""
+    elements = sum(a.size for a in (*lowered.in_avals, *lowered.out_avals))
+    if elements > _QUICK_ELEMENTS or any(op in lowered.text for op in _HEAVY):
+        return ()
+    return executable.quick_options(lowered.platform)
+
+
+def compile_eager(lowered: LoweredProgram) -> CompiledProgram:
+    """Compiles a program made for one eager operation."""
+    return lowered.compile(eager_options(lowered))
+
+
 # -- calls of one program per signature ------------------------------------------------
 
 
@@ -481,7 +500,7 @@ def _program_for(
         return out if p.multiple_results else [out]
 
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
-    compiled = lower(program, consts, name=p.name, device=device).compile()
+    compiled = compile_eager(lower(program, consts, name=p.name, device=device))
     if key is not None:
         _programs[by_device] = compiled
         if not client.several_devices():
@@ -588,7 +607,7 @@ def _fuse_program(
 
     info = ir.DebugInfo("evaluation", name, source.function_location(fun))
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
-    compiled = lower(program, consts, name=name).compile()
+    compiled = compile_eager(lower(program, consts, name=name))
     if single:
         return compiled.run_one
     return lambda buffers: tuple(compiled.run(buffers))
