@@ -53,6 +53,7 @@ class ShapedArray(AbstractValue):
         "__weakref__",
         "_mlir",
         "_short",
+        "_tangent",
         "dtype",
         "ndim",
         "shape",
@@ -120,7 +121,15 @@ class ShapedArray(AbstractValue):
         return ShapedArray(self.shape, self.dtype) if self.weak_type else self
 
     def to_tangent(self) -> ShapedArray:
-        return ShapedArray(self.shape, dtypes.tangent_dtype(self.dtype), self.weak_type)
+        found = self._tangent
+        if found is None:
+            dtype = dtypes.tangent_dtype(self.dtype)
+            found = self._tangent = (
+                self
+                if dtype == self.dtype
+                else ShapedArray(self.shape, dtype, self.weak_type)
+            )
+        return found
 
     def with_leading_axis(self, size: int) -> ShapedArray:
         """The aval of a stack of `size` such arrays."""
@@ -156,7 +165,7 @@ def _intern(shape: tuple[int, ...], dtype: Any, weak_type: bool) -> ShapedArray:
             for d in shape:
                 size = size * d
             aval.size = size
-            aval._short = aval._mlir = None
+            aval._short = aval._mlir = aval._tangent = None
             _interned[key] = aval
         return aval
 

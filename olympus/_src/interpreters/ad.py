@@ -51,13 +51,18 @@ class JVPTrace(trace.Trace):
 
     def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
         primals, tangents = [], []
+        moving = False
         for x in args:
-            primal, tangent = self.split(x)
-            primals.append(primal)
-            tangents.append(tangent)
+            if type(x) is JVPTracer and x._trace is self:
+                primals.append(x.primal)
+                tangents.append(x.tangent)
+                moving = True
+            else:
+                primals.append(x)
+                tangents.append(zero_tangent(x))
         current.trace = self.parent
         try:
-            if all(type(t) is Zero for t in tangents):
+            if not moving:
                 return p.bind(*primals, **params)
             out, out_tangents = self.rule(p, primals, tangents, params)
         finally:

@@ -183,8 +183,9 @@ def _transpose_first(
     # The axes come out as: batch, free axes of x, contracted axes in the order of y.
     contracted = [c for _, c in sorted(zip(cy, cx, strict=True))]
     order = [*bx, *x_free, *contracted]
-    permutation = tuple(int(i) for i in np.argsort(order))
-    out = families.transpose_p.bind(partial, permutation=permutation)
+    out = partial
+    if order != sorted(order):
+        out = families.transpose_p.bind(partial, permutation=families.inverse(order))
     return elementwise.convert(out, x_aval.dtype)
 
 

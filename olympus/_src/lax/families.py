@@ -431,11 +431,15 @@ def _transpose_lower(ctx: Any, x: str, *, permutation: Any) -> str:
     )
 
 
+def inverse(permutation: Sequence[int]) -> tuple[int, ...]:
+    """The permutation that undoes another."""
+    return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
+
+
 def _transpose_transpose(cts: Any, x: Any, *, permutation: Any) -> Any:
     if type(cts[0]) is Zero:
         return [Zero(x.aval)]
-    inverse = tuple(int(i) for i in np.argsort(permutation))
-    return [transpose_p.bind(cts[0], permutation=inverse)]
+    return [transpose_p.bind(cts[0], permutation=inverse(permutation))]
 
 
 def _transpose_batch(axis: Any, args: Any, dims: Any, *, permutation: Any) -> Any:
