@@ -26,14 +26,18 @@ html_theme_options = {
 nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
+nb_render_markdown_format = "myst"
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
+napoleon_use_ivar = True
 napoleon_custom_sections = ["Source"]
 autodoc_member_order = "alphabetical"
 autodoc_typehints = "none"
+# A class that stands on several pages is the same class on each.
+suppress_warnings = ["ref.python"]
 
 # -- the reference: one page for each public page -------------------------------------
 
@@ -70,12 +74,27 @@ def _write_reference(app):
 
 
 def _to_restructured_text(app, what, name, thing, options, lines):
-    """Docstrings write `Array`s and `*args, **kwargs`, which the markup cannot."""
+    """Docstrings write `Array`s, `*args, **kwargs` and `[*shape, n]` as they are."""
+    if not _is_ours(thing):
+        return
     for i, line in enumerate(lines):
-        line = re.sub(r"(`[^`]+`)(?=\w)", r"\1\\ ", line)
-        lines[i] = line.replace("*args, **kwargs:", "args, kwargs:")
+        if line.lstrip().startswith((">>>", "...")):
+            continue
+        parts = re.split(r"(`[^`]+`)", line.replace("*args, **kwargs:", "args, kwargs:"))
+        parts[::2] = [part.replace("*", "\\*") for part in parts[::2]]
+        lines[i] = re.sub(r"(`[^`]+`)(?=\w)", r"\1\\ ", "".join(parts))
+
+
+def _is_ours(thing):
+    return (getattr(thing, "__module__", None) or "olympus").startswith("olympus")
+
+
+def _skip_others(app, what, name, thing, skip, options):
+    """NumPy's classes are documented by NumPy."""
+    return True if what == "module" and not _is_ours(thing) else None
 
 
 def setup(app):
     app.connect("autodoc-process-docstring", _to_restructured_text, priority=400)
+    app.connect("autodoc-skip-member", _skip_others)
     app.connect("builder-inited", _write_reference)

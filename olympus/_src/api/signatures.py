@@ -419,10 +419,13 @@ class Retrace:
 
     def __repr__(self) -> str:
         cure = f" {self.cure}" if self.cure else ""
-        return (
-            f"{self.function}: {self.cause}.{cure} (trace {self.trace_s * 1e3:.1f} ms, "
-            f"lower {self.lower_s * 1e3:.1f} ms, compile {self.compile_s * 1e3:.1f} ms)"
+        stages = (
+            ("trace", self.trace_s),
+            ("lower", self.lower_s),
+            ("compile", self.compile_s),
         )
+        costs = ", ".join([f"{name} {s * 1e3:.1f} ms" for name, s in stages if s])
+        return f"{self.function}: {self.cause}.{cure} ({costs})"
 
 
 class _Signature:
