@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, ir, primitive, trace
+from olympus._src.core import checker, dtypes, ir, primitive, trace
 from olympus._src.foundation import config, errors, source
 
 current = trace.current
@@ -255,6 +255,8 @@ def trace_to_olympuspr(
     if config.check_leaks():
         del tracers, outs
         _check_leaks(t)
+    if config.enable_checks.value:
+        checker.check_olympuspr(program)
     return program, consts
 
 
