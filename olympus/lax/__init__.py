@@ -18,6 +18,13 @@ from olympus._src.higher_order.loops import (
 from olympus._src.higher_order.loops import (
     map_ as map,
 )
+from olympus._src.higher_order.reduce import (
+    reduce,
+    reduce_p,
+    reduce_window,
+    reduce_window_p,
+    scatter_apply,
+)
 from olympus._src.higher_order.scan import (
     scan,
     scan_p,
@@ -341,7 +348,6 @@ from olympus._src.lax.special import (
     zeta_p,
 )
 from olympus._src.lax.windows import (
-    reduce_window,
     reduce_window_max_p,
     reduce_window_min_p,
     reduce_window_shape_tuple,
@@ -538,6 +544,7 @@ __all__ = [
     "real",
     "real_p",
     "reciprocal",
+    "reduce",
     "reduce_and",
     "reduce_and_p",
     "reduce_max",
@@ -546,6 +553,7 @@ __all__ = [
     "reduce_min_p",
     "reduce_or",
     "reduce_or_p",
+    "reduce_p",
     "reduce_precision",
     "reduce_precision_p",
     "reduce_prod",
@@ -555,6 +563,7 @@ __all__ = [
     "reduce_window",
     "reduce_window_max_p",
     "reduce_window_min_p",
+    "reduce_window_p",
     "reduce_window_shape_tuple",
     "reduce_window_sum_p",
     "reduce_xor",
@@ -576,6 +585,7 @@ __all__ = [
     "scatter",
     "scatter_add",
     "scatter_add_p",
+    "scatter_apply",
     "scatter_max",
     "scatter_max_p",
     "scatter_min",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from olympus._src.higher_order import reduce
 from olympus._src.lax import elementwise, windows
 from tests.lax.sampling import Sample, array, bf16, c64, distinct, i8, i32
 
@@ -58,7 +59,7 @@ SAMPLES = [
 ]  # fmt: skip
 
 x = array((4, 5))
-run = windows.reduce_window
+run = reduce.reduce_window
 add, top = elementwise.add, elementwise.max_
 
 ERRORS = [

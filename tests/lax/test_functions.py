@@ -160,17 +160,6 @@ def test_top_k_in_jit_and_grad():
     same(got, [0, 0, 1, 1])
 
 
-def test_windows_start_from_a_value():
-    got = lax.reduce_window(X, 5.0, lax.max, (2, 2), (1, 2))
-    same(got, np.maximum(X[1:, 1::2], 5))
-    got = lax.reduce_window(X, 1.0, lax.add, (1, 4))
-    same(got, X.sum(1, keepdims=True) + 1)
-    with pytest.raises(NotImplementedError, match=r"reduce_window.*lax.pad"):
-        lax.reduce_window(X, 1.0, lax.add, (2, 2), padding="SAME")
-    with pytest.raises(NotImplementedError, match="reduce_window"):
-        lax.reduce_window(X, 1.0, lax.mul, (2, 2))
-
-
 def test_max_pooling_has_a_gradient():
     def f(x):
         pooled = lax.reduce_window(x, -np.inf, lax.max, (1, 2), (1, 2))

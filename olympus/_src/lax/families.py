@@ -529,6 +529,11 @@ def highest(dtype: Any) -> Any:
     return _end(dtype, np.inf, "max")
 
 
+def all_bits(dtype: Any) -> Any:
+    """The value of a bool or integer dtype with every bit set."""
+    return np.bool_(True) if dtype == np.bool_ else np.array(-1).astype(dtype)[()]
+
+
 def _end(dtype: Any, infinity: float, field: str) -> Any:
     if dtype == np.bool_:
         return np.bool_(infinity > 0)

@@ -116,10 +116,6 @@ reduce_prod_p = reduction(
 # -- logic -----------------------------------------------------------------------------
 
 
-def _ones(dtype: Any) -> Any:
-    return dtype == np.bool_ or np.array(-1).astype(dtype)[()]
-
-
 def _logic(name: str, hlo: str, identity: Any, fold: Any) -> Primitive:
     return reduction(
         name,
@@ -130,7 +126,7 @@ def _logic(name: str, hlo: str, identity: Any, fold: Any) -> Primitive:
     )
 
 
-reduce_and_p = _logic("reduce_and", "stablehlo.and", _ones, np.bitwise_and)
+reduce_and_p = _logic("reduce_and", "stablehlo.and", families.all_bits, np.bitwise_and)
 reduce_or_p = _logic("reduce_or", "stablehlo.or", lambda dtype: 0, np.bitwise_or)
 reduce_xor_p = _logic("reduce_xor", "stablehlo.xor", lambda dtype: 0, np.bitwise_xor)
 

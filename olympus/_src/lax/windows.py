@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes
+from olympus._src.core import avals, dtypes, trace
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
 from olympus._src.lax import convolution, elementwise, families, joining
@@ -15,7 +15,7 @@ from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
 _FILE = "lax/windows.py"
-_LISTS = (
+LISTS = (
     "window_dimensions",
     "window_strides",
     "padding",
@@ -26,14 +26,15 @@ _LISTS = (
 # -- shapes ----------------------------------------------------------------------------
 
 
-def _check(name: str, operand: Any, params: Any) -> None:
-    for key in _LISTS:
+def check(name: str, operand: Any, params: Any) -> None:
+    """Refuses window parameters that do not fit the operand."""
+    for key in LISTS:
         if key in params and len(params[key]) != operand.ndim:
             raise TypeError(
                 f"lax.{name}: {key} must have an entry for each of the operand's "
                 f"{operand.ndim} axes, got {params[key]} for {operand.short()}"
             )
-    for key in _LISTS:
+    for key in LISTS:
         if key != "padding" and any(v < 1 for v in params.get(key, ())):
             raise ValueError(f"lax.{name}: {key} must be positive, got {params[key]}")
 
@@ -73,17 +74,18 @@ def reduce_window_shape_tuple(
     return tuple(shape)
 
 
-def _with_axis(params: Any, dim: int) -> dict[str, Any]:
+def with_axis(params: Any, dim: int) -> dict[str, Any]:
     """Window parameters for an operand with one more axis, which windows do not see."""
     grown = dict(params)
-    for key in _LISTS:
+    for key in LISTS:
         if key in params:
             neutral: Any = (0, 0) if key == "padding" else 1
             grown[key] = (*params[key][:dim], neutral, *params[key][dim:])
     return grown
 
 
-def _attributes(params: Any) -> str:
+def attributes(params: Any) -> str:
+    """The attributes of `stablehlo.reduce_window`."""
     rows = [list(pair) for pair in params["padding"]]
     padding = f"dense<{rows}>" if rows else "dense<>"
     text = (
@@ -148,8 +150,8 @@ def _window_reduction(
 ) -> Primitive:
     def abstract(operand: Any, **params: Any) -> Any:
         families.check_dtype(name, operand, accepts)
-        _check(name, operand, params)
-        shape = reduce_window_shape_tuple(operand.shape, *[params[k] for k in _LISTS])
+        check(name, operand, params)
+        shape = reduce_window_shape_tuple(operand.shape, *[params[k] for k in LISTS])
         return ShapedArray(shape, operand.dtype, operand.weak_type)
 
     def lower(ctx: Any, x: str, **params: Any) -> str:
@@ -167,16 +169,16 @@ def _window_reduction(
             [x, start],
             [aval, scalar],
             out,
-            _attributes(params),
+            attributes(params),
             [region],
         )
 
     def batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         (dim,) = dims
-        return p.bind(args[0], **_with_axis(params, dim)), dim
+        return p.bind(args[0], **with_axis(params, dim)), dim
 
     def reference(x: Any, **params: Any) -> Any:
-        shape = reduce_window_shape_tuple(x.shape, *[params[k] for k in _LISTS])
+        shape = reduce_window_shape_tuple(x.shape, *[params[k] for k in LISTS])
         out = np.empty(shape, x.dtype)
         start = np.asarray(identity(x.dtype)).astype(x.dtype)[()]
         for at, _, patch in _patches(x, start, params):
@@ -205,7 +207,7 @@ def _sum_transpose(cts: Any, x: Any, **params: Any) -> Any:
         return [Zero(x.aval)]
     config = []
     for size, out, window, step, (low, _), spread, holes in zip(
-        x.aval.shape, aval.shape, *[params[k] for k in _LISTS], strict=True
+        x.aval.shape, aval.shape, *[params[k] for k in LISTS], strict=True
     ):
         reach = convolution.dilated(window, holes)
         after = convolution.dilated(size, spread) + low - convolution.dilated(out, step)
@@ -283,8 +285,8 @@ def _gather_abstract(
             f"{operand.short()}"
         )
     families.common_dtype(name, (tangents, operand))
-    _check(name, operand, params)
-    shape = reduce_window_shape_tuple(operand.shape, *[params[k] for k in _LISTS])
+    check(name, operand, params)
+    shape = reduce_window_shape_tuple(operand.shape, *[params[k] for k in LISTS])
     return ShapedArray(shape, tangents.dtype, tangents.weak_type)
 
 
@@ -315,7 +317,7 @@ def _gather_lower(
         [operand, tangents, start, zero],
         [aval, t_aval, scalar, scalar],
         [ShapedArray(out.shape, aval.dtype), out],
-        _attributes(params),
+        attributes(params),
         [region],
     )[1]
 
@@ -323,7 +325,7 @@ def _gather_lower(
 def _both_batch(p_name: str) -> Callable[..., Any]:
     def batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         moved = [families.at_front(axis, x, d) for x, d in zip(args, dims, strict=True)]
-        return _selections[p_name].bind(*moved, **_with_axis(params, 0)), 0
+        return _selections[p_name].bind(*moved, **with_axis(params, 0)), 0
 
     return batch
 
@@ -342,7 +344,7 @@ def _gather_transpose(cts: Any, t: Any, operand: Any, **params: Any) -> Any:
 
 
 def _gather_reference(t: Any, x: Any, *, select_prim: Any, **params: Any) -> Any:
-    shape = reduce_window_shape_tuple(x.shape, *[params[k] for k in _LISTS])
+    shape = reduce_window_shape_tuple(x.shape, *[params[k] for k in LISTS])
     out = np.zeros(shape, t.dtype)
     pick = np.argmax if select_prim is elementwise.ge_p else np.argmin
     fill = _start_of(select_prim)(x.dtype)
@@ -367,7 +369,7 @@ select_and_gather_add_p.jvp = families.linear_jvp(select_and_gather_add_p)
 def _scatter_abstract(source: Any, operand: Any, **params: Any) -> Any:
     name = "select_and_scatter_add"
     families.common_dtype(name, (source, operand))
-    _check(name, operand, params)
+    check(name, operand, params)
     shape = reduce_window_shape_tuple(
         operand.shape,
         params["window_dimensions"],
@@ -406,7 +408,7 @@ def _scatter_lower(
         [operand, source, zero],
         [aval, s_aval, scalar],
         out,
-        _attributes(params),
+        attributes(params),
         [select, add],
     )
 
@@ -445,101 +447,57 @@ select_and_scatter_add_p = Primitive(
 select_and_scatter_add_p.jvp = families.linear_jvp(select_and_scatter_add_p)
 _selections = {"gather": select_and_gather_add_p, "scatter": select_and_scatter_add_p}
 
-# -- functions -------------------------------------------------------------------------
+# -- for the functions -----------------------------------------------------------------
+
+_KNOWN = {
+    elementwise.add: (reduce_window_sum_p, lambda dtype: 0),
+    elementwise.max_: (reduce_window_max_p, families.lowest),
+    elementwise.min_: (reduce_window_min_p, families.highest),
+}
 
 
-def _reducer(computation: Any) -> tuple[Primitive, Callable[..., Any]] | None:
-    """The primitive that folds windows with a known operation, and the operation."""
-    for function, p in (
-        (elementwise.add, reduce_window_sum_p),
-        (elementwise.max_, reduce_window_max_p),
-        (elementwise.min_, reduce_window_min_p),
-    ):
-        if computation is function:
-            return p, function
-    return None
+def known_reduction(computation: Any, start: Any, dtype: Any) -> Primitive | None:
+    """The primitive that folds windows with an operation of `lax` from its identity."""
+    try:
+        found = _KNOWN.get(computation)
+    except TypeError:  # a computation that has no hash
+        return None
+    if found is None or isinstance(start, trace.Tracer):
+        return None
+    p, identity = found
+    value = np.asarray(start)
+    if value.shape or value != np.asarray(identity(dtype)).astype(dtype):
+        return None
+    return p
 
 
-def _is_identity(value: Any, p: Primitive) -> bool:
-    """Whether a known initial value changes nothing."""
-    if not isinstance(value, (int, float, np.generic, np.ndarray)):
-        return False
-    start = {
-        "reduce_window_sum": lambda dtype: 0,
-        "reduce_window_max": families.lowest,
-        "reduce_window_min": families.highest,
-    }[p.name]
-    return bool(np.asarray(value) == start(avals.aval_of(value).dtype))
-
-
-def reduce_window(
-    operand: Any,
-    init_value: Any,
-    computation: Callable[..., Any],
-    window_dimensions: Sequence[int],
-    window_strides: Any = None,
-    padding: Any = "VALID",
-    base_dilation: Any = None,
-    window_dilation: Any = None,
-) -> Any:
-    """Folds the elements in windows that slide along the axes.
-
-    Args:
-      operand: array.
-      init_value: scalar the fold of each window starts from, and what padding holds.
-      computation: `lax.add`, `lax.max` or `lax.min`.
-      window_dimensions: size of the window along each axis.
-      window_strides: step of the window along each axis; default 1.
-      padding: 'SAME', 'SAME_LOWER', 'VALID', or (before, after) for each axis.
-      base_dilation: distance of the operand's elements; default 1.
-      window_dilation: distance of the window's elements; default 1.
-
-    Raises:
-      NotImplementedError: another computation, or a sum that starts from another value
-        than 0 over padding.
-      TypeError: numbers of axes do not agree.
-
-    Source: `stablehlo.reduce_window`.
-
-    Example:
-      >>> x = np.array([1., 3., 2., 5.], np.float32)
-      >>> reduce_window(x, -np.inf, elementwise.max_, (2,), (2,))
-      Array([3., 5.], dtype=float32)
-    """
-    known = _reducer(computation)
-    if known is None:
-        raise NotImplementedError(
-            "lax.reduce_window: computation must be lax.add, lax.max or lax.min, got "
-            f"{getattr(computation, '__name__', computation)!r}"
-        )
-    p, combine = known
-    aval = avals.aval_of(operand)
-    ones = (1,) * aval.ndim
+def parameters(
+    shape: Any,
+    window_dimensions: Any,
+    window_strides: Any,
+    padding: Any,
+    base_dilation: Any,
+    window_dilation: Any,
+) -> dict[str, Any]:
+    """The parameters of a reduction over windows, from what users give."""
+    ones = (1,) * len(shape)
     window = _ints(window_dimensions)
     steps = ones if window_strides is None else _ints(window_strides)
     spread = ones if base_dilation is None else _ints(base_dilation)
     holes = ones if window_dilation is None else _ints(window_dilation)
     if isinstance(padding, str):
-        _check(p.name, aval, {"window_dimensions": window, "window_strides": steps})
+        given = {"window_dimensions": window, "window_strides": steps}
+        given["window_dilation"] = holes
+        check("reduce_window", ShapedArray(shape, np.float32), given)
         reach = [convolution.dilated(k, h) for k, h in zip(window, holes, strict=True)]
-        padding = convolution.padtype_to_pads(aval.shape, reach, steps, padding)
-    pads = tuple([_ints(pair) for pair in padding])
-    out = p.bind(
-        operand,
-        window_dimensions=window,
-        window_strides=steps,
-        padding=pads,
-        base_dilation=spread,
-        window_dilation=holes,
-    )
-    if _is_identity(init_value, p):
-        return out
-    if p is reduce_window_sum_p and (any(map(any, pads)) or spread != ones):
-        raise NotImplementedError(
-            "lax.reduce_window: a sum over padding must start from 0, got init_value="
-            f"{init_value!r}; pad the operand with lax.pad first"
-        )
-    return combine(out, elementwise.convert(init_value, aval.dtype))
+        padding = convolution.padtype_to_pads(shape, reach, steps, padding)
+    return {
+        "window_dimensions": window,
+        "window_strides": steps,
+        "padding": tuple([_ints(pair) for pair in padding]),
+        "base_dilation": spread,
+        "window_dilation": holes,
+    }
 
 
 def _ints(values: Any) -> tuple[int, ...]:
