@@ -252,7 +252,7 @@ def elementwise_batch(p: Primitive) -> Callable[..., Any]:
 
 
 def _front(x: Any, dim: int | None, shape: Any, size: int) -> Any:
-    """An operand with the mapped axis in front; a mapped scalar fills `shape` behind it.
+    """An operand with the mapped axis in front; a mapped scalar fills `shape` too.
 
     Scalars that are not mapped stay scalars.
     """

@@ -1,0 +1,413 @@
+"""Arithmetic, elementwise: sums, products, fixed powers, extremes."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes
+from olympus._src.core.rules import Linear, Zero
+from olympus._src.lax import families, pieces
+from olympus._src.lax.choice import select_n
+from olympus._src.lax.comparison import eq
+from olympus._src.lax.families import ShapedArray
+
+elementwise = functools.partial(families.elementwise, file="lax/arithmetic.py")
+
+neg_p = elementwise(
+    "neg",
+    accepts=families.NUMERIC,
+    hlo="stablehlo.negate",
+    reference=np.negative,
+    derivatives=(lambda t, out, x: neg(t),),
+    transpose=lambda cts, x: [pieces.map_zero(neg, cts[0], x)],
+)
+
+
+def _add_transpose(cts: Any, x: Any, y: Any) -> Any:
+    (ct,) = cts
+    if type(ct) is Zero:
+        return [Zero(v.aval) if type(v) is Linear else None for v in (x, y)]
+    return [pieces.unspread(ct, v.aval) if type(v) is Linear else None for v in (x, y)]
+
+
+def _sub_transpose(cts: Any, x: Any, y: Any) -> Any:
+    (ct,) = cts
+    if type(ct) is Zero:
+        return [Zero(v.aval) if type(v) is Linear else None for v in (x, y)]
+    return [
+        pieces.unspread(ct, x.aval) if type(x) is Linear else None,
+        pieces.unspread(neg(ct), y.aval) if type(y) is Linear else None,
+    ]
+
+
+def _mul_transpose(cts: Any, x: Any, y: Any) -> Any:
+    (ct,) = cts
+    known, unknown = (y, x) if type(x) is Linear else (x, y)
+    out = Zero(unknown.aval)
+    if type(ct) is not Zero:
+        out = pieces.unspread(mul(ct, known), unknown.aval)
+    return [out, None] if unknown is x else [None, out]
+
+
+def _div_transpose(cts: Any, x: Any, y: Any) -> Any:
+    (ct,) = cts
+    if type(ct) is Zero:
+        return [Zero(x.aval), None]
+    return [pieces.unspread(div(ct, y), x.aval), None]
+
+
+add_p = elementwise(
+    "add",
+    hlo="stablehlo.add",
+    accepts=families.NUMERIC,
+    reference=np.add,
+    derivatives=(lambda t, out, x, y: t, lambda t, out, x, y: t),
+    transpose=_add_transpose,
+)
+sub_p = elementwise(
+    "sub",
+    hlo="stablehlo.subtract",
+    accepts=families.NUMERIC,
+    reference=np.subtract,
+    derivatives=(lambda t, out, x, y: t, lambda t, out, x, y: neg(t)),
+    transpose=_sub_transpose,
+)
+mul_p = elementwise(
+    "mul",
+    hlo="stablehlo.multiply",
+    accepts=families.NUMERIC,
+    reference=np.multiply,
+    derivatives=(
+        lambda t, out, x, y: mul(t, y),
+        lambda t, out, x, y: mul(x, t),
+    ),
+    transpose=_mul_transpose,
+)
+
+
+def _div_reference(x: Any, y: Any) -> Any:
+    if np.issubdtype(x.dtype, np.integer):
+        return (np.sign(x) * np.sign(y) * (np.abs(x) // np.abs(y))).astype(x.dtype)
+    return np.divide(x, y)
+
+
+div_p = elementwise(
+    "div",
+    hlo="stablehlo.divide",
+    accepts=families.NUMERIC,
+    reference=_div_reference,
+    derivatives=(
+        lambda t, out, x, y: div(t, y),
+        lambda t, out, x, y: mul(t, neg(div(out, y))),
+    ),
+    transpose=_div_transpose,
+)
+
+
+def _half_on_ties(t: Any, mine: Any, out: Any, other: Any) -> Any:
+    """The share of a tangent that goes to an operand of max or min; ties are halved."""
+    one, half, zero = (pieces.scalar_like(out, v) for v in (1, 0.5, 0))
+    won = select_n(eq(mine, out), zero, one)
+    return mul(t, mul(won, select_n(eq(mine, other), one, half)))
+
+
+max_p = elementwise(
+    "max",
+    hlo="stablehlo.maximum",
+    reference=np.maximum,
+    derivatives=(
+        lambda t, out, x, y: _half_on_ties(t, x, out, y),
+        lambda t, out, x, y: _half_on_ties(t, y, out, x),
+    ),
+)
+min_p = elementwise(
+    "min",
+    hlo="stablehlo.minimum",
+    reference=np.minimum,
+    derivatives=(
+        lambda t, out, x, y: _half_on_ties(t, x, out, y),
+        lambda t, out, x, y: _half_on_ties(t, y, out, x),
+    ),
+)
+
+
+def _integer_pow_lower(ctx: Any, x: str, *, y: int) -> str:
+    """Repeated squaring; a negative power inverts the result."""
+    aval = ctx.avals_out[0]
+    if y == 0:
+        return ctx.block.splat(1, aval)
+    n, square, total = abs(y), x, None
+    while n:
+        if n & 1:
+            total = square if total is None else _product(ctx, total, square)
+        n >>= 1
+        if n:
+            square = _product(ctx, square, square)
+    if y > 0:
+        return total
+    one = ctx.block.splat(1, aval)
+    return ctx.block.elementwise("stablehlo.divide", (one, total), aval)
+
+
+def _product(ctx: Any, x: str, y: str) -> str:
+    return ctx.block.elementwise("stablehlo.multiply", (x, y), ctx.avals_out[0])
+
+
+integer_pow_p = elementwise(
+    "integer_pow",
+    accepts=families.NUMERIC,
+    lower=_integer_pow_lower,
+    reference=lambda x, *, y: np.asarray(x ** np.asarray(y, x.dtype), x.dtype),
+    derivatives=(
+        lambda t, out, x, *, y: (
+            families.insert_zero(t)
+            if y == 0
+            else mul(t, mul(pieces.scalar_like(x, y), integer_pow(x, y - 1)))
+        ),
+    ),
+)
+
+
+def _sign_lower(ctx: Any, x: str) -> str:
+    aval = ctx.avals_out[0]
+    if not dtypes.issubdtype(aval.dtype, np.unsignedinteger):
+        return ctx.block.elementwise("stablehlo.sign", (x,), aval)
+    zero, one = ctx.block.splat(0, aval), ctx.block.splat(1, aval)
+    flag = ShapedArray(aval.shape, np.bool_)
+    is_zero = ctx.block.compare("EQ", x, zero, aval, "UNSIGNED", flag)
+    return pieces.emit_select(ctx, is_zero, zero, one, flag, aval)
+
+
+sign_p = elementwise(
+    "sign",
+    accepts=families.NUMERIC,
+    lower=_sign_lower,
+    reference=np.sign,
+    derivatives=(pieces.no_derivative,),
+)
+square_p = elementwise(
+    "square",
+    accepts=families.NUMERIC,
+    lower=lambda ctx, x: _product(ctx, x, x),
+    reference=np.square,
+    derivatives=(lambda t, out, x: mul(t, mul(pieces.scalar_like(x, 2), x)),),
+)
+
+
+def neg(x: Any) -> Any:
+    """Negation, elementwise.
+
+    Args:
+      x: array or scalar, of numbers.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.negate`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.neg(2.0)
+      Array(-2., dtype=float32, weak_type=True)
+    """
+    return neg_p.bind(x)
+
+
+def sign(x: Any) -> Any:
+    """Sign, elementwise: -1, 0 or 1; `x/|x|` for complex.
+
+    Args:
+      x: array or scalar, of numbers.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.sign`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.sign(-3.0)
+      Array(-1., dtype=float32, weak_type=True)
+    """
+    return sign_p.bind(x)
+
+
+def square(x: Any) -> Any:
+    """Square, elementwise.
+
+    Args:
+      x: array or scalar, of numbers.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.multiply`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.square(3)
+      Array(9, dtype=int32, weak_type=True)
+    """
+    return square_p.bind(x)
+
+
+def add(x: Any, y: Any) -> Any:
+    """Sum, elementwise.
+
+    Args:
+      x, y: arrays of one shape and dtype, of numbers; scalars may stand beside arrays.
+
+    Returns:
+      Array of the operands' shape and dtype.
+
+    Source: `stablehlo.add`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.add(1, 2)
+      Array(3, dtype=int32, weak_type=True)
+    """
+    return add_p.bind(x, y)
+
+
+def sub(x: Any, y: Any) -> Any:
+    """Difference, elementwise.
+
+    Args:
+      x, y: arrays of one shape and dtype, of numbers; scalars may stand beside arrays.
+
+    Returns:
+      Array of the operands' shape and dtype.
+
+    Source: `stablehlo.subtract`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.sub(3, 2)
+      Array(1, dtype=int32, weak_type=True)
+    """
+    return sub_p.bind(x, y)
+
+
+def mul(x: Any, y: Any) -> Any:
+    """Product, elementwise.
+
+    Args:
+      x, y: arrays of one shape and dtype, of numbers; scalars may stand beside arrays.
+
+    Returns:
+      Array of the operands' shape and dtype.
+
+    Source: `stablehlo.multiply`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.mul(2, 3)
+      Array(6, dtype=int32, weak_type=True)
+    """
+    return mul_p.bind(x, y)
+
+
+def div(x: Any, y: Any) -> Any:
+    """Quotient; of integers, rounded towards zero, elementwise.
+
+    Args:
+      x, y: arrays of one shape and dtype, of numbers; scalars may stand beside arrays.
+
+    Returns:
+      Array of the operands' shape and dtype.
+
+    Source: `stablehlo.divide`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.div(-7, 2)
+      Array(-3, dtype=int32, weak_type=True)
+    """
+    return div_p.bind(x, y)
+
+
+def max_(x: Any, y: Any) -> Any:
+    """Greater element; NaN where either is NaN, elementwise.
+
+    Args:
+      x, y: arrays of one shape and dtype, bool or of numbers; scalars may stand beside
+        arrays.
+
+    Returns:
+      Array of the operands' shape and dtype.
+
+    Source: `stablehlo.maximum`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.max(1, 2)
+      Array(2, dtype=int32, weak_type=True)
+    """
+    return max_p.bind(x, y)
+
+
+def min_(x: Any, y: Any) -> Any:
+    """Lesser element; NaN where either is NaN, elementwise.
+
+    Args:
+      x, y: arrays of one shape and dtype, bool or of numbers; scalars may stand beside
+        arrays.
+
+    Returns:
+      Array of the operands' shape and dtype.
+
+    Source: `stablehlo.minimum`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.min(1, 2)
+      Array(1, dtype=int32, weak_type=True)
+    """
+    return min_p.bind(x, y)
+
+
+def integer_pow(x: Any, y: int) -> Any:
+    """`x` to a fixed integer power, by repeated multiplication.
+
+    Args:
+      x: array or scalar, of numbers.
+      y: Python integer; may be negative for floating `x`.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.multiply`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.integer_pow(2.0, -1)
+      Array(0.5, dtype=float32, weak_type=True)
+    """
+    if y == 1:
+        return x
+    if y == 0:
+        return families.ones_like(x)
+    return integer_pow_p.bind(x, y=int(y))
+
+
+def reciprocal(x: Any) -> Any:
+    """`1 / x`, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.divide`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.reciprocal(4.0)
+      Array(0.25, dtype=float32, weak_type=True)
+    """
+    return integer_pow_p.bind(x, y=-1)

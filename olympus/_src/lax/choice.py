@@ -1,0 +1,373 @@
+"""Choosing among cases, limiting to a range, changing the element type."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.core.rules import Linear, Zero
+from olympus._src.lax import families, pieces
+from olympus._src.lax.bits import and_
+from olympus._src.lax.comparison import comparison_kind, gt, lt
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import types
+
+elementwise = functools.partial(families.elementwise, file="lax/choice.py")
+
+
+def _is_finite_lower(ctx: Any, x: str) -> str:
+    t = types.tensor_type
+    return ctx.block.emit(
+        f"stablehlo.is_finite {x} : ({t(ctx.avals_in[0])}) -> {t(ctx.avals_out[0])}"
+    )
+
+
+is_finite_p = elementwise(
+    "is_finite",
+    accepts=families.FLOAT,
+    lower=_is_finite_lower,
+    out_dtype=lambda x: np.dtype(np.bool_),
+    reference=np.isfinite,
+    jvp=lambda primals, tangents: (
+        is_finite(*primals),
+        Zero(avals.aval_of(is_finite(*primals)).to_tangent()),
+    ),
+)
+
+
+def _select_n_abstract(which: Any, *cases: Any) -> Any:
+    if not cases:
+        raise TypeError("lax.select_n: needs at least one case, got none")
+    if which.dtype not in (np.bool_, np.int32):
+        raise TypeError(
+            "lax.select_n: `which` must be of dtype bool or int32, got "
+            f"{which.short()}; compare it first, or convert it"
+        )
+    if which.dtype == np.bool_ and len(cases) > 2:
+        raise TypeError(
+            f"lax.select_n: a bool `which` selects among at most 2 cases, got "
+            f"{len(cases)}; use an int32 `which`"
+        )
+    shape = families.common_shape("select_n", cases)
+    if which.shape not in (shape, ()) and shape:
+        raise TypeError(
+            "lax.select_n: `which` must be a scalar or have the cases' shape, got "
+            f"{which.short()} and {cases[0].short()}"
+        )
+    dtype = families.common_dtype("select_n", cases)
+    return ShapedArray(shape or which.shape, dtype, all(c.weak_type for c in cases))
+
+
+def _select_n_lower(ctx: Any, which: str, *cases: str) -> str:
+    flag, out = ctx.avals_in[0], ctx.avals_out[0]
+    wide = families.spread_to(ctx, cases, ctx.avals_in[1:], out)
+    if len(wide) == 1:
+        return wide[0]
+    if flag.dtype == np.bool_:
+        return pieces.emit_select(ctx, which, wide[1], wide[0], flag, out)
+    return _select_tree(ctx, which, wide, 0)
+
+
+def _select_tree(ctx: Any, which: str, cases: Any, offset: int) -> str:
+    """Selects among cases offset.. by halving; out-of-range indices clamp."""
+    if len(cases) == 1:
+        return cases[0]
+    flag_in, out = ctx.avals_in[0], ctx.avals_out[0]
+    middle = len(cases) // 2
+    bound = ctx.block.splat(offset + middle, flag_in)
+    flag = ShapedArray(flag_in.shape, np.bool_)
+    below = ctx.block.compare("LT", which, bound, flag_in, "SIGNED", flag)
+    low = _select_tree(ctx, which, cases[:middle], offset)
+    high = _select_tree(ctx, which, cases[middle:], offset + middle)
+    return pieces.emit_select(ctx, below, low, high, flag, out)
+
+
+def _select_n_jvp(primals: Any, tangents: Any) -> Any:
+    which, *cases = primals
+    out = select_n_p.bind(which, *cases)
+    moving = tangents[1:]
+    if all(type(t) is Zero for t in moving):
+        return out, Zero(avals.aval_of(out).to_tangent())
+    shape = avals.aval_of(out).shape
+    parts = [families.instantiate(t, shape) for t in moving]
+    return out, select_n_p.bind(which, *parts)
+
+
+def _select_n_transpose(cts: Any, which: Any, *cases: Any) -> Any:
+    (ct,) = cts
+    out: list[Any] = [None]
+    for i, case in enumerate(cases):
+        if type(case) is not Linear:
+            out.append(None)
+        elif type(ct) is Zero:
+            out.append(Zero(case.aval))
+        else:
+            zero = pieces.scalar_like(ct, 0)
+            picked = select_n_p.bind(
+                which, *[ct if j == i else zero for j in range(len(cases))]
+            )
+            out.append(pieces.unspread(picked, case.aval))
+    return out
+
+
+def _select_n_batch(axis: Any, args: Any, dims: Any) -> Any:
+    which, *cases = args
+    if dims[0] is None and not avals.aval_of(which).shape:
+        ranks = [
+            avals.aval_of(c).ndim - (d is not None)
+            for c, d in zip(cases, dims[1:], strict=True)
+        ]
+        if any(ranks) or len(set(dims[1:])) == 1:
+            cases = [
+                families.at_front(axis, c, d)
+                for c, d in zip(cases, dims[1:], strict=True)
+            ]
+            if len({avals.aval_of(c).ndim for c in cases}) == 1:
+                return select_n_p.bind(which, *cases), 0
+    args = [families.at_front(axis, x, d) for x, d in zip(args, dims, strict=True)]
+    rank = max(avals.aval_of(x).ndim for x in args)
+    args = [families.grow_to(x, rank, args) for x in args]
+    return select_n_p.bind(*args), 0
+
+
+def _select_n_reference(which: Any, *cases: Any) -> Any:
+    index = np.clip(which.astype(np.int32), 0, len(cases) - 1)
+    return np.choose(index, cases) if len(cases) > 1 else np.asarray(cases[0])
+
+
+select_n_p = families.Primitive(
+    "select_n",
+    abstract=_select_n_abstract,
+    lower=_select_n_lower,
+    jvp=_select_n_jvp,
+    transpose=_select_n_transpose,
+    batch=_select_n_batch,
+    reference=_select_n_reference,
+    file="lax/choice.py",
+)
+
+
+def _clamp_abstract(low: Any, x: Any, high: Any) -> Any:
+    families.common_dtype("clamp", (low, x, high))
+    families.check_dtype("clamp", x, (families.BOOL, *families.REAL))
+    for name, bound in (("min", low), ("max", high)):
+        if bound.shape not in ((), x.shape):
+            raise TypeError(
+                f"lax.clamp: `{name}` must be a scalar or have x's shape, got "
+                f"{bound.short()} and {x.short()}"
+            )
+    return ShapedArray(x.shape, x.dtype, x.weak_type)
+
+
+def _clamp_derivative(t: Any, out: Any, low: Any, x: Any, high: Any) -> Any:
+    zero = pieces.scalar_like(t, 0)
+    inside = and_(gt(x, low), lt(x, high))
+    return select_n(inside, zero, t)
+
+
+def _clamp_lower(ctx: Any, low: str, x: str, high: str) -> str:
+    return ctx.block.elementwise("stablehlo.clamp", (low, x, high), ctx.avals_out[0])
+
+
+clamp_p = elementwise(
+    "clamp",
+    lower=_clamp_lower,
+    reference=lambda low, x, high: np.minimum(np.maximum(x, low), high),
+    derivatives=(
+        lambda t, out, low, x, high: select_n(gt(low, x), pieces.scalar_like(t, 0), t),
+        _clamp_derivative,
+        lambda t, out, low, x, high: select_n(lt(high, x), pieces.scalar_like(t, 0), t),
+    ),
+)
+clamp_p.abstract = _clamp_abstract
+
+
+def _convert_abstract(x: Any, *, new_dtype: Any, weak_type: bool, sharding: Any) -> Any:
+    if isinstance(x.dtype, dtypes.ExtendedDType) or isinstance(
+        new_dtype, dtypes.ExtendedDType
+    ):
+        raise TypeError(
+            f"lax.convert_element_type: cannot convert {x.short()} to {new_dtype}; "
+            "keys hold no numbers, use random.key_data or random.wrap_key_data"
+        )
+    return ShapedArray(x.shape, new_dtype, weak_type)
+
+
+def _convert_lower(
+    ctx: Any, x: str, *, new_dtype: Any, weak_type: bool, sharding: Any
+) -> str:
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    is_complex = dtypes.issubdtype(aval.dtype, np.complexfloating)
+    if is_complex and not dtypes.issubdtype(new_dtype, np.complexfloating):
+        part = ShapedArray(aval.shape, dtypes.real_dtype(aval.dtype))
+        t = types.tensor_type
+        x = ctx.block.emit(f"stablehlo.real {x} : ({t(aval)}) -> {t(part)}")
+        aval = part
+    if new_dtype == np.bool_:
+        return _nonzero(ctx, x, aval, out)
+    return ctx.block.convert(x, aval, out)
+
+
+def _nonzero(ctx: Any, x: str, aval: Any, out: Any) -> str:
+    if aval.dtype == np.bool_:
+        return x
+    zero = ctx.block.splat(0, aval)
+    kind = comparison_kind(aval.dtype, False)
+    return ctx.block.compare("NE", x, zero, aval, kind, out)
+
+
+def _convert_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    out = convert_element_type_p.bind(*primals, **params)
+    tangent_aval = avals.aval_of(out).to_tangent()
+    (t,) = tangents
+    if type(t) is Zero or tangent_aval.dtype == dtypes.float0:
+        return out, Zero(tangent_aval)
+    return out, convert_element_type_p.bind(t, **params)
+
+
+def _convert_transpose(cts: Any, x: Any, **params: Any) -> Any:
+    (ct,) = cts
+    if type(ct) is Zero:
+        return [Zero(x.aval)]
+    return [
+        convert_element_type_p.bind(
+            ct, new_dtype=x.aval.dtype, weak_type=x.aval.weak_type, sharding=None
+        )
+    ]
+
+
+def _print_convert(eqn: Any) -> Any:
+    return [(k, eqn.params[k]) for k in ("new_dtype", "weak_type")]
+
+
+def _convert_reference(x: Any, *, new_dtype: Any, **_: Any) -> Any:
+    drops = x.dtype.kind == "c" and not dtypes.issubdtype(new_dtype, np.complexfloating)
+    return (x.real if drops else x).astype(new_dtype)
+
+
+convert_element_type_p = elementwise(
+    "convert_element_type",
+    lower=_convert_lower,
+    jvp=_convert_jvp,
+    transpose=_convert_transpose,
+    print=_print_convert,
+    reference=_convert_reference,
+)
+convert_element_type_p.abstract = _convert_abstract
+
+
+def is_finite(x: Any) -> Any:
+    """Whether each element is neither infinite nor NaN.
+
+    Args:
+      x: array or scalar, floating.
+
+    Returns:
+      Bool array of the shape of `x`.
+
+    Source: `stablehlo.is_finite`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.is_finite(float("inf"))
+      Array(False, dtype=bool, weak_type=True)
+    """
+    return is_finite_p.bind(x)
+
+
+def select_n(which: Any, *cases: Any) -> Any:
+    """Picks each element from one of several cases.
+
+    Args:
+      which: bool or int32, of the cases' shape or a scalar; False picks the first case.
+      *cases: arrays of one shape and dtype.
+
+    Returns:
+      Array of the cases' shape and dtype.
+
+    Source: `stablehlo.select`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.select_n(True, 1, 2)
+      Array(2, dtype=int32, weak_type=True)
+    """
+    return select_n_p.bind(which, *cases)
+
+
+def select(pred: Any, on_true: Any, on_false: Any) -> Any:
+    """Elements of `on_true` where `pred` holds, of `on_false` elsewhere.
+
+    Args:
+      pred: bool, of the cases' shape or a scalar.
+      on_true, on_false: arrays of one shape and dtype.
+
+    Returns:
+      Array of the cases' shape and dtype.
+
+    Source: `stablehlo.select`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.select(True, 1, 2)
+      Array(1, dtype=int32, weak_type=True)
+    """
+    return select_n_p.bind(pred, on_false, on_true)
+
+
+def clamp(min: Any, x: Any, max: Any) -> Any:
+    """`x` limited to the range from `min` to `max`, elementwise.
+
+    Args:
+      min, max: bounds, of the dtype of `x`; of its shape, or scalars.
+      x: array or scalar, bool, integer or floating.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.clamp`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.clamp(0, 5, 3)
+      Array(3, dtype=int32, weak_type=True)
+    """
+    return clamp_p.bind(min, x, max)
+
+
+def convert_element_type(operand: Any, new_dtype: Any) -> Any:
+    """The operand with another element type.
+
+    Args:
+      operand: array or scalar.
+      new_dtype: a dtype; Python's `int`, `float`, ... give the default width, weakly.
+
+    Returns:
+      Array of the operand's shape, of the new dtype.
+
+    Source: `stablehlo.convert`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.convert_element_type(2.7, "int32")
+      np.int32(2)
+    """
+    weak = new_dtype in (int, float, complex) if isinstance(new_dtype, type) else False
+    return convert(operand, dtypes.canonicalize_dtype(dtypes.as_dtype(new_dtype)), weak)
+
+
+def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:
+    """`x` in a canonical dtype; nothing where it is of that type already."""
+    aval = avals.aval_of(x)
+    if aval.dtype == dtype and aval.weak_type == weak_type:
+        if isinstance(x, (bool, int, float, complex)):
+            return np.asarray(x, dtype)[()] if not weak_type else x
+        return x
+    if isinstance(x, (bool, int, float, complex)) and not weak_type:
+        return np.asarray(x).astype(dtype)[()]
+    return convert_element_type_p.bind(
+        x, new_dtype=dtype, weak_type=weak_type, sharding=None
+    )

@@ -1,0 +1,188 @@
+"""Comparisons, elementwise: their results are truth values and carry no tangent."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.core.rules import Zero
+from olympus._src.lax import families
+
+elementwise = functools.partial(families.elementwise, file="lax/comparison.py")
+
+
+def _compare_lower(direction: str, total_order: bool = False) -> Any:
+    def lower(ctx: Any, x: str, y: str) -> str:
+        aval = ctx.avals_in[0]
+        kind = comparison_kind(aval.dtype, total_order)
+        return ctx.block.compare(direction, x, y, aval, kind, ctx.avals_out[0])
+
+    return lower
+
+
+def comparison_kind(dtype: Any, total_order: bool) -> str:
+    if dtypes.issubdtype(dtype, np.inexact):
+        real_dtype = dtypes.issubdtype(dtype, np.floating)
+        return "TOTALORDER" if total_order and real_dtype else "FLOAT"
+    if dtypes.issubdtype(dtype, np.signedinteger):
+        return "SIGNED"
+    return "UNSIGNED"
+
+
+def _comparison(
+    name: str,
+    direction: str,
+    reference: Any,
+    accepts: Any = families.ANY,
+    total: bool = False,
+) -> Any:
+    return elementwise(
+        name,
+        accepts=accepts,
+        lower=_compare_lower(direction, total),
+        out_dtype=lambda x, y: np.dtype(np.bool_),
+        reference=reference,
+        jvp=lambda primals, tangents: _without_tangent(primals, name),
+    )
+
+
+def _without_tangent(primals: Any, name: str) -> Any:
+    out = _comparisons[name].bind(*primals)
+    return out, Zero(avals.aval_of(out).to_tangent())
+
+
+eq_p = _comparison("eq", "EQ", np.equal)
+ne_p = _comparison("ne", "NE", np.not_equal)
+ge_p = _comparison("ge", "GE", np.greater_equal, (families.BOOL, *families.REAL))
+gt_p = _comparison("gt", "GT", np.greater, (families.BOOL, *families.REAL))
+le_p = _comparison("le", "LE", np.less_equal, (families.BOOL, *families.REAL))
+lt_p = _comparison("lt", "LT", np.less, (families.BOOL, *families.REAL))
+eq_to_p = _comparison("eq_to", "EQ", None, (families.BOOL, *families.REAL), True)
+le_to_p = _comparison("le_to", "LE", None, (families.BOOL, *families.REAL), True)
+lt_to_p = _comparison("lt_to", "LT", None, (families.BOOL, *families.REAL), True)
+_comparisons = {
+    p.name: p for p in (eq_p, ne_p, ge_p, gt_p, le_p, lt_p, eq_to_p, le_to_p, lt_to_p)
+}
+
+
+def eq(x: Any, y: Any) -> Any:
+    """Whether elements are equal, elementwise.
+
+    Args:
+      x, y: arrays of one shape and dtype, bool or of numbers; scalars may stand beside
+        arrays.
+
+    Returns:
+      Bool array of the operands' shape.
+
+    Source: `stablehlo.compare`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.eq(1, 1)
+      Array(True, dtype=bool, weak_type=True)
+    """
+    return eq_p.bind(x, y)
+
+
+def ne(x: Any, y: Any) -> Any:
+    """Whether elements differ, elementwise.
+
+    Args:
+      x, y: arrays of one shape and dtype, bool or of numbers; scalars may stand beside
+        arrays.
+
+    Returns:
+      Bool array of the operands' shape.
+
+    Source: `stablehlo.compare`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.ne(1, 1)
+      Array(False, dtype=bool, weak_type=True)
+    """
+    return ne_p.bind(x, y)
+
+
+def ge(x: Any, y: Any) -> Any:
+    """Whether `x >= y`, elementwise.
+
+    Args:
+      x, y: arrays of one shape and dtype, bool, integer or floating; scalars may stand
+        beside arrays.
+
+    Returns:
+      Bool array of the operands' shape.
+
+    Source: `stablehlo.compare`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.ge(1, 1)
+      Array(True, dtype=bool, weak_type=True)
+    """
+    return ge_p.bind(x, y)
+
+
+def gt(x: Any, y: Any) -> Any:
+    """Whether `x > y`, elementwise.
+
+    Args:
+      x, y: arrays of one shape and dtype, bool, integer or floating; scalars may stand
+        beside arrays.
+
+    Returns:
+      Bool array of the operands' shape.
+
+    Source: `stablehlo.compare`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.gt(1, 1)
+      Array(False, dtype=bool, weak_type=True)
+    """
+    return gt_p.bind(x, y)
+
+
+def le(x: Any, y: Any) -> Any:
+    """Whether `x <= y`, elementwise.
+
+    Args:
+      x, y: arrays of one shape and dtype, bool, integer or floating; scalars may stand
+        beside arrays.
+
+    Returns:
+      Bool array of the operands' shape.
+
+    Source: `stablehlo.compare`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.le(1, 1)
+      Array(True, dtype=bool, weak_type=True)
+    """
+    return le_p.bind(x, y)
+
+
+def lt(x: Any, y: Any) -> Any:
+    """Whether `x < y`, elementwise.
+
+    Args:
+      x, y: arrays of one shape and dtype, bool, integer or floating; scalars may stand
+        beside arrays.
+
+    Returns:
+      Bool array of the operands' shape.
+
+    Source: `stablehlo.compare`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.lt(1, 1)
+      Array(False, dtype=bool, weak_type=True)
+    """
+    return lt_p.bind(x, y)

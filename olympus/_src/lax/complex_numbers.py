@@ -1,0 +1,251 @@
+"""Complex numbers, elementwise: their parts, conjugates and magnitudes."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.core.rules import Linear, Zero
+from olympus._src.lax import families, pieces
+from olympus._src.lax.arithmetic import add, div, mul, neg, sign
+from olympus._src.lax.choice import select_n
+from olympus._src.lax.comparison import eq
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import types
+
+elementwise = functools.partial(families.elementwise, file="lax/complex_numbers.py")
+
+
+def _magnitude_dtype(x: Any, **params: Any) -> Any:
+    return dtypes.real_dtype(x.dtype)
+
+
+def _abs_lower(ctx: Any, x: str) -> str:
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    if dtypes.issubdtype(aval.dtype, np.unsignedinteger):
+        return x
+    if aval.dtype == out.dtype:
+        return ctx.block.elementwise("stablehlo.abs", (x,), out)
+    t = types.tensor_type
+    return ctx.block.emit(f"stablehlo.abs {x} : ({t(aval)}) -> {t(out)}")
+
+
+def _abs_derivative(t: Any, out: Any, x: Any) -> Any:
+    if not dtypes.issubdtype(avals.aval_of(x).dtype, np.complexfloating):
+        return mul(t, sign(x))
+    zero, one = pieces.scalar_like(out, 0), pieces.scalar_like(out, 1)
+    safe = select_n(eq(out, zero), out, one)
+    product = add(mul(real(x), real(t)), mul(imag(x), imag(t)))
+    return div(product, safe)
+
+
+abs_p = elementwise(
+    "abs",
+    accepts=families.NUMERIC,
+    lower=_abs_lower,
+    out_dtype=_magnitude_dtype,
+    reference=np.abs,
+    derivatives=(_abs_derivative,),
+)
+
+
+def _part_lower(op: str) -> Any:
+    def lower(ctx: Any, x: str) -> str:
+        (aval,), (out,) = ctx.avals_in, ctx.avals_out
+        t = types.tensor_type
+        return ctx.block.emit(f"{op} {x} : ({t(aval)}) -> {t(out)}")
+
+    return lower
+
+
+COMPLEX_ONLY = (families.COMPLEX,)
+real_p = elementwise(
+    "real",
+    accepts=COMPLEX_ONLY,
+    lower=_part_lower("stablehlo.real"),
+    out_dtype=_magnitude_dtype,
+    reference=np.real,
+    derivatives=(lambda t, out, x: real(t),),
+    transpose=lambda cts, x: [
+        pieces.map_zero(lambda ct: complex_(ct, pieces.scalar_like(ct, 0)), cts[0], x)
+    ],
+)
+imag_p = elementwise(
+    "imag",
+    accepts=COMPLEX_ONLY,
+    lower=_part_lower("stablehlo.imag"),
+    out_dtype=_magnitude_dtype,
+    reference=np.imag,
+    derivatives=(lambda t, out, x: imag(t),),
+    transpose=lambda cts, x: [
+        pieces.map_zero(
+            lambda ct: complex_(pieces.scalar_like(ct, 0), neg(ct)), cts[0], x
+        )
+    ],
+)
+
+
+def _complex_dtype(x: Any, y: Any) -> Any:
+    return dtypes.complex_dtype(x.dtype)
+
+
+def _complex_lower(ctx: Any, x: str, y: str) -> str:
+    out = types.tensor_type(ctx.avals_out[0])
+    return ctx.block.emit(f"stablehlo.complex {x}, {y} : {out}")
+
+
+def _complex_transpose(cts: Any, x: Any, y: Any) -> Any:
+    (ct,) = cts
+    if type(ct) is Zero:
+        return [Zero(v.aval) if type(v) is Linear else None for v in (x, y)]
+    return [
+        pieces.unspread(real(ct), x.aval) if type(x) is Linear else None,
+        pieces.unspread(neg(imag(ct)), y.aval) if type(y) is Linear else None,
+    ]
+
+
+complex_p = elementwise(
+    "complex",
+    accepts=families.FLOAT,
+    lower=_complex_lower,
+    out_dtype=_complex_dtype,
+    reference=lambda x, y: x + 1j * y,
+    derivatives=(
+        lambda t, out, x, y: complex_(t, pieces.scalar_like(t, 0)),
+        lambda t, out, x, y: complex_(pieces.scalar_like(t, 0), t),
+    ),
+    transpose=_complex_transpose,
+)
+
+
+def _conj_lower(ctx: Any, x: str, *, input_dtype: Any) -> str:
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    part = ShapedArray(aval.shape, dtypes.real_dtype(out.dtype))
+    t, p = types.tensor_type(aval), types.tensor_type(part)
+    if aval.dtype == part.dtype:
+        zero = ctx.block.splat(0, part)
+        return ctx.block.emit(
+            f"stablehlo.complex {x}, {zero} : {types.tensor_type(out)}"
+        )
+    re = ctx.block.emit(f"stablehlo.real {x} : ({t}) -> {p}")
+    im = ctx.block.emit(f"stablehlo.imag {x} : ({t}) -> {p}")
+    minus = ctx.block.elementwise("stablehlo.negate", (im,), part)
+    return ctx.block.emit(f"stablehlo.complex {re}, {minus} : {types.tensor_type(out)}")
+
+
+def _conj_transpose(cts: Any, x: Any, *, input_dtype: Any) -> Any:
+    (ct,) = cts
+    if type(ct) is Zero:
+        return [Zero(x.aval)]
+    if dtypes.issubdtype(x.aval.dtype, np.complexfloating):
+        return [conj(ct)]
+    return [real(ct)]
+
+
+conj_p = elementwise(
+    "conj",
+    accepts=families.FLOAT_COMPLEX,
+    lower=_conj_lower,
+    out_dtype=lambda x, *, input_dtype: dtypes.complex_dtype(x.dtype),
+    reference=lambda x, *, input_dtype: np.conj(x),
+    derivatives=(lambda t, out, x, *, input_dtype: conj(t),),
+    transpose=_conj_transpose,
+)
+
+
+def real(x: Any) -> Any:
+    """Real part, elementwise.
+
+    Args:
+      x: array or scalar, complex.
+
+    Returns:
+      Array of the shape of `x`, of the parts' floating dtype.
+
+    Source: `stablehlo.real`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.real(1 + 2j)
+      Array(1., dtype=float32, weak_type=True)
+    """
+    return real_p.bind(x)
+
+
+def imag(x: Any) -> Any:
+    """Imaginary part, elementwise.
+
+    Args:
+      x: array or scalar, complex.
+
+    Returns:
+      Array of the shape of `x`, of the parts' floating dtype.
+
+    Source: `stablehlo.imag`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.imag(1 + 2j)
+      Array(2., dtype=float32, weak_type=True)
+    """
+    return imag_p.bind(x)
+
+
+def complex_(x: Any, y: Any) -> Any:
+    """The complex number `x + iy`, elementwise.
+
+    Args:
+      x, y: arrays of one shape and dtype, floating; scalars may stand beside arrays.
+
+    Returns:
+      Complex array of the operands' shape.
+
+    Source: `stablehlo.complex`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.complex(1.0, 2.0)
+      Array(1.+2.j, dtype=complex64, weak_type=True)
+    """
+    return complex_p.bind(x, y)
+
+
+def abs_(x: Any) -> Any:
+    """Magnitude, elementwise; real for complex input.
+
+    Args:
+      x: array or scalar, of numbers.
+
+    Returns:
+      Array of the shape of `x`; of its dtype, or that of its parts.
+
+    Source: `stablehlo.abs`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.abs(3 + 4j)
+      Array(5., dtype=float32, weak_type=True)
+    """
+    return abs_p.bind(x)
+
+
+def conj(x: Any) -> Any:
+    """Complex conjugate, elementwise; a real input becomes complex.
+
+    Args:
+      x: array or scalar, floating or complex.
+
+    Returns:
+      Complex array of the shape of `x`.
+
+    Source: `stablehlo.complex`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.conj(1 + 2j)
+      Array(1.-2.j, dtype=complex64, weak_type=True)
+    """
+    return conj_p.bind(x, input_dtype=avals.aval_of(x).dtype)

@@ -1,0 +1,44 @@
+"""Pieces that the rules of elementwise operations share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals
+from olympus._src.core.rules import Zero
+from olympus._src.lax import families
+from olympus._src.lowering import types
+
+
+def scalar_like(x: Any, value: Any) -> Any:
+    """A scalar of x's dtype, as a literal of the program."""
+    return np.asarray(value, avals.aval_of(x).dtype)[()]
+
+
+def no_derivative(t: Any, out: Any, *operands: Any, **params: Any) -> Any:
+    """The derivative of a step function: zero wherever it exists."""
+    return families.insert_zero(t)
+
+
+def map_zero(f: Callable[[Any], Any], ct: Any, x: Any) -> Any:
+    """`f` of a cotangent; a symbolic zero stays one, of x's type."""
+    return Zero(x.aval) if type(ct) is Zero else f(ct)
+
+
+def unspread(ct: Any, aval: Any) -> Any:
+    """A cotangent summed to the operand's shape, where scalars stood beside arrays."""
+    have = avals.aval_of(ct)
+    if have.shape == aval.shape:
+        return ct
+    return families.reduce_sum_p.bind(ct, axes=tuple(range(have.ndim)))
+
+
+def emit_select(ctx: Any, which: str, yes: str, no: str, flag: Any, aval: Any) -> str:
+    """Writes the choice between two operands of one type by a flag."""
+    return ctx.block.emit(
+        f"stablehlo.select {which}, {yes}, {no} : {types.tensor_type(flag)}, "
+        f"{types.tensor_type(aval)}"
+    )

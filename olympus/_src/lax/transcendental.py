@@ -1,0 +1,349 @@
+"""Exponentials, logarithms, powers and roots, elementwise."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.lax import families, pieces
+from olympus._src.lax.arithmetic import add, div, mul, sub
+from olympus._src.lax.choice import convert_element_type, select_n
+from olympus._src.lax.comparison import eq
+from olympus._src.lax.families import ShapedArray
+
+elementwise = functools.partial(families.elementwise, file="lax/transcendental.py")
+
+
+def _pow_abstract(x: Any, y: Any) -> Any:
+    families.check_dtype("pow", x, families.FLOAT_COMPLEX, "the base")
+    families.check_dtype("pow", y, families.NUMERIC, "the exponent")
+    if not dtypes.issubdtype(y.dtype, np.integer) and x.dtype != y.dtype:
+        raise TypeError(
+            "lax.pow: the exponent must have the base's dtype or an integer dtype, got "
+            f"{x.short()} and {y.short()}; convert it with lax.convert_element_type"
+        )
+    return ShapedArray(families.common_shape("pow", (x, y)), x.dtype, x.weak_type)
+
+
+def _pow_lower(ctx: Any, x: str, y: str) -> str:
+    out = ctx.avals_out[0]
+    y = ctx.block.convert(y, ctx.avals_in[1], out)
+    return ctx.block.elementwise("stablehlo.power", (x, y), out)
+
+
+def _pow_in_base(t: Any, out: Any, x: Any, y: Any) -> Any:
+    one, zero = pieces.scalar_like(y, 1), pieces.scalar_like(y, 0)
+    is_zero = eq(y, zero)
+    exponent = select_n(is_zero, sub(y, one), one)
+    slope = mul(convert_element_type(y, avals.aval_of(x).dtype), pow_(x, exponent))
+    return mul(t, slope)
+
+
+def _pow_in_exponent(t: Any, out: Any, x: Any, y: Any) -> Any:
+    zero, one = pieces.scalar_like(x, 0), pieces.scalar_like(x, 1)
+    return mul(t, mul(out, log(select_n(eq(x, zero), x, one))))
+
+
+pow_p = elementwise(
+    "pow",
+    lower=_pow_lower,
+    reference=lambda x, y: np.power(x, y.astype(x.dtype)),
+    derivatives=(_pow_in_base, _pow_in_exponent),
+)
+pow_p.abstract = _pow_abstract
+exp_p = elementwise(
+    "exp",
+    accepts=families.FLOAT_COMPLEX,
+    hlo="stablehlo.exponential",
+    reference=np.exp,
+    derivatives=(lambda t, out, x, **_: mul(t, out),),
+)
+exp2_p = elementwise(
+    "exp2",
+    accepts=families.FLOAT_COMPLEX,
+    lower=lambda ctx, x, **_: _exp2_lower(ctx, x),
+    reference=np.exp2,
+    derivatives=(
+        lambda t, out, x, **_: mul(t, mul(out, pieces.scalar_like(x, math.log(2)))),
+    ),
+)
+
+
+def _exp2_lower(ctx: Any, x: str) -> str:
+    aval = ctx.avals_out[0]
+    two = ctx.block.splat(2, aval)
+    return ctx.block.elementwise("stablehlo.power", (two, x), aval)
+
+
+expm1_p = elementwise(
+    "expm1",
+    accepts=families.FLOAT_COMPLEX,
+    hlo="stablehlo.exponential_minus_one",
+    reference=np.expm1,
+    derivatives=(lambda t, out, x, **_: mul(t, add(out, pieces.scalar_like(out, 1))),),
+)
+log_p = elementwise(
+    "log",
+    accepts=families.FLOAT_COMPLEX,
+    hlo="stablehlo.log",
+    reference=np.log,
+    derivatives=(lambda t, out, x, **_: div(t, x),),
+)
+log1p_p = elementwise(
+    "log1p",
+    accepts=families.FLOAT_COMPLEX,
+    hlo="stablehlo.log_plus_one",
+    reference=np.log1p,
+    derivatives=(lambda t, out, x, **_: div(t, add(x, pieces.scalar_like(x, 1))),),
+)
+sqrt_p = elementwise(
+    "sqrt",
+    accepts=families.FLOAT_COMPLEX,
+    hlo="stablehlo.sqrt",
+    reference=np.sqrt,
+    derivatives=(lambda t, out, x, **_: div(mul(t, pieces.scalar_like(x, 0.5)), out),),
+)
+rsqrt_p = elementwise(
+    "rsqrt",
+    accepts=families.FLOAT_COMPLEX,
+    hlo="stablehlo.rsqrt",
+    reference=lambda x, **_: 1 / np.sqrt(x),
+    derivatives=(
+        lambda t, out, x, **_: mul(t, mul(pieces.scalar_like(x, -0.5), div(out, x))),
+    ),
+)
+cbrt_p = elementwise(
+    "cbrt",
+    accepts=families.FLOAT,
+    hlo="stablehlo.cbrt",
+    reference=np.cbrt,
+    derivatives=(
+        lambda t, out, x, **_: mul(t, div(mul(out, pieces.scalar_like(x, 1 / 3)), x)),
+    ),
+)
+logistic_p = elementwise(
+    "logistic",
+    accepts=families.FLOAT_COMPLEX,
+    hlo="stablehlo.logistic",
+    reference=lambda x, **_: 1 / (1 + np.exp(-x)),
+    derivatives=(
+        lambda t, out, x, **_: mul(t, mul(out, sub(pieces.scalar_like(out, 1), out))),
+    ),
+)
+
+
+def exp(x: Any, accuracy: Any = None) -> Any:
+    """Exponential, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+      accuracy: how exact the compiler's expansion must be; None leaves it to the
+        compiler.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.exponential`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.exp(0.0)
+      Array(1., dtype=float32, weak_type=True)
+    """
+    return exp_p.bind(x) if accuracy is None else exp_p.bind(x, accuracy=accuracy)
+
+
+def exp2(x: Any, accuracy: Any = None) -> Any:
+    """Two to the power of each element.
+
+    Args:
+      x: array or scalar, floating or complex.
+      accuracy: how exact the compiler's expansion must be; None leaves it to the
+        compiler.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.power`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.exp2(3.0)
+      Array(8., dtype=float32, weak_type=True)
+    """
+    return exp2_p.bind(x) if accuracy is None else exp2_p.bind(x, accuracy=accuracy)
+
+
+def expm1(x: Any, accuracy: Any = None) -> Any:
+    """`exp(x) - 1`, exact near zero.
+
+    Args:
+      x: array or scalar, floating or complex.
+      accuracy: how exact the compiler's expansion must be; None leaves it to the
+        compiler.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.exponential_minus_one`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.expm1(0.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
+    return expm1_p.bind(x) if accuracy is None else expm1_p.bind(x, accuracy=accuracy)
+
+
+def log(x: Any, accuracy: Any = None) -> Any:
+    """Natural logarithm, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+      accuracy: how exact the compiler's expansion must be; None leaves it to the
+        compiler.
+
+    Returns:
+      Array of the shape and dtype of `x`; NaN for negative numbers.
+
+    Source: `stablehlo.log`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.log(1.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
+    return log_p.bind(x) if accuracy is None else log_p.bind(x, accuracy=accuracy)
+
+
+def log1p(x: Any, accuracy: Any = None) -> Any:
+    """`log(1 + x)`, exact near zero.
+
+    Args:
+      x: array or scalar, floating or complex.
+      accuracy: how exact the compiler's expansion must be; None leaves it to the
+        compiler.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.log_plus_one`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.log1p(0.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
+    return log1p_p.bind(x) if accuracy is None else log1p_p.bind(x, accuracy=accuracy)
+
+
+def sqrt(x: Any, accuracy: Any = None) -> Any:
+    """Square root, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+      accuracy: how exact the compiler's expansion must be; None leaves it to the
+        compiler.
+
+    Returns:
+      Array of the shape and dtype of `x`; NaN for negative numbers.
+
+    Source: `stablehlo.sqrt`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.sqrt(9.0)
+      Array(3., dtype=float32, weak_type=True)
+    """
+    return sqrt_p.bind(x) if accuracy is None else sqrt_p.bind(x, accuracy=accuracy)
+
+
+def rsqrt(x: Any, accuracy: Any = None) -> Any:
+    """Reciprocal of the square root, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+      accuracy: how exact the compiler's expansion must be; None leaves it to the
+        compiler.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.rsqrt`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.rsqrt(4.0)
+      Array(0.5, dtype=float32, weak_type=True)
+    """
+    return rsqrt_p.bind(x) if accuracy is None else rsqrt_p.bind(x, accuracy=accuracy)
+
+
+def cbrt(x: Any, accuracy: Any = None) -> Any:
+    """Cube root, elementwise.
+
+    Args:
+      x: array or scalar, floating.
+      accuracy: how exact the compiler's expansion must be; None leaves it to the
+        compiler.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.cbrt`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.cbrt(8.0)
+      Array(2., dtype=float32, weak_type=True)
+    """
+    return cbrt_p.bind(x) if accuracy is None else cbrt_p.bind(x, accuracy=accuracy)
+
+
+def logistic(x: Any, accuracy: Any = None) -> Any:
+    """Logistic function `1 / (1 + exp(-x))`, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+      accuracy: how exact the compiler's expansion must be; None leaves it to the
+        compiler.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.logistic`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.logistic(0.0)
+      Array(0.5, dtype=float32, weak_type=True)
+    """
+    return (
+        logistic_p.bind(x)
+        if accuracy is None
+        else logistic_p.bind(x, accuracy=accuracy)
+    )
+
+
+def pow_(x: Any, y: Any) -> Any:
+    """`x` to the power `y`, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+      y: of the dtype of `x`, or integer; of the shape of `x`, or a scalar.
+
+    Returns:
+      Array of the operands' shape and the dtype of `x`.
+
+    Source: `stablehlo.power`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.pow(2.0, 3)
+      Array(8., dtype=float32, weak_type=True)
+    """
+    return pow_p.bind(x, y)

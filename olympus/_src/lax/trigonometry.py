@@ -1,0 +1,389 @@
+"""Trigonometric and hyperbolic functions and their inverses, elementwise."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from olympus._src.lax import families, pieces
+from olympus._src.lax.arithmetic import add, div, mul, neg, square, sub
+from olympus._src.lax.transcendental import rsqrt
+from olympus._src.lowering import types
+
+elementwise = functools.partial(families.elementwise, file="lax/trigonometry.py")
+
+
+def _one(x: Any) -> Any:
+    return pieces.scalar_like(x, 1)
+
+
+def _chlo(name: str) -> Any:
+    """A lowering to a unary operation of CHLO, which the compiler expands."""
+
+    def lower(ctx: Any, x: str, **params: Any) -> str:
+        t = types.tensor_type(ctx.avals_out[0])
+        return ctx.block.emit(f"chlo.{name} {x} : {t} -> {t}")
+
+    return lower
+
+
+sin_p = elementwise(
+    "sin",
+    accepts=families.FLOAT_COMPLEX,
+    hlo="stablehlo.sine",
+    reference=np.sin,
+    derivatives=(lambda t, out, x, **_: mul(t, cos(x)),),
+)
+cos_p = elementwise(
+    "cos",
+    accepts=families.FLOAT_COMPLEX,
+    hlo="stablehlo.cosine",
+    reference=np.cos,
+    derivatives=(lambda t, out, x, **_: neg(mul(t, sin(x))),),
+)
+tan_p = elementwise(
+    "tan",
+    accepts=families.FLOAT_COMPLEX,
+    hlo="stablehlo.tan",
+    reference=np.tan,
+    derivatives=(lambda t, out, x, **_: mul(t, add(_one(out), square(out))),),
+)
+tanh_p = elementwise(
+    "tanh",
+    accepts=families.FLOAT_COMPLEX,
+    hlo="stablehlo.tanh",
+    reference=np.tanh,
+    derivatives=(lambda t, out, x, **_: mul(t, sub(_one(out), square(out))),),
+)
+sinh_p = elementwise(
+    "sinh",
+    accepts=families.FLOAT_COMPLEX,
+    lower=_chlo("sinh"),
+    reference=np.sinh,
+    derivatives=(lambda t, out, x: mul(t, cosh(x)),),
+)
+cosh_p = elementwise(
+    "cosh",
+    accepts=families.FLOAT_COMPLEX,
+    lower=_chlo("cosh"),
+    reference=np.cosh,
+    derivatives=(lambda t, out, x: mul(t, sinh(x)),),
+)
+asin_p = elementwise(
+    "asin",
+    accepts=families.FLOAT_COMPLEX,
+    lower=_chlo("asin"),
+    reference=np.arcsin,
+    derivatives=(lambda t, out, x: mul(t, rsqrt(sub(_one(x), square(x)))),),
+)
+acos_p = elementwise(
+    "acos",
+    accepts=families.FLOAT_COMPLEX,
+    lower=_chlo("acos"),
+    reference=np.arccos,
+    derivatives=(lambda t, out, x: neg(mul(t, rsqrt(sub(_one(x), square(x))))),),
+)
+atan_p = elementwise(
+    "atan",
+    accepts=families.FLOAT_COMPLEX,
+    lower=_chlo("atan"),
+    reference=np.arctan,
+    derivatives=(lambda t, out, x: div(t, add(_one(x), square(x))),),
+)
+asinh_p = elementwise(
+    "asinh",
+    accepts=families.FLOAT_COMPLEX,
+    lower=_chlo("asinh"),
+    reference=np.arcsinh,
+    derivatives=(lambda t, out, x: mul(t, rsqrt(add(square(x), _one(x)))),),
+)
+acosh_p = elementwise(
+    "acosh",
+    accepts=families.FLOAT_COMPLEX,
+    lower=_chlo("acosh"),
+    reference=np.arccosh,
+    derivatives=(
+        lambda t, out, x: mul(
+            t,
+            mul(
+                rsqrt(sub(x, _one(x))),
+                rsqrt(add(x, _one(x))),
+            ),
+        ),
+    ),
+)
+atanh_p = elementwise(
+    "atanh",
+    accepts=families.FLOAT_COMPLEX,
+    lower=_chlo("atanh"),
+    reference=np.arctanh,
+    derivatives=(lambda t, out, x: div(t, sub(_one(x), square(x))),),
+)
+atan2_p = elementwise(
+    "atan2",
+    accepts=families.FLOAT_COMPLEX,
+    hlo="stablehlo.atan2",
+    reference=np.arctan2,
+    derivatives=(
+        lambda t, out, x, y: mul(t, div(y, add(square(x), square(y)))),
+        lambda t, out, x, y: neg(mul(t, div(x, add(square(x), square(y))))),
+    ),
+)
+
+
+def sin(x: Any, accuracy: Any = None) -> Any:
+    """Sine, elementwise; radians.
+
+    Args:
+      x: array or scalar, floating or complex.
+      accuracy: how exact the compiler's expansion must be; None leaves it to the
+        compiler.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.sine`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.sin(0.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
+    return sin_p.bind(x) if accuracy is None else sin_p.bind(x, accuracy=accuracy)
+
+
+def cos(x: Any, accuracy: Any = None) -> Any:
+    """Cosine, elementwise; radians.
+
+    Args:
+      x: array or scalar, floating or complex.
+      accuracy: how exact the compiler's expansion must be; None leaves it to the
+        compiler.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.cosine`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.cos(0.0)
+      Array(1., dtype=float32, weak_type=True)
+    """
+    return cos_p.bind(x) if accuracy is None else cos_p.bind(x, accuracy=accuracy)
+
+
+def tan(x: Any, accuracy: Any = None) -> Any:
+    """Tangent, elementwise; radians.
+
+    Args:
+      x: array or scalar, floating or complex.
+      accuracy: how exact the compiler's expansion must be; None leaves it to the
+        compiler.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.tan`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.tan(0.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
+    return tan_p.bind(x) if accuracy is None else tan_p.bind(x, accuracy=accuracy)
+
+
+def asin(x: Any) -> Any:
+    """Inverse sine, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+
+    Returns:
+      Angles from -pi/2 to pi/2, of the shape and dtype of `x`.
+
+    Source: `chlo.asin`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.asin(0.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
+    return asin_p.bind(x)
+
+
+def acos(x: Any) -> Any:
+    """Inverse cosine, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+
+    Returns:
+      Angles from 0 to pi, of the shape and dtype of `x`.
+
+    Source: `chlo.acos`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.acos(1.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
+    return acos_p.bind(x)
+
+
+def atan(x: Any) -> Any:
+    """Inverse tangent, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+
+    Returns:
+      Angles from -pi/2 to pi/2, of the shape and dtype of `x`.
+
+    Source: `chlo.atan`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.atan(0.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
+    return atan_p.bind(x)
+
+
+def sinh(x: Any) -> Any:
+    """Hyperbolic sine, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `chlo.sinh`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.sinh(0.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
+    return sinh_p.bind(x)
+
+
+def cosh(x: Any) -> Any:
+    """Hyperbolic cosine, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `chlo.cosh`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.cosh(0.0)
+      Array(1., dtype=float32, weak_type=True)
+    """
+    return cosh_p.bind(x)
+
+
+def tanh(x: Any, accuracy: Any = None) -> Any:
+    """Hyperbolic tangent, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+      accuracy: how exact the compiler's expansion must be; None leaves it to the
+        compiler.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.tanh`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.tanh(0.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
+    return tanh_p.bind(x) if accuracy is None else tanh_p.bind(x, accuracy=accuracy)
+
+
+def asinh(x: Any) -> Any:
+    """Inverse hyperbolic sine, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `chlo.asinh`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.asinh(0.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
+    return asinh_p.bind(x)
+
+
+def acosh(x: Any) -> Any:
+    """Inverse hyperbolic cosine, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `chlo.acosh`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.acosh(1.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
+    return acosh_p.bind(x)
+
+
+def atanh(x: Any) -> Any:
+    """Inverse hyperbolic tangent, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `chlo.atanh`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.atanh(0.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
+    return atanh_p.bind(x)
+
+
+def atan2(x: Any, y: Any) -> Any:
+    """Angle of the point (y, x), radians, elementwise.
+
+    Args:
+      x, y: arrays of one shape and dtype, floating or complex; scalars may stand beside
+        arrays.
+
+    Returns:
+      Angles from -pi to pi, of the operands' shape and dtype.
+
+    Source: `stablehlo.atan2`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.atan2(0.0, 1.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
+    return atan2_p.bind(x, y)
