@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.runtime import dlpack, host_errors, transfer
+from olympus._src.runtime import dlpack, host_errors, transfer, versions
 from olympus._src.runtime.shardings import default_placement, placement_of
-from olympus._src.runtime.versions import Device, copy_to_host_async
+from olympus._src.runtime.versions import Device
 
 
 class ArrayImpl:
@@ -149,7 +149,7 @@ class ArrayImpl:
     def unsafe_buffer_pointer(self) -> int:
         """The address of its memory, valid while the array lives."""
         self._check_alive()
-        return self._buffer.unsafe_buffer_pointer()
+        return transfer.address_of(self._buffer, self.aval.storage.dtype)
 
     # -- its life --
 
@@ -193,7 +193,7 @@ class ArrayImpl:
         """Starts to copy it to the host, for a later read."""
         self._check_alive()
         if self._host is None:
-            copy_to_host_async(self._buffer)
+            versions.copy_to_host_async(self._buffer)
 
     def _explain(self, error: Exception) -> Exception:
         """The error a user should see for one that reading the buffer raised."""
@@ -220,8 +220,8 @@ class ArrayImpl:
     def host_view(self) -> np.ndarray | None:
         """A read-only view of its value, if that is ready on the CPU; else None.
 
-        Reading small parts through it is cheaper than running a program. Arrays the user
-        committed to a device have none, so that results stay where they should.
+        Reading small parts through it is cheaper than running a program. Arrays the
+        user committed to a device have none, so that results stay where they should.
         """
         if self._committed or not isinstance(self.aval.dtype, np.dtype):
             return None
@@ -445,8 +445,11 @@ class Shard:
         array = self._array
         if array.single_device is not None:
             return array
-        buffer = array._buffer._arrays[self._position]
-        return ArrayImpl(buffer, array.aval.update(shape=tuple(buffer.shape)), True)
+        shape = tuple(array.sharding.shard_shape(array.shape))
+        aval = array.aval.update(shape=shape)
+        sharding = placement_of(self.device).sharding
+        part = versions.part_of(array._buffer, self._position, aval.storage, sharding)
+        return ArrayImpl(part, aval, True)
 
     def __repr__(self) -> str:
         value = "" if self._position is None else f", data={self.data}"
@@ -472,8 +475,8 @@ def deleted(array: ArrayImpl) -> RuntimeError:
 def _opaque(array: ArrayImpl) -> TypeError:
     """The error for reading elements that are no numbers."""
     return TypeError(
-        f"Array: elements of dtype {array.dtype} are opaque and have no NumPy form, got "
-        f"a {array.aval.short()} to convert; take the words of random keys with "
+        f"Array: elements of dtype {array.dtype} are opaque and have no NumPy form, "
+        f"got a {array.aval.short()} to convert; take the words of random keys with "
         "random.key_data(keys)"
     )
 

@@ -98,6 +98,28 @@ def _start_cpu() -> Client:
     )
 
 
+_twins: dict[tuple[int, int], Client] = {}
+
+
+def callback_device(device: Device, depth: int) -> Device:
+    """The device on which a program with callbacks runs in place of a CPU's device.
+
+    Args:
+      device: a device of a CPU client.
+      depth: how many callbacks the caller is inside of; each level has a client.
+    """
+    home = device.client
+    key = (id(home), depth)
+    twin = _twins.get(key)
+    if twin is None:
+        with _lock:
+            twin = _twins.get(key) or start_cpu_client(
+                asynchronous=False, num_devices=home.device_count()
+            )
+            _twins[key] = twin
+    return twin.devices()[device.id]
+
+
 def _refuse_late_change(name: str) -> Callable[[Any], None]:
     def refuse(value: Any) -> None:
         if _started:
@@ -137,6 +159,7 @@ def clear_backends() -> None:
         for forget in _on_clear:
             forget()
         _clients.clear()
+        _twins.clear()
         _failures.clear()
         _started, _several, _default = False, False, None
 

@@ -1,7 +1,7 @@
 """Kernels of the CPU that jaxlib brings besides XLA's own: LAPACK and sparse products.
 
-Registering takes 20 ms, mostly SciPy's LAPACK being found, so it waits for the first
-program that calls a custom target.
+LAPACK itself is SciPy's, and finding it takes 0.2 s, so each kind waits for the first
+program that calls it.
 """
 
 from __future__ import annotations
@@ -11,15 +11,20 @@ import threading
 from olympus._src.runtime import versions
 
 _lock = threading.Lock()
-_done = False
+_registered = False
+_has_lapack = False
 
 
-def register() -> None:
-    """Makes the kernels known to XLA, once in the process."""
-    global _done
-    if _done:
-        return
-    with _lock:
-        if not _done:
-            versions.register_cpu_kernels()
-            _done = True
+def prepare_for(code: bytes) -> None:
+    """Makes known to XLA what a module, or a compiled program, calls."""
+    global _registered, _has_lapack
+    if not _registered and (b"custom_call" in code or b"lapack_" in code):
+        with _lock:
+            if not _registered:
+                versions.register_cpu_kernels()
+                _registered = True
+    if not _has_lapack and b"lapack_" in code:
+        with _lock:
+            if not _has_lapack:
+                versions.load_lapack()
+                _has_lapack = True

@@ -5,10 +5,14 @@ Only the protocol's own objects are touched, so any library that speaks it will 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from olympus._src.runtime import client, transfer, versions
+import numpy as np
+
+from olympus._src.runtime import client, dlpack_struct, transfer, versions
 from olympus._src.runtime.shardings import placement_of
+from olympus._src.runtime.transfer import ALIGNMENT_BYTES
 from olympus._src.runtime.versions import Device
 
 # A device's kind in DLPack, by platform, and back.
@@ -63,8 +67,10 @@ def to_capsule(
         ) from error
 
 
-def buffer_from(x: Any, device: Device | None, copy: bool | None) -> Any:
-    """A buffer from an object with `__dlpack__` and `__dlpack_device__`.
+def buffer_from(
+    x: Any, make_aval: Callable[..., Any], device: Device | None, copy: bool | None
+) -> tuple[Any, Any]:
+    """A buffer from an object with `__dlpack__` and `__dlpack_device__`, and its aval.
 
     Shares the object's memory where `copy` is not true and the devices agree.
 
@@ -77,26 +83,70 @@ def buffer_from(x: Any, device: Device | None, copy: bool | None) -> Any:
             "from_dlpack: requires an object with __dlpack__ and __dlpack_device__, "
             f"got {type(x).__name__}; pass the array itself, not a capsule"
         )
-    kind, number = x.__dlpack_device__()
-    home = _device_of(int(kind), int(number))
+    kind, number = map(int, x.__dlpack_device__())
+    home = _device_of(kind, number)
     if copy is False and device is not None and device != home:
         raise ValueError(
             f"from_dlpack: device={device} requires a copy, got copy=False for an "
             f"array on {home}; leave out copy"
         )
-    stream = home.get_stream_for_external_ready_events() if int(kind) == 2 else None
-    buffer = versions.from_dlpack_capsule(_capsule(x, stream), home, stream, copy)
-    place = placement_of(device if device is not None else home)
-    if place.device != home:
-        return transfer.moved(buffer, place)
-    return buffer
+    view = _host_view(x) if kind == _HOST else None
+    if view is None:
+        buffer, aval = _by_capsule(x, make_aval, home, copy)
+    else:
+        buffer, aval = _from_view(view, make_aval, home, copy)
+    if device is not None and device != home:
+        buffer = transfer.moved(buffer, placement_of(device))
+    return buffer, aval
 
 
-def _capsule(x: Any, stream: Any) -> Any:
-    if stream is None:
-        return x.__dlpack__()
+_HOST = 1
+_CUDA = 2
+
+
+def _host_view(x: Any) -> np.ndarray | None:
+    """The object's memory as a NumPy array; None where NumPy lacks the dtype."""
+    try:
+        return np.from_dlpack(x)
+    except (BufferError, RuntimeError, TypeError, ValueError):
+        return None
+
+
+def _from_view(
+    view: np.ndarray, make_aval: Callable[..., Any], home: Device, copy: bool | None
+) -> tuple[Any, Any]:
+    """A buffer over a NumPy array, shared if XLA can use its memory as it is.
+
+    jaxlib's own way is as fast, but imports jax where it is installed.
+    """
+    aval = make_aval(view.shape, view.dtype)
+    place = placement_of(home)
+    fits = view.flags.c_contiguous and view.ctypes.data % ALIGNMENT_BYTES == 0
+    if aval.dtype == view.dtype and fits and not copy:
+        return transfer.lend_to_device(view, aval, place, False), aval
+    if copy is False:
+        raise ValueError(
+            "from_dlpack: copy=False requires contiguous memory aligned to "
+            f"{ALIGNMENT_BYTES} bytes and dtype {aval.dtype}, got an array of dtype "
+            f"{view.dtype}, strides {view.strides} at {view.ctypes.data:#x}; leave out "
+            "copy"
+        )
+    return transfer.to_device(view.astype(aval.dtype), aval, place, False), aval
+
+
+def _by_capsule(
+    x: Any, make_aval: Callable[..., Any], home: Device, copy: bool | None
+) -> tuple[Any, Any]:
+    """As jaxlib reads the capsule."""
+    stream = None
+    if home.platform != "cpu":
+        stream = home.get_stream_for_external_ready_events()
     # DLPack's numbers 0 to 2 of CUDA streams have meanings of their own.
-    return x.__dlpack__(stream=stream if stream else 1)
+    capsule = x.__dlpack__() if stream is None else x.__dlpack__(stream=stream or 1)
+    shape, dtype = dlpack_struct.read(capsule)
+    aval = make_aval(shape, dtype)
+    buffer = versions.from_dlpack_capsule(capsule, home, stream, copy)
+    return versions.rewrapped(buffer, aval, placement_of(home).sharding), aval
 
 
 def _device_of(kind: int, number: int) -> Device:

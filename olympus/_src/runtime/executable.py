@@ -5,26 +5,28 @@ are XLA's own: results are taken by handlers made once per program, and each bec
 `ArrayImpl` with the aval that tracing found.
 
 jaxlib notes the Python stack with each result, at 0.3 us in shallow stacks. The switch
-for it is left alone: it is global to the process, shared with jax, and jaxlib refuses to
-read arrays with it on that were made with it off.
+for it is left alone: it is global to the process, shared with jax, and jaxlib refuses
+to read arrays with it on that were made with it off.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
-from olympus._src.runtime import callback, client, cpu_kernels, host_errors, versions
-from olympus._src.runtime.array import ArrayImpl
-from olympus._src.runtime.shardings import placement_of
-from olympus._src.runtime.versions import (
-    CompileOptions,
-    Device,
-    LoadedExecutable,
-    XlaRuntimeError,
+from olympus._src.runtime import (
+    client,
+    compiling,
+    cpu_kernels,
+    host_errors,
+    mlir,
+    versions,
 )
-
-Options = Sequence[tuple[str, Any]]
+from olympus._src.runtime.array import ArrayImpl, deleted
+from olympus._src.runtime.callback_program import CallbackProgram
+from olympus._src.runtime.compiling import Options
+from olympus._src.runtime.shardings import placement_of
+from olympus._src.runtime.versions import Device, LoadedExecutable, XlaRuntimeError
 
 # -- compiling -------------------------------------------------------------------------
 
@@ -37,7 +39,7 @@ def compile(
     host_callbacks: Sequence[Callable[..., Any]] = (),
     num_replicas: int = 1,
     num_partitions: int | None = None,
-) -> LoadedExecutable:
+) -> LoadedExecutable | CallbackProgram:
     """Compiles StableHLO for devices and loads the program.
 
     Args:
@@ -55,23 +57,18 @@ def compile(
     """
     chosen = list(devices) if devices else [client.default_device()]
     code = text.encode() if isinstance(text, str) else text
-    if b"custom_call" in code:
-        cpu_kernels.register()
+    cpu_kernels.prepare_for(code)
     parts = len(chosen) // num_replicas if num_partitions is None else num_partitions
-    built = compile_options(options, chosen, num_replicas, parts)
+    built = compiling.compile_options(options, chosen, num_replicas, parts)
     place = placement_of(chosen[0])
     device_list = (
         place.device_list if len(chosen) == 1 else versions.DeviceList(tuple(chosen))
     )
-    try:
-        return chosen[0].client.compile_and_load(
-            code,
-            device_list,
-            built,
-            **callback.compile_arguments(host_callbacks),
-        )
-    except XlaRuntimeError as error:
-        raise _compile_error(error, options) from None
+    if not host_callbacks:
+        return compiling.load(code, device_list, built, options)
+    if len(chosen) == 1 and place.is_cpu:
+        return CallbackProgram(code, chosen[0], built, options, host_callbacks)
+    return compiling.load(mlir.parse(code), device_list, built, options, host_callbacks)
 
 
 def quick_options(platform: str) -> Options:
@@ -87,78 +84,6 @@ def quick_options(platform: str) -> Options:
     return tuple(options)
 
 
-def _compile_error(error: Exception, options: Options) -> Exception:
-    message = str(error)
-    wrong = [name for name, _ in options if f"'{name}'" in message]
-    if wrong and ("compile option" in message or "option" in message.lower()):
-        return ValueError(
-            f"compiler_options: {wrong[0]!r} must be an option of this version of XLA "
-            f"with a value of its type, got {dict(options)[wrong[0]]!r}; XLA says: "
-            f"{message}"
-        )
-    return error
-
-
-def compile_options(
-    options: Options,
-    devices: Sequence[Device],
-    num_replicas: int = 1,
-    num_partitions: int = 1,
-) -> CompileOptions:
-    """XLA's options object for devices, with the given options over its defaults."""
-    built = CompileOptions()
-    built.num_replicas = num_replicas
-    built.num_partitions = num_partitions
-    build = built.executable_build_options
-    build.num_replicas = num_replicas
-    build.num_partitions = num_partitions
-    if num_partitions > 1:
-        build.use_spmd_partitioning = True
-        build.use_shardy_partitioner = versions.uses_shardy()
-    ids = versions.device_grid(devices, num_replicas, num_partitions)
-    built.device_assignment = ids
-    overrides = []
-    for name, value in options:
-        if not _set_build_option(build, name, value):
-            overrides.append((name, _plain(name, value)))
-    built.env_option_overrides = overrides
-    return built
-
-
-_BUILD_OPTIONS = frozenset(
-    [
-        "optimization_level",
-        "memory_fitting_level",
-        "exec_time_optimization_effort",
-        "memory_fitting_effort",
-        "fdo_profile",
-        "allow_spmd_sharding_propagation_to_parameters",
-        "allow_spmd_sharding_propagation_to_output",
-        "use_shardy_partitioner",
-    ]
-)
-
-
-def _set_build_option(build: Any, name: str, value: Any) -> bool:
-    """Sets an option that has a field of its own; says whether it has one."""
-    if name not in _BUILD_OPTIONS or not hasattr(build, name):
-        return False
-    setattr(build, name, value)
-    return True
-
-
-def _plain(name: str, value: Any) -> Any:
-    """A value as XLA takes it: text, truth or number."""
-    if isinstance(value, (bool, int, float, str)):
-        return value
-    if hasattr(value, "item"):
-        return value.item()
-    raise ValueError(
-        f"compiler_options: the value of {name!r} must be a string, a bool or a "
-        f"number, got {value!r}"
-    )
-
-
 # -- running ---------------------------------------------------------------------------
 
 
@@ -166,7 +91,7 @@ class Executable:
     """A loaded program with the avals of its results.
 
     Args:
-      loaded: jaxlib's executable.
+      loaded: what `compile` or `deserialize` gave.
       out_avals: what each result is.
       device: where it runs, or None for the default device.
       committed: whether results stay there.
@@ -177,12 +102,12 @@ class Executable:
 
     __slots__ = (
         "_handlers",
+        "_program",
         "committed",
         "devices",
         "donated",
         "execute",
         "execute_one",
-        "loaded",
         "out_avals",
         "shardings",
     )
@@ -191,7 +116,7 @@ class Executable:
 
     def __init__(
         self,
-        loaded: LoadedExecutable,
+        loaded: LoadedExecutable | CallbackProgram,
         out_avals: Sequence[Any],
         device: Device | None = None,
         *,
@@ -200,7 +125,7 @@ class Executable:
         shardings: Sequence[Any] | None = None,
         has_side_effects: bool = False,
     ) -> None:
-        self.loaded = loaded
+        self._program = loaded
         self.out_avals = list(out_avals)
         self.committed = committed
         self.donated = tuple(donated)
@@ -210,35 +135,29 @@ class Executable:
             self.devices = place.devices
         else:
             self.shardings = list(shardings)
-            self.devices = loaded.local_devices()
+            self.devices = self.loaded.local_devices()
         self._handlers = [
             versions.result_handler(aval.storage, sharding, committed)
             for aval, sharding in zip(self.out_avals, self.shardings, strict=True)
         ]
         self.execute = self._executor(has_side_effects)
-        plain = not has_side_effects and not self.donated
-        self.execute_one = self._single() if plain else self._first
+        self.execute_one = self._single(has_side_effects)
 
     def _first(self, buffers: list[Any]) -> ArrayImpl:
         return self.execute(buffers)[0]
 
-    def _single(self) -> Callable[[list[Any]], ArrayImpl]:
+    def _single(self, has_side_effects: bool) -> Callable[[list[Any]], ArrayImpl]:
         """As `execute` for one result, which comes without a list around it."""
-        if len(self.out_avals) != 1:
+        called = isinstance(self._program, CallbackProgram)
+        if len(self.out_avals) != 1 or has_side_effects or self.donated or called:
             return self._first
-        run, handlers = self.loaded.execute_sharded, self._handlers
-        (aval,), committed = self.out_avals, self.committed
-
-        def execute_one(buffers: list[Any]) -> ArrayImpl:
-            try:
-                raw = run(buffers).consume_with_handlers(handlers)
-            except XlaRuntimeError as error:
-                _refused(error, buffers)
-            return ArrayImpl(raw[0], aval, committed)
-
-        return execute_one
+        return _single_executor(
+            self.loaded, self._handlers, self.out_avals[0], self.committed
+        )
 
     def _executor(self, has_side_effects: bool) -> Callable[..., list[ArrayImpl]]:
+        if isinstance(self._program, CallbackProgram):
+            return self._program.runner(self.out_avals, self.committed, self.donated)
         if has_side_effects or not self.out_avals:
             return self._execute_with_token
         if self.donated:
@@ -258,7 +177,7 @@ class Executable:
         try:
             results = self.loaded.execute_sharded(buffers, with_tokens=True)
         except XlaRuntimeError as error:
-            _refused(error, buffers)
+            raise _explained(error, buffers) from host_errors.cause_of(error)
         side_effects.add(results.consume_token())
         raw = results.consume_with_handlers(self._handlers)
         outs = [
@@ -271,6 +190,12 @@ class Executable:
         return outs
 
     # -- what it is --
+
+    @property
+    def loaded(self) -> LoadedExecutable:
+        """The executable of jaxlib."""
+        program = self._program
+        return program.loaded if isinstance(program, CallbackProgram) else program
 
     @property
     def sharding(self) -> Any:
@@ -306,19 +231,6 @@ class Executable:
         return serialize(self.loaded)
 
 
-def _refused(error: XlaRuntimeError, buffers: Sequence[Any]) -> NoReturn:
-    """Raises the error of an execution; operands whose memory is gone are named."""
-    gone = [str(i) for i, buffer in enumerate(buffers) if buffer.is_deleted()]
-    if not gone:
-        raise error from host_errors.cause_of(error)
-    raise RuntimeError(
-        "a computation requires operands with data, but Array has been deleted: "
-        f"operand {', '.join(gone)} was donated to an earlier computation "
-        "(donate_argnums, donate_argnames) or deleted by .delete(); use that "
-        "computation's result, or keep a copy made before"
-    ) from None
-
-
 def _executor(
     loaded: LoadedExecutable,
     handlers: list[Any],
@@ -328,18 +240,11 @@ def _executor(
     """The fastest function that runs a program: closed over all it needs."""
     run = loaded.execute_sharded
 
-    def execute_one(buffers: list[Any]) -> list[ArrayImpl]:
-        try:
-            raw = run(buffers).consume_with_handlers(handlers)
-        except XlaRuntimeError as error:
-            _refused(error, buffers)
-        return [ArrayImpl(raw[0], aval, committed)]
-
     def execute_many(buffers: list[Any]) -> list[ArrayImpl]:
         try:
             raw = run(buffers).consume_with_handlers(handlers)
         except XlaRuntimeError as error:
-            _refused(error, buffers)
+            raise _explained(error, buffers) from host_errors.cause_of(error)
         # The lengths agree: jaxlib counts the handlers against the results.
         return [
             ArrayImpl(buffer, aval, committed)
@@ -348,8 +253,32 @@ def _executor(
 
     if len(out_avals) != 1:
         return execute_many
-    aval = out_avals[0]
+    single = _single_executor(loaded, handlers, out_avals[0], committed)
+    return lambda buffers: [single(buffers)]
+
+
+def _single_executor(
+    loaded: LoadedExecutable, handlers: list[Any], aval: Any, committed: bool
+) -> Callable[[list[Any]], ArrayImpl]:
+    """The same for a program of one result, which comes without a list around it."""
+    run = loaded.execute_sharded
+
+    def execute_one(buffers: list[Any]) -> ArrayImpl:
+        try:
+            raw = run(buffers).consume_with_handlers(handlers)
+        except XlaRuntimeError as error:
+            raise _explained(error, buffers) from host_errors.cause_of(error)
+        return ArrayImpl(raw[0], aval, committed)
+
     return execute_one
+
+
+def _explained(error: Exception, buffers: list[Any]) -> Exception:
+    """The error a user should see for one that running on buffers raised."""
+    for buffer in buffers:
+        if buffer.is_deleted():
+            return deleted(ArrayImpl(buffer, buffer.aval))
+    return error
 
 
 # -- side effects ----------------------------------------------------------------------
@@ -374,9 +303,11 @@ class SideEffects:
           RuntimeError: one failed; the callback's own error is its cause.
         """
         failed = None
-        while self._tokens:
+        # The list is taken whole: other threads may add to it meanwhile.
+        pending, self._tokens = self._tokens, []
+        for token in pending:
             try:
-                self._tokens.pop(0).block_until_ready()
+                token.block_until_ready()
             except XlaRuntimeError as error:
                 failed = failed or error
         if failed is not None:
@@ -418,9 +349,9 @@ def deserialize(
       RuntimeError: the bytes are damaged, or of another platform or version.
     """
     chosen = list(devices) if devices else [client.default_device()]
-    cpu_kernels.register()
+    cpu_kernels.prepare_for(data)
     device_list = versions.DeviceList(tuple(chosen))
-    built = compile_options(options, chosen, 1, len(chosen))
+    built = compiling.compile_options(options, chosen, 1, len(chosen))
     return chosen[0].client.deserialize_executable(
-        data, device_list, built, **callback.compile_arguments(host_callbacks)
+        data, device_list, built, list(host_callbacks)
     )

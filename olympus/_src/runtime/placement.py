@@ -13,6 +13,7 @@ from olympus._src.runtime.shardings import (
     default_placement,
     placement_of,
 )
+from olympus._src.runtime.transfer import ALIGNMENT_BYTES
 from olympus._src.runtime.versions import Device, batched_block_until_ready
 
 _to_device = transfer.to_device
@@ -54,21 +55,18 @@ def lend(x: np.ndarray, aval: Any, device: Device | None = None) -> ArrayImpl:
     """
     committed = device is not None
     place = placement_of(device) if committed else default_placement()
-    x = _in_form(x, aval)
     x.flags.writeable = False
+    x = _in_form(x, aval)
     return ArrayImpl(
         transfer.lend_to_device(x, aval, place, committed), aval, committed
     )
 
 
-_ALIGNMENT_BYTES = 64
-
-
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """An uninitialised NumPy array whose memory a CPU device can use as it is."""
     n_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    raw = np.empty(n_bytes + _ALIGNMENT_BYTES, np.uint8)
-    start = -raw.ctypes.data % _ALIGNMENT_BYTES
+    raw = np.empty(n_bytes + ALIGNMENT_BYTES, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT_BYTES
     return raw[start : start + n_bytes].view(dtype).reshape(shape)
 
 
@@ -122,8 +120,7 @@ def from_dlpack(
       TypeError: `x` does not speak DLPack.
       ValueError: a copy is needed and `copy` is False.
     """
-    buffer = dlpack.buffer_from(x, device, copy)
-    aval = make_aval(tuple(buffer.shape), buffer.dtype)
+    buffer, aval = dlpack.buffer_from(x, make_aval, device, copy)
     return ArrayImpl(buffer, aval, device is not None)
 
 

@@ -129,6 +129,15 @@ class SingleDeviceSharding(versions.SingleDeviceSharding):
         """The same device, another kind of memory."""
         return SingleDeviceSharding(self._device, memory_kind=kind)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SingleDeviceSharding):
+            return NotImplemented
+        same = self._device == other._device
+        return same and self._memory_kind == other._memory_kind
+
+    def __hash__(self) -> int:
+        return hash((self._device, self._memory_kind))
+
     def __reduce__(self) -> Any:
         return _unpickle, (self._device.platform, self._device.id, self._memory_kind)
 

@@ -10,8 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.runtime import versions
+from olympus._src.runtime import dlpack_struct, versions
 from olympus._src.runtime.shardings import Placement
+
+# XLA's CPU uses memory of others as it is only from addresses that this divides.
+ALIGNMENT_BYTES = 64
+
+# NumPy's own dtypes have lower numbers; Python's buffer protocol knows only those.
+_FIRST_FOREIGN_DTYPE = 24
 
 _put = versions.batched_device_put
 _DURING_CALL = versions.IMMUTABLE_DURING_CALL
@@ -43,13 +49,34 @@ def to_host(buffer: Any, dtype: np.dtype) -> np.ndarray:
     """
     if not buffer.is_ready():
         buffer.block_until_ready()
-    if dtype.isbuiltin == 1:  # the buffer protocol knows NumPy's own dtypes alone
+    if dtype.num < _FIRST_FOREIGN_DTYPE:
         try:
             return np.asarray(memoryview(buffer))
         except BufferError:
             # Failed, or on another device than the CPU: the slower way tells.
             buffer.block_until_ready()
-    return versions.to_numpy(buffer, dtype)
+    return _foreign_to_host(buffer, dtype)
+
+
+def _foreign_to_host(buffer: Any, dtype: np.dtype) -> np.ndarray:
+    if buffer.platform() != "cpu" or dtype.name in _PACKED_DTYPES:
+        return versions.to_numpy(buffer)
+    capsule = versions.to_dlpack_capsule(buffer, None, None, False)
+    return dlpack_struct.view(capsule, buffer.aval.shape, dtype)
+
+
+# Several elements of these share a byte on the device, though not in NumPy.
+_PACKED_DTYPES = frozenset(
+    ["int1", "uint1", "int2", "uint2", "int4", "uint4", "float4_e2m1fn"]
+)
+
+
+def address_of(buffer: Any, dtype: np.dtype) -> int:
+    """Where the memory of a buffer on one device starts."""
+    if buffer.platform() != "cpu" or dtype.name in _PACKED_DTYPES:
+        return int(buffer.unsafe_buffer_pointer())
+    # That method imports jax where it is installed; a view tells the same.
+    return int(to_host(buffer, dtype).ctypes.data)
 
 
 def copied(buffer: Any) -> Any:

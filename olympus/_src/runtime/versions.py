@@ -7,23 +7,8 @@ logging, `contextlib` and its own tables to the cost of importing (5 ms of 90).
 
 from __future__ import annotations
 
-import ctypes
-import os
-
 import numpy as np
-
-# XLA's C++ logs "device count" lines at INFO when a client starts. It reads this
-# variable once, while its library loads, so it need not outlive the import; where the
-# user has set it, it stands.
-_LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
-_quiet = _LOG_LEVEL not in os.environ
-if _quiet:
-    os.environ[_LOG_LEVEL] = "1"
-
-from jaxlib import _hlo, _jax, version  # noqa: E402 - the variable comes first
-
-if _quiet:
-    del os.environ[_LOG_LEVEL]
+from jaxlib import _hlo, _jax, version
 
 JAXLIB_VERSION: tuple[int, ...] = tuple(
     int(part) for part in version.__version__.split(".")[:3] if part.isdigit()
@@ -111,13 +96,22 @@ def from_dlpack_capsule(
 
 def register_cpu_kernels() -> None:
     """Registers the kernels of jaxlib's own extension modules with the CPU."""
-    # Late: the module loads SciPy's LAPACK, which few programs call.
-    from jaxlib import lapack
+    # Late: few programs call them.
+    from jaxlib import cpu_sparse, lapack
 
     known = _jax.custom_call_targets("Host")
-    for name, target, typed in lapack.registrations()["cpu"]:
-        if name not in known:
-            _jax.register_custom_call_target(name, target, "Host", typed, 0)
+    for module in (lapack, cpu_sparse):
+        for name, target, typed in module.registrations()["cpu"]:
+            if name not in known:
+                _jax.register_custom_call_target(name, target, "Host", typed, 0)
+
+
+def load_lapack() -> None:
+    """Gives the LAPACK kernels the functions they call, which are SciPy's."""
+    # Late: it imports SciPy.
+    from jaxlib.cpu import _lapack
+
+    _lapack.initialize()
 
 
 def uses_shardy() -> bool:
@@ -131,23 +125,12 @@ def device_grid(devices: object, n_replicas: int, n_partitions: int) -> object:
     return DeviceAssignment.create(ids.reshape(n_replicas, n_partitions))
 
 
-# Dtypes of less than a byte, several of which devices keep in one.
-_PACKED = frozenset("int1 int2 int4 uint1 uint2 uint4 float4_e2m1fn".split())
-
-
-def to_numpy(buffer: object, dtype: np.dtype) -> np.ndarray:
+def to_numpy(buffer: object) -> np.ndarray:
     """A read-only NumPy array of a computed buffer of any dtype and device."""
     if JAXLIB_VERSION >= (0, 11):
         return buffer._to_np_array_did_copy()[0]
-    shape = buffer.aval.shape
-    n_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    packed = dtype.name in _PACKED or buffer.on_device_size_in_bytes() != n_bytes
-    if packed or buffer.platform() != "cpu":
-        return buffer._single_device_array_to_np_array_did_copy()[0]
-    # That method imports jax where it is installed, a second at the worst. A buffer of
-    # whole bytes can be copied as they are.
-    data = ctypes.string_at(buffer.unsafe_buffer_pointer(), n_bytes) if n_bytes else b""
-    return np.frombuffer(data, dtype).reshape(shape)
+    # This one imports jax where it is installed.
+    return buffer._single_device_array_to_np_array_did_copy()[0]
 
 
 def to_xla_computation(text: str | bytes) -> object:
@@ -171,3 +154,17 @@ def refine_shapes(text: str | bytes) -> bytes:
     """Resolves a module's dynamic shapes; the result is bytecode."""
     data = text.encode() if isinstance(text, str) else text
     return _jax.mlir.refine_polymorphic_shapes(data)
+
+
+def rewrapped(buffer: object, aval: object, sharding: object) -> object:
+    """The buffer under an aval and a sharding of ours."""
+    return buffer._rewrap_with_aval_and_sharding(aval, sharding)
+
+
+def part_of(buffer: object, position: int, aval: object, sharding: object) -> object:
+    """The part of a buffer on its device of that position in this process.
+
+    jaxlib makes jax's own avals for the parts, for which it imports jax where that is
+    installed; there is no other way to them.
+    """
+    return rewrapped(buffer._arrays[position], aval, sharding)

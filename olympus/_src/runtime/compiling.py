@@ -1,0 +1,115 @@
+"""XLA's options, and the one call into its compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from olympus._src.runtime import versions
+from olympus._src.runtime.versions import (
+    CompileOptions,
+    Device,
+    DeviceList,
+    LoadedExecutable,
+    XlaRuntimeError,
+)
+
+Options = Sequence[tuple[str, Any]]
+
+
+def load(
+    code: Any,
+    devices: DeviceList,
+    built: CompileOptions,
+    options: Options,
+    callbacks: Sequence[Callable[..., Any]] = (),
+) -> LoadedExecutable:
+    """Compiles a module for devices and loads the program.
+
+    Args:
+      code: the module's bytes; a parsed module where there are callbacks.
+      devices: where it runs.
+      built: XLA's options object.
+      options: what the user gave, for the message of an error.
+      callbacks: functions that the module calls by their index.
+    """
+    client = devices[0].client
+    try:
+        if callbacks:
+            return client.compile_and_load(code, devices, built, list(callbacks))
+        return client.compile_and_load(code, devices, built)
+    except XlaRuntimeError as error:
+        raise _compile_error(error, options) from None
+
+
+def _compile_error(error: Exception, options: Options) -> Exception:
+    message = str(error)
+    about_options = "compile option" in message or "setting option" in message
+    wrong = [name for name, _ in options if name in message]
+    if about_options and wrong:
+        return ValueError(
+            f"compiler_options: {wrong[0]!r} must be an option of this version of XLA "
+            f"with a value of its type, got {dict(options)[wrong[0]]!r}; XLA says: "
+            f"{message}"
+        )
+    return error
+
+
+def compile_options(
+    options: Options,
+    devices: Sequence[Device],
+    num_replicas: int = 1,
+    num_partitions: int = 1,
+) -> CompileOptions:
+    """XLA's options object for devices, with the given options over its defaults."""
+    built = CompileOptions()
+    built.num_replicas = num_replicas
+    built.num_partitions = num_partitions
+    build = built.executable_build_options
+    build.num_replicas = num_replicas
+    build.num_partitions = num_partitions
+    if num_partitions > 1:
+        build.use_spmd_partitioning = True
+        build.use_shardy_partitioner = versions.uses_shardy()
+    ids = versions.device_grid(devices, num_replicas, num_partitions)
+    built.device_assignment = ids
+    overrides = []
+    for name, value in options:
+        if not _set_build_option(build, name, value):
+            overrides.append((name, _plain(name, value)))
+    built.env_option_overrides = overrides
+    return built
+
+
+_BUILD_OPTIONS = frozenset(
+    [
+        "optimization_level",
+        "memory_fitting_level",
+        "exec_time_optimization_effort",
+        "memory_fitting_effort",
+        "fdo_profile",
+        "allow_spmd_sharding_propagation_to_parameters",
+        "allow_spmd_sharding_propagation_to_output",
+        "use_shardy_partitioner",
+    ]
+)
+
+
+def _set_build_option(build: Any, name: str, value: Any) -> bool:
+    """Sets an option that has a field of its own; says whether it has one."""
+    if name not in _BUILD_OPTIONS or not hasattr(build, name):
+        return False
+    setattr(build, name, value)
+    return True
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A value as XLA takes it: text, truth or number."""
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    if hasattr(value, "item"):
+        return value.item()
+    raise ValueError(
+        f"compiler_options: the value of {name!r} must be a string, a bool or a "
+        f"number, got {value!r}"
+    )
