@@ -7,6 +7,7 @@ Prints the programs and timings, and writes DIR/stages.html (default demo/out).
 
 import argparse
 import inspect
+import re
 import time
 from pathlib import Path
 
@@ -56,7 +57,7 @@ def show_stages(params, x, y):
         "Python": source,
         "olympuspr": str(traced.olympuspr),
         "StableHLO": lowered.as_text(),
-        "optimised HLO": compiled.as_text(),
+        "optimised HLO": re.sub(r", metadata=\{[^}]*\}", "", compiled.as_text()),
     }
 
 

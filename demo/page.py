@@ -62,6 +62,7 @@ svg .name { font-weight: 600 }
 .curve { fill: none; stroke-width: 2; stroke-linejoin: round }
 .digits { display: flex; flex-wrap: wrap; gap: .7rem }
 .digit { text-align: center; font-size: .8rem; color: var(--soft) }
+.digit rect { fill: var(--ink) }
 .digit svg { display: block; border-radius: 6px; border: 1px solid var(--line) }
 .digit.wrong { color: var(--wrong); font-weight: 600 }
 .digit.wrong svg { border-color: var(--wrong) }
@@ -161,7 +162,7 @@ class Chart:
         )
         end_x, end_y = self.x(len(shown) - 1) + 8, self.y(shown[-1]) + shift
         self.parts.append(
-            f'<polyline class="curve" stroke="var({colour})" points="{points}"/>'
+            f'<polyline class="curve" style="stroke: var({colour})" points="{points}"/>'
             f'<text class="name" x="{end_x:.1f}" y="{end_y:.1f}" '
             f'style="fill: var({colour})">{name}</text>'
         )
@@ -192,7 +193,7 @@ def digit(image, right, guess):
     """One image of 8 by 8 pixels, with what it was taken for."""
     dots = "".join(
         f'<rect x="{i % 8}" y="{i // 8}" width="1.02" height="1.02" '
-        f'fill="var(--ink)" fill-opacity="{v:.2f}"/>'
+        f'fill-opacity="{v:.2f}"/>'
         for i, v in enumerate(image)
         if v > 0
     )
