@@ -384,7 +384,7 @@ def _print_broadcast(eqn: Any) -> Any:
     params = eqn.params
     if not params["broadcast_dimensions"]:
         return []
-    return [(k, params[k]) for k in ("broadcast_dimensions", "shape")]
+    return [("broadcast_dimensions", params["broadcast_dimensions"])]
 
 
 broadcast_in_dim_p = Primitive(
