@@ -14,6 +14,7 @@ from typing import Any
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir, primitive, trace
 from olympus._src.core.rules import Linear, Zero
+from olympus._src.foundation import source
 from olympus._src.interpreters import partial_eval
 from olympus._src.lax import families
 
@@ -60,6 +61,9 @@ class JVPTrace(trace.Trace):
             else:
                 primals.append(x)
                 tangents.append(zero_tangent(x))
+        outer = current.position
+        if outer is None:  # one look at the stack serves all that the rule applies
+            current.position = source.capture()
         current.trace = self.parent
         try:
             if not moving:
@@ -67,6 +71,7 @@ class JVPTrace(trace.Trace):
             out, out_tangents = self.rule(p, primals, tangents, params)
         finally:
             current.trace = self
+            current.position = outer
         if not p.multiple_results:
             return self.wrap(out, out_tangents)
         return [self.wrap(x, t) for x, t in zip(out, out_tangents, strict=True)]
@@ -205,6 +210,7 @@ def backward_pass(
       consts: their values.
       cotangents: one for each output; a Zero is allowed.
     """
+    outer = current.position
     known: dict[Any, Any] = dict(zip(program.constvars, consts, strict=True))
     linear = _linear_vars(program)
     pending: dict[Any, Any] = {}
@@ -238,7 +244,7 @@ def backward_pass(
         try:
             found = eqn.primitive.transpose(cts, *args, **eqn.params)
         finally:
-            current.position = None
+            current.position = outer
         for v, ct in zip(eqn.invars, found, strict=True):
             if type(v) is not ir.Literal and v in linear:
                 accumulate(v, ct)

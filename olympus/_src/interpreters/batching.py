@@ -7,6 +7,7 @@ from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir, primitive, trace
+from olympus._src.foundation import source
 from olympus._src.interpreters import partial_eval
 from olympus._src.lax import families
 
@@ -64,6 +65,9 @@ class BatchTrace(trace.Trace):
             vals.append(val)
             dims.append(dim)
         current = trace.current
+        outer = current.position
+        if outer is None:  # one look at the stack serves all that the rule applies
+            current.position = source.capture()
         current.trace = self.parent
         try:
             if all(d is None for d in dims):
@@ -73,6 +77,7 @@ class BatchTrace(trace.Trace):
             out, out_dims = p.batch(self.axis, vals, dims, **params)
         finally:
             current.trace = self
+            current.position = outer
         if not p.multiple_results:
             return self.wrap(out, out_dims)
         return [self.wrap(x, d) for x, d in zip(out, out_dims, strict=True)]
