@@ -50,7 +50,7 @@ def test_equal_lambdas_have_one_key():
         ({"a": 1}, {"a": 2}),
         (None, 0),
     ],
-    ids=repr,
+    ids=str,
 )
 def test_other_values_give_other_keys(a, b):
     def closing(v):
