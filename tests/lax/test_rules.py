@@ -19,12 +19,19 @@ from tests.lax.sampling import TOLERANCE, Sample
 SAMPLES = samples.SAMPLES
 
 
+def cases(chosen: list[Sample]) -> list[Any]:
+    """Samples as test cases: all but the first of each primitive are slow ones."""
+    seen: set[str] = set()
+    found = []
+    for s in chosen:
+        marks = [pytest.mark.slow] if s.p.name in seen else []
+        seen.add(s.p.name)
+        found.append(pytest.param(s, marks=marks, id=repr(s)))
+    return found
+
+
 def as_list(p: Any, outs: Any) -> list[Any]:
     return list(outs) if p.multiple_results else [outs]
-
-
-def name(s: Sample) -> str:
-    return repr(s)
 
 
 def assert_close(got: Any, want: Any, tolerance: float | None = None) -> None:
@@ -51,7 +58,7 @@ def test_every_primitive_has_a_sample() -> None:
     assert set(samples.WITHOUT_SAMPLE) & sampled == set()
 
 
-@pytest.mark.parametrize("s", SAMPLES, ids=name)
+@pytest.mark.parametrize("s", cases(SAMPLES))
 def test_value_is_the_reference(s: Sample) -> None:
     outs = as_list(s.p, s.p.bind(*s.args, **s.params))
     in_avals = tuple(avals.aval_of(a) for a in s.args)
@@ -94,7 +101,7 @@ def varied(a: np.ndarray, i: int) -> np.ndarray:
     return np.roll(a.reshape(-1), i).reshape(a.shape)
 
 
-@pytest.mark.parametrize("s", [s for s in SAMPLES if s.args and s.loop], ids=name)
+@pytest.mark.parametrize("s", cases([s for s in SAMPLES if s.args and s.loop]))
 def test_batch_is_a_loop(s: Sample) -> None:
     for dims in dict.fromkeys(placements(s)):
         stacks = [
@@ -124,7 +131,7 @@ def floating(s: Sample) -> bool:
 SMOOTH = [s for s in SAMPLES if s.smooth and s.p.jvp is not None and floating(s)]
 
 
-@pytest.mark.parametrize("s", SMOOTH, ids=name)
+@pytest.mark.parametrize("s", cases(SMOOTH))
 def test_jvp_is_the_difference(s: Sample) -> None:
     """The rule agrees with central differences, in double precision."""
     with config.enable_x64(True):

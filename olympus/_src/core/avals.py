@@ -201,7 +201,7 @@ def register_aval(kind: type, rule: Callable[[Any], AbstractValue]) -> None:
     _aval_rules[kind] = rule
 
 
-def aval_of(x: Any) -> AbstractValue:
+def aval_of(x: Any) -> Any:
     """The aval of an array, tracer, NumPy value or Python scalar.
 
     Raises:

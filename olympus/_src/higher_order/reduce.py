@@ -399,9 +399,9 @@ def scatter_apply(
     dimension_numbers: scatter.ScatterDimensionNumbers,
     *,
     update_shape: Any = (),
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
     mode: Any = None,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
 ) -> Any:
     """The operand with a function applied to its elements at computed positions.
 
@@ -413,9 +413,9 @@ def scatter_apply(
       func: takes a scalar and returns one of the same dtype.
       dimension_numbers: how the axes belong together.
       update_shape: the shape that updates would have: one window for each index vector.
-      indices_are_sorted: promises that the index vectors ascend.
-      unique_indices: promises that no windows overlap.
       mode: a `GatherScatterMode` or its name; default changes nothing outside.
+      unique_indices: promises that no windows overlap.
+      indices_are_sorted: promises that the index vectors ascend.
 
     Raises:
       TypeError: axes, sizes or dtypes do not fit.

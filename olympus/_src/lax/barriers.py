@@ -16,7 +16,7 @@ _FILE = "lax/barriers.py"
 
 # -- stop_gradient ---------------------------------------------------------------------
 
-stop_gradient_p = Primitive(
+stop_gradient_p: Primitive = Primitive(
     "stop_gradient",
     abstract=lambda operand: operand,
     lower=lambda ctx, x: x,
@@ -69,7 +69,7 @@ def _barrier_lower(ctx: Any, *operands: str) -> list[str]:
     )
 
 
-optimization_barrier_p = Primitive(
+optimization_barrier_p: Primitive = Primitive(
     "optimization_barrier",
     multiple_results=True,
     abstract=lambda *operands: list(operands),

@@ -37,7 +37,7 @@ class ConvDimensionNumbers(NamedTuple):
     out_spec: tuple[int, ...]
 
 
-def conv_general_permutations(dimension_numbers: Any) -> tuple[Any, Any, Any]:
+def conv_general_permutations(dimension_numbers: Any) -> tuple[Any, ...]:
     """For layouts such as ('NHWC', 'HWIO', 'NHWC'), the axes in the order of the specs.
 
     Spatial axes of all three come in the order of the kernel's letters.
@@ -524,7 +524,8 @@ def _spread(x: Any, by: Sequence[int]) -> Any:
     lead = x.ndim - len(by)
     shape = [dilated(n, b) for n, b in zip(x.shape[lead:], by, strict=True)]
     out = np.zeros((*x.shape[:lead], *shape), x.dtype)
-    out[(..., *[slice(None, None, b) for b in by])] = x
+    places: Any = (..., *[slice(None, None, b) for b in by])
+    out[places] = x
     return out
 
 
@@ -551,12 +552,13 @@ def _reference(lhs: Any, rhs: Any, **params: Any) -> Any:
             part * n_batch : (part + 1) * n_batch, group * n_in : (group + 1) * n_in
         ]
         for at in np.ndindex(*sizes):
-            window = [
+            window: Any = [
                 slice(i * s, i * s + k)
                 for i, s, k in zip(at, steps, w.shape[2:], strict=True)
             ]
-            patch = source[(slice(None), slice(None), *window)]
-            out[(slice(None), o, *at)] = (patch * w[o]).reshape(n_batch, -1).sum(1)
+            patch = source[(..., *window)]
+            place: tuple[Any, ...] = (slice(None), o, *at)
+            out[place] = (patch * w[o]).reshape(n_batch, -1).sum(1)
     return np.transpose(out, np.argsort(dn.out_spec)).astype(dtype)
 
 

@@ -17,6 +17,8 @@ _FILE = "lax/gather.py"
 
 # -- vocabulary ------------------------------------------------------------------------
 
+Axes = tuple[int, ...]
+
 
 class GatherDimensionNumbers(NamedTuple):
     """Which axes of a gather's operand, indices and result belong together.
@@ -31,11 +33,11 @@ class GatherDimensionNumbers(NamedTuple):
     Source: `stablehlo.gather`.
     """
 
-    offset_dims: tuple[int, ...]
-    collapsed_slice_dims: tuple[int, ...]
-    start_index_map: tuple[int, ...]
-    operand_batching_dims: tuple[int, ...] = ()
-    start_indices_batching_dims: tuple[int, ...] = ()
+    offset_dims: Axes
+    collapsed_slice_dims: Axes
+    start_index_map: Axes
+    operand_batching_dims: Axes = ()
+    start_indices_batching_dims: Axes = ()
 
 
 class ScatterDimensionNumbers(NamedTuple):
@@ -52,11 +54,11 @@ class ScatterDimensionNumbers(NamedTuple):
     Source: `stablehlo.scatter`.
     """
 
-    update_window_dims: tuple[int, ...]
-    inserted_window_dims: tuple[int, ...]
-    scatter_dims_to_operand_dims: tuple[int, ...]
-    operand_batching_dims: tuple[int, ...] = ()
-    scatter_indices_batching_dims: tuple[int, ...] = ()
+    update_window_dims: Axes
+    inserted_window_dims: Axes
+    scatter_dims_to_operand_dims: Axes
+    operand_batching_dims: Axes = ()
+    scatter_indices_batching_dims: Axes = ()
 
 
 class GatherScatterMode(enum.Enum):
@@ -319,7 +321,7 @@ def fill_of(fill_value: Any, dtype: Any) -> Any:
     return families.highest(dtype)
 
 
-def _batch(
+def batch_gather(
     axis: Any,
     args: Any,
     dims: Any,
@@ -328,6 +330,7 @@ def _batch(
     slice_sizes: Any,
     **params: Any,
 ) -> Any:
+    """The batching rule of gather."""
     x, indices = args
     dx, di = dims
     dn = shifted(
@@ -413,7 +416,7 @@ gather_p = Primitive(
     "gather",
     abstract=_abstract,
     lower=_lower,
-    batch=_batch,
+    batch=batch_gather,
     reference=_reference,
     file=_FILE,
 )

@@ -543,19 +543,20 @@ def _pad_batch(axis: Any, args: Any, dims: Any, *, padding_config: Any) -> Any:
         return pad_p.bind(x, value, padding_config=tuple(config)), dx
     # A padding value for each element: pad a mask too, and choose.
     x = families.at_front(axis, x, dx)
-    config = ((0, 0, 0), *padding_config)
+    whole = ((0, 0, 0), *padding_config)
     aval = avals.aval_of(x)
     zero = np.zeros((), aval.dtype)[()]
-    padded = pad_p.bind(x, zero, padding_config=config)
+    padded = pad_p.bind(x, zero, padding_config=whole)
     mask = pad_p.bind(
-        shaping.full(aval.shape, True, np.bool_), np.False_, padding_config=config
+        shaping.full(aval.shape, True, np.bool_), np.False_, padding_config=whole
     )
     shape = avals.aval_of(padded).shape
     spread = shaping.broadcast_in_dim(value, shape, (0,))
     return elementwise.select(mask, padded, spread), 0
 
 
-def _pad_reference(x: Any, value: Any, *, padding_config: Any) -> Any:
+def pad_host(x: Any, value: Any, *, padding_config: Any) -> Any:
+    """`pad` of NumPy arrays."""
     for axis, (low, high, interior) in enumerate(padding_config):
         size = x.shape[axis]
         wide = size + max(size - 1, 0) * interior
@@ -577,7 +578,7 @@ pad_p = Primitive(
     jvp=_pad_jvp,
     transpose=_pad_transpose,
     batch=_pad_batch,
-    reference=_pad_reference,
+    reference=pad_host,
     file=_FILE,
 )
 

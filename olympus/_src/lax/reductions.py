@@ -218,7 +218,7 @@ def _reduce_precision_lower(
     )
 
 
-reduce_precision_p = families.elementwise(
+reduce_precision_p: Primitive = families.elementwise(
     "reduce_precision",
     accepts=families.FLOAT,
     lower=_reduce_precision_lower,

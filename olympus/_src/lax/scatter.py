@@ -157,7 +157,9 @@ def _lower(
 # -- batching --------------------------------------------------------------------------
 
 
-def _batch_as(name: str) -> Callable[..., Any]:
+def batching_rule(name: str) -> Callable[..., Any]:
+    """The batching rule of a scatter."""
+
     def batch(
         axis: Any, args: Any, dims: Any, *, dimension_numbers: Any, **params: Any
     ) -> Any:
@@ -444,7 +446,7 @@ def _scatter(
         printed,
         abstract=_abstract_as(name),
         lower=_lower,
-        batch=_batch_as(name),
+        batch=batching_rule(name),
         reference=_reference_as(combine),
         file=_FILE,
         **rules,

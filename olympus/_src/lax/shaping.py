@@ -603,7 +603,7 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
     return bitcast_convert_type_p.bind(operand, new_dtype=kind)
 
 
-copy_p = Primitive(
+copy_p: Primitive = Primitive(
     "copy",
     abstract=lambda operand: operand,
     lower=lambda ctx, x: x,

@@ -46,7 +46,7 @@ def _check_indices(name: str, operand: Any, indices: Sequence[Any]) -> None:
 def _emit_indices(ctx: Any, names: Sequence[str], in_avals: Sequence[Any]) -> Any:
     """Positions in one dtype, and hidden zeros for the words of keys."""
     kinds = {a.dtype for a in in_avals}
-    dtype = np.dtype(np.int32)
+    dtype: Any = np.dtype(np.int32)
     if len(kinds) == 1 and dtypes.itemsize_bits(next(iter(kinds))) >= 32:
         (dtype,) = kinds
     elif any(dtypes.itemsize_bits(k) > 32 or k == np.uint32 for k in kinds):
@@ -161,7 +161,7 @@ def _slice_batch(axis: Any, args: Any, dims: Any, *, slice_sizes: Any) -> Any:
         return dynamic_slice_p.bind(x, *starts, slice_sizes=window), dx
     vectors, vector_dim = _index_vectors(axis, indices, index_dims)
     every = tuple(range(len(indices)))
-    return gather.gather_p.batch(
+    return gather.batch_gather(
         axis,
         (x, vectors),
         (dx, vector_dim),
@@ -289,7 +289,7 @@ def _update_batch(axis: Any, args: Any, dims: Any) -> Any:
         return dynamic_update_slice_p.bind(x, update, np.int32(0), *indices), 0
     vectors, vector_dim = _index_vectors(axis, indices, index_dims)
     every = tuple(range(len(indices)))
-    return scatter.scatter_p.batch(
+    return scatter.batching_rule("scatter")(
         axis,
         (x, vectors, update),
         (dx, vector_dim, du),

@@ -112,9 +112,9 @@ def _patches(x: Any, fill: Any, params: Any) -> Any:
             for (low, high), s in zip(params["padding"], spread, strict=True)
         ]
     )
-    base = joining.pad_p.reference(x, fill, padding_config=config)
+    base = joining.pad_host(x, fill, padding_config=config)
     index = np.arange(x.size).reshape(x.shape)
-    index = joining.pad_p.reference(index, np.int64(-1), padding_config=config)
+    index = joining.pad_host(index, np.int64(-1), padding_config=config)
     out = reduce_window_shape_tuple(
         x.shape,
         params["window_dimensions"],
