@@ -139,7 +139,8 @@ def _integer_pow_lower(ctx: Any, x: str, *, y: int) -> str:
     aval = ctx.avals_out[0]
     if y == 0:
         return ctx.block.splat(1, aval)
-    n, square, total = abs(y), x, None
+    n, square = abs(y), x
+    total: Any = None
     while n:
         if n & 1:
             total = square if total is None else _product(ctx, total, square)

@@ -140,10 +140,10 @@ def elementwise(
 
     def lower_rule(ctx: Any, *operands: str, **params: Any) -> Any:
         out = ctx.avals_out[0]
-        operands = spread(ctx, operands)
+        wide = spread(ctx, operands)
         if lower is not None:
-            return lower(ctx, *operands, **params)
-        return ctx.block.elementwise(hlo, operands, out)
+            return lower(ctx, *wide, **params)
+        return ctx.block.elementwise(hlo, wide, out)
 
     p = Primitive(
         name,
