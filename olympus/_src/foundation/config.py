@@ -13,151 +13,39 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
-from olympus._src.foundation import states
+from olympus._src.foundation import kinds, states
+from olympus._src.foundation.settings import PREFIX, Config, registry
 from olympus._src.foundation.states import MISSING, State, trace_context
 
 __all__ = ["State", "config", "make_user_context", "trace_context"]
 
-PREFIX = "olympus_"
-
-_states: dict[str, State] = {}
-
-# -- kinds of values -------------------------------------------------------------------
-
-_TRUE = ("1", "true", "t", "yes", "y", "on")
-_FALSE = ("0", "false", "f", "no", "n", "off", "")
-
-
-class _Kind:
-    """What values a setting takes: in words, checked, and read from a text."""
-
-    __slots__ = ("accept", "optional", "read", "words")
-
-    def __init__(
-        self,
-        words: str,
-        accept: Callable[[Any], Any],
-        read: Callable[[str], Any],
-        *,
-        optional: bool = False,
-    ) -> None:
-        self.words = words
-        self.accept = accept  # a value for a value, MISSING for a wrong one
-        self.read = read  # the same for a text
-        self.optional = optional
-
-    def check(self, name: str, value: Any) -> Any:
-        """The value to keep for a user's value."""
-        if value is None and self.optional:
-            return None
-        found = self.accept(value)
-        if found is MISSING:
-            raise ValueError(
-                f"{name}: the value must be {self.words}"
-                f"{' or None' if self.optional else ''}, got {value!r}"
-            )
-        return found
-
-    def check_text(self, name: str, text: str) -> Any:
-        """The value for the text of an environment variable."""
-        if self.optional and text in ("", "None", "none"):
-            return None
-        try:
-            found = self.read(text)
-        except ValueError:
-            found = MISSING
-        if found is MISSING:
-            raise ValueError(
-                f"{name.upper()}: the environment variable must be {self.words}, got "
-                f"{text!r}; unset it or choose one of those"
-            )
-        return found
-
-
-def _read_truth(text: str) -> Any:
-    word = text.strip().lower()
-    return True if word in _TRUE else False if word in _FALSE else MISSING
-
-
-def _accept_truth(value: Any) -> Any:
-    if isinstance(value, str):
-        return _read_truth(value)
-    # NumPy's truth values and 0 and 1 are equal to Python's.
-    return bool(value) if value in (True, False) else MISSING
-
-
-def _accept_integer(value: Any) -> Any:
-    if isinstance(value, (bool, str, float)) or not hasattr(value, "__index__"):
-        return MISSING
-    return value.__index__()
-
-
-def _accept_number(value: Any) -> Any:
-    if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
-        return MISSING
-    return float(value)
-
-
-def _accept_text(value: Any) -> Any:
-    return value if isinstance(value, str) else MISSING
-
-
-def _accept_path(value: Any) -> Any:
-    return os.fspath(value) if isinstance(value, (str, os.PathLike)) else MISSING
-
-
-def _accept_device(value: Any) -> Any:
-    # This room knows no device class; a Device has a platform.
-    known = isinstance(value, str) or hasattr(value, "platform")
-    return value if known else MISSING
-
-
-_TRUTH = _Kind("True or False", _accept_truth, _read_truth)
-_MAYBE_TRUTH = _Kind("True or False", _accept_truth, _read_truth, optional=True)
-_INTEGER = _Kind("an integer", _accept_integer, int)
-_MAYBE_INTEGER = _Kind("an integer", _accept_integer, int, optional=True)
-_NUMBER = _Kind("a number", _accept_number, float)
-_TEXT = _Kind("a string", _accept_text, str)
-_MAYBE_TEXT = _Kind("a string", _accept_text, str, optional=True)
-_PATH = _Kind("a path", _accept_path, str, optional=True)
-_DEVICE = _Kind(
-    "a Device such as olympus.devices('cpu')[0], or the name of a platform",
-    _accept_device,
-    str,
-    optional=True,
-)
-
-
-def _choice(*values: str, optional: bool = False) -> _Kind:
-    def accept(value: Any) -> Any:
-        return value if isinstance(value, str) and value in values else MISSING
-
-    words = "one of " + ", ".join(map(repr, values))
-    return _Kind(words, accept, accept, optional=optional)
+# The end of the help of a setting that is read nowhere.
+_UNREAD = " Accepted so that programs which set it run; nothing depends on it yet."
 
 
 def _define(
     name: str,
-    kind: _Kind,
+    kind: kinds.Kind,
     value: Any,
     help: str,
     *,
     traces: bool = False,
     implied: Any = MISSING,
     followers: tuple[State, ...] = (),
+    honoured: bool = True,
 ) -> State:
     """A setting whose start value the environment may give."""
     full = PREFIX + name
+    help = help if honoured else help + _UNREAD
     check = functools.partial(kind.check, full)
-    if kind is _TRUTH and implied is MISSING:
+    if kind is kinds.TRUTH and implied is MISSING:
         implied = True
     state = State(
         full, check, value, help, traces=traces, implied=implied, followers=followers
     )
-    _states[full] = state
+    registry[full] = state
     text = os.environ.get(full.upper())
     if text is not None:
         state.set(kind.check_text(full, text))
@@ -168,7 +56,7 @@ def _define(
 
 enable_x64 = _define(
     "enable_x64",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Allow 64-bit dtypes. Off, they are narrowed to 32 bits, because accelerators run "
     "64 bits slowly or not at all and Python's own numbers would ask for them.",
@@ -176,15 +64,16 @@ enable_x64 = _define(
 )
 explicit_x64_dtypes = _define(
     "explicit_x64_dtypes",
-    _choice("error", "warn", "allow"),
+    kinds.choice("error", "warn", "allow"),
     "warn",
     "What happens where a program names a 64-bit dtype while they are disabled: an "
     "error, a warning and 32 bits, or the 64-bit dtype.",
     traces=True,
+    honoured=False,
 )
 numpy_dtype_promotion = _define(
     "numpy_dtype_promotion",
-    _choice("standard", "strict"),
+    kinds.choice("standard", "strict"),
     "standard",
     "How operands of different dtypes meet: by the promotion lattice, or not at all, "
     "for programs that want every conversion written out.",
@@ -192,11 +81,12 @@ numpy_dtype_promotion = _define(
 )
 numpy_rank_promotion = _define(
     "numpy_rank_promotion",
-    _choice("allow", "warn", "raise"),
+    kinds.choice("allow", "warn", "raise"),
     "allow",
     "What happens where broadcasting adds axes to an operand, a frequent source of "
     "silently wrong shapes.",
     traces=True,
+    honoured=False,
 )
 MATMUL_PRECISIONS = (
     "default",
@@ -223,30 +113,33 @@ MATMUL_PRECISIONS = (
 )
 default_matmul_precision = _define(
     "default_matmul_precision",
-    _choice(*MATMUL_PRECISIONS, optional=True),
+    kinds.choice(*MATMUL_PRECISIONS, optional=True),
     None,
     "The precision of contractions and convolutions that name none. None leaves the "
     "choice to the platform, which on GPUs and TPUs trades bits for speed.",
     traces=True,
+    honoured=False,
 )
 allow_f16_reductions = _define(
     "allow_f16_reductions",
-    _TRUTH,
+    kinds.TRUTH,
     True,
     "Whether sums may run in 16-bit floats; off, they are an error, to find places "
     "that lose precision.",
     traces=True,
+    honoured=False,
 )
 softmax_custom_jvp = _define(
     "softmax_custom_jvp",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Differentiate softmax by its own rule, which keeps one array instead of three.",
     traces=True,
+    honoured=False,
 )
 check_static_indices = _define(
     "check_static_indices",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Raise an error for constant indices out of bounds, which otherwise are clamped.",
     traces=True,
@@ -256,7 +149,7 @@ check_static_indices = _define(
 
 default_prng_impl = _define(
     "default_prng_impl",
-    _TEXT,
+    kinds.TEXT,
     "threefry2x32",
     "The generator of keys made without naming one: 'threefry2x32', 'rbg', "
     "'unsafe_rbg' or one that a library registered.",
@@ -264,7 +157,7 @@ default_prng_impl = _define(
 )
 threefry_partitionable = _define(
     "threefry_partitionable",
-    _TRUTH,
+    kinds.TRUTH,
     True,
     "Count each element's number from its position, so that shards of an array are "
     "made where they live; off gives the numbers of the older scheme.",
@@ -272,44 +165,45 @@ threefry_partitionable = _define(
 )
 enable_custom_prng = _define(
     "enable_custom_prng",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Have random.PRNGKey return typed keys, as random.key does.",
     traces=True,
 )
 legacy_prng_key = _define(
     "legacy_prng_key",
-    _choice("allow", "warn", "error"),
+    kinds.choice("allow", "warn", "error"),
     "allow",
     "What happens where an array of raw bits is used as a key.",
 )
 random_seed_offset = _define(
     "random_seed_offset",
-    _INTEGER,
+    kinds.INTEGER,
     0,
     "Added to every seed, to rerun a program with other random numbers.",
     traces=True,
 )
 high_dynamic_range_gumbel = _define(
     "high_dynamic_range_gumbel",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Draw Gumbel samples with twice the random bits, for sharper tails.",
     traces=True,
 )
 debug_key_reuse = _define(
     "debug_key_reuse",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Raise KeyReuseError where a key is consumed twice.",
     traces=True,
+    honoured=False,
 )
 
 # -- finding errors --------------------------------------------------------------------
 
 debug_nans = _define(
     "debug_nans",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Check every result for NaN and raise FloatingPointError at the operation that "
     "made the first.",
@@ -317,109 +211,116 @@ debug_nans = _define(
 )
 debug_infs = _define(
     "debug_infs",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Check every result for infinities, as debug_nans does for NaN.",
     traces=True,
 )
 disable_jit = _define(
     "disable_jit",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Run jitted functions and loops as plain Python, for a debugger.",
     traces=True,
 )
 check_tracer_leaks = _define(
     "check_tracer_leaks",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Raise LeakError when a trace ends while its values can still be reached.",
     traces=True,
 )
 enable_checks = _define(
     "enable_checks",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Check every program that a transformation makes; slow, for olympus's own tests.",
     traces=True,
 )
 no_tracing = _define(
     "no_tracing",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Make tracing an error, to assert that a program is warm.",
 )
 no_execution = _define(
     "no_execution",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Make running anything on a device an error, to assert that code only traces.",
 )
 disable_bwd_checks = _define(
     "disable_bwd_checks",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Skip the check that a custom backward rule returns cotangents of the inputs' "
     "types, for programs that rely on the conversion.",
     traces=True,
+    honoured=False,
 )
 mutable_array_checks = _define(
     "mutable_array_checks",
-    _TRUTH,
+    kinds.TRUTH,
     True,
     "Refuse programs in which two names reach the same mutable array.",
     traces=True,
+    honoured=False,
 )
 array_garbage_collection_guard = _define(
     "array_garbage_collection_guard",
-    _choice("allow", "log", "fatal", optional=True),
+    kinds.choice("allow", "log", "fatal", optional=True),
     None,
     "What happens to arrays that only the cycle collector frees, which hold device "
     "memory for longer than their last use.",
+    honoured=False,
 )
 thread_guard = _define(
     "thread_guard",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Refuse multi-process programs started from another thread than the one that set "
     "this, since the order of programs must agree between processes.",
+    honoured=False,
 )
 
 # -- messages --------------------------------------------------------------------------
 
 log_compiles = _define(
     "log_compiles",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Log each trace, lowering and compilation with its time, as warnings.",
 )
 explain_cache_misses = _define(
     "explain_cache_misses",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Log why each retrace happened: which argument or setting changed, and how.",
 )
 log_checkpoint_residuals = _define(
     "log_checkpoint_residuals",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Log what each checkpointed function keeps for its backward pass.",
+    honoured=False,
 )
 logging_level = _define(
     "logging_level",
-    _choice("NOTSET", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
+    kinds.choice("NOTSET", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
     "NOTSET",
     "The level of the logger named olympus.",
 )
 debug_log_modules = _define(
     "debug_log_modules",
-    _TEXT,
+    kinds.TEXT,
     "",
     "Modules, separated by commas, whose debug messages go to stderr.",
 )
 traceback_filtering = _define(
     "traceback_filtering",
-    _choice("auto", "off", "tracebackhide", "remove_frames", "quiet_remove_frames"),
+    kinds.choice(
+        "auto", "off", "tracebackhide", "remove_frames", "quiet_remove_frames"
+    ),
     "auto",
     "How olympus's own frames leave the tracebacks of errors: not at all ('off'), by "
     "the mark that IPython and pytest know ('tracebackhide'), or by removal, with or "
@@ -427,113 +328,121 @@ traceback_filtering = _define(
 )
 tracer_error_num_traceback_frames = _define(
     "tracer_error_num_traceback_frames",
-    _INTEGER,
+    kinds.INTEGER,
     5,
     "Frames of the user's code shown for a traced value in an error message.",
+    honoured=False,
 )
 include_full_tracebacks_in_locations = _define(
     "include_full_tracebacks_in_locations",
-    _TRUTH,
+    kinds.TRUTH,
     True,
     "Give each operation of a lowered module its call stack, not its line alone.",
+    honoured=False,
 )
 traceback_in_locations_limit = _define(
     "traceback_in_locations_limit",
-    _INTEGER,
+    kinds.INTEGER,
     100,
     "The frames of such a call stack; negative for all.",
+    honoured=False,
 )
 hlo_source_file_canonicalization_regex = _define(
     "hlo_source_file_canonicalization_regex",
-    _MAYBE_TEXT,
+    kinds.MAYBE_TEXT,
     None,
     "Removed from file names in lowered modules, so that a checkout's place does not "
     "change the text.",
+    honoured=False,
 )
 pprint_use_color = _define(
     "pprint_use_color",
-    _TRUTH,
+    kinds.TRUTH,
     True,
     "Colour printed programs on terminals that can.",
+    honoured=False,
 )
 captured_constants_warn_bytes = _define(
     "captured_constants_warn_bytes",
-    _INTEGER,
+    kinds.INTEGER,
     2_000_000_000,
     "Warn where a traced function closes over arrays of more bytes; -1 for never.",
+    honoured=False,
 )
 captured_constants_report_frames = _define(
     "captured_constants_report_frames",
-    _INTEGER,
+    kinds.INTEGER,
     0,
     "Frames shown for each array in that warning; -1 for all.",
+    honoured=False,
 )
 
 # -- devices ---------------------------------------------------------------------------
 
 platforms = _define(
     "platforms",
-    _MAYBE_TEXT,
+    kinds.MAYBE_TEXT,
     None,
     "Platforms to start, separated by commas, the default one first. None starts all "
     "that are installed and prefers accelerators.",
 )
 platform_name = _define(
-    "platform_name", _TEXT, "", "An older name of `platforms`, for one platform."
+    "platform_name", kinds.TEXT, "", "An older name of `platforms`, for one platform."
 )
 default_device = _define(
     "default_device",
-    _DEVICE,
+    kinds.DEVICE,
     None,
     "Where computations run whose arguments live nowhere in particular.",
     traces=True,
 )
 num_cpu_devices = _define(
     "num_cpu_devices",
-    _MAYBE_INTEGER,
+    kinds.MAYBE_INTEGER,
     -1,
     "How many devices the CPU shows, to try programs for several devices on one "
     "machine; -1 leaves it to XLA_FLAGS, which means one.",
 )
 cpu_enable_async_dispatch = _define(
     "cpu_enable_async_dispatch",
-    _TRUTH,
+    kinds.TRUTH,
     True,
     "Return from CPU computations before they are done.",
 )
 cpu_collectives_implementation = _define(
     "cpu_collectives_implementation",
-    _choice("none", "gloo", "mpi", optional=True),
+    kinds.choice("none", "gloo", "mpi", optional=True),
     "gloo",
     "How CPU processes of one program speak to each other.",
+    honoured=False,
 )
 cuda_visible_devices = _define(
     "cuda_visible_devices",
-    _TEXT,
+    kinds.TEXT,
     "all",
     "Numbers of the CUDA devices to use, separated by commas, or 'all'.",
 )
 rocm_visible_devices = _define(
     "rocm_visible_devices",
-    _TEXT,
+    kinds.TEXT,
     "all",
     "Numbers of the ROCm devices to use, separated by commas, or 'all'.",
 )
 pjrt_client_create_options = _define(
     "pjrt_client_create_options",
-    _MAYBE_TEXT,
+    kinds.MAYBE_TEXT,
     None,
     "Options for a platform's client, written 'name:value;name:value'.",
 )
 keep_host_memory = _define(
     "keep_host_memory",
-    _TRUTH,
+    kinds.TRUTH,
     True,
     "Keep freed memory of large CPU arrays for the next ones instead of returning it "
     "to the system, whose fresh pages cost more than the arithmetic on them.",
 )
 
-_guard = _choice(
+_guard = kinds.choice(
     "allow", "log", "disallow", "log_explicit", "disallow_explicit", optional=True
 )
 transfer_guard_host_to_device = _define(
@@ -542,18 +451,21 @@ transfer_guard_host_to_device = _define(
     None,
     "What happens where data moves to a device: 'log' and 'disallow' regard implicit "
     "transfers, the '_explicit' levels device_put and device_get too.",
+    honoured=False,
 )
 transfer_guard_device_to_device = _define(
     "transfer_guard_device_to_device",
     _guard,
     None,
     "The same for data that moves between devices.",
+    honoured=False,
 )
 transfer_guard_device_to_host = _define(
     "transfer_guard_device_to_host",
     _guard,
     None,
     "The same for data that moves back to the host.",
+    honoured=False,
 )
 transfer_guard = _define(
     "transfer_guard",
@@ -565,125 +477,137 @@ transfer_guard = _define(
         transfer_guard_device_to_device,
         transfer_guard_device_to_host,
     ),
+    honoured=False,
 )
 
 # -- the compiler and its cache --------------------------------------------------------
 
 disable_most_optimizations = _define(
     "disable_most_optimizations",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Compile fast and run slowly, for tests.",
     traces=True,
+    honoured=False,
 )
 optimization_level = _define(
     "optimization_level",
-    _choice("UNKNOWN", "O0", "O1", "O2", "O3"),
+    kinds.choice("UNKNOWN", "O0", "O1", "O2", "O3"),
     "UNKNOWN",
     "How hard the compiler works for speed; UNKNOWN leaves it to the platform.",
     traces=True,
+    honoured=False,
 )
 memory_fitting_level = _define(
     "memory_fitting_level",
-    _choice("UNKNOWN", "O0", "O1", "O2", "O3"),
+    kinds.choice("UNKNOWN", "O0", "O1", "O2", "O3"),
     "O2",
     "How hard the compiler works to fit a program into memory.",
     traces=True,
+    honoured=False,
 )
 compiler_enable_remat_pass = _define(
     "compiler_enable_remat_pass",
-    _TRUTH,
+    kinds.TRUTH,
     True,
     "Let the compiler compute values again to save memory.",
     traces=True,
+    honoured=False,
 )
 use_shardy_partitioner = _define(
     "use_shardy_partitioner",
-    _TRUTH,
+    kinds.TRUTH,
     True,
     "Partition programs by Shardy rather than GSPMD.",
     traces=True,
+    honoured=False,
 )
 enable_compilation_cache = _define(
     "enable_compilation_cache",
-    _TRUTH,
+    kinds.TRUTH,
     True,
     "Use the cache on disk, where compilation_cache_dir names one.",
+    honoured=False,
 )
 compilation_cache_dir = _define(
     "compilation_cache_dir",
-    _PATH,
+    kinds.PATH,
     None,
     "Directory in which compiled programs outlive the process.",
+    honoured=False,
 )
 compilation_cache_max_size = _define(
     "compilation_cache_max_size",
-    _INTEGER,
+    kinds.INTEGER,
     -1,
     "Bytes that directory may hold before the least recently used programs leave; "
     "-1 for no limit, 0 for no cache.",
+    honoured=False,
 )
 compilation_cache_include_metadata_in_key = _define(
     "compilation_cache_include_metadata_in_key",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Compile again where only source positions differ, so that profiles show the "
     "right lines.",
-)
-compilation_cache_check_contents = _define(
-    "compilation_cache_check_contents",
-    _TRUTH,
-    False,
-    "Compile on a hit too, and compare; to test the cache.",
+    honoured=False,
 )
 persistent_cache_min_compile_time_secs = _define(
     "persistent_cache_min_compile_time_secs",
-    _NUMBER,
+    kinds.NUMBER,
     1.0,
     "Seconds a compilation must take for its program to be kept on disk.",
+    honoured=False,
 )
 persistent_cache_min_entry_size_bytes = _define(
     "persistent_cache_min_entry_size_bytes",
-    _INTEGER,
+    kinds.INTEGER,
     0,
     "Bytes a program must have to be kept on disk; 0 and -1 for any.",
+    honoured=False,
 )
 persistent_cache_enable_xla_caches = _define(
     "persistent_cache_enable_xla_caches",
-    _MAYBE_TEXT,
+    kinds.MAYBE_TEXT,
     "xla_gpu_per_fusion_autotune_cache_dir",
     "XLA's own caches to keep in that directory: 'all', 'none' or names separated by "
     "commas.",
+    honoured=False,
 )
 raise_persistent_cache_errors = _define(
     "raise_persistent_cache_errors",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Raise errors of the cache on disk instead of warning and compiling.",
+    honoured=False,
 )
 dump_ir_to = _define(
     "dump_ir_to",
-    _TEXT,
+    kinds.TEXT,
     "",
     "Directory into which each lowered module is written; '' for none.",
+    honoured=False,
 )
 dump_ir_modes = _define(
     "dump_ir_modes",
-    _TEXT,
+    kinds.TEXT,
     "stablehlo",
     "What to write there, separated by commas: 'stablehlo', 'olympuspr'.",
+    honoured=False,
 )
 export_ignore_forward_compatibility = _define(
     "export_ignore_forward_compatibility",
-    _TRUTH,
+    kinds.TRUTH,
     False,
     "Let exported programs use operations that older consumers do not know yet.",
+    honoured=False,
 )
 export_calling_convention_version = _define(
     "export_calling_convention_version",
-    _INTEGER,
+    kinds.INTEGER,
     10,
     "The calling convention of exported programs.",
+    honoured=False,
 )
 
 # -- fast reads ------------------------------------------------------------------------
@@ -704,135 +628,12 @@ def check_leaks() -> bool:
     return check_tracer_leaks.value
 
 
-def explain_misses() -> bool:
-    """Whether the causes of retraces are logged in this thread."""
-    return explain_cache_misses.value
-
-
-def log_compiles_on() -> bool:
-    """Whether traces and compilations are logged in this thread."""
-    return log_compiles.value
-
-
 def checking_leaks() -> states.Override:
     """A block in which values that outlive their trace are an error."""
     return check_tracer_leaks(True)
 
 
 # -- the door for users ----------------------------------------------------------------
-
-
-class Config:
-    """All settings by their public names.
-
-    Example:
-      >>> from olympus._src.foundation.config import config
-      >>> config.update("olympus_numpy_rank_promotion", "warn")
-      >>> config.olympus_numpy_rank_promotion
-      'warn'
-      >>> config.update("olympus_numpy_rank_promotion", "allow")
-    """
-
-    __slots__ = ()
-
-    def update(self, name: str, value: Any) -> None:
-        """Sets a setting in all threads, except inside blocks that set it.
-
-        Args:
-          name: its public name, as in "olympus_enable_x64".
-          value: the new value.
-
-        Raises:
-          AttributeError: there is no such setting.
-          ValueError: the setting does not take that value.
-          RuntimeError: it is too late for this setting.
-        """
-        _find(name, "config.update").set(value)
-
-    def read(self, name: str) -> Any:
-        """The value of a setting in this thread.
-
-        Args:
-          name: its public name.
-
-        Returns:
-          The value.
-
-        Raises:
-          AttributeError: there is no such setting.
-        """
-        return _find(name, "config.read").value
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """All settings with their values in this thread."""
-        return {name: state.value for name, state in _states.items()}
-
-    @property
-    def states(self) -> dict[str, State]:
-        """All settings."""
-        return dict(_states)
-
-    @property
-    def x64_enabled(self) -> bool:
-        """Whether 64-bit dtypes are allowed in this thread."""
-        return enable_x64.value
-
-    def __getattr__(self, name: str) -> Any:
-        state = _states.get(name)
-        if state is not None:
-            return state.value
-        state = _states.get(PREFIX + name)
-        if state is not None:
-            return state
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return _find(name, "config")
-
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise AttributeError(
-            f"config: settings change by a call, got the assignment of {name!r}; write "
-            f"config.update({name!r}, {value!r})"
-        )
-
-    def __dir__(self) -> list[str]:
-        return ["read", "states", "update", "values", "x64_enabled", *_states]
-
-    def __repr__(self) -> str:
-        changed = [
-            f"{name}={state.value!r}"
-            for name, state in _states.items()
-            if state.value != state.default
-        ]
-        return f"Config({', '.join(changed)})"
-
-
-def _find(name: str, where: str) -> State:
-    state = _states.get(name)
-    if state is not None:
-        return state
-    near = _near(name)
-    remedy = f"did you mean {' or '.join(near)}?" if near else "see config.values"
-    raise AttributeError(f"{where}: there is no setting {name!r}; {remedy}")
-
-
-def _near(name: str) -> list[str]:
-    """Up to three names that share most pairs of letters with a wrong name."""
-    bare = name.lower().removeprefix(PREFIX).removeprefix("jax_")
-    if PREFIX + bare in _states:
-        return [PREFIX + bare]
-    wanted = _pairs(bare)
-    scored = []
-    for known in _states:
-        pairs = _pairs(known.removeprefix(PREFIX))
-        common = len(wanted & pairs)
-        scored.append((-2 * common / (len(wanted) + len(pairs) + 1), known))
-    return [known for score, known in sorted(scored)[:3] if score < -0.5]
-
-
-def _pairs(text: str) -> set[str]:
-    return {text[i : i + 2] for i in range(len(text) - 1)}
-
 
 config = Config()
 update = config.update

@@ -136,7 +136,6 @@ for _state in (
     config.platforms,
     config.num_cpu_devices,
     config.cpu_enable_async_dispatch,
-    config.cpu_collectives_implementation,
     config.pjrt_client_create_options,
 ):
     _state.watch(_refuse_late_change(_state.name))

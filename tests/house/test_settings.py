@@ -1,0 +1,41 @@
+"""A setting is read somewhere, or its help says that nothing depends on it yet."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from house import source
+from olympus._src.foundation import config, settings
+
+DEFINITIONS = source.ROOMS / "foundation" / "config.py"
+UNREAD = "nothing depends on it yet."
+
+
+def _references(path):
+    """Names of settings that a file mentions, as in `config.enable_x64`."""
+    for node in ast.walk(source.tree(path)):
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            continue
+        if path == DEFINITIONS and node.attr == "value":
+            yield node.value.id
+        elif node.value.id == "config":
+            yield node.attr
+
+
+READ = {name for path in source.room_files() for name in _references(path)}
+
+
+@pytest.mark.parametrize("name", sorted(settings.registry))
+def test_help_says_whether_the_setting_is_read(name):
+    bare = name.removeprefix(settings.PREFIX)
+    says_unread = settings.registry[name].help.endswith(UNREAD)
+    assert says_unread == (bare not in READ), (
+        f"{name}: change `honoured` in {DEFINITIONS.name}"
+    )
+
+
+def test_every_setting_is_a_name_of_its_file():
+    for name, state in settings.registry.items():
+        assert getattr(config, name.removeprefix(settings.PREFIX)) is state
