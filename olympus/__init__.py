@@ -134,7 +134,26 @@ from olympus._src.numpy import methods as _methods  # noqa: F401
 __version__ = "0.1.0"
 
 _PAGES = frozenset(
-    ["core", "debug", "dlpack", "dtypes", "errors", "experimental", "extend", "interpreters", "lax", "monitoring", "nn", "numpy", "random", "stages", "tree", "tree_util", "typing", "version"]
+    [
+        "core",
+        "debug",
+        "dlpack",
+        "dtypes",
+        "errors",
+        "experimental",
+        "extend",
+        "interpreters",
+        "lax",
+        "monitoring",
+        "nn",
+        "numpy",
+        "random",
+        "stages",
+        "tree",
+        "tree_util",
+        "typing",
+        "version",
+    ]
 )
 
 

@@ -718,7 +718,10 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     Source: NumPy, `numpy.ldexp`.
     """
     promotion.check_arraylike("ldexp", x1, x2)
-    if dtypes.kind(aval_of(x1).dtype) == "c" or dtypes.kind(aval_of(x2).dtype) not in "iub":
+    if (
+        dtypes.kind(aval_of(x1).dtype) == "c"
+        or dtypes.kind(aval_of(x2).dtype) not in "iub"
+    ):
         raise ValueError(
             "numpy.ldexp: x1 must be real and x2 of integers, got "
             f"{aval_of(x1).short()} and {aval_of(x2).short()}; convert them first"
@@ -730,9 +733,7 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     half = lax.shift_right_arithmetic(n, promotion.scalar(1, n))
     two = promotion.scalar(2, x)
     first = lax.pow_(promotion.full_shape(two, aval_of(half).shape), half)
-    second = lax.pow_(
-        promotion.full_shape(two, aval_of(half).shape), lax.sub(n, half)
-    )
+    second = lax.pow_(promotion.full_shape(two, aval_of(half).shape), lax.sub(n, half))
     return lax.mul(lax.mul(x, first), second)
 
 
@@ -845,7 +846,9 @@ def angle(z: Any, deg: bool = False) -> Any:
     Source: NumPy, `numpy.angle`.
     """
     (x,) = promotion.promote_args_inexact("angle", z)
-    re, im = (lax.real(x), lax.imag(x)) if _is(x, "c") else (x, families.full_like(x, 0))
+    re, im = (
+        (lax.real(x), lax.imag(x)) if _is(x, "c") else (x, families.full_like(x, 0))
+    )
     out = lax.atan2(*_same_shape(im, re))
     return lax.mul(out, promotion.scalar(180 / np.pi, out)) if deg else out
 

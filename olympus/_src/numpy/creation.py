@@ -330,7 +330,9 @@ def _filled(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> Any:
     """An array filled with a plain number."""
     if evaluate.is_staging() and device is None:
         return shaping.full(shape, np.asarray(value, aval.dtype)[()])
-    host = np.zeros(shape, aval.dtype) if value == 0 else np.full(shape, value, aval.dtype)
+    host = (
+        np.zeros(shape, aval.dtype) if value == 0 else np.full(shape, value, aval.dtype)
+    )
     return evaluate.put(host, aval, device)
 
 
@@ -438,7 +440,9 @@ def _constant_like(name: str, value: int, what: str) -> Any:
         aval = _like(name, a, dtype, shape)
         place = device if out_sharding is None else out_sharding
         if evaluate.is_staging() and aval.weak_type:
-            scalar = elementwise.convert(promotion.cast(value, aval.dtype, True), aval.dtype, True)
+            scalar = elementwise.convert(
+                promotion.cast(value, aval.dtype, True), aval.dtype, True
+            )
             return promotion.full_shape(scalar, aval.shape)
         return _filled(aval.shape, value, aval, place)
 
@@ -632,7 +636,9 @@ def linspace(
     )
     if known:
         out = evaluate.put(out, ShapedArray(out.shape, kind), device)
-        step = evaluate.put(np.asarray(step, working), ShapedArray(np.shape(step), working), device)
+        step = evaluate.put(
+            np.asarray(step, working), ShapedArray(np.shape(step), working), device
+        )
     return (out, step) if retstep else out
 
 
@@ -652,7 +658,9 @@ def _linspace_traced(
     start: Any, stop: Any, num: int, endpoint: bool, working: Any, kind: Any, axis: int
 ) -> Any:
     low, high = (elementwise.convert(x, working) for x in (start, stop))
-    shape = promotion.result_shape("linspace", [aval_of(low).shape, aval_of(high).shape])
+    shape = promotion.result_shape(
+        "linspace", [aval_of(low).shape, aval_of(high).shape]
+    )
     low, high = (promotion.full_shape(x, shape) for x in (low, high))
     parts = num - 1 if endpoint else num
     real = dtypes.real_dtype(working)
@@ -661,7 +669,8 @@ def _linspace_traced(
     spread_shape = (num, *shape)
     w = shaping.broadcast_in_dim(_make(weights, None, None), spread_shape, (0,))
     low_w, high_w = (
-        shaping.broadcast_in_dim(x, spread_shape, range(1, rank + 1)) for x in (low, high)
+        shaping.broadcast_in_dim(x, spread_shape, range(1, rank + 1))
+        for x in (low, high)
     )
     one = np.asarray(1, working)[()]
     out = elementwise.add(

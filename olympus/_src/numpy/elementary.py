@@ -200,7 +200,9 @@ _I0_FAR = (
 
 
 def _horner(coefficients: Any, x: Any) -> Any:
-    total = promotion.full_shape(promotion.scalar(coefficients[-1], x), aval_of(x).shape)
+    total = promotion.full_shape(
+        promotion.scalar(coefficients[-1], x), aval_of(x).shape
+    )
     for c in coefficients[-2::-1]:
         total = lax.add(lax.mul(total, x), promotion.scalar(c, x))
     return total
@@ -216,5 +218,3 @@ def _i0(x: Any) -> Any:
     far = _horner(_I0_FAR, lax.div(edge, far_size))
     far = lax.div(lax.mul(lax.exp(far_size), far), lax.sqrt(far_size))
     return lax.select(lax.lt(size, edge), near, far)
-
-

@@ -71,7 +71,11 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 
     Source: NumPy, `numpy.broadcast_shapes`.
     """
-    return sizes_.broadcast_shapes(*[s if isinstance(s, tuple) else (s,) for s in shapes]) if shapes else ()
+    return (
+        sizes_.broadcast_shapes(*[s if isinstance(s, tuple) else (s,) for s in shapes])
+        if shapes
+        else ()
+    )
 
 
 def new_shape(x: Any, shape: Any, where: str = "") -> tuple[int, ...]:
@@ -117,7 +121,12 @@ def _reshape(x: Any, *, shape: tuple[int, ...], order: str) -> Any:
 
 
 def reshape(
-    a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None
+    a: Any,
+    shape: Any,
+    order: str = "C",
+    *,
+    copy: bool | None = None,
+    out_sharding: Any = None,
 ) -> Any:
     """The elements in another shape.
 
@@ -269,7 +278,9 @@ def _at_least(name: str, rank: int, position: Any) -> Any:
         outs = []
         for x in arys:
             missing = rank - aval_of(x).ndim
-            outs.append(expand_dims(x, position(aval_of(x).ndim)) if missing > 0 else _as_is(x))
+            outs.append(
+                expand_dims(x, position(aval_of(x).ndim)) if missing > 0 else _as_is(x)
+            )
         return outs[0] if len(outs) == 1 else outs
 
     call.__name__ = call.__qualname__ = name
@@ -555,7 +566,9 @@ def _roll_dynamic(x: Any, shift: Any, axes: tuple[int, ...]) -> Any:
         index = lax.convert(n, np.dtype(np.int32))
         # Twice the array holds every rolled one; the shift says where it begins.
         start = lax.rem(index, np.int32(length))
-        start = lax.select(lax.gt(start, np.int32(0)), lax.sub(np.int32(length), start), lax.neg(start))
+        start = lax.select(
+            lax.gt(start, np.int32(0)), lax.sub(np.int32(length), start), lax.neg(start)
+        )
         twice = joining.concatenate([x, x], axis)
         x = slicing.dynamic_slice_in_dim(twice, start, length, axis)
     return x
@@ -608,7 +621,11 @@ def broadcast_arrays(*args: Any) -> list[Any]:
     Source: NumPy, `numpy.broadcast_arrays`.
     """
     check_arraylike("broadcast_arrays", *args)
-    wanted = promotion.result_shape("broadcast_arrays", [aval_of(x).shape for x in args]) if args else ()
+    wanted = (
+        promotion.result_shape("broadcast_arrays", [aval_of(x).shape for x in args])
+        if args
+        else ()
+    )
     return [broadcast_to(x, wanted) for x in args]
 
 
@@ -678,7 +695,9 @@ def repeat(
             f"elements, got shape {counts.shape}"
         )
     if counts.size and counts.dtype.kind not in "iub":
-        raise TypeError(f"numpy.repeat: repeats must be of integers, got {counts.dtype}")
+        raise TypeError(
+            f"numpy.repeat: repeats must be of integers, got {counts.dtype}"
+        )
     if counts.size and counts.min() < 0:
         raise ValueError("numpy.repeat: repeats must be non-negative")
     if counts.size == 1 and total_repeat_length is None:
@@ -773,7 +792,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     allowed |= {"reflect": {"reflect_type"}, "symmetric": {"reflect_type"}}
     odd = set(kwargs) - allowed.get(mode, set())
     if odd:
-        raise ValueError(f"unsupported keyword arguments for mode {mode!r}: {sorted(odd)}")
+        raise ValueError(
+            f"unsupported keyword arguments for mode {mode!r}: {sorted(odd)}"
+        )
     if mode == "constant":
         values = kwargs.get("constant_values", 0)
         return _pad_constant(array, widths, values)
@@ -815,7 +836,9 @@ def _pad_each(x: Any, values: Any, *, widths: Any) -> Any:
     values = promotion.full_shape(values, (rank, 2))
     for i, (before, after) in enumerate(widths):
         for j, n in enumerate((before, after)):
-            value = shaping.squeeze(joining.slice_(values, (i, j), (i + 1, j + 1)), (0, 1))
+            value = shaping.squeeze(
+                joining.slice_(values, (i, j), (i + 1, j + 1)), (0, 1)
+            )
             edge = [(0, 0, 0)] * rank
             edge[i] = (0, n, 0) if j else (n, 0, 0)
             x = joining.pad(x, value, edge)
@@ -851,13 +874,17 @@ def _pad_ramp(x: Any, ends: Any, *, widths: Any) -> Any:
             at = (0, 1) if j == 0 else (length - 1, length)
             edge = lax.convert(joining.slice_in_dim(x, *at, axis=axis), working, False)
             end = joining.slice_(ends, (axis, j), (axis + 1, j + 1))
-            end = shaping.broadcast_in_dim(shaping.squeeze(end, (0, 1)), aval_of(edge).shape, ())
+            end = shaping.broadcast_in_dim(
+                shaping.squeeze(end, (0, 1)), aval_of(edge).shape, ()
+            )
             weights = (np.arange(n) / n if n else np.zeros(0)).astype(working)
             weights = weights if j == 0 else weights[::-1].copy()
             sizes = [*aval_of(edge).shape]
             sizes[axis] = n
             w = shaping.broadcast_in_dim(weights, sizes, (axis,))
-            edge, end = (shaping.broadcast_in_dim(v, sizes, range(rank)) for v in (edge, end))
+            edge, end = (
+                shaping.broadcast_in_dim(v, sizes, range(rank)) for v in (edge, end)
+            )
             ramp = lax.add(end, lax.mul(w, lax.sub(edge, end)))
             if kind != working:
                 ramp = lax.floor(ramp)
@@ -990,7 +1017,9 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> An
     first = aval_of(xs[0]).shape
     if any(aval_of(x).shape != first for x in xs):
         shapes = ", ".join([str(aval_of(x).shape) for x in xs])
-        raise ValueError(f"All input arrays must have the same shape; numpy.stack got {shapes}")
+        raise ValueError(
+            f"All input arrays must have the same shape; numpy.stack got {shapes}"
+        )
     axis = sizes_.canonicalize_axis(axis, len(first) + 1, "numpy.stack")
     kind = None if dtype is None else dtypes.check_user_dtype(dtype, "stack")
     return _stack(*xs, axis=axis, dtype=kind)
@@ -1117,7 +1146,9 @@ def _block(x: Any, level: int, depth: int) -> Any:
     parts = [_block(item, level + 1, depth) for item in x]
     rank = max(aval_of(p).ndim for p in parts)
     parts = [
-        expand_dims(p, tuple(range(rank - aval_of(p).ndim))) if aval_of(p).ndim < rank else p
+        expand_dims(p, tuple(range(rank - aval_of(p).ndim)))
+        if aval_of(p).ndim < rank
+        else p
         for p in parts
     ]
     return concatenate(parts, level - depth)
@@ -1139,7 +1170,9 @@ def _cuts(name: str, length: int, where: Any, equal: bool) -> tuple[int, ...]:
         return (0, *inner, length)
     parts = operator.index(where)
     if parts <= 0:
-        raise ValueError(f"numpy.{name}: the number of sections must be positive, got {parts}")
+        raise ValueError(
+            f"numpy.{name}: the number of sections must be positive, got {parts}"
+        )
     if equal and length % parts:
         raise ValueError(
             f"array split does not result in an equal division: numpy.{name} got "

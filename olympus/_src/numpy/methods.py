@@ -136,7 +136,9 @@ def _operators() -> dict[str, Any]:
 # -- methods ---------------------------------------------------------------------------
 
 
-def _reshape(self: Any, *args: Any, order: str = "C", copy: Any = None, out_sharding: Any = None) -> Any:
+def _reshape(
+    self: Any, *args: Any, order: str = "C", copy: Any = None, out_sharding: Any = None
+) -> Any:
     """The elements in another shape: one tuple, or the sizes; see `numpy.reshape`."""
     shape = args[0] if len(args) == 1 else args
     return manipulation.reshape(
@@ -152,7 +154,9 @@ def _transpose(self: Any, *args: Any) -> Any:
     return manipulation.transpose(self, axes)
 
 
-def _astype(self: Any, dtype: Any = None, copy: bool = False, device: Any = None) -> Any:
+def _astype(
+    self: Any, dtype: Any = None, copy: bool = False, device: Any = None
+) -> Any:
     """The array in another dtype; see `numpy.astype`."""
     return creation.astype(self, dtype, copy=copy, device=device)
 
@@ -177,7 +181,11 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Any:  # noqa: A002
     if kind == own:
         return self
     if own == np.bool_ or kind == np.bool_:
-        byte = creation.astype(self, np.uint8) if own == np.bool_ else _view(self, np.uint8)
+        byte = (
+            creation.astype(self, np.uint8)
+            if own == np.bool_
+            else _view(self, np.uint8)
+        )
         return creation.astype(byte, kind) if kind == np.bool_ else _view(byte, kind)
     old, new = dtypes.itemsize_bits(own), dtypes.itemsize_bits(kind)
     shape = aval_of(self).shape
@@ -218,8 +226,14 @@ def _copy(self: Any) -> Any:
 
 
 def _take(
-    self: Any, indices: Any, axis: Any = None, out: None = None, mode: Any = None,
-    unique_indices: bool = False, indices_are_sorted: bool = False, fill_value: Any = None,
+    self: Any,
+    indices: Any,
+    axis: Any = None,
+    out: None = None,
+    mode: Any = None,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    fill_value: Any = None,
 ) -> Any:
     """Slices at positions of an axis; see `numpy.take`."""
     return taking.take(

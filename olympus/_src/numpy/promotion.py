@@ -250,9 +250,7 @@ def _promoted(promote: Any, name: str, args: tuple[Any, ...]) -> Sequence[Any]:
         found = _steps[tuple(key)] = _work_out(promote, name, args)
     if found is _AS_THEY_ARE:
         return args
-    return [
-        x if step is None else step(x) for x, step in zip(args, found, strict=True)
-    ]
+    return [x if step is None else step(x) for x, step in zip(args, found, strict=True)]
 
 
 _AS_THEY_ARE: tuple[Any, ...] = ()

@@ -190,7 +190,12 @@ def _fused(fun: Callable[..., Any]) -> Any:
 
 @_fused
 def _sum(
-    x: Any, *given: Any, axis: Any, keepdims: bool, dtype: Any, promote: bool,
+    x: Any,
+    *given: Any,
+    axis: Any,
+    keepdims: bool,
+    dtype: Any,
+    promote: bool,
     flags: Any = (False, False),
 ) -> Any:
     where, initial = _options(given, flags)
@@ -204,7 +209,9 @@ def _sum(
         initial=initial,
         where=where,
         identity=_constant(0),
-        combine=lambda start, v: lax.bitwise_or(start, v) if _is_bool(v) else lax.add(start, v),
+        combine=lambda start, v: (
+            lax.bitwise_or(start, v) if _is_bool(v) else lax.add(start, v)
+        ),
         promote=promote,
         upcast=True,
     )
@@ -268,7 +275,12 @@ def sum(  # noqa: A001 - NumPy's name
 
 @_fused
 def _prod(
-    x: Any, *given: Any, axis: Any, keepdims: bool, dtype: Any, promote: bool,
+    x: Any,
+    *given: Any,
+    axis: Any,
+    keepdims: bool,
+    dtype: Any,
+    promote: bool,
     flags: Any = (False, False),
 ) -> Any:
     where, initial = _options(given, flags)
@@ -288,7 +300,9 @@ def _prod(
         initial=initial,
         where=where,
         identity=_constant(1),
-        combine=lambda start, v: lax.bitwise_and(start, v) if _is_bool(v) else lax.mul(start, v),
+        combine=lambda start, v: (
+            lax.bitwise_and(start, v) if _is_bool(v) else lax.mul(start, v)
+        ),
         promote=promote,
         upcast=True,
     )
@@ -336,8 +350,14 @@ def prod(
 
 
 def _extreme_fold(
-    name: str, reduce: Any, combine: Any, x: Any, given: Any, axis: Any,
-    keepdims: bool, flags: Any,
+    name: str,
+    reduce: Any,
+    combine: Any,
+    x: Any,
+    given: Any,
+    axis: Any,
+    keepdims: bool,
+    flags: Any,
 ) -> Any:
     where, initial = _options(given, flags)
     axes = axes_of(name, x, axis)
@@ -381,13 +401,17 @@ def _complex_extreme(
 
 
 @_fused
-def _max(x: Any, *given: Any, axis: Any, keepdims: bool, flags: Any = (False, False)) -> Any:
+def _max(
+    x: Any, *given: Any, axis: Any, keepdims: bool, flags: Any = (False, False)
+) -> Any:
     reduce = lax_reductions.reduce_max
     return _extreme_fold("max", reduce, lax.max_, x, given, axis, keepdims, flags)
 
 
 @_fused
-def _min(x: Any, *given: Any, axis: Any, keepdims: bool, flags: Any = (False, False)) -> Any:
+def _min(
+    x: Any, *given: Any, axis: Any, keepdims: bool, flags: Any = (False, False)
+) -> Any:
     reduce = lax_reductions.reduce_min
     return _extreme_fold("min", reduce, lax.min_, x, given, axis, keepdims, flags)
 
@@ -494,7 +518,12 @@ _any = _truth_fold("any", lax_reductions.reduce_or, False, lax.bitwise_or)
 
 
 def all(  # noqa: A001 - NumPy's name
-    a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
 ) -> Any:
     """Whether all elements are true, over some axes or all; zero is false.
 
@@ -511,7 +540,12 @@ def all(  # noqa: A001 - NumPy's name
 
 
 def any(  # noqa: A001 - NumPy's name
-    a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
 ) -> Any:
     """Whether any element is true, over some axes or all; zero is false.
 
@@ -549,7 +583,9 @@ def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
 # -- means and spreads -----------------------------------------------------------------
 
 
-def _count_of(name: str, x: Any, axes: Any, where: Any, dtype: Any, keepdims: bool) -> Any:
+def _count_of(
+    name: str, x: Any, axes: Any, where: Any, dtype: Any, keepdims: bool
+) -> Any:
     """How many elements enter each result: a literal, or an array with `where`."""
     if where is None:
         total = math.prod([aval_of(x).shape[a] for a in axes])
@@ -562,13 +598,22 @@ def _count_of(name: str, x: Any, axes: Any, where: Any, dtype: Any, keepdims: bo
 def _mean_dtypes(name: str, x: Any, dtype: Any) -> tuple[Any, Any]:
     """The dtype of the result and that of the work."""
     kind = aval_of(x).dtype
-    kind = dtypes.to_inexact_dtype(kind) if dtype is None else dtypes.check_user_dtype(dtype, name)
+    kind = (
+        dtypes.to_inexact_dtype(kind)
+        if dtype is None
+        else dtypes.check_user_dtype(dtype, name)
+    )
     return kind, _upcast(kind)
 
 
 @_fused
 def _mean(
-    x: Any, *given: Any, axis: Any, keepdims: bool, dtype: Any, flags: Any = (False, False)
+    x: Any,
+    *given: Any,
+    axis: Any,
+    keepdims: bool,
+    dtype: Any,
+    flags: Any = (False, False),
 ) -> Any:
     where, _ = _options(given, flags)
     kind, working = _mean_dtypes("mean", x, dtype)
@@ -608,7 +653,9 @@ def mean(
 
     Source: NumPy, `numpy.mean`.
     """
-    return run(_mean, "mean", a, out, where, None, axis=axis, keepdims=keepdims, dtype=dtype)
+    return run(
+        _mean, "mean", a, out, where, None, axis=axis, keepdims=keepdims, dtype=dtype
+    )
 
 
 def _centered_square(x: Any) -> Any:
@@ -619,8 +666,14 @@ def _centered_square(x: Any) -> Any:
 
 @_fused
 def _var(
-    x: Any, *given: Any, axis: Any, keepdims: bool, dtype: Any, ddof: Any,
-    has_mean: bool = False, flags: Any = (False, False),
+    x: Any,
+    *given: Any,
+    axis: Any,
+    keepdims: bool,
+    dtype: Any,
+    ddof: Any,
+    has_mean: bool = False,
+    flags: Any = (False, False),
 ) -> Any:
     known_mean = None
     if has_mean:
@@ -649,10 +702,19 @@ def _var(
     center = promotion.cast(center, working, False)
     gap = lax.sub(*promotion.broadcast("var", (x, center)))
     n = _count_of("var", x, axes, where, real, keepdims)
-    n = lax.sub(n, np.asarray(ddof, real)[()]) if where is not None else n - np.asarray(ddof, real)[()]
+    n = (
+        lax.sub(n, np.asarray(ddof, real)[()])
+        if where is not None
+        else n - np.asarray(ddof, real)[()]
+    )
     total = _sum(
-        _centered_square(gap), *args, axis=axes, keepdims=keepdims, dtype=real,
-        promote=True, flags=flags,
+        _centered_square(gap),
+        *args,
+        axis=axes,
+        keepdims=keepdims,
+        dtype=real,
+        promote=True,
+        flags=flags,
     )
     if where is None and n <= 0:
         out = families.full_like(total, np.nan)
@@ -668,8 +730,17 @@ def _var(
 
 
 def _spread(
-    name: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, keepdims: Any,
-    where: Any, mean: Any, correction: Any, final: Any,
+    name: str,
+    a: Any,
+    axis: Any,
+    dtype: Any,
+    out: Any,
+    ddof: Any,
+    keepdims: Any,
+    where: Any,
+    mean: Any,
+    correction: Any,
+    final: Any,
 ) -> Any:
     promotion.check_arraylike(name, a)
     promotion.check_optional(name, where, mean)
@@ -776,7 +847,9 @@ def _position_of(name: str, find: Any) -> Any:
         rank = aval_of(x).ndim
         if axis is None:
             x = shaping.reshape(x, (aval_of(x).size,))
-        index = 0 if axis is None else sizes_.canonicalize_axis(axis, rank, f"numpy.{name}")
+        index = (
+            0 if axis is None else sizes_.canonicalize_axis(axis, rank, f"numpy.{name}")
+        )
         if aval_of(x).shape[index] == 0:
             raise ValueError(
                 f"attempt to get {name} of an empty sequence; numpy.{name} needs at "

@@ -35,7 +35,9 @@ def _running(name: str, scan: Any, neutral: int, ignore_nan: bool, what: str) ->
             return logic.truth(wide)
         return scan(lax.convert(x, kind, False), axis)
 
-    def call(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
+    def call(
+        a: Any, axis: int | None = None, dtype: Any = None, out: None = None
+    ) -> Any:
         check_arraylike(name, a)
         promotion.check_out(name, out)
         return run(a, axis=reductions.static_axis(axis), dtype=dtype)
@@ -136,7 +138,9 @@ def diff(
     if times < 0:
         raise ValueError(f"order must be non-negative but got {n}; numpy.diff")
     if aval_of(a).ndim == 0:
-        raise ValueError("diff requires input that is at least one dimensional; numpy.diff")
+        raise ValueError(
+            "diff requires input that is at least one dimensional; numpy.diff"
+        )
     given = [x for x in (prepend, append) if x is not None]
     flags = (prepend is not None, append is not None)
     return _diff(a, *given, n=times, axis=operator.index(axis), flags=flags)
@@ -154,7 +158,11 @@ def _diff(a: Any, *given: Any, n: int, axis: int, flags: tuple[bool, bool]) -> A
             break
         late = joining.slice_in_dim(a, 1, length, axis=axis)
         early = joining.slice_in_dim(a, 0, length - 1, axis=axis)
-        a = lax.ne(late, early) if aval_of(a).dtype == np.bool_ else lax.sub(late, early)
+        a = (
+            lax.ne(late, early)
+            if aval_of(a).dtype == np.bool_
+            else lax.sub(late, early)
+        )
     return a
 
 
@@ -162,7 +170,9 @@ def _joined(a: Any, given: Any, axis: int, flags: tuple[bool, bool]) -> Any:
     a, *rest = promotion.promote_dtypes(a, *given)
     edge = list(aval_of(a).shape)
     edge[axis] = 1
-    rest = [promotion.full_shape(x, tuple(edge)) if not aval_of(x).ndim else x for x in rest]
+    rest = [
+        promotion.full_shape(x, tuple(edge)) if not aval_of(x).ndim else x for x in rest
+    ]
     before = [rest.pop(0)] if flags[0] else []
     return joining.concatenate([*before, a, *rest], axis)
 
@@ -188,7 +198,10 @@ def _ediff1d(ary: Any, *given: Any, flags: tuple[bool, bool]) -> Any:
     flat = shaping.reshape(ary, (aval_of(ary).size,))
     out = _diff(flat, n=1, axis=0, flags=(False, False))
     kind = aval_of(out).dtype
-    rest = [shaping.reshape(promotion.cast(x, kind, False), (aval_of(x).size,)) for x in given]
+    rest = [
+        shaping.reshape(promotion.cast(x, kind, False), (aval_of(x).size,))
+        for x in given
+    ]
     before = [rest.pop(0)] if flags[0] else []
     return joining.concatenate([*before, out, *rest], 0)
 
@@ -238,7 +251,9 @@ def _slope(f: Any, h: Any, *, axis: int) -> Any:
         return joining.slice_in_dim(f, start, stop, axis=axis)
 
     if aval_of(h).ndim == 0:
-        middle = lax.div(lax.sub(part(2, n), part(0, n - 2)), lax.mul(h, promotion.scalar(2, h)))
+        middle = lax.div(
+            lax.sub(part(2, n), part(0, n - 2)), lax.mul(h, promotion.scalar(2, h))
+        )
         first = lax.div(lax.sub(part(1, 2), part(0, 1)), h)
         last = lax.div(lax.sub(part(n - 1, n), part(n - 2, n - 1)), h)
         return joining.concatenate([first, middle, last], axis)
@@ -260,7 +275,9 @@ def _uneven_slope(part: Any, x: Any, n: int, axis: int, rank: int) -> Any:
     late = joining.slice_in_dim(steps, 1, n - 1)
     left = joining.slice_in_dim(slopes, 0, n - 2, axis=axis)
     right = joining.slice_in_dim(slopes, 1, n - 1, axis=axis)
-    share = promotion.full_shape(along(lax.div(late, lax.add(early, late))), aval_of(left).shape)
+    share = promotion.full_shape(
+        along(lax.div(late, lax.add(early, late))), aval_of(left).shape
+    )
     rest = lax.sub(promotion.scalar(1, share), share)
     middle = lax.add(lax.mul(left, share), lax.mul(right, rest))
     first = joining.slice_in_dim(slopes, 0, 1, axis=axis)
@@ -294,14 +311,16 @@ def _trapezoid(y: Any, x: Any, *, axis: int, even: bool) -> Any:
     n = aval_of(y).shape[-1]
     rank = aval_of(y).ndim - 1
     pairs = lax.add(
-        joining.slice_in_dim(y, 1, n, axis=rank), joining.slice_in_dim(y, 0, n - 1, axis=rank)
+        joining.slice_in_dim(y, 1, n, axis=rank),
+        joining.slice_in_dim(y, 0, n - 1, axis=rank),
     )
     if not even:
         if aval_of(x).ndim > 1:
             x = lax_last(x, axis)
         last = aval_of(x).ndim - 1
         x = lax.sub(
-            joining.slice_in_dim(x, 1, n, axis=last), joining.slice_in_dim(x, 0, n - 1, axis=last)
+            joining.slice_in_dim(x, 1, n, axis=last),
+            joining.slice_in_dim(x, 0, n - 1, axis=last),
         )
     pairs, x = promotion.broadcast("trapezoid", (pairs, x))
     total = reductions.sum(lax.mul(pairs, x), axis=-1)

@@ -66,7 +66,9 @@ def nonzero(
 
 def _nonzero_sized(a: Any, size: int, fill_value: Any) -> tuple[Any, ...]:
     rank = aval_of(a).ndim
-    fills = fill_value if isinstance(fill_value, (tuple, list)) else (fill_value,) * rank
+    fills = (
+        fill_value if isinstance(fill_value, (tuple, list)) else (fill_value,) * rank
+    )
     if len(fills) != rank:
         raise ValueError(
             f"numpy.nonzero: fill_value must give a number for each of the {rank} axes, "
@@ -138,7 +140,9 @@ def _before(side: str) -> Any:
 
     def before(at: Any, value: Any) -> Any:
         floating = dtypes.kind(aval_of(at).dtype) in "fc"
-        smaller = logic.less(at, value) if side == "left" else logic.less_equal(at, value)
+        smaller = (
+            logic.less(at, value) if side == "left" else logic.less_equal(at, value)
+        )
         if not floating:
             return smaller
         value_last = is_nan(value)
@@ -235,9 +239,7 @@ def compress(
         return indexing.getitem(x, (*lead, where.astype(np.int32)))
     length = aval_of(x).shape[axis]
     where = nonzero(condition, size=size, fill_value=length)[0]
-    return indexing.take(
-        x, (*lead, where), mode="fill", fill_value=fill_value
-    )
+    return indexing.take(x, (*lead, where), mode="fill", fill_value=fill_value)
 
 
 def searchsorted(
@@ -287,7 +289,9 @@ def _searchsorted(a: Any, v: Any, *, side: str) -> Any:
     return binary_search(a, v, side)
 
 
-def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
+def digitize(
+    x: Any, bins: Any, right: bool = False, *, method: str | None = None
+) -> Any:
     """The number of the bin that each value falls in.
 
     Args:
@@ -315,7 +319,9 @@ def _digitize(x: Any, bins: Any, *, right: bool) -> Any:
     n = aval_of(bins).shape[0]
     x, bins = promotion.promote_dtypes(x, bins)
     if not n:
-        return promotion.full_shape(dtypes.canonicalize_dtype(int).type(0), aval_of(x).shape)
+        return promotion.full_shape(
+            dtypes.canonicalize_dtype(int).type(0), aval_of(x).shape
+        )
     side = "left" if right else "right"
     rising = binary_search(bins, x, side)
     falling = binary_search(shaping.rev(bins, (0,)), x, "right" if right else "left")
@@ -323,5 +329,3 @@ def _digitize(x: Any, bins: Any, *, right: bool) -> Any:
     ends = joining.slice_in_dim(bins, n - 1, n), joining.slice_in_dim(bins, 0, 1)
     down = shaping.squeeze(lax.lt(*ends), (0,))
     return lax.select_n(down, rising, falling)
-
-

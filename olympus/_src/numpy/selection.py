@@ -233,7 +233,9 @@ def diag(v: Any, k: int = 0) -> Any:
     if aval_of(v).ndim == 2:
         return diagonal(v, k)
     if aval_of(v).ndim != 1:
-        raise ValueError(f"numpy.diag: v must have one or two axes, got {aval_of(v).short()}")
+        raise ValueError(
+            f"numpy.diag: v must have one or two axes, got {aval_of(v).short()}"
+        )
     return _diag(v, k=operator.index(k))
 
 
@@ -286,7 +288,10 @@ def extract(
 
 def _raveled(x: Any) -> Any:
     check_arraylike("extract", x)
-    return shaping.reshape(promotion.evaluate.as_array(x) if not hasattr(x, "aval") else x, (aval_of(x).size,))
+    return shaping.reshape(
+        promotion.evaluate.as_array(x) if not hasattr(x, "aval") else x,
+        (aval_of(x).size,),
+    )
 
 
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
@@ -303,7 +308,9 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     promotion.check_out("choose", out)
     check_arraylike("choose", a, *choices)
     if dtypes.kind(aval_of(a).dtype) not in "iu":
-        raise ValueError(f"numpy.choose: a must be of integers, got {aval_of(a).short()}")
+        raise ValueError(
+            f"numpy.choose: a must be of integers, got {aval_of(a).short()}"
+        )
     if mode == "raise":
         known = np.asarray(a)  # a traced one says that it has no value
         if known.size and (known.min() < 0 or known.max() >= len(choices)):

@@ -17,9 +17,18 @@ from olympus._src.numpy.promotion import aval_of, check_arraylike, program
 
 def _check_options(name: str, kind: Any, order: Any) -> None:
     if order is not None:
-        raise ValueError(f"'order' argument to numpy.{name} is not supported, got {order!r}")
-    if kind is not None and kind not in ("quicksort", "mergesort", "heapsort", "stable"):
-        raise ValueError(f"numpy.{name}: kind must be None or a method of NumPy's, got {kind!r}")
+        raise ValueError(
+            f"'order' argument to numpy.{name} is not supported, got {order!r}"
+        )
+    if kind is not None and kind not in (
+        "quicksort",
+        "mergesort",
+        "heapsort",
+        "stable",
+    ):
+        raise ValueError(
+            f"numpy.{name}: kind must be None or a method of NumPy's, got {kind!r}"
+        )
 
 
 def _along(a: Any, axis: int | None, name: str) -> tuple[Any, int]:
@@ -71,12 +80,16 @@ def sort(
 
 
 @program(1, name="argsort")
-def _argsort(a: Any, *, axis: int | None, stable: bool, descending: bool, dtype: Any) -> Any:
+def _argsort(
+    a: Any, *, axis: int | None, stable: bool, descending: bool, dtype: Any
+) -> Any:
     x, axis = _along(a, axis, "argsort")
     shape = aval_of(x).shape
     places = shaping.broadcasted_iota(dtype, shape, axis)
     if not descending:
-        out = lax_sorting.sort((x, places), dimension=axis, is_stable=stable, num_keys=1)
+        out = lax_sorting.sort(
+            (x, places), dimension=axis, is_stable=stable, num_keys=1
+        )
         return out[1]
     # Sorted backwards and turned round, so that equal elements keep their order.
     x, places = (shaping.rev(v, (axis,)) for v in (x, places))
@@ -135,7 +148,9 @@ def lexsort(keys: Any, axis: int = -1, *, batch_size: int | None = None) -> Any:
     del batch_size
     listed = tuple(keys)
     if not listed:
-        raise TypeError("need sequence of keys with len > 0 in lexsort; numpy.lexsort got none")
+        raise TypeError(
+            "need sequence of keys with len > 0 in lexsort; numpy.lexsort got none"
+        )
     check_arraylike("lexsort", *listed)
     if len({aval_of(k).shape for k in listed}) > 1:
         raise ValueError("all keys need to be the same shape; numpy.lexsort")
@@ -206,5 +221,3 @@ def sort_complex(a: Any) -> Any:
 def _sort_complex(a: Any) -> Any:
     kind = dtypes.complex_dtype(aval_of(a).dtype)
     return _sort(lax.convert(a, kind, False), axis=-1, stable=True, descending=False)
-
-

@@ -160,7 +160,13 @@ def _along(x: Any, indices: Any, axis: int, name: str) -> tuple[Any, Any]:
 
 
 def put_along_axis(
-    arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *, mode: str | None = None
+    arr: Any,
+    indices: Any,
+    values: Any,
+    axis: int | None,
+    inplace: bool = True,
+    *,
+    mode: str | None = None,
 ) -> Any:
     """The array with values written, on each line along an axis, at its own positions.
 
@@ -225,7 +231,12 @@ def _unravel(indices: Any, *, shape: tuple[int, ...]) -> Any:
 
 
 def ravel_multi_index(
-    multi_index: Any, dims: Any, mode: str = "raise", order: str = "C", *, dtype: Any = None
+    multi_index: Any,
+    dims: Any,
+    mode: str = "raise",
+    order: str = "C",
+    *,
+    dtype: Any = None,
 ) -> Any:
     """Positions along each axis as positions in the flattened array.
 
@@ -253,7 +264,11 @@ def ravel_multi_index(
                     "invalid entry in coordinates array; numpy.ravel_multi_index takes "
                     "mode='clip' or mode='wrap' for positions out of range"
                 )
-    kind = dtypes.canonicalize_dtype(int) if dtype is None else dtypes.check_user_dtype(dtype, "ravel_multi_index")
+    kind = (
+        dtypes.canonicalize_dtype(int)
+        if dtype is None
+        else dtypes.check_user_dtype(dtype, "ravel_multi_index")
+    )
     return _ravel_multi(*multi_index, dims=sizes, mode=mode, order=order, kind=kind)
 
 
@@ -272,7 +287,11 @@ def _ravel_multi(*positions: Any, dims: Any, mode: str, order: str, kind: Any) -
             rest = lax.rem(i, one(size))
             i = lax.select(lax.lt(rest, one(0)), lax.add(rest, one(size)), rest)
         term = lax.mul(i, step)
-        total = term if total is None else lax.add(*promotion.broadcast("ravel_multi_index", (total, term)))
+        total = (
+            term
+            if total is None
+            else lax.add(*promotion.broadcast("ravel_multi_index", (total, term)))
+        )
     return total
 
 
@@ -317,7 +336,9 @@ def ix_(*args: Any) -> tuple[Any, ...]:
     return tuple(outs)
 
 
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Any]:
+def meshgrid(
+    *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> list[Any]:
     """The coordinates of a grid from the coordinates of its axes.
 
     Args:
@@ -340,7 +361,9 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
         )
     if any(aval_of(x).ndim > 1 for x in xi):
         raise ValueError("Arguments to numpy.meshgrid must be 1D")
-    return list(_meshgrid(*xi, sparse=bool(sparse), swap=indexing == "xy")) if xi else []
+    return (
+        list(_meshgrid(*xi, sparse=bool(sparse), swap=indexing == "xy")) if xi else []
+    )
 
 
 @evaluate.fuse
@@ -419,7 +442,9 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
 def _matrix_shape(name: str, arr: Any) -> tuple[int, int]:
     check_arraylike(name, arr)
     if aval_of(arr).ndim != 2:
-        raise ValueError(f"numpy.{name}: arr must have two axes, got {aval_of(arr).short()}")
+        raise ValueError(
+            f"numpy.{name}: arr must have two axes, got {aval_of(arr).short()}"
+        )
     return aval_of(arr).shape
 
 

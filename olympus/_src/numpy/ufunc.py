@@ -6,7 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from olympus._src.lax import shaping
-from olympus._src.numpy import arithmetic, at, elementary, logic, promotion, reductions, scans
+from olympus._src.numpy import (
+    arithmetic,
+    at,
+    elementary,
+    logic,
+    promotion,
+    reductions,
+    scans,
+)
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
 
@@ -128,7 +136,9 @@ class ufunc:  # noqa: N801 - NumPy's name
         shape = aval_of(first).shape
         return self(shaping.reshape(first, (*shape, *[1] * rank)), B)
 
-    def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Any:
+    def at(
+        self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True
+    ) -> Any:
         """The array with the function applied at some positions.
 
         Args:
