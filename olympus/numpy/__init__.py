@@ -120,6 +120,7 @@ from olympus._src.numpy.elementary import (
     tan,
     tanh,
 )
+from olympus._src.numpy.interchange import from_dlpack
 from olympus._src.numpy.logic import (
     allclose,
     array_equal,
@@ -499,6 +500,7 @@ __all__ = [
     "fmax",
     "fmin",
     "fmod",
+    "from_dlpack",
     "full",
     "full_like",
     "gcd",

@@ -632,6 +632,12 @@ jit_is_disabled = config.jit_disabled
 trace_context = config.trace_context
 
 
+def from_dlpack(x: Any, device: Any = None, copy: bool | None = None) -> ArrayImpl:
+    """An array that shares the memory of another library's; see `runtime.placement`."""
+    target = None if device is None else client.as_device(device)
+    return placement.from_dlpack(x, avals_.ShapedArray, target, copy)
+
+
 def is_staging() -> bool:
     """Whether operations of this thread are being recorded, so that none runs now."""
     found = current.trace
