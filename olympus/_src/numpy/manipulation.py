@@ -10,8 +10,8 @@ import numpy as np
 
 from olympus._src.core import dtypes, trace
 from olympus._src.foundation import errors
-from olympus._src.lax import elementwise as lax
 from olympus._src.lax import cumulative, families, joining, shaping, slicing
+from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import indexing, promotion, reductions
 from olympus._src.numpy.promotion import aval_of, check_arraylike, program
@@ -241,10 +241,10 @@ def squeeze(a: Any, axis: Any = None) -> Any:
                 f"got shape={sizes} and dimensions={axes}; numpy.squeeze removes axes of "
                 "size 1 only"
             )
-    return _squeeze(a, axes=axes) if axes else _as_is(a)
+    return _squeeze(a, axes=axes) if axes else as_is(a)
 
 
-def _as_is(a: Any) -> Any:
+def as_is(a: Any) -> Any:
     return a if hasattr(a, "aval") else promotion.evaluate.as_array(a)
 
 
@@ -269,7 +269,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     rank = aval_of(a).ndim + len(axes)
     axes = sizes_.canonicalize_axes(axes, rank, "numpy.expand_dims")
-    return _expand_dims(a, axes=axes) if axes else _as_is(a)
+    return _expand_dims(a, axes=axes) if axes else as_is(a)
 
 
 def _at_least(name: str, rank: int, position: Any) -> Any:
@@ -279,7 +279,7 @@ def _at_least(name: str, rank: int, position: Any) -> Any:
         for x in arys:
             missing = rank - aval_of(x).ndim
             outs.append(
-                expand_dims(x, position(aval_of(x).ndim)) if missing > 0 else _as_is(x)
+                expand_dims(x, position(aval_of(x).ndim)) if missing > 0 else as_is(x)
             )
         return outs[0] if len(outs) == 1 else outs
 
@@ -338,7 +338,7 @@ def transpose(a: Any, axes: Any = None) -> Any:
 
 def _reordered(a: Any, order: tuple[int, ...]) -> Any:
     if order == tuple(range(len(order))):
-        return _as_is(a)
+        return as_is(a)
     return _transpose(a, order=order)
 
 
@@ -466,7 +466,7 @@ def flip(m: Any, axis: Any = None) -> Any:
     axis = static_axis(axis)
     axes = tuple(range(rank)) if axis is None else axis
     axes = sizes_.canonicalize_axes(axes, rank, "numpy.flip")
-    return _flip(m, axes=axes) if axes else _as_is(m)
+    return _flip(m, axes=axes) if axes else as_is(m)
 
 
 def fliplr(m: Any) -> Any:
@@ -507,7 +507,7 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     i, j = sizes_.canonicalize_axes(axes, aval_of(m).ndim, "numpy.rot90")
     turns = k % 4
     if turns == 0:
-        return _as_is(m)
+        return as_is(m)
     if turns == 2:
         return flip(m, (i, j))
     if turns == 1:
@@ -600,7 +600,7 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
     wanted = sizes_.canonicalize_shape(shape)
     own = aval_of(array).shape
     if own == wanted:
-        return _as_is(array)
+        return as_is(array)
     fits = len(own) <= len(wanted) and all(
         d in (1, w) for d, w in zip(own[::-1], wanted[::-1], strict=False)
     )
@@ -629,7 +629,7 @@ def broadcast_arrays(*args: Any) -> list[Any]:
     return [broadcast_to(x, wanted) for x in args]
 
 
-def tile(A: Any, reps: Any) -> Any:  # noqa: N803 - NumPy's name
+def tile(A: Any, reps: Any) -> Any:
     """Copies of an array side by side.
 
     Args:
@@ -917,355 +917,3 @@ def _statistics() -> dict[str, Any]:
         "minimum": reductions.min,
         "mean": reductions.mean,
     }
-
-
-# -- joining ---------------------------------------------------------------------------
-
-
-def _sequence(name: str, arrays: Any) -> list[Any]:
-    """The arrays of a sequence; of an array, its rows."""
-    if isinstance(arrays, (tuple, list)):
-        check_arraylike(name, *arrays)
-        found = list(arrays)
-    else:
-        check_arraylike(name, arrays)
-        if not aval_of(arrays).ndim:
-            raise TypeError(f"numpy.{name}: arrays must be a sequence, got a scalar")
-        found = list(joining.unstack(_as_is(arrays), 0))
-    if not found:
-        raise ValueError(f"Need at least one array to {name}; numpy.{name} got none")
-    return found
-
-
-@promotion.evaluate.fuse
-def _concatenate(*xs: Any, axis: int, dtype: Any) -> Any:
-    if dtype is None:
-        xs = promotion.promote_dtypes(*xs)
-    else:
-        xs = [lax.convert(x, dtype, False) for x in xs]
-    return joining.concatenate(xs, axis) if len(xs) > 1 else xs[0]
-
-
-def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
-    """Arrays one after another along an axis.
-
-    Args:
-      arrays: sequence of arrays, equal in shape but for that axis.
-      axis: the axis; None joins the flattened arrays.
-      dtype: element type; default that of the arrays together.
-
-    Raises:
-      ValueError: there are no arrays, or they are scalars.
-      TypeError: shapes do not agree.
-
-    Source: NumPy, `numpy.concatenate`.
-
-    Example:
-      >>> import olympus.numpy as onp
-      >>> onp.concatenate([onp.arange(2), onp.ones(1)])
-      Array([0., 1., 1.], dtype=float32)
-    """
-    xs = _sequence("concatenate", arrays)
-    kind = None if dtype is None else dtypes.check_user_dtype(dtype, "concatenate")
-    if axis is None:
-        return _concatenate(*[ravel(x) for x in xs], axis=0, dtype=kind)
-    if not aval_of(xs[0]).ndim:
-        raise ValueError(
-            "Zero-dimensional arrays cannot be concatenated; use numpy.stack"
-        )
-    axis = sizes_.canonicalize_axis(axis, aval_of(xs[0]).ndim, "numpy.concatenate")
-    return _concatenate(*xs, axis=axis, dtype=kind)
-
-
-def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Arrays one after another along an axis.
-
-    Args:
-      arrays: sequence of arrays, equal in shape but for that axis.
-      axis: the axis; None joins the flattened arrays.
-
-    Source: Python array API standard, `concat`.
-    """
-    return concatenate(arrays, axis)
-
-
-@promotion.evaluate.fuse
-def _stack(*xs: Any, axis: int, dtype: Any) -> Any:
-    if dtype is None:
-        xs = promotion.promote_dtypes(*xs)
-    else:
-        xs = [lax.convert(x, dtype, False) for x in xs]
-    return joining.stack(xs, axis)
-
-
-def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Any:
-    """Arrays of one shape along a new axis.
-
-    Args:
-      arrays: sequence of arrays.
-      axis: position of the new axis in the result; may be negative.
-      out: must be None.
-      dtype: element type; default that of the arrays together.
-
-    Raises:
-      ValueError: there are no arrays, or their shapes differ.
-
-    Source: NumPy, `numpy.stack`.
-    """
-    promotion.check_out("stack", out)
-    xs = _sequence("stack", arrays)
-    first = aval_of(xs[0]).shape
-    if any(aval_of(x).shape != first for x in xs):
-        shapes = ", ".join([str(aval_of(x).shape) for x in xs])
-        raise ValueError(
-            f"All input arrays must have the same shape; numpy.stack got {shapes}"
-        )
-    axis = sizes_.canonicalize_axis(axis, len(first) + 1, "numpy.stack")
-    kind = None if dtype is None else dtypes.check_user_dtype(dtype, "stack")
-    return _stack(*xs, axis=axis, dtype=kind)
-
-
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """The slices of an array along an axis, without that axis.
-
-    Args:
-      x: array of at least one axis.
-      axis: the axis; may be negative.
-
-    Source: NumPy, `numpy.unstack`.
-    """
-    check_arraylike("unstack", x)
-    if not aval_of(x).ndim:
-        raise ValueError("numpy.unstack: x must have at least one axis, got a scalar")
-    axis = sizes_.canonicalize_axis(axis, aval_of(x).ndim, "numpy.unstack")
-    return tuple(_unstack(x, axis=axis)) if aval_of(x).shape[axis] else ()
-
-
-@program(1, name="unstack")
-def _unstack(x: Any, *, axis: int) -> Any:
-    return joining.unstack(x, axis)
-
-
-def _prepared(name: str, arrays: Any, prepare: Any) -> list[Any]:
-    return [prepare(x) for x in _sequence(name, arrays)]
-
-
-def vstack(tup: Any, dtype: Any = None) -> Any:
-    """Arrays below one another, along the first axis.
-
-    Args:
-      tup: sequence of arrays; vectors count as rows.
-      dtype: element type; default that of the arrays together.
-
-    Source: NumPy, `numpy.vstack`.
-    """
-    return concatenate(_prepared("vstack", tup, atleast_2d), 0, dtype)
-
-
-def hstack(tup: Any, dtype: Any = None) -> Any:
-    """Arrays beside one another, along the second axis; vectors along their only one.
-
-    Args:
-      tup: sequence of arrays.
-      dtype: element type; default that of the arrays together.
-
-    Source: NumPy, `numpy.hstack`.
-    """
-    xs = _prepared("hstack", tup, atleast_1d)
-    return concatenate(xs, 0 if aval_of(xs[0]).ndim == 1 else 1, dtype)
-
-
-def dstack(tup: Any, dtype: Any = None) -> Any:
-    """Arrays behind one another, along the third axis.
-
-    Args:
-      tup: sequence of arrays.
-      dtype: element type; default that of the arrays together.
-
-    Source: NumPy, `numpy.dstack`.
-    """
-    return concatenate(_prepared("dstack", tup, atleast_3d), 2, dtype)
-
-
-def column_stack(tup: Any) -> Any:
-    """Vectors as the columns of a matrix; matrices beside one another.
-
-    Args:
-      tup: sequence of arrays of one or two axes.
-
-    Source: NumPy, `numpy.column_stack`.
-    """
-
-    def column(x: Any) -> Any:
-        return x if aval_of(x).ndim > 1 else reshape(x, (-1, 1))
-
-    return concatenate(_prepared("column_stack", tup, column), 1)
-
-
-def append(arr: Any, values: Any, axis: int | None = None) -> Any:
-    """Values after those of an array.
-
-    Args:
-      arr, values: arrays.
-      axis: the axis; None joins the flattened arrays.
-
-    Source: NumPy, `numpy.append`.
-    """
-    return concatenate([arr, values], axis)
-
-
-def block(arrays: Any) -> Any:
-    """An array from nested lists of blocks: the innermost lists along the last axis.
-
-    Args:
-      arrays: array, or nested lists of arrays of equal depth.
-
-    Source: NumPy, `numpy.block`.
-    """
-    return _block(arrays, 0, _depth(arrays))
-
-
-def _depth(x: Any) -> int:
-    if isinstance(x, tuple):
-        raise TypeError("numpy.block: blocks must be in lists, got a tuple")
-    if not isinstance(x, list):
-        return 0
-    if not x:
-        raise ValueError("numpy.block: lists must not be empty")
-    depths = {_depth(item) for item in x}
-    if len(depths) > 1:
-        raise ValueError("numpy.block: lists must be nested equally deep")
-    return depths.pop() + 1
-
-
-def _block(x: Any, level: int, depth: int) -> Any:
-    if not isinstance(x, list):
-        check_arraylike("block", x)
-        missing = depth - aval_of(x).ndim
-        return expand_dims(x, tuple(range(missing))) if missing > 0 else _as_is(x)
-    parts = [_block(item, level + 1, depth) for item in x]
-    rank = max(aval_of(p).ndim for p in parts)
-    parts = [
-        expand_dims(p, tuple(range(rank - aval_of(p).ndim)))
-        if aval_of(p).ndim < rank
-        else p
-        for p in parts
-    ]
-    return concatenate(parts, level - depth)
-
-
-# -- splitting -------------------------------------------------------------------------
-
-
-def _cuts(name: str, length: int, where: Any, equal: bool) -> tuple[int, ...]:
-    """Positions of the pieces' ends, from 0 to the length."""
-    if isinstance(where, trace.Tracer):
-        raise where.refusal(
-            errors.ConcretizationTypeError,
-            f"numpy.{name}: positions must be known while tracing, got a traced value.",
-        )
-    if np.ndim(where):
-        inner = [operator.index(i) for i in np.asarray(where).tolist()]
-        inner = [min(max(i + length if i < 0 else i, 0), length) for i in inner]
-        return (0, *inner, length)
-    parts = operator.index(where)
-    if parts <= 0:
-        raise ValueError(
-            f"numpy.{name}: the number of sections must be positive, got {parts}"
-        )
-    if equal and length % parts:
-        raise ValueError(
-            f"array split does not result in an equal division: numpy.{name} got "
-            f"{parts} sections of {length} elements; use numpy.array_split"
-        )
-    small, longer = divmod(length, parts)
-    sizes = [small + 1] * longer + [small] * (parts - longer)
-    return (0, *np.cumsum(sizes).tolist())
-
-
-@program(1, name="split")
-def _split(x: Any, *, cuts: tuple[int, ...], axis: int) -> Any:
-    if sorted(cuts) == list(cuts):
-        sizes = [b - a for a, b in zip(cuts, cuts[1:], strict=False)]
-        return joining.split(x, sizes, axis)
-    return [
-        joining.slice_in_dim(x, a, max(a, b), axis=axis)
-        for a, b in zip(cuts, cuts[1:], strict=False)
-    ]
-
-
-def _pieces(name: str, ary: Any, where: Any, axis: int, equal: bool) -> list[Any]:
-    check_arraylike(name, ary)
-    axis = sizes_.canonicalize_axis(axis, aval_of(ary).ndim, f"numpy.{name}")
-    cuts = _cuts(name, aval_of(ary).shape[axis], where, equal)
-    return list(_split(ary, cuts=cuts, axis=axis))
-
-
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """An array cut along an axis.
-
-    Args:
-      ary: array.
-      indices_or_sections: into how many equal pieces, or the positions of the cuts.
-      axis: the axis; may be negative.
-
-    Returns:
-      A list of arrays.
-
-    Raises:
-      ValueError: the axis does not divide into so many equal pieces.
-
-    Source: NumPy, `numpy.split`.
-    """
-    return _pieces("split", ary, indices_or_sections, axis, True)
-
-
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """An array cut along an axis in pieces that may differ by one in size.
-
-    Args:
-      ary: array.
-      indices_or_sections: into how many pieces, or the positions of the cuts.
-      axis: the axis; may be negative.
-
-    Source: NumPy, `numpy.array_split`.
-    """
-    return _pieces("array_split", ary, indices_or_sections, axis, False)
-
-
-def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """An array cut along its second axis; a vector along its only one.
-
-    Args:
-      ary: array.
-      indices_or_sections: into how many equal pieces, or the positions of the cuts.
-
-    Source: NumPy, `numpy.hsplit`.
-    """
-    check_arraylike("hsplit", ary)
-    axis = 0 if aval_of(ary).ndim == 1 else 1
-    return _pieces("hsplit", ary, indices_or_sections, axis, True)
-
-
-def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """An array cut along its first axis.
-
-    Args:
-      ary: array of at least two axes.
-      indices_or_sections: into how many equal pieces, or the positions of the cuts.
-
-    Source: NumPy, `numpy.vsplit`.
-    """
-    return _pieces("vsplit", ary, indices_or_sections, 0, True)
-
-
-def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """An array cut along its third axis.
-
-    Args:
-      ary: array of at least three axes.
-      indices_or_sections: into how many equal pieces, or the positions of the cuts.
-
-    Source: NumPy, `numpy.dsplit`.
-    """
-    return _pieces("dsplit", ary, indices_or_sections, 2, True)
