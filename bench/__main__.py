@@ -55,7 +55,16 @@ BUDGETS = {
 PROCESS = ("import", "first twenty operations")
 GROUPS = (
     *PROCESS,
-    *["calls", "eager", "eager_grad", "tracing", "lowering", "cold", "kernels", "growth"],
+    *[
+        "calls",
+        "eager",
+        "eager_grad",
+        "tracing",
+        "lowering",
+        "cold",
+        "kernels",
+        "growth",
+    ],
 )
 LIBRARIES = ("olympus", "jax")
 BYTECODE = Path(tempfile.gettempdir()) / "olympus-bench-bytecode"

@@ -80,7 +80,9 @@ def _to_restructured_text(app, what, name, thing, options, lines):
     for i, line in enumerate(lines):
         if line.lstrip().startswith((">>>", "...")):
             continue
-        parts = re.split(r"(`[^`]+`)", line.replace("*args, **kwargs:", "args, kwargs:"))
+        parts = re.split(
+            r"(`[^`]+`)", line.replace("*args, **kwargs:", "args, kwargs:")
+        )
         parts[::2] = [part.replace("*", "\\*") for part in parts[::2]]
         lines[i] = re.sub(r"(`[^`]+`)(?=\w)", r"\1\\ ", "".join(parts))
 

@@ -10,7 +10,9 @@ def test_nan_in_a_compiled_program_names_operation_and_line():
     f = olympus.jit(lambda x: lax.add(lax.log(x), lax.sin(x)))
     with olympus.debug_nans(True):
         assert float(f(1.0)) > 0
-        with pytest.raises(FloatingPointError, match=r"\(nan\).*in log at .*numbers.py"):
+        with pytest.raises(
+            FloatingPointError, match=r"\(nan\).*in log at .*numbers.py"
+        ):
             f(-1.0)
     assert str(f(-1.0)) == "nan"
 

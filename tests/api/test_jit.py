@@ -110,7 +110,9 @@ def test_unhashable_static_arguments():
         f(1.0, [1])
 
 
-@pytest.mark.parametrize("bad", ["text", object(), {1, 2}], ids=["str", "object", "set"])
+@pytest.mark.parametrize(
+    "bad", ["text", object(), {1, 2}], ids=["str", "object", "set"]
+)
 def test_arguments_that_are_no_arrays(bad):
     def f(x, params):
         return x
@@ -183,7 +185,9 @@ def test_retraces_for_static_values_and_settings():
     f = olympus.jit(lambda x, s: x, static_argnames="s")
     f(1.0, s=1)
     f(1.0, s=2)
-    assert "the static argument s changed from 1 to 2" in f.cache_info().retraces[1].cause
+    assert (
+        "the static argument s changed from 1 to 2" in f.cache_info().retraces[1].cause
+    )
     with olympus.enable_x64(True):
         f(1.0, s=2)
     assert len(f.cache_info().retraces) == 3
@@ -331,7 +335,18 @@ def test_empty_and_scalar_arrays(shape):
 
 
 @pytest.mark.parametrize(
-    "dtype", ["bool", "int4", "uint4", "int8", "uint16", "int32", "bfloat16", "float16", "complex64"]
+    "dtype",
+    [
+        "bool",
+        "int4",
+        "uint4",
+        "int8",
+        "uint16",
+        "int32",
+        "bfloat16",
+        "float16",
+        "complex64",
+    ],
 )
 def test_dtypes_pass_through(dtype):
     x = np.asarray([0, 1, 2]).astype(jnp.dtype(dtype))

@@ -32,7 +32,9 @@ def test_a_changed_source_does_not_change_the_array():
     assert float(x[5]) == 5.0
 
 
-@pytest.mark.parametrize("bad", ["text", object(), None, [1, 2]], ids=["str", "object", "None", "list"])
+@pytest.mark.parametrize(
+    "bad", ["text", object(), None, [1, 2]], ids=["str", "object", "None", "list"]
+)
 def test_what_is_no_array_is_refused_by_name(bad):
     with pytest.raises(TypeError, match=r"numpy\.add|add"):
         jnp.add(bad, 2)

@@ -309,7 +309,7 @@ def compiled_impl(p: Any) -> Callable[..., Any]:
         eqn = ir.Eqn(p, inputs, outs, params, effects)
         program = ir.Olympuspr((), inputs, outs, [eqn], effects)
         lowered = evaluate.lower(program, (), name=p.name, device=device)
-        return lowered.compile().run([a._buffer for a in arrays])  # noqa: SLF001
+        return lowered.compile().run([a._buffer for a in arrays])
 
     return impl
 

@@ -181,7 +181,7 @@ def fmod(x1: Any, x2: Any, /) -> Any:
 
 
 @program(2)
-def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:  # noqa: A001 - NumPy's name
+def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
     """The pair of `floor_divide` and `remainder`.
 
     Args:
@@ -532,7 +532,7 @@ def fmin(x1: Any, x2: Any) -> Any:
     return _ignoring_nan(lax.min_, *promotion.promote_args("fmin", x1, x2))
 
 
-def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:  # noqa: A002
+def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
     """Values limited to a range, elementwise.
 
     Args:
@@ -616,7 +616,7 @@ def rint(x: Any, /) -> Any:
     return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
 
 
-def round(a: Any, decimals: int = 0, out: None = None) -> Any:  # noqa: A001
+def round(a: Any, decimals: int = 0, out: None = None) -> Any:
     """Rounded to a number of decimals, elementwise; halves go to even.
 
     Args:

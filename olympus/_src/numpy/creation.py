@@ -26,7 +26,7 @@ ShapedArray = avals.ShapedArray
 
 
 def array(
-    object: Any,  # noqa: A002 - NumPy's name
+    object: Any,
     dtype: Any = None,
     copy: bool | None = True,
     order: str | None = "K",
@@ -742,8 +742,8 @@ def geomspace(
 
 
 def eye(
-    N: Any,  # noqa: N803 - NumPy's name
-    M: Any = None,  # noqa: N803
+    N: Any,
+    M: Any = None,
     k: Any = 0,
     dtype: Any = None,
     *,
@@ -795,8 +795,8 @@ def identity(n: Any, dtype: Any = None) -> Any:
 
 
 def tri(
-    N: Any,  # noqa: N803
-    M: Any = None,  # noqa: N803
+    N: Any,
+    M: Any = None,
     k: int = 0,
     dtype: Any = None,
 ) -> Any:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-
 from olympus._src.core import dtypes
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import promotion

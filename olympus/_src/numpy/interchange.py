@@ -8,9 +8,7 @@ from olympus._src.core import dtypes
 from olympus._src.interpreters import evaluate
 
 
-def from_dlpack(
-    x: Any, /, *, device: Any = None, copy: bool | None = None
-) -> Any:
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
     """An array that shares the memory of another library's array.
 
     Args:

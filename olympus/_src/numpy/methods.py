@@ -166,7 +166,7 @@ def _flatten(self: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
     return manipulation.ravel(self, order, out_sharding=out_sharding)
 
 
-def _view(self: Any, dtype: Any = None, type: None = None) -> Any:  # noqa: A002
+def _view(self: Any, dtype: Any = None, type: None = None) -> Any:
     """The same bits read as another dtype.
 
     Args:
@@ -215,7 +215,7 @@ def _to_device(self: Any, device: Any, *, stream: None = None) -> Any:
     return creation.asarray(self, device=device)
 
 
-def _item_of_clip(self: Any, min: Any = None, max: Any = None) -> Any:  # noqa: A002
+def _item_of_clip(self: Any, min: Any = None, max: Any = None) -> Any:
     """Values limited to a range; see `numpy.clip`."""
     return arithmetic.clip(self, min, max)
 

@@ -227,7 +227,7 @@ def _sum_up(x: Any, axes: tuple[int, ...]) -> Any:
     return families.reduce_sum_p.bind(x, axes=tuple(sorted(axes)))
 
 
-def sum(  # noqa: A001 - NumPy's name
+def sum(
     a: Any,
     axis: Any = None,
     dtype: Any = None,
@@ -416,7 +416,7 @@ def _min(
     return _extreme_fold("min", reduce, lax.min_, x, given, axis, keepdims, flags)
 
 
-def max(  # noqa: A001 - NumPy's name
+def max(
     a: Any,
     axis: Any = None,
     out: None = None,
@@ -442,7 +442,7 @@ def max(  # noqa: A001 - NumPy's name
     return run(_max, "max", a, out, where, initial, axis=axis, keepdims=keepdims)
 
 
-def min(  # noqa: A001 - NumPy's name
+def min(
     a: Any,
     axis: Any = None,
     out: None = None,
@@ -517,7 +517,7 @@ _all = _truth_fold("all", lax_reductions.reduce_and, True, lax.bitwise_and)
 _any = _truth_fold("any", lax_reductions.reduce_or, False, lax.bitwise_or)
 
 
-def all(  # noqa: A001 - NumPy's name
+def all(
     a: Any,
     axis: Any = None,
     out: None = None,
@@ -539,7 +539,7 @@ def all(  # noqa: A001 - NumPy's name
     return run(_all, "all", a, out, where, None, axis=axis, keepdims=keepdims)
 
 
-def any(  # noqa: A001 - NumPy's name
+def any(
     a: Any,
     axis: Any = None,
     out: None = None,

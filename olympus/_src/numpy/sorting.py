@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-
 from olympus._src.core import dtypes
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping

@@ -18,7 +18,7 @@ from olympus._src.numpy import (
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
 
-class ufunc:  # noqa: N801 - NumPy's name
+class ufunc:
     """An elementwise function of one or two arrays, and what can be built of it.
 
     Args:
@@ -126,7 +126,7 @@ class ufunc:  # noqa: N801 - NumPy's name
             raise self._lacks("accumulate")
         return self._accumulate(a, axis=axis, dtype=dtype)
 
-    def outer(self, A: Any, B: Any, /) -> Any:  # noqa: N803 - NumPy's names
+    def outer(self, A: Any, B: Any, /) -> Any:
         """The function of each element of `A` with each of `B`."""
         check_arraylike(f"{self.__name__}.outer", A, B)
         if self.nin != 2:
