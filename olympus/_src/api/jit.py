@@ -195,21 +195,20 @@ class JitFunction:
     # -- calls ---------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # Arrays by position need no parsing. One array, the commonest call, is looked up
+        # without even a list: of six microseconds XLA itself takes five.
         if current.trace is _eval and not kwargs:
-            key: list[Any] = [config.trace_context()]
-            buffers = []
-            for x in args:
-                if type(x) is not ArrayImpl:
-                    break
-                key.append(x.aval)
-                buffers.append(x._buffer)
+            if len(args) == 1 and type(args[0]) is ArrayImpl:
+                key: Any = (config.trace_context(), args[0].aval)
+                entry = self._flat_entries.get(key)
+                buffers = [args[0]._buffer]
             else:
-                entry = self._flat_entries.get(tuple(key))
-                if entry is not None:
-                    try:
-                        return entry.call(buffers)
-                    except Exception as error:
-                        raise _explained(error, entry, args) from None
+                entry, buffers = self._find_flat(args)
+            if entry is not None:
+                try:
+                    return entry.call(buffers)
+                except Exception as error:
+                    raise _explained(error, entry, args) from None
         try:
             if self._plain and current.trace is _eval:
                 return self._call_tree(args, kwargs)
@@ -217,6 +216,17 @@ class JitFunction:
         except Exception as error:
             tracebacks.hide(error)
             raise
+
+    def _find_flat(self, args: tuple[Any, ...]) -> tuple[Entry | None, list[Any]]:
+        """The entry for positional arrays, and their buffers."""
+        key: list[Any] = [config.trace_context()]
+        buffers: list[Any] = []
+        for x in args:
+            if type(x) is not ArrayImpl:
+                return None, buffers
+            key.append(x.aval)
+            buffers.append(x._buffer)
+        return self._flat_entries.get(tuple(key)), buffers
 
     def _call_tree(self, args: Any, kwargs: Any) -> Any:
         """A call of arguments in containers; none is static."""
