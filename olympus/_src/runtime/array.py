@@ -139,7 +139,7 @@ class ArrayImpl:
 
     def addressable_data(self, index: int) -> ArrayImpl:
         """The part of it on this process's device of that number."""
-        return self.addressable_shards[index].data
+        return self.addressable_shards[index].local_data()
 
     def on_device_size_in_bytes(self) -> int:
         """The bytes it takes on its devices."""
@@ -255,11 +255,11 @@ class ArrayImpl:
                 "devices of several; read its addressable_shards"
             )
         if self.is_fully_replicated:
-            return self.addressable_shards[0].data._value
+            return self.addressable_data(0)._value
         out = np.empty(self.shape, self.dtype)
         for shard in self.addressable_shards:
             if shard.replica_id == 0:
-                out[shard.index] = shard.data._value
+                out[shard.index] = shard.local_data()._value
         out.flags.writeable = False
         return out
 
@@ -276,7 +276,8 @@ class ArrayImpl:
 
     def __buffer__(self, flags: int) -> memoryview:
         # The buffer protocol of Python 3.12 and later.
-        return self._value.__buffer__(flags)
+        value: Any = self._value
+        return memoryview(value)
 
     def __dlpack__(
         self,
@@ -440,15 +441,22 @@ class Shard:
     @property
     def data(self) -> ArrayImpl | None:
         """The part as an array; None where another process holds it."""
-        if self._position is None:
-            return None
-        array = self._array
+        return None if self._position is None else self.local_data()
+
+    def local_data(self) -> ArrayImpl:
+        """The part, on a device of this process."""
+        array, position = self._array, self._position
+        if position is None:
+            raise RuntimeError(
+                f"Shard: the data must be on a device of this process, got a shard on "
+                f"{self.device}; read addressable_shards"
+            )
         if array.single_device is not None:
             return array
         shape = tuple(array.sharding.shard_shape(array.shape))
         aval = array.aval.update(shape=shape)
         sharding = placement_of(self.device).sharding
-        part = versions.part_of(array._buffer, self._position, aval.storage, sharding)
+        part = versions.part_of(array._buffer, position, aval.storage, sharding)
         return ArrayImpl(part, aval, True)
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from olympus._src.foundation import config
-from olympus._src.runtime import host_memory, plugins
+from olympus._src.runtime import host_memory, plugins, versions
 from olympus._src.runtime.versions import Client, Device, start_cpu_client
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def default_device() -> Device:
 
 def as_device(x: Any) -> Device:
     """The device meant by a Device, a platform's name or a sharding of one device."""
-    if isinstance(x, Device):
+    if versions.is_device(x):
         return x
     if x is None:
         return default_device()

@@ -84,7 +84,8 @@ def view(capsule: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     size_bytes = math.prod(shape) * dtype.itemsize
     if not size_bytes:
         return np.zeros(shape, dtype)
-    memory = (ctypes.c_char * size_bytes).from_address(tensor.data + tensor.byte_offset)
+    start = tensor.data + tensor.byte_offset
+    memory: Any = (ctypes.c_char * size_bytes).from_address(start)
     # The capsule, which owns the memory, lives as long as the views of it.
     memory.owner = capsule
     found = np.frombuffer(memory, dtype).reshape(shape)

@@ -16,7 +16,8 @@ _quiet = _LOG_LEVEL not in os.environ
 if _quiet:
     os.environ[_LOG_LEVEL] = _WARNING
 
-from jaxlib import _jax as _jax  # noqa: E402 - the variable comes first
+# The variable comes first.
+from jaxlib import _jax as _jax  # type: ignore[attr-defined]  # noqa: E402
 
 if _quiet:
     del os.environ[_LOG_LEVEL]

@@ -194,7 +194,7 @@ def _register_kernels(plugin: Plugin, c_api: Any) -> None:
             module = importlib.import_module(f"{name}.{module_name}")
         except ImportError:
             continue
-        listed = getattr(module, "registrations", dict)()
+        listed: dict[str, Any] = getattr(module, "registrations", dict)()
         for target, function in listed.items():
             typed = int(_is_typed(module_name, target))
             register(c_api, target, function, target_platform, typed, 0)

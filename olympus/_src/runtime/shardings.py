@@ -22,6 +22,9 @@ _REPLICATED = HloSharding.replicate()
 class _Methods:
     """What every sharding answers, from its list of devices and its XLA sharding."""
 
+    _internal_device_list: DeviceList
+    _memory_kind: str | None
+
     # -- asked by jaxlib --
 
     @property

@@ -7,20 +7,31 @@ logging, `contextlib` and its own tables to the cost of importing (5 ms of 90).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from jaxlib import _hlo, _jax, version
+from jaxlib import _hlo, _jax, version  # type: ignore[attr-defined]
 
 JAXLIB_VERSION: tuple[int, ...] = tuple(
     int(part) for part in version.__version__.split(".")[:3] if part.isdigit()
 )
 
-Client = _jax.Client
-CompileOptions = _jax.CompileOptions
-Device = _jax.Device
+if TYPE_CHECKING:
+    # jaxlib ships no types of these.
+    Client = Any
+    CompileOptions = Any
+    Device = Any
+    DeviceList = Any
+    LoadedExecutable = Any
+else:
+    Client = _jax.Client
+    CompileOptions = _jax.CompileOptions
+    Device = _jax.Device
+    DeviceList = _jax.DeviceList
+    LoadedExecutable = _jax.LoadedExecutable
+
 DeviceAssignment = _jax.DeviceAssignment
-DeviceList = _jax.DeviceList
 HloSharding = _hlo.HloSharding
-LoadedExecutable = _jax.LoadedExecutable
 Sharding = _jax.Sharding
 SingleDeviceSharding = _jax.SingleDeviceSharding
 XlaRuntimeError = _jax.JaxRuntimeError
@@ -35,11 +46,16 @@ batched_device_put = _jax.batched_device_put
 copy_arrays = _jax.batched_copy_array_to_devices_with_sharding
 
 
-def result_handler(aval: object, sharding: object, committed: bool) -> object:
+def result_handler(aval: Any, sharding: Any, committed: bool) -> Any:
     """What turns a raw result into a jaxlib array of this aval and sharding."""
     if JAXLIB_VERSION < (0, 11):
         return _jax.array_result_handler(aval, sharding, committed, True)
     return _jax.array_result_handler(aval, sharding, committed)
+
+
+def is_device(x: Any) -> bool:
+    """Whether the value is a device."""
+    return isinstance(x, _jax.Device)
 
 
 def start_cpu_client(*, asynchronous: bool, num_devices: int | None) -> Client:
@@ -47,7 +63,7 @@ def start_cpu_client(*, asynchronous: bool, num_devices: int | None) -> Client:
     return _jax.get_tfrt_cpu_client(asynchronous=asynchronous, num_devices=num_devices)
 
 
-def load_plugin(platform: str, library: str) -> object:
+def load_plugin(platform: str, library: str) -> Any:
     """Loads a plug-in's library once in the process; returns its C interface."""
     if not _jax.pjrt_plugin_loaded(platform):
         c_api = _jax.load_pjrt_plugin(platform, library, c_api=None)
@@ -57,15 +73,15 @@ def load_plugin(platform: str, library: str) -> object:
     return _plugin_apis.get(platform)
 
 
-_plugin_apis: dict[str, object] = {}
+_plugin_apis: dict[str, Any] = {}
 
 
-def start_plugin_client(platform: str, options: dict[str, object]) -> Client:
+def start_plugin_client(platform: str, options: dict[str, Any]) -> Client:
     """A client of a loaded plug-in."""
     return _jax.get_c_api_client(platform, options, None, None, False, True)
 
 
-def copy_to_host_async(buffer: object) -> None:
+def copy_to_host_async(buffer: Any) -> None:
     """Starts a copy to the host."""
     if JAXLIB_VERSION < (0, 11):
         buffer._copy_single_device_array_to_host_async()
@@ -74,11 +90,11 @@ def copy_to_host_async(buffer: object) -> None:
 
 
 def to_dlpack_capsule(
-    buffer: object,
+    buffer: Any,
     stream: int | None,
     max_version: tuple[int, int] | None,
     copied: bool,
-) -> object:
+) -> Any:
     """A DLPack capsule that shares a buffer's memory."""
     if JAXLIB_VERSION < (0, 11):
         return _jax.buffer_to_dlpack_managed_tensor(buffer, stream)
@@ -88,8 +104,8 @@ def to_dlpack_capsule(
 
 
 def from_dlpack_capsule(
-    capsule: object, device: Device, stream: int | None, copy: bool | None
-) -> object:
+    capsule: Any, device: Device, stream: int | None, copy: bool | None
+) -> Any:
     """A jaxlib array of a DLPack capsule."""
     return _jax.dlpack_managed_tensor_to_buffer(capsule, device, stream, copy)
 
@@ -119,13 +135,13 @@ def uses_shardy() -> bool:
     return True
 
 
-def device_grid(devices: object, n_replicas: int, n_partitions: int) -> object:
+def device_grid(devices: Any, n_replicas: int, n_partitions: int) -> Any:
     """Which device runs each partition of each replica."""
     ids = np.array([d.id for d in devices], np.int32)
     return DeviceAssignment.create(ids.reshape(n_replicas, n_partitions))
 
 
-def to_numpy(buffer: object) -> np.ndarray:
+def to_numpy(buffer: Any) -> np.ndarray:
     """A read-only NumPy array of a computed buffer of any dtype and device."""
     if JAXLIB_VERSION >= (0, 11):
         return buffer._to_np_array_did_copy()[0]
@@ -133,19 +149,19 @@ def to_numpy(buffer: object) -> np.ndarray:
     return buffer._single_device_array_to_np_array_did_copy()[0]
 
 
-def to_xla_computation(text: str | bytes) -> object:
+def to_xla_computation(text: str | bytes) -> Any:
     """A StableHLO module as XLA's HLO."""
     return _jax.mlir.mlir_module_to_xla_computation(
         text, use_tuple_args=False, return_tuple=False
     )
 
 
-def cost_of(client: Client, module: object) -> dict[str, float]:
+def cost_of(client: Client, module: Any) -> dict[str, float]:
     """XLA's estimate of the cost of an HLO module."""
     return dict(_jax.hlo_module_cost_analysis(client, module))
 
 
-def to_portable(module: object, version: str) -> bytes:
+def to_portable(module: Any, version: str) -> bytes:
     """An MLIR module as a StableHLO artifact of a version."""
     return _jax.mlir.serialize_portable_artifact(module, version)
 
@@ -156,12 +172,12 @@ def refine_shapes(text: str | bytes) -> bytes:
     return _jax.mlir.refine_polymorphic_shapes(data)
 
 
-def rewrapped(buffer: object, aval: object, sharding: object) -> object:
+def rewrapped(buffer: Any, aval: Any, sharding: Any) -> Any:
     """The buffer under an aval and a sharding of ours."""
     return buffer._rewrap_with_aval_and_sharding(aval, sharding)
 
 
-def part_of(buffer: object, position: int, aval: object, sharding: object) -> object:
+def part_of(buffer: Any, position: int, aval: Any, sharding: Any) -> Any:
     """The part of a buffer on its device of that position in this process.
 
     jaxlib makes jax's own avals for the parts, for which it imports jax where that is
