@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from olympus._src.foundation import config
+from olympus._src.foundation import config, logs
 from olympus._src.runtime import host_memory, plugins, versions
 from olympus._src.runtime.versions import Client, Device, start_cpu_client
 
@@ -64,6 +64,10 @@ def _start_installed() -> None:
             found[plugin.platform] = plugins.start(plugin)
         except Exception as error:  # a driver may fail in any way
             _failures[plugin.platform] = str(error)
+            logs.warning(
+                f"the platform {plugin.platform!r} is installed but did not start, "
+                f"going on without it: {error}"
+            )
     order = [name for name in _PREFERENCE if name in found]
     order += [name for name in found if name not in order]
     _clients.update((name, found[name]) for name in order)

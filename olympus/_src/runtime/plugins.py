@@ -105,18 +105,23 @@ def _file_in(package: str, name: str) -> str | None:
     return None
 
 
+# Platforms whose kernels are registered, for which XLA has no undoing.
+_with_kernels: set[str] = set()
+
 # -- starting --------------------------------------------------------------------------
 
 
 def start(plugin: Plugin) -> Client:
     """Loads a plug-in, registers its kernels and starts its client."""
     c_api = versions.load_plugin(plugin.platform, plugin.library)
-    if plugin.kernels is not None:
-        _register_kernels(plugin, c_api)
-    return versions.start_plugin_client(plugin.platform, _options(plugin))
+    if plugin.kernels is not None and plugin.platform not in _with_kernels:
+        register_kernels(plugin, c_api)
+        _with_kernels.add(plugin.platform)
+    return versions.start_plugin_client(plugin.platform, options_of(plugin))
 
 
-def _options(plugin: Plugin) -> dict[str, Any]:
+def options_of(plugin: Plugin) -> dict[str, Any]:
+    """What a plug-in's client is started with."""
     options: dict[str, Any] = {}
     if plugin.platform in ("cuda", "rocm"):
         options.update(_gpu_options(plugin.platform))
@@ -175,35 +180,38 @@ _KERNEL_MODULES = (
     "_triton",
     "_hybrid",
 )
+# Modules whose kernels all use XLA's typed interface; elsewhere the name tells.
+_TYPED_MODULES = frozenset(["_linalg", "_hybrid"])
 
 
-def _register_kernels(plugin: Plugin, c_api: Any) -> None:
-    """Registers the kernels that a platform's companion package brings."""
-    name = plugin.kernels
-    target_platform = plugin.platform.upper()
+def register_kernels(plugin: Plugin, c_api: Any) -> int:
+    """Registers the kernels of a platform's companion package; returns how many."""
+    package = f"{plugin.kernels}.{plugin.platform}_plugin_extension"
     try:
-        extension = importlib.import_module(
-            f"{name}.{plugin.platform}_plugin_extension"
-        )
+        extension: Any = importlib.import_module(package)
     except ImportError:
-        # Without the package the platform runs, short of linear algebra and FFTs.
-        return
-    register = extension.register_custom_call_target
+        # Without the package the platform runs, short of linear algebra and callbacks.
+        return 0
+    for name, kind in extension.ffi_types().items():
+        extension.register_custom_type(c_api, name, kind)
+    found = [(name, f, 1) for name, f in extension.ffi_handlers().items()]
     for module_name in _KERNEL_MODULES:
-        try:
-            module = importlib.import_module(f"{name}.{module_name}")
-        except ImportError:
-            continue
-        listed: dict[str, Any] = getattr(module, "registrations", dict)()
-        for target, function in listed.items():
-            typed = int(_is_typed(module_name, target))
-            register(c_api, target, function, target_platform, typed, 0)
-        if module_name == "_hybrid" and hasattr(module, "initialize"):
-            module.initialize()
-    for target, function in getattr(extension, "ffi_registrations", dict)().items():
-        register(c_api, target, function, target_platform, 1, 0)
+        found += _kernels_of(f"{plugin.kernels}.{module_name}", module_name)
+    for name, function, typed in found:
+        extension.register_custom_call_target(
+            c_api, name, function, plugin.platform.upper(), typed
+        )
+    return len(found)
 
 
-def _is_typed(module: str, target: str) -> bool:
-    """Whether a kernel uses XLA's typed interface, which its name tells."""
-    return module in ("_linalg", "_hybrid") or target.endswith("_ffi")
+def _kernels_of(path: str, name: str) -> list[tuple[str, Any, int]]:
+    """The kernels of one module: name, function, whether it is typed."""
+    try:
+        module: Any = importlib.import_module(path)
+    except ImportError:
+        return []
+    if hasattr(module, "initialize"):
+        module.initialize()
+    typed = name in _TYPED_MODULES
+    listed = module.registrations().items()
+    return [(target, f, int(typed or target.endswith("_ffi"))) for target, f in listed]

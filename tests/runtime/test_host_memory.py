@@ -1,0 +1,35 @@
+"""Keeping freed memory, in processes of their own: the allocator cannot be set back."""
+
+import sys
+
+import fresh
+import pytest
+
+PROGRAM = """
+    import os, sys
+    sys.path[:0] = ["tests", "."]
+    import numpy as np
+    import programs
+    from olympus._src.runtime import host_memory
+
+    def resident_mb():
+        pages = int(open("/proc/self/statm").read().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") >> 20
+
+    x = programs.put(np.ones(5_000_000, np.float32))
+    program = programs.load(programs.double((5_000_000,)), x.aval)
+    before = resident_mb()
+    outs = [programs.call(program, x)[0].block_until_ready() for _ in range(8)]
+    del outs
+    print(host_memory._done, resident_mb() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a setting of glibc")
+def test_freed_memory_is_kept_unless_the_setting_says_no():
+    kept = fresh.run(PROGRAM)[0].split()
+    given_back = fresh.run(PROGRAM, OLYMPUS_KEEP_HOST_MEMORY="0")[0].split()
+    assert kept[0] == "True"
+    assert int(kept[1]) > 100
+    assert given_back[0] == "False"
+    assert int(given_back[1]) < 60

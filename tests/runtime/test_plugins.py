@@ -1,0 +1,115 @@
+"""Plug-ins: where they are found, what of them is registered."""
+
+import sys
+import types
+
+import pytest
+
+from olympus._src.foundation import config
+from olympus._src.runtime import plugins
+
+
+@pytest.fixture
+def found_anew():
+    plugins.forget()
+    yield
+    plugins.forget()
+
+
+def package(folder, name, *files):
+    home = folder.joinpath(*name.split("."))
+    home.mkdir(parents=True)
+    for file in files:
+        home.joinpath(file).write_bytes(b"")
+    return home
+
+
+@pytest.mark.usefixtures("found_anew")
+def test_the_newer_generation_is_found(tmp_path, monkeypatch):
+    package(tmp_path, "jax_plugins.xla_cuda12", "xla_cuda_plugin.so")
+    newer = package(tmp_path, "jax_plugins.xla_cuda13", "xla_cuda_plugin.so")
+    monkeypatch.syspath_prepend(tmp_path)
+    plugin = plugins.installed()["cuda"]
+    assert plugin.library == str(newer / "xla_cuda_plugin.so")
+    assert plugin.kernels == "jax_cuda13_plugin"
+    # Its module, which registers it with jax, was not imported for that.
+    assert "jax_plugins.xla_cuda13" not in sys.modules
+
+
+@pytest.mark.usefixtures("found_anew")
+def test_packages_without_a_library_are_no_plugins(tmp_path, monkeypatch):
+    package(tmp_path, "jax_plugins.xla_cuda13", "__init__.py")
+    monkeypatch.syspath_prepend(tmp_path)
+    if "jax_plugins" not in sys.modules:
+        assert "cuda" not in plugins.installed()
+
+
+@pytest.mark.usefixtures("found_anew")
+def test_named_by_the_environment(monkeypatch):
+    variable = "PJRT_NAMES_AND_LIBRARY_PATHS"
+    monkeypatch.setenv(variable, "toy:/a/toy.so,abacus:/b/abacus.so")
+    assert plugins.installed()["toy"].library == "/a/toy.so"
+    assert plugins.installed()["abacus"].library == "/b/abacus.so"
+    plugins.forget()
+    monkeypatch.setenv(variable, "toy")
+    with pytest.raises(ValueError, match="must be written 'name:path,name:path'"):
+        plugins.installed()
+
+
+def test_options_of_gpus(monkeypatch):
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_MEM_FRACTION", "0.5")
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    with config.cuda_visible_devices("0,2"):
+        options = plugins.options_of(plugins.Plugin("cuda", "x.so"))
+    assert options == {
+        "platform_name": "cuda",
+        "allocator": "default",
+        "memory_fraction": 0.5,
+        "preallocate": False,
+        "visible_devices": [0, 2],
+    }
+
+
+def test_options_of_users():
+    with config.pjrt_client_create_options("size:3;share:0.5;fast:true;name:x"):
+        options = plugins.options_of(plugins.Plugin("toy", "x.so"))
+    assert options == {"size": 3, "share": 0.5, "fast": True, "name": "x"}
+
+
+def test_kernels_are_registered(monkeypatch):
+    calls = []
+
+    def module(name, **contents):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+        for key, value in contents.items():
+            setattr(sys.modules[name], key, value)
+
+    module("toy_kernels")
+    module(
+        "toy_kernels.cuda_plugin_extension",
+        ffi_types=lambda: {"Plan": 1},
+        ffi_handlers=lambda: {"python": 2},
+        register_custom_type=lambda *args: calls.append(args),
+        register_custom_call_target=lambda *args: calls.append(args),
+    )
+    module("toy_kernels._solver", registrations=lambda: {"a_ffi": 3, "b": 4})
+    module(
+        "toy_kernels._hybrid",
+        registrations=lambda: {"c": 5},
+        initialize=lambda: calls.append("initialized"),
+    )
+    plugin = plugins.Plugin("cuda", "x.so", "toy_kernels")
+    assert plugins.register_kernels(plugin, "api") == 4
+    assert calls == [
+        ("api", "Plan", 1),
+        "initialized",
+        ("api", "python", 2, "CUDA", 1),
+        ("api", "a_ffi", 3, "CUDA", 1),
+        ("api", "b", 4, "CUDA", 0),
+        ("api", "c", 5, "CUDA", 1),
+    ]
+
+
+def test_a_platform_without_kernels():
+    plugin = plugins.Plugin("cuda", "x.so", "no_such_package")
+    assert plugins.register_kernels(plugin, "api") == 0
