@@ -582,6 +582,8 @@ def fuse(fun: Callable[..., Any]) -> Callable[..., Any]:
     call.__doc__ = fun.__doc__
     call.__module__ = fun.__module__
     call.__wrapped__ = fun  # type: ignore[attr-defined]
+    # By settings, types and metadata: callers that know these look here first.
+    call.programs = programs  # type: ignore[attr-defined]
     return call
 
 
