@@ -12,6 +12,17 @@ from olympus._src.higher_order.cond import (
     cond_p,
     switch,
 )
+from olympus._src.higher_order.incomplete import (
+    betainc,
+    igamma,
+    igamma_grad_a,
+    igamma_grad_a_p,
+    igamma_p,
+    igammac,
+    igammac_p,
+    random_gamma_grad,
+    regularized_incomplete_beta_p,
+)
 from olympus._src.higher_order.loops import (
     fori_loop,
 )
@@ -38,6 +49,12 @@ from olympus._src.lax.barriers import (
     optimization_barrier_p,
     stop_gradient,
     stop_gradient_p,
+)
+from olympus._src.lax.bessel import (
+    bessel_i0e,
+    bessel_i0e_p,
+    bessel_i1e,
+    bessel_i1e_p,
 )
 from olympus._src.lax.contraction import (
     Precision,
@@ -391,6 +408,11 @@ __all__ = [
     "atanh",
     "atanh_p",
     "batch_matmul",
+    "bessel_i0e",
+    "bessel_i0e_p",
+    "bessel_i1e",
+    "bessel_i1e_p",
+    "betainc",
     "bitcast_convert_type",
     "bitcast_convert_type_p",
     "bitwise_and",
@@ -491,6 +513,12 @@ __all__ = [
     "ge_p",
     "gt",
     "gt_p",
+    "igamma",
+    "igamma_grad_a",
+    "igamma_grad_a_p",
+    "igamma_p",
+    "igammac",
+    "igammac_p",
     "imag",
     "imag_p",
     "index_in_dim",
@@ -541,6 +569,7 @@ __all__ = [
     "population_count_p",
     "pow",
     "pow_p",
+    "random_gamma_grad",
     "real",
     "real_p",
     "reciprocal",
@@ -568,6 +597,7 @@ __all__ = [
     "reduce_window_sum_p",
     "reduce_xor",
     "reduce_xor_p",
+    "regularized_incomplete_beta_p",
     "rem",
     "rem_p",
     "reshape",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from olympus._src.lax import random_bits, special
+from olympus._src.lax import bessel, random_bits, special
 from tests.lax.sampling import Sample, array, b1, bf16, f16, f32, i32, u8, u32
 
 S = Sample
@@ -21,6 +21,11 @@ SAMPLES = [
     ),
     S(special.lgamma_p, np.array([-1.5, -1, 0, np.inf], f32), smooth=False,
       tolerance=1e-4),
+    *(
+        S(p, array((3, 4), kind, low=-12, high=12))
+        for p in (bessel.bessel_i0e_p, bessel.bessel_i1e_p)
+        for kind in (f32, bf16)
+    ),
     S(special.zeta_p, np.full((3,), 2.5, f32), array((3,), low=1, high=3),
       smooth=False),
     S(special.polygamma_p, np.full((3,), 2, f32), array((3,), low=1, high=3),
@@ -42,6 +47,8 @@ ERRORS = [
         (name, lambda name=name: getattr(special, name)(x > 0))
         for name in ("erf", "erfc", "erf_inv", "lgamma", "digamma")
     ),
+    ("bessel_i0e", lambda: bessel.bessel_i0e(x > 0)),
+    ("bessel_i1e", lambda: bessel.bessel_i1e(x > 0)),
     ("zeta", lambda: special.zeta(x, array((2,)))),
     ("polygamma", lambda: special.polygamma(x, array((2,)))),
     ("rng_bit_generator", lambda: random_bits.rng_bit_generator(x, (2,))),

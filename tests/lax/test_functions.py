@@ -265,3 +265,18 @@ def test_products_of_stacks():
 
 def test_broadcast_like_follows_numpy():
     same(lax.broadcast_like(X[:, :1], X), np.broadcast_to(X[:, :1], X.shape))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [("float32", 1e-5), ("float64", 1e-12), ("float16", 2e-3)]
+)
+def test_bessel_functions_are_scipy_s(dtype, tolerance):
+    with olympus.enable_x64(True):
+        x = np.array([-200, -9, -8, -3, -0.1, 0, 0.5, 7.9, 8, 8.1, 30, 5e4], dtype)
+        for got, want in [
+            (lax.bessel_i0e(x), scipy.special.i0e(x)),
+            (lax.bessel_i1e(x), scipy.special.i1e(x)),
+        ]:
+            assert got.dtype == dtype
+            np.testing.assert_allclose(got, want, rtol=tolerance)
+    assert float(olympus.grad(lax.bessel_i1e)(0.0)) == pytest.approx(0.5)

@@ -1,0 +1,89 @@
+"""Incomplete gamma and beta functions, against SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.special
+
+import olympus
+from olympus import lax
+from olympus._src.foundation import config
+
+A = np.array([0.1, 0.5, 1, 2.5, 10, 50, 300])[:, None] * np.ones(9)
+X = np.array([1e-6, 0.05, 0.5, 1, 2, 9, 20, 60, 400]) * np.ones((7, 1))
+Y = np.array([0, 1e-4, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999, 1]) * np.ones((7, 1))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [("float32", 2e-4), ("float64", 1e-11)]
+)
+def test_values_are_scipy_s(dtype, tolerance):
+    with config.enable_x64(True):
+        a, x, y = (v.astype(dtype) for v in (A, X, Y))
+        b = a[::-1]
+        for got, want in [
+            (lax.igamma(a, x), scipy.special.gammainc(a, x)),
+            (lax.igammac(a, x), scipy.special.gammaincc(a, x)),
+            (lax.betainc(a, b, y), scipy.special.betainc(a, b, y)),
+        ]:
+            assert got.dtype == dtype
+            np.testing.assert_allclose(got, want, rtol=tolerance * 10, atol=tolerance)
+
+
+def test_ends_and_outside():
+    inf, nan = np.float32(np.inf), np.float32(np.nan)
+    x = np.array([0, inf, -1, nan], np.float32)
+    np.testing.assert_array_equal(lax.igamma(np.float32(2), x), [0, 1, nan, nan])
+    np.testing.assert_array_equal(lax.igammac(np.float32(2), x), [1, 0, nan, nan])
+    x = np.array([0, 1, -0.1, 1.1], np.float32)
+    two = np.float32(2)
+    np.testing.assert_array_equal(lax.betainc(two, two, x), [0, 1, nan, nan])
+
+
+def test_slopes_are_differences():
+    with config.enable_x64(True):
+        a, x = A[:-1, 1:7], X[:-1, 1:7]
+        step = 1e-5
+
+        def slope(f, argnum):
+            return olympus.grad(lambda a, x: lax.reduce_sum(f(a, x), (0, 1)), argnum)
+
+        for f, oracle in [
+            (lax.igamma, scipy.special.gammainc),
+            (lax.igammac, scipy.special.gammaincc),
+        ]:
+            in_a = (oracle(a + step, x) - oracle(a - step, x)) / (2 * step)
+            in_x = (oracle(a, x + step) - oracle(a, x - step)) / (2 * step)
+            np.testing.assert_allclose(slope(f, 0)(a, x), in_a, rtol=1e-4, atol=1e-7)
+            np.testing.assert_allclose(slope(f, 1)(a, x), in_x, rtol=1e-4, atol=1e-7)
+
+
+def test_beta_slope_and_its_limits():
+    with config.enable_x64(True):
+        got = olympus.grad(lax.betainc, 2)(2.0, 3.0, 0.3)
+        assert float(got) == pytest.approx(12 * 0.3 * 0.7**2)
+    with pytest.raises(NotImplementedError, match=r"betainc.*last argument"):
+        olympus.grad(lax.betainc)(2.0, 3.0, 0.3)
+
+
+def test_gamma_variates_move_with_their_shape():
+    """The quantile moves by what scipy's quantile function says."""
+    with config.enable_x64(True):
+        a, q = np.array([0.5, 2.0, 9.0]), 0.4
+        x = scipy.special.gammaincinv(a, q)
+        step = 1e-6
+        want = (
+            scipy.special.gammaincinv(a + step, q)
+            - scipy.special.gammaincinv(a - step, q)
+        ) / (2 * step)
+        np.testing.assert_allclose(lax.random_gamma_grad(a, x), want, rtol=1e-6)
+
+
+def test_small_floats_scalars_and_maps():
+    x = np.linspace(0.5, 3, 4, dtype=np.float16)
+    got = olympus.jit(lax.igamma)(np.float16(2), x)
+    assert got.dtype == np.float16
+    np.testing.assert_allclose(got, scipy.special.gammainc(2, x), rtol=2e-3)
+    mapped = olympus.vmap(lax.igamma, (None, 0))(np.float16(2), x)
+    np.testing.assert_array_equal(mapped, got)
