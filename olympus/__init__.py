@@ -1,8 +1,8 @@
 """olympus: composable transformations of array programs.
 
-Functions over `olympus.numpy` are traced to a small typed language, the olympuspr, which
-is transformed, compiled by XLA and run. See `olympus.jit`, `olympus.make_olympuspr` and
-`olympus.numpy` first.
+Functions over `olympus.numpy` are traced to a small typed language, the olympuspr,
+which is transformed, compiled by XLA and run. See `olympus.jit`,
+`olympus.make_olympuspr` and `olympus.numpy` first.
 """
 
 from __future__ import annotations

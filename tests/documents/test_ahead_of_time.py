@@ -30,9 +30,7 @@ def test_the_stages_one_by_one():
   in (d,) }"""
     )
     lowered = traced.lower()
-    assert (
-        lowered.as_text().rstrip()
-        == """\
+    expected = """\
 module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<i32>, %arg1: tensor<i32>) -> (tensor<i32> {olympus.result_info = "result"}) {
     %c = stablehlo.constant dense<2> : tensor<i32>
@@ -40,8 +38,8 @@ module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 :
     %1 = stablehlo.add %0, %arg1 : tensor<i32>
     return %1 : tensor<i32>
   }
-}"""
-    )  # noqa: E501 - the text as it is printed
+}"""  # noqa: E501 - the text as it is printed
+    assert lowered.as_text().rstrip() == expected
     compiled = lowered.compile()
     assert compiled.cost_analysis()["flops"] == 2.0
     assert repr(compiled(x, y)) == "Array(10, dtype=int32, weak_type=True)"
@@ -74,17 +72,15 @@ def test_a_compiled_function_refuses_other_types(i32_scalar):
 
 def test_static_arguments_are_built_in(i32_scalar):
     lowered_with_x = olympus.jit(f, static_argnums=0).trace(7, 8).lower()
-    assert (
-        lowered_with_x.as_text().rstrip()
-        == """\
+    expected = """\
 module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<i32>) -> (tensor<i32> {olympus.result_info = "result"}) {
     %c = stablehlo.constant dense<14> : tensor<i32>
     %0 = stablehlo.add %c, %arg0 : tensor<i32>
     return %0 : tensor<i32>
   }
-}"""
-    )  # noqa: E501 - the text as it is printed
+}"""  # noqa: E501 - the text as it is printed
+    assert lowered_with_x.as_text().rstrip() == expected
     assert repr(lowered_with_x.compile()(5)) == (
         "Array(19, dtype=int32, weak_type=True)"
     )

@@ -122,7 +122,7 @@ def test_truth_of_arrays():
     with pytest.raises(ValueError, match="ambiguous"):
         bool(jnp.arange(3))
     assert bool(jnp.asarray(True))
-    with pytest.raises(TypeError, match="only integer scalar arrays|integer"):
+    with pytest.raises(TypeError, match="integer"):
         range(jnp.asarray(1.5))
     with pytest.raises(TypeError, match="unhashable"):
         hash(jnp.arange(3))
@@ -177,9 +177,11 @@ def test_tracebacks_show_the_users_lines_only():
         olympus.jit(f)(1.0)
     files = {entry.frame.code.path for entry in caught.traceback}
     assert not any("_src" in str(path) for path in files)
-    with pytest.raises((TypeError, ValueError)) as caught:
-        with olympus.config.traceback_filtering("off"):
-            olympus.jit(f)(1.0)
+    with (
+        pytest.raises((TypeError, ValueError)) as caught,
+        olympus.config.traceback_filtering("off"),
+    ):
+        olympus.jit(f)(1.0)
     assert any("_src" in str(entry.frame.code.path) for entry in caught.traceback)
 
 
@@ -208,6 +210,6 @@ def test_eager_operations_on_empty_arrays():
     assert (x @ jnp.ones((3, 2))).shape == (0, 2)
     assert jnp.concatenate([x, jnp.ones((1, 3))]).shape == (1, 3)
     assert jnp.sort(x, axis=0).shape == (0, 3)
-    with pytest.raises(ValueError, match="max|identity|zero-size"):
+    with pytest.raises(ValueError, match=r"max|identity|zero-size"):
         jnp.max(x)
     assert lax.scan(lambda c, t: (c, t), 1.0, x)[1].shape == (0, 3)

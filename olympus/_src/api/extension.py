@@ -1,8 +1,8 @@
 """Doors for libraries that define primitives of their own.
 
-The rules of a primitive are fields of its record. The tables users of the field know are
-windows on those fields: reading and writing one reads and writes the record, with the
-signature documented for the table.
+The rules of a primitive are fields of its record. The tables users of the field know
+are windows on those fields: reading and writing one reads and writes the record, with
+the signature documented for the table.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ fancy_primitive_batchers = Window("batch", lambda p, rule: rule)
 
 
 def defjvp(p: Any, *rules: Callable[..., Any] | None) -> None:
-    """Sets the jvp rule from one for each operand: `rule(tangent, *primals, **params)`."""
+    """Sets the jvp rule from one an operand: `rule(tangent, *primals, **params)`."""
     p.jvp = families.derivatives_rule(
         p,
         tuple(
@@ -187,8 +187,8 @@ def register_lowering(
         return lambda given: register_lowering(p, given, platform)
     if not hasattr(rule, "multiple_results") or platform is not None:
         raise NotImplementedError(
-            f"register_lowering: the rule of {p} must be made by mlir.lower_fun for all "
-            "platforms; rules that build MLIR operations are not taken"
+            f"register_lowering: the rule of {p} must be made by mlir.lower_fun for "
+            "all platforms; rules that build MLIR operations are not taken"
         )
     single = not p.multiple_results and rule.multiple_results
     p.lower = None

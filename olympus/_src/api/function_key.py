@@ -214,7 +214,7 @@ def _is_library_function(f: Any) -> bool:
 
 def _is_library_object(x: Any) -> bool:
     if isinstance(x, types.BuiltinFunctionType):
-        # Bound ones (np.random.rand, some_list.append) depend on what they are bound to.
+        # Bound ones (np.random.rand, some_list.append) depend on what they belong to.
         owner = x.__self__
         return (
             isinstance(owner, types.ModuleType) and _root(owner.__name__) in _LIBRARIES

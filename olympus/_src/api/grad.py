@@ -45,8 +45,9 @@ def jvp(
 
     Example:
       >>> import olympus, olympus.numpy as onp
-      >>> olympus.jvp(onp.square, (3.0,), (1.0,))
-      (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
+      >>> value, slope = olympus.jvp(onp.square, (3.0,), (1.0,))
+      >>> print(value, slope)
+      9.0 6.0
     """
     if not isinstance(primals, (tuple, list)) or not isinstance(
         tangents, (tuple, list)
@@ -272,15 +273,16 @@ def _check_input(x: Any, name: str, holomorphic: bool, allow_int: bool) -> None:
     dtype = avals_.aval_of(x).dtype
     if holomorphic and not dtypes.issubdtype(dtype, np.complexfloating):
         raise TypeError(
-            f"grad with holomorphic=True requires complex inputs, got {dtype} for {name}"
+            "grad with holomorphic=True requires complex inputs, got "
+            f"{dtype} for {name}"
         )
     if dtypes.issubdtype(dtype, np.floating) or allow_int:
         return
     if dtypes.issubdtype(dtype, np.complexfloating) and holomorphic:
         return
     raise TypeError(
-        f"grad requires real-valued (floating) inputs, got {dtype} in a call of {name}; "
-        "convert it to a float, or see allow_int and holomorphic"
+        f"grad requires real-valued (floating) inputs, got {dtype} in a call of "
+        f"{name}; convert it to a float, or see allow_int and holomorphic"
     )
 
 
@@ -299,6 +301,7 @@ def _check_output(x: Any, name: str, holomorphic: bool) -> None:
     wanted = np.complexfloating if holomorphic else np.floating
     if not dtypes.issubdtype(aval.dtype, wanted):
         raise TypeError(
-            f"grad: {name} must return a {'complex' if holomorphic else 'real floating'} "
-            f"scalar, got {aval.short()}"
+            f"grad: {name} must return a "
+            f"{'complex' if holomorphic else 'real floating'} scalar, "
+            f"got {aval.short()}"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import threading
 import time
@@ -489,10 +490,9 @@ def _find_state(fun: Any, options: Options) -> State:
         state = State(key)
         if key is not None:
             _by_key[(key, options)] = state
-    try:
+    # Where there are no weak references the function is known by its key alone.
+    with contextlib.suppress(TypeError):
         _by_function.setdefault(fun, {})[options] = state
-    except TypeError:
-        pass  # no weak references: the function is known by its key alone
     return state
 
 
@@ -589,19 +589,19 @@ def jit(
       >>> olympus.jit(lambda x: 2 * x)(3)
       Array(6, dtype=int32, weak_type=True)
     """
-    options = dict(
-        in_shardings=in_shardings,
-        out_shardings=out_shardings,
-        static_argnums=static_argnums,
-        static_argnames=static_argnames,
-        donate_argnums=donate_argnums,
-        donate_argnames=donate_argnames,
-        keep_unused=keep_unused,
-        device=device,
-        backend=backend,
-        inline=inline,
-        compiler_options=compiler_options,
-    )
+    options: dict[str, Any] = {
+        "in_shardings": in_shardings,
+        "out_shardings": out_shardings,
+        "static_argnums": static_argnums,
+        "static_argnames": static_argnames,
+        "donate_argnums": donate_argnums,
+        "donate_argnames": donate_argnames,
+        "keep_unused": keep_unused,
+        "device": device,
+        "backend": backend,
+        "inline": inline,
+        "compiler_options": compiler_options,
+    }
     if fun is None:
         return lambda f: jit(f, **options)
     if not callable(fun):

@@ -87,5 +87,6 @@ def _error(eqn: ir.Eqn | None, what: str) -> errors.OlympusprTypeError:
         return errors.OlympusprTypeError(f"check_olympuspr: {what} by the program")
     place = f"\nwritten at {eqn.source}" if eqn.source is not None else ""
     return errors.OlympusprTypeError(
-        f"check_olympuspr: {what} in the equation\n  {printer.equation_text(eqn)}{place}"
+        f"check_olympuspr: {what} in the equation\n"
+        f"  {printer.equation_text(eqn)}{place}"
     )

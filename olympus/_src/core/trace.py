@@ -2,7 +2,8 @@
 
 Each thread has one current trace. `Primitive.bind` hands every application to it. An
 interpreter sets itself as the current trace while it runs a user's function, wraps the
-values it follows in tracers, and applies its rules in the trace that was current before.
+values it follows in tracers, and applies its rules in the trace that was current
+before.
 """
 
 from __future__ import annotations
@@ -222,7 +223,7 @@ class Tracer:
         return "\n" + text if text else ""
 
     def refusal(self, kind: type[Exception], what: str, cure: str = "") -> Exception:
-        """An error of `kind`: what was asked, why there is no value, where to read on."""
+        """An error of `kind`: what was asked, why there is no value, what to read."""
         return kind(f"{what}{self.explanation()}{cure}\n{see(kind)}")
 
     def _conversion(self, kind: type[Exception], what: str) -> Exception:

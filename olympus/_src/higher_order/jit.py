@@ -133,7 +133,7 @@ def _print(eqn: ir.Eqn) -> Any:
 
 
 def _impl(*args: Any, olympuspr: Any, name: str, **params: Any) -> Any:
-    """Runs the program as one compiled unit; how a program is replayed outside of jit."""
+    """Runs the program as one compiled unit; replays outside of jit do so too."""
     if evaluate.jit_is_disabled():
         return ir.eval_olympuspr(olympuspr.olympuspr, olympuspr.consts, *args)
     device = evaluate.common_device(args)

@@ -1,9 +1,9 @@
 """Automatic differentiation: jvp, direct linearisation, transposition.
 
-Forward mode runs each primitive's jvp rule. Linearisation runs the same rules once, with
-tangents that record: operations that touch a tangent go to a tape, a linear program,
-while the others are applied at once in the interpreter below. Transposing the tape gives
-reverse mode.
+Forward mode runs each primitive's jvp rule. Linearisation runs the same rules once,
+with tangents that record: operations that touch a tangent go to a tape, a linear
+program, while the others are applied at once in the interpreter below. Transposing the
+tape gives reverse mode.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 `EvalTrace` installs itself as the base interpreter. Each application of a primitive is
 compiled once per (types, parameters, settings) and dispatched asynchronously. `fuse`
 makes a function of several primitives run as one such program when nothing is traced.
-`LoweredProgram` and `CompiledProgram` carry whole programs; jit and the stages use them.
+`LoweredProgram` and `CompiledProgram` carry whole programs, for jit and the stages.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from_host = placement.put  # an array with a copy of a NumPy array; compiles not
 
 
 def with_aval(x: ArrayImpl, aval: Any) -> ArrayImpl:
-    """The same buffer seen as another type of the same storage: keys and their words."""
+    """The same buffer as another type of the same storage: keys and their words."""
     return ArrayImpl(x._buffer, aval, x.committed)
 
 
@@ -342,7 +342,7 @@ class CompiledProgram:
         """Raises an error that names the operation that first made the number."""
         program = self.lowered.program
         if len(program.eqns) > 1 and not any(map(_is_deleted, buffers)):
-            args = [c for c in self.lowered.consts]
+            args = list(self.lowered.consts)
             kept = [buffers[i] for i in self._kept]
             avals = self.lowered.in_avals
             args += [ArrayImpl(b, a) for b, a in zip(kept, avals, strict=True)]

@@ -1,8 +1,8 @@
 """Writes StableHLO operations as text.
 
 A `Block` collects the lines of one region. Operands are names such as `%3`; their types
-are avals, which the caller knows. Short operations use StableHLO's pretty form, the rest
-the generic form, which every version of the parser reads.
+are avals, which the caller knows. Short operations use StableHLO's pretty form, the
+rest the generic form, which every version of the parser reads.
 """
 
 from __future__ import annotations

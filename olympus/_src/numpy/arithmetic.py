@@ -251,17 +251,18 @@ def _integer_power(x: Any, *, exponent: int) -> Any:
 @program(2, name="power")
 def _power(x: Any, y: Any) -> Any:
     base, exponent = aval_of(x), aval_of(y)
-    if dtypes.kind(exponent.dtype) in "iu" and dtypes.kind(base.dtype) in "fc":
+    weak = exponent.weak_type and base.weak_type
+    integral = dtypes.kind(exponent.dtype) in "iu" and dtypes.kind(base.dtype) in "fc"
+    if integral and not weak:
         # An integer exponent may stay one: the power is exact and its base's dtype.
-        if not exponent.weak_type or not base.weak_type:
-            x = promotion.cast(x, base.dtype, False)
-            y = promotion.cast(y, exponent.dtype, False)
-            common = dtypes.lattice_result(
-                (base.dtype, base.weak_type), (exponent.dtype, exponent.weak_type)
-            )
-            if common[0] == base.dtype:
-                x, y = promotion.broadcast("power", (x, y))
-                return lax.pow_(x, y)
+        x = promotion.cast(x, base.dtype, False)
+        y = promotion.cast(y, exponent.dtype, False)
+        common = dtypes.lattice_result(
+            (base.dtype, base.weak_type), (exponent.dtype, exponent.weak_type)
+        )
+        if common[0] == base.dtype:
+            x, y = promotion.broadcast("power", (x, y))
+            return lax.pow_(x, y)
     x, y = promotion.promote_args_numeric("power", x, y)
     return lax.pow_(x, y) if _is(x, "fc") else _integers_power(x, y)
 
@@ -764,8 +765,8 @@ def _integers(name: str, x: Any, y: Any) -> list[Any]:
     x, y = promotion.promote_args(name, x, y)
     if not _is(x, "iu"):
         raise ValueError(
-            f"numpy.{name}: arguments must be of integers, got {aval_of(x).short()} and "
-            f"{aval_of(y).short()}; convert them with astype"
+            f"numpy.{name}: arguments must be of integers, got {aval_of(x).short()} "
+            f"and {aval_of(y).short()}; convert them with astype"
         )
     return [x, y]
 

@@ -168,8 +168,8 @@ def _in_dtype(values: Any, dtype: Any, op: str) -> Any:
         if joined != dtype:
             notices.warn(
                 f"at[...].{op}: values of dtype {aval.dtype} do not fit an array of "
-                f"dtype {dtype} without loss, and are converted; convert them yourself, "
-                "this will be an error",
+                f"dtype {dtype} without loss, and are converted; convert them "
+                "yourself, this will be an error",
                 FutureWarning,
             )
         return lax.convert(values, dtype)

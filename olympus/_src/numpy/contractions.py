@@ -510,7 +510,7 @@ def einsum_plan(
     else:
         promotion.check_arraylike("einsum", *operands)
     shapes = [_shape_or_list(x) for x in (subscripts, *operands)]
-    inputs, output, arrays = parser.parse_einsum_input(
+    inputs, output, _ = parser.parse_einsum_input(
         [
             s if s is not None else x
             for s, x in zip(shapes, (subscripts, *operands), strict=True)

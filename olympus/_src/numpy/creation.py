@@ -64,8 +64,8 @@ def array(
     """
     if order not in (None, "K", "C"):
         raise NotImplementedError(
-            f"numpy.array: order must be None, 'K' or 'C', got {order!r}; the layout of "
-            "an array is the compiler's to choose"
+            f"numpy.array: order must be None, 'K' or 'C', got {order!r}; the layout "
+            "of an array is the compiler's to choose"
         )
     device = out_sharding if device is None else device
     kind = None if dtype is None else dtypes.check_user_dtype(dtype, "array")
@@ -102,9 +102,9 @@ def asarray(
 
     Source: NumPy, `numpy.asarray`.
     """
-    if copy is None and order is None and device is None and out_sharding is None:
-        if type(a) is evaluate.ArrayImpl and (dtype is None or a.dtype is dtype):
-            return a
+    plain = copy is None and order is None and device is None and out_sharding is None
+    if plain and type(a) is evaluate.ArrayImpl and (dtype is None or a.dtype is dtype):
+        return a
     out = array(
         a,
         dtype,
@@ -146,8 +146,8 @@ def _make(x: Any, dtype: Any, device: Any) -> Any:
     if hasattr(x, "__iter__") and hasattr(x, "__len__"):
         return _of_numpy(np.asarray(x), dtype, device)
     raise TypeError(
-        f"Unexpected input type for array: {type(x)}; numpy.array takes arrays, numbers "
-        "and nested sequences of them"
+        f"Unexpected input type for array: {type(x)}; numpy.array takes arrays, "
+        "numbers and nested sequences of them"
     )
 
 
@@ -677,7 +677,7 @@ def _linspace_traced(
         elementwise.mul(low_w, elementwise.sub(one, w)), elementwise.mul(high_w, w)
     )
     axis = sizes_.canonicalize_axis(axis, rank + 1, "numpy.linspace")
-    order = [i for i in range(1, rank + 1)]
+    order = list(range(1, rank + 1))
     order.insert(axis, 0)
     out = shaping.transpose(out, order)
     if dtypes.kind(kind) in "iu":

@@ -1,9 +1,9 @@
 """Indexing: what stands between brackets, as a plan, and reading by it.
 
 An index is parsed once to a `Plan`, which is hashable, and a list of the numbers and
-arrays in it, which are operands. Reading and writing by the same plan with other numbers
-is then the same program, so that `x[i]` in a loop compiles once. Reading small parts of
-a ready array on the CPU needs no program at all.
+arrays in it, which are operands. Reading and writing by the same plan with other
+numbers is then the same program, so that `x[i]` in a loop compiles once. Reading small
+parts of a ready array on the CPU needs no program at all.
 """
 
 from __future__ import annotations

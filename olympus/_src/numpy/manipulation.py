@@ -106,7 +106,7 @@ def new_shape(x: Any, shape: Any, where: str = "") -> tuple[int, ...]:
 def _reshape_error(aval: Any, wanted: tuple[int, ...]) -> TypeError:
     return TypeError(
         f"cannot reshape array of shape {aval.shape} (size {aval.size}) into shape "
-        f"{wanted} (size {math.prod(wanted)}); numpy.reshape keeps the number of elements"
+        f"{wanted} (size {math.prod(wanted)}); numpy.reshape keeps their number"
     )
 
 
@@ -238,8 +238,8 @@ def squeeze(a: Any, axis: Any = None) -> Any:
         if any(sizes[i] != 1 for i in axes):
             raise ValueError(
                 "cannot select an axis to squeeze out which has size not equal to one, "
-                f"got shape={sizes} and dimensions={axes}; numpy.squeeze removes axes of "
-                "size 1 only"
+                f"got shape={sizes} and dimensions={axes}; numpy.squeeze removes axes "
+                "of size 1 only"
             )
     return _squeeze(a, axes=axes) if axes else as_is(a)
 
@@ -606,8 +606,9 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
     )
     if not fits:
         raise ValueError(
-            f"Incompatible shapes for broadcasting: {own} and requested shape {wanted}; "
-            "numpy.broadcast_to repeats axes of size 1 and adds axes in front"
+            f"Incompatible shapes for broadcasting: {own} and requested shape "
+            f"{wanted}; numpy.broadcast_to repeats axes of size 1 and adds axes in "
+            "front"
         )
     return _broadcast_to(array, shape=wanted)
 

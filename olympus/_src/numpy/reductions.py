@@ -140,8 +140,8 @@ def _masked(name: str, x: Any, where: Any, initial: Any, identity: Any) -> Any:
     mask = logic.truth(where)
     if identity is None and initial is None:
         raise ValueError(
-            f"numpy.{name}: reduction operation {name} does not have an identity, so to "
-            "use a where mask one has to specify 'initial'"
+            f"numpy.{name}: reduction operation {name} does not have an identity, so "
+            "to use a where mask one has to specify 'initial'"
         )
     dtype = aval_of(x).dtype
     rest = identity(dtype) if identity is not None else initial
@@ -687,8 +687,8 @@ def _var(
         kind = dtypes.check_user_dtype(dtype, "var")
         if dtypes.kind(kind) != "c" and dtypes.kind(own) == "c":
             raise ValueError(
-                f"numpy.var: dtype must be complex for complex arrays, got {kind}; take "
-                "the real part first"
+                f"numpy.var: dtype must be complex for complex arrays, got {kind}; "
+                "take the real part first"
             )
         working = dtypes.lattice_result((own, False), (kind, False))[0]
         kind = dtypes.real_dtype(kind)

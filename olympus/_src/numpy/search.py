@@ -26,8 +26,9 @@ def concrete(name: str, x: Any, cure: str) -> np.ndarray:
     if isinstance(x, trace.Tracer):
         raise x.refusal(
             errors.ConcretizationTypeError,
-            f"numpy.{name}: the size of the result depends on values that are not known "
-            f"while tracing, got a traced value of type {x.aval.short()}; {cure}.",
+            f"numpy.{name}: the size of the result depends on values that are not "
+            "known while tracing, got a traced value of type "
+            f"{x.aval.short()}; {cure}.",
         )
     return np.asarray(x)
 
@@ -71,8 +72,8 @@ def _nonzero_sized(a: Any, size: int, fill_value: Any) -> tuple[Any, ...]:
     )
     if len(fills) != rank:
         raise ValueError(
-            f"numpy.nonzero: fill_value must give a number for each of the {rank} axes, "
-            f"got {len(fills)}"
+            f"numpy.nonzero: fill_value must give a number for each of the {rank} "
+            f"axes, got {len(fills)}"
         )
     fills = [0 if f is None else f for f in fills]
     return tuple(_nonzero_program(a, *fills, size=size))
@@ -226,7 +227,8 @@ def compress(
     check_arraylike("compress", condition, a)
     if aval_of(condition).ndim != 1:
         raise ValueError(
-            f"numpy.compress: condition must have one axis, got {aval_of(condition).short()}"
+            "numpy.compress: condition must have one axis, got "
+            f"{aval_of(condition).short()}"
         )
     x = evaluate_or_traced(a)
     if axis is None:
@@ -264,8 +266,8 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise ValueError(
-            f"{side!r} is an invalid value for keyword 'side'; numpy.searchsorted takes "
-            "'left' and 'right'"
+            f"{side!r} is an invalid value for keyword 'side'; numpy.searchsorted "
+            "takes 'left' and 'right'"
         )
     if method not in ("scan", "scan_unrolled", "sort", "compare_all"):
         raise ValueError(

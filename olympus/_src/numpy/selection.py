@@ -64,8 +64,8 @@ def where(
     check_arraylike("where", condition, x, y)
     if size is not None or fill_value is not None:
         raise ValueError(
-            "numpy.where: size and fill_value belong to the call with one argument, got "
-            "them with three"
+            "numpy.where: size and fill_value belong to the call with one argument, "
+            "got them with three"
         )
     return _where(condition, x, y)
 
@@ -85,8 +85,8 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """
     if len(condlist) != len(choicelist) or not len(condlist):
         raise ValueError(
-            "numpy.select: condlist must have as many entries as choicelist and at least "
-            f"one, got {len(condlist)} and {len(choicelist)}"
+            "numpy.select: condlist must have as many entries as choicelist and at "
+            f"least one, got {len(condlist)} and {len(choicelist)}"
         )
     check_arraylike("select", *condlist, *choicelist, default)
     return _select(*condlist, *choicelist, default, count=len(condlist))

@@ -182,8 +182,8 @@ def put_along_axis(
     """
     if inplace:
         raise ValueError(
-            "numpy.put_along_axis: inplace must be False, since arrays are never changed "
-            "in place; use the returned array"
+            "numpy.put_along_axis: inplace must be False, since arrays are never "
+            "changed in place; use the returned array"
         )
     check_arraylike("put_along_axis", arr, indices, values)
     x = _as_array(arr)
@@ -253,8 +253,8 @@ def ravel_multi_index(
     check_arraylike("ravel_multi_index", *multi_index)
     if len(multi_index) != len(sizes):
         raise ValueError(
-            f"numpy.ravel_multi_index: expected an index for each of {len(sizes)} axes, "
-            f"got {len(multi_index)}"
+            f"numpy.ravel_multi_index: expected an index for each of {len(sizes)} "
+            f"axes, got {len(multi_index)}"
         )
     if mode == "raise":
         for i, size in zip(multi_index, sizes, strict=True):
@@ -357,7 +357,8 @@ def meshgrid(
         raise ValueError("numpy.meshgrid: copy must be True; arrays have no views")
     if indexing not in ("xy", "ij"):
         raise ValueError(
-            f"Valid values for indexing are 'xy' and 'ij', got {indexing}; numpy.meshgrid"
+            f"Valid values for indexing are 'xy' and 'ij', got {indexing}; "
+            "numpy.meshgrid"
         )
     if any(aval_of(x).ndim > 1 for x in xi):
         raise ValueError("Arguments to numpy.meshgrid must be 1D")

@@ -142,7 +142,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     """
     found = dtypes.as_dtype(dtype)
     options = kind if isinstance(kind, tuple) else (kind,)
-    return any([_is_of(found, option) for option in options])
+    return any(_is_of(found, option) for option in options)
 
 
 def _is_of(dtype: Any, kind: Any) -> bool:
@@ -152,7 +152,7 @@ def _is_of(dtype: Any, kind: Any) -> bool:
         raise ValueError(
             f"Unrecognized kind {kind!r}; numpy.isdtype takes {', '.join(_KINDS)}"
         )
-    if isinstance(kind, np.dtype) or isinstance(kind, type):
+    if isinstance(kind, (np.dtype, type)):
         return dtype == dtypes.as_dtype(kind)
     raise TypeError(f"numpy.isdtype: kind must be a dtype or a name, got {kind!r}")
 

@@ -72,8 +72,8 @@ class ufunc:
 
     def _lacks(self, what: str) -> NotImplementedError:
         return NotImplementedError(
-            f"numpy.{self.__name__}.{what} is not written; call lax.reduce or a loop of "
-            "lax.scan over the function"
+            f"numpy.{self.__name__}.{what} is not written; call lax.reduce or a loop "
+            "of lax.scan over the function"
         )
 
     def reduce(
