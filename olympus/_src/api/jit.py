@@ -87,7 +87,7 @@ class Entry:
 
 def _caller(out_tree: Any, compiled: evaluate.CompiledProgram) -> Any:
     """Runs a program on buffers; its results in the function's own structure."""
-    if tree.treedef_is_leaf(out_tree):
+    if tree.is_one_leaf(out_tree):
         return compiled.run_one
     run, unflatten = compiled.run, out_tree.unflatten
     return lambda buffers: unflatten(run(buffers))
@@ -209,7 +209,8 @@ class JitFunction:
                 try:
                     return entry.call(buffers)
                 except Exception as error:
-                    raise _explained(error, entry, args) from None
+                    _explain_deleted(error, entry, args)
+                    raise
         try:
             if self._plain and current.trace is _eval:
                 return self._call_tree(args, kwargs)
@@ -247,7 +248,8 @@ class JitFunction:
         try:
             return entry.call(buffers)
         except Exception as error:
-            raise _explained(error, entry, leaves) from None
+            _explain_deleted(error, entry, leaves)
+            raise
 
     def _dispatch(self, args: Any, kwargs: Any) -> Any:
         if config.jit_disabled():
@@ -275,7 +277,8 @@ class JitFunction:
         try:
             return entry.call(buffers)
         except Exception as error:
-            raise _explained(error, entry, call.leaves) from None
+            _explain_deleted(error, entry, call.leaves)
+            raise
 
     def _compile_entry(self, call: signatures.Call, key: Any, device: Any) -> Entry:
         state = self._own_state()
@@ -536,15 +539,14 @@ def _log_compile(traced: Traced, lowered: Any, compiled: Any) -> None:
         )
 
 
-def _explained(error: Exception, entry: Entry, args: Sequence[Any]) -> Exception:
-    """The error of an execution; names arguments that were deleted or donated."""
+def _explain_deleted(error: Exception, entry: Entry, args: Sequence[Any]) -> None:
+    """Raises an error of its own where an argument was deleted or donated."""
     for i, x in enumerate(args):
         if type(x) is ArrayImpl and x.is_deleted():
-            return RuntimeError(
+            raise RuntimeError(
                 f"{entry.name}: argument {i} of type {x.aval.short()} has been deleted "
                 "or donated to an earlier call; keep a copy, or do not donate it"
-            )
-    return error
+            ) from None
 
 
 def jit(

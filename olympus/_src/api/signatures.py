@@ -366,7 +366,7 @@ def _bad_argument(x: Any, call: Call, i: int) -> TypeError:
 
 def result_paths(result: Any, structure: Any) -> list[str]:
     """A path for each output, as in `result[0]['w']`."""
-    if tree.treedef_is_leaf(structure):
+    if tree.is_one_leaf(structure):
         return ["result"]
     pairs = tree.tree_flatten_with_path(result)[0]
     return [f"result{tree.keystr(path)}" for path, _ in pairs]

@@ -342,7 +342,7 @@ def _python_loop(cond_fun: Any, body_fun: Any, value: Any) -> Any:
 
 
 def _check_condition(test: programs.Body) -> None:
-    fine = tree.treedef_is_leaf(test.out_tree)
+    fine = tree.is_one_leaf(test.out_tree)
     if fine and test.out_avals[0].strip_weak_type() is ShapedArray((), BOOL):
         return
     got = test.out_avals[0].short() if fine else f"the structure {test.out_tree}"

@@ -276,6 +276,11 @@ def treedef_is_leaf(treedef: Any) -> bool:
     return treedef.num_nodes == 1
 
 
+def is_one_leaf(treedef: Any) -> bool:
+    """Whether a structure is a leaf; a node without children, such as None, is not."""
+    return treedef.num_nodes == 1 and treedef.num_leaves == 1
+
+
 def treedef_tuple(treedefs: Iterable[Any]) -> Any:
     """The structure of a tuple whose elements have these structures.
 
