@@ -32,7 +32,8 @@ class Effect:
     def __repr__(self) -> str:
         return type(self).__name__
 
-    __str__ = __repr__
+    def __str__(self) -> str:
+        return repr(self)
 
 
 Effects = frozenset

@@ -319,12 +319,14 @@ class CompiledProgram:
             buffers = self._const_buffers + buffers
         if not self._effects:
             return self.executable.execute(buffers)
+        # The lock is not held while the program runs: its callbacks may run programs of
+        # ordered effects themselves, on other threads.
         with effect_tokens.lock:
             tokens = [effect_tokens.of(e)._buffer for e in self._effects]
-            outs = self.executable.execute([*buffers, *tokens])
-            n = len(outs) - len(tokens)
-            for effect, token in zip(self._effects, outs[n:], strict=True):
-                effect_tokens.last[effect] = token
+        outs = self.executable.execute([*buffers, *tokens])
+        n = len(outs) - len(tokens)
+        with effect_tokens.lock:
+            effect_tokens.last.update(zip(self._effects, outs[n:], strict=True))
         return outs[:n]
 
     def _checking_numbers(self, run: Any) -> Any:
@@ -401,23 +403,26 @@ def effects_barrier() -> None:
 
 def _load(lowered: LoweredProgram, options: tuple[tuple[str, Any], ...]) -> Any:
     """Compiles, or finds the same text compiled for the same device before."""
-    key: Any = None
-    if not lowered.callbacks:
-        key = (lowered.text, lowered.device.id, lowered.platform, options)
-        loaded = _loaded.get(key)
-        if loaded is not None:
-            return loaded
-    loaded = executable.compile(
+    known = _loaded_with_callbacks if lowered.callbacks else _loaded
+    key = (
         lowered.text,
-        options=options,
-        devices=[lowered.device],
-        host_callbacks=lowered.callbacks,
+        lowered.device.id,
+        lowered.platform,
+        options,
+        *lowered.callbacks,
     )
-    if key is not None:
-        _loaded[key] = loaded
+    loaded = known.get(key)
+    if loaded is None:
+        loaded = known[key] = executable.compile(
+            lowered.text,
+            options=options,
+            devices=[lowered.device],
+            host_callbacks=lowered.callbacks,
+        )
     return loaded
 
 
+_loaded_with_callbacks = caching.Bounded(128, "executables that call Python")
 _loaded = caching.Bounded(4096, "executables by text")
 
 # Eager operations on little data spend their first call compiling and all others being
