@@ -36,6 +36,11 @@ from olympus._src.api.placement import (
 from olympus._src.api.placement import process_count as process_count
 from olympus._src.api.placement import process_index as process_index
 from olympus._src.api.placement import process_indices as process_indices
+from olympus._src.api.scopes import (
+    ensure_compile_time_eval as ensure_compile_time_eval,
+)
+from olympus._src.api.scopes import named_call as named_call
+from olympus._src.api.scopes import named_scope as named_scope
 from olympus._src.api.shapes import ShapeDtypeStruct as ShapeDtypeStruct
 from olympus._src.api.shapes import typeof as typeof
 from olympus._src.api.staging import eval_shape as eval_shape
@@ -129,6 +134,7 @@ from olympus._src.foundation.config import (
 )
 
 # Gives arrays and traced values their operators and methods.
+from olympus._src.higher_order.host_calls import pure_callback as pure_callback
 from olympus._src.numpy import methods as _methods  # noqa: F401
 
 __version__ = "0.1.0"

@@ -1,0 +1,279 @@
+"""User functions as functions of flat NumPy arrays, and the operation that calls them.
+
+Leaves of the arguments that are no arrays, such as strings, stay on the host: the
+program carries only the arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src import tree
+from olympus._src.core import avals as avals_
+from olympus._src.core import dtypes, trace
+from olympus._src.foundation import caching, source
+from olympus._src.interpreters import evaluate
+from olympus._src.lowering import types
+from olympus._src.runtime import callback as runtime
+from olympus._src.runtime import client, placement, versions
+
+OlympusRuntimeError = versions.XlaRuntimeError
+
+
+class HostFunction:
+    """A user's function with flat array arguments and flat results.
+
+    Two are equal, and programs that call them are shared, where they call equal
+    functions in the same way.
+
+    Args:
+      fun: the user's function; it is given arrays.
+      what: the public function it was given to.
+      static: for each leaf of the arguments a one-tuple of its value, or None for an
+        array.
+      in_tree: the structure of `(args, kwargs)`.
+      out_tree: the structure of the result; None where it is ignored.
+      out_avals: types of the results.
+    """
+
+    __slots__ = ("fun", "in_tree", "out_avals", "out_tree", "static", "what")
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        what: str,
+        static: tuple[Any, ...],
+        in_tree: Any,
+        out_tree: Any = None,
+        out_avals: tuple[Any, ...] = (),
+    ) -> None:
+        self.fun = fun
+        self.what = what
+        self.static = static
+        self.in_tree = in_tree
+        self.out_tree = out_tree
+        self.out_avals = out_avals
+
+    def __call__(self, *arrays: Any) -> Sequence[Any]:
+        given = map(as_host_array, arrays)
+        leaves = [next(given) if s is None else s[0] for s in self.static]
+        args, kwargs = self.in_tree.unflatten(leaves)
+        out = self.fun(*args, **kwargs)
+        return () if self.out_tree is None else self._results(out)
+
+    def with_results(self, out_avals: Sequence[Any]) -> HostFunction:
+        """The same function, whose results have other types."""
+        return HostFunction(
+            self.fun,
+            self.what,
+            self.static,
+            self.in_tree,
+            self.out_tree,
+            tuple(out_avals),
+        )
+
+    def _results(self, out: Any) -> list[np.ndarray]:
+        leaves, structure = tree.tree_flatten(out)
+        if structure != self.out_tree:
+            raise TypeError(
+                f"{self.what}: {_described(self.fun)} must return the structure "
+                f"{self.out_tree}, got {structure}; return what "
+                "result_shape_dtypes says"
+            )
+        return [
+            self._result(x, aval)
+            for x, aval in zip(leaves, self.out_avals, strict=True)
+        ]
+
+    def _result(self, x: Any, aval: Any) -> np.ndarray:
+        found = np.asarray(x)
+        fits = found.dtype == aval.dtype or dtypes.is_python_scalar(x)
+        if not fits and dtypes.is_supported(found.dtype):
+            fits = dtypes.canonicalize_dtype(found.dtype) == aval.dtype
+        if found.shape != aval.shape or not fits:
+            raise TypeError(
+                f"{self.what}: {_described(self.fun)} must return {aval.short()}, got "
+                f"{found.dtype}{list(found.shape)}; convert the result, or declare its "
+                "type in result_shape_dtypes"
+            )
+        return np.ascontiguousarray(found, aval.dtype).reshape(aval.shape)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is HostFunction
+            and self.what == other.what
+            and self.in_tree == other.in_tree
+            and self.out_tree == other.out_tree
+            and self.out_avals == other.out_avals
+            and all(map(_same_static, self.static, other.static))
+            and bool(self.fun == other.fun)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.fun, self.what, self.in_tree))
+
+    def __repr__(self) -> str:
+        named = hasattr(self.fun, "__name__") or source.function_code(self.fun) is None
+        return (
+            f"<host function {source.function_name(self.fun) if named else self.fun}>"
+        )
+
+
+def _same_static(x: Any, y: Any) -> bool:
+    """Whether two leaves are the same; only simple values are compared by ==, since
+    that of others may answer anything.
+    """
+    if x is None or y is None:
+        return x is y
+    x, y = x[0], y[0]
+    return x is y or (type(x) is type(y) and type(x) in _SIMPLE and x == y)
+
+
+_SIMPLE = frozenset((str, bytes, int, float, bool))
+
+
+class MappedFunction:
+    """A function called for each element along a mapped axis, in order.
+
+    Args:
+      inner: the function of one element; its results are ignored.
+      dims: where each argument has the axis; None for no axis.
+      size: the size of the axis.
+    """
+
+    __slots__ = ("dims", "inner", "size")
+
+    def __init__(self, inner: Any, dims: tuple[int | None, ...], size: int) -> None:
+        self.inner = inner
+        self.dims = dims
+        self.size = size
+
+    def __call__(self, *arrays: Any) -> Sequence[Any]:
+        rows = [
+            np.asarray(x) if d is None else np.moveaxis(np.asarray(x), d, 0)
+            for x, d in zip(arrays, self.dims, strict=True)
+        ]
+        for i in range(self.size):
+            self.inner(
+                *[
+                    x if d is None else x[i]
+                    for x, d in zip(rows, self.dims, strict=True)
+                ]
+            )
+        return ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is MappedFunction and (
+            other.inner,
+            other.dims,
+            other.size,
+        ) == (self.inner, self.dims, self.size)
+
+    def __hash__(self) -> int:
+        return hash((self.inner, self.dims, self.size))
+
+    def __repr__(self) -> str:
+        return f"{self.inner!r} mapped {self.size} times"
+
+
+def as_host_array(x: Any) -> Any:
+    """An operand as the user's function gets it: an array on the CPU."""
+    if type(x) in trace.concrete_types():
+        return x
+    x = np.asarray(x)
+    aval = avals_.ShapedArray(x.shape, x.dtype)
+    return placement.put(x, aval, client.local_devices("cpu")[0])
+
+
+def split_arguments(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Any], tuple[Any, ...], Any]:
+    """The arrays among arguments, the other leaves, and the structure of all."""
+    leaves, structure = tree.tree_flatten((args, kwargs))
+    arrays = [avals_.is_array_like(x) for x in leaves]
+    static = tuple([None if a else (x,) for x, a in zip(leaves, arrays, strict=True)])
+    return [x for x, a in zip(leaves, arrays, strict=True) if a], static, structure
+
+
+def run_here(host: Any, args: Sequence[Any]) -> Sequence[Any]:
+    """Calls a host function at once, where nothing is traced."""
+    return host(*[evaluate.as_array(x) for x in args])
+
+
+def _described(fun: Any) -> str:
+    place = source.function_location(fun)
+    name = source.function_name(fun)
+    return name if place.startswith("<no") else f"{name} at {place}"
+
+
+# -- lowering --------------------------------------------------------------------------
+
+
+def lower_call(
+    ctx: Any, operands: Sequence[str], host: Any, effects: Sequence[Any] = ()
+) -> list[str]:
+    """Writes the custom call that reaches a host function.
+
+    Args:
+      ctx: of the lowering rule.
+      operands: names of the arguments.
+      host: takes and returns flat arrays.
+      effects: effects of the call; it keeps its place among others of an ordered one.
+    """
+    ordered = [e for e in effects if e.ordered]
+    for aval in (*ctx.avals_in, *ctx.avals_out):
+        if dtypes.is_extended(aval.dtype):
+            raise NotImplementedError(
+                f"callback: arrays must be of numbers, got {aval.short()}; pass the "
+                "words of keys, as random.key_data gives them"
+            )
+    results = tuple([(a.shape, a.dtype) for a in ctx.avals_out])
+    index = len(ctx.module.callbacks)
+    ctx.module.callbacks.append(_wrapped(host, results, len(ordered)))
+    token = types.token_type()
+    names = ctx.block.op(
+        "stablehlo.custom_call",
+        [*[ctx.block.tokens[e] for e in ordered], *operands],
+        [token] * len(ordered) + ctx.avals_in,
+        [token] * len(ordered) + ctx.avals_out,
+        f'call_target_name = "{runtime.target(ctx.platform)}", '
+        f"{_layouts(ctx, len(ordered))}, "
+        f"{runtime.attributes(index, has_side_effect=bool(effects))}",
+    )
+    ctx.block.tokens.update(zip(ordered, names, strict=False))
+    return names[len(ordered) :]
+
+
+def _layouts(ctx: Any, tokens: int) -> str:
+    """Rows first for each operand and result, as NumPy has them."""
+    empty = ["dense<> : tensor<0xindex>"] * tokens
+    operands = ", ".join(empty + [_layout(a) for a in ctx.avals_in])
+    results = ", ".join(empty + [_layout(a) for a in ctx.avals_out])
+    return f"operand_layouts = [{operands}], result_layouts = [{results}]"
+
+
+def _layout(aval: Any) -> str:
+    if not aval.ndim:
+        return "dense<> : tensor<0xindex>"
+    order = ", ".join(map(str, range(aval.ndim - 1, -1, -1)))
+    return f"dense<[{order}]> : tensor<{aval.ndim}xindex>"
+
+
+_wraps = caching.Bounded(512, "functions that programs call")
+
+
+def _wrapped(host: Any, results: Any, tokens: int) -> Any:
+    """The function to compile with, one for equal host functions: programs of equal
+    text that call the same functions share their executable.
+    """
+    key = (host, results, tokens)
+    try:
+        found = _wraps.get(key)
+    except TypeError:  # what the user gave has no hash
+        return runtime.wrap(host, results, tokens=tokens)
+    if found is None:
+        found = _wraps[key] = runtime.wrap(host, results, tokens=tokens)
+    return found

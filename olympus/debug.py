@@ -1,0 +1,7 @@
+"""Looking into programs while they run: prints, callbacks, breakpoints."""
+
+from olympus._src.api.debug import breakpoint
+from olympus._src.higher_order.debugging import debug_callback as callback
+from olympus._src.higher_order.debugging import debug_print as print
+
+__all__ = ["breakpoint", "callback", "print"]
