@@ -297,6 +297,8 @@ class JitFunction:
                     compiled.duration_s,
                 )
             entry = Entry(traced, compiled)
+            if len(state.entries) >= evaluate.MAX_PROGRAMS:
+                state.clear()
             state.entries[key] = entry
             return entry
 

@@ -319,14 +319,12 @@ class CompiledProgram:
             buffers = self._const_buffers + buffers
         if not self._effects:
             return self.executable.execute(buffers)
-        # The lock is not held while the program runs: its callbacks may run programs of
-        # ordered effects themselves, on other threads.
-        with effect_tokens.lock:
-            tokens = [effect_tokens.of(e)._buffer for e in self._effects]
+        # No lock is held while it runs: a callback may start such a program itself, in
+        # another thread. Programs of one thread are ordered by the tokens they pass on.
+        tokens = effect_tokens.take(self._effects)
         outs = self.executable.execute([*buffers, *tokens])
         n = len(outs) - len(tokens)
-        with effect_tokens.lock:
-            effect_tokens.last.update(zip(self._effects, outs[n:], strict=True))
+        effect_tokens.put(self._effects, outs[n:])
         return outs[:n]
 
     def _checking_numbers(self, run: Any) -> Any:
@@ -379,14 +377,28 @@ class _EffectTokens:
     """The empty array that the last program of each ordered effect returned."""
 
     def __init__(self) -> None:
-        self.lock = caching.lock()
-        self.last: dict[Any, ArrayImpl] = {}
+        self._lock = caching.lock()
+        self._last: dict[Any, ArrayImpl] = {}
 
-    def of(self, effect: Any) -> ArrayImpl:
-        found = self.last.get(effect)
-        if found is None:
-            found = placement.put(np.zeros((0,), np.bool_), _TOKEN_AVAL)
-        return found
+    def take(self, effects: Sequence[Any]) -> list[Any]:
+        """The buffers to wait for before a program of these effects runs."""
+        with self._lock:
+            found = [self._last.get(e) for e in effects]
+        empty = np.zeros((0,), np.bool_)
+        return [
+            (placement.put(empty, _TOKEN_AVAL) if x is None else x)._buffer
+            for x in found
+        ]
+
+    def put(self, effects: Sequence[Any], tokens: Sequence[ArrayImpl]) -> None:
+        """Notes that a program of these effects was started."""
+        with self._lock:
+            self._last.update(zip(effects, tokens, strict=True))
+
+    def pending(self) -> list[ArrayImpl]:
+        """What to wait for until all have happened."""
+        with self._lock:
+            return list(self._last.values())
 
 
 effect_tokens = _EffectTokens()
@@ -394,9 +406,7 @@ effect_tokens = _EffectTokens()
 
 def effects_barrier() -> None:
     """Waits until the effects of all programs that were started have happened."""
-    with effect_tokens.lock:
-        pending = list(effect_tokens.last.values())
-    for token in pending:
+    for token in effect_tokens.pending():
         token.block_until_ready()
     executable.wait_for_side_effects()
 
@@ -507,10 +517,20 @@ def _program_for(
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
     compiled = compile_eager(lower(program, consts, name=p.name, device=device))
     if key is not None:
+        make_room(_programs)
         _programs[by_device] = compiled
         if not client.several_devices():
             _programs[key] = compiled
     return compiled
+
+
+MAX_PROGRAMS = 4096
+
+
+def make_room(programs: dict[Any, Any]) -> None:
+    """Empties a table of programs that is full; they are in the cache by text still."""
+    if len(programs) >= MAX_PROGRAMS:
+        programs.clear()
 
 
 def common_device(args: Sequence[Any]) -> Any:
@@ -580,6 +600,7 @@ def fuse(fun: Callable[..., Any]) -> Callable[..., Any]:
             if config.jit_disabled() or client.several_devices():
                 return fun(*args, **static)
             found = _fuse_program(fun, name, key[1 : len(args) + 1], static)
+            make_room(programs)
             programs[tuple(key)] = found
         return found(buffers)
 
