@@ -10,9 +10,9 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.lax import families, pieces
-from olympus._src.lax.arithmetic import add, div, mul, neg, sign
+from olympus._src.lax.arithmetic import add, div, mul, neg
 from olympus._src.lax.choice import select_n
-from olympus._src.lax.comparison import eq
+from olympus._src.lax.comparison import eq, ge
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
@@ -35,7 +35,8 @@ def _abs_lower(ctx: Any, x: str) -> str:
 
 def _abs_derivative(t: Any, out: Any, x: Any) -> Any:
     if not dtypes.issubdtype(avals.aval_of(x).dtype, np.complexfloating):
-        return mul(t, sign(x))
+        # By the field's convention the derivative at 0 is 1.
+        return select_n(ge(x, pieces.scalar_like(x, 0)), neg(t), t)
     zero, one = pieces.scalar_like(out, 0), pieces.scalar_like(out, 1)
     safe = select_n(eq(out, zero), out, one)
     product = add(mul(real(x), real(t)), mul(imag(x), imag(t)))

@@ -10,8 +10,18 @@ import numpy as np
 
 from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
-from olympus._src.lax import families
-from olympus._src.lax.elementwise import add, exp, mul, neg, square
+from olympus._src.lax import elementwise, families
+from olympus._src.lax.elementwise import (
+    abs_,
+    add,
+    exp,
+    log1p,
+    max_,
+    mul,
+    neg,
+    square,
+    sub,
+)
 from olympus._src.lowering import types
 
 _FILE = "lax/special.py"
@@ -138,6 +148,42 @@ def _zeta_slope(s: Any, q: Any) -> Any:
     return mul(neg(s), zeta(add(s, _number(s, 1)), q))
 
 
+# -- sums of exponentials --------------------------------------------------------------
+
+
+def _logaddexp(x: Any, y: Any) -> Any:
+    high = max_(x, y)
+    gap = sub(x, y)
+    # Equal infinities have no difference, and NaN none with anything; x + y is right.
+    apart = elementwise.ne(gap, gap)
+    tail = log1p(exp(neg(abs_(gap))))
+    return elementwise.select(apart, add(x, y), add(high, tail))
+
+
+def _weight(t: Any, out: Any, x: Any) -> Any:
+    """The derivative of `logaddexp` by x: exp(x - out), which has no kink at x = y."""
+    infinite = _number(x, math.inf)
+    inside, total = (
+        elementwise.select(elementwise.eq(v, infinite), families.full_like(v, 0), v)
+        for v in (x, out)
+    )
+    return mul(t, exp(sub(inside, total)))
+
+
+logaddexp_p = families.elementwise(
+    "logaddexp",
+    accepts=families.FLOAT,
+    decompose=_logaddexp,
+    derivatives=(
+        lambda t, out, x, y: _weight(t, out, x),
+        lambda t, out, x, y: _weight(t, out, y),
+    ),
+    reference=np.logaddexp,
+    file=_FILE,
+)
+logaddexp_p.lower = None
+
+
 # -- functions -------------------------------------------------------------------------
 
 
@@ -218,3 +264,13 @@ def zeta(x: Any, q: Any) -> Any:
     Source: `chlo.zeta`.
     """
     return zeta_p.bind(x, q)
+
+
+def logaddexp(x: Any, y: Any) -> Any:
+    """`log(exp(x) + exp(y))` without overflow.
+
+    Args:
+      x: array of floats.
+      y: array of floats, of x's shape and dtype; scalars may stand beside arrays.
+    """
+    return logaddexp_p.bind(x, y)

@@ -8,6 +8,7 @@ from typing import Any
 
 from olympus._src.core import dtypes
 from olympus._src.lax import elementwise as lax
+from olympus._src.lax import special
 from olympus._src.numpy import promotion
 from olympus._src.numpy.promotion import aval_of, program
 
@@ -135,6 +136,8 @@ def _log_sum(name: str, exponential: Any, logarithm: Any, scale: float) -> Any:
         high = lax.max_(lax.real(x), lax.real(y)) if _complex(x) else lax.max_(x, y)
         if _complex(x):
             return _complex_log_sum(x, y, high, exponential, scale)
+        if scale == 1.0:
+            return special.logaddexp(x, y)
         gap = lax.sub(x, y)
         # Equal infinities have no difference; their sum is themselves.
         apart = lax.ne(gap, gap)

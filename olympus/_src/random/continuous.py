@@ -114,6 +114,13 @@ def truncated_normal(
 def _truncated_normal(
     key: Any, lower: Any, upper: Any, *, shape: Any, dtype: Any
 ) -> Any:
+    return draw_truncated_normal(key, lower, upper, shape, dtype)
+
+
+def draw_truncated_normal(
+    key: Any, lower: Any, upper: Any, shape: Any, dtype: Any
+) -> Any:
+    """Normal numbers between two bounds."""
     lower, upper = (spread(as_dtype(x, dtype), shape) for x in (lower, upper))
     root = number(math.sqrt(2), dtype)
     low, high = (special.erf(ew.div(x, root)) for x in (lower, upper))

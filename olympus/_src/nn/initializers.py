@@ -1,0 +1,400 @@
+"""Initializers: functions that make the first weights of a layer.
+
+Each maker here returns a function of a key, a shape and a dtype.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from olympus._src.core import avals, dtypes
+from olympus._src.interpreters import evaluate
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import sizes
+from olympus._src.numpy import creation
+from olympus._src.random import keys
+from olympus._src.random.arguments import number, refuse_sharding
+from olympus._src.random.continuous import draw_normal, draw_truncated_normal
+from olympus._src.random.uniform import draw_uniform, split_in
+
+
+@runtime_checkable
+class Initializer(Protocol):
+    """A function that makes weights of a shape."""
+
+    def __call__(
+        self, key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None
+    ) -> Any:
+        """Weights [*shape] of a dtype, drawn with a key."""
+        raise NotImplementedError
+
+
+def _initializer(name: str, dtype: Any, draw: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that a maker returns.
+
+    `draw(key, shape, dtype)` is given a typed key and checked arguments.
+    """
+
+    def init(key: Any, shape: Any, dtype: Any = dtype, out_sharding: Any = None) -> Any:
+        full_name = f"initializers.{name}"
+        refuse_sharding(full_name, out_sharding)
+        key = keys.single_key(full_name, key)
+        shape = sizes.canonicalize_shape(shape, f"nn.{full_name}")
+        return draw(key, shape, _weights_dtype(name, dtype))
+
+    init.__name__ = init.__qualname__ = f"{name}_init"
+    return init
+
+
+def _weights_dtype(name: str, dtype: Any, kinds: str = "fc") -> Any:
+    given = dtypes.check_user_dtype(float if dtype is None else dtype, name)
+    if dtypes.kind(given) not in kinds:
+        what = "floating or complex" if "c" in kinds else "floating"
+        raise ValueError(
+            f"nn.initializers.{name}: dtype must be {what}, got {given}; convert the "
+            "weights afterwards"
+        )
+    return given
+
+
+# -- constants -------------------------------------------------------------------------
+
+
+def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+    """Weights that are all 0.
+
+    Args:
+      key: not used.
+      shape: shape of the weights.
+      dtype: default the default float.
+      out_sharding: None.
+
+    Returns:
+      An array [*shape].
+
+    Example:
+      >>> from olympus import nn, random
+      >>> nn.initializers.zeros(random.key(0), (2,))
+      Array([0., 0.], dtype=float32)
+    """
+    refuse_sharding("initializers.zeros", out_sharding)
+    return creation.zeros(shape, float if dtype is None else dtype)
+
+
+def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+    """Weights that are all 1.
+
+    Args:
+      key: not used.
+      shape: shape of the weights.
+      dtype: default the default float.
+      out_sharding: None.
+
+    Returns:
+      An array [*shape].
+    """
+    refuse_sharding("initializers.ones", out_sharding)
+    return creation.ones(shape, float if dtype is None else dtype)
+
+
+def constant(value: Any, dtype: Any = None) -> Callable[..., Any]:
+    """Weights that all have one value.
+
+    Args:
+      value: number, or array that broadcasts to the shape.
+      dtype: default dtype of the weights.
+
+    Returns:
+      An initializer.
+    """
+
+    def init(key: Any, shape: Any, dtype: Any = dtype, out_sharding: Any = None) -> Any:
+        refuse_sharding("initializers.constant", out_sharding)
+        wanted = dtypes.check_user_dtype(float if dtype is None else dtype, "constant")
+        return creation.full(shape, value, wanted)
+
+    return init
+
+
+# -- draws -----------------------------------------------------------------------------
+
+
+def uniform(scale: Any = 1e-2, dtype: Any = None) -> Callable[..., Any]:
+    """Weights that are uniform from 0 up to `scale`.
+
+    Args:
+      scale: upper bound.
+      dtype: default dtype of the weights.
+
+    Returns:
+      An initializer of floating weights.
+    """
+
+    def draw(key: Any, shape: Any, dtype: Any) -> Any:
+        _weights_dtype("uniform", dtype, "f")
+        return _scaled_uniform(key, scale, shape=shape, dtype=dtype)
+
+    return _initializer("uniform", dtype, draw)
+
+
+def normal(stddev: Any = 1e-2, dtype: Any = None) -> Callable[..., Any]:
+    """Weights that are normal with mean 0.
+
+    Args:
+      stddev: standard deviation.
+      dtype: default dtype of the weights.
+
+    Returns:
+      An initializer.
+
+    Example:
+      >>> from olympus import nn, random
+      >>> nn.initializers.normal(0.1)(random.key(0), (2, 3)).shape
+      (2, 3)
+    """
+
+    def draw(key: Any, shape: Any, dtype: Any) -> Any:
+        return _scaled_normal(key, stddev, shape=shape, dtype=dtype)
+
+    return _initializer("normal", dtype, draw)
+
+
+def truncated_normal(
+    stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, upper: Any = 2.0
+) -> Callable[..., Any]:
+    """Weights that are normal with mean 0, without the tails.
+
+    Args:
+      stddev: standard deviation of the whole distribution.
+      dtype: default dtype of the weights.
+      lower: lower bound, in standard deviations.
+      upper: upper bound, in standard deviations.
+
+    Returns:
+      An initializer of floating weights.
+    """
+
+    def draw(key: Any, shape: Any, dtype: Any) -> Any:
+        _weights_dtype("truncated_normal", dtype, "f")
+        return _scaled_cut_normal(key, stddev, lower, upper, shape=shape, dtype=dtype)
+
+    return _initializer("truncated_normal", dtype, draw)
+
+
+# -- draws as one program --------------------------------------------------------------
+
+
+def _times(x: Any, factor: Any) -> Any:
+    return lax.mul(x, lax.convert(factor, avals.aval_of(x).dtype))
+
+
+@evaluate.fuse
+def _scaled_normal(key: Any, factor: Any, *, shape: Any, dtype: Any) -> Any:
+    return _times(draw_normal(key, shape, dtype), factor)
+
+
+@evaluate.fuse
+def _scaled_uniform(key: Any, factor: Any, *, shape: Any, dtype: Any) -> Any:
+    return _times(draw_uniform(key, shape, dtype), factor)
+
+
+@evaluate.fuse
+def _scaled_cut_normal(
+    key: Any, factor: Any, lower: Any, upper: Any, *, shape: Any, dtype: Any
+) -> Any:
+    drawn = draw_truncated_normal(key, lower, upper, shape, dtype)
+    return _times(drawn, factor)
+
+
+def _complex_uniform(key: Any, shape: Any, dtype: Any) -> Any:
+    """Uniform in the disc of radius sqrt(2), where the variance is 1."""
+    square_key, angle_key = split_in(key, 2)
+    real = dtypes.real_dtype(dtype)
+    square = lax.mul(number(2, real), draw_uniform(square_key, shape, real))
+    return _polar(lax.sqrt(square), angle_key)
+
+
+def _complex_cut_normal(key: Any, shape: Any, dtype: Any) -> Any:
+    """Normal in the plane, of modulus up to 2."""
+    square_key, angle_key = split_in(key, 2)
+    real = dtypes.real_dtype(dtype)
+    covered = number(1 - math.exp(-4), real)
+    u = lax.mul(covered, draw_uniform(square_key, shape, real))
+    square = lax.neg(lax.log(lax.sub(number(1, real), u)))
+    return _polar(lax.sqrt(square), angle_key)
+
+
+def _polar(radius: Any, angle_key: Any) -> Any:
+    """Complex numbers of the given moduli and random angles."""
+    aval = avals.aval_of(radius)
+    turn = draw_uniform(angle_key, aval.shape, aval.dtype)
+    angle = lax.mul(number(2 * math.pi, aval.dtype), turn)
+    parts = lax.mul(radius, lax.cos(angle)), lax.mul(radius, lax.sin(angle))
+    return lax.complex_(*parts)
+
+
+# -- by the size of the layer ----------------------------------------------------------
+
+
+def _fans(
+    shape: Sequence[int], in_axis: Any, out_axis: Any, batch_axis: Any
+) -> tuple[float, float]:
+    """How many weights one output sums over, and how many one input feeds."""
+    rank = len(shape)
+    if rank <= 1:
+        raise ValueError(
+            "Can't compute input and output sizes of a "
+            f"{rank}-dimensional weights tensor. Must be at least 2D; got shape "
+            f"{tuple(shape)}, for vectors use initializers.normal"
+        )
+    axes = [_tuple(a, rank) for a in (in_axis, out_axis, batch_axis)]
+    n_in, n_out, n_batch = (math.prod([shape[i] for i in group]) for group in axes)
+    window = math.prod(shape) / max(n_in * n_out * n_batch, 1)
+    return n_in * window, n_out * window
+
+
+def _tuple(axes: Any, rank: int) -> tuple[int, ...]:
+    listed = axes if isinstance(axes, (tuple, list)) else (axes,)
+    return sizes.canonicalize_axes(tuple(listed), rank, "nn.initializers")
+
+
+_MODES = ("fan_in", "fan_out", "fan_avg", "fan_geo_avg")
+_DISTRIBUTIONS = ("truncated_normal", "normal", "uniform")
+
+
+def _divisor(mode: str, fan_in: float, fan_out: float) -> float:
+    if mode == "fan_in":
+        return fan_in
+    if mode == "fan_out":
+        return fan_out
+    if mode == "fan_avg":
+        return (fan_in + fan_out) / 2
+    return math.sqrt(fan_in * fan_out)
+
+
+def variance_scaling(
+    scale: Any,
+    mode: str,
+    distribution: str,
+    in_axis: Any = -2,
+    out_axis: Any = -1,
+    batch_axis: Any = (),
+    dtype: Any = None,
+) -> Callable[..., Any]:
+    """Weights whose variance is `scale` over the size of the layer.
+
+    Args:
+      scale: positive number.
+      mode: which size: 'fan_in' what an output sums over, 'fan_out' what an input
+        feeds, 'fan_avg' their mean, 'fan_geo_avg' their geometric mean.
+      distribution: 'truncated_normal' (within two standard deviations), 'normal' or
+        'uniform'.
+      in_axis: axis or axes of the inputs.
+      out_axis: axis or axes of the outputs.
+      batch_axis: axis or axes of independent layers side by side.
+      dtype: default dtype of the weights.
+
+    Returns:
+      An initializer.
+
+    Raises:
+      ValueError: the mode or distribution is unknown; when called, the shape has fewer
+        than two axes.
+    """
+    for what, value, known in (
+        ("mode", mode, _MODES),
+        ("distribution", distribution, _DISTRIBUTIONS),
+    ):
+        if value not in known:
+            raise ValueError(
+                f"nn.initializers.variance_scaling: invalid {what} {value!r}; choose "
+                f"one of {', '.join(map(repr, known))}"
+            )
+
+    def draw(key: Any, shape: Any, dtype: Any) -> Any:
+        fan_in, fan_out = _fans(shape, in_axis, out_axis, batch_axis)
+        size = _divisor(mode, fan_in, fan_out)
+        variance = scale / size if size else 0.0
+        return _of_variance(
+            key, variance, shape=shape, dtype=dtype, distribution=distribution
+        )
+
+    return _initializer("variance_scaling", dtype, draw)
+
+
+# What cutting at two standard deviations leaves of the standard deviation: of a real
+# normal number, sqrt(1 - 4 phi(2) / (2 Phi(2) - 1)), and of a complex one's modulus.
+_CUT_DEVIATION = 0.87962566103423978
+_COMPLEX_CUT_DEVIATION = 0.95311164380491208
+
+
+@evaluate.fuse
+def _of_variance(
+    key: Any, variance: Any, *, shape: Any, dtype: Any, distribution: str
+) -> Any:
+    variance = lax.convert(variance, dtype)
+    is_complex = dtypes.kind(dtype) == "c"
+    if distribution == "normal":
+        return lax.mul(draw_normal(key, shape, dtype), lax.sqrt(variance))
+    if distribution == "uniform" and is_complex:
+        return lax.mul(_complex_uniform(key, shape, dtype), lax.sqrt(variance))
+    if distribution == "uniform":
+        bound = lax.sqrt(lax.mul(number(3, dtype), variance))
+        return lax.mul(draw_uniform(key, shape, dtype, -1.0, 1.0), bound)
+    left = _COMPLEX_CUT_DEVIATION if is_complex else _CUT_DEVIATION
+    factor = lax.div(lax.sqrt(variance), number(left, dtype))
+    if is_complex:
+        return lax.mul(_complex_cut_normal(key, shape, dtype), factor)
+    low, high = number(-2, dtype), number(2, dtype)
+    return lax.mul(draw_truncated_normal(key, low, high, shape, dtype), factor)
+
+
+def _scaling(
+    name: str, scale: float, mode: str, distribution: str, source: str
+) -> Callable[..., Any]:
+    """A maker of `variance_scaling` with some arguments given."""
+
+    def make(
+        in_axis: Any = -2, out_axis: Any = -1, batch_axis: Any = (), dtype: Any = None
+    ) -> Callable[..., Any]:
+        return variance_scaling(
+            scale, mode, distribution, in_axis, out_axis, batch_axis, dtype
+        )
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"""Weights of variance {scale:g} over {mode}, {distribution}.
+
+    Args:
+      in_axis: axis or axes of the inputs.
+      out_axis: axis or axes of the outputs.
+      batch_axis: axis or axes of independent layers side by side.
+      dtype: default dtype of the weights.
+
+    Returns:
+      An initializer; see `variance_scaling`.
+
+    Source: {source}.
+
+    Example:
+      >>> from olympus import nn, random
+      >>> nn.initializers.{name}()(random.key(0), (4, 3)).shape
+      (4, 3)
+    """
+    return make
+
+
+_GLOROT = (
+    'Glorot and Bengio, "Understanding the difficulty of training deep feedforward '
+    'neural networks" (2010)'
+)
+_LECUN = 'LeCun, Bottou, Orr and Müller, "Efficient BackProp" (1998)'
+_HE = 'He, Zhang, Ren and Sun, "Delving deep into rectifiers" (2015)'
+
+glorot_uniform = _scaling("glorot_uniform", 1.0, "fan_avg", "uniform", _GLOROT)
+glorot_normal = _scaling("glorot_normal", 1.0, "fan_avg", "truncated_normal", _GLOROT)
+lecun_uniform = _scaling("lecun_uniform", 1.0, "fan_in", "uniform", _LECUN)
+lecun_normal = _scaling("lecun_normal", 1.0, "fan_in", "truncated_normal", _LECUN)
+he_uniform = _scaling("he_uniform", 2.0, "fan_in", "uniform", _HE)
+he_normal = _scaling("he_normal", 2.0, "fan_in", "truncated_normal", _HE)

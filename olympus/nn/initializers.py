@@ -1,0 +1,43 @@
+"""Initializers: functions of a key, a shape and a dtype that make first weights."""
+
+from olympus._src.nn.initializers import (
+    Initializer,
+    constant,
+    glorot_normal,
+    glorot_normal as xavier_normal,
+    glorot_uniform,
+    glorot_uniform as xavier_uniform,
+    he_normal,
+    he_normal as kaiming_normal,
+    he_uniform,
+    he_uniform as kaiming_uniform,
+    lecun_normal,
+    lecun_uniform,
+    normal,
+    ones,
+    truncated_normal,
+    uniform,
+    variance_scaling,
+    zeros,
+)
+
+__all__ = [
+    "Initializer",
+    "constant",
+    "glorot_normal",
+    "glorot_uniform",
+    "he_normal",
+    "he_uniform",
+    "kaiming_normal",
+    "kaiming_uniform",
+    "lecun_normal",
+    "lecun_uniform",
+    "normal",
+    "ones",
+    "truncated_normal",
+    "uniform",
+    "variance_scaling",
+    "xavier_normal",
+    "xavier_uniform",
+    "zeros",
+]
