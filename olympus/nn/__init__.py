@@ -6,7 +6,6 @@ from olympus._src.nn.activations import (
     gelu,
     glu,
     hard_sigmoid,
-    hard_silu as hard_swish,
     hard_silu,
     hard_tanh,
     identity,
@@ -18,7 +17,6 @@ from olympus._src.nn.activations import (
     relu6,
     selu,
     sigmoid,
-    silu as swish,
     silu,
     soft_sign,
     softplus,
@@ -26,6 +24,12 @@ from olympus._src.nn.activations import (
     sparse_sigmoid,
     squareplus,
     tanh,
+)
+from olympus._src.nn.activations import (
+    hard_silu as hard_swish,
+)
+from olympus._src.nn.activations import (
+    silu as swish,
 )
 from olympus._src.nn.attention import dot_product_attention
 from olympus._src.nn.normalization import (

@@ -4,13 +4,9 @@ from olympus._src.nn.initializers import (
     Initializer,
     constant,
     glorot_normal,
-    glorot_normal as xavier_normal,
     glorot_uniform,
-    glorot_uniform as xavier_uniform,
     he_normal,
-    he_normal as kaiming_normal,
     he_uniform,
-    he_uniform as kaiming_uniform,
     lecun_normal,
     lecun_uniform,
     normal,
@@ -19,6 +15,18 @@ from olympus._src.nn.initializers import (
     uniform,
     variance_scaling,
     zeros,
+)
+from olympus._src.nn.initializers import (
+    glorot_normal as xavier_normal,
+)
+from olympus._src.nn.initializers import (
+    glorot_uniform as xavier_uniform,
+)
+from olympus._src.nn.initializers import (
+    he_normal as kaiming_normal,
+)
+from olympus._src.nn.initializers import (
+    he_uniform as kaiming_uniform,
 )
 
 __all__ = [

@@ -564,11 +564,13 @@ def on_device(args: Sequence[Any], device: Any) -> list[ArrayImpl]:
     return [placement.follow(a, target) for a in arrays]
 
 
-def fuse(fun: Callable[..., Any]) -> Callable[..., Any]:
+def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
     """Makes a function run as one compiled program when nothing is being traced.
 
     Array arguments are positional, everything else is given by keyword and hashable. In
-    a trace, or where jit is disabled, the function is simply called.
+    a trace, or where jit is disabled, the function is simply called. A small program is
+    compiled in the quickest way unless `quick` is off; its results then have the bits
+    that they have in a jitted program, as far as XLA gives the same bits at all.
     """
     programs: dict[Any, Any] = {}
     caching.register(programs.clear, f"fused {fun.__name__}")
@@ -599,7 +601,8 @@ def fuse(fun: Callable[..., Any]) -> Callable[..., Any]:
         if found is None:
             if config.jit_disabled() or client.several_devices():
                 return fun(*args, **static)
-            found = _fuse_program(fun, name, key[1 : len(args) + 1], static)
+            in_avals = key[1 : len(args) + 1]
+            found = _fuse_program(fun, name, in_avals, static, quick)
             make_room(programs)
             programs[tuple(key)] = found
         return found(buffers)
@@ -623,7 +626,11 @@ def _fusable(x: Any) -> Any:
 
 
 def _fuse_program(
-    fun: Callable[..., Any], name: str, in_avals: Sequence[Any], static: Any
+    fun: Callable[..., Any],
+    name: str,
+    in_avals: Sequence[Any],
+    static: Any,
+    quick: bool,
 ) -> Callable[[list[Any]], Any]:
     single = True
 
@@ -635,7 +642,8 @@ def _fuse_program(
 
     info = ir.DebugInfo("evaluation", name, source.function_location(fun))
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
-    compiled = compile_eager(lower(program, consts, name=name))
+    lowered = lower(program, consts, name=name)
+    compiled = compile_eager(lowered) if quick else lowered.compile()
     if single:
         return compiled.run_one
     return lambda buffers: tuple(compiled.run(buffers))

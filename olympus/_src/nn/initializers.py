@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from olympus._src.core import avals, dtypes
-from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes
 from olympus._src.numpy import creation
 from olympus._src.random import keys
-from olympus._src.random.arguments import number, refuse_sharding
+from olympus._src.random.arguments import number, one_program, refuse_sharding
 from olympus._src.random.continuous import draw_normal, draw_truncated_normal
 from olympus._src.random.uniform import draw_uniform, split_in
 
@@ -190,17 +189,17 @@ def _times(x: Any, factor: Any) -> Any:
     return lax.mul(x, lax.convert(factor, avals.aval_of(x).dtype))
 
 
-@evaluate.fuse
+@one_program
 def _scaled_normal(key: Any, factor: Any, *, shape: Any, dtype: Any) -> Any:
     return _times(draw_normal(key, shape, dtype), factor)
 
 
-@evaluate.fuse
+@one_program
 def _scaled_uniform(key: Any, factor: Any, *, shape: Any, dtype: Any) -> Any:
     return _times(draw_uniform(key, shape, dtype), factor)
 
 
-@evaluate.fuse
+@one_program
 def _scaled_cut_normal(
     key: Any, factor: Any, lower: Any, upper: Any, *, shape: Any, dtype: Any
 ) -> Any:
@@ -330,7 +329,7 @@ _CUT_DEVIATION = 0.87962566103423978
 _COMPLEX_CUT_DEVIATION = 0.95311164380491208
 
 
-@evaluate.fuse
+@one_program
 def _of_variance(
     key: Any, variance: Any, *, shape: Any, dtype: Any, distribution: str
 ) -> Any:

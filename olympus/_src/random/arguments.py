@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise, shaping, sizes
 from olympus._src.random import keys
+
+
+def one_program(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes a sampler run as one compiled program, compiled as jit would.
+
+    A key gives the same numbers however few are drawn, so no program may take the
+    quicker way to compile, which rounds otherwise.
+    """
+    return evaluate.fuse(fun, quick=False)
 
 
 def refuse_sharding(name: str, out_sharding: Any) -> None:

@@ -10,11 +10,10 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.foundation import config
-from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as ew
 from olympus._src.lax import joining, reductions, special
 from olympus._src.random import arguments, keys
-from olympus._src.random.arguments import as_dtype, filled, number, spread
+from olympus._src.random.arguments import as_dtype, filled, number, one_program, spread
 from olympus._src.random.uniform import draw_sign, draw_uniform, split_in
 
 # -- the normal distribution -----------------------------------------------------------
@@ -54,7 +53,7 @@ def normal(
     return _normal(key, shape=arguments.shape_of("normal", shape), dtype=dtype)
 
 
-@evaluate.fuse
+@one_program
 def _normal(key: Any, *, shape: Any, dtype: Any) -> Any:
     return draw_normal(key, shape, dtype)
 
@@ -110,7 +109,7 @@ def truncated_normal(
     return _truncated_normal(key, lower, upper, shape=shape, dtype=dtype)
 
 
-@evaluate.fuse
+@one_program
 def _truncated_normal(
     key: Any, lower: Any, upper: Any, *, shape: Any, dtype: Any
 ) -> Any:
@@ -160,7 +159,7 @@ def lognormal(
     return _lognormal(args.key, sigma, shape=args.shape, dtype=args.dtype)
 
 
-@evaluate.fuse
+@one_program
 def _lognormal(key: Any, sigma: Any, *, shape: Any, dtype: Any) -> Any:
     sigma = spread(as_dtype(sigma, dtype), shape)
     return ew.exp(ew.mul(draw_normal(key, shape, dtype), sigma))
@@ -198,7 +197,7 @@ def _sampler(
         return draw(key, shape, dtype)
 
     run.__name__ = f"_{name}"
-    fused = evaluate.fuse(run)
+    fused = one_program(run)
 
     def sample(
         key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
@@ -333,7 +332,7 @@ def gumbel(
     return _gumbel(args.key, shape=args.shape, dtype=args.dtype, high=high)
 
 
-@evaluate.fuse
+@one_program
 def _gumbel(key: Any, *, shape: Any, dtype: Any, high: bool) -> Any:
     return draw_gumbel(key, shape, dtype, high)
 
@@ -377,7 +376,7 @@ def pareto(
     return _pareto(args.key, b, shape=args.shape, dtype=args.dtype)
 
 
-@evaluate.fuse
+@one_program
 def _pareto(key: Any, b: Any, *, shape: Any, dtype: Any) -> Any:
     b = spread(as_dtype(b, dtype), shape)
     return ew.exp(ew.div(draw_exponential(key, shape, dtype), b))
@@ -407,7 +406,7 @@ def rayleigh(
     return _rayleigh(args.key, scale, shape=args.shape, dtype=args.dtype)
 
 
-@evaluate.fuse
+@one_program
 def _rayleigh(key: Any, scale: Any, *, shape: Any, dtype: Any) -> Any:
     log_u = ew.log(draw_uniform(key, shape, dtype))
     scale = spread(as_dtype(scale, dtype), shape)
@@ -438,7 +437,7 @@ def weibull_min(
     )
 
 
-@evaluate.fuse
+@one_program
 def _weibull_min(
     key: Any, scale: Any, concentration: Any, *, shape: Any, dtype: Any
 ) -> Any:
@@ -476,7 +475,7 @@ def triangular(
     return _triangular(args.key, left, mode, right, shape=args.shape, dtype=args.dtype)
 
 
-@evaluate.fuse
+@one_program
 def _triangular(
     key: Any, left: Any, mode: Any, right: Any, *, shape: Any, dtype: Any
 ) -> Any:
@@ -517,7 +516,7 @@ def wald(
     return _wald(args.key, mean, shape=args.shape, dtype=args.dtype)
 
 
-@evaluate.fuse
+@one_program
 def _wald(key: Any, mean: Any, *, shape: Any, dtype: Any) -> Any:
     first, second = split_in(key, 2)
     mean = filled(as_dtype(mean, dtype), shape)
@@ -554,7 +553,7 @@ def maxwell(
     return _maxwell(args.key, shape=args.shape, dtype=args.dtype)
 
 
-@evaluate.fuse
+@one_program
 def _maxwell(key: Any, *, shape: Any, dtype: Any) -> Any:
     return draw_maxwell(key, shape, dtype)
 
@@ -587,7 +586,7 @@ def double_sided_maxwell(
     return _double_sided_maxwell(key, loc, scale, shape=shape, dtype=dtype)
 
 
-@evaluate.fuse
+@one_program
 def _double_sided_maxwell(
     key: Any, loc: Any, scale: Any, *, shape: Any, dtype: Any
 ) -> Any:

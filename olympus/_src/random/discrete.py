@@ -10,11 +10,10 @@ import numpy as np
 from olympus._src.core import avals
 from olympus._src.higher_order import scan as scans
 from olympus._src.higher_order import while_loop as loops
-from olympus._src.interpreters import evaluate
 from olympus._src.lax import cumulative, reductions, shaping, special
 from olympus._src.lax import elementwise as ew
 from olympus._src.random import arguments, keys
-from olympus._src.random.arguments import as_dtype, filled, number
+from olympus._src.random.arguments import as_dtype, filled, number, one_program
 from olympus._src.random.continuous import parameters
 from olympus._src.random.uniform import draw_uniform, split_in
 
@@ -115,7 +114,7 @@ def poisson(
     return _poisson(key, lam, shape=shape, dtype=dtype)
 
 
-@evaluate.fuse
+@one_program
 def _poisson(key: Any, lam: Any, *, shape: Any, dtype: Any) -> Any:
     real = np.dtype(np.float32)
     lam = filled(as_dtype(lam, real), shape)
@@ -226,7 +225,7 @@ def geometric(
     return _geometric(key, p, shape=shape, dtype=dtype)
 
 
-@evaluate.fuse
+@one_program
 def _geometric(key: Any, p: Any, *, shape: Any, dtype: Any) -> Any:
     real = avals.aval_of(p).dtype
     n = _Numbers(real)
@@ -264,7 +263,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
     return _binomial(args.key, n, p, shape=args.shape, dtype=args.dtype)
 
 
-@evaluate.fuse
+@one_program
 def _binomial(key: Any, n: Any, p: Any, *, shape: Any, dtype: Any) -> Any:
     n, p = (filled(as_dtype(x, dtype), shape) for x in (n, p))
     return draw_binomial(key, n, p)
@@ -447,7 +446,7 @@ def multinomial(
     return _multinomial(key, n, p, shape=shape, dtype=dtype, unroll=unroll)
 
 
-@evaluate.fuse
+@one_program
 def _multinomial(
     key: Any, n: Any, p: Any, *, shape: Any, dtype: Any, unroll: int | bool
 ) -> Any:

@@ -10,12 +10,11 @@ import numpy as np
 from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
 from olympus._src.higher_order import while_loop as loops
-from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as ew
 from olympus._src.lax import families, joining, reductions, shaping
 from olympus._src.lax.families import ShapedArray
 from olympus._src.random import arguments, keys
-from olympus._src.random.arguments import as_dtype, filled, number, spread
+from olympus._src.random.arguments import as_dtype, filled, number, one_program, spread
 from olympus._src.random.continuous import draw_exponential, draw_normal, parameters
 from olympus._src.random.uniform import draw_sign, draw_uniform, split_in
 
@@ -222,7 +221,7 @@ def _refuse_method(name: str, method: str | None) -> None:
         )
 
 
-@evaluate.fuse
+@one_program
 def _gamma(key: Any, a: Any, *, shape: Any, dtype: Any) -> Any:
     return draw_gamma(key, a, shape, dtype)
 
@@ -254,7 +253,7 @@ def loggamma(
     return _loggamma(args.key, a, shape=args.shape, dtype=args.dtype)
 
 
-@evaluate.fuse
+@one_program
 def _loggamma(key: Any, a: Any, *, shape: Any, dtype: Any) -> Any:
     return draw_gamma(key, a, shape, dtype, log_space=True)
 
@@ -293,7 +292,7 @@ def beta(
     return _beta(args.key, a, b, shape=args.shape, dtype=args.dtype)
 
 
-@evaluate.fuse
+@one_program
 def _beta(key: Any, a: Any, b: Any, *, shape: Any, dtype: Any) -> Any:
     first, second = split_in(key, 2)
     x = draw_gamma(first, a, shape, dtype, log_space=True)
@@ -344,7 +343,7 @@ def dirichlet(
     return _dirichlet(key, alpha, shape=shape + given[-1:], dtype=dtype)
 
 
-@evaluate.fuse
+@one_program
 def _dirichlet(key: Any, alpha: Any, *, shape: Any, dtype: Any) -> Any:
     logs = draw_gamma(key, alpha, shape, dtype, log_space=True)
     last = (len(shape) - 1,)
@@ -385,7 +384,7 @@ def chisquare(
     return _chisquare(args.key, df, shape=args.shape, dtype=args.dtype)
 
 
-@evaluate.fuse
+@one_program
 def _chisquare(key: Any, df: Any, *, shape: Any, dtype: Any) -> Any:
     return _draw_chisquare(key, as_dtype(df, dtype), shape, dtype)
 
@@ -422,7 +421,7 @@ def f(
     return _f(args.key, dfnum, dfden, shape=args.shape, dtype=args.dtype)
 
 
-@evaluate.fuse
+@one_program
 def _f(key: Any, dfnum: Any, dfden: Any, *, shape: Any, dtype: Any) -> Any:
     below_key, above_key = split_in(key, 2)
     dfnum, dfden = (as_dtype(x, dtype) for x in (dfnum, dfden))
@@ -457,7 +456,7 @@ def t(
     return _t(args.key, df, shape=args.shape, dtype=args.dtype)
 
 
-@evaluate.fuse
+@one_program
 def _t(key: Any, df: Any, *, shape: Any, dtype: Any) -> Any:
     normal_key, gamma_key = split_in(key, 2)
     half = ew.div(as_dtype(df, dtype), number(2, dtype))
@@ -485,7 +484,7 @@ def generalized_normal(
     return _generalized_normal(args.key, p, shape=args.shape, dtype=args.dtype)
 
 
-@evaluate.fuse
+@one_program
 def _generalized_normal(key: Any, p: Any, *, shape: Any, dtype: Any) -> Any:
     return draw_generalized_normal(key, p, shape, dtype)
 

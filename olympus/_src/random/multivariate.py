@@ -6,11 +6,10 @@ import operator
 from typing import Any
 
 from olympus._src.core import avals
-from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as ew
 from olympus._src.lax import reductions, shaping
 from olympus._src.random import arguments, keys
-from olympus._src.random.arguments import as_dtype, number
+from olympus._src.random.arguments import as_dtype, number, one_program
 from olympus._src.random.continuous import draw_exponential
 from olympus._src.random.gamma import draw_generalized_normal
 from olympus._src.random.uniform import split_in
@@ -51,7 +50,7 @@ def ball(
     return _ball(key, p, d=operator.index(d), shape=shape, dtype=dtype)
 
 
-@evaluate.fuse
+@one_program
 def _ball(key: Any, p: Any, *, d: int, shape: Any, dtype: Any) -> Any:
     direction_key, length_key = split_in(key, 2)
     points = draw_generalized_normal(direction_key, p, (*shape, d), dtype)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, trace
-from olympus._src.interpreters import evaluate
 from olympus._src.lax import (
     cumulative,
     gather,
@@ -21,7 +20,7 @@ from olympus._src.lax import (
 )
 from olympus._src.lax import elementwise as ew
 from olympus._src.random import arguments, keys
-from olympus._src.random.arguments import number
+from olympus._src.random.arguments import number, one_program
 from olympus._src.random.continuous import draw_gumbel, high_gumbel
 from olympus._src.random.uniform import (
     draw_bits,
@@ -86,7 +85,7 @@ def _length(name: str, what: str, x: Any) -> int:
     return max(int(x), 0)
 
 
-@evaluate.fuse
+@one_program
 def _shuffled_range(key: Any, *, size: int) -> Any:
     return _draw_order(key, size)
 
@@ -96,7 +95,7 @@ def _draw_order(key: Any, size: int) -> Any:
     return _shuffle(key, shaping.iota(int, size), 0)
 
 
-@evaluate.fuse
+@one_program
 def _permutation(key: Any, x: Any, *, axis: int, independent: bool) -> Any:
     if independent:
         return _shuffle(key, x, axis)
@@ -221,14 +220,14 @@ def _probabilities(p: Any, size: int) -> Any:
     return p
 
 
-@evaluate.fuse
+@one_program
 def _choose(
     key: Any, *p: Any, size: int, shape: Any, axis: int, replace: bool, high: bool
 ) -> Any:
     return _draw_positions(key, p, size, shape, replace, high)
 
 
-@evaluate.fuse
+@one_program
 def _choose_from(
     key: Any,
     a: Any,
@@ -369,7 +368,7 @@ def categorical(
     return _distinct(key, logits, axis=axis, shape=shape, prefix=prefix, high=high)
 
 
-@evaluate.fuse
+@one_program
 def _categorical(
     key: Any, logits: Any, *, axis: int, shape: Any, prefix: int, high: bool
 ) -> Any:
@@ -381,7 +380,7 @@ def _categorical(
     return reductions.argmax(scores, prefix + axis, dtypes.canonicalize_dtype(int))
 
 
-@evaluate.fuse
+@one_program
 def _distinct(
     key: Any, logits: Any, *, axis: int, shape: Any, prefix: int, high: bool
 ) -> Any:

@@ -8,11 +8,10 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.foundation import config
-from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as ew
 from olympus._src.lax import joining, shaping
 from olympus._src.random import arguments, keys
-from olympus._src.random.arguments import as_dtype, number, spread
+from olympus._src.random.arguments import as_dtype, number, one_program, spread
 
 # -- bits ------------------------------------------------------------------------------
 
@@ -100,7 +99,7 @@ def uniform(
     return _uniform(key, minval, maxval, shape=shape, dtype=dtype)
 
 
-@evaluate.fuse
+@one_program
 def _uniform(key: Any, minval: Any, maxval: Any, *, shape: Any, dtype: Any) -> Any:
     low, high = as_dtype(minval, dtype), as_dtype(maxval, dtype)
     return draw_uniform(key, shape, dtype, low, high)
@@ -200,7 +199,7 @@ def _integers(x: Any, shape: Any) -> Any:
     return as_dtype(x, dtypes.canonicalize_dtype(int))
 
 
-@evaluate.fuse
+@one_program
 def _randint(key: Any, minval: Any, maxval: Any, *, shape: Any, dtype: Any) -> Any:
     return draw_integers(key, shape, minval, maxval, dtype)
 
@@ -317,7 +316,7 @@ def bernoulli(
     return _bernoulli(key, p, shape=shape, dtype=dtype, high=mode == "high")
 
 
-@evaluate.fuse
+@one_program
 def _bernoulli(key: Any, p: Any, *, shape: Any, dtype: Any, high: bool) -> Any:
     p = spread(as_dtype(p, dtype), shape)
     if not high:
@@ -358,7 +357,7 @@ def rademacher(
     return _rademacher(key, shape=shape, dtype=dtype)
 
 
-@evaluate.fuse
+@one_program
 def _rademacher(key: Any, *, shape: Any, dtype: Any) -> Any:
     return draw_sign(key, shape, dtype)
 
