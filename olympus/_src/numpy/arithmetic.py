@@ -892,3 +892,69 @@ def nan_to_num(
     del copy
     promotion.check_arraylike("nan_to_num", x)
     return _nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+@program(1)
+def frexp(x: Any, /) -> tuple[Any, Any]:
+    """Mantissas and exponents: `x = mantissa * 2**exponent`.
+
+    Args:
+      x: real array or number.
+
+    Returns:
+      The pair of mantissas, of magnitude within [0.5, 1), and int32 exponents; zeros,
+      infinities and NaN are their own mantissas.
+
+    Source: NumPy, `numpy.frexp`.
+    """
+    (x,) = promotion.promote_args_inexact("frexp", x)
+    _refuse_complex("frexp", x)
+    given, kind = x, aval_of(x).dtype
+    if dtypes.itemsize_bits(kind) < 32:
+        x = lax.convert(x, np.dtype(np.float32))
+    dtype = aval_of(x).dtype
+    info, word = np.finfo(dtype), _signed_of(x)
+    mantissa_bits, bias = info.nmant, (1 << (info.iexp - 1)) - 2
+    small = lax.lt(lax.abs_(x), promotion.scalar(info.smallest_normal, x))
+    lift = info.nmant + 1
+    x = lax.select(small, lax.mul(x, promotion.scalar(2.0**lift, x)), x)
+    bits = _bits_of(x)
+    mask = word.type((1 << info.iexp) - 1)
+    raw = lax.shift_right_logical(bits, word.type(mantissa_bits))
+    raw = lax.bitwise_and(raw, mask)
+    shift = lax.select(small, families.full_like(raw, lift), families.full_like(raw, 0))
+    exponent = lax.sub(lax.sub(raw, word.type(bias)), shift)
+    rest = lax.bitwise_and(bits, lax.bitwise_not(word.type(int(mask) << mantissa_bits)))
+    half = lax.bitwise_or(rest, word.type(bias << mantissa_bits))
+    mantissa = lax.convert(shaping.bitcast_convert_type(half, dtype), kind)
+    # Where the machine flushes subnormals to zero, they are zero after the lift.
+    plain = lax.bitwise_or(
+        lax.eq(x, promotion.scalar(0, x)), lax.bitwise_not(lax.is_finite(given))
+    )
+    exponent = lax.convert(exponent, np.dtype(np.int32))
+    itself = lax.select(
+        lax.eq(x, promotion.scalar(0, x)),
+        lax.mul(given, promotion.scalar(0, given)),
+        given,
+    )
+    return (
+        lax.select(plain, itself, mantissa),
+        lax.select(plain, families.full_like(exponent, 0), exponent),
+    )
+
+
+@program(1)
+def spacing(x: Any, /) -> Any:
+    """The distance to the next float away from zero, elementwise, with x's sign.
+
+    Args:
+      x: real array or number.
+
+    Source: NumPy, `numpy.spacing`.
+    """
+    (x,) = promotion.promote_args_inexact("spacing", x)
+    _refuse_complex("spacing", x)
+    size = lax.abs_(x)
+    ahead = lax.nextafter(size, families.full_like(size, np.inf))
+    step = lax.sub(ahead, size)
+    return copysign(step, x)

@@ -8,7 +8,8 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import families, reductions
+from olympus._src.lax import families, joining, reductions, shaping
+from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import promotion
 from olympus._src.numpy.promotion import aval_of, program
 
@@ -463,3 +464,106 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 @program(2, name="array_equiv")
 def _array_equiv(x: Any, y: Any) -> Any:
     return every(equal(x, y))
+
+
+# -- packed bits -----------------------------------------------------------------------
+
+
+def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
+    """Truth values as the bits of bytes, along an axis.
+
+    Args:
+      a: integer or boolean array.
+      axis: the axis; None for the flattened array.
+      bitorder: "big" where the first value is the highest bit, or "little".
+
+    Returns:
+      A uint8 array.
+
+    Source: NumPy, `numpy.packbits`.
+    """
+    promotion.check_arraylike("packbits", a)
+    if dtypes.kind(aval_of(a).dtype) not in "biu":
+        raise TypeError(
+            "Expected an input array of integer or boolean data type; numpy.packbits"
+        )
+    _check_bit_order("packbits", bitorder)
+    return _packbits(a, axis=axis, little=bitorder == "little")
+
+
+def _check_bit_order(name: str, bitorder: str) -> None:
+    if bitorder not in ("big", "little"):
+        raise ValueError(
+            f"'order' must be either 'little' or 'big'; numpy.{name} got {bitorder!r}"
+        )
+
+
+@program(1, name="packbits")
+def _packbits(a: Any, *, axis: int | None, little: bool) -> Any:
+    if axis is None:
+        axis, a = 0, shaping.reshape(a, (aval_of(a).size,))
+    axis = sizes_.canonicalize_axis(axis, aval_of(a).ndim, "numpy.packbits")
+    byte = np.dtype(np.uint8)
+    bits = lax.convert(truth(a), byte)
+    n = aval_of(a).shape[axis]
+    config = [(0, 0, 0)] * aval_of(a).ndim
+    config[axis] = (0, -n % 8, 0)
+    bits = joining.pad(bits, np.uint8(0), config)
+    shape = list(aval_of(bits).shape)
+    split = [*shape[:axis], shape[axis] // 8, 8, *shape[axis + 1 :]]
+    places = np.arange(8) if little else np.arange(7, -1, -1)
+    weights = shaping.broadcast_in_dim(
+        (1 << places).astype(byte), tuple(split), (axis + 1,)
+    )
+    return reductions.reduce_sum(
+        lax.mul(shaping.reshape(bits, tuple(split)), weights), (axis + 1,)
+    )
+
+
+def unpackbits(
+    a: Any, axis: int | None = None, count: int | None = None, bitorder: str = "big"
+) -> Any:
+    """The bits of bytes, one in each element, along an axis.
+
+    Args:
+      a: uint8 array.
+      axis: the axis; None for the flattened array.
+      count: how many bits to keep; negative ones leave out the last.
+      bitorder: "big" where the highest bit comes first, or "little".
+
+    Returns:
+      A uint8 array of zeros and ones.
+
+    Source: NumPy, `numpy.unpackbits`.
+    """
+    promotion.check_arraylike("unpackbits", a)
+    if aval_of(a).dtype != np.uint8:
+        raise TypeError(
+            "Expected an input array of unsigned byte data type; numpy.unpackbits"
+        )
+    _check_bit_order("unpackbits", bitorder)
+    return _unpackbits(a, axis=axis, count=count, little=bitorder == "little")
+
+
+@program(1, name="unpackbits")
+def _unpackbits(a: Any, *, axis: int | None, count: int | None, little: bool) -> Any:
+    if axis is None:
+        axis, a = 0, shaping.reshape(a, (aval_of(a).size,))
+    axis = sizes_.canonicalize_axis(axis, aval_of(a).ndim, "numpy.unpackbits")
+    shape = list(aval_of(a).shape)
+    split = (*shape[: axis + 1], 8, *shape[axis + 1 :])
+    places = np.arange(8) if little else np.arange(7, -1, -1)
+    kept = [i for i in range(len(split)) if i != axis + 1]
+    wide = shaping.broadcast_in_dim(a, split, kept)
+    steps = shaping.broadcast_in_dim(places.astype(np.uint8), split, (axis + 1,))
+    bits = lax.bitwise_and(lax.shift_right_logical(wide, steps), np.uint8(1))
+    shape[axis] *= 8
+    out = shaping.reshape(bits, tuple(shape))
+    if count is None:
+        return out
+    n = shape[axis]
+    if count > n:
+        config = [(0, 0, 0)] * len(shape)
+        config[axis] = (0, count - n, 0)
+        return joining.pad(out, np.uint8(0), config)
+    return joining.slice_in_dim(out, 0, count if count >= 0 else n + count, axis=axis)

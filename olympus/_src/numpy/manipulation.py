@@ -90,14 +90,10 @@ def new_shape(x: Any, shape: Any, where: str = "") -> tuple[int, ...]:
         )
     rest = math.prod([d for i, d in enumerate(wanted) if i not in unknown])
     if unknown:
-        if rest == 0 or aval.size % rest:
-            if not (rest == 0 and aval.size == 0):
-                raise _reshape_error(aval, wanted)
-            rest, found = 1, 0
-        else:
-            found = aval.size // rest
+        if rest <= 0 or aval.size % rest:
+            raise _reshape_error(aval, wanted)
         i = unknown[0]
-        return (*wanted[:i], found, *wanted[i + 1 :])
+        return (*wanted[:i], aval.size // rest, *wanted[i + 1 :])
     if rest != aval.size or any(type(d) is int and d < 0 for d in wanted):
         raise _reshape_error(aval, wanted)
     return wanted
@@ -281,7 +277,7 @@ def _at_least(name: str, rank: int, position: Any) -> Any:
             outs.append(
                 expand_dims(x, position(aval_of(x).ndim)) if missing > 0 else as_is(x)
             )
-        return outs[0] if len(outs) == 1 else outs
+        return outs[0] if len(outs) == 1 else tuple(outs)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"""Arrays with axes of size 1 added until they have {rank}.
@@ -290,7 +286,7 @@ def _at_least(name: str, rank: int, position: Any) -> Any:
       *arys: arrays or numbers.
 
     Returns:
-      An array, or a list of them where several are given.
+      An array, or a tuple of them where several are given.
 
     Source: NumPy, `numpy.{name}`.
     """
@@ -613,7 +609,7 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
     return _broadcast_to(array, shape=wanted)
 
 
-def broadcast_arrays(*args: Any) -> list[Any]:
+def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
     """Arrays repeated to their common shape.
 
     Args:
@@ -622,12 +618,11 @@ def broadcast_arrays(*args: Any) -> list[Any]:
     Source: NumPy, `numpy.broadcast_arrays`.
     """
     check_arraylike("broadcast_arrays", *args)
-    wanted = (
-        promotion.result_shape("broadcast_arrays", [aval_of(x).shape for x in args])
-        if args
-        else ()
-    )
-    return [broadcast_to(x, wanted) for x in args]
+    if not args:
+        return ()
+    shapes = [aval_of(x).shape for x in args]
+    wanted = promotion.result_shape("broadcast_arrays", shapes)
+    return tuple([broadcast_to(x, wanted) for x in args])
 
 
 def tile(A: Any, reps: Any) -> Any:
@@ -802,7 +797,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     if mode == "empty":
         return _pad_constant(array, widths, 0)
     if mode == "linear_ramp":
-        return _pad_ramp(array, kwargs.get("end_values", 0), widths=widths)
+        ends = kwargs.get("end_values", 0)
+        ends = np.asarray(ends) if isinstance(ends, (tuple, list)) else ends
+        return _pad_ramp(array, ends, widths=widths)
     if mode in ("edge", "wrap", "reflect", "symmetric"):
         if kwargs.get("reflect_type", "even") != "even":
             raise NotImplementedError("numpy.pad: reflect_type must be 'even'")

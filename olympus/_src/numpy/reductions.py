@@ -177,7 +177,7 @@ def run(
     return run_program(a, *given, flags=flags, **static)
 
 
-def _options(given: tuple[Any, ...], flags: tuple[bool, bool]) -> Any:
+def chosen(given: tuple[Any, ...], flags: tuple[bool, bool]) -> Any:
     """The `where` and `initial` among the positional arrays."""
     values = iter(given)
     where = next(values) if flags[0] else None
@@ -198,7 +198,7 @@ def _sum(
     promote: bool,
     flags: Any = (False, False),
 ) -> Any:
-    where, initial = _options(given, flags)
+    where, initial = chosen(given, flags)
     return fold(
         "sum",
         x,
@@ -283,7 +283,7 @@ def _prod(
     promote: bool,
     flags: Any = (False, False),
 ) -> Any:
-    where, initial = _options(given, flags)
+    where, initial = chosen(given, flags)
 
     def multiply_up(v: Any, axes: Any) -> Any:
         if _is_bool(v):
@@ -359,7 +359,7 @@ def _extreme_fold(
     keepdims: bool,
     flags: Any,
 ) -> Any:
-    where, initial = _options(given, flags)
+    where, initial = chosen(given, flags)
     axes = axes_of(name, x, axis)
     shape = aval_of(x).shape
     if initial is None and 0 in [shape[a] for a in axes]:
@@ -497,7 +497,7 @@ def _truth_fold(name: str, reduce: Any, identity: bool, combine: Any) -> Any:
     def folded(
         x: Any, *given: Any, axis: Any, keepdims: bool, flags: Any = (False, False)
     ) -> Any:
-        where, _ = _options(given, flags)
+        where, _ = chosen(given, flags)
         return fold(
             name,
             logic.truth(x),
@@ -615,7 +615,7 @@ def _mean(
     dtype: Any,
     flags: Any = (False, False),
 ) -> Any:
-    where, _ = _options(given, flags)
+    where, _ = chosen(given, flags)
     kind, working = _mean_dtypes("mean", x, dtype)
     axes = axes_of("mean", x, axis)
     n = _count_of("mean", x, axes, where, working, keepdims)
@@ -679,7 +679,7 @@ def _var(
     if has_mean:
         known_mean, *rest = given
         given = tuple(rest)
-    where, _ = _options(given, flags)
+    where, _ = chosen(given, flags)
     axes = axes_of("var", x, axis)
     own = dtypes.to_inexact_dtype(aval_of(x).dtype)
     working, kind = own, dtypes.real_dtype(own)

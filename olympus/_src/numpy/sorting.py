@@ -7,7 +7,7 @@ from typing import Any
 
 from olympus._src.core import dtypes
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import shaping
+from olympus._src.lax import joining, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.lax import sorting as lax_sorting
 from olympus._src.numpy import promotion
@@ -220,3 +220,53 @@ def sort_complex(a: Any) -> Any:
 def _sort_complex(a: Any) -> Any:
     kind = dtypes.complex_dtype(aval_of(a).dtype)
     return _sort(lax.convert(a, kind, False), axis=-1, stable=True, descending=False)
+
+
+def top_k(
+    a: Any,
+    k: int,
+    /,
+    *,
+    axis: int = -1,
+    mode: str = "largest",
+    sorted: bool = True,
+) -> tuple[Any, Any]:
+    """The largest (or smallest) elements along an axis, and their positions.
+
+    Args:
+      a: real array.
+      k: how many.
+      axis: the axis.
+      mode: "largest" or "smallest".
+      sorted: has no effect: results are in order.
+
+    Returns:
+      The pair of values and integer positions, of size `k` along the axis.
+
+    Raises:
+      ValueError: the axis has fewer elements, or the mode is neither.
+    """
+    del sorted
+    check_arraylike("top_k", a)
+    if mode not in ("largest", "smallest"):
+        raise ValueError(
+            f"numpy.top_k: mode must be 'largest' or 'smallest', got {mode!r}"
+        )
+    i = sizes_.canonicalize_axis(axis, aval_of(a).ndim, "numpy.top_k")
+    count = operator.index(k)
+    if not 0 <= count <= aval_of(a).shape[i]:
+        raise ValueError(
+            f"numpy.top_k: k must be within 0 and the axis's {aval_of(a).shape[i]} "
+            f"elements, got {count}"
+        )
+    return _top_k(a, k=count, axis=i, largest=mode == "largest")
+
+
+@program(1, name="top_k")
+def _top_k(a: Any, *, k: int, axis: int, largest: bool) -> Any:
+    if largest:
+        return lax_sorting.top_k(a, k, axis=axis)
+    kind = dtypes.canonicalize_dtype(int)
+    places = shaping.broadcasted_iota(kind, aval_of(a).shape, axis)
+    out = lax_sorting.sort((a, places), dimension=axis, num_keys=1)
+    return [joining.slice_in_dim(v, 0, k, axis=axis) for v in out]

@@ -12,7 +12,7 @@ from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import at, creation, indexing, promotion
+from olympus._src.numpy import at, creation, indexing, logic, promotion, search
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
 
@@ -338,7 +338,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
 
 def meshgrid(
     *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
-) -> list[Any]:
+) -> tuple[Any, ...]:
     """The coordinates of a grid from the coordinates of its axes.
 
     Args:
@@ -348,7 +348,7 @@ def meshgrid(
       indexing: "xy" for the first two axes in cartesian order, "ij" for matrix order.
 
     Returns:
-      A list of arrays, one for each vector.
+      A tuple of arrays, one for each vector.
 
     Source: NumPy, `numpy.meshgrid`.
     """
@@ -362,9 +362,9 @@ def meshgrid(
         )
     if any(aval_of(x).ndim > 1 for x in xi):
         raise ValueError("Arguments to numpy.meshgrid must be 1D")
-    return (
-        list(_meshgrid(*xi, sparse=bool(sparse), swap=indexing == "xy")) if xi else []
-    )
+    if not xi:
+        return ()
+    return tuple(_meshgrid(*xi, sparse=bool(sparse), swap=indexing == "xy"))
 
 
 @evaluate.fuse
@@ -479,3 +479,21 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
             f"{aval_of(arr).short()}"
         )
     return diag_indices(sizes[0], len(sizes))
+
+
+def mask_indices(
+    n: int, mask_func: Any, k: Any = 0, *, size: int | None = None
+) -> tuple[Any, Any]:
+    """The positions that a function such as `triu` leaves of a square of ones.
+
+    Args:
+      n: number of rows.
+      mask_func: `(matrix, k) -> matrix`.
+      k: passed on to it.
+      size: how many positions; needed while tracing.
+
+    Source: NumPy, `numpy.mask_indices`.
+    """
+    left = mask_func(creation.ones((n, n)), k)
+    rows, columns = search.nonzero(logic.not_equal(left, 0), size=size)
+    return rows, columns

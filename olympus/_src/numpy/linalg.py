@@ -1,0 +1,345 @@
+"""Linear algebra that needs no factorisation: norms, powers, chains of products."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import sizes as sizes_
+from olympus._src.numpy import (
+    arithmetic,
+    contractions,
+    creation,
+    elementary,
+    logic,
+    manipulation,
+    promotion,
+    reductions,
+    selection,
+)
+from olympus._src.numpy.promotion import aval_of, check_arraylike
+from olympus._src.numpy.reductions import static_axis
+
+matmul = contractions.matmul
+matrix_transpose = manipulation.matrix_transpose
+tensordot = contractions.tensordot
+vecdot = contractions.vecdot
+
+
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """The cross product of vectors of three components.
+
+    Args:
+      x1, x2: arrays whose vectors lie along the axis.
+      axis: the axis.
+
+    Source: NumPy, `numpy.linalg.cross`.
+    """
+    check_arraylike("linalg.cross", x1, x2)
+    if aval_of(x1).shape[axis] != 3 or aval_of(x2).shape[axis] != 3:
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, but they "
+            "have "
+            f"{aval_of(x1).shape[axis]} and {aval_of(x2).shape[axis]} components; "
+            "numpy.linalg.cross"
+        )
+    return contractions.cross(x1, x2, axis=axis)
+
+
+def outer(x1: Any, x2: Any, /) -> Any:
+    """All products of an element of one vector and one of another.
+
+    Args:
+      x1, x2: vectors.
+
+    Source: NumPy, `numpy.linalg.outer`.
+    """
+    check_arraylike("linalg.outer", x1, x2)
+    if aval_of(x1).ndim != 1 or aval_of(x2).ndim != 1:
+        raise ValueError(
+            "Input arrays must be one-dimensional, but they are "
+            f"x1.ndim={aval_of(x1).ndim} x2.ndim={aval_of(x2).ndim}; numpy.linalg.outer"
+        )
+    return contractions.outer(x1, x2)
+
+
+def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    """The diagonals of matrices.
+
+    Args:
+      x: array [..., m, n].
+      offset: which diagonal.
+
+    Source: NumPy, `numpy.linalg.diagonal`.
+    """
+    return selection.diagonal(x, offset, -2, -1)
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    """The sums along the diagonals of matrices.
+
+    Args:
+      x: array [..., m, n].
+      offset: which diagonal.
+      dtype: element type of the sum.
+
+    Source: NumPy, `numpy.linalg.trace`.
+    """
+    return contractions.trace(x, offset, -2, -1, dtype)
+
+
+# -- norms -----------------------------------------------------------------------------
+
+
+def _sum(x: Any, axes: Any, keepdims: bool) -> Any:
+    return reductions.sum(x, axis=axes, keepdims=keepdims)
+
+
+def _vector_norm(x: Any, order: Any, axes: Any, keepdims: bool) -> Any:
+    if order is None or order == 2:
+        return elementary.sqrt(_sum(_magnitude_square(x), axes, keepdims))
+    size = lax.abs_(x)
+    if order == np.inf:
+        return reductions.max(size, axis=axes, keepdims=keepdims, initial=0)
+    if order == -np.inf:
+        return reductions.min(size, axis=axes, keepdims=keepdims, initial=np.inf)
+    if order == 0:
+        flags = lax.convert(logic.truth(x), aval_of(size).dtype)
+        return _sum(flags, axes, keepdims)
+    if order == 1:
+        return _sum(size, axes, keepdims)
+    total = _sum(arithmetic.power(size, order), axes, keepdims)
+    return arithmetic.power(total, 1.0 / order)
+
+
+def _magnitude_square(x: Any) -> Any:
+    if dtypes.kind(aval_of(x).dtype) != "c":
+        return lax.square(x)
+    return lax.add(lax.square(lax.real(x)), lax.square(lax.imag(x)))
+
+
+def _matrix_norm(x: Any, order: Any, axes: Any, keepdims: bool) -> Any:
+    if order is None or order == "fro":
+        return elementary.sqrt(_sum(_magnitude_square(x), axes, keepdims))
+    if order in (1, -1, np.inf, -np.inf):
+        row, column = axes if abs(order) == 1 else axes[::-1]
+        sums = _sum(lax.abs_(x), (row,), True)
+        fold = reductions.max if order > 0 else reductions.min
+        out = fold(sums, axis=column, keepdims=True)
+        return out if keepdims else manipulation.squeeze(out, axes)
+    if order in (2, -2, "nuc"):
+        raise NotImplementedError(
+            f"numpy.linalg.norm: ord={order!r} needs singular values, which are not "
+            "there "
+            "yet; 'fro', 1, -1, inf and -inf are"
+        )
+    raise ValueError(f"Invalid order {order!r} for matrix norm; numpy.linalg.norm")
+
+
+@promotion.program(1, name="norm")
+def _norm(x: Any, *, order: Any, axis: Any, keepdims: bool) -> Any:
+    (x,) = promotion.promote_inexact(x)
+    rank = aval_of(x).ndim
+    if axis is None:
+        axes = tuple(range(rank))
+        if order is None or rank == 1:
+            return _vector_norm(x, order, axes, keepdims)
+    else:
+        named = axis if isinstance(axis, tuple) else (axis,)
+        axes = sizes_.canonicalize_axes(named, rank, "numpy.linalg.norm")
+    if len(axes) == 1:
+        if isinstance(order, str):
+            raise ValueError(
+                f"Invalid order {order!r} for vector norm; numpy.linalg.norm takes "
+                "numbers"
+            )
+        return _vector_norm(x, order, axes, keepdims)
+    if len(axes) == 2:
+        return _matrix_norm(x, order, axes, keepdims)
+    raise ValueError(
+        f"Improper number of axes for norm: {axes=}; pass one axis to compute a vector "
+        "norm, two to compute a matrix norm"
+    )
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """The norm of vectors or matrices.
+
+    Args:
+      x: array.
+      ord: of vectors a number or inf; of matrices "fro", 1, -1, inf or -inf. None is
+        the square root of the sum of squares.
+      axis: an axis of vectors, a pair of axes of matrices; None for the whole.
+      keepdims: keep the reduced axes, with size 1.
+
+    Raises:
+      ValueError: there is no such norm.
+      NotImplementedError: the norm needs singular values.
+
+    Source: NumPy, `numpy.linalg.norm`.
+    """
+    check_arraylike("linalg.norm", x)
+    return _norm(x, order=ord, axis=static_axis(axis), keepdims=bool(keepdims))
+
+
+def vector_norm(
+    x: Any,
+    /,
+    *,
+    axis: Any = None,
+    keepdims: bool = False,
+    ord: Any = 2,
+) -> Any:
+    """The norm of vectors along some axes, or of the flattened array.
+
+    Args:
+      x: array.
+      axis: an axis, several, or None for all.
+      keepdims: keep the reduced axes, with size 1.
+      ord: a number or inf.
+
+    Source: NumPy, `numpy.linalg.vector_norm`.
+    """
+    check_arraylike("linalg.vector_norm", x)
+    return _vector_norm_of(
+        x, order=ord, axis=static_axis(axis), keepdims=bool(keepdims)
+    )
+
+
+@promotion.program(1, name="vector_norm")
+def _vector_norm_of(x: Any, *, order: Any, axis: Any, keepdims: bool) -> Any:
+    (x,) = promotion.promote_inexact(x)
+    axes = reductions.axes_of("linalg.vector_norm", x, axis)
+    return _vector_norm(x, order, axes, keepdims)
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """The norm of matrices.
+
+    Args:
+      x: array [..., m, n].
+      keepdims: keep the last two axes, with size 1.
+      ord: "fro", 1, -1, inf or -inf.
+
+    Source: NumPy, `numpy.linalg.matrix_norm`.
+    """
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+# -- powers and chains -----------------------------------------------------------------
+
+
+def matrix_power(a: Any, n: int) -> Any:
+    """Square matrices to a non-negative integer power.
+
+    Args:
+      a: array [..., m, m].
+      n: the power.
+
+    Raises:
+      TypeError: the matrices are not square, or `n` is no integer.
+      NotImplementedError: `n` is negative.
+
+    Source: NumPy, `numpy.linalg.matrix_power`; repeated squaring.
+    """
+    check_arraylike("linalg.matrix_power", a)
+    shape = aval_of(a).shape
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise TypeError(
+            "numpy.linalg.matrix_power: a must hold square matrices, got "
+            f"{aval_of(a).short()}"
+        )
+    power = operator.index(n)
+    if power < 0:
+        raise NotImplementedError(
+            "numpy.linalg.matrix_power: negative powers need inverses, which are not "
+            "there yet"
+        )
+    return _matrix_power(a, n=power)
+
+
+@promotion.program(1, name="matrix_power")
+def _matrix_power(a: Any, *, n: int) -> Any:
+    if n == 0:
+        unit = creation.eye(aval_of(a).shape[-1], dtype=aval_of(a).dtype)
+        return manipulation.broadcast_to(unit, aval_of(a).shape)
+    total = None
+    while n:
+        if n & 1:
+            total = a if total is None else matmul(total, a)
+        n >>= 1
+        if n:
+            a = matmul(a, a)
+    return total
+
+
+def multi_dot(arrays: Any, *, precision: Any = None) -> Any:
+    """The product of several matrices, in the order that costs least.
+
+    Args:
+      arrays: at least two matrices; the first and last may be vectors.
+      precision: how exactly, see `lax.Precision`.
+
+    Source: NumPy, `numpy.linalg.multi_dot`; Cormen et al., chapter 15.2.
+    """
+    check_arraylike("linalg.multi_dot", *arrays)
+    xs = list(arrays)
+    if len(xs) < 2:
+        raise ValueError(
+            f"multi_dot requires at least two arrays; got len(arrays)={len(xs)}"
+        )
+    if any(aval_of(x).ndim != 2 for x in xs[1:-1]) or any(
+        aval_of(x).ndim not in (1, 2) for x in (xs[0], xs[-1])
+    ):
+        raise ValueError(
+            "multi_dot: input arrays must all be two-dimensional, except for the first "
+            "and last array which may be 1 or 2 dimensional; numpy.linalg.multi_dot"
+        )
+    return _multi_dot(*xs, precision=precision)
+
+
+@promotion.evaluate.fuse
+def _multi_dot(*xs: Any, precision: Any) -> Any:
+    first, last = aval_of(xs[0]), aval_of(xs[-1])
+    matrices = list(xs)
+    if first.ndim == 1:
+        matrices[0] = manipulation.expand_dims(xs[0], 0)
+    if last.ndim == 1:
+        matrices[-1] = manipulation.expand_dims(xs[-1], 1)
+    sizes = [aval_of(x).shape[0] for x in matrices] + [aval_of(matrices[-1]).shape[1]]
+    splits = _cheapest_splits(sizes)
+
+    def product(i: int, j: int) -> Any:
+        if i == j:
+            return matrices[i]
+        k = splits[i, j]
+        return matmul(product(i, k), product(k + 1, j), precision=precision)
+
+    out = product(0, len(matrices) - 1)
+    dropped = [0] * (first.ndim == 1) + [1] * (last.ndim == 1)
+    return manipulation.squeeze(out, tuple(dropped)) if dropped else out
+
+
+def _cheapest_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
+    """For each run of matrices, where to multiply last."""
+    n = len(sizes) - 1
+    cost: dict[tuple[int, int], int] = {(i, i): 0 for i in range(n)}
+    best: dict[tuple[int, int], int] = {}
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            found = [
+                (
+                    cost[i, k]
+                    + cost[k + 1, j]
+                    + sizes[i] * sizes[k + 1] * sizes[j + 1],
+                    k,
+                )
+                for k in range(i, j)
+            ]
+            cost[i, j], best[i, j] = min(found)
+    return best

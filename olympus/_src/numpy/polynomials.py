@@ -1,0 +1,267 @@
+"""Polynomials as vectors of coefficients, highest power first."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import joining, shaping
+from olympus._src.numpy import (
+    arithmetic,
+    creation,
+    editing,
+    manipulation,
+    promotion,
+    signal,
+)
+from olympus._src.numpy.promotion import aval_of, check_arraylike
+
+
+def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
+    """The values of a polynomial.
+
+    Args:
+      p: vector of coefficients, highest power first; or one for each element of `x`,
+        along its first axis.
+      x: where it is evaluated.
+      unroll: has no effect on the result.
+
+    Source: NumPy, `numpy.polyval`; Horner's rule.
+    """
+    del unroll
+    check_arraylike("polyval", p, x)
+    return _polyval(p, x)
+
+
+@promotion.program(2, name="polyval")
+def _polyval(p: Any, x: Any) -> Any:
+    p, x = promotion.promote_dtypes(p, x)
+    shape = promotion.result_shape("polyval", [aval_of(x).shape, aval_of(p).shape[1:]])
+    total = promotion.full_shape(promotion.scalar(0, x), shape)
+    x = promotion.full_shape(x, shape)
+    for c in joining.unstack(p, 0) if aval_of(p).shape[0] else ():
+        total = lax.add(lax.mul(total, x), promotion.full_shape(c, shape))
+    return total
+
+
+@promotion.program(2, name="polyadd")
+def _polyadd(a1: Any, a2: Any) -> Any:
+    a1, a2 = promotion.promote_dtypes(
+        *[shaping.broadcast_to_rank(x, 1) for x in (a1, a2)]
+    )
+    n = max(aval_of(a1).shape[0], aval_of(a2).shape[0])
+    a1, a2 = (
+        joining.pad(x, promotion.scalar(0, x), [(n - aval_of(x).shape[0], 0, 0)])
+        for x in (a1, a2)
+    )
+    return lax.add(a1, a2)
+
+
+def polyadd(a1: Any, a2: Any) -> Any:
+    """The sum of two polynomials.
+
+    Args:
+      a1, a2: vectors of coefficients, highest power first.
+
+    Source: NumPy, `numpy.polyadd`.
+    """
+    check_arraylike("polyadd", a1, a2)
+    return _polyadd(a1, a2)
+
+
+def polysub(a1: Any, a2: Any) -> Any:
+    """The difference of two polynomials.
+
+    Args:
+      a1, a2: vectors of coefficients, highest power first.
+
+    Source: NumPy, `numpy.polysub`.
+    """
+    check_arraylike("polysub", a1, a2)
+    return _polyadd(a1, arithmetic.negative(a2))
+
+
+def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
+    """The product of two polynomials.
+
+    Args:
+      a1, a2: vectors of coefficients, highest power first.
+      trim_leading_zeros: leave out leading zeros first; needs known values.
+
+    Source: NumPy, `numpy.polymul`.
+    """
+    check_arraylike("polymul", a1, a2)
+    if trim_leading_zeros:
+        a1, a2 = (editing.trim_zeros(x, "f") for x in (a1, a2))
+    return signal.convolve(
+        *[
+            manipulation.atleast_1d(x) if aval_of(x).size else creation.zeros(1)
+            for x in (a1, a2)
+        ]
+    )
+
+
+def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
+    """The quotient and remainder of two polynomials.
+
+    Args:
+      u, v: vectors of coefficients, highest power first.
+      trim_leading_zeros: leave out leading zeros of the remainder; needs known values.
+
+    Source: NumPy, `numpy.polydiv`.
+    """
+    check_arraylike("polydiv", u, v)
+    quotient, rest = _polydiv(u, v)
+    if trim_leading_zeros:
+        rest = editing.trim_zeros(rest, "f")
+    return quotient, rest
+
+
+@promotion.program(2, name="polydiv")
+def _polydiv(u: Any, v: Any) -> Any:
+    u, v = promotion.promote_inexact(u, v)
+    m, n = aval_of(u).shape[0] - 1, aval_of(v).shape[0] - 1
+    if m < n:
+        return promotion.full_shape(promotion.scalar(0, u), (1,)), u
+    lead = joining.slice_in_dim(v, 0, 1)
+    parts = []
+    for k in range(m - n + 1):
+        d = lax.div(joining.slice_in_dim(u, k, k + 1), lead)
+        parts.append(d)
+        shifted = joining.pad(
+            lax.mul(promotion.full_shape(d, (n + 1,)), v),
+            promotion.scalar(0, v),
+            [(k, m - n - k, 0)],
+        )
+        u = lax.sub(u, shifted)
+    return joining.concatenate(parts, 0), u
+
+
+def polyder(p: Any, m: int = 1) -> Any:
+    """The derivative of a polynomial.
+
+    Args:
+      p: vector of coefficients, highest power first.
+      m: how many times over.
+
+    Source: NumPy, `numpy.polyder`.
+    """
+    check_arraylike("polyder", p)
+    times = operator.index(m)
+    if times < 0:
+        raise ValueError("Order of derivative must be positive; numpy.polyder")
+    for _ in range(times):
+        p = _derivative(p)
+    return p
+
+
+@promotion.program(1, name="polyder")
+def _derivative(p: Any) -> Any:
+    (p,) = promotion.promote_inexact(p)
+    n = aval_of(p).shape[0]
+    powers = np.arange(n - 1, 0, -1).astype(aval_of(p).dtype)
+    return lax.mul(joining.slice_in_dim(p, 0, max(n - 1, 0)), powers)
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    """The integral of a polynomial.
+
+    Args:
+      p: vector of coefficients, highest power first.
+      m: how many times over.
+      k: constants of integration, one for each time; default 0.
+
+    Source: NumPy, `numpy.polyint`.
+    """
+    check_arraylike("polyint", p)
+    times = operator.index(m)
+    if times < 0:
+        raise ValueError(
+            "Order of integral must be positive (see polyder); numpy.polyint"
+        )
+    constants = [0] * times if k is None else list(np.atleast_1d(np.asarray(k)))
+    constants = constants * times if len(constants) == 1 else constants
+    if len(constants) != times:
+        raise ValueError(
+            "k must be a scalar or a rank-1 array of length 1 or m; numpy.polyint"
+        )
+    for c in constants:
+        p = _integral(p, c)
+    return p
+
+
+@promotion.program(2, name="polyint")
+def _integral(p: Any, c: Any) -> Any:
+    (p,) = promotion.promote_inexact(p)
+    n = aval_of(p).shape[0]
+    powers = np.arange(n, 0, -1).astype(aval_of(p).dtype)
+    last = promotion.full_shape(lax.convert(c, aval_of(p).dtype, False), (1,))
+    return joining.concatenate([lax.div(p, powers), last], 0)
+
+
+def poly(seq_of_zeros: Any) -> Any:
+    """The polynomial that has given roots and a leading coefficient of one.
+
+    Args:
+      seq_of_zeros: vector of roots.
+
+    Source: NumPy, `numpy.poly`.
+    """
+    check_arraylike("poly", seq_of_zeros)
+    if aval_of(seq_of_zeros).ndim > 1:
+        raise NotImplementedError("numpy.poly: seq_of_zeros must be a vector of roots")
+    return _poly(seq_of_zeros)
+
+
+@promotion.program(1, name="poly")
+def _poly(roots: Any) -> Any:
+    (roots,) = promotion.promote_inexact(shaping.broadcast_to_rank(roots, 1))
+    n = aval_of(roots).shape[0]
+    out = promotion.full_shape(promotion.scalar(1, roots), (1,))
+    zero = promotion.scalar(0, roots)
+    for i in range(n):
+        root = joining.slice_in_dim(roots, i, i + 1)
+        shifted = joining.pad(out, zero, [(0, 1, 0)])
+        scaled = lax.mul(
+            joining.pad(out, zero, [(1, 0, 0)]), promotion.full_shape(root, (i + 2,))
+        )
+        out = lax.sub(shifted, scaled)
+    return out
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """The matrix of powers of a vector's elements.
+
+    Args:
+      x: vector.
+      N: number of columns; default the number of elements.
+      increasing: powers rise from left to right.
+
+    Source: NumPy, `numpy.vander`.
+    """
+    check_arraylike("vander", x)
+    if aval_of(x).ndim != 1:
+        raise ValueError(
+            f"x must be a one-dimensional array; numpy.vander got {aval_of(x).short()}"
+        )
+    columns = aval_of(x).shape[0] if N is None else operator.index(N)
+    if columns < 0:
+        raise ValueError("N must be nonnegative; numpy.vander")
+    return _vander(x, columns=columns, increasing=bool(increasing))
+
+
+@promotion.program(1, name="vander")
+def _vander(x: Any, *, columns: int, increasing: bool) -> Any:
+    (x,) = promotion.promote_numeric(x)
+    n = aval_of(x).shape[0]
+    if not columns:
+        return promotion.full_shape(promotion.scalar(0, x), (n, 0))
+    line = promotion.full_shape(promotion.scalar(1, x), (n,))
+    parts = [line]
+    for _ in range(columns - 1):
+        line = lax.mul(line, x)
+        parts.append(line)
+    return joining.stack(parts if increasing else parts[::-1], 1)

@@ -1,0 +1,117 @@
+"""Arrays as text, in files and from buffers: what NumPy does, on the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.numpy import creation
+
+printoptions = np.printoptions
+set_printoptions = np.set_printoptions
+get_printoptions = np.get_printoptions
+save = np.save
+savez = np.savez
+
+
+def array_repr(
+    arr: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
+    """The printed form, with the dtype.
+
+    Args:
+      arr: array.
+      max_line_width, precision, suppress_small: as NumPy has them.
+
+    Source: NumPy, `numpy.array_repr`.
+    """
+    del max_line_width, precision, suppress_small
+    return repr(arr)
+
+
+def array_str(
+    a: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
+    """The printed elements.
+
+    Args:
+      a: array.
+      max_line_width, precision, suppress_small: as NumPy has them.
+
+    Source: NumPy, `numpy.array_str`.
+    """
+    return np.array_str(np.asarray(a), max_line_width, precision, suppress_small)
+
+
+def load(file: Any, *args: Any, **kwargs: Any) -> Any:
+    """An array, or the arrays of an archive, from a file.
+
+    Args:
+      file: name or open file.
+      *args, **kwargs: as NumPy has them.
+
+    Source: NumPy, `numpy.load`.
+    """
+    found = np.load(file, *args, **kwargs)
+    return creation.asarray(found) if isinstance(found, np.ndarray) else found
+
+
+def frombuffer(
+    buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
+) -> Any:
+    """An array of the numbers in a buffer.
+
+    Args:
+      buffer: bytes or what has a buffer.
+      dtype: their element type.
+      count: how many; -1 for all.
+      offset: bytes skipped in front.
+
+    Source: NumPy, `numpy.frombuffer`.
+    """
+    return creation.asarray(np.frombuffer(buffer, np.dtype(dtype), count, offset))
+
+
+def fromiter(*args: Any, **kwargs: Any) -> Any:
+    """An array of an iterator's values.
+
+    Args:
+      *args, **kwargs: as NumPy has them.
+
+    Source: NumPy, `numpy.fromiter`.
+    """
+    return creation.asarray(np.fromiter(*args, **kwargs))
+
+
+def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Any:
+    """An array of the numbers in a text.
+
+    Args:
+      string: the text.
+      dtype: their element type.
+      count: how many; -1 for all.
+      sep: what stands between them.
+
+    Source: NumPy, `numpy.fromstring`.
+    """
+    return creation.asarray(np.fromstring(string, np.dtype(dtype), count, sep=sep))
+
+
+def fromfile(*args: Any, **kwargs: Any) -> None:
+    """Refuses: read the file with NumPy.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    del args, kwargs
+    raise NotImplementedError(
+        "numpy.fromfile: reading raw files is NumPy's; write "
+        "numpy.asarray(np.fromfile(...))"
+    )

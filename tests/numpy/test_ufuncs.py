@@ -1,0 +1,265 @@
+"""Elementwise functions against NumPy, over dtypes and shapes that broadcast."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+
+_RNG = np.random.default_rng(7)
+_SHAPES = [((), ()), ((3,), ()), ((2, 3), (3,)), ((2, 1), (1, 3)), ((0, 3), (3,))]
+
+BINARY = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "floor_divide",
+    "remainder",
+    "fmod",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "hypot",
+    "arctan2",
+    "copysign",
+    "heaviside",
+    "logaddexp",
+    "logaddexp2",
+    "equal",
+    "not_equal",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "nextafter",
+]
+INTEGER = [
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "gcd",
+    "lcm",
+    "add",
+    "multiply",
+    "remainder",
+]
+UNARY = [
+    "exp",
+    "exp2",
+    "expm1",
+    "sin",
+    "cos",
+    "tan",
+    "arctan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "arcsinh",
+    "cbrt",
+    "floor",
+    "ceil",
+    "trunc",
+    "rint",
+    "sign",
+    "signbit",
+    "square",
+    "absolute",
+    "fabs",
+    "negative",
+    "positive",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "deg2rad",
+    "rad2deg",
+    "sinc",
+    "conjugate",
+    "real",
+    "imag",
+    "angle",
+]
+POSITIVE = ["log", "log2", "log10", "log1p", "sqrt", "reciprocal"]
+
+
+def _close(found, wanted):
+    wanted = np.asarray(wanted)
+    assert found.shape == wanted.shape
+    assert np.asarray(found).dtype.kind == wanted.dtype.kind
+    np.testing.assert_allclose(np.asarray(found), wanted, rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("shapes", _SHAPES, ids=str)
+@pytest.mark.parametrize("name", BINARY)
+def test_binary_floats(name, shapes):
+    x, y = (_RNG.normal(size=s).astype(np.float32) for s in shapes)
+    _close(getattr(jnp, name)(x, y), getattr(np, name)(x, y))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "int16"])
+@pytest.mark.parametrize("name", INTEGER)
+def test_binary_integers(name, dtype):
+    x = _RNG.integers(0, 90, (3, 4)).astype(dtype)
+    y = _RNG.integers(1, 90, (4,)).astype(dtype)
+    found = getattr(jnp, name)(x, y)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, getattr(np, name)(x, y))
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_unary_floats(name):
+    x = _RNG.normal(size=(3, 4)).astype(np.float32)
+    _close(getattr(jnp, name)(x), getattr(np, name)(x))
+
+
+@pytest.mark.parametrize("name", POSITIVE)
+def test_unary_of_positive_floats(name):
+    x = _RNG.uniform(0.1, 9, (3, 4)).astype(np.float32)
+    _close(getattr(jnp, name)(x), getattr(np, name)(x))
+
+
+@pytest.mark.parametrize("name", [*POSITIVE, "exp", "sin", "tanh", "sinc"])
+@pytest.mark.parametrize("x", [True, np.int8(1), 1, np.uint32(1)], ids=repr)
+def test_functions_of_reals_make_floats_of_integers(name, x):
+    assert getattr(jnp, name)(x).dtype == np.float32
+
+
+def test_division_of_integers_rounds_down_and_remainders_follow_the_divisor():
+    x = np.array([7, -7, 7, -7], np.int32)
+    y = np.array([2, 2, -2, -2], np.int32)
+    np.testing.assert_array_equal(jnp.floor_divide(x, y), x // y)
+    np.testing.assert_array_equal(jnp.remainder(x, y), x % y)
+    quotient, rest = divmod(jnp.asarray(x), y)
+    np.testing.assert_array_equal(quotient * y + rest, x)
+
+
+def test_an_integer_exponent_of_python_is_part_of_the_program():
+    program = str(olympus.make_olympuspr(lambda x: x**3)(2.0))
+    assert "integer_pow[y=3]" in program
+
+
+@pytest.mark.parametrize("y", [0, 1, 2, 5, 30])
+def test_powers_of_integers(y):
+    x = np.array([0, 1, -1, 2, 3, -3], np.int32)
+    wanted = np.power(x.astype(np.int64), y).astype(np.int32)
+    np.testing.assert_array_equal(jnp.power(x, y), wanted)
+    np.testing.assert_array_equal(jnp.power(x, np.int32(y)), wanted)
+
+
+def test_the_derivative_of_a_power_at_zero():
+    assert olympus.grad(lambda x: x**2)(0.0) == 0.0
+    assert olympus.grad(lambda x: x**1)(0.0) == 1.0
+
+
+def test_a_negative_power_of_integers_is_refused():
+    with pytest.raises(TypeError, match="cannot be raised to negative powers"):
+        jnp.arange(3) ** -1
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 3, -1])
+def test_round(decimals):
+    x = (_RNG.normal(size=20) * 30).astype(np.float32)
+    np.testing.assert_allclose(
+        jnp.round(x, decimals), np.round(x, decimals), rtol=1e-5, atol=1e-5
+    )
+
+
+def test_frexp_and_ldexp_are_inverse():
+    x = np.array([0.0, -0.0, 1.0, -3.5, 1e30, -1e-30, np.inf, np.nan], np.float32)
+    mantissa, exponent = jnp.frexp(x)
+    wanted, powers = np.frexp(x)
+    np.testing.assert_array_equal(mantissa, wanted)
+    np.testing.assert_array_equal(exponent, powers)
+    np.testing.assert_array_equal(jnp.ldexp(mantissa, exponent), x)
+
+
+def test_nan_to_num():
+    x = np.array([np.nan, np.inf, -np.inf, 1.0], np.float32)
+    np.testing.assert_array_equal(jnp.nan_to_num(x), np.nan_to_num(x))
+    assert jnp.nan_to_num(x, nan=5.0)[0] == 5.0
+
+
+def test_logaddexp_of_equal_infinities():
+    assert jnp.logaddexp(-np.inf, -np.inf) == -np.inf
+    assert jnp.logaddexp(np.inf, 1.0) == np.inf
+
+
+def test_clip_prefers_the_upper_bound():
+    assert jnp.clip(5, 7, 3) == 3
+    np.testing.assert_array_equal(jnp.clip(jnp.arange(5), min=2), [2, 2, 2, 3, 4])
+
+
+def test_comparison_of_complex_numbers_is_lexicographic():
+    x = np.array([1 + 2j, 1 + 3j, 0 + 9j], np.complex64)
+    np.testing.assert_array_equal(jnp.less(x, x[::-1].copy()), np.less(x, x[::-1]))
+
+
+@pytest.mark.parametrize("equal_nan", [False, True])
+def test_isclose(equal_nan):
+    x = np.array([1.0, np.nan, np.inf, -np.inf, 1.0], np.float32)
+    y = np.array([1.0 + 1e-6, np.nan, np.inf, np.inf, np.inf], np.float32)
+    np.testing.assert_array_equal(
+        jnp.isclose(x, y, equal_nan=equal_nan), np.isclose(x, y, equal_nan=equal_nan)
+    )
+
+
+def test_ufuncs_reduce_accumulate_and_join():
+    x = np.arange(1.0, 7.0, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_allclose(jnp.add.reduce(x), np.add.reduce(x))
+    np.testing.assert_allclose(jnp.multiply.reduce(x, axis=1), x.prod(1))
+    np.testing.assert_allclose(jnp.add.accumulate(x, 1), np.add.accumulate(x, 1))
+    np.testing.assert_allclose(
+        jnp.subtract.outer(x[0], x[1]), np.subtract.outer(x[0], x[1])
+    )
+    np.testing.assert_allclose(jnp.add.at(x, 0, 1.0, inplace=False)[0], x[0] + 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "position"),
+    [
+        (lambda: jnp.add([1], 2), 0),
+        (lambda: jnp.add(1, [2]), 1),
+        (lambda: jnp.exp([1.0]), 0),
+        (lambda: jnp.sum([1, 2]), 0),
+        (lambda: jnp.where(True, [1], 2), 1),
+        (lambda: jnp.power(2, (1,)), 1),
+    ],
+)
+def test_lists_are_refused_with_their_position(call, position):
+    with pytest.raises(TypeError, match=f"at position {position}; convert it with"):
+        call()
+
+
+def test_none_is_refused_with_another_remedy():
+    with pytest.raises(TypeError, match="leave the argument out"):
+        jnp.add(None, 1)
+
+
+def test_shapes_that_do_not_broadcast():
+    with pytest.raises(TypeError, match=r"numpy.add: .*\(2,\), \(3,\)"):
+        jnp.add(jnp.ones(2), jnp.ones(3))
+    with pytest.raises(ValueError, match="incompatible shapes"):
+        jnp.add(jnp.ones((2, 3)), jnp.ones(2))
+
+
+@pytest.mark.parametrize("name", ["add", "exp", "sum"])
+def test_out_is_refused(name):
+    args = (1, 2) if name == "add" else (1.0,)
+    if name == "exp":
+        with pytest.raises(TypeError):
+            jnp.exp(*args, out=jnp.ones(1))
+        return
+    with pytest.raises(NotImplementedError, match="`out` must be None"):
+        getattr(jnp, name)(*args, out=jnp.ones(1))
+
+
+@pytest.mark.parametrize("call", [lambda b: b - b, lambda b: -b, jnp.sign])
+def test_booleans_have_no_difference(call):
+    with pytest.raises(TypeError):
+        call(jnp.array([True]))
