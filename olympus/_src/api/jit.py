@@ -13,7 +13,7 @@ from typing import Any
 from olympus._src import tree
 from olympus._src.api import function_key, signatures, stages
 from olympus._src.core import avals as avals_
-from olympus._src.core import trace
+from olympus._src.core import ir, trace
 from olympus._src.foundation import caching, config, events, logs, source, tracebacks
 from olympus._src.higher_order import jit as jit_
 from olympus._src.interpreters import evaluate, partial_eval
@@ -39,6 +39,14 @@ class Options:
         "static_argnames",
         "static_argnums",
     )
+    compiler_options: tuple[tuple[str, Any], ...]
+    device: Any
+    donate_argnames: Any
+    donate_argnums: Any
+    inline: bool
+    keep_unused: bool
+    static_argnames: Any
+    static_argnums: Any
 
     def __init__(self, **fields: Any) -> None:
         for name in Options.__slots__[1:]:
@@ -66,6 +74,15 @@ class Traced:
         "program",
         "signature",
     )
+    consts: list[Any]
+    debug_info: ir.DebugInfo
+    donated: Any
+    duration_s: float
+    has_tracers: bool
+    name: str
+    out_tree: Any
+    program: ir.Olympuspr
+    signature: Any
 
     def alive(self) -> bool:
         """Whether constants that are tracers still belong to open traces."""
@@ -196,8 +213,8 @@ class JitFunction:
     # -- calls ---------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        # Arrays by position need no parsing. One array, the commonest call, is looked up
-        # without even a list: of six microseconds XLA itself takes five.
+        # Arrays by position need no parsing. One array, the commonest call, is looked
+        # up without even a list: of six microseconds XLA itself takes five.
         if current.trace is _eval and not kwargs:
             if len(args) == 1 and type(args[0]) is ArrayImpl:
                 key: Any = (config.trace_context(), args[0].aval)

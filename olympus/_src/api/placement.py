@@ -188,7 +188,9 @@ def block_until_ready(x: Any) -> Any:
 
 def live_arrays(platform: str | None = None) -> list[Any]:
     """The concrete arrays that exist and are not deleted."""
-    found = [x for x in gc.get_objects() if type(x) is ArrayImpl and not x.is_deleted()]
+    found: list[Any] = [
+        x for x in gc.get_objects() if type(x) is ArrayImpl and not x.is_deleted()
+    ]
     if platform is None:
         return found
     return [x for x in found if x.single_device.platform == platform]

@@ -65,6 +65,10 @@ class ShapedArray(AbstractValue):
     weak_type: bool
     ndim: int
     size: int
+    # Made when first asked for.
+    _short: str | None
+    _mlir: str | None
+    _tangent: ShapedArray | None
 
     def __new__(cls, shape: Any, dtype: Any, weak_type: bool = False) -> ShapedArray:
         key = (shape, dtype, weak_type)

@@ -26,8 +26,8 @@ def _check(program: ir.Olympuspr) -> None:
         _bind(v, bound, None)
     for eqn in program.eqns:
         _check_equation(eqn, bound)
-    for v in program.outvars:
-        _read(v, bound, None)
+    for out in program.outvars:
+        _read(out, bound, None)
 
 
 def _check_equation(eqn: ir.Eqn, bound: set[Any]) -> None:

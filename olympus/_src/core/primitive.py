@@ -129,7 +129,7 @@ class Primitive:
     def _infer(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if self.abstract is None:
             raise missing_rule(self, "abstract")
-        effects = frozenset()
+        effects: frozenset[Any] = frozenset()
         if self.effects is not None:
             effects = self.effects(*avals, **params)
         out = self.abstract(*avals, **params)

@@ -20,6 +20,10 @@ class Trace:
     """An interpreter of primitives; `parent` is the one its rules run in."""
 
     __slots__ = ("__weakref__", "level", "parent")
+    # Whether its function has returned; only traces that record a program know.
+    ended: bool = False
+    level: int
+    parent: Trace | None
 
     def __init__(self, parent: Trace | None) -> None:
         self.parent = parent

@@ -404,7 +404,7 @@ def _strengthen(closed: ir.ClosedOlympuspr, strong: Sequence[bool]) -> Any:
             for x, s, a in zip(run(*args), strong, avals, strict=True)
         ]
 
-    info = closed.olympuspr.debug_info
+    info = closed.olympuspr.debug_info or ir.DebugInfo("cond", "branch")
     program, consts = partial_eval.trace_to_olympuspr(converted, closed.in_avals, info)
     return ir.ClosedOlympuspr(program, consts)
 

@@ -171,16 +171,15 @@ class Scan:
         self, block: Any, row: str | int, consts: Any, carry: Any, xs: Any, ys: Any
     ) -> tuple[list[str], list[str]]:
         """One application of the body to row `row`, a name or a known number."""
-        if type(row) is int:
-            row = block.constant(row, self._counter)
+        at: str = block.constant(row, self._counter) if isinstance(row, int) else row
         slices = [
-            self._read(block, x, aval, row)
+            self._read(block, x, aval, at)
             for x, aval in zip(xs, self._avals.xs, strict=True)
         ]
         outs = self._body(block, [*consts, *carry, *slices])
         new = outs[self._num_carry :]
         ys = [
-            self._store(block, buffer, aval, y, row)
+            self._store(block, buffer, aval, y, at)
             for buffer, aval, y in zip(ys, self._y_avals, new, strict=True)
         ]
         return outs[: self._num_carry], ys

@@ -155,6 +155,23 @@ class LoweredProgram:
         "result_names",
         "text",
     )
+    aliases: dict[int, int]
+    callbacks: Sequence[Any]
+    committed: bool
+    consts: list[Any]
+    device: Any
+    duration_s: float
+    effects: Sequence[Any]
+    has_effects: bool
+    in_avals: Sequence[Any]
+    keepalives: Any
+    kept: Sequence[bool]
+    module_name: str
+    out_avals: Sequence[Any]
+    platform: str
+    program: ir.Olympuspr
+    result_names: Sequence[str] | None
+    text: str
 
     def with_locations(self) -> str:
         """The module with source positions."""

@@ -302,12 +302,11 @@ def dce_olympuspr(
         used = [v in needed for v in eqn.outvars]
         if not any(used) and not eqn.effects:
             continue
-        if eqn.primitive.dce is not None:
-            eqn = _dce_equation(eqn, used)
-            if eqn is None:
-                continue
-        kept.append(eqn)
-        needed.update(v for v in eqn.invars if type(v) is not ir.Literal)
+        rest = eqn if eqn.primitive.dce is None else _dce_equation(eqn, used)
+        if rest is None:
+            continue
+        kept.append(rest)
+        needed.update(v for v in rest.invars if type(v) is not ir.Literal)
     kept.reverse()
     if isinstance(instantiate, bool):
         instantiate = [instantiate] * len(program.invars)
@@ -363,14 +362,14 @@ def _decomposes(p: primitive.Primitive) -> bool:
 
 def _expand(program: ir.Olympuspr) -> ir.Olympuspr:
     def run(*args: Any) -> list[Any]:
-        n = len(program.constvars)
-        env = dict(zip(program.constvars + program.invars, args, strict=True))
+        env: dict[Any, Any] = dict(
+            zip(program.constvars + program.invars, args, strict=True)
+        )
         for eqn in program.eqns:
             inputs = [v.val if type(v) is ir.Literal else env[v] for v in eqn.invars]
             current.position, current.scope = eqn.source, eqn.scope
             outs = _apply_expanded(eqn, inputs)
             env.update(zip(eqn.outvars, outs, strict=True))
-        del n
         return [v.val if type(v) is ir.Literal else env[v] for v in program.outvars]
 
     in_avals = [v.aval for v in program.constvars + program.invars]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,13 +44,17 @@ def _sequence(name: str, arrays: Any) -> list[Any]:
     return found
 
 
+def _of_one_dtype(xs: Sequence[Any], dtype: Any) -> list[Any]:
+    """Arrays converted to a dtype, or to the one they promote to."""
+    if dtype is None:
+        return list(promotion.promote_dtypes(*xs))
+    return [lax.convert(x, dtype, False) for x in xs]
+
+
 @promotion.evaluate.fuse
 def _concatenate(*xs: Any, axis: int, dtype: Any) -> Any:
-    if dtype is None:
-        xs = promotion.promote_dtypes(*xs)
-    else:
-        xs = [lax.convert(x, dtype, False) for x in xs]
-    return joining.concatenate(xs, axis) if len(xs) > 1 else xs[0]
+    found = _of_one_dtype(xs, dtype)
+    return joining.concatenate(found, axis) if len(found) > 1 else found[0]
 
 
 def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
@@ -97,11 +102,8 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
 
 @promotion.evaluate.fuse
 def _stack(*xs: Any, axis: int, dtype: Any) -> Any:
-    if dtype is None:
-        xs = promotion.promote_dtypes(*xs)
-    else:
-        xs = [lax.convert(x, dtype, False) for x in xs]
-    return joining.stack(xs, axis)
+    found = _of_one_dtype(xs, dtype)
+    return joining.stack(found, axis)
 
 
 def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Any:

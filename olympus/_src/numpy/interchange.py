@@ -31,7 +31,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
       >>> onp.from_dlpack(np.arange(3, dtype='int32'))
       Array([0, 1, 2], dtype=int32)
     """
-    found = evaluate.from_dlpack(x, device, copy)
+    found: Any = evaluate.from_dlpack(x, device, copy)
     narrow = dtypes.canonicalize_dtype(found.dtype)
     if narrow == found.dtype:
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -550,7 +551,7 @@ def _roll(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
 
 def _roll_dynamic(x: Any, shift: Any, axes: tuple[int, ...]) -> Any:
     if isinstance(shift, (tuple, list)):
-        shifts = list(shift)
+        shifts: Sequence[Any] = shift
     elif aval_of(shift).shape:
         shifts = joining.unstack(shift, 0)
     else:
@@ -736,12 +737,12 @@ def _repeat_dynamic(x: Any, repeats: Any, axis: int, total: int) -> Any:
 
 def _pad_widths(width: Any, rank: int) -> tuple[tuple[int, int], ...]:
     if isinstance(width, dict):
-        table = [(0, 0)] * rank
+        pairs: list[tuple[int, ...]] = [(0, 0)] * rank
         for axis, value in width.items():
             i = sizes_.canonicalize_axis(axis, rank, "numpy.pad")
             pair = value if isinstance(value, (tuple, list)) else (value, value)
-            table[i] = tuple(map(operator.index, pair))
-        return tuple(table)
+            pairs[i] = tuple(map(operator.index, pair))
+        return tuple([(before, after) for before, after in pairs])
     values = np.asarray(width)
     if values.size and values.dtype.kind not in "iu":
         raise TypeError(
@@ -844,7 +845,7 @@ def _pad_each(x: Any, values: Any, *, widths: Any) -> Any:
 
 
 @program(1, name="pad")
-def _pad_by_index(x: Any, *, widths: Any, mode: str) -> Any:
+def _pad_by_index(x: Any, *, widths: Any, mode: Any) -> Any:
     for axis, (before, after) in enumerate(widths):
         length = aval_of(x).shape[axis]
         if not before and not after:
@@ -869,8 +870,9 @@ def _pad_ramp(x: Any, ends: Any, *, widths: Any) -> Any:
         pieces = [x, x, x]
         for j, n in enumerate(pair):
             length = aval_of(x).shape[axis]
-            at = (0, 1) if j == 0 else (length - 1, length)
-            edge = lax.convert(joining.slice_in_dim(x, *at, axis=axis), working, False)
+            at = 0 if j == 0 else length - 1
+            edge = joining.slice_in_dim(x, at, at + 1, axis=axis)
+            edge = lax.convert(edge, working, False)
             end = joining.slice_(ends, (axis, j), (axis + 1, j + 1))
             end = shaping.broadcast_in_dim(
                 shaping.squeeze(end, (0, 1)), aval_of(edge).shape, ()

@@ -44,7 +44,7 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
         named = name or fun.__name__
         if name is not None:
             fun.__name__ = fun.__qualname__ = name
-        run = evaluate.fuse(fun)
+        run: Any = evaluate.fuse(fun)
 
         programs = run.programs
 

@@ -95,7 +95,7 @@ def fold(
     initial: Any = None,
     where: Any = None,
     identity: Any = None,
-    combine: Callable[..., Any] | None = None,
+    combine: Any = None,
     promote: bool = False,
     upcast: bool = False,
 ) -> Any:

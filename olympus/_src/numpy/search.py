@@ -84,16 +84,16 @@ def _nonzero_program(a: Any, *fills: Any, size: int) -> Any:
     kind = dtypes.canonicalize_dtype(int)
     aval = aval_of(a)
     total = aval.size
-    fills = [promotion.cast(f, kind, False) for f in fills]
+    values = [promotion.cast(f, kind, False) for f in fills]
     if not total or not size:
-        return [promotion.full_shape(f, (size,)) for f in fills]
+        return [promotion.full_shape(f, (size,)) for f in values]
     flags = shaping.reshape(logic.truth(a), (total,))
     ranks = cumulative.cumsum(lax.convert(flags, kind), 0)
     flat, count = _positions(ranks, size), _last(ranks)
     valid = lax.lt(shaping.iota(kind, size), promotion.full_shape(count, (size,)))
     outs = []
     step = total
-    for length, f in zip(aval.shape, fills, strict=True):
+    for length, f in zip(aval.shape, values, strict=True):
         step //= length
         at = lax.rem(lax.div(flat, kind.type(step)), kind.type(length))
         outs.append(lax.select(valid, at, promotion.full_shape(f, (size,))))

@@ -307,10 +307,9 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
     """
     kind = dtypes.check_user_dtype(int if dtype is None else dtype, "indices")
     sizes = sizes_.canonicalize_shape(dimensions)
-    grid = np.indices(sizes, kind, sparse=sparse)
     if sparse:
-        return tuple([creation.asarray(g) for g in grid])
-    return creation.asarray(grid)
+        return tuple([creation.asarray(g) for g in np.indices(sizes, kind, True)])
+    return creation.asarray(np.indices(sizes, kind))
 
 
 def ix_(*args: Any) -> tuple[Any, ...]:
@@ -392,7 +391,7 @@ def _triangle_positions(name: str, lower: bool) -> Any:
         find = np.tril_indices if lower else np.triu_indices
         kind = dtypes.canonicalize_dtype(int)
         found = find(rows, operator.index(k), columns)
-        return tuple([creation.asarray(i.astype(kind)) for i in found])  # type: ignore[return-value]
+        return tuple([creation.asarray(i.astype(kind)) for i in found])
 
     positions.__name__ = positions.__qualname__ = name
     side = "below" if lower else "above"

@@ -112,7 +112,8 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     """
     if hasattr(from_, "dtype") and not isinstance(from_, (np.dtype, type)):
         from_ = from_.dtype
-    return np.can_cast(np.dtype(from_), np.dtype(to), casting=casting)
+    rule: Any = casting
+    return np.can_cast(np.dtype(from_), np.dtype(to), casting=rule)
 
 
 _KINDS = {

@@ -169,6 +169,9 @@ class Parameters:
     """What every sampler is given, in one form."""
 
     __slots__ = ("dtype", "key", "shape")
+    dtype: Any
+    key: Any
+    shape: tuple[int, ...]
 
 
 def parameters(

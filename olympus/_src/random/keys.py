@@ -172,7 +172,7 @@ def _wrap_batch(axis: Any, args: Any, dims: Any, *, impl: Any) -> Any:
     return random_wrap_p.bind(families.at_front(axis, args[0], dims[0]), impl=impl), 0
 
 
-random_wrap_p = _keyed(
+random_wrap_p: Any = _keyed(
     "random_wrap",
     abstract=_wrap_abstract,
     lower=lambda ctx, x, *, impl: x,

@@ -131,7 +131,8 @@ def _bound(x: Any, shape: Any, dtype: Any) -> Any:
 
 def _difference(high: Any, low: Any) -> Any:
     """`high - low`, of numbers by the host."""
-    if isinstance(high, np.generic) and isinstance(low, np.generic):
+    on_host = isinstance(high, np.generic) and isinstance(low, np.generic)
+    if on_host:
         return high - low
     return ew.sub(high, low)
 
@@ -208,9 +209,9 @@ def draw_integers(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any) ->
     """Integers in [minval, maxval); two draws are joined, so remainders even out."""
     if dtypes.itemsize_bits(dtype) < 32:
         # Small integers are drawn wide: few bits would make the remainders uneven.
-        info = dtypes.iinfo(dtype)
-        low = _cut(minval, int(info.min), int(info.max), np.int32)
-        high = _cut(maxval, int(info.min), int(info.max) + 1, np.int32)
+        small = dtypes.iinfo(dtype)
+        low = _cut(minval, int(small.min), int(small.max), np.int32)
+        high = _cut(maxval, int(small.min), int(small.max) + 1, np.int32)
         wide = draw_integers(key, shape, low, high, np.dtype(np.int32))
         return as_dtype(wide, dtype)
     info = np.iinfo(dtype)
