@@ -236,13 +236,10 @@ class Prompt(cmd.Cmd):
         """Does nothing."""
         return False
 
-    def default(self, line: str) -> bool:
+    def default(self, line: str) -> None:
         """Evaluates what is no command, as Python would."""
-        if line == "EOF":
-            return True
         self._evaluate(line, repr)
-        return False
 
-    do_c = do_cont = do_continue
+    do_c = do_cont = do_EOF = do_continue
     do_q = do_exit = do_quit
     do_u, do_d, do_l, do_w, do_where = do_up, do_down, do_list, do_bt, do_bt

@@ -178,7 +178,7 @@ def debug_print(
       >>> y = f(2.0); olympus.effects_barrier()
       x is 2.00
     """
-    options = {"ordered": ordered, "partitioned": partitioned}
+    options: dict[str, Any] = {"ordered": ordered, "partitioned": partitioned}
     if fmt is None:
         return functools.partial(
             debug_print,
@@ -247,7 +247,7 @@ _OPTIONS = (
 
 
 def _print_options() -> tuple[Any, ...]:
-    options = np.get_printoptions()
+    options: Any = np.get_printoptions()
     return tuple([(k, options[k]) for k in _OPTIONS])
 
 
