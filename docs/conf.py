@@ -22,8 +22,9 @@ html_theme_options = {
     "page_width": "72em",
 }
 
-# Pages are run when they are built; a cell that fails unasked stops the build.
-nb_execution_mode = "cache"
+# Pages are run at each build, since what they show depends on the library and not on
+# their text alone; a cell that fails unasked stops the build.
+nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_render_markdown_format = "myst"
