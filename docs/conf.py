@@ -75,7 +75,7 @@ def _write_reference(app):
 
 
 def _to_restructured_text(app, what, name, thing, options, lines):
-    """Docstrings write `Array`s, `*args, **kwargs` and `[*shape, n]` as they are."""
+    """Docstrings write `Array`s, `[*shape, n]`, |x| and x_ as they are."""
     if not _is_ours(thing):
         return
     for i, line in enumerate(lines):
@@ -84,7 +84,7 @@ def _to_restructured_text(app, what, name, thing, options, lines):
         parts = re.split(
             r"(`[^`]+`)", line.replace("*args, **kwargs:", "args, kwargs:")
         )
-        parts[::2] = [part.replace("*", "\\*") for part in parts[::2]]
+        parts[::2] = [re.sub(r"([*|]|_\b)", r"\\\1", part) for part in parts[::2]]
         lines[i] = re.sub(r"(`[^`]+`)(?=\w)", r"\1\\ ", "".join(parts))
 
 
