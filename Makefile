@@ -28,4 +28,4 @@ demo bench docs:
 	tools/$@
 
 clean:
-	rm -rf .venv .venv-new .venv-jax .venv-lint .venv-docs build docs/_build
+	rm -rf .venv .venv-new .venv-jax .venv-jax-new .venv-lint .venv-docs build docs/_build
