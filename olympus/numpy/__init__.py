@@ -175,6 +175,11 @@ from olympus._src.numpy.grids import (
     r_,
     s_,
 )
+from olympus._src.numpy.histograms import (
+    bincount,
+    histogram,
+    histogram_bin_edges,
+)
 from olympus._src.numpy.interchange import (
     from_dlpack,
 )
@@ -338,11 +343,8 @@ from olympus._src.numpy.sorting import (
 )
 from olympus._src.numpy.statistics import (
     average,
-    bincount,
     corrcoef,
     cov,
-    histogram,
-    histogram_bin_edges,
     median,
     minmax,
     nanargmax,

@@ -89,8 +89,8 @@ debug_callback_p = Primitive(
 def debug_callback(
     callback: Callable[..., None] | None = None,
     *args: Any,
-    ordered: bool = False,
     partitioned: bool = False,
+    ordered: bool = False,
     **kwargs: Any,
 ) -> Any:
     """Calls a Python function to look at values of a program, each time it runs.
@@ -145,9 +145,9 @@ def _bind(flat: Any, operands: Any, ordered: bool, partitioned: bool) -> None:
 def debug_print(
     fmt: str | None = None,
     *args: Any,
+    skip_format_check: bool = False,
     ordered: bool = False,
     partitioned: bool = False,
-    skip_format_check: bool = False,
     _use_logging: bool = False,
     **kwargs: Any,
 ) -> Any:

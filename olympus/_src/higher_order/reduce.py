@@ -365,13 +365,9 @@ def reduce_window(
       Array([4., 7.], dtype=float32)
     """
     aval = avals.aval_of(operand)
+    spread = {"base_dilation": base_dilation, "window_dilation": window_dilation}
     params = windows.parameters(
-        aval.shape,
-        window_dimensions,
-        window_strides,
-        padding,
-        base_dilation,
-        window_dilation,
+        aval.shape, window_dimensions, window_strides, padding, **spread
     )
     known = windows.known_reduction(computation, init_value, aval.dtype)
     if known is not None:

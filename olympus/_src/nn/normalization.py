@@ -77,7 +77,7 @@ def _softmax(*given: Any, axis: Any, flags: Any) -> Any:
 
 
 def _alike(x: Any, y: Any) -> list[Any]:
-    return promotion.promote_args("nn.softmax", x, y)
+    return list(promotion.promote_args("nn.softmax", x, y))
 
 
 def _shifted(x: Any, axis: Any, where: Any) -> Any:

@@ -240,9 +240,9 @@ def fromfunction(
     Source: NumPy, `numpy.fromfunction`.
     """
     sizes = sizes_.canonicalize_shape(shape)
-    fun = functools.partial(function, **kwargs)
+    fun: Callable[..., Any] = functools.partial(function, **kwargs)
     for i in range(len(sizes)):
-        in_axes = [None] * len(sizes)
+        in_axes: list[int | None] = [None] * len(sizes)
         in_axes[len(sizes) - 1 - i] = 0
         fun = vmap(fun, in_axes=tuple(in_axes))
     return fun(*[creation.arange(n, dtype=dtype) for n in sizes])

@@ -31,7 +31,7 @@ def _check_indices(name: str, indices: Any) -> None:
 def take(
     a: Any,
     indices: Any,
-    axis: int | None = None,
+    axis: Any = None,
     out: None = None,
     mode: str | None = None,
     unique_indices: bool = False,

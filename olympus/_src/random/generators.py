@@ -181,9 +181,9 @@ def _cut_words(words: Any, bit_width: int, shape: tuple[int, ...]) -> Any:
 
 threefry2x32 = register(
     KeyImplementation(
-        name="threefry2x32",
         tag="fry",
         key_shape=(2,),
+        name="threefry2x32",
         seed=threefry_seed,
         split=threefry_split,
         random_bits=threefry_random_bits,
@@ -244,9 +244,9 @@ def _first(words: Any) -> Any:
 
 rbg = register(
     KeyImplementation(
-        name="rbg",
         tag="rbg",
         key_shape=(4,),
+        name="rbg",
         seed=_rbg_seed,
         split=_rbg_split,
         random_bits=_rbg_random_bits,
