@@ -11,7 +11,7 @@ from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir
 from olympus._src.core.rules import Zero
-from olympus._src.foundation import source
+from olympus._src.foundation import source, tracebacks
 from olympus._src.interpreters import ad
 from olympus._src.lax import families
 
@@ -27,6 +27,7 @@ def _flat(fun: Callable[..., Any], structure: Any, found: list[Any]) -> Any:
     return flat
 
 
+@tracebacks.api_boundary
 def jvp(
     fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Any, Any]:
@@ -91,6 +92,7 @@ def _as_value(t: Any) -> Any:
     return families.instantiate(t)
 
 
+@tracebacks.api_boundary
 def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """The value of a function and its derivative at that point, as a linear function.
 
@@ -105,6 +107,7 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     found: list[Any] = []
     outs, linear = ad.linearize(_flat(fun, structure, found), leaves, _info(fun))
 
+    @tracebacks.api_boundary
     def derivative(*tangents: Any) -> Any:
         flat, given = tree.tree_flatten(tangents)
         if given != structure:
@@ -117,6 +120,7 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     return found[0].unflatten(outs), derivative
 
 
+@tracebacks.api_boundary
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of a function and its derivative's transpose at that point.
 
@@ -136,6 +140,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     outs, linear = ad.linearize(_flat(inner, structure, found), leaves, _info(fun))
     out = found[0].unflatten(outs)
 
+    @tracebacks.api_boundary
     def pullback(cotangent: Any) -> Any:
         flat, given = tree.tree_flatten(cotangent)
         if given != found[0]:
@@ -194,6 +199,7 @@ def value_and_grad(
     several = not isinstance(argnums, int)
     name = source.function_name(fun)
 
+    @tracebacks.api_boundary
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         chosen = [_position(i, len(args), name) for i in _tuple(argnums)]
         for i in chosen:
@@ -242,6 +248,7 @@ def grad(
     """
     both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
 
+    @tracebacks.api_boundary
     def gradient(*args: Any, **kwargs: Any) -> Any:
         value, grads = both(*args, **kwargs)
         return (grads, value[1]) if has_aux else grads

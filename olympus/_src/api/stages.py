@@ -8,6 +8,7 @@ from typing import Any
 from olympus._src import tree
 from olympus._src.api import shapes, signatures
 from olympus._src.core import ir, trace
+from olympus._src.foundation import tracebacks
 from olympus._src.interpreters import evaluate
 from olympus._src.runtime import mlir
 
@@ -217,6 +218,7 @@ class Compiled(_Stage):
         self._compiled = compiled
         self._wanted = [a.strip_weak_type() for a in call.avals]
 
+    @tracebacks.api_boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the program; static arguments are not passed.
 

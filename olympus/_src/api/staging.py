@@ -7,7 +7,7 @@ from typing import Any
 
 from olympus._src.api import jit as jit_
 from olympus._src.core import ir, trace
-from olympus._src.foundation import source
+from olympus._src.foundation import source, tracebacks
 
 current = trace.current
 
@@ -45,6 +45,7 @@ def make_olympuspr(
         )
     jitted = jit_.jit(fun, static_argnums=static_argnums or None)
 
+    @tracebacks.api_boundary
     def traced_program(*args: Any, **kwargs: Any) -> Any:
         outer = current.axis_env
         current.axis_env = outer + tuple(map(tuple, axis_env or ()))
