@@ -180,6 +180,18 @@ from olympus._src.numpy.histograms import (
     histogram,
     histogram_bin_edges,
 )
+from olympus._src.numpy.ignoring_nan import (
+    minmax,
+    nanargmax,
+    nanargmin,
+    nanmax,
+    nanmean,
+    nanmin,
+    nanprod,
+    nanstd,
+    nansum,
+    nanvar,
+)
 from olympus._src.numpy.interchange import (
     from_dlpack,
 )
@@ -346,19 +358,9 @@ from olympus._src.numpy.statistics import (
     corrcoef,
     cov,
     median,
-    minmax,
-    nanargmax,
-    nanargmin,
-    nanmax,
-    nanmean,
     nanmedian,
-    nanmin,
     nanpercentile,
-    nanprod,
     nanquantile,
-    nanstd,
-    nansum,
-    nanvar,
     percentile,
     quantile,
 )
