@@ -192,7 +192,14 @@ def derivatives_rule(
             if rule is None or type(t) is Zero:
                 continue
             term = rule(t, out, *primals, **params)
-            total = term if total is None else add_tangents(total, term)
+            if total is None:
+                total = term
+            elif avals.aval_of(total).shape == avals.aval_of(term).shape:
+                total = add_tangents(total, term)
+            else:  # a scalar stood beside an array
+                total = add_tangents(
+                    spread_tangent(total, out), spread_tangent(term, out)
+                )
         if total is None:
             return out, Zero(avals.aval_of(out).to_tangent())
         return out, spread_tangent(total, out)
