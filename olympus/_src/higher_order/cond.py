@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,9 +12,9 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import config
-from olympus._src.higher_order import programs
+from olympus._src.higher_order import cond_derivatives, programs
 from olympus._src.interpreters import batching, evaluate, partial_eval
-from olympus._src.lax import elementwise, families
+from olympus._src.lax import barriers, elementwise, families
 from olympus._src.lowering import types
 
 INDEX = avals_.ShapedArray((), np.dtype(np.int32))
@@ -61,7 +62,7 @@ def _batch(axis: Any, args: Any, dims: Any, *, branches: Any) -> Any:
     index, *operands = args
     index_dim, *operand_dims = dims
     if index_dim is not None:
-        return _batch_all(axis, index, operands, operand_dims, branches)
+        return _batch_all(axis, index, index_dim, operands, operand_dims, branches)
     in_dims = tuple(operand_dims)
     dims_of = [batching.batch_olympuspr(b, axis, in_dims)[1] for b in branches]
     mapped = tuple(any(d is not None for d in ds) for ds in zip(*dims_of, strict=True))
@@ -72,19 +73,38 @@ def _batch(axis: Any, args: Any, dims: Any, *, branches: Any) -> Any:
 
 
 def _batch_all(
-    axis: Any, index: Any, operands: Any, dims: Any, branches: Any
+    axis: Any, index: Any, index_dim: int, operands: Any, dims: Any, branches: Any
 ) -> tuple[list[Any], list[int]]:
     """An index for each element: runs all branches and selects among results."""
     _refuse_unmasked(branches)
     results = []
-    for branch in branches:
+    index = families.move_axis(index, index_dim, 0)
+    for i, branch in enumerate(branches):
         run = ir.program_as_function(branch)
-        outs, out_dims = batching.batch(run, axis, operands, dims)
+        inputs = [
+            x
+            if d is None
+            else _only_where_chosen(index, i, families.move_axis(x, d, 0))
+            for x, d in zip(operands, dims, strict=True)
+        ]
+        in_dims = [None if d is None else 0 for d in dims]
+        outs, out_dims = batching.batch(run, axis, inputs, in_dims)
         results.append(
             [families.at_front(axis, x, d) for x, d in zip(outs, out_dims, strict=True)]
         )
     chosen = [select_rows(index, cases) for cases in zip(*results, strict=True)]
     return chosen, [0] * len(chosen)
+
+
+def _only_where_chosen(index: Any, i: int, x: Any) -> Any:
+    """`x`, which passes gradients only where branch `i` is chosen.
+
+    A branch's derivative may be infinite where it is not: times zero that is no number.
+    """
+    if not dtypes.issubdtype(avals_.aval_of(x).dtype, np.inexact):
+        return x
+    chosen = elementwise.eq(index, np.int32(i))
+    return select_rows(chosen, [barriers.stop_gradient_p.bind(x), x])
 
 
 def select_rows(index: Any, cases: Sequence[Any]) -> Any:
@@ -151,6 +171,9 @@ cond_p = Primitive(
     file="higher_order/cond.py",
 )
 cond_p.impl = programs.compiled_impl(cond_p)
+cond_p.jvp = functools.partial(cond_derivatives.jvp, cond_p)
+cond_p.linearize = functools.partial(cond_derivatives.linearize, cond_p)
+cond_p.transpose = functools.partial(cond_derivatives.transpose, cond_p)
 
 
 # -- what users call -------------------------------------------------------------------

@@ -191,6 +191,9 @@ def described(fun: Any) -> str:
     return f"{name} at {place}" if place and not place.startswith("<no") else name
 
 
+aval_of = avals_.aval_of
+
+
 def same_type(x: Any, y: Any) -> bool:
     """Whether two avals agree up to weakness."""
     return x is y or x.strip_weak_type() is y.strip_weak_type()
@@ -276,6 +279,13 @@ def passed_on(x: Any) -> Any:
     if isinstance(x, trace.Tracer) or type(x) in trace.concrete_types():
         return x
     return evaluate.as_array(x)
+
+
+def unnamed(info: Any) -> Any:
+    """What is known of a program whose inputs are no more those of the user."""
+    if info is None:
+        return None
+    return ir.DebugInfo(info.traced_for, info.func_name, info.func_location)
 
 
 # -- lowering and running --------------------------------------------------------------

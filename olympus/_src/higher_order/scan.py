@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,23 +11,12 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import config, errors
-from olympus._src.higher_order import loop_lowering, programs
+from olympus._src.higher_order import loop_lowering, programs, scan_derivatives
+from olympus._src.higher_order.scan_parts import Parts
 from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import families, joining
 
 ShapedArray = avals_.ShapedArray
-
-
-class Parts:
-    """Operands (or flags of operands) of one application, by what they are for."""
-
-    __slots__ = ("carry", "consts", "xs")
-
-    def __init__(self, items: Sequence[Any], params: Any) -> None:
-        n, m = params["num_consts"], params["num_carry"]
-        self.consts = list(items[:n])
-        self.carry = list(items[n : n + m])
-        self.xs = list(items[n + m :])
 
 
 def _stacked(aval: Any, length: Any) -> Any:
@@ -197,6 +187,9 @@ scan_p = Primitive(
     file="higher_order/scan.py",
 )
 scan_p.impl = programs.compiled_impl(scan_p)
+scan_p.jvp = functools.partial(scan_derivatives.jvp, scan_p)
+scan_p.linearize = functools.partial(scan_derivatives.linearize, scan_p)
+scan_p.transpose = functools.partial(scan_derivatives.transpose, scan_p)
 
 
 # -- what users call -------------------------------------------------------------------

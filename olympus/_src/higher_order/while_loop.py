@@ -12,7 +12,12 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import config, errors
-from olympus._src.higher_order import loop_lowering, programs, scan
+from olympus._src.higher_order import (
+    loop_lowering,
+    programs,
+    scan,
+    scan_derivatives,
+)
 from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import families
 from olympus._src.lowering import types
@@ -225,6 +230,73 @@ def _refuse_unmasked(*closed: ir.ClosedOlympuspr) -> None:
         )
 
 
+# -- derivatives -----------------------------------------------------------------------
+
+
+def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    body, test = params["body_olympuspr"].olympuspr, params["cond_olympuspr"].olympuspr
+    values, slopes = Parts(primals, params), Parts(tangents, params)
+    moving = Parts(scan_derivatives.is_moving(tangents), params)
+    n = len(values.carry)
+    while True:
+        flags = [*moving.body_consts, *moving.carry]
+        closed, found = scan_derivatives.jvp_body(body, flags, moving.carry)
+        if found == moving.carry:
+            break
+        moving.carry = found
+    closed, new_consts = programs.absorb(closed)
+    carry_slopes = scan_derivatives.given(slopes.carry, moving.carry)
+    const_slopes = scan_derivatives.given(slopes.body_consts, moving.body_consts)
+    consts = [*new_consts, *values.body_consts]
+    ends = len(consts), len(consts) + n, len(consts) + n + len(const_slopes)
+    inputs = closed.olympuspr.invars
+    moved = closed.olympuspr.replace(
+        invars=[
+            *inputs[: ends[0]],
+            *inputs[ends[1] : ends[2]],
+            *inputs[ends[0] : ends[1]],
+            *inputs[ends[2] :],
+        ],
+        debug_info=programs.unnamed(body.debug_info),
+    )
+    more = [ir.Var(v.aval) for v in inputs[ends[2] :]]
+    info = programs.unnamed(test.debug_info)
+    outs = while_p.bind(
+        *values.cond_consts,
+        *consts,
+        *const_slopes,
+        *values.carry,
+        *carry_slopes,
+        body_olympuspr=ir.ClosedOlympuspr(moved),
+        body_nconsts=len(consts) + len(const_slopes),
+        cond_olympuspr=ir.ClosedOlympuspr(
+            test.replace(invars=test.invars + more, debug_info=info)
+        ),
+        cond_nconsts=len(values.cond_consts),
+    )
+    avals = params["body_olympuspr"].out_avals
+    return outs[:n], scan_derivatives.with_zeros(iter(outs[n:]), moving.carry, avals)
+
+
+def _linearize(primals: Any, tangents: Any, **params: Any) -> Any:
+    """The values by the loop itself; the tangents by the loop of both, on the tape.
+
+    The number of steps is not known, so there is no place to keep what each step's
+    derivative needs.
+    """
+    outs = while_p.bind(*primals, **params)
+    return outs, lambda: _jvp(primals, tangents, **params)[1]
+
+
+def _transpose(*args: Any, **params: Any) -> Any:
+    raise ValueError(
+        "while_loop: reverse-mode differentiation (grad, vjp) needs a loop whose "
+        "number of steps is known when traced, got a while_loop or a fori_loop with "
+        "traced bounds; use scan, or fori_loop with bounds that are Python integers, "
+        "or forward mode (jvp, jacfwd)"
+    )
+
+
 # -- dead code -------------------------------------------------------------------------
 
 
@@ -273,6 +345,9 @@ while_p = Primitive(
     effects=_effects,
     check=_check,
     lower=_lower,
+    jvp=_jvp,
+    linearize=_linearize,
+    transpose=_transpose,
     batch=_batch,
     dce=_dce,
     print=_print,

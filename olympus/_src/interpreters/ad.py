@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir, primitive, trace
 from olympus._src.core.rules import Linear, Zero
@@ -136,6 +138,14 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
         finally:
             current.trace = self
 
+    def zeros(self, aval: Any) -> Any:
+        """Zeros that the tape makes, so that they are no constant it carries."""
+        zero = np.zeros((), aval.dtype)[()]
+        if not aval.shape:
+            return zero
+        params = {"shape": aval.shape, "broadcast_dimensions": (), "sharding": None}
+        return super().process(families.broadcast_in_dim_p, (zero,), params)
+
 
 class LinearizeTrace(JVPTrace):
     """Runs jvp rules with the tape as the interpreter of tangents."""
@@ -180,9 +190,19 @@ class LinearProgram:
 
 
 def linearize(
-    fun: Callable[..., Sequence[Any]], primals: Sequence[Any], info: ir.DebugInfo
+    fun: Callable[..., Sequence[Any]],
+    primals: Sequence[Any],
+    info: ir.DebugInfo,
+    instantiate: Sequence[bool] = (),
 ) -> tuple[list[Any], LinearProgram]:
-    """Results of a function of flat arguments, and its derivative there as a tape."""
+    """Results of a function of flat arguments, and its derivative there as a tape.
+
+    Args:
+      fun: a function of flat arguments.
+      primals: where to linearise it.
+      info: names for messages.
+      instantiate: results whose tangent must be on the tape, even if it is zero.
+    """
     tape = TangentTape(current.trace, info)
     t = LinearizeTrace(current.trace, tape)
     inputs = []
@@ -190,6 +210,9 @@ def linearize(
         aval = avals_.aval_of(x).to_tangent()
         inputs.append(JVPTracer(t, x, tape.new_input(aval)))
     outs, tangents = _run(t, fun, inputs)
+    for i, wanted in enumerate(instantiate):
+        if wanted and type(tangents[i]) is Zero:
+            tangents[i] = tape.zeros(tangents[i].aval)
     moving = [d for d in tangents if type(d) is not Zero]
     program, consts = tape.close(moving)
     tape.ended = True
@@ -226,7 +249,7 @@ def backward_pass(
     _run_known(program, known, linear)
     for eqn in reversed(program.eqns):
         cts = [pending.pop(v, None) for v in eqn.outvars]
-        if all(ct is None for ct in cts):
+        if all(ct is None for ct in cts) or eqn.outvars[0] not in linear:
             continue
         cts = [
             Zero(v.aval) if ct is None else ct
@@ -278,13 +301,14 @@ def _info(program: ir.Olympuspr) -> ir.DebugInfo:
 
 
 def jvp_olympuspr(
-    program: ir.Olympuspr, moving: Sequence[bool]
+    program: ir.Olympuspr, moving: Sequence[bool], instantiate: Sequence[bool] = ()
 ) -> tuple[ir.ClosedOlympuspr, list[bool]]:
     """The program of values and tangents.
 
     Args:
       program: its constants come first among the inputs of the result.
       moving: which inputs have a tangent.
+      instantiate: which outputs must have one, even if it is zero; none if empty.
 
     Returns:
       A program of constants, inputs and tangents of moving inputs, that returns outputs
@@ -302,12 +326,23 @@ def jvp_olympuspr(
             for m, x in zip(moving, primals[n_consts:], strict=True)
         ]
         outs, out_tangents = jvp(_runner(whole), primals, tangents)
+        out_tangents = _instantiated(out_tangents, instantiate)
         out_moving[:] = [type(t) is not Zero for t in out_tangents]
         return outs + [t for t in out_tangents if type(t) is not Zero]
 
     in_avals = whole.in_avals + _tangent_avals(program, moving)
     closed, consts = partial_eval.trace_to_olympuspr(run, in_avals, _info(program))
     return ir.ClosedOlympuspr(closed, consts), out_moving
+
+
+def _instantiated(tangents: list[Any], wanted: Sequence[bool]) -> list[Any]:
+    """Tangents or cotangents with values in place of zeros where wanted."""
+    if not wanted:
+        return tangents
+    return [
+        families.instantiate(t) if w else t
+        for t, w in zip(tangents, wanted, strict=True)
+    ]
 
 
 def _runner(program: ir.Olympuspr) -> Callable[..., list[Any]]:
@@ -321,9 +356,14 @@ def _tangent_avals(program: ir.Olympuspr, moving: Sequence[bool]) -> list[Any]:
 
 
 def linearize_olympuspr(
-    program: ir.Olympuspr, moving: Sequence[bool]
+    program: ir.Olympuspr, moving: Sequence[bool], instantiate: Sequence[bool] = ()
 ) -> tuple[ir.ClosedOlympuspr, ir.ClosedOlympuspr, list[Any]]:
     """Splits a program's derivative in two.
+
+    Args:
+      program: its constants come first among the inputs of the result.
+      moving: which inputs have a tangent.
+      instantiate: which outputs must have one, even if it is zero; none if empty.
 
     Returns:
       A program that returns outputs and residuals; a linear program of residuals and
@@ -343,7 +383,8 @@ def linearize_olympuspr(
                 given[i] = x
             return ir.eval_olympuspr(whole, (), *given)
 
-        outs, tape = linearize(of_moving, [args[i] for i in chosen], _info(program))
+        chosen_args = [args[i] for i in chosen]
+        outs, tape = linearize(of_moving, chosen_args, _info(program), instantiate)
         linear[:] = [tape]
         return outs + tape.consts
 
@@ -356,7 +397,10 @@ def linearize_olympuspr(
 
 
 def transpose_olympuspr(
-    program: ir.Olympuspr, linear: Sequence[bool], flowing: Sequence[bool]
+    program: ir.Olympuspr,
+    linear: Sequence[bool],
+    flowing: Sequence[bool],
+    instantiate: Sequence[bool] = (),
 ) -> tuple[ir.ClosedOlympuspr, list[bool]]:
     """The transpose of a program that is linear in some of its inputs.
 
@@ -364,6 +408,8 @@ def transpose_olympuspr(
       program: has no constants.
       linear: which inputs it is linear in.
       flowing: which outputs have a cotangent that is not zero.
+      instantiate: which of the linear inputs must get one, even if it is zero; none if
+        empty.
 
     Returns:
       A program of the known inputs and the cotangents given, that returns cotangents of
@@ -384,7 +430,7 @@ def transpose_olympuspr(
             next(given) if f else Zero(v.aval)
             for f, v in zip(flowing, program.outvars, strict=True)
         ]
-        found = backward_pass(tape, values, cts)
+        found = _instantiated(backward_pass(tape, values, cts), instantiate)
         in_flowing[:] = [type(ct) is not Zero for ct in found]
         return [ct for ct in found if type(ct) is not Zero]
 
