@@ -1,0 +1,267 @@
+"""Derivatives of control flow: against differences, loops written out, and laws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+from olympus import lax
+from olympus._src.core import checker
+
+X = np.array([0.5, -0.3, 0.8], np.float32)
+W = np.array([[0.2, 0.1, 0.0], [0.3, -0.2, 0.1], [0.1, 0.4, 0.2]], np.float32)
+
+
+def differences(f, x, step=1e-2):
+    """The gradient by central differences."""
+    grad = np.zeros(np.shape(x))
+    for i in np.ndindex(grad.shape):
+        d = np.zeros_like(grad)
+        d[i] = step
+        high, low = (float(f(np.asarray(x + s * d, np.float32))) for s in (1, -1))
+        grad[i] = (high - low) / (2 * step)
+    return grad
+
+
+def check(f, *args, atol=5e-3):
+    """All ways to a derivative agree with differences, and with each other."""
+    for k, x in enumerate(args):
+        if not np.issubdtype(np.asarray(x).dtype, np.floating):
+            continue
+        one = lambda v, k=k: f(*args[:k], v, *args[k + 1 :])  # noqa: E731
+        want = differences(one, x)
+        grad = olympus.grad(one)
+        exact = np.asarray(grad(x))
+        np.testing.assert_allclose(exact, want, rtol=2e-2, atol=atol)
+        for other in (olympus.jit(grad), olympus.grad(olympus.jit(one))):
+            np.testing.assert_allclose(other(x), exact, rtol=1e-4, atol=1e-5)
+        direction = np.cos(np.arange(np.size(x), dtype=np.float32)).reshape(np.shape(x))
+        slope = (exact * direction).sum()
+        for way in (one, olympus.jit(one)):
+            _, tangent = olympus.jvp(way, (x,), (direction,))
+            np.testing.assert_allclose(tangent, slope, rtol=1e-4, atol=1e-5)
+        _, linear = olympus.linearize(one, x)
+        np.testing.assert_allclose(linear(direction), slope, rtol=1e-4, atol=1e-5)
+        checker.check_olympuspr(olympus.make_olympuspr(grad)(x))
+
+
+def gradient_sum(f):
+    """A function of the gradient, for second derivatives."""
+    return lambda *args: jnp.sum(jnp.sin(olympus.grad(f)(*args)))
+
+
+# -- scan ------------------------------------------------------------------------------
+
+
+def recurrent(c, xs, w, **options):
+    def step(h, x):
+        h = jnp.tanh(w @ h + x)
+        return h, jnp.sum(h * x)
+
+    c, ys = lax.scan(step, c, xs, **options)
+    return jnp.sum(c * c) + jnp.sum(ys**2)
+
+
+def written_out(c, xs, w, reverse=False):
+    total = 0.0
+    for x in xs[::-1] if reverse else xs:
+        c = jnp.tanh(w @ c + x)
+        total = total + jnp.sum(c * x) ** 2
+    return jnp.sum(c * c) + total
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("unroll", [1, 2, True])
+def test_scan_has_the_gradient_of_the_loop_written_out(reverse, unroll, rng):
+    xs = (0.3 * rng.normal(size=(5, 3))).astype(np.float32)
+    f = lambda *args: recurrent(*args, reverse=reverse, unroll=unroll)  # noqa: E731
+    got = olympus.grad(f, (0, 1, 2))(X, xs, W)
+    want = olympus.grad(lambda *a: written_out(*a, reverse=reverse), (0, 1, 2))(
+        X, xs, W
+    )
+    for g, w in zip(got, want, strict=True):
+        np.testing.assert_allclose(g, w, rtol=1e-4, atol=1e-6)
+
+
+SCANS = {
+    "recurrent": (lambda c, w: recurrent(c, np.stack([X, -X]), w), (X, W)),
+    "fori_loop": (
+        lambda x: jnp.sum(lax.fori_loop(0, 4, lambda i, c: jnp.sin(c) * (i + 1.0), x)),
+        (X,),
+    ),
+    "map": (lambda x: jnp.sum(lax.map(jnp.sin, x) * X), (X,)),
+    "a carry that moves from the second step on": (
+        lambda x, y: jnp.sum(
+            lax.scan(
+                lambda c, _: ((c[1], c[0] * y), c[0]), (x, jnp.ones(3)), None, length=4
+            )[1]
+        ),
+        (X, np.float32(0.7)),
+    ),
+    "a carry that is replaced by a constant": (
+        lambda x, y: jnp.sum(
+            lax.scan(
+                lambda c, _: ((jnp.ones(3), c[0] * y), c[0] * c[1]),
+                (x, x),
+                None,
+                length=3,
+            )[1]
+        ),
+        (X, X + 1),
+    ),
+    "an integer carry beside": (
+        lambda x: jnp.sum(
+            lax.scan(lambda c, v: ((c[0] + 1, c[1] * v + c[0]), None), (0, x), X)[0][1]
+        ),
+        (X,),
+    ),
+    "what is the same in all steps": (
+        lambda w: jnp.sum(lax.scan(lambda c, x: (jnp.sin(w) @ c, c @ x), X, W)[1]),
+        (W,),
+    ),
+    "outputs only": (
+        lambda x: jnp.sum(lax.scan(lambda c, v: (c, v * c), 2.0, x)[1]),
+        (X,),
+    ),
+    "no steps": (
+        lambda x: jnp.sum(lax.scan(lambda c, v: (c * c, v), x, jnp.zeros((0, 3)))[0]),
+        (X,),
+    ),
+    "loops in loops": (
+        lambda x: jnp.sum(
+            lax.fori_loop(
+                0,
+                3,
+                lambda i, c: lax.fori_loop(0, 2, lambda j, d: jnp.sin(d), c) * x,
+                x,
+            )
+        ),
+        (X,),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCANS)
+def test_scan(name):
+    f, args = SCANS[name]
+    check(f, *args)
+
+
+def test_second_derivatives_of_scan():
+    check(gradient_sum(SCANS["recurrent"][0]), X, W)
+
+
+def test_mapped_gradients_of_scan(rng):
+    xs = rng.normal(size=(4, 3)).astype(np.float32)
+    starts = np.stack([X, X + 1])
+    f = lambda c: recurrent(c, xs, W)  # noqa: E731
+    got = olympus.jit(olympus.vmap(olympus.grad(f)))(starts)
+    want = [np.asarray(olympus.grad(f)(c)) for c in starts]
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+    total = olympus.grad(lambda c: jnp.sum(olympus.vmap(f)(c)))(starts)
+    np.testing.assert_allclose(total, want, rtol=1e-5)
+
+
+def test_what_all_steps_share_is_not_stacked():
+    f = lambda w: jnp.sum(lax.scan(lambda c, x: (jnp.sin(w) @ c, None), X, W)[0])  # noqa: E731
+    text = str(olympus.make_olympuspr(olympus.grad(f))(W))
+    assert "f32[3,3,3]" not in text
+
+
+# -- cond ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pred", [True, False])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda p, x, y: lax.cond(p, lambda a, b: jnp.sin(a) * b, lambda a, b: a, x, y),
+        lambda p, x, y: lax.cond(
+            p, lambda a: jnp.exp(a) * y, lambda a: jnp.zeros(3), x
+        ),
+        lambda p, x, y: lax.cond(p, lambda: jnp.sin(x) * y, lambda: jnp.exp(x) * y * y),
+        lambda p, x, y: lax.cond(
+            p,
+            lambda a: lax.cond(a[0] > 0, jnp.sin, jnp.cos, a * y),
+            lambda a: lax.fori_loop(0, 3, lambda i, c: c * a, y),
+            x,
+        ),
+    ],
+    ids=["operands", "one side", "closed over", "nested"],
+)
+def test_cond(f, pred):
+    check(lambda x, y: jnp.sum(f(pred, x, y)), X, X + 1)
+
+
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_switch(index):
+    branches = [lambda a, b: jnp.sin(a) * b, lambda a, b: a, lambda a, b: a @ b + b]
+    check(lambda x, y: jnp.sum(lax.switch(index, branches, x, y)), X, X + 1)
+
+
+def test_cond_in_a_loop_with_second_derivatives():
+    def f(x):
+        step = lambda i, c: lax.cond(i % 2 == 0, jnp.sin, lambda d: d * d, c)  # noqa: E731
+        return jnp.sum(lax.fori_loop(0, 4, step, x))
+
+    check(f, X)
+    check(gradient_sum(f), X)
+
+
+def test_mapped_cond_keeps_infinite_slopes_of_the_other_branch_out():
+    x = np.array([1.0, 0.0, 2.0], np.float32)
+    f = lambda v: lax.cond(v > 0, jnp.log, lambda u: 3.0 * u, v)  # noqa: E731
+    total = lambda x: jnp.sum(olympus.vmap(f)(x))  # noqa: E731
+    np.testing.assert_allclose(olympus.grad(total)(x), [1.0, 3.0, 0.5])
+    np.testing.assert_allclose(olympus.vmap(olympus.grad(f))(x), [1.0, 3.0, 0.5])
+
+
+# -- while -----------------------------------------------------------------------------
+
+
+def power(x, n):
+    """X ** (n + 1), n times around a loop of unknown length."""
+    return lax.while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1, c[1] * x), (0, x))[1]
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_while_has_forward_mode(n):
+    want = (n + 1) * X**n * 2.0
+    two = np.full(3, 2.0, np.float32)
+    for f in (power, olympus.jit(power)):
+        _, tangent = olympus.jvp(lambda x, f=f: f(x, n), (X,), (two,))
+        np.testing.assert_allclose(tangent, want, rtol=1e-5)
+    out, linear = olympus.linearize(lambda x: power(x, n), X)
+    np.testing.assert_allclose(out, X ** (n + 1), rtol=1e-5)
+    np.testing.assert_allclose(linear(two), want, rtol=1e-5)
+
+
+def test_mapped_forward_mode_of_while():
+    n = np.arange(4, dtype=np.int32)
+    x = np.full(4, 1.5, np.float32)
+    slope = lambda v, k: olympus.jvp(lambda u: power(u, k), (v,), (1.0,))[1]  # noqa: E731
+    got = olympus.vmap(slope)(x, n)
+    np.testing.assert_allclose(got, (n + 1) * x**n, rtol=1e-5)
+
+
+def test_while_that_carries_no_tangent_is_no_obstacle():
+    def f(x):
+        n = lax.while_loop(lambda c: c < 5, lambda c: c + 1, 0)
+        return jnp.sum(x * n)
+
+    np.testing.assert_array_equal(olympus.grad(f)(X), [5.0, 5.0, 5.0])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, n: jnp.sum(power(x, n)),
+        lambda x, n: jnp.sum(lax.fori_loop(0, n, lambda i, c: c * x, x)),
+    ],
+    ids=["while_loop", "fori_loop"],
+)
+def test_reverse_mode_of_while_says_what_to_use(f):
+    with pytest.raises(ValueError, match="use scan, or fori_loop with bounds that are"):
+        olympus.jit(olympus.grad(f))(X, 3)
