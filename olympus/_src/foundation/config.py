@@ -86,7 +86,6 @@ numpy_rank_promotion = _define(
     "What happens where broadcasting adds axes to an operand, a frequent source of "
     "silently wrong shapes.",
     traces=True,
-    honoured=False,
 )
 MATMUL_PRECISIONS = (
     "default",
@@ -118,7 +117,6 @@ default_matmul_precision = _define(
     "The precision of contractions and convolutions that name none. None leaves the "
     "choice to the platform, which on GPUs and TPUs trades bits for speed.",
     traces=True,
-    honoured=False,
 )
 allow_f16_reductions = _define(
     "allow_f16_reductions",

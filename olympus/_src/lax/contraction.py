@@ -11,6 +11,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
+from olympus._src.foundation import config
 from olympus._src.lax import elementwise, families
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
@@ -41,7 +42,10 @@ _PRECISION_NAMES = {
 
 
 def canonical_precision(precision: Any) -> tuple[Precision, Precision] | None:
-    """One precision for each operand, or None for the platform's default."""
+    """One precision for each operand: the setting's where none is given.
+
+    None leaves it to the platform.
+    """
     if isinstance(precision, (tuple, list)):
         if len(precision) != 2:
             raise ValueError(
@@ -50,7 +54,9 @@ def canonical_precision(precision: Any) -> tuple[Precision, Precision] | None:
             )
         pair = tuple(_one_precision(p) or Precision.DEFAULT for p in precision)
         return pair  # type: ignore[return-value]
-    one = _one_precision(precision)
+    one = _one_precision(
+        config.default_matmul_precision.value if precision is None else precision
+    )
     return None if one is None else (one, one)
 
 

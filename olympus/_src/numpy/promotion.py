@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -204,7 +205,28 @@ def broadcast(name: str, args: Sequence[Any]) -> list[Any]:
     if len(shapes) < 2:
         return list(args)
     shape = result_shape(name, [aval_of(x).shape for x in args])
+    _watch_ranks(name, shapes)
     return [x if not aval_of(x).shape else broadcast_to_shape(x, shape) for x in args]
+
+
+def _watch_ranks(name: str, shapes: set[tuple[int, ...]]) -> None:
+    """Warns or raises, as the setting asks, where an operand would gain axes."""
+    mode = config.numpy_rank_promotion.value
+    if mode == "allow" or len({len(s) for s in shapes}) < 2:
+        return
+    listed = " and ".join(map(str, sorted(shapes, key=len)))
+    if mode == "raise":
+        raise ValueError(
+            f"numpy.{name}: operands must have equal numbers of axes while "
+            f"olympus_numpy_rank_promotion is 'raise', got shapes {listed}; add the "
+            "axes with expand_dims or reshape"
+        )
+    warnings.warn(
+        f"numpy.{name}: axes are added to broadcast shapes {listed}; write them with "
+        "expand_dims, or set olympus_numpy_rank_promotion to 'allow'",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def result_shape(name: str, shapes: Sequence[Any]) -> tuple[int, ...]:
