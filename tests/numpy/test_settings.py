@@ -15,9 +15,7 @@ TABLE = np.ones((2, 3), np.float32)
 
 def test_rank_promotion_raises_where_axes_would_be_added():
     with olympus.numpy_rank_promotion("raise"):
-        with pytest.raises(
-            ValueError, match=r"numpy\.add: .* \(3,\) and \(2, 3\)"
-        ):
+        with pytest.raises(ValueError, match=r"numpy\.add: .* \(3,\) and \(2, 3\)"):
             jnp.add(TABLE, ROW)
         with pytest.raises(ValueError, match="expand_dims"):
             olympus.jit(jnp.multiply)(TABLE, ROW)
