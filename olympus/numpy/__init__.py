@@ -412,17 +412,6 @@ from olympus._src.numpy.types import (
     euler_gamma,
     finfo,
     flexible,
-    float4_e2m1fn,
-    float6_e2m3fn,
-    float6_e3m2fn,
-    float8_e3m4,
-    float8_e4m3,
-    float8_e4m3b11fnuz,
-    float8_e4m3fn,
-    float8_e4m3fnuz,
-    float8_e5m2,
-    float8_e5m2fnuz,
-    float8_e8m0fnu,
     float16,
     float32,
     float64,
@@ -486,6 +475,16 @@ from olympus._src.numpy.ufunc import (
     ufunc,
 )
 from olympus.numpy import linalg as linalg
+
+# The small floats, a size a line.
+# fmt: off
+from olympus._src.numpy.types import (  # isort: skip
+    float4_e2m1fn,
+    float6_e2m3fn, float6_e3m2fn,
+    float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fn, float8_e4m3fnuz,
+    float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu,
+)
+# fmt: on
 
 __all__ = [
     "abs",

@@ -13,6 +13,10 @@ def f(x, y):
     return 2 * x + y
 
 
+def _lines(*lines):
+    return "\n".join(lines)
+
+
 @pytest.fixture
 def i32_scalar():
     return olympus.ShapeDtypeStruct((), jnp.dtype("int32"))
@@ -30,15 +34,16 @@ def test_the_stages_one_by_one():
   in (d,) }"""
     )
     lowered = traced.lower()
-    expected = """\
-module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
-  func.func public @main(%arg0: tensor<i32>, %arg1: tensor<i32>) -> (tensor<i32> {olympus.result_info = "result"}) {
-    %c = stablehlo.constant dense<2> : tensor<i32>
-    %0 = stablehlo.multiply %c, %arg0 : tensor<i32>
-    %1 = stablehlo.add %0, %arg1 : tensor<i32>
-    return %1 : tensor<i32>
-  }
-}"""  # noqa: E501 - the text as it is printed
+    expected = _lines(
+        "module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {",  # noqa: E501
+        '  func.func public @main(%arg0: tensor<i32>, %arg1: tensor<i32>) -> (tensor<i32> {olympus.result_info = "result"}) {',  # noqa: E501
+        "    %c = stablehlo.constant dense<2> : tensor<i32>",
+        "    %0 = stablehlo.multiply %c, %arg0 : tensor<i32>",
+        "    %1 = stablehlo.add %0, %arg1 : tensor<i32>",
+        "    return %1 : tensor<i32>",
+        "  }",
+        "}",
+    )
     assert lowered.as_text().rstrip() == expected
     compiled = lowered.compile()
     assert compiled.cost_analysis()["flops"] == 2.0
@@ -72,14 +77,15 @@ def test_a_compiled_function_refuses_other_types(i32_scalar):
 
 def test_static_arguments_are_built_in(i32_scalar):
     lowered_with_x = olympus.jit(f, static_argnums=0).trace(7, 8).lower()
-    expected = """\
-module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
-  func.func public @main(%arg0: tensor<i32>) -> (tensor<i32> {olympus.result_info = "result"}) {
-    %c = stablehlo.constant dense<14> : tensor<i32>
-    %0 = stablehlo.add %c, %arg0 : tensor<i32>
-    return %0 : tensor<i32>
-  }
-}"""  # noqa: E501 - the text as it is printed
+    expected = _lines(
+        "module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {",  # noqa: E501
+        '  func.func public @main(%arg0: tensor<i32>) -> (tensor<i32> {olympus.result_info = "result"}) {',  # noqa: E501
+        "    %c = stablehlo.constant dense<14> : tensor<i32>",
+        "    %0 = stablehlo.add %c, %arg0 : tensor<i32>",
+        "    return %0 : tensor<i32>",
+        "  }",
+        "}",
+    )
     assert lowered_with_x.as_text().rstrip() == expected
     assert repr(lowered_with_x.compile()(5)) == (
         "Array(19, dtype=int32, weak_type=True)"

@@ -11,8 +11,9 @@ import olympus.numpy as jnp
 pytestmark = pytest.mark.documents
 
 
-def log2_program(program):
-    return str(program)
+def log2(x):
+    numerator, denominator = jnp.log(x), jnp.log(2.0)
+    return numerator / denominator
 
 
 LOG2 = """\
@@ -24,26 +25,22 @@ LOG2 = """\
 
 
 def test_the_program_of_a_function_without_its_side_effect():
-    global_list = []
+    seen = []
 
-    def log2(x):
-        global_list.append(x)
-        ln_x = jnp.log(x)
-        ln_2 = jnp.log(2.0)
-        return ln_x / ln_2
+    def noting(x):
+        seen.append(x)
+        return log2(x)
 
-    assert str(olympus.make_olympuspr(log2)(3.0)) == LOG2
-    assert len(global_list) == 1
+    assert str(olympus.make_olympuspr(noting)(3.0)) == LOG2
+    assert len(seen) == 1
 
 
 def test_printing_while_tracing_shows_a_traced_object(capsys):
-    def log2_with_print(x):
+    def printing(x):
         print("printed x:", x)
-        ln_x = jnp.log(x)
-        ln_2 = jnp.log(2.0)
-        return ln_x / ln_2
+        return log2(x)
 
-    assert str(olympus.make_olympuspr(log2_with_print)(3.0)) == LOG2
+    assert str(olympus.make_olympuspr(printing)(3.0)) == LOG2
     assert capsys.readouterr().out == (
         "printed x: Traced<ShapedArray(float32[], weak_type=True)>"
         "with<DynamicOlympusprTrace(level=1/0)>\n"
@@ -51,15 +48,10 @@ def test_printing_while_tracing_shows_a_traced_object(capsys):
 
 
 def test_only_the_branch_taken_is_in_the_program():
-    def log2_if_rank_2(x):
-        if x.ndim == 2:
-            ln_x = jnp.log(x)
-            ln_2 = jnp.log(2.0)
-            return ln_x / ln_2
-        else:
-            return x
+    def of_matrices(x):
+        return log2(x) if x.ndim == 2 else x
 
-    program = olympus.make_olympuspr(log2_if_rank_2)(olympus.numpy.array([1, 2, 3]))
+    program = olympus.make_olympuspr(of_matrices)(olympus.numpy.array([1, 2, 3]))
     assert str(program) == "{ lambda ; a:i32[3]. let  in (a,) }"
 
 
@@ -77,17 +69,14 @@ def test_a_jitted_function_gives_what_the_function_gives():
 
 
 def f(x):
-    if x > 0:
-        return x
-    else:
-        return 2 * x
+    return x if x > 0 else 2 * x
 
 
 def g(x, n):
-    i = 0
-    while i < n:
-        i += 1
-    return x + i
+    count = 0
+    while count < n:
+        count += 1
+    return x + count
 
 
 def test_branching_on_a_traced_value_is_refused():
@@ -111,71 +100,45 @@ def test_looping_on_a_traced_value_is_refused():
 
 
 def test_jitting_a_part_of_a_function():
-    @olympus.jit
-    def loop_body(prev_i):
-        return prev_i + 1
+    step = olympus.jit(lambda previous: previous + 1)
 
-    def g_inner_jitted(x, n):
+    def outer(x, n):
         i = 0
         while i < n:
-            i = loop_body(i)
+            i = step(i)
         return x + i
 
-    out = g_inner_jitted(10, 20)
-    assert repr(out) == "Array(30, dtype=int32, weak_type=True)"
+    assert repr(outer(10, 20)) == "Array(30, dtype=int32, weak_type=True)"
 
 
 def test_static_arguments(capsys):
     print(olympus.jit(f, static_argnums=0)(10))
     print(olympus.jit(g, static_argnames=["n"])(10, 20))
 
-    @partial(olympus.jit, static_argnames=["n"])
-    def g_jit_decorated(x, n):
-        i = 0
-        while i < n:
-            i += 1
-        return x + i
-
-    print(g_jit_decorated(10, 20))
+    decorate = partial(olympus.jit, static_argnames=["n"])
+    print(decorate(g)(10, 20))
     assert capsys.readouterr().out == "10\n30\n30\n"
 
 
-def unjitted_loop_body(prev_i):
-    return prev_i + 1
+def plus_one(i):
+    return i + 1
 
 
-def test_functions_made_anew_in_a_loop_compile_once():
-    traced = []
-
-    def body(prev_i):
-        return prev_i + 1
-
-    def with_partials(x, n):
-        i = 0
-        while i < n:
-            jitted = olympus.jit(partial(body))
-            i = jitted(i)
-            traced.append(len(jitted.cache_info().retraces))
-        return x + i
-
-    def with_lambdas(x, n):
-        i = 0
-        while i < n:
-            jitted = olympus.jit(lambda x: unjitted_loop_body(x))
-            i = jitted(i)
-            traced.append(len(jitted.cache_info().retraces))
-        return x + i
-
-    def normal(x, n):
-        i = 0
-        while i < n:
-            jitted = olympus.jit(unjitted_loop_body)
-            i = jitted(i)
-            traced.append(len(jitted.cache_info().retraces))
-        return x + i
-
-    for loop in (with_partials, with_lambdas, normal):
-        traced.clear()
-        assert int(loop(10, 20).block_until_ready()) == 30
-        # The first turn passes a Python number, the second its result; nothing more.
-        assert max(traced) <= 2
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: partial(plus_one),
+        lambda: lambda x: plus_one(x),
+        lambda: plus_one,
+    ],
+    ids=["partial", "lambda", "function"],
+)
+def test_functions_made_anew_in_a_loop_compile_once(make):
+    i, traces = 0, []
+    while i < 20:
+        jitted = olympus.jit(make())
+        i = jitted(i)
+        traces.append(len(jitted.cache_info().retraces))
+    assert int((10 + i).block_until_ready()) == 30
+    # A Python number, at the first turn, and its result have one type.
+    assert max(traces) == 1
