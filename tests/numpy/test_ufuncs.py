@@ -139,6 +139,14 @@ def test_division_of_integers_rounds_down_and_remainders_follow_the_divisor():
     np.testing.assert_array_equal(quotient * y + rest, x)
 
 
+def test_quotients_and_remainders_of_floats():
+    x = np.array([7.5, -7.5, 7.5, -7.5, 6.0, -0.5], np.float32)
+    y = np.array([2.0, 2.0, -2.0, -2.0, 3.0, 4.0], np.float32)
+    for found, wanted in zip(jnp.divmod(x, y), np.divmod(x, y), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    assert jnp.floor_divide(1.0, 0.0) == np.inf
+
+
 def test_an_integer_exponent_of_python_is_part_of_the_program():
     program = str(olympus.make_olympuspr(lambda x: x**3)(2.0))
     assert "integer_pow[y=3]" in program

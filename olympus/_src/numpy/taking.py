@@ -88,10 +88,8 @@ def take(
 
 
 def _wrapped(indices: Any, length: int) -> Any:
-    kind = aval_of(indices).dtype
-    rest = lax.rem(_as_array(indices), kind.type(max(length, 1)))
-    below = lax.lt(rest, kind.type(0))
-    return lax.select(below, lax.add(rest, kind.type(length)), rest)
+    """Positions within one turn; negative ones then count from the end."""
+    return lax.rem(_as_array(indices), aval_of(indices).dtype.type(max(length, 1)))
 
 
 def take_along_axis(
