@@ -146,7 +146,7 @@ class _Residuals:
         outer = _InvariantPart(program, n_consts)
         self.stacked: list[Any] = []
         self.fixed: list[bool] = []
-        self._find: list[Callable[[list[Any], list[Any]], Any]] = []
+        self._find: list[Callable[[list[Any]], Any]] = []
         for v in residuals:
             kind, i = ("value", 0) if type(v) is ir.Literal else places.get(v, ("", 0))
             if kind == "const" and i >= n_consts:
