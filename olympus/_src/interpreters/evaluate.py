@@ -454,7 +454,7 @@ _loaded = caching.Bounded(4096, "executables by text")
 
 # Eager operations on little data spend their first call compiling and all others being
 # dispatched, so they are compiled in the quickest way.
-_QUICK_ELEMENTS = 1 << 14
+_QUICK_ELEMENTS = 1 << 9
 _HEAVY = ("dot_general", "convolution", "while", "sort", "custom_call", "func.call")
 
 
