@@ -175,7 +175,7 @@ def spread(ctx: Any, operands: Sequence[str]) -> list[str]:
         if not aval.shape:
             wide = ShapedArray(shape, aval.dtype)
             ctx.avals_in[i] = wide
-            x = ctx.block.broadcast(x, aval, wide, ())
+            x = ctx.block.spread(x, aval, wide)
         spread_operands.append(x)
     return spread_operands
 
@@ -657,7 +657,7 @@ def spread_to(ctx: Any, operands: Any, in_avals: Any, out: Any) -> list[str]:
     wide = []
     for x, aval in zip(operands, in_avals, strict=True):
         if not aval.shape and out.shape:
-            x = ctx.block.broadcast(x, aval, ShapedArray(out.shape, aval.dtype), ())
+            x = ctx.block.spread(x, aval, ShapedArray(out.shape, aval.dtype))
         wide.append(x)
     return wide
 

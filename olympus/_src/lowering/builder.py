@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from olympus._src.core import avals as avals_
 from olympus._src.lowering import types
 
@@ -40,7 +42,7 @@ class Block:
         self.counter = Counter() if counter is None else counter
         self.location = location
         self.tokens: dict[Any, str] = {}
-        self.constants: dict[Any, str] = {}
+        self.constants: dict[Any, str] = {}  # also scalars that are repeated
 
     def fresh(self) -> str:
         """A name nothing else in the function has."""
@@ -115,18 +117,35 @@ class Block:
 
     def constant(self, value: Any, aval: Any) -> str:
         """A constant of a host value (small ones only; large ones are arguments)."""
+        # Zeros of both signs are equal, and NaN equals nothing: those go by their text.
+        plain = isinstance(value, (int, float, complex, np.generic))
+        quick = plain and value == value and value != 0  # noqa: PLR0124
+        if quick:
+            found = self.constants.get((aval, type(value), value))
+            if found is not None:
+                return found
         text = types.dense(value, aval)
         found = self.constants.get(text)
         if found is None:
             found = self.emit(f"stablehlo.constant {text}")
             self.constants[text] = found
+        if quick:
+            self.constants[aval, type(value), value] = found
+        return found
+
+    def spread(self, operand: str, in_aval: Any, out_aval: Any) -> str:
+        """A scalar repeated to the shape of `out_aval`, once for all who need it."""
+        key = (operand, types.tensor_type(out_aval))
+        found = self.constants.get(key)
+        if found is None:
+            found = self.constants[key] = self.broadcast(operand, in_aval, out_aval, ())
         return found
 
     def splat(self, value: Any, aval: Any) -> str:
         """An array of type `aval` filled with one number."""
         scalar = ShapedArray((), aval.dtype)
         name = self.constant(value, scalar)
-        return name if not aval.shape else self.broadcast(name, scalar, aval, ())
+        return self.spread(name, scalar, aval) if aval.shape else name
 
     def broadcast(
         self, operand: str, in_aval: Any, out_aval: Any, dims: Sequence[int]
