@@ -119,7 +119,7 @@ class Block:
         """A constant of a host value (small ones only; large ones are arguments)."""
         # Zeros of both signs are equal, and NaN equals nothing: those go by their text.
         plain = isinstance(value, (int, float, complex, np.generic))
-        quick = plain and value == value and value != 0  # noqa: PLR0124
+        quick = plain and value == value and value != 0
         if quick:
             found = self.constants.get((aval, type(value), value))
             if found is not None:

@@ -105,6 +105,8 @@ def asarray(
     plain = copy is None and order is None and device is None and out_sharding is None
     if plain and type(a) is evaluate.ArrayImpl and (dtype is None or a.dtype is dtype):
         return a
+    if plain and dtype is None and type(a) is np.ndarray and _is_plain(a.dtype):
+        return evaluate.put(a, ShapedArray(a.shape, a.dtype), None)
     out = array(
         a,
         dtype,
@@ -119,6 +121,15 @@ def asarray(
             f"{type(a).__name__}; leave out copy"
         )
     return out
+
+
+def _is_plain(dtype: np.dtype) -> bool:
+    """Whether arrays have this dtype as it is: native, supported, not to be narrowed."""
+    return (
+        dtype.isnative
+        and dtypes.is_supported(dtype)
+        and dtypes.canonicalize_dtype(dtype) is dtype
+    )
 
 
 def _make(x: Any, dtype: Any, device: Any) -> Any:
