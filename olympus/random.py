@@ -50,6 +50,8 @@ from olympus._src.random.keys import (
 )
 from olympus._src.random.multivariate import (
     ball,
+    multivariate_normal,
+    orthogonal,
 )
 from olympus._src.random.selection import (
     categorical,
@@ -95,7 +97,9 @@ __all__ = [
     "lognormal",
     "maxwell",
     "multinomial",
+    "multivariate_normal",
     "normal",
+    "orthogonal",
     "pareto",
     "permutation",
     "poisson",

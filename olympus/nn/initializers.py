@@ -3,6 +3,7 @@
 from olympus._src.nn.initializers import (
     Initializer,
     constant,
+    delta_orthogonal,
     glorot_normal,
     glorot_uniform,
     he_normal,
@@ -11,6 +12,7 @@ from olympus._src.nn.initializers import (
     lecun_uniform,
     normal,
     ones,
+    orthogonal,
     truncated_normal,
     uniform,
     variance_scaling,
@@ -32,6 +34,7 @@ from olympus._src.nn.initializers import (
 __all__ = [
     "Initializer",
     "constant",
+    "delta_orthogonal",
     "glorot_normal",
     "glorot_uniform",
     "he_normal",
@@ -42,6 +45,7 @@ __all__ = [
     "lecun_uniform",
     "normal",
     "ones",
+    "orthogonal",
     "truncated_normal",
     "uniform",
     "variance_scaling",

@@ -11,11 +11,12 @@ from typing import Any, Protocol, runtime_checkable
 
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import sizes
+from olympus._src.lax import joining, shaping, sizes
 from olympus._src.numpy import creation
 from olympus._src.random import keys
 from olympus._src.random.arguments import number, one_program, refuse_sharding
 from olympus._src.random.continuous import draw_normal, draw_truncated_normal
+from olympus._src.random.multivariate import draw_orthogonal
 from olympus._src.random.uniform import draw_uniform, split_in
 
 
@@ -397,3 +398,97 @@ lecun_uniform = _scaling("lecun_uniform", 1.0, "fan_in", "uniform", _LECUN)
 lecun_normal = _scaling("lecun_normal", 1.0, "fan_in", "truncated_normal", _LECUN)
 he_uniform = _scaling("he_uniform", 2.0, "fan_in", "uniform", _HE)
 he_normal = _scaling("he_normal", 2.0, "fan_in", "truncated_normal", _HE)
+
+
+# -- orthogonal ------------------------------------------------------------------------
+
+
+def orthogonal(
+    scale: Any = 1.0, column_axis: int = -1, dtype: Any = None
+) -> Callable[..., Any]:
+    """Weights that form a matrix with orthonormal rows or columns.
+
+    Args:
+      scale: factor of the matrix.
+      column_axis: the axis of the columns; all others together are the rows.
+      dtype: default dtype of the weights.
+
+    Returns:
+      An initializer of shapes of at least two axes.
+
+    Source: Saxe, McClelland and Ganguli, "Exact solutions to the nonlinear dynamics of
+      learning in deep linear neural networks" (2013).
+    """
+
+    def draw(key: Any, shape: Any, dtype: Any) -> Any:
+        if len(shape) < 2:
+            raise ValueError(
+                "nn.initializers.orthogonal: orthogonal initializer requires at least "
+                f"a 2D shape, got {shape}; for vectors use initializers.normal"
+            )
+        axis = sizes.canonicalize_axis(column_axis, len(shape), "nn.initializers")
+        return _scaled_orthogonal(key, scale, shape=shape, axis=axis, dtype=dtype)
+
+    return _initializer("orthogonal", dtype, draw)
+
+
+@one_program
+def _scaled_orthogonal(
+    key: Any, scale: Any, *, shape: Any, axis: int, dtype: Any
+) -> Any:
+    rest = shape[:axis] + shape[axis + 1 :]
+    matrix = draw_orthogonal(key, (math.prod(rest), shape[axis]), (), dtype)
+    weights = shaping.reshape(matrix, (*rest, shape[axis]))
+    last = len(rest)
+    order = (*range(axis), last, *range(axis, last))
+    return _times(shaping.transpose(weights, order), scale)
+
+
+def delta_orthogonal(
+    scale: Any = 1.0, column_axis: int = -1, dtype: Any = None
+) -> Callable[..., Any]:
+    """Weights of a convolution that is an orthogonal matrix at its middle, 0 elsewhere.
+
+    Args:
+      scale: factor of the matrix.
+      column_axis: -1, the axis of the matrix's columns.
+      dtype: default dtype of the weights.
+
+    Returns:
+      An initializer of shapes [*window, inputs, outputs] with one to three axes of the
+      window, and no more inputs than outputs.
+
+    Source: Xiao and others, "Dynamical isometry and a mean field theory of CNNs", 2018.
+    """
+
+    def draw(key: Any, shape: Any, dtype: Any) -> Any:
+        _check_delta(shape)
+        axis = sizes.canonicalize_axis(column_axis, 2, "nn.initializers")
+        return _scaled_delta(key, scale, shape=shape, axis=axis, dtype=dtype)
+
+    return _initializer("delta_orthogonal", dtype, draw)
+
+
+def _check_delta(shape: tuple[int, ...]) -> None:
+    if len(shape) not in (3, 4, 5):
+        raise ValueError(
+            "nn.initializers.delta_orthogonal: Delta orthogonal initializer requires a "
+            f"3D, 4D or 5D shape, got {shape}; use initializers.orthogonal for matrices"
+        )
+    if shape[-1] < shape[-2]:
+        raise ValueError(
+            "nn.initializers.delta_orthogonal: `fan_in` must be less or equal than "
+            f"`fan_out`, got {shape[-2]} and {shape[-1]}; use initializers.orthogonal"
+        )
+
+
+@one_program
+def _scaled_delta(key: Any, scale: Any, *, shape: Any, axis: int, dtype: Any) -> Any:
+    matrix = draw_orthogonal(key, (shape[-2], shape[-1]), (), dtype)
+    if axis == 0:
+        matrix = draw_orthogonal(key, (shape[-1], shape[-2]), (), dtype)
+        matrix = shaping.transpose(matrix, (1, 0))
+    before = [((d - 1) // 2, d - 1 - (d - 1) // 2, 0) for d in shape[:-2]]
+    padding = (*before, (0, 0, 0), (0, 0, 0))
+    weights = shaping.expand_dims(_times(matrix, scale), tuple(range(len(shape) - 2)))
+    return joining.pad(weights, number(0, dtype), padding)

@@ -11,7 +11,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.foundation import config
 from olympus._src.lax import elementwise as ew
-from olympus._src.lax import joining, reductions, special
+from olympus._src.lax import joining, reductions, sizes, special
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import as_dtype, filled, number, one_program, spread
 from olympus._src.random.uniform import draw_sign, draw_uniform, split_in
@@ -425,29 +425,36 @@ def weibull_min(
 
     Args:
       key: one key.
-      scale: floating, broadcasts to `shape`.
-      concentration: floating, broadcasts to `shape`.
-      shape: shape of the result; () stands for that of the parameters.
+      scale: floating.
+      concentration: floating.
+      shape: how many numbers are drawn; parameters of more axes repeat these.
       dtype: float dtype; default the default one.
 
     Returns:
-      Floats [*shape].
+      Floats of the shape that `shape` and the parameters broadcast to.
     """
-    wanted = None if shape == () else shape
-    args = parameters("weibull_min", key, wanted, dtype, None, scale, concentration)
+    args = parameters("weibull_min", key, shape, dtype, None)
+    given = [avals.aval_of(x).shape for x in (scale, concentration)]
+    out_shape = sizes.broadcast_shapes(args.shape, *given)
     return _weibull_min(
-        args.key, scale, concentration, shape=args.shape, dtype=args.dtype
+        args.key,
+        scale,
+        concentration,
+        shape=args.shape,
+        out_shape=out_shape,
+        dtype=args.dtype,
     )
 
 
 @one_program
 def _weibull_min(
-    key: Any, scale: Any, concentration: Any, *, shape: Any, dtype: Any
+    key: Any, scale: Any, concentration: Any, *, shape: Any, out_shape: Any, dtype: Any
 ) -> Any:
-    u = draw_uniform(key, shape, dtype)
-    scale, shape_ = (as_dtype(x, dtype) for x in (scale, concentration))
-    power = ew.div(number(1, dtype), spread(shape_, shape))
-    return ew.mul(ew.pow_(ew.neg(ew.log1p(ew.neg(u))), power), spread(scale, shape))
+    u = spread(draw_uniform(key, shape, dtype), out_shape)
+    scale, concentration = (as_dtype(x, dtype) for x in (scale, concentration))
+    power = spread(ew.div(number(1, dtype), concentration), out_shape)
+    drawn = ew.pow_(ew.neg(ew.log1p(ew.neg(u))), power)
+    return filled(ew.mul(drawn, spread(scale, out_shape)), out_shape)
 
 
 def triangular(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from olympus._src.core import avals
+from olympus._src.core import avals, dtypes
 from olympus._src.lax import elementwise as ew
-from olympus._src.lax import reductions, shaping
+from olympus._src.lax import linalg, reductions, shaping, sizes
+from olympus._src.numpy import contractions
 from olympus._src.random import arguments, keys
-from olympus._src.random.arguments import as_dtype, number, one_program
-from olympus._src.random.continuous import draw_exponential
+from olympus._src.random.arguments import as_dtype, filled, number, one_program
+from olympus._src.random.continuous import draw_exponential, draw_normal
 from olympus._src.random.gamma import draw_generalized_normal
 from olympus._src.random.uniform import split_in
 
@@ -62,3 +63,163 @@ def _ball(key: Any, p: Any, *, d: int, shape: Any, dtype: Any) -> Any:
         norm, avals.aval_of(points).shape, tuple(range(len(shape)))
     )
     return ew.div(points, norm)
+
+
+def orthogonal(
+    key: Any,
+    n: int,
+    shape: Any = (),
+    dtype: Any = None,
+    m: int | None = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Matrices with orthonormal rows or columns, all equally likely.
+
+    Args:
+      key: one key.
+      n: number of rows.
+      shape: shape of the result without the matrices' axes.
+      dtype: float or complex dtype; default the default float.
+      m: number of columns; default n.
+      out_sharding: None.
+
+    Returns:
+      An array [*shape, n, m].
+
+    Raises:
+      ValueError: several keys are given, or the dtype is of another kind.
+
+    Source: Mezzadri, "How to generate random matrices from the classical compact
+      groups" (2007): Q of normal matrices, with R's diagonal made positive.
+    """
+    key = keys.single_key("orthogonal", key)
+    arguments.refuse_sharding("orthogonal", out_sharding)
+    dtype = dtypes.check_user_dtype(float if dtype is None else dtype, "orthogonal")
+    if dtypes.kind(dtype) not in "fc":
+        raise ValueError(
+            f"random.orthogonal: dtype must be a float or complex dtype, got {dtype}; "
+            "for example dtype='float32'"
+        )
+    rows = operator.index(n)
+    columns = rows if m is None else operator.index(m)
+    shape = arguments.shape_of("orthogonal", shape)
+    return _orthogonal(key, sides=(rows, columns), shape=shape, dtype=dtype)
+
+
+@one_program
+def _orthogonal(key: Any, *, sides: Any, shape: Any, dtype: Any) -> Any:
+    return draw_orthogonal(key, sides, shape, dtype)
+
+
+def draw_orthogonal(key: Any, sides: tuple[int, int], shape: Any, dtype: Any) -> Any:
+    """Matrices [*shape, *sides]; wide ones are made tall and turned."""
+    rows, columns = sides
+    tall = (*shape, max(sides), min(sides))
+    q, r = linalg.qr(draw_normal(key, tall, dtype), full_matrices=False)
+    signs = ew.sign(_diagonal(r))
+    rank = len(tall)
+    axes = (*range(rank - 2), rank - 1)
+    q = ew.mul(q, shaping.broadcast_in_dim(signs, tall, axes))
+    if rows >= columns:
+        return q
+    return shaping.transpose(q, (*range(rank - 2), rank - 1, rank - 2))
+
+
+def _diagonal(x: Any) -> Any:
+    """The diagonal of square matrices [..., n, n]."""
+    shape = avals.aval_of(x).shape
+    row, column = (
+        shaping.broadcasted_iota("int32", shape, axis)
+        for axis in (len(shape) - 2, len(shape) - 1)
+    )
+    kept = ew.select(ew.eq(row, column), x, shaping.full_like(x, 0))
+    return reductions.reduce_sum(kept, (len(shape) - 2,))
+
+
+def multivariate_normal(
+    key: Any,
+    mean: Any,
+    cov: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    method: str = "cholesky",
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Vectors of a normal distribution with given mean and covariance.
+
+    Args:
+      key: one key.
+      mean: vectors [..., n].
+      cov: positive definite matrices [..., n, n].
+      shape: shape of the result without its last axis; default what the other axes of
+        `mean` and `cov` broadcast to.
+      dtype: float dtype; default what `mean` and `cov` promote to.
+      method: how the covariance is factored; 'cholesky'.
+      out_sharding: None.
+
+    Returns:
+      Floats [*shape, n]; NaN where a covariance is not positive definite.
+
+    Raises:
+      ValueError: the shapes do not fit, several keys are given, or the method is
+        unknown.
+      NotImplementedError: the method is 'eigh' or 'svd'.
+    """
+    key = keys.single_key("multivariate_normal", key)
+    arguments.refuse_sharding("multivariate_normal", out_sharding)
+    _check_method(method)
+    mean, cov = arguments.floats("multivariate_normal", mean, cov)
+    n = _check_moments(avals.aval_of(mean), avals.aval_of(cov))
+    if dtype is None:
+        dtype = avals.aval_of(mean).dtype
+    dtype = arguments.float_dtype("multivariate_normal", dtype)
+    given = sizes.broadcast_shapes(
+        avals.aval_of(mean).shape[:-1], avals.aval_of(cov).shape[:-2]
+    )
+    if shape is None:
+        shape = given
+    shape = arguments.shape_of("multivariate_normal", shape)
+    arguments.check_broadcast("multivariate_normal", shape, given)
+    return _multivariate_normal(key, mean, cov, shape=(*shape, n), dtype=dtype)
+
+
+def _check_method(method: str) -> None:
+    if method in ("eigh", "svd"):
+        raise NotImplementedError(
+            f"random.multivariate_normal: method {method!r} is not supported yet; use "
+            "'cholesky', with a positive definite covariance"
+        )
+    if method != "cholesky":
+        raise ValueError(
+            "random.multivariate_normal: method must be one of 'cholesky', 'eigh' and "
+            f"'svd', got {method!r}; choose one"
+        )
+
+
+def _check_moments(mean: Any, cov: Any) -> int:
+    """The number of dimensions."""
+    if mean.ndim < 1:
+        raise ValueError(
+            "random.multivariate_normal requires mean.ndim >= 1, got mean.ndim == "
+            f"{mean.ndim}; give a vector"
+        )
+    n = mean.shape[-1]
+    if cov.ndim < 2 or cov.shape[-2:] != (n, n):
+        raise ValueError(
+            "random.multivariate_normal requires cov.shape == (..., n, n) for "
+            f"n={n}, but got cov.shape == {cov.shape}; give one variance or "
+            "covariance for each pair of dimensions"
+        )
+    return n
+
+
+@one_program
+def _multivariate_normal(
+    key: Any, mean: Any, cov: Any, *, shape: Any, dtype: Any
+) -> Any:
+    factor = linalg.cholesky(as_dtype(cov, dtype))
+    drawn = draw_normal(key, shape, dtype)
+    moved = contractions.einsum("...ij,...j->...i", factor, drawn)
+    return ew.add(filled(as_dtype(mean, dtype), shape), moved)

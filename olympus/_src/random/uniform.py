@@ -40,7 +40,9 @@ def bits(
     """
     key = keys.single_key("bits", key)
     arguments.refuse_sharding("bits", out_sharding)
-    dtype = dtypes.check_user_dtype("uint32" if dtype is None else dtype, "bits")
+    if dtype is None:
+        dtype = dtypes.canonicalize_dtype("uint64")  # the default width
+    dtype = dtypes.check_user_dtype(dtype, "bits")
     if dtypes.kind(dtype) != "u":
         raise ValueError(
             f"random.bits: dtype must be an unsigned int dtype, got {dtype}; for "

@@ -1,0 +1,109 @@
+"""Numbers of given keys, to the bit, against recorded ones."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import pathlib
+
+import ml_dtypes  # noqa: F401 - NumPy learns the names of its dtypes
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+from olympus import random
+from olympus._src.foundation import config
+
+DATA = json.loads(
+    (pathlib.Path(__file__).parents[1] / "data" / "random.json").read_text()
+)
+SETTINGS = {
+    "documented": contextlib.nullcontext,
+    "plain": contextlib.nullcontext,
+    "older_scheme": lambda: config.threefry_partitionable(False),
+    "x64": lambda: olympus.enable_x64(True),
+}
+# Sums and factors whose terms are normal numbers: the last bit depends on how the
+# compiler fuses their addition.
+ROUNDED = ("maxwell", "dirichlet", "orthogonal", "multivariate_normal")
+# With parameters known to the compiler, it folds formulas of them its own way.
+FOLDED = (*ROUNDED, "gamma", "loggamma", "beta", "t", "chisquare", "f")
+# These hold loops of ciphers, which take a second to compile.
+LONG = (
+    "gamma",
+    "beta",
+    "chisquare",
+    ".f(",
+    "dirichlet",
+    "binom",
+    "multinom",
+    "poisson",
+)
+
+
+def marks(expression):
+    return [pytest.mark.slow] if any(name in expression for name in LONG) else []
+
+
+CASES = [
+    pytest.param(
+        group,
+        case["expr"],
+        case["result"],
+        id=f"{group}:{case['expr']}",
+        marks=marks(case["expr"]),
+    )
+    for group, cases in DATA.items()
+    for case in cases
+]
+
+
+def expected(result):
+    values, dtype = result["values"], np.dtype(result["dtype"])
+    if dtype.kind == "c":
+        values = [complex(*v) for v in values]
+    return np.array(values, dtype=dtype).reshape(result["shape"])
+
+
+def evaluated(expression):
+    names = {"random": random, "jnp": jnp, "np": np}
+    return eval(expression, names)
+
+
+def check(expression, got, result, rounded=ROUNDED):
+    want = expected(result)
+    assert got.dtype.name == result["dtype"]
+    got = np.asarray(got)
+    if any(f"random.{name}(" in expression for name in rounded):
+        np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-7)
+    else:
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize(("group", "expression", "result"), CASES)
+def test_expression_gives_the_recorded_numbers(group, expression, result):
+    with SETTINGS[group]():
+        check(expression, evaluated(expression), result)
+
+
+JITTED = [
+    case
+    for case in DATA["documented"]
+    if "PRNGKey(1)" in case["expr"] and "key(" not in case["expr"]
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", JITTED, ids=lambda case: case["expr"])
+def test_a_jitted_expression_gives_them_too(case):
+    traced = case["expr"].replace("random.PRNGKey(1)", "key")
+    names = {"random": random, "jnp": jnp}
+    got = olympus.jit(eval(f"lambda key: {traced}", names))(random.PRNGKey(1))
+    check(case["expr"], got, case["result"], FOLDED)
+
+
+def test_the_document_s_sum_of_squared_differences():
+    _, first, second = random.split(random.PRNGKey(8), 3)
+    a, b = (random.normal(k, (500, 500)) for k in (first, second))
+    assert str(jnp.sum((a - b) ** 2)) == "501519.3"
