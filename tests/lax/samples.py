@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.lax import (
     samples_convolution,
     samples_elementwise,
+    samples_linalg,
     samples_reductions,
     samples_shaping,
     samples_slicing,
@@ -22,6 +23,7 @@ _FAMILIES = (
     samples_convolution,
     samples_special,
     samples_windows,
+    samples_linalg,
 )
 
 SAMPLES = [s for family in _FAMILIES for s in family.SAMPLES]
@@ -32,6 +34,7 @@ WITHOUT_REFERENCE = {
     "bessel_i0e": "NumPy has none; scipy is the oracle in test_functions",
     "bessel_i1e": "NumPy has none; scipy is the oracle in test_functions",
     "polygamma": "NumPy has none; scipy is the oracle in test_functions",
+    "qr": "signs are LAPACK's choice; test_linalg multiplies the factors",
     "rng_bit_generator": "its bits are the platform's own",
     "zeta": "NumPy has none; scipy is the oracle in test_functions",
     "clz": "NumPy does not count leading zeros",

@@ -28,7 +28,16 @@ SETTINGS = {
 # compiler fuses their addition.
 ROUNDED = ("maxwell", "dirichlet", "orthogonal", "multivariate_normal")
 # With parameters known to the compiler, it folds formulas of them its own way.
-FOLDED = (*ROUNDED, "gamma", "loggamma", "beta", "t", "chisquare", "f")
+FOLDED = (
+    *ROUNDED,
+    "gamma",
+    "generalized_normal",
+    "loggamma",
+    "beta",
+    "t",
+    "chisquare",
+    "f",
+)
 # These hold loops of ciphers, which take a second to compile.
 LONG = (
     "gamma",
