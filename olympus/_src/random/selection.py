@@ -6,8 +6,6 @@ import math
 import operator
 from typing import Any
 
-import numpy as np
-
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.lax import (
     cumulative,
@@ -19,6 +17,7 @@ from olympus._src.lax import (
     sorting,
 )
 from olympus._src.lax import elementwise as ew
+from olympus._src.numpy import search
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import number, one_program
 from olympus._src.random.continuous import draw_gumbel, high_gumbel
@@ -28,8 +27,6 @@ from olympus._src.random.uniform import (
     draw_uniform,
     split_in,
 )
-
-_I32 = np.dtype(np.int32)
 
 # -- permutations ----------------------------------------------------------------------
 
@@ -275,28 +272,7 @@ def _by_sum(key: Any, p: Any, shape: Any) -> Any:
     sums = cumulative.cumsum(p)
     total = joining.index_in_dim(sums, -1, keepdims=False)
     u = ew.sub(number(1, dtype), draw_uniform(key, shape, dtype))
-    return _count_below(sums, ew.mul(total, u))
-
-
-def _count_below(rising: Any, values: Any) -> Any:
-    """For each value, how many elements of a rising vector lie below it.
-
-    By halving: a step to twice as many elements is taken where the last of them is
-    below the value.
-    """
-    size = avals.aval_of(rising).shape[0]
-    shape = avals.aval_of(values).shape
-    flat = shaping.reshape(values, (math.prod(shape),))
-    count = shaping.full(avals.aval_of(flat).shape, number(0, _I32))
-    step = 1 << (size.bit_length() - 1)
-    while step:
-        further = ew.add(count, number(step, _I32))
-        last = ew.min_(ew.sub(further, number(1, _I32)), number(size - 1, _I32))
-        below = ew.lt(gather.index_take(rising, [last], (0,)), flat)
-        fits = ew.le(further, number(size, _I32))
-        count = ew.select(ew.bitwise_and(below, fits), further, count)
-        step >>= 1
-    return shaping.reshape(count, shape)
+    return search.searchsorted(sums, ew.mul(total, u))
 
 
 def _dtype(x: Any) -> Any:
