@@ -15,6 +15,7 @@ from olympus._src.api.grad import linearize as linearize
 from olympus._src.api.grad import value_and_grad as value_and_grad
 from olympus._src.api.grad import vjp as vjp
 from olympus._src.api.jit import jit as jit
+from olympus._src.api.placement import Device as Device
 from olympus._src.api.placement import block_until_ready as block_until_ready
 from olympus._src.api.placement import clear_caches as clear_caches
 from olympus._src.api.placement import copy_to_host_async as copy_to_host_async
@@ -136,8 +137,7 @@ from olympus._src.foundation.config import (
 # Gives arrays and traced values their operators and methods.
 from olympus._src.higher_order.host_calls import pure_callback as pure_callback
 from olympus._src.numpy import methods as _methods  # noqa: F401
-
-__version__ = "0.1.0"
+from olympus.version import __version__ as __version__
 
 _PAGES = frozenset(
     [

@@ -16,6 +16,7 @@ from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, placement, versions
 
 ArrayImpl = array_.ArrayImpl
+Device = versions.Device
 
 
 def devices(backend: str | None = None) -> list[Any]:

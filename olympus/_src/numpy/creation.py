@@ -124,7 +124,7 @@ def asarray(
 
 
 def _is_plain(dtype: np.dtype) -> bool:
-    """Whether arrays have this dtype as it is: native, supported, not to be narrowed."""
+    """Whether arrays have this dtype as it is: native and not to be narrowed."""
     return (
         dtype.isnative
         and dtypes.is_supported(dtype)
