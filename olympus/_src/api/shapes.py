@@ -84,14 +84,6 @@ def struct_of(aval: Any) -> ShapeDtypeStruct:
     return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
 
 
-def aval_of_struct(x: Any) -> Any:
-    """The type that an array or a description stands for."""
-    if avals_.is_array_like(x):
-        return avals_.aval_of(x)
-    dtype = dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True)
-    return avals_.ShapedArray(tuple(x.shape), dtype, getattr(x, "weak_type", False))
-
-
 def typeof(x: Any) -> Any:
     """The type of a value: shape, dtype and weak type.
 

@@ -136,11 +136,10 @@ def check_disjoint(static: Any, donate: Any) -> None:
 class Parameters:
     """The function's parameters, and which of them are static."""
 
-    __slots__ = ("donate", "fun", "names", "nums", "options")
+    __slots__ = ("fun", "names", "nums")
 
     def __init__(self, fun: Callable[..., Any], options: Any) -> None:
         self.fun = fun
-        self.options = options
         self.nums = options.static_argnums
         self.names = frozenset(options.static_argnames)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from olympus._src.core import avals, effects, printer, trace
+from olympus._src.core import effects, printer, trace
 from olympus._src.foundation import errors
 
 
@@ -342,8 +342,3 @@ def hoist_consts(olympuspr: Olympuspr) -> Olympuspr:
     return olympuspr.replace(
         constvars=(), invars=olympuspr.constvars + olympuspr.invars, debug_info=debug
     )
-
-
-def literal_of(x: Any) -> Literal:
-    """A literal for a Python or NumPy scalar."""
-    return Literal(x, avals.aval_of(x))

@@ -399,11 +399,3 @@ def _expand_parameter(value: Any) -> Any:
     if isinstance(value, tuple) and value and isinstance(value[0], ir.ClosedOlympuspr):
         return tuple([_expand_parameter(v) for v in value])
     return value
-
-
-def abstract_results(
-    fun: Callable[..., Sequence[Any]], in_avals: Sequence[Any], info: ir.DebugInfo
-) -> list[Any]:
-    """The types of a function's results, without running it."""
-    program, _ = trace_to_olympuspr(fun, in_avals, info)
-    return program.out_avals

@@ -117,12 +117,6 @@ def i64_array(values: Any) -> str:
     return f"array<i64: {items}>" if items else "array<i64>"
 
 
-def bool_array(values: Any) -> str:
-    """`array<i1: true, false>`."""
-    items = ", ".join("true" if v else "false" for v in values)
-    return f"array<i1: {items}>" if items else "array<i1>"
-
-
 def string(text: str) -> str:
     """A quoted MLIR string."""
     out = []
