@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir, primitive, trace
 from olympus._src.core.rules import Linear, Zero
@@ -138,9 +136,14 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
         finally:
             current.trace = self
 
+    def lift(self, x: Any, where: str = "the function's result") -> Any:
+        if type(x) in trace.concrete_types():  # no need to wait for its value
+            return self.const(x, x.aval)
+        return super().lift(x, where)
+
     def zeros(self, aval: Any) -> Any:
         """Zeros that the tape makes, so that they are no constant it carries."""
-        zero = np.zeros((), aval.dtype)[()]
+        zero = families.scalar_of(aval, 0)
         if not aval.shape:
             return zero
         params = {"shape": aval.shape, "broadcast_dimensions": (), "sharding": None}

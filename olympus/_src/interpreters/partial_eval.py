@@ -98,9 +98,9 @@ class DynamicOlympusprTrace(trace.Trace):
         if hasattr(x, "__olympus_array__"):
             return self.lift(x.__olympus_array__(), where)
         if not aval.shape and _literal_dtype(aval.dtype):
-            value = np.asarray(x)
-            return ir.Literal(value.astype(aval.dtype)[()], aval)
-        return self._const(x, aval)
+            value = np.asarray(x).astype(aval.dtype)[()]
+            return ir.Literal(_weak(value) if aval.weak_type else value, aval)
+        return self.const(x, aval)
 
     def _lift_tracer(self, x: trace.Tracer, where: str) -> Any:
         owner = x._trace
@@ -108,9 +108,10 @@ class DynamicOlympusprTrace(trace.Trace):
             return x.var  # type: ignore[attr-defined]
         if owner.level > self.level or not _encloses(owner, self):
             raise trace.leaked(x, where)
-        return self._const(x, x.aval)
+        return self.const(x, x.aval)
 
-    def _const(self, x: Any, aval: Any) -> ir.Var:
+    def const(self, x: Any, aval: Any) -> ir.Var:
+        """The variable that stands for a value from outside."""
         var = self._consts.get(id(x))
         if var is None:
             var = self._consts[id(x)] = ir.Var(aval)
@@ -206,6 +207,12 @@ def _encloses(outer: trace.Trace, inner: trace.Trace) -> bool:
             return not getattr(outer, "ended", False)
         step = step.parent
     return False
+
+
+def _weak(value: np.generic) -> Any:
+    """A number as the Python number of its dtype, or itself where there is none."""
+    number = value.item()
+    return number if avals_.aval_of(number).dtype == value.dtype else value
 
 
 def _literal_dtype(dtype: Any) -> bool:

@@ -109,7 +109,7 @@ div_p = elementwise(
 
 def _half_on_ties(t: Any, mine: Any, out: Any, other: Any) -> Any:
     """The share of a tangent that goes to an operand of max or min; ties are halved."""
-    one, half, zero = (pieces.scalar_like(out, v) for v in (1, 0.5, 0))
+    one, half, zero = (families.scalar_like(out, v) for v in (1, 0.5, 0))
     won = select_n(eq(mine, out), zero, one)
     return mul(t, mul(won, select_n(eq(mine, other), one, half)))
 
@@ -166,7 +166,7 @@ integer_pow_p = elementwise(
         lambda t, out, x, *, y: (
             families.insert_zero(t)
             if y == 0
-            else mul(t, mul(pieces.scalar_like(x, y), integer_pow(x, y - 1)))
+            else mul(t, mul(families.scalar_like(x, y), integer_pow(x, y - 1)))
         ),
     ),
 )
@@ -194,7 +194,7 @@ square_p = elementwise(
     accepts=families.NUMERIC,
     lower=lambda ctx, x: _product(ctx, x, x),
     reference=np.square,
-    derivatives=(lambda t, out, x: mul(t, mul(pieces.scalar_like(x, 2), x)),),
+    derivatives=(lambda t, out, x: mul(t, mul(families.scalar_like(x, 2), x)),),
 )
 
 

@@ -40,18 +40,16 @@ _FAR = (
 )  # fmt: skip
 
 
-def _number(x: Any, value: float) -> Any:
-    return np.asarray(value, avals.aval_of(x).dtype)[()]
-
-
 def _chebyshev(t: Any, coefficients: Sequence[float]) -> Any:
     """The series at t from -1 to 1, by Clenshaw's recurrence."""
-    later = ahead = _number(t, 0)
-    twice = e.mul(t, _number(t, 2))
+    later = ahead = families.scalar_like(t, 0)
+    twice = e.mul(t, families.scalar_like(t, 2))
     for c in reversed(coefficients[1:]):
         product = e.sub(e.mul(twice, later), ahead)
-        later, ahead = e.add(product, _number(t, c)), later
-    return e.add(e.sub(e.mul(t, later), ahead), _number(t, coefficients[0]))
+        later, ahead = e.add(product, families.scalar_like(t, c)), later
+    return e.add(
+        e.sub(e.mul(t, later), ahead), families.scalar_like(t, coefficients[0])
+    )
 
 
 def _order_zero(x: Any) -> Any:
@@ -59,11 +57,11 @@ def _order_zero(x: Any) -> Any:
     if dtypes.itemsize_bits(dtype) < 32:
         return e.convert(_order_zero(e.convert(x, np.dtype(np.float32))), dtype)
     size = e.abs_(x)
-    one, eight = _number(x, 1), _number(x, 8)
+    one, eight = families.scalar_like(x, 1), families.scalar_like(x, 8)
     inner = e.min_(size, eight)
-    near = _chebyshev(e.sub(e.mul(inner, _number(x, 0.25)), one), _NEAR)
+    near = _chebyshev(e.sub(e.mul(inner, families.scalar_like(x, 0.25)), one), _NEAR)
     outer = e.max_(size, eight)
-    t = e.sub(e.div(_number(x, 16), outer), one)
+    t = e.sub(e.div(families.scalar_like(x, 16), outer), one)
     far = e.mul(_chebyshev(t, _FAR), e.rsqrt(outer))
     return e.select(e.le(size, eight), near, far)
 
@@ -96,9 +94,9 @@ def _slope_zero(out: Any, x: Any) -> Any:
 
 def _slope_one(out: Any, x: Any) -> Any:
     """I1' = I0 - I1/x, and the scale's own part; at 0 the limit of I1/x is 1/2."""
-    is_zero = e.eq(x, _number(x, 0))
-    safe = e.select(is_zero, _number(x, 1), x)
-    ratio = e.select(is_zero, _number(x, 0.5), e.div(out, safe))
+    is_zero = e.eq(x, families.scalar_like(x, 0))
+    safe = e.select(is_zero, families.scalar_like(x, 1), x)
+    ratio = e.select(is_zero, families.scalar_like(x, 0.5), e.div(out, safe))
     return e.sub(e.sub(bessel_i0e(x), ratio), e.mul(e.sign(x), out))
 
 

@@ -105,7 +105,7 @@ def _select_n_transpose(cts: Any, which: Any, *cases: Any) -> Any:
         elif type(ct) is Zero:
             out.append(Zero(case.aval))
         else:
-            zero = pieces.scalar_like(ct, 0)
+            zero = families.scalar_like(ct, 0)
             picked = select_n_p.bind(
                 which, *[ct if j == i else zero for j in range(len(cases))]
             )
@@ -163,7 +163,7 @@ def _clamp_abstract(low: Any, x: Any, high: Any) -> Any:
 
 
 def _clamp_derivative(t: Any, out: Any, low: Any, x: Any, high: Any) -> Any:
-    zero = pieces.scalar_like(t, 0)
+    zero = families.scalar_like(t, 0)
     inside = and_(gt(x, low), lt(x, high))
     return select_n(inside, zero, t)
 
@@ -177,9 +177,13 @@ clamp_p = elementwise(
     lower=_clamp_lower,
     reference=lambda low, x, high: np.minimum(np.maximum(x, low), high),
     derivatives=(
-        lambda t, out, low, x, high: select_n(gt(low, x), pieces.scalar_like(t, 0), t),
+        lambda t, out, low, x, high: select_n(
+            gt(low, x), families.scalar_like(t, 0), t
+        ),
         _clamp_derivative,
-        lambda t, out, low, x, high: select_n(lt(high, x), pieces.scalar_like(t, 0), t),
+        lambda t, out, low, x, high: select_n(
+            lt(high, x), families.scalar_like(t, 0), t
+        ),
     ),
 )
 clamp_p.abstract = _clamp_abstract

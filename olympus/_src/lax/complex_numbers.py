@@ -36,8 +36,8 @@ def _abs_lower(ctx: Any, x: str) -> str:
 def _abs_derivative(t: Any, out: Any, x: Any) -> Any:
     if not dtypes.issubdtype(avals.aval_of(x).dtype, np.complexfloating):
         # By the field's convention the derivative at 0 is 1.
-        return select_n(ge(x, pieces.scalar_like(x, 0)), neg(t), t)
-    zero, one = pieces.scalar_like(out, 0), pieces.scalar_like(out, 1)
+        return select_n(ge(x, families.scalar_like(x, 0)), neg(t), t)
+    zero, one = families.scalar_like(out, 0), families.scalar_like(out, 1)
     safe = select_n(eq(out, zero), out, one)
     product = add(mul(real(x), real(t)), mul(imag(x), imag(t)))
     return div(product, safe)
@@ -71,7 +71,7 @@ real_p = elementwise(
     reference=np.real,
     derivatives=(lambda t, out, x: real(t),),
     transpose=lambda cts, x: [
-        pieces.map_zero(lambda ct: complex_(ct, pieces.scalar_like(ct, 0)), cts[0], x)
+        pieces.map_zero(lambda ct: complex_(ct, families.scalar_like(ct, 0)), cts[0], x)
     ],
 )
 imag_p = elementwise(
@@ -83,7 +83,7 @@ imag_p = elementwise(
     derivatives=(lambda t, out, x: imag(t),),
     transpose=lambda cts, x: [
         pieces.map_zero(
-            lambda ct: complex_(pieces.scalar_like(ct, 0), neg(ct)), cts[0], x
+            lambda ct: complex_(families.scalar_like(ct, 0), neg(ct)), cts[0], x
         )
     ],
 )
@@ -115,8 +115,8 @@ complex_p = elementwise(
     out_dtype=_complex_dtype,
     reference=lambda x, y: x + 1j * y,
     derivatives=(
-        lambda t, out, x, y: complex_(t, pieces.scalar_like(t, 0)),
-        lambda t, out, x, y: complex_(pieces.scalar_like(t, 0), t),
+        lambda t, out, x, y: complex_(t, families.scalar_like(t, 0)),
+        lambda t, out, x, y: complex_(families.scalar_like(t, 0), t),
     ),
     transpose=_complex_transpose,
 )

@@ -633,7 +633,7 @@ def instantiate(t: Any, shape: Any = None) -> Any:
     """A tangent as a value: a Zero becomes zeros (a scalar where that serves)."""
     if type(t) is not Zero:
         return t
-    zero = np.zeros((), t.aval.dtype)[()]
+    zero = scalar_of(t.aval, 0)
     if shape is not None or not t.aval.shape:
         return zero
     return broadcast_in_dim_p.bind(
@@ -662,10 +662,27 @@ def spread_to(ctx: Any, operands: Any, in_avals: Any, out: Any) -> list[str]:
     return wide
 
 
+_NUMBERS = {"i": int, "f": float, "c": complex}
+
+
+def scalar_of(aval: Any, value: Any) -> Any:
+    """A scalar as a literal: of the aval's dtype, and weak where the aval is."""
+    if aval.weak_type:
+        number = _NUMBERS[dtypes.kind(aval.dtype)](value)
+        if avals.aval_of(number).dtype == aval.dtype:
+            return number
+    return np.asarray(value, aval.dtype)[()]
+
+
+def scalar_like(x: Any, value: Any) -> Any:
+    """A scalar of x's type, as a literal of the program."""
+    return scalar_of(avals.aval_of(x), value)
+
+
 def full_like(x: Any, value: Any) -> Any:
     """An array of x's type filled with a number."""
     aval = avals.aval_of(x)
-    scalar = np.asarray(value, aval.dtype)[()]
+    scalar = scalar_of(aval, value)
     if not aval.shape:
         return scalar
     return broadcast_in_dim_p.bind(

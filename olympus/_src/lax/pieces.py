@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from olympus._src.core import avals
 from olympus._src.core.rules import Zero
 from olympus._src.lax import families
 from olympus._src.lowering import types
-
-
-def scalar_like(x: Any, value: Any) -> Any:
-    """A scalar of x's dtype, as a literal of the program."""
-    return np.asarray(value, avals.aval_of(x).dtype)[()]
 
 
 def no_derivative(t: Any, out: Any, *operands: Any, **params: Any) -> Any:

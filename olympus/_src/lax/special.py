@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise, families
 from olympus._src.lax.elementwise import (
@@ -25,11 +24,6 @@ from olympus._src.lax.elementwise import (
 from olympus._src.lowering import types
 
 _FILE = "lax/special.py"
-
-
-def _number(x: Any, value: float) -> Any:
-    """A number of x's dtype."""
-    return np.asarray(value, avals.aval_of(x).dtype)[()]
 
 
 def _chlo(name: str) -> Callable[..., str]:
@@ -103,7 +97,7 @@ _TWO_BY_ROOT_PI = 2 / math.sqrt(math.pi)
 
 def _bell(x: Any, factor: float) -> Any:
     """`factor * exp(-x^2)`."""
-    return mul(_number(x, factor), exp(neg(square(x))))
+    return mul(families.scalar_like(x, factor), exp(neg(square(x))))
 
 
 erf_p = _special(
@@ -114,7 +108,9 @@ erfc_p = _special(
 )
 erf_inv_p = _special(
     "erf_inv",
-    lambda t, out, x: mul(t, mul(_number(x, 1 / _TWO_BY_ROOT_PI), exp(square(out)))),
+    lambda t, out, x: mul(
+        t, mul(families.scalar_like(x, 1 / _TWO_BY_ROOT_PI), exp(square(out)))
+    ),
     _by_element(_erf_inv_of),
 )
 lgamma_p = _special(
@@ -122,7 +118,7 @@ lgamma_p = _special(
 )
 digamma_p = _special(
     "digamma",
-    lambda t, out, x: mul(t, polygamma(_number(x, 1), x)),
+    lambda t, out, x: mul(t, polygamma(families.scalar_like(x, 1), x)),
     _by_element(_digamma_of),
 )
 zeta_p = families.elementwise(
@@ -138,14 +134,14 @@ polygamma_p = families.elementwise(
     lower=_chlo("polygamma"),
     derivatives=(
         None,
-        lambda t, out, m, x: mul(t, polygamma(add(m, _number(m, 1)), x)),
+        lambda t, out, m, x: mul(t, polygamma(add(m, families.scalar_like(m, 1)), x)),
     ),
     file=_FILE,
 )
 
 
 def _zeta_slope(s: Any, q: Any) -> Any:
-    return mul(neg(s), zeta(add(s, _number(s, 1)), q))
+    return mul(neg(s), zeta(add(s, families.scalar_like(s, 1)), q))
 
 
 # -- sums of exponentials --------------------------------------------------------------
@@ -162,7 +158,7 @@ def _logaddexp(x: Any, y: Any) -> Any:
 
 def _weight(t: Any, out: Any, x: Any) -> Any:
     """The derivative of `logaddexp` by x: exp(x - out), which has no kink at x = y."""
-    infinite = _number(x, math.inf)
+    infinite = families.scalar_like(x, math.inf)
     inside, total = (
         elementwise.select(elementwise.eq(v, infinite), families.full_like(v, 0), v)
         for v in (x, out)

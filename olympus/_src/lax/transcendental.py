@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.lax import families, pieces
+from olympus._src.lax import families
 from olympus._src.lax.arithmetic import add, div, mul, sub
 from olympus._src.lax.choice import convert_element_type, select_n
 from olympus._src.lax.comparison import eq
-from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.families import ShapedArray, scalar_like
 
 elementwise = functools.partial(families.elementwise, file="lax/transcendental.py")
 
@@ -36,7 +36,7 @@ def _pow_lower(ctx: Any, x: str, y: str) -> str:
 
 
 def _pow_in_base(t: Any, out: Any, x: Any, y: Any) -> Any:
-    one, zero = pieces.scalar_like(y, 1), pieces.scalar_like(y, 0)
+    one, zero = scalar_like(y, 1), scalar_like(y, 0)
     is_zero = eq(y, zero)
     exponent = select_n(is_zero, sub(y, one), one)
     slope = mul(convert_element_type(y, avals.aval_of(x).dtype), pow_(x, exponent))
@@ -44,7 +44,7 @@ def _pow_in_base(t: Any, out: Any, x: Any, y: Any) -> Any:
 
 
 def _pow_in_exponent(t: Any, out: Any, x: Any, y: Any) -> Any:
-    zero, one = pieces.scalar_like(x, 0), pieces.scalar_like(x, 1)
+    zero, one = scalar_like(x, 0), scalar_like(x, 1)
     return mul(t, mul(out, log(select_n(eq(x, zero), x, one))))
 
 
@@ -67,9 +67,7 @@ exp2_p = elementwise(
     accepts=families.FLOAT_COMPLEX,
     lower=lambda ctx, x, **_: _exp2_lower(ctx, x),
     reference=np.exp2,
-    derivatives=(
-        lambda t, out, x, **_: mul(t, mul(out, pieces.scalar_like(x, math.log(2)))),
-    ),
+    derivatives=(lambda t, out, x, **_: mul(t, mul(out, scalar_like(x, math.log(2)))),),
 )
 
 
@@ -84,7 +82,7 @@ expm1_p = elementwise(
     accepts=families.FLOAT_COMPLEX,
     hlo="stablehlo.exponential_minus_one",
     reference=np.expm1,
-    derivatives=(lambda t, out, x, **_: mul(t, add(out, pieces.scalar_like(out, 1))),),
+    derivatives=(lambda t, out, x, **_: mul(t, add(out, scalar_like(out, 1))),),
 )
 log_p = elementwise(
     "log",
@@ -98,14 +96,14 @@ log1p_p = elementwise(
     accepts=families.FLOAT_COMPLEX,
     hlo="stablehlo.log_plus_one",
     reference=np.log1p,
-    derivatives=(lambda t, out, x, **_: div(t, add(x, pieces.scalar_like(x, 1))),),
+    derivatives=(lambda t, out, x, **_: div(t, add(x, scalar_like(x, 1))),),
 )
 sqrt_p = elementwise(
     "sqrt",
     accepts=families.FLOAT_COMPLEX,
     hlo="stablehlo.sqrt",
     reference=np.sqrt,
-    derivatives=(lambda t, out, x, **_: div(mul(t, pieces.scalar_like(x, 0.5)), out),),
+    derivatives=(lambda t, out, x, **_: div(mul(t, scalar_like(x, 0.5)), out),),
 )
 rsqrt_p = elementwise(
     "rsqrt",
@@ -113,7 +111,7 @@ rsqrt_p = elementwise(
     hlo="stablehlo.rsqrt",
     reference=lambda x, **_: 1 / np.sqrt(x),
     derivatives=(
-        lambda t, out, x, **_: mul(t, mul(pieces.scalar_like(x, -0.5), div(out, x))),
+        lambda t, out, x, **_: mul(t, mul(scalar_like(x, -0.5), div(out, x))),
     ),
 )
 cbrt_p = elementwise(
@@ -122,7 +120,7 @@ cbrt_p = elementwise(
     hlo="stablehlo.cbrt",
     reference=np.cbrt,
     derivatives=(
-        lambda t, out, x, **_: mul(t, div(mul(out, pieces.scalar_like(x, 1 / 3)), x)),
+        lambda t, out, x, **_: mul(t, div(mul(out, scalar_like(x, 1 / 3)), x)),
     ),
 )
 logistic_p = elementwise(
@@ -131,7 +129,7 @@ logistic_p = elementwise(
     hlo="stablehlo.logistic",
     reference=lambda x, **_: 1 / (1 + np.exp(-x)),
     derivatives=(
-        lambda t, out, x, **_: mul(t, mul(out, sub(pieces.scalar_like(out, 1), out))),
+        lambda t, out, x, **_: mul(t, mul(out, sub(scalar_like(out, 1), out))),
     ),
 )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.lax import families, pieces
+from olympus._src.lax import families
 from olympus._src.lax.arithmetic import add, div, mul, neg, square, sub
 from olympus._src.lax.transcendental import rsqrt
 from olympus._src.lowering import types
@@ -16,7 +16,7 @@ elementwise = functools.partial(families.elementwise, file="lax/trigonometry.py"
 
 
 def _one(x: Any) -> Any:
-    return pieces.scalar_like(x, 1)
+    return families.scalar_like(x, 1)
 
 
 def _chlo(name: str) -> Any:
