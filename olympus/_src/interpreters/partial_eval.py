@@ -209,7 +209,7 @@ def _encloses(outer: trace.Trace, inner: trace.Trace) -> bool:
     return False
 
 
-def _weak(value: np.generic) -> Any:
+def _weak(value: Any) -> Any:
     """A number as the Python number of its dtype, or itself where there is none."""
     number = value.item()
     return number if avals_.aval_of(number).dtype == value.dtype else value

@@ -39,8 +39,9 @@ def _pow_in_base(t: Any, out: Any, x: Any, y: Any) -> Any:
     one, zero = scalar_like(y, 1), scalar_like(y, 0)
     is_zero = eq(y, zero)
     exponent = select_n(is_zero, sub(y, one), one)
-    slope = mul(convert_element_type(y, avals.aval_of(x).dtype), pow_(x, exponent))
-    return mul(t, slope)
+    dtype = avals.aval_of(x).dtype
+    factor = y if avals.aval_of(y).dtype == dtype else convert_element_type(y, dtype)
+    return mul(t, mul(factor, pow_(x, exponent)))
 
 
 def _pow_in_exponent(t: Any, out: Any, x: Any, y: Any) -> Any:
