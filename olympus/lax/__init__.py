@@ -56,6 +56,12 @@ from olympus._src.lax.bessel import (
     bessel_i1e,
     bessel_i1e_p,
 )
+from olympus._src.lax.collectives import (
+    axis_index_p,
+    pmax_p,
+    pmin_p,
+    psum_p,
+)
 from olympus._src.lax.contraction import (
     Precision,
     batch_matmul,
@@ -231,6 +237,12 @@ from olympus._src.lax.elementwise import (
 from olympus._src.lax.elementwise import (
     pow_ as pow,
 )
+from olympus._src.lax.exchanges import (
+    all_gather_p,
+    all_to_all_p,
+    ppermute_p,
+    reduce_scatter_p,
+)
 from olympus._src.lax.families import (
     broadcast_in_dim_p,
     reduce_sum_p,
@@ -259,6 +271,21 @@ from olympus._src.lax.joining import (
 )
 from olympus._src.lax.joining import (
     slice_ as slice,
+)
+from olympus._src.lax.parallel import (
+    all_gather,
+    all_to_all,
+    axis_index,
+    axis_size,
+    pbroadcast,
+    pmax,
+    pmean,
+    pmin,
+    ppermute,
+    pshuffle,
+    psum,
+    psum_scatter,
+    pswapaxes,
 )
 from olympus._src.lax.random_bits import (
     RandomAlgorithm,
@@ -390,6 +417,10 @@ __all__ = [
     "acosh_p",
     "add",
     "add_p",
+    "all_gather",
+    "all_gather_p",
+    "all_to_all",
+    "all_to_all_p",
     "and_p",
     "approx_max_k",
     "approx_min_k",
@@ -408,6 +439,9 @@ __all__ = [
     "atan_p",
     "atanh",
     "atanh_p",
+    "axis_index",
+    "axis_index_p",
+    "axis_size",
     "batch_matmul",
     "bessel_i0e",
     "bessel_i0e_p",
@@ -565,12 +599,25 @@ __all__ = [
     "pad",
     "pad_p",
     "padtype_to_pads",
+    "pbroadcast",
+    "pmax",
+    "pmax_p",
+    "pmean",
+    "pmin",
+    "pmin_p",
     "polygamma",
     "polygamma_p",
     "population_count",
     "population_count_p",
     "pow",
     "pow_p",
+    "ppermute",
+    "ppermute_p",
+    "pshuffle",
+    "psum",
+    "psum_p",
+    "psum_scatter",
+    "pswapaxes",
     "random_gamma_grad",
     "real",
     "real_p",
@@ -589,6 +636,7 @@ __all__ = [
     "reduce_precision_p",
     "reduce_prod",
     "reduce_prod_p",
+    "reduce_scatter_p",
     "reduce_sum",
     "reduce_sum_p",
     "reduce_window",

@@ -29,7 +29,20 @@ _FAMILIES = (
 SAMPLES = [s for family in _FAMILIES for s in family.SAMPLES]
 ERRORS = [e for family in _FAMILIES for e in family.ERRORS]
 
-WITHOUT_SAMPLE: dict[str, str] = {}
+WITHOUT_SAMPLE = dict.fromkeys(
+    (
+        "all_gather",
+        "all_to_all",
+        "axis_index",
+        "pbroadcast",
+        "pmax",
+        "pmin",
+        "ppermute",
+        "psum",
+        "reduce_scatter",
+    ),
+    "it needs a mapped axis; test_parallel has the cases",
+)
 WITHOUT_REFERENCE = {
     "bessel_i0e": "NumPy has none; scipy is the oracle in test_functions",
     "bessel_i1e": "NumPy has none; scipy is the oracle in test_functions",

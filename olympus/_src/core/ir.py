@@ -281,6 +281,32 @@ def subprograms(params: dict[str, Any]) -> Iterator[Olympuspr]:
                 yield item
 
 
+def refers_to(primitive: Any, params: dict[str, Any], name: Any) -> bool:
+    """Whether an operation uses the mapped axis of a name, in a program it holds too.
+
+    The batching rule of one that does is called even if no operand is mapped.
+    """
+    if primitive.axes is not None:
+        return name in primitive.axes(**params)
+    return any(name in _axis_names(p) for p in subprograms(params))
+
+
+def _axis_names(program: Olympuspr) -> frozenset[Any]:
+    """The names of mapped axes that a program leaves open."""
+    return program.derived("axis names", _find_axis_names)
+
+
+def _find_axis_names(program: Olympuspr) -> frozenset[Any]:
+    found: set[Any] = set()
+    for eqn in program.eqns:
+        if eqn.primitive.axes is not None:
+            found.update(eqn.primitive.axes(**eqn.params))
+        else:
+            for inner in subprograms(eqn.params):
+                found |= _axis_names(inner)
+    return frozenset(found)
+
+
 def eval_olympuspr(
     olympuspr: Olympuspr, consts: Sequence[Any], *args: Any
 ) -> list[Any]:

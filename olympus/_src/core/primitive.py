@@ -11,6 +11,7 @@ it says which field to write. Signatures:
   linearize(primals, **params) -> (results, tangent function)  None: made from jvp
   transpose(cotangents, *args, **params) -> cotangents         Linear marks unknowns
   batch(axis, args, dims, **params) -> (results, dims)         dim: int or None
+  axes(**params) -> names of mapped axes it refers to          None: its programs'
   partial_eval, dce(used, eqn) -> (used inputs, eqn or None)   None: by the defaults
   print(eqn) -> params to show                                 None: all of them
   check(*avals, **params) -> None                              None: compare `abstract`
@@ -40,6 +41,7 @@ RULES = (
     "linearize",
     "transpose",
     "batch",
+    "axes",
     "partial_eval",
     "dce",
     "print",
@@ -79,6 +81,7 @@ class Primitive:
     linearize: Rule
     transpose: Rule
     batch: Rule
+    axes: Rule
     partial_eval: Rule
     dce: Rule
     print: Rule

@@ -57,6 +57,32 @@ class _Current(threading.local):
 current = _Current()
 
 
+def axis_size(name: Any, what: str) -> int:
+    """The size of the innermost mapped axis of a name.
+
+    Args:
+      name: the axis.
+      what: the function that asks, for the message.
+
+    Raises:
+      NameError: no axis of that name is mapped here.
+    """
+    for known, size in reversed(current.axis_env):
+        if known == name:
+            return size
+    raise unbound_axis(name, what)
+
+
+def unbound_axis(name: Any, what: str) -> NameError:
+    """The error for a name of a mapped axis that nobody has given."""
+    names = ", ".join(repr(n) for n, _ in current.axis_env)
+    return NameError(
+        f"{what}: unbound axis name: {name}; it must be the axis_name of a vmap around "
+        f"the call, got {names or 'no named axis'} there; call the function under "
+        f"vmap(..., axis_name={name!r})"
+    )
+
+
 def set_base(trace: Trace) -> None:
     """Names the interpreter at the bottom, which runs operations (a hook)."""
     _Current.trace = trace

@@ -15,23 +15,34 @@ not_mapped = None
 
 
 class AxisData:
-    """The axis that is mapped: its name (or None) and size."""
+    """The axis that is mapped.
 
-    __slots__ = ("__weakref__", "name", "size")
+    Attributes:
+      name: what collectives call it, or None.
+      size: how many elements it has.
+      spmd_name: the mesh axes its elements are spread over, or None.
+    """
 
-    def __init__(self, name: Any, size: int) -> None:
+    __slots__ = ("__weakref__", "name", "size", "spmd_name")
+
+    def __init__(self, name: Any, size: int, spmd_name: Any = None) -> None:
         self.name = name
         self.size = size
+        self.spmd_name = spmd_name
 
     def __eq__(self, other: object) -> bool:
         return (
             type(other) is AxisData
-            and other.name == self.name
             and other.size == self.size
+            and other.name == self.name
+            and other.spmd_name == self.spmd_name
         )
 
     def __hash__(self) -> int:
-        return hash((self.name, self.size))
+        return hash((self.name, self.size, self.spmd_name))
+
+    def __repr__(self) -> str:
+        return f"AxisData(name={self.name!r}, size={self.size})"
 
 
 class BatchTracer(trace.Tracer):
@@ -70,7 +81,7 @@ class BatchTrace(trace.Trace):
             current.position = source.capture()
         current.trace = self.parent
         try:
-            if all(d is None for d in dims):
+            if all(d is None for d in dims) and not self._refers(p, params):
                 return p.bind(*vals, **params)
             if p.batch is None:
                 raise primitive.missing_rule(p, "batch")
@@ -81,6 +92,10 @@ class BatchTrace(trace.Trace):
         if not p.multiple_results:
             return self.wrap(out, out_dims)
         return [self.wrap(x, d) for x, d in zip(out, out_dims, strict=True)]
+
+    def _refers(self, p: Any, params: Any) -> bool:
+        name = self.axis.name
+        return name is not None and ir.refers_to(p, params, name)
 
     def split(self, x: Any) -> tuple[Any, int | None]:
         """A value and its mapped axis, or None where it has none."""
