@@ -37,6 +37,8 @@ from olympus._src.api.placement import (
 from olympus._src.api.placement import process_count as process_count
 from olympus._src.api.placement import process_index as process_index
 from olympus._src.api.placement import process_indices as process_indices
+from olympus._src.api.remat import checkpoint as checkpoint
+from olympus._src.api.remat import remat as remat
 from olympus._src.api.scopes import (
     ensure_compile_time_eval as ensure_compile_time_eval,
 )
@@ -141,6 +143,8 @@ from olympus.version import __version__ as __version__
 
 _PAGES = frozenset(
     [
+        "ad_checkpoint",
+        "checkpoint_policies",
         "core",
         "debug",
         "dlpack",

@@ -132,7 +132,7 @@ def _print(eqn: ir.Eqn) -> Any:
     return [(k, eqn.params[k]) for k in ("name", "olympuspr")]
 
 
-def _impl(*args: Any, olympuspr: Any, name: str, **params: Any) -> Any:
+def run(*args: Any, olympuspr: Any, name: str, **params: Any) -> Any:
     """Runs the program as one compiled unit; replays outside of jit do so too."""
     if evaluate.jit_is_disabled():
         return ir.eval_olympuspr(olympuspr.olympuspr, olympuspr.consts, *args)
@@ -160,7 +160,7 @@ pjit_p = Primitive(
     batch=_batch,
     dce=_dce,
     print=_print,
-    impl=_impl,
+    impl=run,
     file="higher_order/jit.py",
 )
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import ir, primitive, trace
+from olympus._src.core import dtypes, ir, primitive, trace
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.foundation import source
 from olympus._src.interpreters import partial_eval
@@ -104,7 +104,10 @@ def jvp(
 ) -> tuple[list[Any], list[Any]]:
     """Results of a function of flat arguments, and their tangents (Zeros allowed)."""
     t = JVPTrace(current.trace)
-    inputs = [t.wrap(x, d) for x, d in zip(primals, tangents, strict=True)]
+    inputs = [
+        x if getattr(d, "dtype", None) == dtypes.float0 else t.wrap(x, d)
+        for x, d in zip(primals, tangents, strict=True)
+    ]
     return _run(t, fun, inputs)
 
 
@@ -211,7 +214,9 @@ def linearize(
     inputs = []
     for x in primals:
         aval = avals_.aval_of(x).to_tangent()
-        inputs.append(JVPTracer(t, x, tape.new_input(aval)))
+        tangent = tape.new_input(aval)
+        # Nothing flows from integers and keys; programs inside need not carry it.
+        inputs.append(x if aval.dtype == dtypes.float0 else JVPTracer(t, x, tangent))
     outs, tangents = _run(t, fun, inputs)
     for i, wanted in enumerate(instantiate):
         if wanted and type(tangents[i]) is Zero:

@@ -1,0 +1,237 @@
+"""`checkpoint`: derivatives that compute intermediate values again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from olympus._src import tree
+from olympus._src.api import function_key, signatures
+from olympus._src.core import avals as avals_
+from olympus._src.core import ir, trace
+from olympus._src.foundation import caching, config, errors, source, tracebacks
+from olympus._src.higher_order import programs
+from olympus._src.higher_order import remat as remat_
+from olympus._src.interpreters import partial_eval
+
+_WHAT = "checkpoint / remat"
+
+
+def checkpoint(
+    fun: Callable[..., Any],
+    *,
+    prevent_cse: bool | Sequence[Any] = True,
+    policy: Callable[..., Any] | None = None,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Iterable[str] = (),
+) -> Callable[..., Any]:
+    """The same function, whose derivative computes intermediate values again.
+
+    Differentiating a function keeps, from its run until the gradient is computed, every
+    value that a derivative depends on. Of the function returned here only the arguments
+    are kept, and what `policy` allows; the rest is computed again when the gradient
+    needs it. That takes less memory and more time. `remat` is another name for it.
+
+    Args:
+      fun: a function of arrays and pytrees of them.
+      prevent_cse: keep the compiler from merging the second computation with the first,
+        which would keep the values after all. Where they are apart anyway, as in the
+        body of a `scan`, False lets it optimise more. A tuple with an entry for each
+        positional argument (a bool, or a tree of them) sets it for each.
+      policy: which intermediate values to keep; see `olympus.checkpoint_policies`.
+      static_argnums: positions of arguments that are Python values.
+      static_argnames: names of keyword arguments that are Python values.
+
+    Returns:
+      A function of the same arguments and results.
+
+    Raises:
+      TypeError: `fun` is not callable, `policy` neither callable nor None, or
+        `prevent_cse` neither a bool nor a tuple.
+      ValueError: when it is called, if `static_argnums` names no argument.
+
+    Source: Griewank and Walther, "Algorithm 799: revolve" (2000), on what to keep and
+      what to compute again.
+
+    Example:
+      >>> import olympus, olympus.numpy as onp
+      >>> @olympus.checkpoint
+      ... def f(x):
+      ...     return onp.sin(onp.sin(x))
+      >>> olympus.ad_checkpoint.print_saved_residuals(f, 2.0)
+      f32[] from the argument x
+      >>> print(olympus.grad(f)(2.0))
+      -0.2556391
+    """
+    if not callable(fun):
+        raise TypeError(
+            f"checkpoint: expected a callable, got {fun!r}; pass the function itself, "
+            "not its result"
+        )
+    if policy is not None and not callable(policy):
+        raise TypeError(
+            f"checkpoint: policy must be a function or None, got {policy!r}; see "
+            "olympus.checkpoint_policies"
+        )
+    if not isinstance(prevent_cse, (bool, tuple, list)):
+        raise TypeError(
+            "checkpoint: prevent_cse must be a bool, or a tuple with an entry for each "
+            f"argument, got {prevent_cse!r}"
+        )
+    static = _Static(static_argnums, static_argnames)
+
+    @tracebacks.api_boundary
+    def recomputing(*args: Any, **kwargs: Any) -> Any:
+        call = static.bind(fun, args, kwargs)
+        traced = _traced(fun, call)
+        flags = _flags(prevent_cse, call, len(traced.consts))
+        outs = remat_.bind(
+            traced.program,
+            [*traced.consts, *call.leaves],
+            policy=policy,
+            prevent_cse=flags,
+        )
+        return traced.out_tree.unflatten(outs)
+
+    for attribute in ("__module__", "__doc__"):
+        setattr(recomputing, attribute, getattr(fun, attribute, None))
+    recomputing.__name__ = recomputing.__qualname__ = source.function_name(fun)
+    recomputing.__wrapped__ = fun  # type: ignore[attr-defined]
+    return recomputing
+
+
+remat = checkpoint
+
+
+# -- arguments -------------------------------------------------------------------------
+
+
+class _Static:
+    """Which arguments are Python values."""
+
+    __slots__ = ("names", "nums")
+
+    def __init__(self, nums: Any, names: Any) -> None:
+        try:
+            several = tuple(nums) if isinstance(nums, Iterable) else (nums,)
+            self.nums = tuple([i.__index__() for i in several])
+        except AttributeError:
+            raise TypeError(
+                "checkpoint: static_argnums must be an int or a sequence of ints, got "
+                f"{nums!r}"
+            ) from None
+        self.names = (names,) if isinstance(names, str) else tuple(names)
+        if not all(isinstance(name, str) for name in self.names):
+            raise TypeError(
+                "checkpoint: static_argnames must be a str or several, got "
+                f"{self.names!r}"
+            )
+
+    def bind(self, fun: Any, args: Any, kwargs: Any) -> signatures.Call:
+        """Splits a call's arguments into static ones and leaves."""
+        chosen = self._positions(fun, len(args))
+        static_args = tuple([(i, args[i]) for i in chosen])
+        static_kwargs = tuple([(k, v) for k, v in kwargs.items() if k in self.names])
+        args = tuple([x for i, x in enumerate(args) if i not in chosen])
+        kwargs = {k: v for k, v in kwargs.items() if k not in self.names}
+        leaves, structure = tree.tree_flatten((args, kwargs))
+        call = signatures.Call(fun, static_args, static_kwargs, leaves, structure)
+        call.avals = [
+            signatures.argument_aval(x, call, i) for i, x in enumerate(leaves)
+        ]
+        return call
+
+    def _positions(self, fun: Any, count: int) -> list[int]:
+        for i in self.nums:
+            if not -count <= i < count:
+                raise ValueError(
+                    f"checkpoint: static_argnums must name positional arguments, got "
+                    f"{i} in a call of {source.function_name(fun)} with {count} of them"
+                )
+        found = {i % count for i in self.nums}
+        if self.names:
+            given = programs.parameter_names(fun, count)
+            found.update(i for i, name in enumerate(given) if name in self.names)
+        return sorted(found)
+
+
+def _flags(prevent_cse: Any, call: signatures.Call, n_consts: int) -> Any:
+    """`prevent_cse` for each operand."""
+    if isinstance(prevent_cse, bool):
+        return prevent_cse
+    args, kwargs = call.structure.unflatten(call.leaves)
+    flags = tree.broadcast_prefix(
+        (tuple(prevent_cse), True), (args, kwargs), what="checkpoint prevent_cse"
+    )
+    return (*[True] * n_consts, *map(bool, flags))
+
+
+# -- tracing ---------------------------------------------------------------------------
+
+
+class _Traced:
+    """A function as a program whose constants come first among its inputs."""
+
+    __slots__ = ("consts", "out_tree", "program")
+
+    def __init__(self, program: Any, consts: list[Any], out_tree: Any) -> None:
+        self.program = program
+        self.consts = consts
+        self.out_tree = out_tree
+
+
+_programs = caching.Bounded(512, "checkpointed functions")
+
+
+def _traced(fun: Any, call: signatures.Call) -> _Traced:
+    """The program of a call; calls of equal functions share one.
+
+    Whoever shares a program shares all that is derived from it, and the compiler is
+    given its text once.
+    """
+    function = function_key.function_key(fun)
+    if function is None:
+        return _trace(fun, call)
+    key = (function, call.key(), config.trace_context(), trace.current.axis_env)
+    try:
+        found = _programs.get(key)
+    except TypeError:  # a static argument that has no hash
+        return _trace(fun, call)
+    if found is None:
+        found = _trace(fun, call)
+        if not any(isinstance(c, trace.Tracer) for c in found.consts):
+            _programs[key] = found
+    return found
+
+
+def _trace(fun: Any, call: signatures.Call) -> _Traced:
+    info = call.debug_info(_WHAT)
+    found: list[Any] = []
+
+    def run(*tracers: Any) -> list[Any]:
+        args, kwargs = call.arguments(tracers)
+        result = fun(*args, **kwargs)
+        outs, structure = tree.tree_flatten(result)
+        if not all(map(avals_.is_array_like, outs)):
+            paths = signatures.result_paths(result, structure)
+            signatures.check_results(outs, paths, info)
+        found.append(structure)
+        return outs
+
+    try:
+        program, consts = partial_eval.trace_to_olympuspr(run, call.avals, info)
+    except _CONVERSIONS as error:
+        error.args = (f"{error}\n{_CURE}", *error.args[1:])
+        raise
+    return _Traced(ir.hoist_consts(program), consts, found[0])
+
+
+_CONVERSIONS = (
+    errors.ConcretizationTypeError,
+    errors.TracerArrayConversionError,
+    errors.TracerIntegerConversionError,
+)
+_CURE = (
+    "Arguments of a checkpointed function are traced; give those that are Python "
+    "values by static_argnums or static_argnames of olympus.checkpoint."
+)

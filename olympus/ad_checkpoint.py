@@ -1,0 +1,22 @@
+"""Rematerialisation: names for values, answers of policies, and what is kept."""
+
+from olympus import checkpoint_policies as checkpoint_policies
+from olympus._src.api.residuals import print_saved_residuals, saved_residuals
+from olympus._src.higher_order.remat_policies import (
+    Offloadable,
+    Recompute,
+    Saveable,
+)
+from olympus._src.lax.names import checkpoint_name, checkpoint_name_fwd, name_p
+
+__all__ = [
+    "Offloadable",
+    "Recompute",
+    "Saveable",
+    "checkpoint_name",
+    "checkpoint_name_fwd",
+    "checkpoint_policies",
+    "name_p",
+    "print_saved_residuals",
+    "saved_residuals",
+]

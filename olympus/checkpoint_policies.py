@@ -1,0 +1,39 @@
+"""Policies of `olympus.checkpoint`: which values are kept for the derivative.
+
+A policy of your own is a function of an operation, the types of its operands and its
+parameters, that returns whether the results may be kept.
+"""
+
+from olympus._src.higher_order.remat_policies import (
+    dots_saveable,
+    dots_with_no_batch_dims_saveable,
+    everything_saveable,
+    nothing_saveable,
+    offload_dot_with_no_batch_dims,
+    save_and_offload_only_these_names,
+    save_any_names_but_these,
+    save_anything_except_these_names,
+    save_from_both_policies,
+    save_only_these_names,
+)
+from olympus._src.higher_order.remat_policies import (
+    dots_saveable as checkpoint_dots,
+)
+from olympus._src.higher_order.remat_policies import (
+    dots_with_no_batch_dims_saveable as checkpoint_dots_with_no_batch_dims,
+)
+
+__all__ = [
+    "checkpoint_dots",
+    "checkpoint_dots_with_no_batch_dims",
+    "dots_saveable",
+    "dots_with_no_batch_dims_saveable",
+    "everything_saveable",
+    "nothing_saveable",
+    "offload_dot_with_no_batch_dims",
+    "save_and_offload_only_these_names",
+    "save_any_names_but_these",
+    "save_anything_except_these_names",
+    "save_from_both_policies",
+    "save_only_these_names",
+]
