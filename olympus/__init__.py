@@ -157,6 +157,7 @@ _PAGES = frozenset(
         "monitoring",
         "nn",
         "numpy",
+        "ops",
         "random",
         "stages",
         "tree",
