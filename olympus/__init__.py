@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import importlib as _importlib
 
+from olympus._src.api.forward import jvp as jvp
+from olympus._src.api.forward import linearize as linearize
 from olympus._src.api.grad import grad as grad
-from olympus._src.api.grad import jvp as jvp
-from olympus._src.api.grad import linearize as linearize
 from olympus._src.api.grad import value_and_grad as value_and_grad
-from olympus._src.api.grad import vjp as vjp
+from olympus._src.api.jacobians import hessian as hessian
+from olympus._src.api.jacobians import jacfwd as jacfwd
+from olympus._src.api.jacobians import jacobian as jacobian
+from olympus._src.api.jacobians import jacrev as jacrev
 from olympus._src.api.jit import jit as jit
 from olympus._src.api.placement import Device as Device
 from olympus._src.api.placement import block_until_ready as block_until_ready
@@ -39,6 +42,9 @@ from olympus._src.api.placement import process_index as process_index
 from olympus._src.api.placement import process_indices as process_indices
 from olympus._src.api.remat import checkpoint as checkpoint
 from olympus._src.api.remat import remat as remat
+from olympus._src.api.reverse import fwd_and_bwd as fwd_and_bwd
+from olympus._src.api.reverse import linear_transpose as linear_transpose
+from olympus._src.api.reverse import vjp as vjp
 from olympus._src.api.scopes import (
     ensure_compile_time_eval as ensure_compile_time_eval,
 )

@@ -111,6 +111,12 @@ def jvp(
     return _run(t, fun, inputs)
 
 
+def primal_of(x: Any) -> Any:
+    """The value that a tracer of the current differentiation carries a tangent for."""
+    mine = type(x) is JVPTracer and x._trace is current.trace
+    return x.primal if mine else x
+
+
 def _run(t: JVPTrace, fun: Any, inputs: Any) -> tuple[list[Any], list[Any]]:
     current.trace = t
     try:
@@ -200,6 +206,7 @@ def linearize(
     primals: Sequence[Any],
     info: ir.DebugInfo,
     instantiate: Sequence[bool] = (),
+    moving: Sequence[bool] | None = None,
 ) -> tuple[list[Any], LinearProgram]:
     """Results of a function of flat arguments, and its derivative there as a tape.
 
@@ -208,21 +215,22 @@ def linearize(
       primals: where to linearise it.
       info: names for messages.
       instantiate: results whose tangent must be on the tape, even if it is zero.
+      moving: which arguments have a tangent; all but those of integers if None.
     """
     tape = TangentTape(current.trace, info)
     t = LinearizeTrace(current.trace, tape)
     inputs = []
-    for x in primals:
+    for i, x in enumerate(primals):
         aval = avals_.aval_of(x).to_tangent()
         tangent = tape.new_input(aval)
         # Nothing flows from integers and keys; programs inside need not carry it.
-        inputs.append(x if aval.dtype == dtypes.float0 else JVPTracer(t, x, tangent))
+        still = aval.dtype == dtypes.float0 or (moving is not None and not moving[i])
+        inputs.append(x if still else JVPTracer(t, x, tangent))
     outs, tangents = _run(t, fun, inputs)
     for i, wanted in enumerate(instantiate):
         if wanted and type(tangents[i]) is Zero:
             tangents[i] = tape.zeros(tangents[i].aval)
-    moving = [d for d in tangents if type(d) is not Zero]
-    program, consts = tape.close(moving)
+    program, consts = tape.close([d for d in tangents if type(d) is not Zero])
     tape.ended = True
     zeros = [d if type(d) is Zero else None for d in tangents]
     return outs, LinearProgram(program, consts, zeros)
