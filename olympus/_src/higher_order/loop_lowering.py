@@ -61,11 +61,28 @@ def emit_while(
     return found[n:]
 
 
+def counter(length: int) -> ShapedArray:
+    """The type that counts up to `length`."""
+    return COUNTER if length < 2**31 else LONG_COUNTER
+
+
 class Scan:
     """One scan being lowered.
 
     Each turn of the loop takes `unroll` steps; steps that are left over follow the loop
     and need no counter. Outputs are written into buffers of their final size.
+
+    Args:
+      ctx: the context of the equation.
+      length: how many steps there are; with `test`, how many there may be.
+      reverse: whether it goes from the last row to the first.
+      unroll: steps in each turn; one with `test`.
+      num_carry: how many values are carried.
+      ordered: effects whose tokens go through the loop.
+      body: writes a step, given names of constants, carries and slices.
+      y_avals: types of the stacked outputs.
+      test: `(block, counter, consts, carry)` writes whether there is one more step.
+      last: `(block, consts)` writes the last row, where that is known only at run time.
     """
 
     __slots__ = (
@@ -74,10 +91,12 @@ class Scan:
         "_consts",
         "_counter",
         "_ctx",
+        "_last",
         "_length",
         "_num_carry",
         "_ordered",
         "_reverse",
+        "_test",
         "_unroll",
         "_y_avals",
     )
@@ -92,6 +111,9 @@ class Scan:
         num_carry: int,
         ordered: Sequence[Any],
         body: Callable[[Any, list[str]], list[str]],
+        y_avals: Sequence[Any],
+        test: Callable[[Any, str, list[str], list[str]], str] | None = None,
+        last: Callable[[Any, list[str]], str] | None = None,
     ) -> None:
         self._ctx = ctx
         self._length = length
@@ -100,40 +122,55 @@ class Scan:
         self._num_carry = num_carry
         self._ordered = ordered
         self._body = body
-        self._y_avals = ctx.avals_out[num_carry:]
-        self._counter = COUNTER if length < 2**31 else LONG_COUNTER
+        self._y_avals = y_avals
+        self._test = test
+        self._last = last
+        self._counter = counter(length)
 
-    def write(self, operands: Any, avals: Any) -> list[str]:
-        """Writes the scan; operands and types are given by their part in it."""
+    def write(self, operands: Any, avals: Any) -> tuple[str, list[str]]:
+        """Writes the scan; operands and types are given by their part in it.
+
+        Returns:
+          The number of turns the loop took (steps, if it has a test), and the results.
+        """
         self._avals = avals
         block = self._ctx.block
         n_carry, n_xs = len(operands.carry), len(operands.xs)
         ys = [block.splat(0, families.storage(aval)) for aval in self._y_avals]
-        turns, rest = divmod(self._length, self._unroll)
-        if (turns == 1 and rest == 0) or not turns:
-            turns, rest = 0, self._length
+        turns, rest = self._divided()
         carry, xs = operands.carry, operands.xs
         consts = operands.consts
+        taken = start = block.constant(0, self._counter)
         if turns:
             state = [*consts, *carry, *xs, *ys]
-            start = block.constant(0, self._counter)
             kinds = [self._counter, *avals.consts, *avals.carry, *avals.xs]
             kinds += self._y_avals
-            outs = emit_while(
+            taken, *outs = emit_while(
                 block,
                 self._ordered,
                 [start, *state],
                 kinds,
-                lambda b, names: self._unfinished(b, names[0], turns),
+                lambda b, names: self._unfinished(b, names, turns),
                 self._turn,
-            )[1 + len(consts) :]
+            )
+            outs = outs[len(consts) :]
             carry, ys = outs[:n_carry], outs[n_carry + n_xs :]
         for i in range(self._length - rest, self._length):
             row = self._length - 1 - i if self._reverse else i
             carry, ys = self._step(block, row, consts, carry, xs, ys)
-        return [*carry, *ys]
+        return taken, [*carry, *ys]
 
-    def _unfinished(self, block: Any, i: str, turns: int) -> str:
+    def _divided(self) -> tuple[int, int]:
+        """How many turns the loop may take, and the steps after it."""
+        turns, rest = divmod(self._length, self._unroll)
+        once = turns == 1 and rest == 0 and self._test is None
+        return (0, self._length) if once or not turns else (turns, rest)
+
+    def _unfinished(self, block: Any, names: list[str], turns: int) -> str:
+        i, *state = names
+        if self._test is not None:
+            consts, state = _cut(state, len(self._avals.consts))
+            return self._test(block, i, consts, state[: self._num_carry])
         bound = block.constant(turns, self._counter)
         return block.compare("LT", i, bound, self._counter, "SIGNED", FLAG)
 
@@ -148,12 +185,17 @@ class Scan:
         for k in range(self._unroll):
             row = self._plus(block, first, k)
             if self._reverse:
-                last = block.constant(self._length - 1, self._counter)
+                last = self._last_row(block, consts)
                 row = block.elementwise(
                     "stablehlo.subtract", (last, row), self._counter
                 )
             carry, ys = self._step(block, row, consts, carry, xs, ys)
         return [self._plus(block, i, 1), *consts, *carry, *xs, *ys]
+
+    def _last_row(self, block: Any, consts: list[str]) -> str:
+        if self._last is not None:
+            return self._last(block, consts)
+        return block.constant(self._length - 1, self._counter)
 
     def _plus(self, block: Any, i: str, k: int) -> str:
         if k == 0:

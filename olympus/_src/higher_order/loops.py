@@ -16,12 +16,20 @@ from olympus._src.lax import elementwise, families, joining, shaping
 
 
 def fori_loop(
-    lower: Any, upper: Any, body_fun: Any, init_val: Any, *, unroll: Any = None
+    lower: Any,
+    upper: Any,
+    body_fun: Any,
+    init_val: Any,
+    *,
+    unroll: Any = None,
+    max_steps: int | None = None,
+    checkpoints: int | str = "all",
 ) -> Any:
     """Applies `body_fun(i, carry)` for each integer from `lower` up to `upper`.
 
     With concrete bounds the number of steps is known and the loop is a `scan`, which
-    can be differentiated in reverse; otherwise it is a `while_loop`.
+    can be differentiated in reverse; otherwise it is a `while_loop`, which needs
+    `max_steps` for that.
 
     Args:
       lower: integer scalar, the first index.
@@ -30,13 +38,17 @@ def fori_loop(
       init_val: the first carry, an array or a tree of arrays.
       unroll: steps to write out in each turn of the compiled loop, or True for all;
         needs concrete bounds.
+      max_steps: the greatest number of steps, after which the loop stops.
+      checkpoints: what the gradient keeps of the steps; see `while_loop`. With concrete
+        bounds it needs no `max_steps`.
 
     Returns:
       The last carry; `init_val` where there are no steps.
 
     Raises:
       TypeError: bounds are no integers or differ in dtype, or the carry changes type.
-      ValueError: `unroll` with bounds that are traced.
+      ValueError: `unroll` with bounds that are traced or with `checkpoints`, or
+        `checkpoints` with bounds that are traced and without `max_steps`.
 
     Example:
       >>> from olympus import lax
@@ -48,27 +60,40 @@ def fori_loop(
     if not isinstance(init_val, (int, float, complex)):
         programs.flatten_operands("fori_loop", "init_val", init_val)
     bounds = _concrete_bounds(lower, upper)
+    max_steps, _ = while_loop.checked_bound("fori_loop", max_steps, checkpoints)
     if bounds is not None:
-        first, last = bounds
-        if config.jit_disabled() and last <= first:
+        steps = max(bounds[1] - bounds[0], 0)
+        steps = steps if max_steps is None else min(steps, max_steps)
+        if config.jit_disabled() and not steps:
             return init_val
-        start = _index(lower, dtype)
-        (_, result), _ = scan.scan(
-            _step_function(body_fun),
-            (start, init_val),
-            None,
-            length=max(last - first, 0),
-            unroll=1 if unroll is None else unroll,
-        )
-        return result
+        if checkpoints == "all":
+            return _scanned(_index(lower, dtype), body_fun, init_val, steps, unroll)
+        max_steps = steps
     if unroll is not None and unroll is not False and unroll != 1:
+        with_, cure = "traced ones", "mark the bounds static"
+        if bounds is not None:
+            with_, cure = f"checkpoints={checkpoints!r}", "leave checkpoints out"
         raise ValueError(
             f"fori_loop: unroll needs concrete bounds, got unroll={unroll!r} with "
-            "traced ones; mark the bounds static, or leave unroll out"
+            f"{with_}; {cure}, or leave unroll out"
         )
     init = (_index(lower, dtype), _index(upper, dtype), init_val)
-    _, _, result = while_loop.while_loop(_in_range, _counting_body(body_fun), init)
+    _, _, result = while_loop.while_loop(
+        _in_range,
+        _counting_body(body_fun),
+        init,
+        max_steps=max_steps,
+        checkpoints=checkpoints,
+    )
     return result
+
+
+def _scanned(start: Any, body_fun: Any, init_val: Any, steps: int, unroll: Any) -> Any:
+    """The loop as a scan over nothing."""
+    unroll = 1 if unroll is None else unroll
+    init = (start, init_val)
+    body = _step_function(body_fun)
+    return scan.scan(body, init, None, length=steps, unroll=unroll)[0][1]
 
 
 def _in_range(carry: Any) -> Any:

@@ -337,6 +337,17 @@ def join_effects(what: str, *programs: ir.ClosedOlympuspr) -> frozenset[Any]:
     return joined
 
 
+def refuse_unmasked(what: str, *programs: ir.ClosedOlympuspr) -> None:
+    """Raises for effects that elements of a loop would have after they are done."""
+    refused = [e for p in programs for e in p.effects if not e.speculative]
+    if refused:
+        raise NotImplementedError(
+            f"{what}: under vmap with a mapped condition the body also runs for "
+            f"elements that are done, which {refused[0]!r} effects do not allow; map "
+            "with lax.map"
+        )
+
+
 def check_operand_types(what: str, args: Sequence[Any], wanted: Sequence[Any]) -> None:
     """Raises TypeError where operands do not fit a program's inputs."""
     if len(args) != len(wanted):

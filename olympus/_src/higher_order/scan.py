@@ -19,7 +19,8 @@ from olympus._src.lax import families, joining
 ShapedArray = avals_.ShapedArray
 
 
-def _stacked(aval: Any, length: Any) -> Any:
+def stacked(aval: Any, length: Any) -> Any:
+    """The type of as many rows as there are steps."""
     return ShapedArray((length, *aval.shape), aval.dtype, aval.weak_type)
 
 
@@ -29,14 +30,15 @@ def _slice_of(aval: Any) -> Any:
 
 def _abstract(*args: Any, olympuspr: Any, num_carry: int, length: Any, **_: Any) -> Any:
     outs = olympuspr.out_avals
-    return outs[:num_carry] + [_stacked(a, length) for a in outs[num_carry:]]
+    return outs[:num_carry] + [stacked(a, length) for a in outs[num_carry:]]
 
 
 def _effects(*args: Any, olympuspr: Any, **params: Any) -> Any:
     return programs.join_effects("scan", olympuspr)
 
 
-def _check(*args: Any, **params: Any) -> None:
+def check(*args: Any, **params: Any) -> None:
+    """The rule of `scan_p.check`."""
     body, length = params["olympuspr"], params["length"]
     parts = Parts(args, params)
     for x in parts.xs:
@@ -62,15 +64,17 @@ def _lower(ctx: Any, *operands: str, **params: Any) -> list[str]:
         num_carry=params["num_carry"],
         ordered=effects.ordered(body.effects),
         body=lambda block, args: programs.lower_closed(ctx, block, body, args),
+        y_avals=ctx.avals_out[params["num_carry"] :],
     )
     parts, avals = Parts(operands, params), Parts(ctx.avals_in, params)
-    return loop.write(parts, avals)
+    return loop.write(parts, avals)[1]
 
 
 # -- batching --------------------------------------------------------------------------
 
 
-def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
+def batch(p: Any, axis: Any, args: Any, dims: Any, **params: Any) -> Any:
+    """The rule of `scan_p.batch`, for every loop that is applied like it."""
     body = params["olympuspr"]
     parts, dims_of = Parts(args, params), Parts(dims, params)
     num_ys = len(body.out_avals) - params["num_carry"]
@@ -105,7 +109,7 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         "olympuspr": batched,
         "num_consts": len(new_consts) + params["num_consts"],
     }
-    outs = scan_p.bind(*new_consts, *parts.consts, *carry, *xs, **params)
+    outs = p.bind(*new_consts, *parts.consts, *carry, *xs, **params)
     y_dims = [None if d is None else d + 1 for d in out_dims[len(mapped) :]]
     return outs, carry_dims + y_dims
 
@@ -143,7 +147,8 @@ def settled(
         used_carry = kept[n_consts:end]
 
 
-def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
+def dce(used: list[bool], eqn: ir.Eqn, first: int = 0) -> Any:
+    """The rule of `scan_p.dce`; `first` operands come before those of the scan."""
     params = eqn.params
     body, n_carry = params["olympuspr"], params["num_carry"]
     if body.consts:
@@ -155,6 +160,7 @@ def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
     used = parts.carry + used[n_carry:]
     if all(used) and all(kept):
         return [True] * len(eqn.invars), eqn
+    kept = [True] * first + kept
     new = eqn.replace(
         invars=[v for v, k in zip(eqn.invars, kept, strict=True) if k],
         outvars=[v for v, u in zip(eqn.outvars, used, strict=True) if u],
@@ -179,14 +185,14 @@ scan_p = Primitive(
     multiple_results=True,
     abstract=_abstract,
     effects=_effects,
-    check=_check,
+    check=check,
     lower=_lower,
-    batch=_batch,
-    dce=_dce,
+    dce=dce,
     print=_print,
     file="higher_order/scan.py",
 )
 scan_p.impl = programs.compiled_impl(scan_p)
+scan_p.batch = functools.partial(batch, scan_p)
 scan_p.jvp = functools.partial(scan_derivatives.jvp, scan_p)
 scan_p.linearize = functools.partial(scan_derivatives.linearize, scan_p)
 scan_p.transpose = functools.partial(scan_derivatives.transpose, scan_p)

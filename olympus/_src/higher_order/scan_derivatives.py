@@ -24,6 +24,11 @@ def is_moving(tangents: Sequence[Any]) -> list[bool]:
     return [type(t) is not Zero for t in tangents]
 
 
+def zero_of(x: Any) -> Zero:
+    """The zero tangent of a value."""
+    return Zero(programs.aval_of(x).to_tangent())
+
+
 def given(tangents: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
     """The flagged tangents, as values."""
     return [families.instantiate(t) for t, f in zip(tangents, flags, strict=True) if f]
@@ -208,15 +213,32 @@ class _InvariantPart:
         return ir.eval_olympuspr(small, (), *consts)[0]
 
 
-def linearize(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
-    """The rule of `scan_p.linearize`."""
+def linearize(
+    p: Any,
+    primals: Any,
+    tangents: Any,
+    *,
+    linear_p: Any = None,
+    split: Callable[..., Any] = ad.linearize_olympuspr,
+    **params: Any,
+) -> Any:
+    """The rule of `scan_p.linearize`, and of loops that are applied like it.
+
+    Args:
+      p: applies the loop.
+      primals: operands.
+      tangents: theirs.
+      linear_p: applies the loop of tangents; `p` where it is None.
+      split: makes a forward and a tangent program of the body.
+      **params: of the loop.
+    """
     body, n_carry = params["olympuspr"].olympuspr, params["num_carry"]
     n_outs = len(body.outvars)
     start = Parts(is_moving(tangents), params)
     flags, wanted, _ = settled_tangents(body, start, n_outs - n_carry)
     forward, tangent, out_zeros = body.derived(
-        ("linearized", tuple(flags), tuple(wanted)),
-        lambda program: ad.linearize_olympuspr(program, flags, wanted),
+        ("linearized", split, tuple(flags), tuple(wanted)),
+        lambda program: split(program, flags, wanted),
     )
     forward, new_consts = programs.absorb(forward)
     operands = Parts(primals, params)
@@ -237,7 +259,9 @@ def linearize(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
     )
     residuals = found.values(outs[n_outs:])
     moving, slopes = Parts(flags, params), Parts(tangents, params)
-    apply = _tangent_loop(p, tangent, residuals, found.fixed, moving, slopes, params)
+    apply = _tangent_loop(
+        linear_p or p, tangent, residuals, found.fixed, moving, slopes, params
+    )
 
     def complete() -> list[Any]:
         tangents_out = iter(apply())

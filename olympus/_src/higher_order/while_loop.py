@@ -9,10 +9,11 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import avals as avals_
-from olympus._src.core import effects, ir
+from olympus._src.core import effects, ir, trace
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import config, errors
 from olympus._src.higher_order import (
+    bounded_while,
     loop_lowering,
     programs,
     scan,
@@ -179,7 +180,7 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     # The sizes in front of a mapped condition are those in front of each carry.
     nested = any(mapped) and bool(test.out_avals[0].shape)
     if pred_dim is not None or nested:
-        _refuse_unmasked(body, test)
+        programs.refuse_unmasked("while_loop", body, test)
         mapped = [True] * len(mapped)
         carry_dims = [0] * len(mapped)
         in_dims = (*dims_of.cond_consts, *carry_dims)
@@ -218,16 +219,6 @@ def _mapped_carry(
             return mapped
         mapped = grown
     raise errors.InternalError("the mapped carries of a loop do not settle")
-
-
-def _refuse_unmasked(*closed: ir.ClosedOlympuspr) -> None:
-    refused = [e for c in closed for e in c.effects if not e.speculative]
-    if refused:
-        raise NotImplementedError(
-            "while_loop: under vmap with a mapped condition the body also runs for "
-            f"elements that are done, which {refused[0]!r} effects do not allow; map "
-            "with lax.map"
-        )
 
 
 # -- derivatives -----------------------------------------------------------------------
@@ -288,12 +279,18 @@ def _linearize(primals: Any, tangents: Any, **params: Any) -> Any:
     return outs, lambda: _jvp(primals, tangents, **params)[1]
 
 
-def _transpose(*args: Any, **params: Any) -> Any:
+def _transpose(*args: Any, body_olympuspr: Any, **params: Any) -> Any:
+    info = body_olympuspr.olympuspr.debug_info
+    body = ""
+    if info is not None and info.func_location:
+        body = f" whose body is {info.func_name} at {info.func_location},"
+    position = trace.current.position
+    place = f" at {position}" if position is not None else ""
     raise ValueError(
-        "while_loop: reverse-mode differentiation (grad, vjp) needs a loop whose "
-        "number of steps is known when traced, got a while_loop or a fori_loop with "
-        "traced bounds; use scan, or fori_loop with bounds that are Python integers, "
-        "or forward mode (jvp, jacfwd)"
+        "while_loop: reverse-mode differentiation (grad, vjp) needs a bound on the "
+        f"number of steps, got a while_loop, or a fori_loop with traced bounds,{body} "
+        f"called{place} without one; pass max_steps=..., or use scan, or fori_loop "
+        "with bounds that are Python integers, or forward mode (jvp, jacfwd)"
     )
 
 
@@ -359,34 +356,64 @@ while_p.impl = programs.compiled_impl(while_p)
 # -- what users call -------------------------------------------------------------------
 
 
-def while_loop(cond_fun: Any, body_fun: Any, init_val: Any) -> Any:
+def while_loop(
+    cond_fun: Any,
+    body_fun: Any,
+    init_val: Any,
+    *,
+    max_steps: int | None = None,
+    checkpoints: int | str = "all",
+) -> Any:
     """Applies `body_fun` to a carry while `cond_fun` of it is true.
 
-    The number of steps may depend on the data, so the loop cannot be differentiated in
-    reverse; use `fori_loop` with static bounds or `scan` for that.
+    The number of steps may depend on the data. Without a bound on it the loop has
+    forward mode only. With `max_steps` it can be differentiated in reverse too: values
+    are those of the plain loop, and both directions stop where it does.
 
     Args:
       cond_fun: takes the carry, returns a boolean scalar.
       body_fun: takes the carry, returns the next one: same structure, shapes, dtypes.
       init_val: the first carry, an array or a tree of arrays.
+      max_steps: the greatest number of steps. After so many the loop stops, even where
+        `cond_fun` is still true of the carry it returns.
+      checkpoints: what the gradient keeps of n = `max_steps` steps. `"all"`: what each
+        step's derivative needs, n times. `"sqrt"`: about 2 sqrt(n) carries; each step
+        is taken twice. `"log"`: about 10 log10(n) carries; each step is taken about
+        1 + log10(n) times. An integer: about so many carries, and as few repetitions as
+        they allow.
 
     Returns:
-      The first carry for which `cond_fun` is false.
+      The first carry for which `cond_fun` is false, or the carry after `max_steps`.
 
     Raises:
-      TypeError: `cond_fun` returns no boolean scalar, or the carry changes its type.
+      TypeError: `cond_fun` returns no boolean scalar, the carry changes its type, or
+        `max_steps` is no integer.
+      ValueError: `max_steps` is negative, or `checkpoints` is none of the above or is
+        given without `max_steps`.
 
-    Source: `stablehlo.while`.
+    Source: `stablehlo.while`; nested checkpoints as in Griewank and Walther, Evaluating
+    Derivatives (2008), chapter 12.
 
     Example:
+      >>> import olympus
       >>> from olympus import lax
       >>> lax.while_loop(lambda x: x < 100, lambda x: x * 3, 1)
       Array(243, dtype=int32, weak_type=True)
+      >>> def doubled(x):
+      ...     return lax.while_loop(lambda c: c < 9.0, lambda c: 2 * c, x, max_steps=9)
+      >>> olympus.grad(doubled)(3.0)
+      Array(4., dtype=float32, weak_type=True)
     """
     programs.check_callable("while_loop", cond_fun=cond_fun, body_fun=body_fun)
+    bound = checked_bound("while_loop", max_steps, checkpoints)
+    if max_steps is None and checkpoints != "all":
+        raise ValueError(
+            f"while_loop: checkpoints={checkpoints!r} needs max_steps, got none; pass "
+            "the greatest number of steps"
+        )
     if config.jit_disabled():
         try:
-            return _python_loop(cond_fun, body_fun, init_val)
+            return _python_loop(cond_fun, body_fun, init_val, max_steps)
         except errors.ConcretizationTypeError:
             pass  # the condition is traced: stage the loop
     leaves, structure = programs.flatten_operands("while_loop", "init_val", init_val)
@@ -400,7 +427,41 @@ def while_loop(cond_fun: Any, body_fun: Any, init_val: Any) -> Any:
         test, body = _trace(cond_fun, body_fun, in_tree, leaves)
         in_avals = [avals_.aval_of(x) for x in leaves]
     programs.check_carry("while_loop", "body_fun", body, structure, in_avals)
-    return structure.unflatten(_bind(test, body, leaves))
+    return structure.unflatten(_bind(test, body, leaves, bound))
+
+
+def checked_bound(
+    what: str, max_steps: Any, checkpoints: Any
+) -> tuple[int | None, Any]:
+    """The bound on the number of steps, if there is one, and what to keep of them."""
+    named = isinstance(checkpoints, str) and checkpoints in ("all", "sqrt", "log")
+    number = hasattr(checkpoints, "__index__") and not isinstance(checkpoints, bool)
+    if not named and not (number and checkpoints.__index__() > 0):
+        raise ValueError(
+            f"{what}: checkpoints must be 'all', 'sqrt', 'log' or a positive integer, "
+            f"got {checkpoints!r}; pass one of those"
+        )
+    if max_steps is None:
+        return None, checkpoints
+    if isinstance(max_steps, bool) or not hasattr(max_steps, "__index__"):
+        raise TypeError(
+            f"{what}: max_steps must be an integer, got {programs.shown(max_steps)}; "
+            "pass an int"
+        )
+    try:
+        max_steps = max_steps.__index__()
+    except errors.TracerIntegerConversionError as e:
+        raise TypeError(
+            f"{what}: max_steps must be known when the loop is traced, as it is the "
+            "size of what the gradient keeps, got a traced value; pass an int, or make "
+            f"the argument static\n{e}"
+        ) from None
+    if max_steps < 0:
+        raise ValueError(
+            f"{what}: max_steps must not be negative, got {max_steps}; pass the "
+            "greatest number of steps"
+        )
+    return max_steps, checkpoints
 
 
 def _trace(cond_fun: Any, body_fun: Any, in_tree: Any, leaves: list[Any]) -> Any:
@@ -410,9 +471,11 @@ def _trace(cond_fun: Any, body_fun: Any, in_tree: Any, leaves: list[Any]) -> Any
     return test, programs.trace_body(body_fun, "while_loop", in_tree, in_avals)
 
 
-def _python_loop(cond_fun: Any, body_fun: Any, value: Any) -> Any:
-    while cond_fun(value):
+def _python_loop(cond_fun: Any, body_fun: Any, value: Any, max_steps: Any) -> Any:
+    taken = 0
+    while (max_steps is None or taken < max_steps) and cond_fun(value):
         value = body_fun(value)
+        taken += 1
     return value
 
 
@@ -439,7 +502,12 @@ def _check_structure(body: programs.Body, structure: Any) -> None:
         )
 
 
-def _bind(test: programs.Body, body: programs.Body, leaves: list[Any]) -> list[Any]:
+def _bind(
+    test: programs.Body,
+    body: programs.Body,
+    leaves: list[Any],
+    bound: tuple[int | None, Any],
+) -> list[Any]:
     """Applies the primitive; carries that never change become constants."""
     fixed = _fixed_carries(test.program, body.program)
     body_program = scan.fix_inputs(body.program, fixed)
@@ -447,17 +515,24 @@ def _bind(test: programs.Body, body: programs.Body, leaves: list[Any]) -> list[A
     body_consts = body.consts + [x for x, f in zip(leaves, fixed, strict=True) if f]
     closed_body = ir.ClosedOlympuspr(ir.hoist_consts(body_program))
     closed_test = ir.ClosedOlympuspr(ir.hoist_consts(test_program))
-    outs = iter(
-        while_p.bind(
+    moving = [x for x, f in zip(leaves, fixed, strict=True) if not f]
+    max_steps, checkpoints = bound
+    if max_steps is not None:
+        consts = (list(test.consts), body_consts)
+        last = bounded_while.bounded(
+            closed_test, closed_body, consts, moving, max_steps, checkpoints
+        )
+    else:
+        last = while_p.bind(
             *test.consts,
             *body_consts,
-            *[x for x, f in zip(leaves, fixed, strict=True) if not f],
+            *moving,
             body_olympuspr=closed_body,
             body_nconsts=len(body_consts),
             cond_olympuspr=closed_test,
             cond_nconsts=len(test.consts),
         )
-    )
+    outs = iter(last)
     return [
         programs.passed_on(x) if f else next(outs)
         for x, f in zip(leaves, fixed, strict=True)
