@@ -166,6 +166,7 @@ _PAGES = frozenset(
         "ops",
         "random",
         "stages",
+        "test_util",
         "tree",
         "tree_util",
         "typing",

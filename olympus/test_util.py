@@ -1,0 +1,5 @@
+"""Checks for tests of one's own functions: derivatives against finite differences."""
+
+from olympus._src.api.gradient_checks import check_grads, check_jvp, check_vjp
+
+__all__ = ["check_grads", "check_jvp", "check_vjp"]
