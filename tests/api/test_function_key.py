@@ -36,7 +36,8 @@ def test_equal_lambdas_have_one_key():
 
 
 def test_transformed_functions_are_known_by_what_they_were_made_of():
-    for transform in (olympus.vmap, olympus.grad, olympus.value_and_grad):
+    for name in ("vmap", "grad", "value_and_grad", "jacfwd", "jacrev", "checkpoint"):
+        transform = getattr(olympus, name)
         assert same(lambda t=transform: t(lambda x: olympus.numpy.sin(x) * 2))
     assert same(lambda: olympus.vmap(olympus.grad(helper), in_axes=(0,)))
     one, two = (olympus.vmap(helper, in_axes=(axis,)) for axis in (0, 1))

@@ -5,7 +5,8 @@ values: defaults, closure cells, and the globals (and attributes of modules) the
 names, recursively through the functions among those. Only values that cannot change
 under us take part: numbers, strings, dtypes, tuples and other frozen containers by
 equality, arrays by identity, lists and dictionaries by their present contents. A
-function that reads anything else has no key, and is known by identity alone.
+function that reads anything else has no key, and is known by identity alone. A class of
+this library may name, in `parts_for_keys`, the fields that make its instances equal.
 """
 
 from __future__ import annotations
@@ -96,9 +97,9 @@ class _Reader:
             return self.partial(x, depth + 1)
         if kind in (tuple, list, frozenset, set, dict):
             return self.container(kind, x, depth + 1)
-        return self.opaque(x, kind)
+        return self.opaque(x, kind, depth + 1)
 
-    def opaque(self, x: Any, kind: type) -> Any:
+    def opaque(self, x: Any, kind: type, depth: int) -> Any:
         if isinstance(x, trace.Tracer):
             raise _NoKey
         if type(x) in trace.concrete_types() or _is_library_object(x):
@@ -107,7 +108,10 @@ class _Reader:
             return (kind, x)
         if isinstance(x, np.generic):
             return (kind, x.dtype, x.tobytes())
-        raise _NoKey
+        parts = getattr(kind, "parts_for_keys", None)
+        if parts is None:
+            raise _NoKey
+        return (kind, tuple([self.value(getattr(x, name), depth) for name in parts]))
 
     def container(self, kind: type, x: Any, depth: int) -> Any:
         if len(x) > _MAX_ITEMS:

@@ -66,12 +66,11 @@ def vmap(
     if spmd_axis_name is not None and not isinstance(spmd_axis_name, tuple):
         spmd_axis_name = (spmd_axis_name,)
     hash((axis_name, spmd_axis_name))  # names are keys
-    # Plain values, so that functions mapped in the same way are known to be equal.
-    how = (fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
+    mapping = _Mapping(fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
 
     def mapped(*args: Any, **kwargs: Any) -> Any:
         try:
-            return _Mapping(*how).apply(args, kwargs)
+            return mapping.apply(args, kwargs)
         except Exception as error:
             tracebacks.hide(error)
             raise
@@ -93,6 +92,7 @@ class _Mapping:
         "out_axes",
         "spmd_axis_name",
     )
+    parts_for_keys = __slots__
 
     def __init__(
         self,
