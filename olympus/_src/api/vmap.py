@@ -312,7 +312,7 @@ def _argument_paths(fun: Any, args: Any, kwargs: Any) -> list[str]:
             yield name + tree.keystr(path)
 
     names = programs.parameter_names(fun, len(args))
-    found = []
+    found: list[str] = []
     for name, arg in zip(names, args, strict=True):
         found += below(name, arg)
     for name in sorted(kwargs):
