@@ -316,11 +316,18 @@ def lower_closed(
     return lowering.lower_program(ctx.module, block, closed.olympuspr, consts, args)
 
 
-def compiled_impl(p: Any) -> Callable[..., Any]:
+def compiled_impl(
+    p: Any, steps: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
     """Runs one application of a primitive as a compiled program.
 
     The programs among its parameters are new objects at each call, so the executable is
     found by the text they lower to.
+
+    Args:
+      p: the primitive.
+      steps: runs it step by step on (arguments, parameters), for an error about a bad
+        number to name an operation inside.
     """
 
     def impl(*args: Any, **params: Any) -> list[Any]:
@@ -332,7 +339,13 @@ def compiled_impl(p: Any) -> Callable[..., Any]:
         eqn = ir.Eqn(p, inputs, outs, params, effects)
         program = ir.Olympuspr((), inputs, outs, [eqn], effects)
         lowered = evaluate.lower(program, (), name=p.name, device=device)
-        return lowered.compile().run([a._buffer for a in arrays])
+        try:
+            return lowered.compile().run([a._buffer for a in arrays])
+        except FloatingPointError as error:
+            found = error
+        if steps is not None:
+            steps(arrays, params)
+        raise found
 
     return impl
 

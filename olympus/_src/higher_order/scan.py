@@ -11,7 +11,12 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import config, errors
-from olympus._src.higher_order import loop_lowering, programs, scan_derivatives
+from olympus._src.higher_order import (
+    loop_lowering,
+    programs,
+    scan_derivatives,
+    stepping,
+)
 from olympus._src.higher_order.scan_parts import Parts
 from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import families, joining
@@ -191,7 +196,7 @@ scan_p = Primitive(
     print=_print,
     file="higher_order/scan.py",
 )
-scan_p.impl = programs.compiled_impl(scan_p)
+scan_p.impl = programs.compiled_impl(scan_p, stepping.scan)
 scan_p.batch = functools.partial(batch, scan_p)
 scan_p.jvp = functools.partial(scan_derivatives.jvp, scan_p)
 scan_p.linearize = functools.partial(scan_derivatives.linearize, scan_p)

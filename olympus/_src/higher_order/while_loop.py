@@ -18,6 +18,7 @@ from olympus._src.higher_order import (
     programs,
     scan,
     scan_derivatives,
+    stepping,
 )
 from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import families
@@ -350,7 +351,7 @@ while_p = Primitive(
     print=_print,
     file="higher_order/while_loop.py",
 )
-while_p.impl = programs.compiled_impl(while_p)
+while_p.impl = programs.compiled_impl(while_p, stepping.while_loop)
 
 
 # -- what users call -------------------------------------------------------------------
