@@ -134,6 +134,16 @@ def test_masks():
         olympus.jit(lambda v: v[v > 0])(x)
 
 
+@pytest.mark.parametrize("index", [-9, -6, -5, 4, 9])
+def test_positions_outside_are_the_nearest_when_read_and_nowhere_when_written(index):
+    x = _values((4,))
+    nearest = x[0] if index < 0 else x[3]
+    for i in (index, jnp.asarray(index)):
+        assert jnp.asarray(x)[i] == nearest
+        assert olympus.jit(lambda v, i=i: v[i])(x) == nearest
+        np.testing.assert_array_equal(jnp.asarray(x).at[i].set(9.0), x)
+
+
 @pytest.mark.parametrize(
     ("index", "error"),
     [

@@ -15,6 +15,7 @@ it says which field to write. Signatures:
   partial_eval, dce(used, eqn) -> (used inputs, eqn or None)   None: by the defaults
   print(eqn) -> params to show                                 None: all of them
   check(*avals, **params) -> None                              None: compare `abstract`
+  checkify(checks, *args, **params) -> results                 None: look for NaN
   impl(*args, **params) -> results                             None: compile and run
   reference(*arrays, **params) -> arrays                       its meaning, in NumPy
 
@@ -46,6 +47,7 @@ RULES = (
     "dce",
     "print",
     "check",
+    "checkify",
     "impl",
     "reference",
 )
@@ -86,6 +88,7 @@ class Primitive:
     dce: Rule
     print: Rule
     check: Rule
+    checkify: Rule
     impl: Rule
     reference: Rule
 

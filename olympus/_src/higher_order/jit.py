@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from olympus._src.core import ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
+from olympus._src.higher_order import control_checks
 from olympus._src.interpreters import ad, batching, evaluate, partial_eval
 
 
@@ -163,6 +165,7 @@ pjit_p = Primitive(
     impl=run,
     file="higher_order/jit.py",
 )
+pjit_p.checkify = functools.partial(control_checks.call, pjit_p)
 
 
 def bind_program(

@@ -279,6 +279,20 @@ def _print(eqn: ir.Eqn) -> Any:
     return sorted(shown.items())
 
 
+def _checkify(checks: Any, *args: Any, olympuspr: ir.Olympuspr, **params: Any) -> Any:
+    """The program with its checks, whose state is computed once more if it is."""
+    closed = olympuspr.derived("closed", ir.ClosedOlympuspr)
+    checked = checks.program(closed)
+    if checked is None:
+        return bind(olympuspr, args, **params)
+    n = len(checked.consts)
+    params["prevent_cse"] = _joined(params["prevent_cse"], n, [True] * len(args), 0)
+    program = ir.hoist_consts(checked.program)
+    outs = bind(program, [*checked.consts, *args], **params)
+    checks.join_checked(checked, outs[: checked.size])
+    return outs[checked.size :]
+
+
 remat_p: Primitive = Primitive(
     "remat2",
     multiple_results=True,
@@ -293,5 +307,6 @@ remat_p: Primitive = Primitive(
     batch=_batch,
     dce=_dce,
     print=_print,
+    checkify=_checkify,
     file="higher_order/remat.py",
 )

@@ -12,10 +12,10 @@ from olympus._src.core import effects, ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import config, errors
 from olympus._src.higher_order import (
+    control_checks,
     loop_lowering,
     programs,
     scan_derivatives,
-    stepping,
 )
 from olympus._src.higher_order.scan_parts import Parts
 from olympus._src.interpreters import batching, partial_eval
@@ -196,8 +196,9 @@ scan_p = Primitive(
     print=_print,
     file="higher_order/scan.py",
 )
-scan_p.impl = programs.compiled_impl(scan_p, stepping.scan)
+scan_p.impl = programs.compiled_impl(scan_p)
 scan_p.batch = functools.partial(batch, scan_p)
+scan_p.checkify = functools.partial(control_checks.scan, scan_p)
 scan_p.jvp = functools.partial(scan_derivatives.jvp, scan_p)
 scan_p.linearize = functools.partial(scan_derivatives.linearize, scan_p)
 scan_p.transpose = functools.partial(scan_derivatives.transpose, scan_p)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,11 +15,11 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import config, errors
 from olympus._src.higher_order import (
     bounded_while,
+    control_checks,
     loop_lowering,
     programs,
     scan,
     scan_derivatives,
-    stepping,
 )
 from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import families
@@ -351,7 +352,8 @@ while_p = Primitive(
     print=_print,
     file="higher_order/while_loop.py",
 )
-while_p.impl = programs.compiled_impl(while_p, stepping.while_loop)
+while_p.impl = programs.compiled_impl(while_p)
+while_p.checkify = functools.partial(control_checks.while_loop, while_p)
 
 
 # -- what users call -------------------------------------------------------------------

@@ -94,6 +94,13 @@ def _div_reference(x: Any, y: Any) -> Any:
     return np.divide(x, y)
 
 
+def _div_checkify(checks: Any, x: Any, y: Any) -> Any:
+    checks.divisor(y)
+    out = div_p.bind(x, y)
+    checks.numbers(div_p, [out])
+    return out
+
+
 div_p = elementwise(
     "div",
     hlo="stablehlo.divide",
@@ -104,6 +111,7 @@ div_p = elementwise(
         lambda t, out, x, y: mul(t, neg(div(out, y))),
     ),
     transpose=_div_transpose,
+    checkify=_div_checkify,
 )
 
 

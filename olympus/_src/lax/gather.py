@@ -423,6 +423,19 @@ gather_p = Primitive(
 gather_p.jvp = families.linear_jvp(gather_p)
 
 
+def _checkify(
+    checks: Any, x: Any, indices: Any, *, dimension_numbers: Any, **params: Any
+) -> Any:
+    shape, index_map = avals.aval_of(x).shape, dimension_numbers.start_index_map
+    dtype = avals.aval_of(indices).dtype
+    last = limits(shape, params["slice_sizes"], index_map, dtype)
+    checks.indices(indices, last, index_map, shape)
+    return gather_p.bind(x, indices, dimension_numbers=dimension_numbers, **params)
+
+
+gather_p.checkify = _checkify
+
+
 def gather(
     operand: Any,
     start_indices: Any,

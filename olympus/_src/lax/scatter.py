@@ -5,6 +5,7 @@ The transpose of gather stands here too, since it is a scatter.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -451,8 +452,22 @@ def _scatter(
         file=_FILE,
         **rules,
     )
+    p.checkify = functools.partial(_checkify, p)
     _scatters[name] = p
     return p
+
+
+def _checkify(
+    p: Primitive, checks: Any, x: Any, indices: Any, updates: Any, **params: Any
+) -> Any:
+    dn, operand = params["dimension_numbers"], _aval(x)
+    axes = dn.scatter_dims_to_operand_dims
+    window = _window_sizes(dn, operand, _aval(updates))
+    last = gather.limits(operand.shape, window, axes, _aval(indices).dtype)
+    checks.indices(indices, last, axes, operand.shape)
+    out = p.bind(x, indices, updates, **params)
+    checks.numbers(p, [out])
+    return out
 
 
 scatter_p = _scatter(

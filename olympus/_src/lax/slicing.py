@@ -196,6 +196,20 @@ dynamic_slice_p = Primitive(
 dynamic_slice_p.jvp = families.linear_jvp(dynamic_slice_p)
 
 
+def _check_positions(checks: Any, x: Any, window: Any, indices: Any) -> None:
+    shape = avals.aval_of(x).shape
+    last = [s - w for s, w in zip(shape, window, strict=True)]
+    checks.indices(indices, last, range(len(shape)), shape)
+
+
+def _slice_checkify(checks: Any, x: Any, *indices: Any, slice_sizes: Any) -> Any:
+    _check_positions(checks, x, slice_sizes, indices)
+    return dynamic_slice_p.bind(x, *indices, slice_sizes=slice_sizes)
+
+
+dynamic_slice_p.checkify = _slice_checkify
+
+
 def dynamic_slice(
     operand: Any,
     start_indices: Any,
@@ -308,6 +322,11 @@ def _update_reference(x: Any, update: Any, *indices: Any) -> Any:
     return out
 
 
+def _update_checkify(checks: Any, x: Any, update: Any, *indices: Any) -> Any:
+    _check_positions(checks, x, avals.aval_of(update).shape, indices)
+    return dynamic_update_slice_p.bind(x, update, *indices)
+
+
 dynamic_update_slice_p = Primitive(
     "dynamic_update_slice",
     abstract=_update_abstract,
@@ -316,6 +335,7 @@ dynamic_update_slice_p = Primitive(
     transpose=_update_transpose,
     batch=_update_batch,
     reference=_update_reference,
+    checkify=_update_checkify,
     file=_FILE,
 )
 

@@ -228,11 +228,13 @@ def _update_window(x: Any, values: Any, operands: Any, plan: Plan, op: str) -> A
     block = shaping.reshape(values, tuple(sizes))
     starts = [lax.convert(s, np.dtype(np.int32)) for s in starts]
     if op != "set":
-        old = slicing.dynamic_slice(x, starts, sizes) if sizes else x
+        old = x
+        if sizes:
+            old = slicing.dynamic_slice(x, starts, sizes, allow_negative_indices=False)
         block = _combine(op, old, block)
     if not sizes:
         return block
-    return slicing.dynamic_update_slice(x, block, starts)
+    return slicing.dynamic_update_slice(x, block, starts, allow_negative_indices=False)
 
 
 def _combine(op: str, old: Any, new: Any) -> Any:

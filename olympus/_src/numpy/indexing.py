@@ -248,7 +248,9 @@ def _known_number(i: int, size: int, clamp: bool) -> tuple[str, Any]:
         return INT, min(max(position, 0), size - 1)
     if 0 <= position < size:
         return INT, position
-    return SCALAR, np.int32(max(min(position, np.iinfo(np.int32).max), -size - 1))
+    # Outside also after a program has counted a negative one from the end once more.
+    outside = -size - 1 if position < 0 else min(position, np.iinfo(np.int32).max)
+    return SCALAR, np.int32(outside)
 
 
 # -- reading ---------------------------------------------------------------------------
@@ -407,7 +409,9 @@ def _apply_scalars(x: Any, entries: Any, operands: Any) -> Any:
         for axis, e in enumerate(axes)
     ]
     sizes = [1 if axis in numbers else n for axis, n in enumerate(shape)]
-    x = slicing.dynamic_slice(x, _one_dtype(starts), sizes)
+    x = slicing.dynamic_slice(
+        x, _one_dtype(starts), sizes, allow_negative_indices=False
+    )
     return shaping.squeeze(x, tuple(numbers))
 
 

@@ -1,0 +1,37 @@
+"""Checks inside of compiled functions: what goes wrong becomes a value they return."""
+
+from olympus._src.api.checkify import (
+    Error,
+    ErrorCategory,
+    all_checks,
+    automatic_checks,
+    check,
+    check_error,
+    checkify,
+    debug_check,
+    div_checks,
+    float_checks,
+    index_checks,
+    init_error,
+    nan_checks,
+    user_checks,
+)
+from olympus._src.higher_order.checks import CheckRuntimeError as JaxRuntimeError
+
+__all__ = [
+    "Error",
+    "ErrorCategory",
+    "JaxRuntimeError",
+    "all_checks",
+    "automatic_checks",
+    "check",
+    "check_error",
+    "checkify",
+    "debug_check",
+    "div_checks",
+    "float_checks",
+    "index_checks",
+    "init_error",
+    "nan_checks",
+    "user_checks",
+]
