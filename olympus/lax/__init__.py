@@ -4,6 +4,8 @@ Operands must have equal dtypes, and equal shapes or no axes; nothing is promote
 broadcast. `olympus.numpy` is written in these.
 """
 
+import importlib as _importlib
+
 from olympus._src.higher_order.associative_scan import (
     associative_scan,
 )
@@ -729,3 +731,10 @@ __all__ = [
     "zeta",
     "zeta_p",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Loads a page at its first use, so that `import olympus.lax` stays light."""
+    if name == "linalg":
+        return _importlib.import_module("olympus.lax.linalg")
+    raise AttributeError(f"module 'olympus.lax' has no attribute {name!r}")

@@ -13,6 +13,12 @@ from tests.lax.sampling import array, c64, f32
 SHAPES = [(4, 3), (3, 5), (3, 3), (2, 4, 3), (0, 0), (2, 0, 3), (1, 1)]
 
 
+def one_quick(*values):
+    """Parameters of a test, of which only the first is for the quick tests."""
+    first, *others = values
+    return [first, *(pytest.param(v, marks=pytest.mark.slow) for v in others)]
+
+
 def adjoint(x):
     return np.conj(np.swapaxes(x, -1, -2))
 
@@ -52,3 +58,287 @@ def test_cholesky_takes_both_triangles_or_the_lower_alone():
 def test_cholesky_of_an_indefinite_matrix_is_nan():
     out = np.asarray(linalg.cholesky(-definite((3, 3))))
     assert np.isnan(np.diag(out)).any()
+
+
+@pytest.mark.parametrize("kind", one_quick(f32, c64))
+@pytest.mark.parametrize("full", one_quick(False, True))
+@pytest.mark.parametrize("shape", one_quick((4, 3), (2, 3, 4), (3, 0), (0, 3)))
+def test_qr_with_pivoting(shape, full, kind):
+    x = array(shape, kind)
+    q, r, order = map(np.asarray, linalg.qr(x, pivoting=True, full_matrices=full))
+    moved = np.take_along_axis(x, order[..., None, :].astype(int), -1)
+    np.testing.assert_allclose(q @ r, moved, atol=1e-5)
+    size = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
+    assert (np.diff(size) <= 1e-6).all()
+    assert order.dtype == np.int32
+
+
+@pytest.mark.parametrize("kind", one_quick(f32, c64))
+@pytest.mark.parametrize("shape", one_quick((4, 4), (2, 3, 4), (4, 2), (0, 3), (3, 0)))
+def test_lu(shape, kind):
+    x = array(shape, kind)
+    packed, pivots, order = map(np.asarray, linalg.lu(x))
+    k = min(shape[-2:])
+    lower = np.tril(packed[..., :k], -1) + np.eye(shape[-2], k)
+    upper = np.triu(packed[..., :k, :])
+    moved = np.take_along_axis(x, order[..., :, None].astype(int), -2)
+    np.testing.assert_allclose(lower @ upper, moved, atol=1e-5)
+    again = linalg.lu_pivots_to_permutation(pivots, shape[-2])
+    np.testing.assert_array_equal(again, order)
+
+
+def test_lu_of_a_singular_matrix_has_a_zero_in_u():
+    packed = np.asarray(linalg.lu(np.ones((3, 3), f32))[0])
+    np.testing.assert_array_equal(np.triu(packed)[1:], np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("kind", one_quick(f32, c64))
+def test_eigh(kind):
+    x = definite((2, 4, 4), kind)
+    vectors, values = map(np.asarray, linalg.eigh(x))
+    want = np.linalg.eigvalsh(x)
+    np.testing.assert_allclose(values, want, rtol=1e-4, atol=1e-4)
+    assert values.dtype == f32
+    again = (vectors * values[:, None, :]) @ adjoint(vectors)
+    np.testing.assert_allclose(again, x, atol=1e-4)
+
+
+def test_eigh_takes_both_triangles_or_one():
+    x = definite((3, 3))
+    skewed = x + np.triu(np.ones_like(x), 1)
+    want = np.linalg.eigvalsh
+    halfway = (skewed + skewed.T) / 2
+    for kwargs, matrix in [
+        ({}, halfway),
+        ({"symmetrize_input": False}, x),
+        ({"symmetrize_input": False, "lower": False}, x + 1 - np.eye(3)),
+    ]:
+        values = linalg.eigh(skewed, **kwargs)[1]
+        np.testing.assert_allclose(values, want(matrix), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("algorithm", one_quick(None, linalg.SvdAlgorithm.QR))
+@pytest.mark.parametrize("kind", one_quick(f32, c64))
+@pytest.mark.parametrize("full", one_quick(False, True))
+@pytest.mark.parametrize("shape", one_quick((4, 3), (2, 3, 4), (3, 0), (0, 3)))
+def test_svd(shape, full, kind, algorithm):
+    x = array(shape, kind)
+    u, s, v_h = map(np.asarray, linalg.svd(x, full_matrices=full, algorithm=algorithm))
+    want = np.linalg.svd(x, full_matrices=full)
+    assert [a.shape for a in (u, s, v_h)] == [a.shape for a in want]
+    k = s.shape[-1]
+    again = (u[..., :k] * s[..., None, :]) @ v_h[..., :k, :]
+    np.testing.assert_allclose(again, x, atol=1e-5)
+    for basis in (u, adjoint(v_h)):
+        unit = np.broadcast_to(np.eye(basis.shape[-1]), (adjoint(basis) @ basis).shape)
+        np.testing.assert_allclose(adjoint(basis) @ basis, unit, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", one_quick(f32, c64))
+def test_eig(kind):
+    x = array((2, 4, 4), kind)
+    w, left, right = map(np.asarray, linalg.eig(x))
+    assert {a.dtype for a in (w, left, right)} == {c64}
+    np.testing.assert_allclose(x @ right, right * w[:, None, :], atol=1e-4)
+    np.testing.assert_allclose(
+        adjoint(left) @ x, w[:, :, None] * adjoint(left), atol=1e-4
+    )
+    np.testing.assert_allclose(np.linalg.norm(right, axis=-2), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", one_quick(f32, c64))
+def test_schur(kind):
+    x = array((2, 4, 4), kind)
+    t, z = map(np.asarray, linalg.schur(x))
+    np.testing.assert_allclose(z @ t @ adjoint(z), x, atol=1e-4)
+    np.testing.assert_allclose(np.tril(t, -2), 0, atol=1e-6)
+    (alone,) = linalg.schur(x, compute_schur_vectors=False)
+    np.testing.assert_allclose(alone, t, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", one_quick(f32, c64))
+def test_hessenberg(kind):
+    x = array((2, 4, 4), kind)
+    packed, taus = map(np.asarray, linalg.hessenberg(x))
+    form = np.triu(packed, -1)
+    # The reflections start one row lower.
+    inner = linalg.householder_product(packed[:, 1:, :-1], taus)
+    q = np.zeros_like(x)
+    q[:, 0, 0] = 1
+    q[:, 1:, 1:] = inner
+    np.testing.assert_allclose(q @ form @ adjoint(q), x, atol=1e-4)
+
+
+NAN = np.full((2, 2), np.nan, f32)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [linalg.eigh, linalg.eig, linalg.svd, linalg.schur],
+    ids=lambda f: f.__name__,
+)
+def test_nan_spreads_to_all_results(operation):
+    """And to the results of that matrix alone."""
+    outs = operation(np.stack([NAN, np.eye(2, dtype=f32)]))
+    for out in map(np.asarray, outs):
+        assert np.isnan(np.tril(out[0].T if out.ndim > 2 else out[0])).any()
+        assert np.isfinite(out[1]).all()
+
+
+def test_cholesky_fails_for_one_matrix_of_a_stack():
+    x = np.stack([definite((3, 3)), -definite((3, 3))])
+    good, bad = np.asarray(linalg.cholesky(x))
+    assert np.isfinite(good).all()
+    assert np.isnan(bad[np.tril_indices(3)]).all()
+    np.testing.assert_array_equal(np.triu(bad, 1), 0)
+
+
+# -- derivatives -----------------------------------------------------------------------
+
+
+def hermitian(x):
+    return (x + adjoint(x)) / 2
+
+
+def check_jvp(f, x, t, tolerance=1e-6):
+    """The tangents of all results agree with central differences."""
+    step = 1e-6
+    _, tangents = olympus.jvp(f, (x,), (t,))
+    above, below = f(x + step * t), f(x - step * t)
+    for got, a, b in zip(tangents, above, below, strict=True):
+        if np.asarray(a).dtype.kind in "fc":
+            want = (np.asarray(a) - np.asarray(b)) / (2 * step)
+            np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+
+
+SMOOTH = {
+    "cholesky": (lambda x: (linalg.cholesky(x),), (3, 3), hermitian),
+    "eigh values": (lambda x: (linalg.eigh(x)[1],), (3, 3), hermitian),
+    "qr": (lambda x: linalg.qr(x, full_matrices=False), (2, 4, 3), None),
+    "qr wide": (lambda x: linalg.qr(x), (2, 4), None),
+    "qr pivoting": (
+        lambda x: linalg.qr(x, full_matrices=False, pivoting=True),
+        (4, 3),
+        None,
+    ),
+    "lu": (linalg.lu, (2, 3, 3), None),
+    "lu wide": (linalg.lu, (2, 4), None),
+    "lu tall": (linalg.lu, (4, 2), None),
+    "svd values": (lambda x: (linalg.svd(x, compute_uv=False),), (3, 4), None),
+    "eig": (lambda x: linalg.eig(x, enable_eigvec_derivs=True), (3, 3), None),
+    "eig values": (
+        lambda x: linalg.eig(
+            x, compute_left_eigenvectors=False, compute_right_eigenvectors=False
+        ),
+        (3, 3),
+        None,
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", one_quick("float64", "complex128"))
+@pytest.mark.parametrize("name", SMOOTH)
+def test_jvp_agrees_with_differences(name, kind):
+    f, shape, project = SMOOTH[name]
+    with olympus.enable_x64(True):
+        x, t = array(shape, kind), array(shape, kind, seed=1)
+        if project is not None:
+            x, t = definite(shape, np.dtype(kind)), project(t)
+        check_jvp(f, x, t)
+
+
+def projector(x):
+    """Onto the eigenvectors of the two largest eigenvalues: free of phases."""
+    vectors = linalg.eigh(x)[0][..., 1:]
+    return (vectors @ olympus.numpy.conj(vectors.T),)
+
+
+def polar(x):
+    """U V^H of the singular value decomposition: free of phases."""
+    u, _, v_h = linalg.svd(x, full_matrices=False)
+    return (u @ v_h,)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", one_quick("float64", "complex128"))
+def test_jvp_of_vectors_agrees_where_phases_cancel(kind):
+    with olympus.enable_x64(True):
+        dtype = np.dtype(kind)
+        x, t = definite((3, 3), dtype), hermitian(array((3, 3), kind, seed=1))
+        check_jvp(projector, x, t)
+        for shape in [(4, 3), (3, 4)]:
+            check_jvp(polar, array(shape, kind), array(shape, kind, seed=1))
+
+
+def scalar(name):
+    f = SMOOTH[name][0]
+    jnp = olympus.numpy
+
+    def total(x):
+        outs = [y for y in f(x) if jnp.issubdtype(y.dtype, jnp.inexact)]
+        weights = [array(y.shape, y.dtype, seed=i) for i, y in enumerate(outs)]
+        return sum(
+            jnp.sum(jnp.real(jnp.conj(w) * y) ** 2)
+            for w, y in zip(weights, outs, strict=True)
+        )
+
+    return total
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SMOOTH)
+def test_second_derivatives(name):
+    """grad, the differences of grad, and the same under vmap and jit."""
+    total = scalar(name)
+    _, shape, project = SMOOTH[name]
+    with olympus.enable_x64(True):
+        x, t = array(shape, "float64"), array(shape, "float64", seed=1)
+        if project is not None:
+            x, t = definite(shape, np.dtype("float64")), project(t)
+        step = 1e-6
+        grad = olympus.jit(olympus.grad(total))
+        want = (np.asarray(grad(x + step * t)) - np.asarray(grad(x - step * t))) / (
+            2 * step
+        )
+        got = olympus.jit(lambda x, t: olympus.jvp(olympus.grad(total), (x,), (t,))[1])
+        np.testing.assert_allclose(got(x, t), want, rtol=1e-4, atol=1e-4)
+        directional = (total(x + step * t) - total(x - step * t)) / (2 * step)
+        np.testing.assert_allclose(np.sum(grad(x) * t), directional, rtol=1e-5)
+        stack = np.stack([x, x + step * t])
+        mapped = olympus.vmap(olympus.grad(total))(stack)
+        np.testing.assert_allclose(mapped[1], grad(stack[1]), rtol=1e-9, atol=1e-9)
+
+
+def test_triangular_solve_of_vectors():
+    a, b = definite((2, 3, 3)), array((2, 3))
+    for left in (True, False):
+        x = linalg.triangular_solve(a, b, left_side=left, lower=True)
+        lower = np.tril(a) if left else np.swapaxes(np.tril(a), -1, -2)
+        want = np.linalg.solve(lower, b[..., None])[..., 0]
+        np.testing.assert_allclose(x, want, rtol=1e-3, atol=1e-4)
+
+
+def test_derivatives_that_are_not_there_say_so():
+    x = array((3, 2))
+    square = array((2, 2))
+    with pytest.raises(NotImplementedError, match="full_matrices=False"):
+        olympus.jvp(linalg.svd, (x,), (x,))
+    with pytest.raises(NotImplementedError, match="enable_eigvec_derivs"):
+        olympus.jvp(linalg.eig, (square,), (square,))
+    with pytest.raises(NotImplementedError, match="schur"):
+        olympus.jvp(linalg.schur, (square,), (square,))
+
+
+def test_choices_that_are_not_there_say_so():
+    x = array((2, 2))
+    for call in (
+        lambda: linalg.eigh(x, implementation=linalg.EighImplementation.JACOBI),
+        lambda: linalg.eigh(x, subset_by_index=(0, 1)),
+        lambda: linalg.svd(x, algorithm=linalg.SvdAlgorithm.POLAR),
+        lambda: linalg.svd(x, subset_by_index=(0, 1)),
+        lambda: linalg.eig(x, implementation=linalg.EigImplementation.MAGMA),
+        lambda: linalg.schur(x, sort_eig_vals=True),
+    ):
+        with pytest.raises(NotImplementedError, match=r"lax.linalg"):
+            call()

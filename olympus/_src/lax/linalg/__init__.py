@@ -1,0 +1,77 @@
+"""Factorizations of matrices: each kind is a file of its own."""
+
+from __future__ import annotations
+
+from olympus._src.lax.linalg.eigenvectors import (
+    EigImplementation,
+    eig,
+    eig_p,
+)
+from olympus._src.lax.linalg.elimination import (
+    lu,
+    lu_p,
+    lu_pivots_to_permutation,
+    lu_pivots_to_permutation_p,
+)
+from olympus._src.lax.linalg.hermitian import (
+    EighImplementation,
+    eigh,
+    eigh_p,
+)
+from olympus._src.lax.linalg.orthogonal import (
+    householder_product,
+    householder_product_p,
+    ormqr,
+    ormqr_p,
+    qr,
+    qr_p,
+)
+from olympus._src.lax.linalg.positive_definite import (
+    cholesky,
+    cholesky_p,
+)
+from olympus._src.lax.linalg.schur_forms import (
+    hessenberg,
+    hessenberg_p,
+    schur,
+    schur_p,
+)
+from olympus._src.lax.linalg.singular_values import (
+    SvdAlgorithm,
+    svd,
+    svd_p,
+)
+from olympus._src.lax.linalg.triangular import (
+    triangular_solve,
+    triangular_solve_p,
+)
+
+__all__ = [
+    "EigImplementation",
+    "EighImplementation",
+    "SvdAlgorithm",
+    "cholesky",
+    "cholesky_p",
+    "eig",
+    "eig_p",
+    "eigh",
+    "eigh_p",
+    "hessenberg",
+    "hessenberg_p",
+    "householder_product",
+    "householder_product_p",
+    "lu",
+    "lu_p",
+    "lu_pivots_to_permutation",
+    "lu_pivots_to_permutation_p",
+    "ormqr",
+    "ormqr_p",
+    "qr",
+    "qr_p",
+    "schur",
+    "schur_p",
+    "svd",
+    "svd_p",
+    "triangular_solve",
+    "triangular_solve_p",
+]

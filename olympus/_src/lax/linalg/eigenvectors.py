@@ -1,0 +1,227 @@
+"""Eigenvalues and eigenvectors of general matrices."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals
+from olympus._src.core.primitive import Primitive
+from olympus._src.lax import elementwise, families, reductions, shaping
+from olympus._src.lax.linalg import lapack, matrices, systems
+from olympus._src.lowering import types
+
+_FILE = "lax/linalg/eigenvectors.py"
+
+
+class EigImplementation(enum.Enum):
+    """Which library finds eigenvalues of general matrices."""
+
+    CUSOLVER = "cusolver"
+    MAGMA = "magma"
+    LAPACK = "lapack"
+
+
+def complex_dtype(dtype: Any) -> Any:
+    """The complex dtype whose parts have a dtype; a complex one itself."""
+    return np.result_type(dtype, np.complex64)
+
+
+def _abstract(
+    x: Any,
+    *,
+    compute_left_eigenvectors: bool,
+    compute_right_eigenvectors: bool,
+    **_: Any,
+) -> Any:
+    matrices.check_matrices("eig", x, square=True)
+    size, dtype = x.shape[-1], complex_dtype(x.dtype)
+    vectors = matrices.matrix_aval(x, size, size, dtype)
+    count = int(compute_left_eigenvectors) + int(compute_right_eigenvectors)
+    return (matrices.vector_aval(x, size, dtype), *[vectors] * count)
+
+
+def _lower(
+    ctx: Any,
+    x: str,
+    *,
+    compute_left_eigenvectors: bool,
+    compute_right_eigenvectors: bool,
+    enable_eigvec_derivs: bool,
+    implementation: Any,
+) -> list[str]:
+    (aval,), outs = ctx.avals_in, ctx.avals_out
+    if implementation not in (None, EigImplementation.LAPACK):
+        raise NotImplementedError(
+            f"lax.linalg.eig: {implementation} is not there on platform "
+            f"{ctx.platform}; leave `implementation` out"
+        )
+    if not aval.size:
+        return [ctx.block.splat(0, a) for a in outs]
+    values, size = outs[0], aval.shape[-1]
+    vectors = matrices.matrix_aval(aval, size, size, values.dtype)
+    # Eigenvalues of real matrices come as real and imaginary parts.
+    parts = [values]
+    if aval.dtype.kind == "f":
+        parts = [matrices.vector_aval(aval, size)] * 2
+    wanted = (compute_left_eigenvectors, compute_right_eigenvectors)
+    found = lapack.call(
+        ctx,
+        "eig",
+        "geev",
+        (x,),
+        (aval,),
+        (*parts, vectors, vectors, lapack.status(aval)),
+        rank=aval.ndim,
+        attributes={
+            "compute_left": "V" if wanted[0] else "N",
+            "compute_right": "V" if wanted[1] else "N",
+        },
+    )
+    *numbers, left, right, info = found
+    if len(numbers) == 2:
+        t = types.tensor_type(values)
+        numbers = [ctx.block.emit(f"stablehlo.complex {', '.join(numbers)} : {t}")]
+    kept = [v for v, w in zip((left, right), wanted, strict=True) if w]
+    return lapack.nan_unless(ctx, info, "EQ", [*numbers, *kept], outs)
+
+
+def _jvp(
+    primals: Any,
+    tangents: Any,
+    *,
+    compute_left_eigenvectors: bool,
+    compute_right_eigenvectors: bool,
+    enable_eigvec_derivs: bool,
+    implementation: Any,
+) -> Any:
+    """dw_i = (V^-1 dx V)_ii; vectors of x^H with eigenvalues conj(w) are the left ones.
+
+    Boeddeker et al., On the computation of complex-valued gradients, 2017.
+    """
+    wanted = (compute_left_eigenvectors, compute_right_eigenvectors)
+    if any(wanted) and not enable_eigvec_derivs:
+        raise NotImplementedError(
+            "lax.linalg.eig: eigenvectors have a derivative only where eigenvalues are "
+            "distinct, and then one that belongs to LAPACK's choice of length and "
+            "phase; pass enable_eigvec_derivs=True to take it, or compute eigenvalues "
+            "alone"
+        )
+    values, *vectors = eig_p.bind(
+        *primals,
+        compute_left_eigenvectors=wanted[0],
+        compute_right_eigenvectors=True,
+        # Also for eigenvalues alone: no derivative of theirs depends on the phases.
+        enable_eigvec_derivs=True,
+        implementation=implementation,
+    )
+    dtype = avals.aval_of(values).dtype
+    x_dot = elementwise.convert(tangents[0], dtype)
+    inner = _inner(vectors[-1], x_dot)
+    outs, out_dots = [values], [matrices.diagonal(inner)]
+    if wanted[0]:
+        left = vectors[0]
+        mirrored = _inner(left, matrices.adjoint(x_dot))
+        outs.append(left)
+        out_dots.append(_change(left, elementwise.conj(values), mirrored))
+    if wanted[1]:
+        outs.append(vectors[-1])
+        out_dots.append(_change(vectors[-1], values, inner))
+    return outs, out_dots
+
+
+def _inner(vectors: Any, x_dot: Any) -> Any:
+    """V^-1 dx V."""
+    return systems.solve(vectors, matrices.matmul(x_dot, vectors))
+
+
+def _change(vectors: Any, values: Any, inner: Any) -> Any:
+    """dV, with unit vectors kept unit and their largest components kept real."""
+    size = avals.aval_of(values).shape[-1]
+    gaps = elementwise.sub(
+        matrices.in_columns(values, size), matrices.in_rows(values, size)
+    )
+    unit = matrices.identity_like(gaps)
+    inverse = elementwise.sub(elementwise.reciprocal(elementwise.add(gaps, unit)), unit)
+    free = matrices.matmul(vectors, elementwise.mul(inverse, inner))
+    rank = avals.aval_of(free).ndim
+    along = elementwise.mul(elementwise.conj(vectors), free)
+    growth = reductions.reduce_sum(elementwise.real(along), (rank - 2,))
+    largest = reductions.argmax(elementwise.abs_(vectors), rank - 2, np.int32)
+    places = shaping.broadcasted_iota(np.int32, avals.aval_of(free).shape, rank - 2)
+    chosen = elementwise.eq(places, matrices.in_columns(largest, size))
+
+    def of_largest(x: Any) -> Any:
+        kept = elementwise.select(chosen, x, families.full_like(x, 0))
+        return reductions.reduce_sum(kept, (rank - 2,))
+
+    phase = elementwise.div(
+        of_largest(elementwise.imag(free)), of_largest(elementwise.real(vectors))
+    )
+    excess = matrices.in_columns(elementwise.complex_(growth, phase), size)
+    return elementwise.sub(free, elementwise.mul(vectors, excess))
+
+
+eig_p: Primitive = Primitive(
+    "eig",
+    multiple_results=True,
+    abstract=_abstract,
+    lower=_lower,
+    jvp=_jvp,
+    file=_FILE,
+)
+eig_p.batch = matrices.batch_of_stacks(eig_p)
+
+
+def eig(
+    x: Any,
+    *,
+    compute_left_eigenvectors: bool = True,
+    compute_right_eigenvectors: bool = True,
+    implementation: EigImplementation | None = None,
+    enable_eigvec_derivs: bool = False,
+    use_magma: bool | None = None,
+) -> list[Any]:
+    """Eigenvalues w and eigenvectors of general matrices.
+
+    Right ones are the columns of V with `x V = V diag(w)`, left ones those of U with
+    `U^H x = diag(w) U^H`. Each has length 1, and its largest component is real.
+
+    Args:
+      x: square matrices [..., n, n], floating or complex.
+      compute_left_eigenvectors: whether U is wanted.
+      compute_right_eigenvectors: whether V is wanted.
+      enable_eigvec_derivs: let derivatives of the vectors be taken. They are right
+        where eigenvalues are distinct and a phase-dependent result is meant.
+      implementation: the library; LAPACK is there.
+      use_magma: of no effect; which library is taken on a GPU.
+
+    Returns:
+      A list: w [..., n], and those of U and V [..., n, n] that are wanted; all complex,
+      NaN where the method does not converge.
+
+    Raises:
+      ValueError: the last two axes have different sizes.
+      TypeError: the dtype is of another kind.
+      NotImplementedError: a derivative of vectors, without `enable_eigvec_derivs`.
+
+    Source: LAPACK, geev.
+
+    Example:
+      >>> import numpy as np
+      >>> from olympus.lax import linalg
+      >>> w, u, v = linalg.eig(np.array([[0.0, 1.0], [-1.0, 0.0]], "float32"))
+      >>> print(w)
+      [0.+1.j 0.-1.j]
+    """
+    return list(
+        eig_p.bind(
+            x,
+            compute_left_eigenvectors=bool(compute_left_eigenvectors),
+            compute_right_eigenvectors=bool(compute_right_eigenvectors),
+            enable_eigvec_derivs=bool(enable_eigvec_derivs),
+            implementation=implementation,
+        )
+    )

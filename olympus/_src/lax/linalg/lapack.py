@@ -1,0 +1,137 @@
+"""Calls of LAPACK's kernels, and NaN where a kernel reports that it failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.lax import pieces
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import types
+
+LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
+
+
+def status(aval: Any) -> Any:
+    """The type of the word that a kernel returns for each matrix of `aval`."""
+    return ShapedArray(aval.shape[:-2], np.dtype(np.int32))
+
+
+def call(
+    ctx: Any,
+    what: str,
+    kernel: str | tuple[str, str],
+    operands: Sequence[str],
+    in_avals: Sequence[Any],
+    out_avals: Sequence[Any],
+    *,
+    rank: int,
+    attributes: Mapping[str, str | int | bool] | None = None,
+) -> list[str]:
+    """Writes a call of a kernel, which takes matrices column by column.
+
+    Args:
+      ctx: what the lowering rule was given.
+      what: the user's function, for messages.
+      kernel: LAPACK's name without its first letter; or one for real numbers and one
+        for complex numbers, as with "syevd" and "heevd".
+      operands: names of the operands.
+      in_avals: their types; the first dtype among them chooses the kernel.
+      out_avals: the types of the results.
+      rank: the number of axes of a stack of matrices.
+      attributes: the kernel's switches: a letter, a number or a truth value.
+    """
+    if ctx.platform != "cpu":
+        raise NotImplementedError(
+            f"lax.linalg.{what}: there is no lowering for platform {ctx.platform}; "
+            "move the operand to the CPU with olympus.device_put"
+        )
+    letter = LETTERS[in_avals[0].dtype.name]
+    if not isinstance(kernel, str):
+        kernel = kernel[letter in "cz"]
+    operand_layouts, result_layouts = (
+        "[" + ", ".join([_layout(a.ndim, a.ndim == rank) for a in group]) + "]"
+        for group in (in_avals, out_avals)
+    )
+    switches = ", ".join(
+        [f"{k} = {_switch(v)}" for k, v in sorted((attributes or {}).items())]
+    )
+    text = (
+        f"call_target_name = {types.string(f'lapack_{letter}{kernel}_ffi')}, "
+        f"api_version = 4 : i32, backend_config = {{{switches}}}, "
+        f"operand_layouts = {operand_layouts}, result_layouts = {result_layouts}"
+    )
+    return ctx.block.op("stablehlo.custom_call", operands, in_avals, out_avals, text)
+
+
+def _switch(value: str | int | bool) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f"{ord(value)} : ui8"
+    return f"{value} : i32"
+
+
+def _layout(rank: int, is_matrix: bool) -> str:
+    """Axes from the fastest to the slowest; columns of matrices lie together."""
+    order = list(range(rank - 1, -1, -1))
+    if is_matrix:
+        order[:2] = order[1::-1]
+    return f"dense<{types.int_list(order)}> : tensor<{rank}xindex>"
+
+
+def nan_unless(
+    ctx: Any, info: str, direction: str, outs: Sequence[str], out_avals: Sequence[Any]
+) -> list[str]:
+    """`outs` with NaN in place of all results of a matrix whose kernel failed.
+
+    Args:
+      ctx: what the lowering rule was given; its first operand is a stack of matrices.
+      info: the kernel's words, one for each matrix.
+      direction: "EQ" or "GE": how the word of a success compares with zero.
+      outs: names of floating or complex results.
+      out_avals: their types.
+    """
+    words = status(ctx.avals_in[0])
+    flags = ShapedArray(words.shape, np.dtype(np.bool_))
+    block = ctx.block
+    zero = block.splat(0, words)
+    fine = block.compare(direction, info, zero, words, "SIGNED", flags)
+    filled = []
+    for name, aval in zip(outs, out_avals, strict=True):
+        wide = ShapedArray(aval.shape, flags.dtype)
+        chosen = block.broadcast(fine, flags, wide, range(len(words.shape)))
+        nan = block.splat(_NAN[aval.dtype.kind], aval)
+        filled.append(pieces.emit_select(ctx, chosen, name, nan, wide, aval))
+    return filled
+
+
+_NAN = {"f": float("nan"), "c": complex(float("nan"), float("nan"))}
+
+
+def emit_triangle(ctx: Any, x: str, aval: Any, *, lower: bool) -> str:
+    """Writes zeros above (below) the diagonals of matrices."""
+    zeros = ctx.block.splat(0, aval)
+    return _emit_by_place(ctx, "GE" if lower else "LE", x, zeros, aval)
+
+
+def emit_identity(ctx: Any, aval: Any) -> str:
+    """Writes unit matrices."""
+    zeros, ones = (ctx.block.splat(i, aval) for i in (0, 1))
+    return _emit_by_place(ctx, "EQ", ones, zeros, aval)
+
+
+def _emit_by_place(ctx: Any, direction: str, yes: str, no: str, aval: Any) -> str:
+    """Writes a choice for each element, by how its row compares with its column."""
+    block = ctx.block
+    positions = ShapedArray(aval.shape, np.dtype(np.int32))
+    flags = ShapedArray(aval.shape, np.dtype(np.bool_))
+    t = types.tensor_type(positions)
+    row, column = (
+        block.emit(f"stablehlo.iota dim = {axis} : {t}")
+        for axis in (aval.ndim - 2, aval.ndim - 1)
+    )
+    inside = block.compare(direction, row, column, positions, "SIGNED", flags)
+    return pieces.emit_select(ctx, inside, yes, no, flags, aval)
