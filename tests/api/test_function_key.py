@@ -35,6 +35,28 @@ def test_equal_lambdas_have_one_key():
     assert same(lambda: lambda x: np.sqrt(x))
 
 
+def test_transformed_functions_are_known_by_what_they_were_made_of():
+    for name in ("vmap", "grad", "value_and_grad", "jacfwd", "jacrev", "checkpoint"):
+        transform = getattr(olympus, name)
+        assert same(lambda t=transform: t(lambda x: olympus.numpy.sin(x) * 2))
+    assert same(lambda: olympus.vmap(olympus.grad(helper), in_axes=(0,)))
+    one, two = (olympus.vmap(helper, in_axes=(axis,)) for axis in (0, 1))
+    assert function_key(one) != function_key(two)
+    assert function_key(olympus.vmap(helper)) != function_key(helper)
+
+
+def test_transformed_functions_are_not_kept_when_a_global_changes(monkeypatch):
+    mapped, slope = olympus.vmap(helper), olympus.vmap(olympus.grad(helper))
+    x = np.ones(2, np.float32)
+
+    def call():
+        return olympus.jit(lambda x: mapped(x) + slope(x))(x)[0]
+
+    assert call() == 4
+    monkeypatch.setitem(globals(), "SCALE", 5.0)
+    assert call() == 10
+
+
 @pytest.mark.parametrize(
     ("a", "b"),
     [

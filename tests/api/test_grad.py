@@ -297,6 +297,7 @@ def test_fwd_and_bwd_are_compiled_once_each():
     assert float(bwd(fwd(2.0, 3.0)[1], 1.0)) == 2.0
 
 
+@pytest.mark.slow
 def test_hessian_vector_products_by_all_pairs_of_modes():
     def f(x):
         return jnp.sum(jnp.sin(x) * x[::-1])

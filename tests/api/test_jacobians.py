@@ -108,6 +108,7 @@ def test_hessian_of_a_quadratic_form(rng):
     np.testing.assert_allclose(found, a + a.T, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_hessian_by_all_pairs_of_modes():
     def f(p):
         return jnp.sin(p["x"][0] * p["y"]) * p["x"][1]
@@ -123,6 +124,7 @@ def test_hessian_by_all_pairs_of_modes():
             np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_holomorphic_functions():
     z = jnp.asarray([1.0 + 1.0j, 0.5])
     for jacobian in BOTH:
@@ -147,6 +149,7 @@ def test_a_traced_basis_is_computed_not_stored():
     assert not olympus.make_olympuspr(olympus.jacrev(jnp.sin))(X).consts
 
 
+@pytest.mark.slow
 def test_jacobians_of_mapped_and_jitted_functions():
     f = olympus.jit(olympus.vmap(jnp.sin))
     for jacobian in BOTH:

@@ -5,13 +5,15 @@ values: defaults, closure cells, and the globals (and attributes of modules) the
 names, recursively through the functions among those. Only values that cannot change
 under us take part: numbers, strings, dtypes, tuples and other frozen containers by
 equality, arrays by identity, lists and dictionaries by their present contents. A
-function that reads anything else has no key, and is known by identity alone.
+function that reads anything else has no key, and is known by identity alone. A class of
+this library may name, in `parts_for_keys`, the fields that make its instances equal.
 """
 
 from __future__ import annotations
 
 import functools
 import opcode
+import sys
 import types
 import weakref
 from typing import Any
@@ -95,9 +97,9 @@ class _Reader:
             return self.partial(x, depth + 1)
         if kind in (tuple, list, frozenset, set, dict):
             return self.container(kind, x, depth + 1)
-        return self.opaque(x, kind)
+        return self.opaque(x, kind, depth + 1)
 
-    def opaque(self, x: Any, kind: type) -> Any:
+    def opaque(self, x: Any, kind: type, depth: int) -> Any:
         if isinstance(x, trace.Tracer):
             raise _NoKey
         if type(x) in trace.concrete_types() or _is_library_object(x):
@@ -106,7 +108,10 @@ class _Reader:
             return (kind, x)
         if isinstance(x, np.generic):
             return (kind, x.dtype, x.tobytes())
-        raise _NoKey
+        parts = getattr(kind, "parts_for_keys", None)
+        if parts is None:
+            raise _NoKey
+        return (kind, tuple([self.value(getattr(x, name), depth) for name in parts]))
 
     def container(self, kind: type, x: Any, depth: int) -> Any:
         if len(x) > _MAX_ITEMS:
@@ -126,9 +131,10 @@ class _Reader:
         return (type(x), self.value(x.func, depth), args, keywords)
 
     def function(self, f: Any, depth: int) -> Any:
-        if _is_library_function(f):
-            return (types.FunctionType, _identity(f))
         code = f.__code__
+        library = _is_library_function(f)
+        if library and not _is_made(f):
+            return (types.FunctionType, _identity(f))
         order = self.seen.get(id(f))
         if order is not None:
             return ("seen", order)  # recursion
@@ -138,6 +144,8 @@ class _Reader:
         defaults = self.value(f.__defaults__, depth)
         keyword_defaults = self.value(f.__kwdefaults__, depth)
         cells = tuple([self.cell(c, code, depth) for c in f.__closure__ or ()])
+        if library:  # a transformation made it of the user's function in its cells
+            return (code, defaults, keyword_defaults, cells)
         return (code, defaults, keyword_defaults, cells, self.globals(f, depth))
 
     def cell(self, cell: Any, code: Any, depth: int) -> Any:
@@ -199,17 +207,26 @@ def names_read(code: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-# Modules whose functions and types give the same answer for the same arguments.
+# Modules whose functions and types give the same answer for the same arguments: they
+# read no state of the user's.
 _LIBRARIES = frozenset(
     ("olympus", "numpy", "math", "builtins", "functools", "operator", "ml_dtypes")
 )
 
 
 def _is_library_function(f: Any) -> bool:
-    """Known by identity: it reads no state of the user's."""
+    """Whether it reads no state of the user's, but through its cells."""
     if source.is_internal(f.__code__.co_filename):
         return True
     return _root(f.__module__) in _LIBRARIES
+
+
+def _is_made(f: Any) -> bool:
+    """Whether a call made this function of others, as transformations do."""
+    if f.__closure__ is None:
+        return False
+    home = sys.modules.get(f.__module__)
+    return getattr(home, f.__name__, None) is not f
 
 
 def _is_library_object(x: Any) -> bool:

@@ -29,6 +29,15 @@ class _Gradient:
         "positions",
         "single",
     )
+    parts_for_keys = (
+        "accepts",
+        "api",
+        "fun",
+        "has_aux",
+        "holomorphic",
+        "positions",
+        "single",
+    )
 
     def __init__(
         self,

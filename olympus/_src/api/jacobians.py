@@ -163,6 +163,7 @@ class _Plan:
         "positions",
         "single",
     )
+    parts_for_keys = __slots__
 
     def __init__(
         self,

@@ -560,6 +560,8 @@ def _log_compile(traced: Traced, lowered: Any, compiled: Any) -> None:
 
 def _explain_deleted(error: Exception, entry: Entry, args: Sequence[Any]) -> None:
     """Raises an error of its own where an argument was deleted or donated."""
+    if isinstance(error, FloatingPointError):
+        return  # a bad number was found in what the call itself returned
     for i, x in enumerate(args):
         if type(x) is ArrayImpl and x.is_deleted():
             raise RuntimeError(

@@ -110,6 +110,7 @@ class _Static:
     """Which arguments are Python values."""
 
     __slots__ = ("names", "nums")
+    parts_for_keys = __slots__
 
     def __init__(self, nums: Any, names: Any) -> None:
         try:

@@ -2,43 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+import functools
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.foundation import source, tracebacks
+from olympus._src.higher_order import programs
 from olympus._src.interpreters import batching
 from olympus._src.lax import families
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 
 def vmap(
-    fun: Callable[..., Any],
+    fun: F,
     in_axes: int | Sequence[Any] | None = 0,
     out_axes: Any = 0,
     axis_name: Hashable | None = None,
     axis_size: int | None = None,
     spmd_axis_name: Any = None,
     sum_match: bool = False,
-) -> Callable[..., Any]:
+) -> F:
     """Maps a function over axes of its arguments, without a loop.
 
     Args:
       fun: a function of arrays and pytrees of them.
       in_axes: for each positional argument the axis to map, None for none, or a tree of
-        those that is a prefix of the argument; one int stands for all. Keyword
-        arguments are mapped over axis 0.
+        those that is a prefix of the argument; one int stands for all. Negative axes
+        count from the end. Keyword arguments are mapped over axis 0.
       out_axes: where each result gets the mapped axis; a prefix of the result's tree.
         None where the result does not depend on the mapped arguments.
-      axis_name: a name collectives may use inside `fun`.
+      axis_name: a name collectives such as `lax.psum` may use inside `fun`.
       axis_size: the size of the axis, where no argument tells it.
+      spmd_axis_name: the axes of a mesh that the mapped axis is spread over.
+      sum_match: accepted for callers that give it; changes nothing.
 
     Returns:
       A function of arguments with one more axis.
 
     Raises:
-      TypeError: `in_axes` is no int, None, or sequence that fits the arguments.
-      ValueError: mapped axes do not exist or differ in size.
+      TypeError: `in_axes` or `out_axes` are no ints, None, or containers of those; a
+        mapped argument or a result is no array.
+      ValueError: mapped axes do not exist or differ in size, or trees of axes do not
+        fit the arguments or the result.
 
     Example:
       >>> import olympus, olympus.numpy as onp
@@ -46,153 +54,276 @@ def vmap(
       Array([3., 3.], dtype=float32)
     """
     if not callable(fun):
-        raise TypeError(f"vmap: expected a callable, got {fun!r}")
+        raise TypeError(
+            f"vmap: expected a callable, got {fun!r}; pass the function itself, not "
+            "its result"
+        )
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
-    if in_axes is not None and not isinstance(in_axes, (int, tuple)):
-        raise TypeError(
-            "vmap: in_axes must be an int, None, or a tuple with an entry for each "
-            f"positional argument, got {in_axes!r}"
-        )
-    name = source.function_name(fun)
+    _check_axes("in_axes", in_axes)
+    _check_axes("out_axes", out_axes)
+    _check_size(axis_size)
+    if spmd_axis_name is not None and not isinstance(spmd_axis_name, tuple):
+        spmd_axis_name = (spmd_axis_name,)
+    hash((axis_name, spmd_axis_name))  # names are keys
+    mapping = _Mapping(fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
 
     def mapped(*args: Any, **kwargs: Any) -> Any:
         try:
-            return _mapped(args, kwargs)
+            return mapping.apply(args, kwargs)
         except Exception as error:
             tracebacks.hide(error)
             raise
 
-    def _mapped(args: Any, kwargs: Any) -> Any:
-        if isinstance(in_axes, tuple) and len(in_axes) != len(args):
-            raise ValueError(
-                f"vmap: in_axes must have an entry for each positional argument of "
-                f"{name}, got {len(in_axes)} entries for {len(args)} arguments"
-            )
+    functools.update_wrapper(mapped, fun, updated=())
+    if not hasattr(fun, "__name__"):
+        mapped.__name__ = mapped.__qualname__ = source.function_name(fun)
+    return mapped  # type: ignore[return-value]
+
+
+class _Mapping:
+    """A function and how it is mapped."""
+
+    __slots__ = (
+        "axis_name",
+        "axis_size",
+        "fun",
+        "in_axes",
+        "out_axes",
+        "spmd_axis_name",
+    )
+    parts_for_keys = __slots__
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        in_axes: Any,
+        out_axes: Any,
+        axis_name: Any,
+        axis_size: int | None,
+        spmd_axis_name: Any,
+    ) -> None:
+        self.fun = fun
+        self.in_axes = in_axes
+        self.out_axes = out_axes
+        self.axis_name = axis_name
+        self.axis_size = axis_size
+        self.spmd_axis_name = spmd_axis_name
+
+    @property
+    def name(self) -> str:
+        """The function's name, for messages."""
+        return source.function_name(self.fun)
+
+    def apply(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Runs the function on all elements at once."""
         leaves, structure = tree.tree_flatten((args, kwargs))
-        dims = _flat_axes("vmap in_axes", (in_axes, 0), (args, kwargs), structure)
-        dims = [_in_dim(x, d, name) for x, d in zip(leaves, dims, strict=True)]
-        size = _axis_size(leaves, dims, axis_size, structure, name)
+        dims = self._dims(args, structure)
+        for i, (x, dim) in enumerate(zip(leaves, dims, strict=True)):
+            if dim is not None:
+                dims[i] = self._dim(x, dim, i, args, kwargs)
+        size = self._size(leaves, dims, args, kwargs)
+        axis = batching.AxisData(self.axis_name, size, self.spmd_axis_name)
         out_structure: Any = None
-        result: Any = None
 
         def flat(*inputs: Any) -> list[Any]:
-            nonlocal out_structure, result
+            nonlocal out_structure
             inner_args, inner_kwargs = structure.unflatten(inputs)
-            result = fun(*inner_args, **inner_kwargs)
+            result = self.fun(*inner_args, **inner_kwargs)
             outs, out_structure = tree.tree_flatten(result)
+            if not all(map(avals_.is_array_like, outs)):
+                raise self._bad_result(result)
             return outs
 
-        axis = batching.AxisData(axis_name, size)
         outs, out_dims = batching.batch(flat, axis, leaves, dims)
-        wanted = _flat_axes("vmap out_axes", out_axes, result, out_structure)
-        moved = [
-            _out(x, d, w, axis, name)
-            for x, d, w in zip(outs, out_dims, wanted, strict=True)
-        ]
+        wanted = tree.broadcast_axes(
+            "vmap", "out_axes", self.out_axes, out_structure, full_name="result"
+        )
+        moved = []
+        for i, (x, dim, w) in enumerate(zip(outs, out_dims, wanted, strict=True)):
+            if w is None:
+                if dim is not None:
+                    raise self._mapped_result(out_structure, i)
+            elif dim is None:
+                position = self._position(x, w, 1, out_structure, i)
+                x = families.insert_axis(x, position, size)
+            elif dim != w:
+                position = self._position(x, w, 0, out_structure, i)
+                x = families.move_axis(x, dim, position)
+            moved.append(x)
         return out_structure.unflatten(moved)
 
-    for attribute in ("__module__", "__doc__"):
-        setattr(mapped, attribute, getattr(fun, attribute, None))
-    mapped.__name__ = mapped.__qualname__ = name
-    mapped.__wrapped__ = fun  # type: ignore[attr-defined]
-    return mapped
+    def _dims(self, args: tuple[Any, ...], structure: Any) -> list[Any]:
+        """What `in_axes` says of each leaf; keyword arguments are mapped over 0."""
+        in_axes = self.in_axes
+        args_structure, kwargs_structure = structure.children()
+        rest = [0] * kwargs_structure.num_leaves
+        if not isinstance(in_axes, tuple):
+            return [in_axes] * args_structure.num_leaves + rest
+        if len(in_axes) != len(args):
+            raise ValueError(
+                f"vmap: in_axes must have an entry for each positional argument of "
+                f"{self.name}, got {len(in_axes)} entries for {len(args)} positional "
+                "arguments; those given by keyword are mapped over axis 0"
+            )
+        if hasattr(in_axes, "_fields"):
+            in_axes = tuple(in_axes)
+        axes = tree.broadcast_axes("vmap", "in_axes", in_axes, args_structure)
+        return axes + rest
+
+    def _dim(self, x: Any, dim: int, i: int, args: Any, kwargs: Any) -> int:
+        """A mapped axis, counted from the front."""
+        if not avals_.is_array_like(x):
+            path = self._path(i, args, kwargs)
+            raise TypeError(
+                f"vmap: argument {path} of {self.name} must be an array to be mapped "
+                f"over axis {dim}, got {programs.shown(x)} of type {type(x).__name__}; "
+                "give it None in in_axes, or close over it"
+            )
+        aval = avals_.aval_of(x)
+        ndim = aval.ndim
+        if not -ndim <= dim < ndim:
+            path = self._path(i, args, kwargs)
+            need = dim + 1 if dim >= 0 else -dim
+            raise ValueError(
+                f"vmap: argument {path} of {self.name} must have at least {need} "
+                f"{'axis' if need == 1 else 'axes'} to be mapped over axis {dim}, got "
+                f"{aval.short()}; give it None in in_axes if it is the same for all"
+            )
+        return dim % ndim
+
+    def _size(self, leaves: Any, dims: Any, args: Any, kwargs: Any) -> int:
+        size = self.axis_size
+        for x, dim in zip(leaves, dims, strict=True):
+            if dim is None:
+                continue
+            own = avals_.aval_of(x).shape[dim]
+            if size is None:
+                size = own
+            elif own != size:
+                raise self._sizes_differ(leaves, dims, args, kwargs)
+        if size is not None:
+            return size
+        got = "in_axes None for all of them" if leaves else "no arrays"
+        raise ValueError(
+            f"vmap: at least one argument of {self.name} must be mapped, got {got}; "
+            "map one, or give axis_size"
+        )
+
+    # -- messages ------------------------------------------------------------------
+
+    def _path(self, i: int, args: Any, kwargs: Any) -> str:
+        """The name of the argument that leaf `i` belongs to, and where it is in it."""
+        return _argument_paths(self.fun, args, kwargs)[i]
+
+    def _sizes_differ(
+        self, leaves: Any, dims: Any, args: Any, kwargs: Any
+    ) -> ValueError:
+        by_size: dict[int, list[str]] = {}
+        paths = _argument_paths(self.fun, args, kwargs)
+        for path, x, dim in zip(paths, leaves, dims, strict=True):
+            if dim is not None:
+                aval = avals_.aval_of(x)
+                by_size.setdefault(aval.shape[dim], []).append(
+                    f"axis {dim} of argument {path} of type {aval.short()}"
+                )
+        lines = [] if self.axis_size is None else [f"  axis_size={self.axis_size}"]
+        for size, found in sorted(by_size.items(), key=lambda item: -len(item[1])):
+            shown = "\n          ".join(found[:_MOST_SHOWN])
+            more = len(found) - _MOST_SHOWN
+            tail = f"\n          and {more} more" if more > 0 else ""
+            lines.append(f"  size {size}: {shown}{tail}")
+        return ValueError(
+            f"vmap: the mapped axes of the arguments of {self.name} must have one "
+            "size, got\n" + "\n".join(lines) + "\nGive None in in_axes to what is the "
+            "same for all elements."
+        )
+
+    def _bad_result(self, result: Any) -> TypeError:
+        pairs = tree.tree_flatten_with_path(result)[0]
+        path, leaf = next(p for p in pairs if not avals_.is_array_like(p[1]))
+        return TypeError(
+            f"vmap: {programs.described(self.fun)} must return arrays, got "
+            f"{programs.shown(leaf)} of type {type(leaf).__name__} at "
+            f"result{tree.keystr(path)}; return numbers and arrays only"
+        )
+
+    def _mapped_result(self, structure: Any, i: int) -> ValueError:
+        return ValueError(
+            f"vmap: {_result_path(structure, i)} of {self.name} depends on mapped "
+            "arguments, got None for it in out_axes; give it an axis"
+        )
+
+    def _position(self, x: Any, wanted: int, new: int, structure: Any, i: int) -> int:
+        """Where a result gets the mapped axis, counted from the front."""
+        ndim = avals_.aval_of(x).ndim + new
+        if not -ndim <= wanted < ndim:
+            own = ndim - 1
+            raise ValueError(
+                f"vmap: out_axes for {_result_path(structure, i)} of {self.name} must "
+                f"be below {ndim}, since it has {own} "
+                f"{'axis' if own == 1 else 'axes'} and the mapped one, got {wanted}"
+            )
+        return wanted % ndim
+
+
+_MOST_SHOWN = 3
 
 
 def _is_axis(x: Any) -> bool:
-    return x is None or isinstance(x, int)
+    return x is None or type(x) is int
 
 
-def _flat_axes(what: str, axes: Any, full: Any, structure: Any) -> list[int | None]:
-    """An axis (or None) for each leaf of `full`, from a tree that is a prefix of it."""
+def _check_axes(name: str, axes: Any) -> None:
+    """Raises TypeError unless these are axes, or a container of axes."""
     if _is_axis(axes):
-        return [axes] * structure.num_leaves
-    if isinstance(axes, list):
-        axes = tuple(axes)
-    return tree.broadcast_prefix(axes, full, is_leaf=_is_axis, what=what)
-
-
-def _in_dim(x: Any, dim: Any, name: str) -> int | None:
-    if dim is None:
-        return None
-    if not avals_.is_array_like(x):
+        return
+    if name == "in_axes" and not isinstance(axes, tuple):
         raise TypeError(
-            f"vmap: arguments of {name} must be arrays, got {type(x)} to map over axis "
-            f"{dim}; give it in_axes None, or close over it"
+            "vmap: in_axes must be an int, None, or a tuple with an entry for each "
+            f"positional argument, got {axes!r} of type {type(axes).__name__}"
         )
-    ndim = avals_.aval_of(x).ndim
-    if not -ndim <= dim < ndim:
-        raise ValueError(
-            f"vmap: in_axes {dim} is out of range for an argument of {name} of type "
-            f"{avals_.aval_of(x).short()} with {ndim} axes"
-        )
-    return dim % ndim
-
-
-def _axis_size(
-    leaves: Sequence[Any], dims: Sequence[Any], given: Any, structure: Any, name: str
-) -> int:
-    sizes = {
-        avals_.aval_of(x).shape[d]
-        for x, d in zip(leaves, dims, strict=True)
-        if d is not None
-    }
-    if given is not None:
-        sizes.add(given)
-    if len(sizes) == 1:
-        return sizes.pop()
-    if not sizes:
-        raise ValueError(
-            f"vmap: at least one argument of {name} must be mapped, got in_axes None "
-            "for all of them; map one, or give axis_size"
-        )
-    args, kwargs = structure.unflatten(list(zip(leaves, dims, strict=True)))
-    lines = []
-    for path, (x, d) in _described(args, kwargs):
-        if d is not None:
-            aval = avals_.aval_of(x)
-            lines.append(
-                f"  {path} of type {aval.short()}: axis {d} has size {aval.shape[d]}"
+    for leaf in tree.tree_leaves(axes):
+        if not _is_axis(leaf):
+            raise TypeError(
+                f"vmap: {name} must be an int, None, or a container of those, got "
+                f"{leaf!r} of type {type(leaf).__name__}"
+                + (f" in {axes!r}" if leaf is not axes else "")
             )
-    if given is not None:
-        lines.append(f"  axis_size={given} was given")
-    raise ValueError(
-        f"vmap: mapped axes of {name}'s arguments must have one size, got\n"
-        + "\n".join(lines)
-        + "\nGive in_axes None to arguments that are not mapped."
-    )
 
 
-def _described(args: Any, kwargs: Any) -> list[tuple[str, Any]]:
-    def is_pair(x: Any) -> bool:
-        return isinstance(x, tuple) and len(x) == 2 and _is_axis(x[1])
+def _check_size(size: Any) -> None:
+    if size is None:
+        return
+    if isinstance(size, bool) or not hasattr(size, "__index__"):
+        raise TypeError(
+            f"vmap: axis_size must be an int, got {size!r} of type "
+            f"{type(size).__name__}"
+        )
+    if size < 0:
+        raise ValueError(f"vmap: axis_size must not be negative, got {size}")
 
-    found = []
-    for which, value in (("args", args), ("kwargs", kwargs)):
-        pairs, _ = tree.tree_flatten_with_path(value, is_leaf=is_pair)
-        found += [(which + tree.keystr(path), pair) for path, pair in pairs]
+
+def _argument_paths(fun: Any, args: Any, kwargs: Any) -> list[str]:
+    """A path for each leaf of a call's arguments, by the function's own names."""
+
+    def below(name: str, value: Any) -> Iterator[str]:
+        for path, _ in tree.tree_flatten_with_path(value)[0]:
+            yield name + tree.keystr(path)
+
+    names = programs.parameter_names(fun, len(args))
+    found: list[str] = []
+    for name, arg in zip(names, args, strict=True):
+        found += below(name, arg)
+    for name in sorted(kwargs):
+        found += below(name, kwargs[name])
     return found
 
 
-def _out(x: Any, dim: Any, wanted: Any, axis: Any, name: str) -> Any:
-    if not avals_.is_array_like(x):
-        raise TypeError(
-            f"vmap: results of {name} must be arrays, got {x!r} of type {type(x)}"
-        )
-    if wanted is None:
-        if dim is not None:
-            raise ValueError(
-                f"vmap: out_axes None says that a result of {name} does not depend on "
-                "the mapped arguments, but it does; give it an axis"
-            )
-        return x
-    ndim = avals_.aval_of(x).ndim + (dim is None)
-    if not -ndim <= wanted < ndim:
-        raise ValueError(
-            f"vmap: out_axes {wanted} is out of range for a result of {name} with "
-            f"{ndim} axes"
-        )
-    wanted %= ndim
-    if dim is None:
-        return families.insert_axis(x, wanted, axis.size)
-    return families.move_axis(x, dim, wanted)
+def _result_path(structure: Any, i: int) -> str:
+    """The place of leaf `i` in a result."""
+    marks = structure.unflatten(range(structure.num_leaves))
+    for path, leaf in tree.tree_flatten_with_path(marks)[0]:
+        if leaf == i and path:
+            return f"result{tree.keystr(path)}"
+    return "the result"

@@ -12,7 +12,12 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import config
-from olympus._src.higher_order import cond_derivatives, control_checks, programs
+from olympus._src.higher_order import (
+    cond_derivatives,
+    control_checks,
+    programs,
+    stepping,
+)
 from olympus._src.interpreters import batching, evaluate, partial_eval
 from olympus._src.lax import barriers, elementwise, families
 from olympus._src.lowering import types
@@ -170,7 +175,7 @@ cond_p = Primitive(
     dce=_dce,
     file="higher_order/cond.py",
 )
-cond_p.impl = programs.compiled_impl(cond_p)
+cond_p.impl = programs.compiled_impl(cond_p, stepping.cond)
 cond_p.checkify = functools.partial(control_checks.cond, cond_p)
 cond_p.jvp = functools.partial(cond_derivatives.jvp, cond_p)
 cond_p.linearize = functools.partial(cond_derivatives.linearize, cond_p)

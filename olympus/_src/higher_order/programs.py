@@ -132,17 +132,30 @@ class _Paths(Sequence[str]):
 
 def parameter_names(fun: Any, count: int) -> list[str]:
     """Names of a function's first parameters, as far as its code tells."""
-    given = 0
-    while getattr(fun, "__code__", None) is None:
+    given = 0  # parameters that a method or a partial has filled
+    while True:
         if hasattr(fun, "__func__"):
             fun, given = fun.__func__, given + 1
+        elif hasattr(fun, "__wrapped__"):
+            fun = fun.__wrapped__
         elif hasattr(fun, "func") and hasattr(fun, "args"):
             fun, given = fun.func, given + len(fun.args)
+        elif hasattr(fun, "__code__"):
+            break
+        elif not isinstance(fun, type) and hasattr(type(fun).__call__, "__code__"):
+            fun, given = type(fun).__call__, given + 1
         else:
             return [f"args[{i}]" for i in range(count)]
     code: CodeType = fun.__code__
     names = list(code.co_varnames[given : code.co_argcount])[:count]
-    return names + [f"args[{i}]" for i in range(len(names), count)]
+    more = range(len(names), count)
+    if code.co_flags & _TAKES_MORE:
+        rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+        return names + [f"{rest}[{i - len(names)}]" for i in more]
+    return names + [f"args[{i}]" for i in more]
+
+
+_TAKES_MORE = 0x04  # the flag of code that takes *args
 
 
 # -- operands --------------------------------------------------------------------------
@@ -303,11 +316,18 @@ def lower_closed(
     return lowering.lower_program(ctx.module, block, closed.olympuspr, consts, args)
 
 
-def compiled_impl(p: Any) -> Callable[..., Any]:
+def compiled_impl(
+    p: Any, steps: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
     """Runs one application of a primitive as a compiled program.
 
     The programs among its parameters are new objects at each call, so the executable is
     found by the text they lower to.
+
+    Args:
+      p: the primitive.
+      steps: runs it step by step on (arguments, parameters), for an error about a bad
+        number to name an operation inside.
     """
 
     def impl(*args: Any, **params: Any) -> list[Any]:
@@ -319,7 +339,13 @@ def compiled_impl(p: Any) -> Callable[..., Any]:
         eqn = ir.Eqn(p, inputs, outs, params, effects)
         program = ir.Olympuspr((), inputs, outs, [eqn], effects)
         lowered = evaluate.lower(program, (), name=p.name, device=device)
-        return lowered.compile().run([a._buffer for a in arrays])
+        try:
+            return lowered.compile().run([a._buffer for a in arrays])
+        except FloatingPointError as error:
+            found = error
+        if steps is not None:
+            steps(arrays, params)
+        raise found
 
     return impl
 

@@ -16,6 +16,7 @@ from olympus._src.higher_order import (
     loop_lowering,
     programs,
     scan_derivatives,
+    stepping,
 )
 from olympus._src.higher_order.scan_parts import Parts
 from olympus._src.interpreters import batching, partial_eval
@@ -196,7 +197,7 @@ scan_p = Primitive(
     print=_print,
     file="higher_order/scan.py",
 )
-scan_p.impl = programs.compiled_impl(scan_p)
+scan_p.impl = programs.compiled_impl(scan_p, stepping.scan)
 scan_p.batch = functools.partial(batch, scan_p)
 scan_p.checkify = functools.partial(control_checks.scan, scan_p)
 scan_p.jvp = functools.partial(scan_derivatives.jvp, scan_p)

@@ -20,6 +20,7 @@ from olympus._src.higher_order import (
     programs,
     scan,
     scan_derivatives,
+    stepping,
 )
 from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import families
@@ -352,7 +353,7 @@ while_p = Primitive(
     print=_print,
     file="higher_order/while_loop.py",
 )
-while_p.impl = programs.compiled_impl(while_p)
+while_p.impl = programs.compiled_impl(while_p, stepping.while_loop)
 while_p.checkify = functools.partial(control_checks.while_loop, while_p)
 
 

@@ -358,15 +358,20 @@ class CompiledProgram:
     def _blame(self, buffers: list[Any], found: str) -> None:
         """Raises an error that names the operation that first made the number."""
         program = self.lowered.program
-        if len(program.eqns) > 1 and not any(map(_is_deleted, buffers)):
+        name = self.lowered.module_name.removeprefix("jit_")
+        single = program.eqns[0] if len(program.eqns) == 1 else None
+        itself = single is not None and single.primitive.name == name
+        if program.eqns and not itself and not any(map(_is_deleted, buffers)):
             args = list(self.lowered.consts)
             kept = [buffers[i] for i in self._kept]
             avals = self.lowered.in_avals
             args += [ArrayImpl(b, a) for b, a in zip(kept, avals, strict=True)]
             # Each operation by itself: the one that makes the number raises.
             ir.eval_olympuspr(program, (), *args)
-        name = self.lowered.module_name.removeprefix("jit_")
-        place = "" if current.position is None else f" at {current.position}"
+        position = current.position
+        if position is None and single is not None:
+            position = single.source
+        place = "" if position is None else f" at {position}"
         raise FloatingPointError(
             f"invalid value ({found}) encountered in {name}{place}; it was found "
             "because olympus_debug_nans or olympus_debug_infs is on"

@@ -1,0 +1,54 @@
+"""Control flow run step by step, to find the operation that made a bad number.
+
+Each step's program is compiled and looked at like any other, so the first that makes
+such a number raises the error that names operation and line.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import ir
+from olympus._src.higher_order.scan_parts import Parts
+from olympus._src.interpreters import evaluate
+from olympus._src.lax import joining
+
+
+def run(closed: ir.ClosedOlympuspr, args: Any) -> list[Any]:
+    """Runs a program as one compiled unit."""
+    compiled = closed.olympuspr.derived(
+        ("step", evaluate.trace_context()),
+        lambda p: evaluate.lower(p, closed.consts, name="step").compile(),
+    )
+    return compiled.run([evaluate.as_array(x)._buffer for x in args])
+
+
+def scan(args: Any, params: Any) -> None:
+    """Runs a scan, dropping what it collects."""
+    parts = Parts(args, params)
+    order = range(params["length"])
+    carry = list(parts.carry)
+    for i in reversed(order) if params["reverse"] else order:
+        slices = [joining.index_in_dim(x, i, keepdims=False) for x in parts.xs]
+        outs = run(params["olympuspr"], [*parts.consts, *carry, *slices])
+        carry = outs[: params["num_carry"]]
+
+
+def while_loop(args: Any, params: Any) -> None:
+    """Runs a while loop."""
+    n_test = params["cond_nconsts"]
+    start = n_test + params["body_nconsts"]
+    test_consts, body_consts = args[:n_test], args[n_test:start]
+    carry = list(args[start:])
+    while bool(run(params["cond_olympuspr"], [*test_consts, *carry])[0]):
+        carry = run(params["body_olympuspr"], [*body_consts, *carry])
+
+
+def cond(args: Any, params: Any) -> None:
+    """Runs the branch that is chosen."""
+    index, *operands = args
+    branches = params["branches"]
+    chosen = int(np.clip(int(index), 0, len(branches) - 1))
+    run(branches[chosen], operands)
