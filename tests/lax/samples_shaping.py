@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from olympus._src.lax import barriers, families, joining, shaping
+from olympus._src.lax import barriers, families, joining, memory, names, shaping
 from tests.lax.sampling import Sample, array, b1, bf16, c64, f32, i8, i32, u8
 
 S = Sample
@@ -126,6 +126,8 @@ SAMPLES = [
     S(shaping.copy_p, array((2, 3)), linear=(0,)),
     S(barriers.optimization_barrier_p, array((2, 3)), array((2,), i32)),
     S(barriers.stop_gradient_p, array((2, 3)), smooth=False),
+    S(names.name_p, array((2, 3)), name="a"),
+    S(memory.move_to_memory_p, array((2, 3)), memory_kind="device", linear=(0,)),
 ]
 
 x23 = array((2, 3))
