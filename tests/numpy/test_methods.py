@@ -98,6 +98,13 @@ def test_shapes_and_parts():
     assert round(jnp.array(2.5)).dtype == np.int32
 
 
+def test_traced_arrays_have_the_methods_of_concrete_ones():
+    x = np.linspace(-1, 2, 6, dtype="float32").reshape(2, 3)
+    for name in ("all", "argmax", "max", "mean", "prod", "std", "sum", "var"):
+        found = olympus.jit(lambda x, name=name: getattr(x, name)(0))(x)
+        np.testing.assert_allclose(found, getattr(x, name)(0), rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("dtype", "new"),
     [("float32", "int32"), ("int32", "int8"), ("uint8", "float32"), ("bool", "uint8")],

@@ -19,12 +19,12 @@ _SCALARS = (bool, int, float, complex)
 class DynamicOlympusprTracer(trace.Tracer):
     """A variable of the program that is being recorded."""
 
-    __slots__ = ("var",)
+    __slots__ = ("variable",)
 
     def __init__(self, trace_: DynamicOlympusprTrace, var: ir.Var) -> None:
         self._trace = trace_
         self.aval = var.aval
-        self.var = var
+        self.variable = var
 
 
 class DynamicOlympusprTrace(trace.Trace):
@@ -58,7 +58,7 @@ class DynamicOlympusprTrace(trace.Trace):
         in_avals = []
         for x in args:
             if type(x) is DynamicOlympusprTracer and x._trace is self:
-                atom = x.var
+                atom = x.variable
             else:
                 atom = self.lift(x, p.name)
             atoms.append(atom)
@@ -105,7 +105,7 @@ class DynamicOlympusprTrace(trace.Trace):
     def _lift_tracer(self, x: trace.Tracer, where: str) -> Any:
         owner = x._trace
         if owner is self:
-            return x.var  # type: ignore[attr-defined]
+            return x.variable  # type: ignore[attr-defined]
         if owner.level > self.level or not _encloses(owner, self):
             raise trace.leaked(x, where)
         return self.const(x, x.aval)
@@ -142,7 +142,7 @@ class DynamicOlympusprTrace(trace.Trace):
             f"The error occurred while tracing the function {info.func_name}{place} "
             f"for {info.traced_for}."
         )
-        reason = self._dependence(tracer.var)  # type: ignore[attr-defined]
+        reason = self._dependence(tracer.variable)  # type: ignore[attr-defined]
         return f"{text} {reason}" if reason else text
 
     def made_at(self, tracer: trace.Tracer) -> str:
@@ -150,7 +150,7 @@ class DynamicOlympusprTrace(trace.Trace):
         function = f"the function {info.func_name}"
         if info.func_location:
             function += f" at {info.func_location}"
-        var = tracer.var  # type: ignore[attr-defined]
+        var = tracer.variable  # type: ignore[attr-defined]
         for eqn in self.eqns:
             if any(v is var for v in eqn.outvars):
                 place = f" at {eqn.source}" if eqn.source is not None else ""
