@@ -15,7 +15,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, primitive, trace
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.foundation import source
-from olympus._src.interpreters import partial_eval
+from olympus._src.interpreters import partial_eval, residuals
 from olympus._src.lax import families
 
 current = trace.current
@@ -408,8 +408,10 @@ def linearize_olympuspr(
         run, whole.in_avals, _info(program)
     )
     tape = linear[0]
-    tangent = ir.ClosedOlympuspr(ir.hoist_consts(tape.program))
-    return ir.ClosedOlympuspr(forward, consts), tangent, tape.outs
+    forward, tangent = residuals.reduce(
+        forward, len(program.outvars), ir.hoist_consts(tape.program)
+    )
+    return ir.ClosedOlympuspr(forward, consts), ir.ClosedOlympuspr(tangent), tape.outs
 
 
 def transpose_olympuspr(

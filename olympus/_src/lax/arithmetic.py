@@ -108,7 +108,7 @@ div_p = elementwise(
     reference=_div_reference,
     derivatives=(
         lambda t, out, x, y: div(t, y),
-        lambda t, out, x, y: mul(t, neg(div(out, y))),
+        lambda t, out, x, y: neg(div(mul(t, out), y)),
     ),
     transpose=_div_transpose,
     checkify=_div_checkify,

@@ -1,0 +1,129 @@
+"""Keeps less between a program and its derivative.
+
+What a derivative needs is an output of one program and an input of another: of a call,
+a step of a loop, a branch. A value that is quickly made of a smaller one, or of one
+that is there anyway, such as an argument or a number, is not handed over: the second
+program makes it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src.core import dtypes, ir
+from olympus._src.lax.arithmetic import neg_p
+from olympus._src.lax.choice import convert_element_type_p
+from olympus._src.lax.families import broadcast_in_dim_p
+from olympus._src.lax.shaping import iota_p, reshape_p, squeeze_p
+
+# Operations that compilers fuse with what reads them, each of one operand at most.
+_CHEAP = frozenset(
+    (
+        broadcast_in_dim_p,
+        convert_element_type_p,
+        iota_p,
+        neg_p,
+        reshape_p,
+        squeeze_p,
+    )
+)
+
+
+def reduce(
+    forward: ir.Olympuspr, n_outs: int, tangent: ir.Olympuspr
+) -> tuple[ir.Olympuspr, ir.Olympuspr]:
+    """Makes the two programs of a derivative share less.
+
+    Args:
+      forward: returns results and then residuals.
+      n_outs: how many of its outputs are results.
+      tangent: takes the residuals first; has no constants.
+
+    Returns:
+      The two programs, with fewer or smaller residuals.
+    """
+    residuals = forward.outvars[n_outs:]
+    remade = _remade(forward, residuals)
+    again = _Again(remade)
+    renamed = {
+        inner: again.name(outer)
+        for outer, inner in zip(residuals, tangent.invars, strict=False)
+    }
+    if not remade and len(again.kept) == len(residuals):
+        return forward, tangent
+    eqns = [
+        e.replace(invars=[renamed.get(v, v) for v in e.invars])
+        if any(v in renamed for v in e.invars)
+        else e
+        for e in tangent.eqns
+    ]
+    return forward.replace(outvars=forward.outvars[:n_outs] + again.kept), (
+        tangent.replace(
+            invars=again.inputs + tangent.invars[len(residuals) :],
+            outvars=[renamed.get(v, v) for v in tangent.outvars],
+            eqns=again.eqns + eqns,
+        )
+    )
+
+
+def _remade(forward: ir.Olympuspr, residuals: Sequence[Any]) -> dict[Any, ir.Eqn]:
+    """The values that are made again, and the equations that make them."""
+    cheap = {e.outvars[0]: e for e in forward.eqns if e.primitive in _CHEAP}
+    there = set(forward.constvars + forward.invars)
+    there.update(v for v in residuals if type(v) is ir.Var)
+    remade: dict[Any, ir.Eqn] = {}
+    for residual in residuals:
+        size = _bytes(residual)
+        steps: list[Any] = []
+        v = residual
+        while v in cheap:
+            steps.append(v)
+            sources = [x for x in cheap[v].invars if type(x) is not ir.Literal]
+            v = sources[0] if sources else None
+            if v is None or v in there or _bytes(v) < size:
+                remade.update((s, cheap[s]) for s in steps)
+                steps = []
+    return remade
+
+
+def _bytes(v: Any) -> int:
+    dtype = v.aval.dtype
+    if isinstance(dtype, dtypes.ExtendedDType):
+        return int(v.aval.storage.size * v.aval.storage.dtype.itemsize)
+    return int(v.aval.size * dtype.itemsize)
+
+
+class _Again:
+    """The start of the second program, where values are made again.
+
+    Attributes:
+      kept: values of the first program that are handed over.
+      inputs: their names in the second.
+      eqns: its first equations.
+    """
+
+    __slots__ = ("_names", "_remade", "eqns", "inputs", "kept")
+
+    def __init__(self, remade: dict[Any, ir.Eqn]) -> None:
+        self._remade = remade
+        self._names: dict[Any, Any] = {}
+        self.kept: list[Any] = []
+        self.inputs: list[Any] = []
+        self.eqns: list[ir.Eqn] = []
+
+    def name(self, v: Any) -> Any:
+        """What stands in the second program for a value of the first."""
+        if type(v) is ir.Literal:
+            return v
+        if v in self._names:
+            return self._names[v]
+        eqn = self._remade.get(v)
+        invars = [] if eqn is None else [self.name(x) for x in eqn.invars]
+        new = self._names[v] = ir.Var(v.aval)
+        if eqn is None:
+            self.kept.append(v)
+            self.inputs.append(new)
+        else:
+            self.eqns.append(eqn.replace(invars=invars, outvars=[new]))
+        return new
