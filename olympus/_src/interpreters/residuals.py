@@ -46,7 +46,7 @@ def reduce(
     residuals = forward.outvars[n_outs:]
     remade = _remade(forward, residuals)
     again = _Again(remade)
-    renamed = {
+    renamed: dict[Any, Any] = {
         inner: again.name(outer)
         for outer, inner in zip(residuals, tangent.invars, strict=False)
     }
