@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import importlib as _importlib
 
+from olympus._src.api.custom_jvp import custom_jvp as custom_jvp
+from olympus._src.api.custom_vjp import custom_vjp as custom_vjp
 from olympus._src.api.forward import jvp as jvp
 from olympus._src.api.forward import linearize as linearize
 from olympus._src.api.grad import grad as grad
@@ -152,6 +154,7 @@ _PAGES = frozenset(
         "ad_checkpoint",
         "checkpoint_policies",
         "core",
+        "custom_derivatives",
         "debug",
         "dlpack",
         "dtypes",

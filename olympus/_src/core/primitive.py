@@ -16,8 +16,14 @@ it says which field to write. Signatures:
   print(eqn) -> params to show                                 None: all of them
   check(*avals, **params) -> None                              None: compare `abstract`
   checkify(checks, *args, **params) -> results                 None: look for NaN
+  stage(trace, args, params) -> results                        None: one equation
   impl(*args, **params) -> results                             None: compile and run
   reference(*arrays, **params) -> arrays                       its meaning, in NumPy
+
+`stage` is for primitives whose parameters hold Python functions. Interpreters that
+compute call such functions as they are, so that Python's own control flow works on
+concrete values in them; a trace that records a program asks `stage`, which traces the
+functions to programs and records the equation by `trace.record(p, args, params)`.
 
 Rules of a primitive with several results take and return sequences; only `bind` of a
 primitive with one result unwraps.
@@ -48,6 +54,7 @@ RULES = (
     "print",
     "check",
     "checkify",
+    "stage",
     "impl",
     "reference",
 )
@@ -89,6 +96,7 @@ class Primitive:
     print: Rule
     check: Rule
     checkify: Rule
+    stage: Rule
     impl: Rule
     reference: Rule
 

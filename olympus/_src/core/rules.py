@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 
 class Zero:
     """A tangent or cotangent that is zero, known without computing it."""
@@ -15,6 +17,61 @@ class Zero:
 
     def __repr__(self) -> str:
         return f"Zero({self.aval.short()})"
+
+
+class SymbolicZero:
+    """A tangent or cotangent that is known to be zero, as rules of users see it.
+
+    Custom rules that ask for symbolic zeros get this object in place of an array of
+    zeros, and may return it.
+
+    Args:
+      aval: the type of the tangent.
+
+    Example:
+      >>> import numpy
+      >>> from olympus.core import ShapedArray
+      >>> from olympus.custom_derivatives import SymbolicZero
+      >>> zero = SymbolicZero(ShapedArray((3,), numpy.dtype('float32')))
+      >>> zero, zero.shape
+      (SymbolicZero(f32[3]), (3,))
+    """
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: Any) -> None:
+        self.aval = aval
+
+    @property
+    def shape(self) -> Any:
+        """Sizes of the axes."""
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        """Element type of the tangent."""
+        return self.aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self.aval.ndim
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.aval.size
+
+    @property
+    def weak_type(self) -> bool:
+        """Whether the dtype gives way in promotion."""
+        return self.aval.weak_type
+
+    def __olympus_array__(self) -> Any:
+        return np.zeros(self.aval.shape, self.aval.dtype)
+
+    def __repr__(self) -> str:
+        return f"SymbolicZero({self.aval.short()})"
 
 
 class Linear:

@@ -296,16 +296,34 @@ def see(kind: type[Exception]) -> str:
 
 
 def leaked(tracer: Tracer, where: str) -> errors.UnexpectedTracerError:
-    """The error for a tracer that is used after its trace ended."""
-    made = tracer._trace.made_at(tracer)  # noqa: SLF001 - the tracer's own room
+    """The error for a tracer in a trace that it does not belong to."""
+    owner = tracer._trace  # noqa: SLF001 - the tracer's own room
+    made = owner.made_at(tracer)
     return errors.UnexpectedTracerError(
-        f"Encountered an unexpected tracer of type {tracer.aval.short()} in {where}. A "
-        "traced value escaped the function it belongs to, through a global, an "
-        "attribute, a closure or a generator, and was used after the trace ended."
+        f"Encountered an unexpected tracer of type {tracer.aval.short()} in {where}. "
+        + (_ESCAPED if owner.ended else _CLOSED_OVER)
         + (f"\n{made}" if made else "")
-        + "\nReturn the value from the function instead, or find the place with "
-        f"olympus.checking_leaks().\n{see(errors.UnexpectedTracerError)}"
+        + (_CURE_ESCAPED if owner.ended else _CURE_CLOSED_OVER)
+        + f"\n{see(errors.UnexpectedTracerError)}"
     )
+
+
+_ESCAPED = (
+    "A traced value escaped the function it belongs to, through a global, an "
+    "attribute, a closure or a generator, and was used after the trace ended."
+)
+_CURE_ESCAPED = (
+    "\nReturn the value from the function instead, or find the place with "
+    "olympus.checking_leaks()."
+)
+_CLOSED_OVER = (
+    "The value is differentiated or mapped by a transformation that is under way, but "
+    "the function that uses it runs outside of that: a function with a rule of its "
+    "own (custom_jvp, custom_vjp, custom_vmap) closes over it, or one of its rules."
+)
+_CURE_CLOSED_OVER = (
+    "\nPass the value to that function as an argument, and let its rule treat it."
+)
 
 
 def concrete_types() -> set[type]:

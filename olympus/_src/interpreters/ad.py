@@ -131,13 +131,24 @@ def _run(t: JVPTrace, fun: Any, inputs: Any) -> tuple[list[Any], list[Any]]:
 
 
 class TangentTape(partial_eval.DynamicOlympusprTrace):
-    """Records operations on tangents; passes all others to the interpreter below."""
+    """Records operations on tangents; passes all others to the interpreter below.
 
-    __slots__ = ()
+    Attributes:
+      splits: operations that hold programs may compute values beside tangents, as in
+        the rules that users write; their values are then computed below.
+    """
+
+    __slots__ = ("splits",)
+
+    def __init__(self, parent: trace.Trace, info: ir.DebugInfo) -> None:
+        super().__init__(parent, info)
+        self.splits = False
 
     def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
         for x in args:
             if type(x) is partial_eval.DynamicOlympusprTracer and x._trace is self:
+                if self.splits and p.linearize is not None and p.stage is None:
+                    return self._split(p, args, params)
                 return super().process(p, args, params)
         current.trace = self.parent
         try:
@@ -150,6 +161,31 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
             return self.const(x, x.aval)
         return super().lift(x, where)
 
+    def _split(self, p: Any, args: tuple[Any, ...], params: Any) -> list[Any]:
+        """Applies what is linear in its tangents, but may return other values too.
+
+        A linear function is its own derivative, so the operation is linearised where
+        its tangents are zero. Results that do not move with them are values.
+        """
+        primals, tangents = [], []
+        self.splits = False
+        current.trace = self.parent
+        try:
+            for x in args:
+                on_tape = (
+                    type(x) is partial_eval.DynamicOlympusprTracer and x._trace is self
+                )
+                zero = zero_tangent(x)
+                primals.append(families.instantiate(zero) if on_tape else x)
+                tangents.append(x if on_tape else zero)
+            outs, apply = p.linearize(primals, tangents, **params)
+            current.trace = self
+            moved = apply()
+        finally:
+            current.trace = self
+            self.splits = True
+        return [x if type(t) is Zero else t for x, t in zip(outs, moved, strict=True)]
+
     def zeros(self, aval: Any) -> Any:
         """Zeros that the tape makes, so that they are no constant it carries."""
         zero = families.scalar_of(aval, 0)
@@ -157,6 +193,28 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
             return zero
         params = {"shape": aval.shape, "broadcast_dimensions": (), "sharding": None}
         return super().process(families.broadcast_in_dim_p, (zero,), params)
+
+
+class splitting:
+    """Lets a tape split mixed operations (see `TangentTape`) for a `with` block.
+
+    Args:
+      trace_: the interpreter that runs the block; nothing happens if it is no tape.
+    """
+
+    __slots__ = ("outer", "tape")
+
+    def __init__(self, trace_: trace.Trace) -> None:
+        self.tape = trace_ if type(trace_) is TangentTape else None
+        self.outer = False
+
+    def __enter__(self) -> None:
+        if self.tape is not None:
+            self.outer, self.tape.splits = self.tape.splits, True
+
+    def __exit__(self, *error: object) -> None:
+        if self.tape is not None:
+            self.tape.splits = self.outer
 
 
 class LinearizeTrace(JVPTrace):

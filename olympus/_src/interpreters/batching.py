@@ -94,13 +94,20 @@ class BatchTrace(trace.Trace):
         return [self.wrap(x, d) for x, d in zip(out, out_dims, strict=True)]
 
     def _refers(self, p: Any, params: Any) -> bool:
+        if p.stage is not None:  # it holds functions, which may close over anything
+            return True
         name = self.axis.name
         return name is not None and ir.refers_to(p, params, name)
 
     def split(self, x: Any) -> tuple[Any, int | None]:
         """A value and its mapped axis, or None where it has none."""
-        if type(x) is BatchTracer and x._trace is self:
-            return x.val, x.batch_dim
+        if type(x) is BatchTracer:
+            # Rules may run a user's function in a trace of their own over the same axis
+            # (there is one AxisData for each call of vmap): what the function closes
+            # over is of the trace that it was made in.
+            owner = x._trace
+            if owner is self or owner.axis is self.axis:  # type: ignore[attr-defined]
+                return x.val, x.batch_dim
         return x, None
 
     def wrap(self, x: Any, dim: int | None) -> Any:

@@ -54,6 +54,12 @@ class DynamicOlympusprTrace(trace.Trace):
     # -- recording ---------------------------------------------------------------
 
     def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
+        if p.stage is not None:
+            return p.stage(self, args, params)
+        return self.record(p, args, params)
+
+    def record(self, p: Any, args: Sequence[Any], params: Any) -> Any:
+        """Writes the application down as one equation; returns its results."""
         atoms = []
         in_avals = []
         for x in args:

@@ -1,0 +1,269 @@
+"""What the custom rules share: which arguments are meant, how trees are compared."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src import tree
+from olympus._src.core import avals as avals_
+from olympus._src.core import dtypes, trace
+from olympus._src.core.rules import SymbolicZero, Zero
+from olympus._src.foundation import errors, source
+from olympus._src.higher_order import programs
+from olympus._src.interpreters import evaluate
+from olympus._src.lax import families
+
+_POSITIONAL = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+)
+
+
+class Arguments:
+    """How a decorated function takes its arguments.
+
+    The function's signature is read when a call first needs it.
+
+    Args:
+      what: the decorator, for messages.
+      fun: the user's function.
+      nondiff_argnums, nondiff_argnames: as given to the decorator.
+
+    Raises:
+      TypeError: these are no ints, or no names.
+    """
+
+    __slots__ = ("_names", "_nums", "_signature", "fun", "what")
+
+    def __init__(
+        self, what: str, fun: Any, nondiff_argnums: Any, nondiff_argnames: Any
+    ) -> None:
+        self.what = what
+        self.fun = fun
+        self._nums = _as_tuple(what, "nondiff_argnums", nondiff_argnums, int)
+        self._names = _as_tuple(what, "nondiff_argnames", nondiff_argnames, str)
+        self._signature: Any = None
+
+    @property
+    def name(self) -> str:
+        """The user's function."""
+        return source.function_name(self.fun)
+
+    def positional(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any, ...]:
+        """The arguments by position, with defaults filled in."""
+        code = getattr(self.fun, "__code__", None)
+        if not kwargs and code is not None and len(args) == code.co_argcount:
+            return args
+        signature = self._read_signature()
+        if signature is None:
+            if kwargs:
+                raise TypeError(
+                    f"{self.what}: arguments of {self.name}, which has no signature, "
+                    f"must be given by position, got {sorted(kwargs)} by keyword"
+                )
+            return args
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.what}: {self.name}: {error}") from None
+        if bound.kwargs:
+            raise TypeError(
+                f"{self.what}: arguments of {self.name} must have a position, got "
+                f"{', '.join(bound.kwargs)} by keyword only; close over them, or make "
+                "them positional parameters"
+            )
+        bound.apply_defaults()
+        return bound.args
+
+    def split(
+        self, args: tuple[Any, ...]
+    ) -> tuple[dict[int, Any], list[Any], list[int]]:
+        """The arguments that are not differentiated by position, and the others."""
+        nums = self._positions(len(args))
+        static = {i: args[i] for i in sorted(nums)}
+        rest = [i for i in range(len(args)) if i not in nums]
+        return static, [args[i] for i in rest], rest
+
+    def flatten(
+        self, args: Sequence[Any], positions: Sequence[int]
+    ) -> tuple[list[Any], Any]:
+        """Leaves and structure of the arguments, which must be arrays."""
+        leaves, structure = tree.tree_flatten(tuple(args))
+        if not all(map(avals_.is_array_like, leaves)):
+            names = programs.parameter_names(self.fun, max(positions) + 1)
+            for position, arg in zip(positions, args, strict=True):
+                self._check_arrays(names[position], arg)
+        return leaves, structure
+
+    def _check_arrays(self, name: str, arg: Any) -> None:
+        for path, leaf in tree.tree_flatten_with_path(arg)[0]:
+            if not avals_.is_array_like(leaf):
+                raise TypeError(
+                    f"{self.what}: arguments of {self.name} must be arrays or numbers, "
+                    f"got {programs.shown(leaf)} at {name}{tree.keystr(path)}; name "
+                    "the argument in nondiff_argnums, or close over it"
+                )
+
+    def _read_signature(self) -> Any:
+        if self._signature is None:
+            try:
+                self._signature = inspect.signature(self.fun)
+            except (ValueError, TypeError):
+                self._signature = False
+        return self._signature or None
+
+    def _positions(self, count: int) -> set[int]:
+        found = set()
+        for i in self._nums:
+            if not -count <= i < count:
+                raise ValueError(
+                    f"{self.what}: nondiff_argnums must be positions of arguments, got "
+                    f"{i} for {count} arguments of {self.name}"
+                )
+            found.add(i % count)
+        if self._names:
+            names = self._parameter_names()
+            for name in self._names:
+                if name not in names:
+                    raise ValueError(
+                        f"{self.what}: nondiff_argnames must be parameters of "
+                        f"{self.name}, got {name!r}; it has {', '.join(names)}"
+                    )
+                if names.index(name) < count:
+                    found.add(names.index(name))
+        return found
+
+    def _parameter_names(self) -> list[str]:
+        signature = self._read_signature()
+        if signature is None:
+            return []
+        return [p.name for p in signature.parameters.values() if p.kind in _POSITIONAL]
+
+
+def _as_tuple(what: str, name: str, given: Any, kind: type) -> tuple[Any, ...]:
+    items: Any = (given,)
+    if not isinstance(given, (str, int)) and not hasattr(given, "__index__"):
+        try:
+            items = tuple(given)
+        except TypeError:
+            items = (None,)
+    good = all(
+        isinstance(i, str) if kind is str else hasattr(i, "__index__") for i in items
+    )
+    if not good:
+        wanted = "a str or strs" if kind is str else "an int or ints"
+        raise TypeError(f"{what}: {name} must be {wanted}, got {given!r}")
+    return items if kind is str else tuple([i.__index__() for i in items])
+
+
+def whole(static: dict[int, Any], rest: Sequence[Any]) -> list[Any]:
+    """All arguments by position, from those that `Arguments.split` gave."""
+    args = list(rest)
+    for i, x in static.items():
+        args.insert(i, x)
+    return args
+
+
+def check_no_tracers(arguments: Arguments, static: dict[int, Any]) -> None:
+    """Raises UnexpectedTracerError for a traced value among static arguments."""
+    for i, arg in static.items():
+        if any(isinstance(x, trace.Tracer) for x in tree.tree_leaves(arg)):
+            name = programs.parameter_names(arguments.fun, i + 1)[i]
+            raise errors.UnexpectedTracerError(
+                f"{arguments.what}: the argument {name} of {arguments.name} is named "
+                "in nondiff_argnums and must not be a traced value, since the backward "
+                "rule runs when that is gone; make it an argument like the others, "
+                "with None for its cotangent"
+            )
+
+
+def flatten_results(what: str, fun: Any, result: Any) -> tuple[list[Any], Any]:
+    """Leaves and structure of what a user's function returned."""
+    leaves, structure = tree.tree_flatten(result)
+    if not all(map(avals_.is_array_like, leaves)):
+        for path, leaf in tree.tree_flatten_with_path(result)[0]:
+            if not avals_.is_array_like(leaf):
+                raise TypeError(
+                    f"{what}: {programs.described(fun)} must return arrays, got "
+                    f"{programs.shown(leaf)} at result{tree.keystr(path)}; return "
+                    "numbers and arrays only"
+                )
+    return leaves, structure
+
+
+class Results:
+    """The structure of a function's results, told by whatever runs first: the function
+    itself or one of its rules.
+    """
+
+    __slots__ = ("structure",)
+
+    def __init__(self) -> None:
+        self.structure: Any = None
+
+    def agree(self, what: str, name: str, rule: Any, structure: Any) -> None:
+        """Notes a structure; raises TypeError where it is not the one noted before."""
+        if self.structure is None:
+            self.structure = structure
+        elif self.structure != structure:
+            where = programs.structure_mismatch(
+                structure, self.structure, "the rule's result", f"{name}'s result"
+            )
+            raise TypeError(
+                f"{what}: the rule {programs.described(rule)} must return the results "
+                f"of {name} first, in their structure, got {where}"
+            )
+
+
+def as_seen(t: Any, aval: Any, *, symbolic: bool) -> Any:
+    """A tangent or cotangent as a user's rule sees it: an array, where it is no zero.
+
+    Args:
+      t: a value or a Zero.
+      aval: the type of what it belongs to, which says whether it is weak.
+      symbolic: whether the rule asked for symbolic zeros.
+    """
+    if type(t) is Zero:
+        return SymbolicZero(t.aval) if symbolic else concrete_zero(t.aval)
+    if isinstance(t, np.generic) and aval.dtype != dtypes.float0:
+        return evaluate.as_array(t.item() if aval.weak_type else t)
+    return evaluate.as_array(t) if isinstance(t, (int, float, complex)) else t
+
+
+def concrete_zero(aval: Any) -> Any:
+    """Zeros of a tangent's type; those of integers are NumPy arrays of dtype float0."""
+    if aval.dtype == dtypes.float0:
+        return np.zeros(aval.shape, dtypes.float0)
+    if aval.shape:
+        return families.instantiate(Zero(aval))
+    zero = np.zeros((), aval.dtype)[()]
+    return evaluate.as_array(zero.item() if aval.weak_type else zero)
+
+
+def known_zero(t: Any) -> bool:
+    """Whether what a user's rule returned is zero by its type."""
+    return type(t) in (SymbolicZero, Zero) or (avals_.aval_of(t).dtype == dtypes.float0)
+
+
+def check_rule(what: str, argument: str, rule: Any) -> None:
+    """Raises TypeError for a rule that is no function."""
+    if not callable(rule):
+        raise TypeError(
+            f"{what}: {argument} must be a function, got {programs.shown(rule)}"
+        )
+
+
+def copy_names(wrapper: Any, fun: Callable[..., Any]) -> None:
+    """Gives a wrapper the name, text and attributes of what it wraps."""
+    for attribute in ("__module__", "__qualname__", "__doc__", "__annotations__"):
+        value = getattr(fun, attribute, None)
+        if value is not None:
+            setattr(wrapper, attribute, value)
+    wrapper.__name__ = source.function_name(fun)
+    wrapper.__wrapped__ = fun

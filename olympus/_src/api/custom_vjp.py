@@ -1,0 +1,371 @@
+"""`custom_vjp`: a function with a reverse-mode derivative that its user writes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from olympus._src import tree
+from olympus._src.api import custom_calls
+from olympus._src.core import avals as avals_
+from olympus._src.core import dtypes
+from olympus._src.core.rules import SymbolicZero, Zero
+from olympus._src.foundation import tracebacks
+from olympus._src.higher_order import functions, programs
+from olympus._src.higher_order.custom_vjp import custom_vjp_call_p
+from olympus._src.lax import elementwise
+
+tree_map = tree.tree_map
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class custom_vjp(Generic[P, R]):
+    """Gives a function a reverse-mode derivative of the user's own.
+
+    Write it as two functions and register them by `defvjp`: `fwd` returns the result
+    and residuals, whatever the other needs; `bwd` gives the cotangents of the arguments
+    for those of the result. Forward mode (`jvp`) cannot pass such a function.
+
+    Args:
+      fun: a function of arrays and pytrees of them.
+      nondiff_argnums: positions of arguments that have no cotangents and may be of any
+        type, but no traced values; `bwd` gets them first.
+      nondiff_argnames: the same by name.
+
+    Returns:
+      A function like `fun`, with the method `defvjp`.
+
+    Raises:
+      TypeError: `fun` is no function, or arguments are chosen by something else than
+        positions and names.
+
+    Example:
+      >>> import olympus, olympus.numpy as onp
+      >>> @olympus.custom_vjp
+      ... def clip_gradient(low, high, x):
+      ...     return x
+      >>> def fwd(low, high, x):
+      ...     return x, (low, high)
+      >>> def bwd(residuals, ct):
+      ...     return None, None, onp.clip(ct, *residuals)
+      >>> clip_gradient.defvjp(fwd, bwd)
+      >>> print(olympus.grad(lambda x: 5 * clip_gradient(-1.0, 1.0, x))(2.0))
+      1.0
+    """
+
+    __name__: str
+    parts_for_keys = ("fun", "fwd", "bwd", "_nondiff", "symbolic_zeros")
+
+    def __init__(
+        self,
+        fun: Callable[P, R],
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> None:
+        custom_calls.check_rule("custom_vjp", "fun", fun)
+        custom_calls.copy_names(self, fun)
+        self.fun = fun
+        self.nondiff_argnums = nondiff_argnums
+        self.nondiff_argnames = nondiff_argnames
+        self.fwd: Callable[..., Any] | None = None
+        self.bwd: Callable[..., Any] | None = None
+        self.symbolic_zeros = False
+        self.optimize_remat = False
+        self._nondiff = (nondiff_argnums, nondiff_argnames)
+        self._arguments = custom_calls.Arguments(
+            "custom_vjp", fun, nondiff_argnums, nondiff_argnames
+        )
+
+    def __repr__(self) -> str:
+        return f"<custom_vjp of {programs.described(self.fun)}>"
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def defvjp(
+        self,
+        fwd: Callable[..., tuple[R, Any]],
+        bwd: Callable[..., Any],
+        symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
+    ) -> None:
+        """Registers the derivative.
+
+        Args:
+          fwd: called with the function's arguments, returns a pair of its result and
+            residuals.
+          bwd: called as `bwd(*nondiff, residuals, cotangent)`, returns a tuple with the
+            cotangent of each argument that is differentiated, in its structure. None
+            stands for zeros.
+          symbolic_zeros: leaves of `fwd`'s arguments are `CustomVJPPrimal` objects,
+            which tell whether they are differentiated; cotangents known to be zero are
+            `SymbolicZero` objects in place of arrays of zeros.
+          optimize_remat: where no derivative needs the residuals, `fwd` is replaced by
+            the function itself. XLA does this for what it can see to be unused.
+
+        Raises:
+          TypeError: `fwd` or `bwd` is no function.
+        """
+        custom_calls.check_rule("custom_vjp.defvjp", "fwd", fwd)
+        custom_calls.check_rule("custom_vjp.defvjp", "bwd", bwd)
+        self.fwd = fwd
+        self.bwd = bwd
+        self.symbolic_zeros = bool(symbolic_zeros)
+        self.optimize_remat = bool(optimize_remat)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return self._call(args, kwargs)
+        except Exception as error:
+            tracebacks.hide(error)
+            raise
+
+    def _call(self, args: Any, kwargs: Any) -> Any:
+        arguments = self._arguments
+        fun: Callable[..., Any] = self.fun
+        if self.fwd is None or self.bwd is None:
+            raise AttributeError(
+                f"custom_vjp: no derivative is defined for {self.__name__}; register "
+                f"one by {self.__name__}.defvjp"
+            )
+        args = arguments.positional(args, kwargs)
+        static, rest, positions = arguments.split(args)
+        if static:
+            custom_calls.check_no_tracers(arguments, static)
+        leaves, structure = arguments.flatten(rest, positions)
+        results = custom_calls.Results()
+
+        def call(*flat: Any) -> list[Any]:
+            out = fun(*custom_calls.whole(static, structure.unflatten(flat)))
+            outs, found = custom_calls.flatten_results("custom_vjp", self.fun, out)
+            results.structure = found
+            return outs
+
+        forward = _Forward(self, static, structure, results)
+        outs = custom_vjp_call_p.bind(
+            *leaves,
+            call_olympuspr=functions.Function(call, self.fun),
+            fwd=functions.Function(forward, self.fwd),
+            bwd=functions.Function(self.bwd, self.bwd),
+            num_consts=0,
+            name=self.__name__,
+            symbolic_zeros=self.symbolic_zeros,
+        )
+        return results.structure.unflatten(outs)
+
+
+class CustomVJPPrimal:
+    """A leaf of the arguments of `fwd`, where zeros are symbolic.
+
+    Attributes:
+      value: the argument.
+      perturbed: whether the result is differentiated with respect to it.
+    """
+
+    __slots__ = ("perturbed", "value")
+
+    def __init__(self, value: Any, perturbed: bool) -> None:
+        self.value = value
+        self.perturbed = perturbed
+
+    def __repr__(self) -> str:
+        return f"CustomVJPPrimal(value={self.value!r}, perturbed={self.perturbed})"
+
+
+def custom_vjp_primal_tree_values(tree: Any) -> Any:
+    """The values in a tree of `CustomVJPPrimal`s.
+
+    Args:
+      tree: arguments of a rule `fwd` that asked for symbolic zeros.
+
+    Returns:
+      The same tree with each leaf's `value`.
+
+    Example:
+      >>> from olympus import custom_derivatives
+      >>> leaf = custom_derivatives.CustomVJPPrimal(3.0, perturbed=True)
+      >>> custom_derivatives.custom_vjp_primal_tree_values({'x': leaf})
+      {'x': 3.0}
+    """
+    return tree_map(lambda leaf: leaf.value, tree)
+
+
+class _Forward:
+    """The rule `fwd` on flat values, for the primitive."""
+
+    __slots__ = ("bwd", "fwd", "name", "results", "static", "structure", "symbolic")
+
+    def __init__(self, owner: Any, static: Any, structure: Any, results: Any) -> None:
+        self.fwd = owner.fwd
+        self.bwd = owner.bwd
+        self.name = owner.__name__
+        self.symbolic = owner.symbolic_zeros
+        self.static = static
+        self.structure = structure
+        self.results = results
+
+    def __call__(self, consts: Any, primals: Any, perturbed: Any) -> Any:
+        values = list(primals)
+        if self.symbolic:
+            values = [
+                CustomVJPPrimal(x, p) for x, p in zip(values, perturbed, strict=True)
+            ]
+        args = self.structure.unflatten(values)
+        pair = self.fwd(*custom_calls.whole(self.static, args))
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+            raise TypeError(
+                f"custom_vjp: the rule {programs.described(self.fwd)} of {self.name} "
+                "must return a pair of results and residuals, got "
+                f"{programs.shown(pair)}"
+            )
+        outs, structure = custom_calls.flatten_results("custom_vjp", self.fwd, pair[0])
+        self.results.agree("custom_vjp", self.name, self.fwd, structure)
+        leaves, residual_structure = tree.tree_flatten(pair[1])
+        arrays = [avals_.is_array_like(x) for x in leaves]
+        pullback = _Pullback(self, outs, structure, primals)
+        pullback.residual_structure = residual_structure
+        pullback.others = [
+            _ARRAY if a else x for x, a in zip(leaves, arrays, strict=True)
+        ]
+        residuals = [x for x, a in zip(leaves, arrays, strict=True) if a]
+        return outs, residuals, functions.Function(pullback, self.bwd)
+
+
+_ARRAY: Any = object()  # stands for a residual that is an operand
+
+
+class _Pullback:
+    """The rule `bwd` on flat values, for the primitive."""
+
+    __slots__ = (
+        "bwd",
+        "in_avals",
+        "name",
+        "others",
+        "out_avals",
+        "out_structure",
+        "residual_structure",
+        "static",
+        "structure",
+        "symbolic",
+    )
+    residual_structure: Any
+    others: list[Any]
+
+    def __init__(
+        self, forward: _Forward, outs: Any, out_structure: Any, primals: Any
+    ) -> None:
+        self.bwd = forward.bwd
+        self.name = forward.name
+        self.symbolic = forward.symbolic
+        self.static = forward.static
+        self.structure = forward.structure
+        self.out_structure = out_structure
+        self.out_avals = [avals_.aval_of(x).to_tangent() for x in outs]
+        self.in_avals = [avals_.aval_of(x).to_tangent() for x in primals]
+
+    def __call__(self, residuals: Any, cts: Any) -> list[Any]:
+        given = iter(residuals)
+        leaves = [next(given) if x is _ARRAY else x for x in self.others]
+        shown = [
+            custom_calls.as_seen(ct, aval, symbolic=self.symbolic)
+            for ct, aval in zip(cts, self.out_avals, strict=True)
+        ]
+        found = self.bwd(
+            *self.static.values(),
+            self.residual_structure.unflatten(leaves),
+            self.out_structure.unflatten(shown),
+        )
+        flat = self._flatten(found)
+        return [self._checked(i, ct) for i, ct in enumerate(flat)]
+
+    def _flatten(self, found: Any) -> list[Any]:
+        """A cotangent, or None for zeros, for each leaf of the arguments."""
+        described = (
+            f"custom_vjp: the rule {programs.described(self.bwd)} of {self.name}"
+        )
+        count = len(tree.treedef_children(self.structure))
+        if not isinstance(found, (tuple, list)) or len(found) != count:
+            got = (
+                f"{len(found)} of them"
+                if isinstance(found, (tuple, list))
+                else (programs.shown(found))
+            )
+            raise TypeError(
+                f"{described} must return a tuple with a cotangent for each of its "
+                f"{count} arguments, got {got}"
+            )
+        full = self.structure.unflatten(range(self.structure.num_leaves))
+        try:
+            marked = tree_map(_spread_none, tuple(found), full, is_leaf=_is_none)
+            leaves, given = tree.tree_flatten(marked)
+        except ValueError:
+            leaves, given = tree.tree_flatten(tuple(found))
+        if given != self.structure:
+            where = programs.structure_mismatch(
+                given, self.structure, "cotangents", "args"
+            )
+            raise TypeError(
+                f"{described} must return cotangents in the structure of the "
+                f"arguments, got {where}"
+            )
+        return leaves
+
+    def _checked(self, i: int, ct: Any) -> Any:
+        wanted = self.in_avals[i]
+        if ct is _NONE or wanted.dtype == dtypes.float0:
+            return Zero(wanted)
+        if not avals_.is_array_like(ct):
+            raise TypeError(self._wrong(i, wanted, programs.shown(ct)))
+        aval = avals_.aval_of(ct)
+        if aval.shape != wanted.shape:
+            raise ValueError(self._wrong(i, wanted, aval.short()))
+        if custom_calls.known_zero(ct):
+            return Zero(wanted)
+        if aval.dtype == wanted.dtype:
+            return ct
+        if dtypes.kind(aval.dtype) == "c":
+            raise TypeError(self._wrong(i, wanted, aval.short()))
+        return elementwise.convert(ct, wanted.dtype)
+
+    def _wrong(self, i: int, wanted: Any, got: str) -> str:
+        paths = tree.tree_flatten_with_path(
+            self.structure.unflatten(range(self.structure.num_leaves))
+        )[0]
+        return (
+            f"custom_vjp: the rule {programs.described(self.bwd)} of {self.name} must "
+            "return a cotangent of the type of each argument; at cotangents"
+            f"{tree.keystr(paths[i][0])} expected {wanted.short()}, got {got}"
+        )
+
+
+_NONE: Any = object()  # stands for the zero that None says, and is a leaf
+
+
+def _is_none(x: Any) -> bool:
+    return x is None
+
+
+def _spread_none(ct: Any, part: Any) -> Any:
+    return tree_map(lambda _: _NONE, part) if ct is None else ct
+
+
+def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
+    """The zero tangent of a value.
+
+    Args:
+      val: an array or number.
+      symbolic_zeros: give a `SymbolicZero`.
+
+    Returns:
+      Zeros of the value's shape and tangent dtype; float0 for integers.
+
+    Example:
+      >>> from olympus import custom_derivatives
+      >>> print(custom_derivatives.zero_from_primal(3.0))
+      0.0
+    """
+    aval = avals_.aval_of(val).to_tangent()
+    return SymbolicZero(aval) if symbolic_zeros else custom_calls.concrete_zero(aval)

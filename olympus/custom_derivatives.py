@@ -1,0 +1,27 @@
+"""Functions with derivatives of the user's own."""
+
+from olympus._src.api.custom_jvp import custom_jvp as custom_jvp
+from olympus._src.api.custom_vjp import CustomVJPPrimal as CustomVJPPrimal
+from olympus._src.api.custom_vjp import custom_vjp as custom_vjp
+from olympus._src.api.custom_vjp import (
+    custom_vjp_primal_tree_values as custom_vjp_primal_tree_values,
+)
+from olympus._src.api.custom_vjp import zero_from_primal as zero_from_primal
+from olympus._src.core.rules import SymbolicZero as SymbolicZero
+from olympus._src.higher_order.custom_jvp import (
+    custom_jvp_call_p as custom_jvp_call_p,
+)
+from olympus._src.higher_order.custom_vjp import (
+    custom_vjp_call_p as custom_vjp_call_p,
+)
+
+__all__ = [
+    "CustomVJPPrimal",
+    "SymbolicZero",
+    "custom_jvp",
+    "custom_jvp_call_p",
+    "custom_vjp",
+    "custom_vjp_call_p",
+    "custom_vjp_primal_tree_values",
+    "zero_from_primal",
+]
