@@ -42,6 +42,8 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
     kind = type(x)
     if kind is float or kind is int or kind is bool or kind is complex:
         return _scalar(x)
+    if device is None and isinstance(x, np.floating):
+        return _scalar(x)  # derivative rules multiply with such
     if hasattr(x, "__olympus_array__"):
         return as_array(x.__olympus_array__(), device)
     aval = avals_.aval_of(x)
@@ -57,7 +59,7 @@ def with_aval(x: ArrayImpl, aval: Any) -> ArrayImpl:
 
 
 def _scalar(x: Any) -> ArrayImpl:
-    """A Python scalar on the default device; recent ones are kept."""
+    """A Python or NumPy scalar on the default device; recent ones are kept."""
     key = (type(x), x if x else repr(x), config.trace_context())
     found = _scalars.get(key)
     if found is None or found.is_deleted():

@@ -184,14 +184,19 @@ def _transpose_first(
     ct_batch = list(range(n))
     start = n if swap else n + len(x_free)
     ct_y = list(range(start, start + len(y_free)))
-    dims = ((tuple(ct_y), tuple(y_free)), (tuple(ct_batch), tuple(by)))
-    partial = dot_general_p.bind(ct, y, dimension_numbers=dims, **params)
-    # The axes come out as: batch, free axes of x, contracted axes in the order of y.
+    contract, batch = (tuple(ct_y), tuple(y_free)), (tuple(ct_batch), tuple(by))
+    # The axes come out as: batch, free axes of x, contracted axes in the order of y;
+    # with the operands exchanged, the latter two are.
     contracted = [c for _, c in sorted(zip(cy, cx, strict=True))]
     order = [*bx, *x_free, *contracted]
-    out = partial
+    exchanged = [*bx, *contracted, *x_free]
+    if order != sorted(order) and exchanged == sorted(order):
+        dims = (contract[::-1], batch[::-1])
+        out = dot_general_p.bind(y, ct, dimension_numbers=dims, **params)
+        return elementwise.convert(out, x_aval.dtype)
+    out = dot_general_p.bind(ct, y, dimension_numbers=(contract, batch), **params)
     if order != sorted(order):
-        out = families.transpose_p.bind(partial, permutation=families.inverse(order))
+        out = families.transpose_p.bind(out, permutation=families.inverse(order))
     return elementwise.convert(out, x_aval.dtype)
 
 
