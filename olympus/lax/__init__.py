@@ -25,6 +25,9 @@ from olympus._src.higher_order.incomplete import (
     random_gamma_grad,
     regularized_incomplete_beta_p,
 )
+from olympus._src.higher_order.linear_solve import (
+    custom_linear_solve,
+)
 from olympus._src.higher_order.loops import (
     fori_loop,
 )
@@ -37,6 +40,9 @@ from olympus._src.higher_order.reduce import (
     reduce_window,
     reduce_window_p,
     scatter_apply,
+)
+from olympus._src.higher_order.root import (
+    custom_root,
 )
 from olympus._src.higher_order.scan import (
     scan,
@@ -507,6 +513,8 @@ __all__ = [
     "cumprod_p",
     "cumsum",
     "cumsum_p",
+    "custom_linear_solve",
+    "custom_root",
     "digamma",
     "digamma_p",
     "div",

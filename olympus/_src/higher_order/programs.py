@@ -158,6 +158,21 @@ def parameter_names(fun: Any, count: int) -> list[str]:
 _TAKES_MORE = 0x04  # the flag of code that takes *args
 
 
+def pair_splitter(what: str, name: str, fun: Any) -> Callable[[Any], Sequence[Any]]:
+    """Takes apart the pair of a solution and more that a method returns."""
+
+    def split(result: Any) -> Sequence[Any]:
+        if isinstance(result, (tuple, list)) and len(result) == 2:
+            return result
+        raise TypeError(
+            f"{what}: with has_aux=True {name} {described(fun)} must return a pair of "
+            f"the solution and more, got {shown(result)}; return (x, None) for nothing "
+            "more"
+        )
+
+    return split
+
+
 # -- operands --------------------------------------------------------------------------
 
 
@@ -419,4 +434,43 @@ def check_carry(
             f"{what}: {name} {described(body.fun)} must return a carry of the "
             f"input's type; {'; '.join(wrong)}; convert the result, as with astype, or "
             "start from a carry of that type"
+        )
+
+
+def check_like(
+    what: str,
+    name: str,
+    fun: Any,
+    structure: Any,
+    avals: Sequence[Any],
+    model_name: str,
+    model: Any,
+    wanted: Sequence[Any],
+) -> None:
+    """Raises where what a function returns is not of the types of another value.
+
+    Args:
+      what: the public function.
+      name: the argument that `fun` was.
+      fun: the function.
+      structure, avals: of its result.
+      model_name: the name of the value it should be like.
+      model: that value.
+      wanted: types of its leaves.
+
+    Raises:
+      TypeError: structures or dtypes differ.
+      ValueError: shapes differ.
+    """
+    start = f"{what}: {name} {described(fun)} must return what is like {model_name}"
+    expected = tree.tree_structure(model)
+    if structure != expected:
+        places = structure_mismatch(expected, structure, model_name, "the result")
+        raise TypeError(f"{start}, got {places}; return a tree of the same structure")
+    wrong = type_mismatches(expected, avals, wanted, "result")
+    if wrong:
+        pairs = zip(avals, wanted, strict=True)
+        kind = ValueError if any(a.shape != w.shape for a, w in pairs) else TypeError
+        raise kind(
+            f"{start}; {'; '.join(wrong)}; return arrays of the same shapes and dtypes"
         )

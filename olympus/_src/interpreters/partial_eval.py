@@ -410,5 +410,5 @@ def _expand_parameter(value: Any) -> Any:
     if isinstance(value, ir.Olympuspr):
         return expand(value)
     if isinstance(value, tuple) and value and isinstance(value[0], ir.ClosedOlympuspr):
-        return tuple([_expand_parameter(v) for v in value])
+        return tuple.__new__(type(value), [_expand_parameter(v) for v in value])
     return value
