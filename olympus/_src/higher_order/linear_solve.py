@@ -129,7 +129,8 @@ def _batch(
     *consts, b = _dealt(args, const_lengths)
     *const_dims, b_dims = _dealt(dims, const_lengths)
     n = len(b)
-    new, new_consts = [], []
+    new: list[Any] = []
+    new_consts: list[list[Any]] = []
     for closed, own, own_dims in zip(olympusprs, consts, const_dims, strict=True):
         if closed is None:
             new.append(None)

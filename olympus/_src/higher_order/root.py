@@ -1,7 +1,7 @@
 """`custom_root`: a root of a function by a user's method.
 
-Its derivative does not go through the method. Where f(x, a) = 0 holds for all a, so does
-f_x dx + f_a da = 0: one linear solve gives dx.
+Its derivative does not go through the method. Where f(x, a) = 0 holds for all a, so
+does f_x dx + f_a da = 0: one linear solve gives dx.
 """
 
 from __future__ import annotations
