@@ -63,8 +63,44 @@ def test_beta_slope_and_its_limits():
     with config.enable_x64(True):
         got = olympus.grad(lax.betainc, 2)(2.0, 3.0, 0.3)
         assert float(got) == pytest.approx(12 * 0.3 * 0.7**2)
-    with pytest.raises(NotImplementedError, match=r"betainc.*last argument"):
-        olympus.grad(lax.betainc)(2.0, 3.0, 0.3)
+    with pytest.raises(NotImplementedError, match=r"igamma_grad_a.*last argument"):
+        olympus.grad(lax.igamma_grad_a)(2.0, 3.0)
+
+
+@pytest.mark.slow
+def test_beta_slopes_in_its_parameters_are_differences():
+    with config.enable_x64(True):
+        a = np.array([0.5, 2.0, 2.5, 30.0, 1.0, 0.1])
+        b = np.array([0.5, 1.5, 4.0, 20.0, 1.0, 0.2])
+        x, step = np.array([0.25, 0.5, 0.75, 0.6, 0.3, 0.9]), 1e-6
+        oracle = scipy.special.betainc
+
+        def total(a, b):
+            return lax.reduce_sum(lax.betainc(a, b, x), (0,))
+
+        in_a, in_b = olympus.grad(total, (0, 1))(a, b)
+        for got, high, low in [
+            (in_a, oracle(a + step, b, x), oracle(a - step, b, x)),
+            (in_b, oracle(a, b + step, x), oracle(a, b - step, x)),
+        ]:
+            np.testing.assert_allclose(got, (high - low) / (2 * step), rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_the_slope_in_a_has_a_slope_in_x():
+    with config.enable_x64(True):
+        a, x, step = 2.0, 1.3, 1e-5
+        got = olympus.grad(lax.igamma_grad_a, 1)(a, x)
+        high, low = (lax.igamma_grad_a(a, x + s) for s in (step, -step))
+        assert float(got) == pytest.approx(float(high - low) / (2 * step), rel=1e-6)
+
+
+def test_slopes_at_the_ends():
+    two, x = np.float32(2), np.array([0, 1], np.float32)
+    one = np.ones(2, np.float32)
+    assert olympus.grad(lax.betainc, 2)(two, np.float32(1.5), x[0]) == 0
+    _, slope = olympus.jvp(lambda x: lax.betainc(1.0, 1.0, x), (x,), (one,))
+    np.testing.assert_allclose(slope, one, rtol=1e-5)
 
 
 def test_gamma_variates_move_with_their_shape():

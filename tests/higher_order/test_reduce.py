@@ -85,6 +85,46 @@ def test_windows_by_a_computation():
     close(mapped(X)[0], want)
 
 
+WINDOWS = {
+    "side by side": {"window_dimensions": (2, 2), "window_strides": (2, 1)},
+    "spread": {
+        "window_dimensions": (2, 3),
+        "padding": ((1, 0), (0, 2)),
+        "base_dilation": (1, 2),
+        "window_dilation": (2, 1),
+    },
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", WINDOWS.values(), ids=WINDOWS)
+def test_windows_by_a_computation_differentiate_like_those_by_a_primitive(options):
+    """Also from a start that moves, and twice."""
+
+    def by_function(x, start):
+        return lax.reduce_window(x, start, add, **options)
+
+    def by_primitive(x, start):
+        return lax.reduce_window(x, 0.0, lax.add, **options) + start
+
+    def total(f):
+        return lambda x, start: (f(x, start) ** 3).sum()
+
+    x, start = X[0], np.float32(0.5)
+    close(by_function(x, start), by_primitive(x, start))
+    for got, want in zip(
+        olympus.grad(total(by_function), (0, 1))(x, start),
+        olympus.grad(total(by_primitive), (0, 1))(x, start),
+        strict=True,
+    ):
+        np.testing.assert_allclose(got, want, rtol=1e-4)
+
+    def slope(f):
+        return olympus.grad(lambda x: (olympus.grad(total(f))(x, start) ** 2).sum())
+
+    np.testing.assert_allclose(slope(by_function)(x), slope(by_primitive)(x), rtol=1e-4)
+
+
 def test_windows_of_known_operations():
     f = olympus.make_olympuspr(lambda x: lax.reduce_window(x, -np.inf, lax.max, (2,)))
     assert "reduce_window_max[" in str(f(X[0, 0]))

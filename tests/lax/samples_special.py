@@ -29,6 +29,7 @@ SAMPLES = [
     S(special.logaddexp_p, array((2, 3)), array((2, 3), seed=1)),
     S(special.logaddexp_p, np.array([1, np.inf, -np.inf, np.inf, np.nan], f32),
       np.array([1, 2, -np.inf, -np.inf, 0], f32), smooth=False),
+    S(special.logaddexp2_p, array((2, 3)), array((2, 3), seed=1)),
     S(special.zeta_p, np.full((3,), 2.5, f32), array((3,), low=1, high=3),
       smooth=False),
     S(special.polygamma_p, np.full((3,), 2, f32), array((3,), low=1, high=3),

@@ -122,6 +122,16 @@ def test_positions_out_of_range():
     np.testing.assert_array_equal(x.at[jnp.array([5])].set(9.0), x)
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_negative_positions_out_of_range(known):
+    x, i = jnp.arange(3.0), np.array([-5, -1])
+    i = i if known else jnp.asarray(i)
+    np.testing.assert_array_equal(x.at[i].get(mode="clip"), [0, 2])
+    np.testing.assert_array_equal(x.at[i].get(mode="fill", fill_value=7), [7, 2])
+    np.testing.assert_array_equal(x.at[i].set(9.0), [0, 1, 9])
+    np.testing.assert_array_equal(x.at[i].set(9.0, mode="clip"), [9, 1, 9])
+
+
 def test_masks():
     x = _values((3, 4))
     mask = x % 3 == 0

@@ -193,6 +193,35 @@ def test_nan_to_num():
     assert jnp.nan_to_num(x, nan=5.0)[0] == 5.0
 
 
+def test_complex_numbers_are_in_order_by_their_parts():
+    x = np.array([1 + 1j, 1 + 2j, 2, -1j], np.complex64)
+    y = np.array([1 + 2j, 1 + 1j, 1 + 5j, 1j], np.complex64)
+    for name in ("maximum", "minimum", "fmax", "fmin"):
+        np.testing.assert_array_equal(getattr(jnp, name)(x, y), getattr(np, name)(x, y))
+
+
+def test_complex_logarithms_at_zero():
+    for f in (jnp.log2, jnp.log10):
+        assert f(np.complex64(0)) == -np.inf
+
+
+def test_the_slope_of_a_power_zero():
+    """It is 0 at every base, as the function is 1 at every base."""
+    x = np.array([-2, 0, 1, np.inf], np.float32)
+    for f in (lambda x: x**0.0, lambda x: jnp.power(x, jnp.zeros(4))):
+        _, slope = olympus.jvp(f, (x,), (np.ones_like(x),))
+        np.testing.assert_array_equal(slope, np.zeros(4))
+
+
+def test_the_slope_of_the_complex_inverse_cosh_is_a_difference():
+    """In the left half-plane too, where the root of x^2 - 1 has the other sign."""
+    x = np.array([-1j, -2 + 1j, -3 + 0.5j, 0.5 + 0.5j], np.complex64)
+    _, slope = olympus.jvp(jnp.arccosh, (x,), (np.ones_like(x),))
+    wide, step = x.astype(np.complex128), 1e-6
+    want = (np.arccosh(wide + step) - np.arccosh(wide - step)) / (2 * step)
+    np.testing.assert_allclose(slope, want, rtol=1e-5)
+
+
 def test_logaddexp_of_equal_infinities():
     assert jnp.logaddexp(-np.inf, -np.inf) == -np.inf
     assert jnp.logaddexp(np.inf, 1.0) == np.inf

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import olympus
 import olympus.numpy as jnp
@@ -332,3 +332,31 @@ def test_parameters_broadcast_to_shapes():
 def test_bad_arguments_are_refused(draw, error, message):
     with pytest.raises(error, match=message):
         draw()
+
+
+@pytest.mark.slow
+def test_gamma_numbers_move_with_their_parameter():
+    """Recorded from JAX 0.10.2 on CPU for `key(3)`."""
+    key, a = random.key(3), np.array([0.5, 1, 3, 20], np.float32)
+    for draw, want in [
+        (random.gamma, [0.61951756, 0.45008007, 1.6119686, 0.8916875]),
+        (random.loggamma, [4.6005797, 2.336052, 0.21528015, 0.05673876]),
+    ]:
+        _, moved = olympus.jvp(lambda a, draw=draw: draw(key, a), (a,), (a * 0 + 1,))
+        np.testing.assert_allclose(moved, want, rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_the_smallest_gamma_numbers_move_as_their_quantiles():
+    """Where the number itself is zero in the dtype, its logarithm still moves."""
+    a = np.float32(0.002)
+
+    def logs(a):
+        return random.loggamma(random.key(3), a, (4,))
+
+    x, moved = olympus.jvp(logs, (a,), (np.float32(1),))
+    x = np.asarray(x)
+    vanished = np.exp(x) == 0
+    assert vanished.any()
+    want = (special.digamma(1 + a) - x) / a
+    np.testing.assert_allclose(moved[vanished], want[vanished], rtol=1e-4)

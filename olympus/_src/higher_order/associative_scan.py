@@ -8,7 +8,8 @@ from typing import Any
 from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.higher_order import programs
-from olympus._src.lax import joining, shaping, sizes
+from olympus._src.lax import sizes
+from olympus._src.lax.prefixes import Leaves, prefixes, reversed_along, size_along
 
 
 def associative_scan(fn: Any, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
@@ -43,7 +44,7 @@ def associative_scan(fn: Any, elems: Any, reverse: bool = False, axis: int = 0) 
     if not leaves:
         return elems
     axes = [_axis(x, axis) for x in leaves]
-    lengths = [_size(x, a) for x, a in zip(leaves, axes, strict=True)]
+    lengths = [size_along(x, a) for x, a in zip(leaves, axes, strict=True)]
     if any(n != lengths[0] for n in lengths):
         shapes = ", ".join(avals_.aval_of(x).short() for x in leaves)
         raise ValueError(
@@ -52,29 +53,11 @@ def associative_scan(fn: Any, elems: Any, reverse: bool = False, axis: int = 0) 
         )
     leaves = [programs.passed_on(x) for x in leaves]
     if reverse:
-        leaves = _reversed(leaves, axes)
-    outs = _prefixes(_combiner(fn, structure), leaves, axes)
+        leaves = reversed_along(leaves, axes)
+    outs = prefixes(_combiner(fn, structure), leaves, axes)
     if reverse:
-        outs = _reversed(outs, axes)
+        outs = reversed_along(outs, axes)
     return structure.unflatten(outs)
-
-
-Leaves = list[Any]
-
-
-def _prefixes(combine: Callable[[Leaves, Leaves], Leaves], x: Leaves, axes: Any) -> Any:
-    """All prefixes: those that end at odd places from pairs, then those between."""
-    n = _size(x[0], axes[0])
-    if n < 2:
-        return x
-    first, second = _every_second(x, axes, 0, n - 1), _every_second(x, axes, 1, n)
-    odd = _prefixes(combine, combine(first, second), axes)
-    head = [_part(v, a, 0, 1) for v, a in zip(x, axes, strict=True)]
-    if n == 2:
-        return _joined(head, odd, axes)
-    before = [_part(v, a, 0, (n - 1) // 2) for v, a in zip(odd, axes, strict=True)]
-    even = _joined(head, combine(before, _every_second(x, axes, 2, n)), axes)
-    return [_interleave(e, o, a) for e, o, a in zip(even, odd, axes, strict=True)]
 
 
 def _combiner(fn: Any, structure: Any) -> Callable[[Leaves, Leaves], Leaves]:
@@ -112,37 +95,3 @@ def _axis(x: Any, axis: int) -> int:
             f"{aval.short()}; stack scalars to an array"
         )
     return sizes.canonicalize_axis(axis, aval.ndim, "associative_scan: axis")
-
-
-def _size(x: Any, axis: int) -> int:
-    return avals_.aval_of(x).shape[axis]
-
-
-def _reversed(leaves: Leaves, axes: Any) -> Leaves:
-    return [shaping.rev(x, (a,)) for x, a in zip(leaves, axes, strict=True)]
-
-
-def _every_second(leaves: Leaves, axes: Any, start: int, stop: int) -> Leaves:
-    return [_part(x, a, start, stop, 2) for x, a in zip(leaves, axes, strict=True)]
-
-
-def _part(x: Any, axis: int, start: int, stop: int, stride: int = 1) -> Any:
-    if start == 0 and stride == 1 and stop == _size(x, axis):
-        return x
-    return joining.slice_in_dim(x, start, stop, stride, axis)
-
-
-def _joined(x: Leaves, y: Leaves, axes: Any) -> Leaves:
-    return [joining.concatenate(pair, a) for *pair, a in zip(x, y, axes, strict=True)]
-
-
-def _interleave(even: Any, odd: Any, axis: int) -> Any:
-    """even[0], odd[0], even[1], odd[1], ...; `even` may be longer by one."""
-    m, n = _size(odd, axis), _size(even, axis)
-    shape = list(avals_.aval_of(odd).shape)
-    pairs = joining.stack([_part(even, axis, 0, m), odd], axis + 1)
-    shape[axis] = 2 * m
-    merged = shaping.reshape(pairs, tuple(shape))
-    if n == m:
-        return merged
-    return joining.concatenate([merged, _part(even, axis, m, n)], axis)

@@ -3,7 +3,7 @@
 The regularised gamma function is a series where x is below max(a, 1), and one minus a
 continued fraction elsewhere (Abramowitz, Stegun 6.5.29 and 6.5.31); the beta function
 is a continued fraction (26.5.8). Fractions are evaluated by Lentz's method (Thompson,
-Barnett 1986). The derivative in `a` carries tangents through the same loops.
+Barnett 1986). The derivatives in the parameters carry tangents through the same loops.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ def _iterate(step: Step, state: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
     return while_loop(going, body, (np.int32(0), active, state))[2]
 
 
-def _with_tangents(step: Step, count: int, moving: int) -> Step:
-    """The step on states followed by their tangents, where `given[moving]` has slope 1.
+def _with_tangents(step: Step, count: int, slopes_given: tuple[Any, ...]) -> Step:
+    """The step on states followed by their tangents, from the slopes of `given`.
 
-    It is finished when the tangents have come to rest as well.
+    A slope of None is zero. It is finished when the tangents have come to rest as well.
     """
 
     def run(n: Any, state: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
@@ -81,8 +81,8 @@ def _with_tangents(step: Step, count: int, moving: int) -> Step:
             return [*new, unfinished]
 
         tangents = [
-            _like(g, 1) if i == moving else Zero(avals.aval_of(g).to_tangent())
-            for i, g in enumerate(given)
+            Zero(avals.aval_of(g).to_tangent()) if slope is None else slope
+            for g, slope in zip(given, slopes_given, strict=True)
         ]
         outs, moved = ad.jvp(advance, [*values, *given], [*slopes, *tangents])
         *new, unfinished = outs
@@ -231,7 +231,7 @@ def _log_scale_slope(a: Any, x: Any) -> Any:
 
 def _series_slope(a: Any, x: Any) -> Any:
     one, zero = _like(x, 1), _like(x, 0)
-    step = _with_tangents(_series_step, 2, 0)
+    step = _with_tangents(_series_step, 2, (one, None))
     _, total, _, slope = _iterate(step, (one, one, zero, zero), (a, x))
     moved = e.add(slope, e.mul(total, _log_scale_slope(a, x)))
     return e.mul(moved, e.exp(_log_scale(a, x)))
@@ -240,7 +240,7 @@ def _series_slope(a: Any, x: Any) -> Any:
 def _fraction_slope(a: Any, x: Any) -> Any:
     c, d, h = _fraction_start(a, x)
     d_slope = e.mul(d, d)
-    step = _with_tangents(_fraction_step, 3, 0)
+    step = _with_tangents(_fraction_step, 3, (_like(a, 1), None))
     state = (c, d, h, _like(c, 0), d_slope, d_slope)
     found = _iterate(step, state, (a, x))
     total, slope = found[2], found[5]
@@ -258,11 +258,26 @@ def _gamma_slope(a: Any, x: Any) -> Any:
     return regions.joined(inner, 0, 0)
 
 
+def _times_log(power: Any, log: Any) -> Any:
+    """`power * log`, and 0 where the power is, for the logarithm of 0^0 = 1."""
+    nothing = e.eq(power, _number(power, 0))
+    return e.select(nothing, _like(log, 0), e.mul(power, log))
+
+
+@_wide
 def _gamma_density(a: Any, x: Any) -> Any:
     """The derivative of the lower function in x."""
-    log_x = e.log(x)
-    power = e.mul(e.sub(a, _number(a, 1)), log_x)
+    power = _times_log(e.sub(a, _number(a, 1)), e.log(x))
     return e.exp(e.sub(e.sub(power, x), special.lgamma(a)))
+
+
+@_wide
+def _gamma_density_slope(a: Any, x: Any) -> Any:
+    """The derivative of the density in a."""
+    change = e.sub(e.log(x), special.digamma(a))
+    density = _gamma_density(a, x)
+    nothing = e.eq(density, _number(x, 0))
+    return e.select(nothing, density, e.mul(density, change))
 
 
 # -- the beta function -----------------------------------------------------------------
@@ -293,39 +308,95 @@ def _beta_step(n: Any, state: Any, given: Any) -> Any:
 
 
 def _beta_fraction(a: Any, b: Any, x: Any) -> Any:
-    one = _number(x, 1)
-    slope = e.div(e.mul(e.add(a, b), x), e.add(a, one))
-    d = e.div(one, e.sub(one, slope))
+    d = _beta_start(a, b, x)
     *_, h = _iterate(_beta_step, (_like(x, 1), d, d), (a, b, x))
     return e.div(h, a)
 
 
+def _beta_start(a: Any, b: Any, x: Any) -> Any:
+    one = _number(x, 1)
+    slope = e.div(e.mul(e.add(a, b), x), e.add(a, one))
+    return e.div(one, e.sub(one, slope))
+
+
 def _log_beta_scale(a: Any, b: Any, x: Any) -> Any:
     """The logarithm of x^a (1-x)^b / B(a, b)."""
-    whole = special.lgamma(e.add(a, b))
+    powers = e.add(_times_log(a, e.log(x)), _times_log(b, e.log1p(e.neg(x))))
+    return e.sub(powers, _log_beta(a, b))
+
+
+def _log_beta(a: Any, b: Any) -> Any:
     parts = e.add(special.lgamma(a), special.lgamma(b))
-    powers = e.add(e.mul(a, e.log(x)), e.mul(b, e.log1p(e.neg(x))))
-    return e.add(powers, e.sub(whole, parts))
+    return e.sub(parts, special.lgamma(e.add(a, b)))
+
+
+class _BetaRegions:
+    """Arguments for which the fraction converges fast, and what they stand for.
+
+    It does below the mean; above it the complement is computed, with a and b swapped.
+    """
+
+    __slots__ = ("good", "p", "q", "swapped", "x", "y")
+
+    def __init__(self, a: Any, b: Any, x: Any) -> None:
+        zero, one, half = (_number(x, v) for v in (0, 1, 0.5))
+        inside = e.bitwise_and(e.gt(x, zero), e.lt(x, one))
+        self.good = e.bitwise_and(e.gt(a, zero), e.gt(b, zero))
+        usual = e.bitwise_and(inside, self.good)
+        a, b = (e.select(usual, v, one) for v in (a, b))
+        self.x, x = x, e.select(usual, x, half)
+        mean = e.div(e.add(a, one), e.add(e.add(a, b), _number(x, 2)))
+        self.swapped = e.gt(x, mean)
+        self.p, self.q = e.select(self.swapped, b, a), e.select(self.swapped, a, b)
+        self.y = e.select(self.swapped, e.sub(one, x), x)
+
+    def joined(self, inner: Any, at_zero: float, at_one: float) -> Any:
+        """The result, with the values at the ends and NaN outside."""
+        x, out = self.x, inner
+        zero, one = _number(x, 0), _number(x, 1)
+        for end, value in ((zero, at_zero), (one, at_one)):
+            out = e.select(e.eq(x, end), _number(x, value), out)
+        ends = e.bitwise_and(e.ge(x, zero), e.le(x, one))
+        return e.select(e.bitwise_and(self.good, ends), out, _number(x, np.nan))
 
 
 @_wide
 def _beta(a: Any, b: Any, x: Any) -> Any:
-    zero, one, half = (_number(x, v) for v in (0, 1, 0.5))
-    inside = e.bitwise_and(e.gt(x, zero), e.lt(x, one))
-    good = e.bitwise_and(e.gt(a, zero), e.gt(b, zero))
-    usual = e.bitwise_and(inside, good)
-    a_, b_ = (e.select(usual, v, one) for v in (a, b))
-    x_ = e.select(usual, x, half)
-    # The fraction converges fast below the mean; above it the complement is used.
-    swapped = e.gt(x_, e.div(e.add(a_, one), e.add(e.add(a_, b_), _number(x, 2))))
-    p, q = e.select(swapped, b_, a_), e.select(swapped, a_, b_)
-    y = e.select(swapped, e.sub(one, x_), x_)
-    part = e.mul(_beta_fraction(p, q, y), e.exp(_log_beta_scale(p, q, y)))
-    out = e.select(swapped, e.sub(one, part), part)
-    out = e.select(e.bitwise_and(good, e.eq(x, zero)), zero, out)
-    out = e.select(e.bitwise_and(good, e.eq(x, one)), one, out)
-    ends = e.bitwise_and(e.ge(x, zero), e.le(x, one))
-    return e.select(e.bitwise_and(good, ends), out, _number(x, np.nan))
+    r = _BetaRegions(a, b, x)
+    part = e.mul(_beta_fraction(r.p, r.q, r.y), e.exp(_log_beta_scale(r.p, r.q, r.y)))
+    return r.joined(e.select(r.swapped, e.sub(_number(x, 1), part), part), 0, 1)
+
+
+def _beta_slope(which: int) -> Callable[..., Any]:
+    """The derivative in a (0) or b (1), by tangents through the fraction's loop."""
+
+    @_wide
+    def slope(a: Any, b: Any, x: Any) -> Any:
+        r = _BetaRegions(a, b, x)
+        zero, one = _like(x, 0), _like(x, 1)
+        moved = [e.select(r.swapped, zero, one), e.select(r.swapped, one, zero)]
+        dp, dq = moved if which == 0 else reversed(moved)
+        total, log_slope = _beta_log_slope(r.p, r.q, r.y, dp, dq)
+        part = e.mul(total, e.exp(_log_beta_scale(r.p, r.q, r.y)))
+        out = e.mul(part, log_slope)
+        return r.joined(e.select(r.swapped, e.neg(out), out), 0, 0)
+
+    return slope
+
+
+def _beta_log_slope(p: Any, q: Any, y: Any, dp: Any, dq: Any) -> tuple[Any, Any]:
+    """The fraction over p, and the slope of the logarithm of the whole function."""
+    start, start_slope = ad.jvp(lambda p, q: [_beta_start(p, q, y)], [p, q], [dp, dq])
+    (d,), (d_slope,) = start, start_slope
+    one, zero = _like(y, 1), _like(y, 0)
+    step = _with_tangents(_beta_step, 3, (dp, dq, None))
+    state = (one, d, d, zero, d_slope, d_slope)
+    found = _iterate(step, state, (p, q, y))
+    total, slope = found[2], found[5]
+    _, (scale_slope,) = ad.jvp(
+        lambda p, q: [e.sub(_log_beta_scale(p, q, y), e.log(p))], [p, q], [dp, dq]
+    )
+    return e.div(total, p), e.add(e.div(slope, total), scale_slope)
 
 
 # -- the records -----------------------------------------------------------------------
@@ -356,7 +427,10 @@ def _unwritten(function: str, arguments: str) -> Any:
 igamma_grad_a_p = _elementwise(
     "igamma_grad_a",
     _gamma_slope,
-    (_unwritten("igamma_grad_a", "a and x"), _unwritten("igamma_grad_a", "a and x")),
+    (
+        _unwritten("igamma_grad_a", "a"),
+        lambda t, out, a, x: e.mul(t, _gamma_density_slope(a, x)),
+    ),
 )
 igamma_p = _elementwise(
     "igamma",
@@ -376,17 +450,21 @@ igammac_p = _elementwise(
 )
 
 
+@_wide
 def _beta_density(a: Any, b: Any, x: Any) -> Any:
-    both = e.mul(x, e.sub(_number(x, 1), x))
-    return e.div(e.exp(_log_beta_scale(a, b, x)), both)
+    one = _number(x, 1)
+    low = _times_log(e.sub(a, one), e.log(x))
+    high = _times_log(e.sub(b, one), e.log1p(e.neg(x)))
+    return e.exp(e.sub(e.add(low, high), _log_beta(a, b)))
 
 
+_beta_slope_in_a, _beta_slope_in_b = _beta_slope(0), _beta_slope(1)
 regularized_incomplete_beta_p = _elementwise(
     "regularized_incomplete_beta",
     _beta,
     (
-        _unwritten("betainc", "a and b"),
-        _unwritten("betainc", "a and b"),
+        lambda t, out, a, b, x: e.mul(t, _beta_slope_in_a(a, b, x)),
+        lambda t, out, a, b, x: e.mul(t, _beta_slope_in_b(a, b, x)),
         lambda t, out, a, b, x: e.mul(t, _beta_density(a, b, x)),
     ),
 )

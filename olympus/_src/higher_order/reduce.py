@@ -15,6 +15,7 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.core import avals, ir, trace
 from olympus._src.core.primitive import Primitive
+from olympus._src.core.rules import Zero
 from olympus._src.foundation import source
 from olympus._src.interpreters import ad, batching, partial_eval
 from olympus._src.lax import (
@@ -321,10 +322,56 @@ def _window_batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     return reduce_window_p.bind(x, start, **windows.with_axis(params, dim)), dim
 
 
+def _window_elements(x: Any, start: Any, params: Any) -> Any:
+    """The elements of each window: array [elements, windows]."""
+    shape = avals.aval_of(x).shape
+    config = [
+        (low, high, spread - 1)
+        for (low, high), spread in zip(
+            params["padding"], params["base_dilation"], strict=True
+        )
+    ]
+    x = joining.pad(x, start, config)
+    padded = avals.aval_of(x).shape
+    out = windows.reduce_window_shape_tuple(shape, *[params[k] for k in windows.LISTS])
+    places = np.arange(math.prod(padded), dtype=np.int32).reshape(padded)
+    window = params["window_dimensions"]
+    for axis, (step, hole) in enumerate(
+        zip(params["window_strides"], params["window_dilation"], strict=True)
+    ):
+        first = np.arange(out[axis])[None, :] * step
+        reach = np.arange(window[axis])[:, None] * hole
+        # The axes walked so far lie in front in pairs (within windows, windows).
+        places = np.take(places, first + reach, axis=2 * axis)
+    rank = len(shape)
+    order = [2 * d for d in range(rank)] + [2 * d + 1 for d in range(rank)]
+    places = places.transpose(order).reshape(math.prod(window), math.prod(out))
+    flat = shaping.reshape(x, (math.prod(padded),))
+    elements = gather.index_take(flat, [places.reshape(-1)], (0,))
+    return shaping.reshape(elements, places.shape)
+
+
+def _window_jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+    """Through the same fold of the windows' elements, side by side."""
+    out = reduce_window_p.bind(*primals, olympuspr=olympuspr, **params)
+    if not avals.aval_of(out).size:
+        return out, Zero(avals.aval_of(out).to_tangent())
+
+    def fold(x: Any, start: Any) -> Any:
+        # What stands in the gaps is an identity, which does not move.
+        elements = _window_elements(x, primals[1], params)
+        folded = _fold_by_halves(olympuspr.olympuspr, (0,), (elements, start))
+        return [shaping.reshape(folded[0], avals.aval_of(out).shape)]
+
+    _, (tangent,) = ad.jvp(fold, primals, tangents)
+    return out, tangent
+
+
 reduce_window_p = Primitive(
     "reduce_window",
     abstract=_window_abstract,
     lower=_window_lower,
+    jvp=_window_jvp,
     batch=_window_batch,
     file=_FILE,
 )

@@ -13,6 +13,7 @@ from olympus._src.lax import families, pieces
 from olympus._src.lax.choice import select_n
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import types
 
 elementwise = functools.partial(families.elementwise, file="lax/arithmetic.py")
 
@@ -122,9 +123,32 @@ def _half_on_ties(t: Any, mine: Any, out: Any, other: Any) -> Any:
     return mul(t, mul(won, select_n(eq(mine, other), one, half)))
 
 
+def _extreme_lower(op: str, direction: str) -> Any:
+    """Complex numbers are in order by their real parts, then by the others."""
+
+    def lower(ctx: Any, x: str, y: str) -> str:
+        out = ctx.avals_out[0]
+        if not dtypes.issubdtype(out.dtype, np.complexfloating):
+            return ctx.block.elementwise(op, (x, y), out)
+        part = ShapedArray(out.shape, dtypes.real_dtype(out.dtype))
+        flag = ShapedArray(out.shape, np.bool_)
+        t = types.tensor_type
+        (x_real, y_real), (x_imag, y_imag) = (
+            [ctx.block.emit(f"{f} {v} : ({t(out)}) -> {t(part)}") for v in (x, y)]
+            for f in ("stablehlo.real", "stablehlo.imag")
+        )
+        same = ctx.block.compare("EQ", x_real, y_real, part, "FLOAT", flag)
+        by_real = ctx.block.compare(direction, x_real, y_real, part, "FLOAT", flag)
+        by_imag = ctx.block.compare(direction, x_imag, y_imag, part, "FLOAT", flag)
+        first = pieces.emit_select(ctx, same, by_imag, by_real, flag, flag)
+        return pieces.emit_select(ctx, first, x, y, flag, out)
+
+    return lower
+
+
 max_p = elementwise(
     "max",
-    hlo="stablehlo.maximum",
+    lower=_extreme_lower("stablehlo.maximum", "GT"),
     reference=np.maximum,
     derivatives=(
         lambda t, out, x, y: _half_on_ties(t, x, out, y),
@@ -133,7 +157,7 @@ max_p = elementwise(
 )
 min_p = elementwise(
     "min",
-    hlo="stablehlo.minimum",
+    lower=_extreme_lower("stablehlo.minimum", "LT"),
     reference=np.minimum,
     derivatives=(
         lambda t, out, x, y: _half_on_ties(t, x, out, y),

@@ -178,7 +178,7 @@ clamp_p = elementwise(
     reference=lambda low, x, high: np.minimum(np.maximum(x, low), high),
     derivatives=(
         lambda t, out, low, x, high: select_n(
-            gt(low, x), families.scalar_like(t, 0), t
+            and_(gt(low, x), lt(low, high)), families.scalar_like(t, 0), t
         ),
         _clamp_derivative,
         lambda t, out, low, x, high: select_n(

@@ -16,7 +16,7 @@ import numpy as np
 from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
-from olympus._src.lax import elementwise, families, joining, shaping, sizes
+from olympus._src.lax import elementwise, families, joining, prefixes, sizes, special
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
@@ -161,67 +161,28 @@ def _combine_log_sums(block: Any, x: str, y: str, aval: Any) -> str:
 # -- derivatives -----------------------------------------------------------------------
 
 
-def shift(x: Any, fill: Any, config: Any) -> Any:
-    """`x` moved along an axis, with `fill` coming in."""
-    return joining.pad_p.bind(x, fill, padding_config=tuple(config))
+def _jvp(p: Primitive, combine: Primitive) -> Any:
+    """Accumulates (value, tangent) pairs; what combines two is `combine`'s own rule."""
 
+    rule: Any = combine.jvp
 
-def _scan_tangents(
-    combine: Any, fills: Any, x: Any, t: Any, axis: int, reverse: bool
-) -> Any:
-    """Accumulates (value, tangent) pairs by doubling the reach of each element."""
-    shape = avals.aval_of(x).shape
-    reach = 1
-    while reach < shape[axis]:
-        config = [(0, 0, 0)] * len(shape)
-        config[axis] = (-reach, reach, 0) if reverse else (reach, -reach, 0)
-        before = [shift(v, f, config) for v, f in zip((x, t), fills, strict=True)]
-        x, t = combine(*before, x, t)
-        reach *= 2
-    return t
+    def pairs(before: list[Any], after: list[Any]) -> list[Any]:
+        return list(rule(*zip(before, after, strict=True)))
 
-
-def _pair_jvp(p: Primitive, combine: Any, identity: Any) -> Any:
     def jvp(primals: Any, tangents: Any, *, axis: int, reverse: bool) -> Any:
         (x,), (t,) = primals, tangents
         out = p.bind(x, axis=axis, reverse=reverse)
-        aval = avals.aval_of(out)
         if type(t) is Zero:
-            return out, Zero(aval.to_tangent())
-        kind = aval.dtype
-        fills = (np.asarray(identity(kind), kind)[()], np.zeros((), kind)[()])
-        return out, _scan_tangents(combine, fills, x, t, axis, reverse)
+            return out, Zero(avals.aval_of(out).to_tangent())
+        both, axes = [x, t], (axis, axis)
+        if reverse:
+            both = prefixes.reversed_along(both, axes)
+        both = prefixes.prefixes(pairs, both, axes)
+        if reverse:
+            both = prefixes.reversed_along(both, axes)
+        return out, both[1]
 
     return jvp
-
-
-def _prod_pairs(x: Any, t: Any, y: Any, s: Any) -> Any:
-    product = elementwise.mul(x, y)
-    return product, elementwise.add(elementwise.mul(x, s), elementwise.mul(t, y))
-
-
-def _max_pairs(x: Any, t: Any, y: Any, s: Any) -> Any:
-    later = elementwise.gt(y, x)
-    return elementwise.max_(x, y), elementwise.select(later, s, t)
-
-
-def _min_pairs(x: Any, t: Any, y: Any, s: Any) -> Any:
-    later = elementwise.lt(y, x)
-    return elementwise.min_(x, y), elementwise.select(later, s, t)
-
-
-def _log_sum_pairs(x: Any, t: Any, y: Any, s: Any) -> Any:
-    larger = elementwise.max_(x, y)
-    zero = np.zeros((), avals.aval_of(x).dtype)[()]
-    base = elementwise.select(elementwise.is_finite(larger), larger, zero)
-    ex, ey = (elementwise.exp(elementwise.sub(v, base)) for v in (x, y))
-    total = elementwise.add(ex, ey)
-    out = elementwise.add(elementwise.log(total), base)
-    moved = elementwise.add(elementwise.mul(ex, t), elementwise.mul(ey, s))
-    safe = elementwise.select(
-        elementwise.eq(total, zero), shaping.full_like(total, 1), total
-    )
-    return out, elementwise.div(moved, safe)
 
 
 # -- the records -----------------------------------------------------------------------
@@ -233,7 +194,7 @@ def _cumulative(
     identity: Callable[[Any], Any],
     accepts: Any,
     fold: Any,
-    pairs: Any = None,
+    rule: Primitive | None = None,
 ) -> Primitive:
     def abstract(operand: Any, *, axis: int, reverse: bool) -> Any:
         families.check_dtype(name, operand, accepts)
@@ -266,8 +227,8 @@ def _cumulative(
         reference=reference,
         file=_FILE,
     )
-    if pairs is not None:
-        p.jvp = _pair_jvp(p, pairs, identity)
+    if rule is not None:
+        p.jvp = _jvp(p, rule)
     return p
 
 
@@ -304,7 +265,7 @@ cumprod_p = _cumulative(
     lambda dtype: 1,
     families.NUMERIC,
     _wide(np.cumprod),
-    _prod_pairs,
+    elementwise.mul_p,
 )
 cummax_p = _cumulative(
     "cummax",
@@ -312,7 +273,7 @@ cummax_p = _cumulative(
     families.lowest,
     (families.BOOL, *families.REAL),
     lambda x, axis: np.maximum.accumulate(x, axis),
-    _max_pairs,
+    elementwise.max_p,
 )
 cummin_p = _cumulative(
     "cummin",
@@ -320,7 +281,7 @@ cummin_p = _cumulative(
     families.highest,
     (families.BOOL, *families.REAL),
     lambda x, axis: np.minimum.accumulate(x, axis),
-    _min_pairs,
+    elementwise.min_p,
 )
 cumlogsumexp_p = _cumulative(
     "cumlogsumexp",
@@ -328,7 +289,7 @@ cumlogsumexp_p = _cumulative(
     families.lowest,
     families.FLOAT,
     lambda x, axis: np.logaddexp.accumulate(x, axis),
-    _log_sum_pairs,
+    special.logaddexp_p,
 )
 
 

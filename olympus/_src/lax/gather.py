@@ -9,6 +9,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
+from olympus._src.core.rules import Zero
 from olympus._src.lax import elementwise, families, joining, shaping, sizes
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
@@ -420,7 +421,19 @@ gather_p = Primitive(
     reference=_reference,
     file=_FILE,
 )
-gather_p.jvp = families.linear_jvp(gather_p)
+
+
+def _jvp(primals: Any, tangents: Any, *, fill_value: Any, **params: Any) -> Any:
+    """Nothing moves what is read outside, so tangents read zeros there."""
+    (x, indices), (t, _) = primals, tangents
+    out = gather_p.bind(x, indices, fill_value=fill_value, **params)
+    if type(t) is Zero:
+        return out, Zero(avals.aval_of(out).to_tangent())
+    fill = None if fill_value is None else 0
+    return out, gather_p.bind(t, indices, fill_value=fill, **params)
+
+
+gather_p.jvp = _jvp
 
 
 def _checkify(

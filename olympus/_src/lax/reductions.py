@@ -9,7 +9,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
-from olympus._src.lax import cumulative, elementwise, families, shaping, sizes
+from olympus._src.lax import cumulative, elementwise, families, joining, shaping, sizes
 from olympus._src.lax.families import ShapedArray, reduction
 from olympus._src.lowering import types
 
@@ -81,7 +81,7 @@ def _others(x: Any) -> Any:
     def before(reverse: bool) -> Any:
         products = cumulative.cumprod(x, rank - 1, reverse)
         step = (-1, 1, 0) if reverse else (1, -1, 0)
-        return cumulative.shift(products, one, (*still, step))
+        return joining.pad_p.bind(products, one, padding_config=(*still, step))
 
     return elementwise.mul(before(False), before(True))
 

@@ -14,6 +14,7 @@ from olympus._src.lax.elementwise import (
     abs_,
     add,
     exp,
+    exp2,
     log1p,
     max_,
     mul,
@@ -147,37 +148,50 @@ def _zeta_slope(s: Any, q: Any) -> Any:
 # -- sums of exponentials --------------------------------------------------------------
 
 
-def _logaddexp(x: Any, y: Any) -> Any:
+def _log_of_sum(x: Any, y: Any, power: Any, log1p_: Any) -> Any:
     high = max_(x, y)
     gap = sub(x, y)
     # Equal infinities have no difference, and NaN none with anything; x + y is right.
     apart = elementwise.ne(gap, gap)
-    tail = log1p(exp(neg(abs_(gap))))
+    tail = log1p_(power(neg(abs_(gap))))
     return elementwise.select(apart, add(x, y), add(high, tail))
 
 
-def _weight(t: Any, out: Any, x: Any) -> Any:
-    """The derivative of `logaddexp` by x: exp(x - out), which has no kink at x = y."""
+def _weight(t: Any, out: Any, x: Any, power: Any) -> Any:
+    """The derivative by x: the power of x - out, which has no kink at x = y."""
     infinite = families.scalar_like(x, math.inf)
     inside, total = (
         elementwise.select(elementwise.eq(v, infinite), families.full_like(v, 0), v)
         for v in (x, out)
     )
-    return mul(t, exp(sub(inside, total)))
+    return mul(t, power(sub(inside, total)))
 
 
-logaddexp_p = families.elementwise(
-    "logaddexp",
-    accepts=families.FLOAT,
-    decompose=_logaddexp,
-    derivatives=(
-        lambda t, out, x, y: _weight(t, out, x),
-        lambda t, out, x, y: _weight(t, out, y),
-    ),
-    reference=np.logaddexp,
-    file=_FILE,
+def _log_sum(
+    name: str, power: Any, log1p_: Any, reference: Callable[..., Any]
+) -> Primitive:
+    p = families.elementwise(
+        name,
+        accepts=families.FLOAT,
+        decompose=lambda x, y: _log_of_sum(x, y, power, log1p_),
+        derivatives=(
+            lambda t, out, x, y: _weight(t, out, x, power),
+            lambda t, out, x, y: _weight(t, out, y, power),
+        ),
+        reference=reference,
+        file=_FILE,
+    )
+    p.lower = None
+    return p
+
+
+logaddexp_p = _log_sum("logaddexp", exp, log1p, np.logaddexp)
+logaddexp2_p = _log_sum(
+    "logaddexp2",
+    exp2,
+    lambda x: mul(log1p(x), families.scalar_like(x, 1 / math.log(2))),
+    np.logaddexp2,
 )
-logaddexp_p.lower = None
 
 
 # -- functions -------------------------------------------------------------------------
@@ -270,3 +284,13 @@ def logaddexp(x: Any, y: Any) -> Any:
       y: array of floats, of x's shape and dtype; scalars may stand beside arrays.
     """
     return logaddexp_p.bind(x, y)
+
+
+def logaddexp2(x: Any, y: Any) -> Any:
+    """`log2(2**x + 2**y)` without overflow.
+
+    Args:
+      x: array of floats.
+      y: array of floats, of x's shape and dtype; scalars may stand beside arrays.
+    """
+    return logaddexp2_p.bind(x, y)

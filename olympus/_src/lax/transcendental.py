@@ -10,7 +10,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import families
-from olympus._src.lax.arithmetic import add, div, mul, sub
+from olympus._src.lax.arithmetic import add, div, integer_pow, mul, sub
 from olympus._src.lax.choice import convert_element_type, select_n
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray, scalar_like
@@ -36,11 +36,15 @@ def _pow_lower(ctx: Any, x: str, y: str) -> str:
 
 
 def _pow_in_base(t: Any, out: Any, x: Any, y: Any) -> Any:
+    """The slope y x^(y-1); where y is 0 it is 0 at every x."""
     one, zero = scalar_like(y, 1), scalar_like(y, 0)
-    is_zero = eq(y, zero)
-    exponent = select_n(is_zero, sub(y, one), one)
     dtype = avals.aval_of(x).dtype
     factor = y if avals.aval_of(y).dtype == dtype else convert_element_type(y, dtype)
+    if isinstance(y, (int, float, complex, np.generic)):  # a constant of the program
+        if y == 0:
+            return families.insert_zero(t)
+        return mul(t, mul(factor, pow_(x, y - one)))
+    exponent = select_n(eq(y, zero), sub(y, one), zero)
     return mul(t, mul(factor, pow_(x, exponent)))
 
 
@@ -104,7 +108,7 @@ sqrt_p = elementwise(
     accepts=families.FLOAT_COMPLEX,
     hlo="stablehlo.sqrt",
     reference=np.sqrt,
-    derivatives=(lambda t, out, x, **_: div(mul(t, scalar_like(x, 0.5)), out),),
+    derivatives=(lambda t, out, x, **_: mul(t, div(scalar_like(x, 0.5), out)),),
 )
 rsqrt_p = elementwise(
     "rsqrt",
@@ -121,7 +125,7 @@ cbrt_p = elementwise(
     hlo="stablehlo.cbrt",
     reference=np.cbrt,
     derivatives=(
-        lambda t, out, x, **_: mul(t, div(mul(out, scalar_like(x, 1 / 3)), x)),
+        lambda t, out, x, **_: mul(t, mul(scalar_like(x, 1 / 3), integer_pow(out, -2))),
     ),
 )
 logistic_p = elementwise(

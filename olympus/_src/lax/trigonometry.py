@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core import avals, dtypes
 from olympus._src.lax import families
 from olympus._src.lax.arithmetic import add, div, mul, neg, square, sub
 from olympus._src.lax.transcendental import rsqrt
@@ -99,27 +100,29 @@ asinh_p = elementwise(
     reference=np.arcsinh,
     derivatives=(lambda t, out, x: mul(t, rsqrt(add(square(x), _one(x)))),),
 )
+
+
+def _acosh_derivative(t: Any, out: Any, x: Any) -> Any:
+    below, above = sub(x, _one(x)), add(x, _one(x))
+    if dtypes.issubdtype(avals.aval_of(x).dtype, np.complexfloating):
+        # One root of the product would have its cuts where acosh has none.
+        return mul(t, mul(rsqrt(below), rsqrt(above)))
+    return mul(t, rsqrt(mul(below, above)))
+
+
 acosh_p = elementwise(
     "acosh",
     accepts=families.FLOAT_COMPLEX,
     lower=_chlo("acosh"),
     reference=np.arccosh,
-    derivatives=(
-        lambda t, out, x: mul(
-            t,
-            mul(
-                rsqrt(sub(x, _one(x))),
-                rsqrt(add(x, _one(x))),
-            ),
-        ),
-    ),
+    derivatives=(_acosh_derivative,),
 )
 atanh_p = elementwise(
     "atanh",
     accepts=families.FLOAT_COMPLEX,
     lower=_chlo("atanh"),
     reference=np.arctanh,
-    derivatives=(lambda t, out, x: div(t, sub(_one(x), square(x))),),
+    derivatives=(lambda t, out, x: div(t, mul(sub(_one(x), x), add(_one(x), x))),),
 )
 atan2_p = elementwise(
     "atan2",

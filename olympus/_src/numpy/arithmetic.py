@@ -501,12 +501,12 @@ def minimum(x: Any, y: Any, /) -> Any:
     return lax.min_(x, y)
 
 
-def _ignoring_nan(choose: Any, x: Any, y: Any) -> Any:
-    out = choose(x, y)
-    if not _is(x, "fc"):
-        return out
-    out = lax.select(lax.ne(y, y), x, out)
-    return lax.select(lax.ne(x, x), y, out)
+def _ignoring_nan(extreme: Any, x: Any, y: Any) -> Any:
+    """The extreme, or the number beside a NaN; on ties `y`, with its derivative."""
+    first = lax.bitwise_and(lax.eq(extreme(x, y), x), lax.ne(x, y))
+    if _is(x, "fc"):
+        first = lax.bitwise_or(first, lax.ne(y, y))
+    return lax.select(first, x, y)
 
 
 @program(2)
@@ -688,8 +688,10 @@ def _same_shape(x: Any, y: Any) -> tuple[Any, Any]:
 def _modf(x: Any) -> tuple[Any, Any]:
     (x,) = promotion.promote_args_inexact("modf", x)
     whole = _truncated(x)
-    rest = lax.select(lax.eq(whole, x), promotion.scalar(0, x), lax.sub(x, whole))
-    return copysign(rest, x), whole
+    # Two differences, since x - x is +0 and the fraction of -1 is -0.
+    rest = lax.select(signbit(x), lax.neg(lax.sub(whole, x)), lax.sub(x, whole))
+    infinite = lax.eq(lax.abs_(x), promotion.scalar(np.inf, x))
+    return lax.select(infinite, copysign(promotion.scalar(0, x), x), rest), whole
 
 
 def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
@@ -703,6 +705,14 @@ def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
     """
     promotion.check_out("modf", out)
     return _modf(x)
+
+
+def _scaled(x: Any, n: Any) -> Any:
+    """`x 2**n` in two steps, for powers that alone leave the range of floats."""
+    half = lax.shift_right_arithmetic(n, promotion.scalar(1, n))
+    two = promotion.full_shape(promotion.scalar(2, x), aval_of(half).shape)
+    first, second = lax.pow_(two, half), lax.pow_(two, lax.sub(n, half))
+    return lax.mul(lax.mul(x, first), second)
 
 
 @program(2)
@@ -730,12 +740,7 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     (x,) = promotion.promote_args_inexact("ldexp", x1)
     (n,) = promotion.promote_args_numeric("ldexp", x2)
     x, n = promotion.broadcast("ldexp", (x, n))
-    # Two steps, for powers that alone leave the range while the product does not.
-    half = lax.shift_right_arithmetic(n, promotion.scalar(1, n))
-    two = promotion.scalar(2, x)
-    first = lax.pow_(promotion.full_shape(two, aval_of(half).shape), half)
-    second = lax.pow_(promotion.full_shape(two, aval_of(half).shape), lax.sub(n, half))
-    return lax.mul(lax.mul(x, first), second)
+    return _scaled(x, n)
 
 
 @program(2)
@@ -924,9 +929,8 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
     raw = lax.bitwise_and(raw, mask)
     shift = lax.select(small, families.full_like(raw, lift), families.full_like(raw, 0))
     exponent = lax.sub(lax.sub(raw, word.type(bias)), shift)
-    rest = lax.bitwise_and(bits, lax.bitwise_not(word.type(int(mask) << mantissa_bits)))
-    half = lax.bitwise_or(rest, word.type(bias << mantissa_bits))
-    mantissa = lax.convert(shaping.bitcast_convert_type(half, dtype), kind)
+    # By exact powers of two and not by setting bits, which have no derivative.
+    mantissa = lax.convert(_scaled(x, lax.sub(word.type(bias), raw)), kind)
     # Where the machine flushes subnormals to zero, they are zero after the lift.
     plain = lax.bitwise_or(
         lax.eq(x, promotion.scalar(0, x)), lax.bitwise_not(lax.is_finite(given))

@@ -40,7 +40,20 @@ def _scaled(fun: Any, factor: float) -> Any:
 
 
 def _log_base(base: float) -> Any:
-    return lambda x: lax.div(lax.log(x), promotion.scalar(math.log(base), x))
+    def log(x: Any) -> Any:
+        return _divided(lax.log(x), math.log(base))
+
+    return log
+
+
+def _divided(x: Any, number: float) -> Any:
+    """`x` over a real number; a complex quotient would have no value at infinity."""
+    if not _complex(x):
+        return lax.div(x, promotion.scalar(number, x))
+    parts = [
+        lax.div(p, promotion.scalar(number, p)) for p in (lax.real(x), lax.imag(x))
+    ]
+    return lax.complex_(*parts)
 
 
 exp = _elementary("exp", lax.exp, "Exponential")
@@ -129,21 +142,13 @@ def _sinc_near_zero(x: Any) -> Any:
     return lax.add(promotion.scalar(1, x), lax.add(sixth, fourth))
 
 
-def _log_sum(name: str, exponential: Any, logarithm: Any, scale: float) -> Any:
+def _log_sum(name: str, real: Any, exponential: Any, scale: float) -> Any:
     @program(2, name=name)
     def call(x1: Any, x2: Any, /) -> Any:
         x, y = promotion.promote_args_inexact(name, x1, x2)
-        high = lax.max_(lax.real(x), lax.real(y)) if _complex(x) else lax.max_(x, y)
-        if _complex(x):
-            return _complex_log_sum(x, y, high, exponential, scale)
-        if scale == 1.0:
-            return special.logaddexp(x, y)
-        gap = lax.sub(x, y)
-        # Equal infinities have no difference; their sum is themselves.
-        apart = lax.ne(gap, gap)
-        sure = lax.select(apart, promotion.scalar(0, gap), gap)
-        tail = logarithm(exponential(lax.neg(lax.abs_(sure))))
-        return lax.select(apart, lax.add(x, y), lax.add(high, tail))
+        if not _complex(x):
+            return real(x, y)
+        return _complex_log_sum(x, y, exponential, scale)
 
     call.__doc__ = f"""Logarithm of the sum of exponentials, without overflow.
 
@@ -159,19 +164,14 @@ def _complex(x: Any) -> bool:
     return dtypes.kind(aval_of(x).dtype) == "c"
 
 
-def _complex_log_sum(x: Any, y: Any, high: Any, exponential: Any, scale: float) -> Any:
-    top = lax.convert(high, aval_of(x).dtype)
+def _complex_log_sum(x: Any, y: Any, exponential: Any, scale: float) -> Any:
+    top = lax.convert(lax.max_(lax.real(x), lax.real(y)), aval_of(x).dtype)
     total = lax.add(exponential(lax.sub(x, top)), exponential(lax.sub(y, top)))
     return lax.add(top, lax.mul(lax.log(total), promotion.scalar(scale, x)))
 
 
-logaddexp = _log_sum("logaddexp", lax.exp, lax.log1p, 1.0)
-logaddexp2 = _log_sum(
-    "logaddexp2",
-    lax.exp2,
-    lambda x: lax.mul(lax.log1p(x), promotion.scalar(1 / math.log(2), x)),
-    1 / math.log(2),
-)
+logaddexp = _log_sum("logaddexp", special.logaddexp, lax.exp, 1.0)
+logaddexp2 = _log_sum("logaddexp2", special.logaddexp2, lax.exp2, 1 / math.log(2))
 
 
 def i0(x: Any) -> Any:

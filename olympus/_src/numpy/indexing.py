@@ -235,8 +235,10 @@ def _number(item: Any, size: int, clamp: bool) -> tuple[str, Any]:
         # Positions are known: count from the start here, and save the program the work.
         wide = item.astype(np.int64)
         positions = np.where(wide < 0, wide + size, wide)
+        # What is still negative lies outside and must stay so when counted once more.
+        positions = np.where(positions < 0, -size - 1, positions)
         limit = np.iinfo(np.int32).max
-        return ARRAY, np.clip(positions, -1, limit).astype(np.int32)
+        return ARRAY, np.minimum(positions, limit).astype(np.int32)
     return (ARRAY if aval.ndim else SCALAR), item
 
 
@@ -328,14 +330,20 @@ def take(
             if isinstance(fill_value, (int, float, complex, bool))
             else np.asarray(fill_value).item()
         )
-    options = (filling, fill_value, indices_are_sorted, unique_indices)
+    # Unless asked for, no derivative comes back from positions outside.
+    options = (
+        mode or Mode.PROMISE_IN_BOUNDS,
+        fill_value,
+        indices_are_sorted,
+        unique_indices,
+    )
     return _read(x, *operands, plan=plan, options=options)
 
 
 def _read_traced(x: Any, *operands: Any, plan: Plan, options: Any) -> Any:
     if plan.inserted:
         x = shaping.expand_dims(x, plan.inserted)
-    filling = options[0]
+    filling = options[0] is Mode.FILL_OR_DROP
     advanced = plan.has(ARRAY) or (filling and plan.has(SCALAR))
     x, entries = _apply_slices(x, plan.entries, operands, advanced)
     if advanced:
@@ -522,7 +530,7 @@ def _spread(p: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _gather(x: Any, entries: Any, operands: Any, options: Any) -> Any:
-    filling, fill_value, is_sorted, unique = options
+    mode, fill_value, is_sorted, unique = options
     shape = avals.aval_of(x).shape
     layout = Layout(shape, entries, operands)
     labels = [label for label in layout.labels if label != NEW]
@@ -552,7 +560,7 @@ def _gather(x: Any, entries: Any, operands: Any, options: Any) -> Any:
             sizes,
             indices_are_sorted=is_sorted,
             unique_indices=unique,
-            mode=Mode.FILL_OR_DROP if filling else Mode.PROMISE_IN_BOUNDS,
+            mode=mode,
             fill_value=fill_value,
         )
     new = tuple([k for k, label in enumerate(layout.labels) if label == NEW])

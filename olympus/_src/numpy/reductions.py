@@ -701,6 +701,14 @@ def _var(
         center = _mean(x, *args, axis=axes, keepdims=True, dtype=working, flags=flags)
     center = promotion.cast(center, working, False)
     gap = lax.sub(*promotion.broadcast("var", (x, center)))
+    if where is not None:
+        # Before the square, whose derivative is not finite where an element is not.
+        shape = promotion.result_shape(
+            "var", [aval_of(gap).shape, aval_of(where).shape]
+        )
+        counted = promotion.full_shape(logic.truth(where), shape)
+        gap = promotion.full_shape(gap, shape)
+        gap = lax.select(counted, gap, families.full_like(gap, 0))
     n = _count_of("var", x, axes, where, real, keepdims)
     n = (
         lax.sub(n, np.asarray(ddof, real)[()])
@@ -709,12 +717,10 @@ def _var(
     )
     total = _sum(
         _centered_square(gap),
-        *args,
         axis=axes,
         keepdims=keepdims,
         dtype=real,
         promote=True,
-        flags=flags,
     )
     if where is None and n <= 0:
         out = families.full_like(total, np.nan)

@@ -9,9 +9,11 @@ import numpy as np
 
 from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
+from olympus._src.core.rules import Zero
+from olympus._src.higher_order import incomplete
 from olympus._src.higher_order import while_loop as loops
 from olympus._src.lax import elementwise as ew
-from olympus._src.lax import families, joining, reductions, shaping
+from olympus._src.lax import families, joining, reductions, shaping, special
 from olympus._src.lax.families import ShapedArray
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import as_dtype, filled, number, one_program, spread
@@ -43,10 +45,34 @@ def _batch(axis: Any, args: Any, dims: Any, *, log_space: bool) -> Any:
     return random_gamma_p.bind(key, a, log_space=log_space), 0
 
 
+def _jvp(primals: Any, tangents: Any, *, log_space: bool) -> Any:
+    """Implicit reparametrisation: the number moves so that its quantile stays.
+
+    Figurnov, Mohamed and Mnih, "Implicit reparameterization gradients" (2018).
+    """
+    key, a = primals
+    t = tangents[1]
+    out = random_gamma_p.bind(key, a, log_space=log_space)
+    if type(t) is Zero:
+        return out, Zero(avals.aval_of(out).to_tangent())
+    if not log_space:
+        return out, ew.mul(t, incomplete.random_gamma_grad(a, out))
+    x = ew.exp(out)
+    # Of numbers too small for the dtype only the first term of igamma's series is left.
+    x = ew.exp(out)
+    tiny = ew.eq(x, _constant(avals.aval_of(x), 0))
+    safe = ew.select(tiny, _constant(avals.aval_of(x), 1), x)
+    slope = ew.div(incomplete.random_gamma_grad(a, safe), safe)
+    raised = ew.add(a, number(1, avals.aval_of(a).dtype))
+    first_term = ew.div(ew.sub(special.digamma(raised), out), a)
+    return out, ew.mul(t, ew.select(tiny, first_term, slope))
+
+
 random_gamma_p = Primitive(
     "random_gamma",
     abstract=_abstract,
     decompose=_decompose,
+    jvp=_jvp,
     batch=_batch,
     file="random/gamma.py",
 )

@@ -1,0 +1,77 @@
+"""Derivatives at special points against recorded ones: infinities, NaN, ties, ends."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+from olympus import lax, nn
+
+DATA = json.loads(
+    (pathlib.Path(__file__).parents[1] / "data" / "derivatives.json").read_text()
+)
+NAMES = {"np": np, "jnp": jnp, "lax": lax, "nn": nn}
+QUICK = 40  # every so many cases run with the quick tests
+
+CASES = [
+    pytest.param(case, marks=[pytest.mark.slow] if i % QUICK else [], id=case["f"][7:])
+    for i, case in enumerate(DATA)
+]
+
+
+def array(numbers: Any, shape: Any) -> Any:
+    """An array as it is recorded: a list of numbers, or one of each part."""
+    if len(numbers) == 2 and isinstance(numbers[0], list):
+        real, imag = (np.array(part, np.float32) for part in numbers)
+        out = np.empty(real.shape, np.complex64)
+        out.real, out.imag = real, imag
+    else:
+        out = np.array(numbers, np.float32)
+    return out.reshape(shape)
+
+
+def direction(shape: Any, dtype: Any) -> Any:
+    """The tangent or cotangent of the recording."""
+    order = np.arange(int(np.prod(shape)))
+    out = (order * 5 % 7 - 2.5) / 2
+    if np.dtype(dtype).kind == "c":
+        out = out + 1j * (order * 3 % 5 - 1.5)
+    return out.reshape(shape).astype(dtype)
+
+
+def same(got: Any, want: Any) -> None:
+    got = np.asarray(got)
+    want = array(want, got.shape)
+    assert got.dtype.kind == want.dtype.kind or got.dtype.kind in "biu"
+    for part in ("real", "imag"):
+        np.testing.assert_allclose(
+            getattr(got, part), getattr(want, part), rtol=1e-4, atol=1e-5
+        )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_derivatives_at_special_points(case: Any) -> None:
+    f = eval(case["f"], dict(NAMES))
+    args = [
+        jnp.asarray(array(numbers, shape))
+        for numbers, shape in zip(case["args"], case["shapes"], strict=True)
+    ]
+    for i, (x, want) in enumerate(zip(args, case["jvp"], strict=True)):
+
+        def in_one(x: Any, i: int = i) -> Any:
+            return f(*args[:i], x, *args[i + 1 :])
+
+        value, tangent = olympus.jvp(in_one, (x,), (direction(x.shape, x.dtype),))
+        same(value, case["value"])
+        same(tangent, want)
+    out, pull = olympus.vjp(f, *args)
+    assert list(out.shape) == case["shape"]
+    cotangents = pull(jnp.asarray(direction(out.shape, out.dtype)))
+    for got, want in zip(cotangents, case["vjp"], strict=True):
+        same(got, want)
