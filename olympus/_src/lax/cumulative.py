@@ -163,7 +163,6 @@ def _combine_log_sums(block: Any, x: str, y: str, aval: Any) -> str:
 
 def _jvp(p: Primitive, combine: Primitive) -> Any:
     """Accumulates (value, tangent) pairs; what combines two is `combine`'s own rule."""
-
     rule: Any = combine.jvp
 
     def pairs(before: list[Any], after: list[Any]) -> list[Any]:

@@ -703,11 +703,7 @@ def _var(
     gap = lax.sub(*promotion.broadcast("var", (x, center)))
     if where is not None:
         # Before the square, whose derivative is not finite where an element is not.
-        shape = promotion.result_shape(
-            "var", [aval_of(gap).shape, aval_of(where).shape]
-        )
-        counted = promotion.full_shape(logic.truth(where), shape)
-        gap = promotion.full_shape(gap, shape)
+        counted, gap = promotion.broadcast("var", (logic.truth(where), gap))
         gap = lax.select(counted, gap, families.full_like(gap, 0))
     n = _count_of("var", x, axes, where, real, keepdims)
     n = (
@@ -715,13 +711,8 @@ def _var(
         if where is not None
         else n - np.asarray(ddof, real)[()]
     )
-    total = _sum(
-        _centered_square(gap),
-        axis=axes,
-        keepdims=keepdims,
-        dtype=real,
-        promote=True,
-    )
+    total = _centered_square(gap)
+    total = _sum(total, axis=axes, keepdims=keepdims, dtype=real, promote=True)
     if where is None and n <= 0:
         out = families.full_like(total, np.nan)
     elif where is None:
