@@ -5,6 +5,7 @@ broadcast. `olympus.numpy` is written in these.
 """
 
 import importlib as _importlib
+from typing import Any as _Any
 
 from olympus._src.higher_order.associative_scan import (
     associative_scan,
@@ -256,6 +257,11 @@ from olympus._src.lax.families import (
     reduce_sum_p,
     transpose_p,
 )
+from olympus._src.lax.fourier import (
+    FftType,
+    fft,
+    fft_p,
+)
 from olympus._src.lax.gather import (
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -411,6 +417,7 @@ from olympus._src.lax.windows import (
 
 __all__ = [
     "ConvDimensionNumbers",
+    "FftType",
     "GatherDimensionNumbers",
     "GatherScatterMode",
     "Precision",
@@ -547,6 +554,8 @@ __all__ = [
     "expand_dims",
     "expm1",
     "expm1_p",
+    "fft",
+    "fft_p",
     "floor",
     "floor_p",
     "fori_loop",
@@ -741,7 +750,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> _Any:
     """Loads a page at its first use, so that `import olympus.lax` stays light."""
     if name == "linalg":
         return _importlib.import_module("olympus.lax.linalg")

@@ -4,6 +4,9 @@ The meaning is NumPy's. Arrays never change in place, 64-bit dtypes are off unle
 switched on, and functions take arrays and numbers, not lists.
 """
 
+import importlib as _importlib
+from typing import Any as _Any
+
 from olympus._src.numpy.arithmetic import (
     absolute,
     angle,
@@ -474,7 +477,6 @@ from olympus._src.numpy.ufunc import (
     subtract,
     ufunc,
 )
-from olympus.numpy import linalg as linalg
 
 # The small floats, a size a line.
 # fmt: off
@@ -713,7 +715,6 @@ __all__ = [
     "less",
     "less_equal",
     "lexsort",
-    "linalg",
     "linspace",
     "load",
     "log",
@@ -898,3 +899,10 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    """Loads a page at its first use, so that `import olympus.numpy` stays light."""
+    if name in ("fft", "linalg"):
+        return _importlib.import_module(f"olympus.numpy.{name}")
+    raise AttributeError(f"module 'olympus.numpy' has no attribute {name!r}")

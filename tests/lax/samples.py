@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.lax import (
     samples_convolution,
     samples_elementwise,
+    samples_fourier,
     samples_linalg,
     samples_reductions,
     samples_shaping,
@@ -24,6 +25,7 @@ _FAMILIES = (
     samples_special,
     samples_windows,
     samples_linalg,
+    samples_fourier,
 )
 
 SAMPLES = [s for family in _FAMILIES for s in family.SAMPLES]

@@ -1,0 +1,196 @@
+"""Discrete Fourier transforms."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.rules import Zero
+from olympus._src.lax import elementwise, families, joining, shaping, sizes
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import types
+
+_FILE = "lax/fourier.py"
+_MOST_AXES = 3  # of one operation of StableHLO
+
+
+class FftType(enum.IntEnum):
+    """Which transform: forth or back, of complex or real numbers."""
+
+    FFT = 0
+    IFFT = 1
+    RFFT = 2
+    IRFFT = 3
+
+
+def _halved(lengths: Sequence[int]) -> tuple[int, ...]:
+    """How many frequencies of real numbers are not the conjugates of others."""
+    return (*lengths[:-1], lengths[-1] // 2 + 1)
+
+
+def _abstract(x: Any, *, fft_type: FftType, fft_lengths: Any) -> Any:
+    lengths = tuple(fft_lengths)
+    if not 1 <= len(lengths) <= _MOST_AXES or len(lengths) > x.ndim:
+        raise ValueError(
+            "lax.fft: fft_lengths must name one to three of the last axes, got "
+            f"{lengths} for {x.short()}; transform other axes by further calls"
+        )
+    given = x.shape[x.ndim - len(lengths) :]
+    back_to_real = fft_type == FftType.IRFFT
+    wanted = lengths
+    if back_to_real:  # no numbers may come of no frequencies, or of one
+        wanted = _halved(lengths) if lengths[-1] else (*lengths[:-1], given[-1])
+    if given != wanted:
+        raise ValueError(
+            f"lax.fft: the last axes of the operand must have sizes {wanted} for "
+            f"{fft_type.name} with fft_lengths {lengths}, got {x.short()}; slice or "
+            "pad it"
+        )
+    takes = ("float32", "float64") if fft_type == FftType.RFFT else ()
+    takes = takes or ("complex64", "complex128")
+    if x.dtype.name not in takes:
+        raise ValueError(
+            f"lax.fft: {fft_type.name} does not accept dtype {x.dtype}: the operand "
+            f"must be {' or '.join(takes)}, got {x.short()}; convert it with astype"
+        )
+    many = x.shape[: x.ndim - len(lengths)]
+    if fft_type == FftType.RFFT:
+        dtype = np.result_type(x.dtype, np.complex64)
+        return ShapedArray((*many, *_halved(lengths)), dtype)
+    dtype = np.zeros((), x.dtype).real.dtype if back_to_real else x.dtype
+    return ShapedArray((*many, *lengths), dtype)
+
+
+def _lower(ctx: Any, x: str, *, fft_type: FftType, fft_lengths: Any) -> str:
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    if not out.size or not aval.size:
+        return ctx.block.splat(0, out)
+    return ctx.block.emit(
+        f"stablehlo.fft {x}, type = {fft_type.name}, length = "
+        f"{types.int_list(fft_lengths)} : ({types.tensor_type(aval)}) -> "
+        f"{types.tensor_type(out)}"
+    )
+
+
+def _transpose(cts: Any, x: Any, *, fft_type: FftType, fft_lengths: Any) -> Any:
+    """The matrix of a transform is symmetric; only halves need care."""
+    (ct,) = cts
+    if type(ct) is Zero:
+        return [Zero(x.aval)]
+    if fft_type == FftType.RFFT:
+        # Of all frequencies those beyond the half were dropped: they get zeros.
+        missing = fft_lengths[-1] - _halved(fft_lengths)[-1]
+        config = [(0, 0, 0)] * (x.aval.ndim - 1) + [(0, missing, 0)]
+        dtype = avals.aval_of(ct).dtype
+        full = joining.pad(ct, np.zeros((), dtype)[()], config)
+        out = fft_p.bind(full, fft_type=FftType.FFT, fft_lengths=fft_lengths)
+        return [elementwise.real(out)]
+    if fft_type == FftType.IRFFT:
+        return [_transpose_of_irfft(ct, x.aval, fft_lengths)]
+    return [fft_p.bind(ct, fft_type=fft_type, fft_lengths=fft_lengths)]
+
+
+def _transpose_of_irfft(ct: Any, aval: Any, lengths: Any) -> Any:
+    """Each frequency between the ends was read twice: itself, and as a conjugate."""
+    if not lengths[-1]:
+        return shaping.full(aval.shape, 0, aval.dtype)
+    seen = fft_p.bind(ct, fft_type=FftType.RFFT, fft_lengths=lengths)
+    half = aval.shape[-1]
+    weights = np.full(half, 2.0)
+    weights[0] = 1.0
+    if lengths[-1] % 2 == 0:
+        weights[-1] = 1.0
+    weights = (weights / math.prod(lengths)).astype(aval.dtype)
+    scale = shaping.broadcast_in_dim(weights, aval.shape, (aval.ndim - 1,))
+    return elementwise.mul(elementwise.conj(seen), scale)
+
+
+def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
+    return fft_p.bind(families.move_axis(args[0], dims[0], 0), **params), 0
+
+
+def _reference(x: np.ndarray, *, fft_type: FftType, fft_lengths: Any) -> np.ndarray:
+    axes = range(x.ndim - len(fft_lengths), x.ndim)
+    by_type: dict[FftType, Callable[..., np.ndarray]] = {
+        FftType.FFT: np.fft.fftn,
+        FftType.IFFT: np.fft.ifftn,
+        FftType.RFFT: np.fft.rfftn,
+        FftType.IRFFT: np.fft.irfftn,
+    }
+    return by_type[fft_type](x, fft_lengths, axes)
+
+
+fft_p: Primitive = Primitive(
+    "fft",
+    abstract=_abstract,
+    lower=_lower,
+    transpose=_transpose,
+    batch=_batch,
+    reference=_reference,
+    file=_FILE,
+)
+fft_p.jvp = families.linear_jvp(fft_p)
+
+
+def fft(x: Any, fft_type: FftType | str | int, fft_lengths: Any) -> Any:
+    """The discrete Fourier transform along the last axes.
+
+    Args:
+      x: array; of the last axes each has the size that `fft_lengths` tells, the last
+        one n // 2 + 1 for IRFFT.
+      fft_type: an `FftType` or its name: FFT and IFFT of complex numbers, RFFT of real
+        ones, IRFFT back to real ones.
+      fft_lengths: the sizes of one to three axes; where it is empty nothing is done.
+
+    Returns:
+      An array: complex, but real for IRFFT; RFFT leaves n // 2 + 1 places along the
+      last axis.
+
+    Raises:
+      ValueError: sizes do not agree, there is no such transform, or RFFT is given
+        complex numbers.
+      TypeError: `fft_type` is no name or number of a transform.
+
+    Source: `stablehlo.fft`.
+
+    Example:
+      >>> import numpy as np
+      >>> from olympus import lax
+      >>> print(lax.fft(np.ones(4, "complex64"), "fft", (4,)))
+      [4.+0.j 0.+0.j 0.+0.j 0.+0.j]
+    """
+    kind = _type_of(fft_type)
+    lengths = sizes.canonicalize_shape(fft_lengths, "lax.fft")
+    dtype = avals.aval_of(x).dtype
+    if kind == FftType.RFFT:
+        if dtypes.kind(dtype) == "c":
+            raise ValueError(
+                "lax.fft: only real valued inputs supported for rfft, got "
+                f"{avals.aval_of(x).short()}; use FFT, or take the real part"
+            )
+        x = elementwise.convert(x, dtypes.to_inexact_dtype(dtype))
+    elif dtypes.kind(dtype) != "c":
+        double = dtypes.to_inexact_dtype(dtype) == np.float64
+        x = elementwise.convert(x, np.dtype(np.complex128 if double else np.complex64))
+    if not lengths:
+        return x
+    return fft_p.bind(x, fft_type=kind, fft_lengths=lengths)
+
+
+def _type_of(given: Any) -> FftType:
+    if isinstance(given, FftType):
+        return given
+    if isinstance(given, str):
+        if given.upper() in FftType.__members__:
+            return FftType[given.upper()]
+        raise ValueError(
+            f"lax.fft: Unknown FFT type {given!r}; take one of "
+            f"{', '.join(FftType.__members__)}"
+        )
+    raise TypeError(f"lax.fft: Unknown FFT type value {given!r}; pass an FftType")

@@ -1,0 +1,645 @@
+"""Discrete Fourier transforms, by NumPy's names, norms and axes."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import fourier, joining
+from olympus._src.lax import sizes as sizes_
+from olympus._src.numpy import arithmetic, creation, manipulation, promotion
+from olympus._src.numpy.promotion import aval_of, check_arraylike
+
+FftType = fourier.FftType
+_FORTH = (FftType.FFT, FftType.RFFT)
+_REAL = (FftType.RFFT, FftType.IRFFT)
+_MOST_AXES = 3  # of one operation
+
+# -- checks ----------------------------------------------------------------------------
+
+
+def _check_norm(name: str, norm: Any) -> str:
+    if norm in (None, "backward"):
+        return "backward"
+    if norm in ("ortho", "forward"):
+        return norm
+    raise ValueError(
+        f'numpy.fft.{name}: Invalid norm value {norm}; should be "backward", '
+        '"ortho" or "forward"'
+    )
+
+
+def _one_axis(name: str, axis: Any) -> int:
+    if isinstance(axis, (tuple, list)):
+        raise ValueError(
+            f"numpy.fft.{name}: axis must be one number, got {axis}; use "
+            f"numpy.fft.{name}n for several axes"
+        )
+    return operator.index(axis)
+
+
+def _axes_and_sizes(
+    name: str, rank: int, s: Any, axes: Any
+) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+    """The axes that are meant, none of them negative, and their sizes if given."""
+    wanted = None if s is None else tuple([operator.index(d) for d in s])
+    if axes is None:
+        axes = range(rank) if wanted is None else range(rank - len(wanted), rank)
+    named = tuple([operator.index(a) for a in axes])
+    if wanted is not None and len(wanted) != len(named):
+        raise ValueError(
+            f"numpy.fft.{name}: Shape and axes have different lengths: s={wanted} and "
+            f"axes={named}; give one size for each axis"
+        )
+    found = tuple(
+        [sizes_.canonicalize_axis(a, rank, f"numpy.fft.{name}") for a in named]
+    )
+    if len(set(found)) != len(found):
+        raise ValueError(
+            f"numpy.fft.{name}: does not support repeated axes, got {named}; transform "
+            "again by a second call"
+        )
+    if wanted is not None and any(d < 1 for d in wanted):
+        raise ValueError(
+            f"numpy.fft.{name}: Shape should be positive, got {wanted}; give sizes of "
+            "1 or more"
+        )
+    return found, wanted
+
+
+# -- the transform ---------------------------------------------------------------------
+
+
+@promotion.program(1, name="fft")
+def _transform(
+    x: Any, *, kind: FftType, axes: tuple[int, ...], lengths: Any, norm: str
+) -> Any:
+    shape = aval_of(x).shape
+    if lengths is None:
+        lengths = tuple([shape[a] for a in axes])
+        if kind == FftType.IRFFT and axes:
+            lengths = (*lengths[:-1], max(2 * (lengths[-1] - 1), 0))
+    sizes = list(lengths)
+    if kind == FftType.IRFFT and axes and sizes[-1]:
+        sizes[-1] = sizes[-1] // 2 + 1
+    x = _resized(x, axes, sizes)
+    rank = len(shape)
+    order = [a for a in range(rank) if a not in axes] + list(axes)
+    moved = manipulation.transpose(x, order)
+    out = _in_groups(moved, kind, lengths)
+    out = _scaled(out, kind, math.prod(lengths), norm)
+    return manipulation.transpose(out, [order.index(a) for a in range(rank)])
+
+
+def _resized(x: Any, axes: Sequence[int], sizes: Sequence[int]) -> Any:
+    """`x` cut off or followed by zeros along some axes."""
+    shape = aval_of(x).shape
+    config = [(0, 0, 0)] * len(shape)
+    for axis, size in zip(axes, sizes, strict=True):
+        config[axis] = (0, size - shape[axis], 0)
+    if not any(high for _, high, _ in config):
+        return x
+    return joining.pad(x, np.zeros((), aval_of(x).dtype)[()], config)
+
+
+def _in_groups(x: Any, kind: FftType, lengths: Any) -> Any:
+    """The transform of any number of last axes, by three at a time.
+
+    A transform of real numbers takes the last axes first, one back to them takes them
+    last.
+    """
+    extra = len(lengths) - _MOST_AXES
+    if extra <= 0:
+        return fourier.fft(x, kind, lengths)
+    rest, last = lengths[:extra], lengths[extra:]
+    complex_kind = FftType.FFT if kind in _FORTH else FftType.IFFT
+
+    def of_rest(x: Any) -> Any:
+        rank = aval_of(x).ndim
+        start, middle = rank - len(lengths), rank - _MOST_AXES
+        swapped = [*range(start), *range(middle, rank), *range(start, middle)]
+        moved = manipulation.transpose(x, swapped)
+        out = _in_groups(moved, complex_kind, rest)
+        return manipulation.transpose(out, [swapped.index(a) for a in range(rank)])
+
+    if kind in _FORTH:
+        return of_rest(fourier.fft(x, kind, last))
+    return fourier.fft(of_rest(x), kind, last)
+
+
+def _scaled(x: Any, kind: FftType, count: int, norm: str) -> Any:
+    """The operation itself divides on the way back alone, by the whole count."""
+    if norm == "backward" or not count:
+        return x
+    power = 0.5 if norm == "ortho" else 1.0
+    scale = float(count) ** (-power if kind in _FORTH else power)
+    return lax.mul(x, np.asarray(scale, aval_of(x).dtype)[()])
+
+
+def _check_real(name: str, kind: FftType, a: Any) -> None:
+    check_arraylike(f"fft.{name}", a)
+    if kind == FftType.RFFT and dtypes.kind(aval_of(a).dtype) == "c":
+        raise ValueError(
+            f"numpy.fft.{name}: only real valued inputs supported, got "
+            f"{aval_of(a).short()}; take the real part, or a transform of complex "
+            "numbers"
+        )
+
+
+def _along_one(name: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any) -> Any:
+    _check_real(name, kind, a)
+    place = _one_axis(name, axis)
+    size = None if n is None else (n,)
+    axes, lengths = _axes_and_sizes(name, aval_of(a).ndim, size, (place,))
+    norm = _check_norm(name, norm)
+    return _transform(a, kind=kind, axes=axes, lengths=lengths, norm=norm)
+
+
+def _along_several(
+    name: str, kind: FftType, a: Any, s: Any, axes: Any, norm: Any, two: bool = False
+) -> Any:
+    _check_real(name, kind, a)
+    if two and len(axes) != 2:
+        raise ValueError(
+            f"numpy.fft.{name}: only supports 2 axes, got axes = {axes}; use "
+            f"numpy.fft.{name[:-1]}n"
+        )
+    found, lengths = _axes_and_sizes(name, aval_of(a).ndim, s, axes)
+    if kind in _REAL and not found:
+        raise ValueError(
+            f"numpy.fft.{name}: at least one axis must be transformed, got {axes} for "
+            f"{aval_of(a).short()}; name an axis"
+        )
+    norm = _check_norm(name, norm)
+    return _transform(a, kind=kind, axes=found, lengths=lengths, norm=norm)
+
+
+# -- along one axis --------------------------------------------------------------------
+
+
+def fft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
+    """The discrete Fourier transform along an axis.
+
+    Args:
+      a: array, of any dtype of numbers.
+      n: the size to which the axis is cut off or filled with zeros.
+      axis: which axis is transformed.
+      norm: what is divided by n: "backward" (the default) the inverse transform,
+        "forward" the other, "ortho" both by its root.
+
+    Returns:
+      A complex array.
+
+    Raises:
+      ValueError: there is no such axis or norm, or `n` is below 1.
+
+    Source: NumPy, `numpy.fft.fft`.
+
+    Example:
+      >>> from olympus import numpy as jnp
+      >>> print(jnp.fft.fft(jnp.array([1.0, 0.0, 1.0, 0.0])))
+      [2.+0.j 0.+0.j 2.+0.j 0.+0.j]
+    """
+    return _along_one("fft", FftType.FFT, a, n, axis, norm)
+
+
+def ifft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
+    """The inverse of `fft`.
+
+    Args:
+      a: array, of any dtype of numbers.
+      n: the size to which the axis is cut off or filled with zeros.
+      axis: which axis is transformed.
+      norm: what is divided by n: "backward" (the default) the inverse transform,
+        "forward" the other, "ortho" both by its root.
+
+    Returns:
+      A complex array.
+
+    Raises:
+      ValueError: there is no such axis or norm, or `n` is below 1.
+
+    Source: NumPy, `numpy.fft.ifft`.
+
+    Example:
+      >>> from olympus import numpy as jnp
+      >>> print(jnp.fft.ifft(jnp.array([4.0, 0.0])))
+      [2.+0.j 2.+0.j]
+    """
+    return _along_one("ifft", FftType.IFFT, a, n, axis, norm)
+
+
+def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
+    """The discrete Fourier transform of real numbers.
+
+    Args:
+      a: array, real.
+      n: the size to which the axis is cut off or filled with zeros.
+      axis: which axis is transformed.
+      norm: what is divided by n: "backward" (the default) the inverse transform,
+        "forward" the other, "ortho" both by its root.
+
+    Returns:
+      A complex array of n // 2 + 1 frequencies; the others are conjugates of these.
+
+    Raises:
+      ValueError: there is no such axis or norm, or `n` is below 1.
+
+    Source: NumPy, `numpy.fft.rfft`.
+
+    Example:
+      >>> from olympus import numpy as jnp
+      >>> print(jnp.fft.rfft(jnp.array([1.0, 0.0, 1.0, 0.0])))
+      [2.+0.j 0.+0.j 2.+0.j]
+    """
+    return _along_one("rfft", FftType.RFFT, a, n, axis, norm)
+
+
+def irfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
+    """The inverse of `rfft`.
+
+    Args:
+      a: array, of n // 2 + 1 frequencies.
+      n: how many numbers come out; by default twice the size of the axis, less 2.
+      axis: which axis is transformed.
+      norm: what is divided by n: "backward" (the default) the inverse transform,
+        "forward" the other, "ortho" both by its root.
+
+    Returns:
+      A real array.
+
+    Raises:
+      ValueError: there is no such axis or norm, or `n` is below 1.
+
+    Source: NumPy, `numpy.fft.irfft`.
+
+    Example:
+      >>> from olympus import numpy as jnp
+      >>> print(jnp.fft.irfft(jnp.array([2.0, 0.0, 2.0])))
+      [1. 0. 1. 0.]
+    """
+    return _along_one("irfft", FftType.IRFFT, a, n, axis, norm)
+
+
+def hfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
+    """The transform of a signal that is Hermitian in time, hence a real spectrum.
+
+    Args:
+      a: array, of the n // 2 + 1 first places in time.
+      n: how many frequencies come out; by default twice the size of the axis, less 2.
+      axis: which axis is transformed.
+      norm: what is divided by n: "backward" (the default) the inverse transform,
+        "forward" the other, "ortho" both by its root.
+
+    Returns:
+      A real array.
+
+    Raises:
+      ValueError: there is no such axis or norm, or `n` is below 1.
+
+    Source: NumPy, `numpy.fft.hfft`.
+
+    Example:
+      >>> from olympus import numpy as jnp
+      >>> print(jnp.fft.hfft(jnp.array([1.0, 0.0, 1.0])))
+      [2. 0. 2. 0.]
+    """
+    return _along_one(
+        "hfft", FftType.IRFFT, arithmetic.conjugate(a), n, axis, _swapped("hfft", norm)
+    )
+
+
+def ihfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
+    """The inverse of `hfft`.
+
+    Args:
+      a: array, real.
+      n: the size to which the axis is cut off or filled with zeros.
+      axis: which axis is transformed.
+      norm: what is divided by n: "backward" (the default) the inverse transform,
+        "forward" the other, "ortho" both by its root.
+
+    Returns:
+      A complex array of n // 2 + 1 places in time.
+
+    Raises:
+      ValueError: there is no such axis or norm, or `n` is below 1.
+
+    Source: NumPy, `numpy.fft.ihfft`.
+
+    Example:
+      >>> from olympus import numpy as jnp
+      >>> print(jnp.fft.ihfft(jnp.array([2.0, 0.0, 2.0, 0.0])))
+      [1.-0.j 0.-0.j 1.-0.j]
+    """
+    return arithmetic.conjugate(
+        _along_one("ihfft", FftType.RFFT, a, n, axis, _swapped("ihfft", norm))
+    )
+
+
+def _swapped(name: str, norm: Any) -> str:
+    """The norm of the transform the other way."""
+    found = _check_norm(name, norm)
+    return {"backward": "forward", "forward": "backward"}.get(found, found)
+
+
+# -- along several axes ----------------------------------------------------------------
+
+
+def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+    """The discrete Fourier transform along several axes.
+
+    Args:
+      a: array, of any dtype of numbers.
+      s: the sizes to which the axes are cut off or filled with zeros.
+      axes: which axes are transformed; by default all, or the last ones if `s` is
+        given.
+      norm: as in `fft`.
+
+    Returns:
+      A complex array.
+
+    Raises:
+      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+
+    Source: NumPy, `numpy.fft.fftn`.
+    """
+    return _along_several("fftn", FftType.FFT, a, s, axes, norm)
+
+
+def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+    """The discrete Fourier transform along two axes.
+
+    Args:
+      a: array, of any dtype of numbers.
+      s: the sizes to which the axes are cut off or filled with zeros.
+      axes: which axes are transformed; by default the last two.
+      norm: as in `fft`.
+
+    Returns:
+      A complex array.
+
+    Raises:
+      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+
+    Source: NumPy, `numpy.fft.fft2`.
+    """
+    return _along_several("fft2", FftType.FFT, a, s, axes, norm, True)
+
+
+def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+    """The inverse of `fftn`.
+
+    Args:
+      a: array, of any dtype of numbers.
+      s: the sizes to which the axes are cut off or filled with zeros.
+      axes: which axes are transformed; by default all, or the last ones if `s` is
+        given.
+      norm: as in `fft`.
+
+    Returns:
+      A complex array.
+
+    Raises:
+      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+
+    Source: NumPy, `numpy.fft.ifftn`.
+    """
+    return _along_several("ifftn", FftType.IFFT, a, s, axes, norm)
+
+
+def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+    """The inverse of `fft2`.
+
+    Args:
+      a: array, of any dtype of numbers.
+      s: the sizes to which the axes are cut off or filled with zeros.
+      axes: which axes are transformed; by default the last two.
+      norm: as in `fft`.
+
+    Returns:
+      A complex array.
+
+    Raises:
+      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+
+    Source: NumPy, `numpy.fft.ifft2`.
+    """
+    return _along_several("ifft2", FftType.IFFT, a, s, axes, norm, True)
+
+
+def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+    """The transform of real numbers along several axes.
+
+    Args:
+      a: array, real.
+      s: the sizes to which the axes are cut off or filled with zeros.
+      axes: which axes are transformed; by default all, or the last ones if `s` is
+        given.
+      norm: as in `fft`.
+
+    Returns:
+      A complex array; along the last axis n // 2 + 1 frequencies are kept.
+
+    Raises:
+      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+
+    Source: NumPy, `numpy.fft.rfftn`.
+    """
+    return _along_several("rfftn", FftType.RFFT, a, s, axes, norm)
+
+
+def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+    """The transform of real numbers along two axes.
+
+    Args:
+      a: array, real.
+      s: the sizes to which the axes are cut off or filled with zeros.
+      axes: which axes are transformed; by default the last two.
+      norm: as in `fft`.
+
+    Returns:
+      A complex array; along the last axis n // 2 + 1 frequencies are kept.
+
+    Raises:
+      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+
+    Source: NumPy, `numpy.fft.rfft2`.
+    """
+    return _along_several("rfft2", FftType.RFFT, a, s, axes, norm, True)
+
+
+def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+    """The inverse of `rfftn`.
+
+    Args:
+      a: array, with n // 2 + 1 frequencies along the last axis.
+      s: the sizes of the result; by default those of `a`, along the last axis twice
+        that, less 2.
+      axes: which axes are transformed; by default all, or the last ones if `s` is
+        given.
+      norm: as in `fft`.
+
+    Returns:
+      A real array.
+
+    Raises:
+      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+
+    Source: NumPy, `numpy.fft.irfftn`.
+    """
+    return _along_several("irfftn", FftType.IRFFT, a, s, axes, norm)
+
+
+def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+    """The inverse of `rfft2`.
+
+    Args:
+      a: array, with n // 2 + 1 frequencies along the last axis.
+      s: the sizes of the result; by default those of `a`, along the last axis twice
+        that, less 2.
+      axes: which axes are transformed; by default the last two.
+      norm: as in `fft`.
+
+    Returns:
+      A real array.
+
+    Raises:
+      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+
+    Source: NumPy, `numpy.fft.irfft2`.
+    """
+    return _along_several("irfft2", FftType.IRFFT, a, s, axes, norm, True)
+
+
+# -- frequencies -----------------------------------------------------------------------
+
+
+def _frequencies(name: str, n: Any, d: Any, dtype: Any, device: Any, half: bool) -> Any:
+    for what, value in (("n", n), ("d", d)):
+        if np.ndim(value):
+            raise ValueError(
+                f"numpy.fft.{name}: {what} must be one number, got {value}; call it "
+                "once for each"
+            )
+    count = operator.index(n) if hasattr(n, "__index__") else int(n)
+    kind = dtypes.canonicalize_dtype(np.float64 if dtype is None else dtype)
+    # From zero to the largest, then from the smallest to -1.
+    order = np.fft.ifftshift(np.arange(count) - count // 2)
+    numbers = np.arange(count // 2 + 1) if half else order
+    if isinstance(d, (int, float)):
+        scaled = numbers / (d * count) if count else numbers.astype(float)
+        return creation.asarray(scaled.astype(kind), device=device)
+    unit = lax.convert(arithmetic.multiply(d, count), kind)
+    whole = creation.asarray(numbers.astype(kind), device=device)
+    return arithmetic.true_divide(whole, unit)
+
+
+def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+    """The frequencies that belong to the places of a result of `fft`.
+
+    Args:
+      n: how many places there are.
+      d: the distance of two samples, in units of time.
+      dtype: of the result; by default the default floating dtype.
+      device: where the result lives.
+
+    Returns:
+      An array [n]: cycles per unit of time, zero first, negative ones last.
+
+    Raises:
+      ValueError: `n` or `d` is an array of several numbers.
+
+    Source: NumPy, `numpy.fft.fftfreq`.
+
+    Example:
+      >>> from olympus import numpy as jnp
+      >>> print(jnp.fft.fftfreq(4))
+      [ 0.    0.25 -0.5  -0.25]
+    """
+    return _frequencies("fftfreq", n, d, dtype, device, half=False)
+
+
+def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+    """The frequencies that belong to the places of a result of `rfft`.
+
+    Args:
+      n: how many samples there are.
+      d: the distance of two samples, in units of time.
+      dtype: of the result; by default the default floating dtype.
+      device: where the result lives.
+
+    Returns:
+      An array [n // 2 + 1]: cycles per unit of time, from zero up.
+
+    Raises:
+      ValueError: `n` or `d` is an array of several numbers.
+
+    Source: NumPy, `numpy.fft.rfftfreq`.
+
+    Example:
+      >>> from olympus import numpy as jnp
+      >>> print(jnp.fft.rfftfreq(4))
+      [0.   0.25 0.5 ]
+    """
+    return _frequencies("rfftfreq", n, d, dtype, device, half=True)
+
+
+def _rolled(name: str, x: Any, axes: Any, back: bool) -> Any:
+    check_arraylike(f"fft.{name}", x)
+    shape = aval_of(x).shape
+    if axes is None:
+        axes = tuple(range(len(shape)))
+    named = (axes,) if isinstance(axes, (int, np.integer)) else tuple(axes)
+    found = [
+        sizes_.canonicalize_axis(operator.index(a), len(shape), f"numpy.fft.{name}")
+        for a in named
+    ]
+    steps = [-(shape[a] // 2) if back else shape[a] // 2 for a in found]
+    return manipulation.roll(x, tuple(steps), tuple(found))
+
+
+def fftshift(x: Any, axes: Any = None) -> Any:
+    """Moves the zero frequency to the middle.
+
+    Args:
+      x: array.
+      axes: one axis, several, or None for all.
+
+    Raises:
+      ValueError: there is no such axis.
+
+    Source: NumPy, `numpy.fft.fftshift`.
+
+    Example:
+      >>> from olympus import numpy as jnp
+      >>> print(jnp.fft.fftshift(jnp.array([0, 1, 2, -2, -1])))
+      [-2 -1  0  1  2]
+    """
+    return _rolled("fftshift", x, axes, back=False)
+
+
+def ifftshift(x: Any, axes: Any = None) -> Any:
+    """The inverse of `fftshift`.
+
+    Args:
+      x: array.
+      axes: one axis, several, or None for all.
+
+    Raises:
+      ValueError: there is no such axis.
+
+    Source: NumPy, `numpy.fft.ifftshift`.
+
+    Example:
+      >>> from olympus import numpy as jnp
+      >>> print(jnp.fft.ifftshift(jnp.array([-2, -1, 0, 1, 2])))
+      [ 0  1  2 -2 -1]
+    """
+    return _rolled("ifftshift", x, axes, back=True)
