@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-import numpy as np
-
+from olympus._src import tree
 from olympus._src.api.vmap import vmap
+from olympus._src.foundation import source
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import creation, manipulation, promotion
 from olympus._src.numpy.promotion import aval_of, check_arraylike
@@ -18,39 +18,72 @@ _NAMES = r"\((?:\w+(?:,\w+)*)?\)"
 _SIGNATURE = re.compile(rf"^{_NAMES}(?:,{_NAMES})*->{_NAMES}(?:,{_NAMES})*$")
 
 
-def _parse(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
-    """Names of the core axes of arguments and of results."""
-    text = signature.replace(" ", "")
-    if not _SIGNATURE.match(text):
-        raise ValueError(
-            f"not a valid gufunc signature: {signature}; numpy.vectorize takes one "
-            "such as "
-            "'(n,m),(m)->(n)'"
-        )
-    sides = []
-    for side in text.split("->"):
-        groups = re.findall(_NAMES, side)
-        sides.append([tuple(n for n in g[1:-1].split(",") if n) for g in groups])
-    return sides[0], sides[1]
+class _Signature:
+    """The core axes of a function's arguments and results, by name."""
 
-
-def _core_sizes(args: Any, names: Any, sizes: dict[str, int]) -> None:
-    for x, axes in zip(args, names, strict=True):
-        shape = aval_of(x).shape
-        if len(shape) < len(axes):
+    def __init__(self, text: str) -> None:
+        self.text = text
+        plain = re.sub(r"\s+", "", text)
+        if not _SIGNATURE.match(plain):
             raise ValueError(
-                f"input with shape {shape} does not have enough dimensions for all "
-                "core "
-                f"dimensions {axes}; numpy.vectorize"
+                f"numpy.vectorize: not a valid gufunc signature: {text}; write the "
+                "axes of arguments and results as in '(n,m),(m)->(n)'"
             )
-        own = shape[len(shape) - len(axes) :]
-        for name, size in zip(axes, own, strict=True):
+        self.inputs, self.outputs = map(self._side, plain.split("->"))
+
+    @staticmethod
+    def _side(text: str) -> list[tuple[str, ...]]:
+        groups = re.findall(_NAMES, text)
+        return [tuple(n for n in g[1:-1].split(",") if n) for g in groups]
+
+    def check_arguments(self, args: Sequence[Any], sizes: dict[str, int]) -> None:
+        """Raises unless arguments have the core axes; notes their sizes."""
+        if len(args) != len(self.inputs):
+            raise TypeError(
+                "numpy.vectorize: wrong number of positional arguments: expected "
+                f"{len(self.inputs)}, got {len(args)} for signature {self.text!r}; "
+                "name arguments that are no arrays in `excluded`"
+            )
+        for x, axes in zip(args, self.inputs, strict=True):
+            shape = aval_of(x).shape
+            if len(shape) < len(axes):
+                raise ValueError(
+                    f"numpy.vectorize: input with shape {shape} does not have enough "
+                    f"dimensions for all core dimensions {axes} of signature "
+                    f"{self.text!r}"
+                )
+            self._note(shape[len(shape) - len(axes) :], axes, sizes)
+
+    def check_results(self, out: Any, sizes: dict[str, int]) -> None:
+        """Raises unless the function's results have the core axes."""
+        count = len(self.outputs)
+        if count > 1 and not isinstance(out, tuple):
+            raise TypeError(
+                "numpy.vectorize: output must be a tuple when multiple outputs are "
+                f"expected, got {out!r} for signature {self.text!r}"
+            )
+        results = out if isinstance(out, tuple) else (out,)
+        if len(results) != count:
+            raise TypeError(
+                f"numpy.vectorize: wrong number of output arguments: expected {count}, "
+                f"got {len(results)} for signature {self.text!r}"
+            )
+        for r, axes in zip(results, self.outputs, strict=True):
+            shape = aval_of(creation.asarray(r)).shape
+            if len(shape) != len(axes):
+                raise ValueError(
+                    f"numpy.vectorize: output shape {shape} does not match core "
+                    f"dimensions {axes} of signature {self.text!r}"
+                )
+            self._note(shape, axes, sizes)
+
+    def _note(self, shape: Any, axes: Any, sizes: dict[str, int]) -> None:
+        for name, size in zip(axes, shape, strict=True):
             known = int(name) if name.isdigit() else sizes.setdefault(name, size)
             if known != size:
                 raise ValueError(
-                    f"inconsistent size for core dimension {name!r}: {size} vs "
-                    f"{known}; "
-                    "numpy.vectorize"
+                    f"numpy.vectorize: inconsistent size for core dimension {name!r}: "
+                    f"{size} vs {known} for signature {self.text!r}"
                 )
 
 
@@ -64,33 +97,45 @@ def vectorize(
 
     Args:
       pyfunc: function of arrays.
-      excluded: positions and names of arguments that are passed on as they are.
+      excluded: positions and names of arguments that are passed on as they are, as
+        arguments that are None always are.
       signature: the axes that `pyfunc` takes and returns, as in "(n,m),(m)->(n)"; None
         for scalars.
 
     Returns:
       A function that maps `pyfunc` over all other axes, which broadcast.
 
+    Raises:
+      TypeError: `excluded` holds something else; arguments or results are more or less
+        than the signature says.
+      ValueError: the signature cannot be read, or shapes do not fit it.
+
     Source: NumPy, `numpy.vectorize`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> dot = onp.vectorize(lambda x, y: x @ y, signature='(n),(n)->()')
+      >>> dot(onp.zeros((2, 1, 3)), onp.ones((4, 3))).shape
+      (2, 4)
     """
     if any(not isinstance(e, (int, str)) for e in excluded):
         raise TypeError(
-            "jax.numpy.vectorize can only exclude integer or string arguments, but "
-            f"excluded={excluded!r}".replace("jax.", "")
+            "numpy.vectorize: can only exclude integer or string arguments, but "
+            f"excluded={excluded!r}"
         )
     if any(isinstance(e, int) and e < 0 for e in excluded):
         raise ValueError(
-            f"excluded={excluded!r} contains negative numbers; numpy.vectorize"
+            f"numpy.vectorize: excluded={excluded!r} contains negative numbers; count "
+            "arguments from the first"
         )
-    parsed = None if signature is None else _parse(signature)
+    parsed = None if signature is None else _Signature(signature)
 
-    @functools.wraps(pyfunc)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        names = [k for k in kwargs if k not in excluded]
-        places = [i for i in range(len(args)) if i not in excluded]
+        names = [k for k, x in kwargs.items() if k not in excluded and x is not None]
+        places = [i for i, x in enumerate(args) if i not in excluded and x is not None]
         arrays = [args[i] for i in places] + [kwargs[k] for k in names]
-        check_arraylike("vectorize", *arrays)
         arrays = [creation.asarray(x) for x in arrays]
+        sizes: dict[str, int] = {}
 
         def core(*parts: Any) -> Any:
             full = list(args)
@@ -98,52 +143,33 @@ def vectorize(
                 full[i] = x
             named = dict(zip(names, parts[len(places) :], strict=True))
             out = pyfunc(*full, **{**kwargs, **named})
-            return _checked(out, parsed, sizes)
+            if parsed is None:
+                _check_scalars(out)
+            else:
+                parsed.check_results(out, sizes)
+            return out
 
-        sizes: dict[str, int] = {}
-        axes = parsed[0] if parsed is not None else [()] * len(arrays)
-        if len(axes) != len(arrays):
-            raise TypeError(
-                f"wrong number of positional arguments: expected {len(axes)}, got "
-                f"{len(arrays)}; numpy.vectorize"
-            )
-        _core_sizes(arrays, axes, sizes)
+        axes: list[tuple[str, ...]] = [()] * len(arrays)
+        if parsed is not None:
+            parsed.check_arguments(arrays, sizes)
+            axes = parsed.inputs
         return _map_over_rest(core, arrays, axes)
 
+    functools.update_wrapper(mapped, pyfunc, updated=())
+    if not hasattr(pyfunc, "__name__"):
+        mapped.__name__ = mapped.__qualname__ = source.function_name(pyfunc)
     return mapped
 
 
-def _checked(out: Any, parsed: Any, sizes: dict[str, int]) -> Any:
-    """The results, once their shapes are those of the signature."""
-    results = out if isinstance(out, tuple) else (out,)
-    if parsed is None:
-        if any(
-            np.shape(r) if not hasattr(r, "aval") else aval_of(r).shape for r in results
-        ):
+def _check_scalars(out: Any) -> None:
+    """Raises unless a function without a signature returned scalars."""
+    for leaf in tree.tree_leaves(out):
+        shape = aval_of(creation.asarray(leaf)).shape
+        if shape:
             raise ValueError(
-                "numpy.vectorize: the function must return scalars without a "
-                "signature; "
-                "give one, as '()->(n)'"
+                "numpy.vectorize: the function must return scalars, got an array of "
+                f"shape {shape}; say what it returns by `signature`, as '()->(n)'"
             )
-        return out
-    if len(results) != len(parsed[1]):
-        raise TypeError(
-            f"output must have {len(parsed[1])} elements, got {len(results)}; "
-            "numpy.vectorize"
-        )
-    _core_results(results, parsed[1], sizes)
-    return out
-
-
-def _core_results(results: Any, names: Any, sizes: dict[str, int]) -> None:
-    for r, axes in zip(results, names, strict=True):
-        if aval_of(r).ndim != len(axes):
-            raise ValueError(
-                f"output shape {aval_of(r).shape} does not match core dimensions "
-                f"{axes}; "
-                "numpy.vectorize"
-            )
-    _core_sizes(results, names, sizes)
 
 
 def _map_over_rest(core: Callable[..., Any], arrays: list[Any], axes: Any) -> Any:
@@ -169,12 +195,12 @@ def _map_over_rest(core: Callable[..., Any], arrays: list[Any], axes: Any) -> An
         else:
             kept.append(i)
     out = fun(*squeezed)
+    if fun is core:
+        out = tree.tree_map(creation.asarray, out)
     if not kept:
         return out
     new = tuple(sorted(kept))
-    if isinstance(out, tuple):
-        return tuple([manipulation.expand_dims(o, new) for o in out])
-    return manipulation.expand_dims(out, new)
+    return tree.tree_map(lambda o: manipulation.expand_dims(o, new), out)
 
 
 def apply_along_axis(
@@ -197,8 +223,8 @@ def apply_along_axis(
     def fun(line: Any) -> Any:
         return func1d(line, *args, **kwargs)
 
-    for _ in range(rank - axis - 1):
-        fun = vmap(fun, in_axes=1, out_axes=-1)
+    for i in range(1, rank - axis):  # the outermost map takes the last axis
+        fun = vmap(fun, in_axes=i, out_axes=-1)
     for _ in range(axis):
         fun = vmap(fun, in_axes=0, out_axes=0)
     return fun(arr)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from olympus._src.foundation import source
 from olympus._src.lax import shaping
 from olympus._src.numpy import (
     arithmetic,
     at,
     elementary,
+    folds,
+    functional,
     logic,
     promotion,
     reductions,
@@ -25,9 +28,14 @@ class ufunc:
       func: the function of arrays.
       nin, nout: numbers of its arguments and results.
       name: what it is called.
+      nargs: how many of its arguments are arrays; None for all.
       identity: what changes nothing; None where there is none.
-      reduce, accumulate: `(array, axis, ...)` for `ufunc.reduce`, `ufunc.accumulate`.
-      at: the name of the update of `Array.at` it stands for.
+      call: the function in place of `func`, for its calls.
+      reduce, accumulate: `(array, axis, ...)` for `ufunc.reduce`, `ufunc.accumulate`;
+        None to fold the function element after element.
+      at: the name of the update of `Array.at` it stands for; None to update one
+        position after another.
+      reduceat: `(array, indices, axis, dtype)` for `ufunc.reduceat`; None to fold.
 
     Source: NumPy, `numpy.ufunc`.
     """
@@ -42,12 +50,16 @@ class ufunc:
         name: str | None = None,
         nargs: int | None = None,
         identity: Any = None,
+        call: Callable[..., Any] | None = None,
         reduce: Callable[..., Any] | None = None,
         accumulate: Callable[..., Any] | None = None,
         at: str | None = None,
+        reduceat: Callable[..., Any] | None = None,
     ) -> None:
         self.nin, self.nout, self.identity = nin, nout, identity
-        self.nargs = nin + nout if nargs is None else nargs
+        self.nargs = nin if nargs is None else nargs
+        self._call = call or func
+        self._reduceat = reduceat
         self.__name__ = self.__qualname__ = name or func.__name__
         self.__doc__ = func.__doc__
         self.__wrapped__ = func
@@ -68,13 +80,13 @@ class ufunc:
                 f"{self.__name__}() takes {self.nin} positional arguments but "
                 f"{len(args)} were given"
             )
-        return self.__wrapped__(*args)
+        return self._call(*args)
 
-    def _lacks(self, what: str) -> NotImplementedError:
-        return NotImplementedError(
-            f"numpy.{self.__name__}.{what} is not written; call lax.reduce or a loop "
-            "of lax.scan over the function"
-        )
+    def _check_binary(self, what: str) -> None:
+        if self.nin != 2 or self.nout != 1:
+            raise ValueError(
+                f"{what} only supported for binary ufuncs with one result, got {self!r}"
+            )
 
     def reduce(
         self,
@@ -99,10 +111,19 @@ class ufunc:
         """
         check_arraylike(f"{self.__name__}.reduce", a)
         promotion.check_out(f"{self.__name__}.reduce", out)
-        if self.nin != 2 or self.nout != 1:
-            raise ValueError(f"reduce only supported for binary ufuncs, got {self!r}")
+        self._check_binary("reduce")
         if self._reduce is None:
-            raise self._lacks("reduce")
+            return folds.reduce(
+                self.__name__,
+                self._call,
+                a,
+                axis=axis,
+                dtype=dtype,
+                keepdims=keepdims,
+                initial=initial,
+                where=where,
+                identity=self.identity,
+            )
         options = {"initial": initial, "where": where}
         if dtype is not None:
             options["dtype"] = dtype
@@ -122,8 +143,11 @@ class ufunc:
         """
         check_arraylike(f"{self.__name__}.accumulate", a)
         promotion.check_out(f"{self.__name__}.accumulate", out)
+        self._check_binary("accumulate")
         if self._accumulate is None:
-            raise self._lacks("accumulate")
+            return folds.accumulate(
+                self.__name__, self._call, a, axis=axis, dtype=dtype
+            )
         return self._accumulate(a, axis=axis, dtype=dtype)
 
     def outer(self, A: Any, B: Any, /) -> Any:
@@ -152,10 +176,86 @@ class ufunc:
                 f"numpy.{self.__name__}.at: inplace must be False, since arrays are "
                 "never changed in place; use the returned array"
             )
+        check_arraylike(f"{self.__name__}.at", a)
         if self._at is None:
-            raise self._lacks("at")
+            operands = () if b is None else (b,)
+            return folds.update_at(self._call, a, indices, *operands)
         x = a if hasattr(a, "aval") else promotion.evaluate.as_array(a)
         return getattr(at.IndexUpdateHelper(x)[indices], self._at)(b)
+
+    def reduceat(
+        self, a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None
+    ) -> Any:
+        """The function folded over slices of an axis.
+
+        Args:
+          a: array.
+          indices: where the slices start [n]; each ends where the next one starts, and
+            is one element where that is not further on.
+          axis: the axis.
+          dtype: element type of the result.
+          out: must be None.
+        """
+        check_arraylike(f"{self.__name__}.reduceat", a, indices)
+        promotion.check_out(f"{self.__name__}.reduceat", out)
+        self._check_binary("reduceat")
+        if self._reduceat is not None:
+            return self._reduceat(a, indices, axis=axis, dtype=dtype)
+        return folds.reduce_segments(
+            self.__name__, self._call, a, indices, axis=axis, dtype=dtype
+        )
+
+
+def frompyfunc(
+    func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None
+) -> ufunc:
+    """A ufunc of a function of single elements.
+
+    Args:
+      func: takes `nin` scalars, returns `nout`, as a tuple if there are several.
+      nin: the number of its arguments.
+      nout: the number of its results.
+      identity: the value that, with any other, gives that other; where folds start.
+
+    Returns:
+      A function of arrays, which broadcast, with `reduce`, `accumulate`, `outer`, `at`
+      and `reduceat`.
+
+    Raises:
+      TypeError: `func` is not callable, or the numbers are no ints.
+
+    Source: NumPy, `numpy.frompyfunc`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> hypot = onp.frompyfunc(lambda x, y: (x * x + y * y) ** 0.5, 2, 1, identity=0)
+      >>> hypot.reduce(onp.array([2.0, 3.0, 6.0]))
+      Array(7., dtype=float32)
+    """
+    if not callable(func):
+        raise TypeError(
+            f"numpy.frompyfunc: func must be callable, got {func!r}; pass a function "
+            "of scalars"
+        )
+    for name, count in (("nin", nin), ("nout", nout)):
+        if isinstance(count, bool) or not hasattr(count, "__index__") or count < 0:
+            raise TypeError(
+                f"numpy.frompyfunc: {name} must be a number of arrays, got {count!r}"
+            )
+    name = source.function_name(func)
+    call = functional.vectorize(func)
+
+    def checked(*args: Any) -> Any:
+        out = call(*args)
+        found = len(out) if isinstance(out, tuple) else 1
+        if found != nout:
+            raise ValueError(
+                f"numpy.frompyfunc: {name} must return {nout} results, got {found}; "
+                "give their number as nout"
+            )
+        return out
+
+    return ufunc(func, int(nin), int(nout), name=name, identity=identity, call=checked)
 
 
 def _of(fun: Any, nin: int, **rules: Any) -> ufunc:
