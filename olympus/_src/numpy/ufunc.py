@@ -20,6 +20,8 @@ from olympus._src.numpy import (
 )
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
+Rule = Callable[..., Any] | None
+
 
 class ufunc:
     """An elementwise function of one or two arrays, and what can be built of it.
@@ -50,20 +52,20 @@ class ufunc:
         name: str | None = None,
         nargs: int | None = None,
         identity: Any = None,
-        call: Callable[..., Any] | None = None,
-        reduce: Callable[..., Any] | None = None,
-        accumulate: Callable[..., Any] | None = None,
         at: str | None = None,
-        reduceat: Callable[..., Any] | None = None,
+        call: Rule = None,
+        reduce: Rule = None,
+        reduceat: Rule = None,
+        accumulate: Rule = None,
     ) -> None:
         self.nin, self.nout, self.identity = nin, nout, identity
         self.nargs = nin if nargs is None else nargs
-        self._call = call or func
-        self._reduceat = reduceat
         self.__name__ = self.__qualname__ = name or func.__name__
         self.__doc__ = func.__doc__
         self.__wrapped__ = func
-        self._reduce, self._accumulate, self._at = reduce, accumulate, at
+        self._call = call or func
+        self._reduce, self._reduceat = reduce, reduceat
+        self._accumulate, self._at = accumulate, at
 
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}'>"
