@@ -1,5 +1,7 @@
 """Settings that find NaNs, and that forbid tracing or running."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -135,9 +137,63 @@ def test_nan_in_control_flow_names_the_operation_inside(loop):
                 f(0.5)
 
 
+def test_operations_that_ran_before_elsewhere_are_blamed_where_they_run_now():
+    with olympus.debug_nans(True):
+        jnp.log(np.float32(2)), jnp.mean(np.ones(2, np.float32))
+        with pytest.raises(FloatingPointError, match=line_below()):
+            jnp.log(np.float32(-2))
+        with pytest.raises(FloatingPointError, match=line_below()):
+            jnp.mean(np.asarray([np.inf, -np.inf], np.float32))
+
+
+def line_below():
+    return rf"numbers\.py:{sys._getframe(1).f_lineno + 1}:"
+
+
+def test_nan_in_rules_of_users_names_the_line_of_the_rule():
+    @olympus.custom_vjp
+    def double(x):
+        return x * 2
+
+    def pull(x, ct):
+        return (ct * jnp.log(x),)
+
+    double.defvjp(lambda x: (x * 2, x), pull)
+
+    @olympus.custom_jvp
+    def triple(x):
+        return x * 3
+
+    @triple.defjvp
+    def push(primals, tangents):
+        return triple(*primals), tangents[0] * jnp.log(primals[0])
+
+    for function, rule in ((double, "pull"), (triple, "push")):
+        for run in (olympus.grad(function), olympus.jit(olympus.grad(function))):
+            named = pytest.raises(FloatingPointError, match=rf"in log .*{rule}\)")
+            with olympus.debug_nans(True), named:
+                run(-1.0)
+
+
+@pytest.mark.slow
+def test_nan_in_the_backward_pass_of_a_bounded_loop():
+    def f(x):
+        return lax.while_loop(
+            lambda c: c < 3, lambda c: step_of_loop(c), x, max_steps=5
+        )
+
+    def step_of_loop(c):
+        return jnp.sqrt(c) * 0.0 + 4.0
+
+    for run in (olympus.grad(f), olympus.jit(olympus.grad(f))):
+        named = pytest.raises(FloatingPointError, match="step_of_loop")
+        with olympus.debug_nans(True), named:
+            run(0.0)
+
+
 def test_infinity_in_a_backward_pass_and_a_donated_argument():
     with olympus.debug_infs(True):
-        with pytest.raises(FloatingPointError, match=r"in div at .*numbers\.py"):
+        with pytest.raises(FloatingPointError, match=r"in \w+ at .*numbers\.py"):
             olympus.jit(olympus.grad(jnp.sqrt))(0.0)
         donated = olympus.jit(olympus.grad(jnp.sqrt), donate_argnums=0)
         with pytest.raises(FloatingPointError, match=r"\(inf\)"):

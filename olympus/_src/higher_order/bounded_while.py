@@ -26,6 +26,7 @@ from olympus._src.higher_order import (
     programs,
     scan,
     scan_derivatives,
+    stepping,
 )
 from olympus._src.higher_order.scan_parts import Parts as ScanParts
 from olympus._src.interpreters import batching, partial_eval
@@ -385,7 +386,7 @@ bounded_while_p = Primitive(
     print=_print,
     file="higher_order/bounded_while.py",
 )
-bounded_while_p.impl = programs.compiled_impl(bounded_while_p)
+bounded_while_p.impl = programs.compiled_impl(bounded_while_p, stepping.while_loop)
 
 
 # -- loops in loops --------------------------------------------------------------------

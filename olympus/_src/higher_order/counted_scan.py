@@ -22,6 +22,7 @@ from olympus._src.higher_order import (
     programs,
     scan,
     scan_derivatives,
+    stepping,
 )
 from olympus._src.higher_order.cond import select_rows
 from olympus._src.higher_order.scan_parts import Parts
@@ -351,4 +352,4 @@ counted_scan_p = Primitive(
     print=_print,
     file="higher_order/counted_scan.py",
 )
-counted_scan_p.impl = programs.compiled_impl(counted_scan_p)
+counted_scan_p.impl = programs.compiled_impl(counted_scan_p, stepping.counted_scan)

@@ -12,12 +12,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, ir
+from olympus._src.core import dtypes, ir, trace
 from olympus._src.core.rules import Zero
 from olympus._src.foundation import errors, source
 from olympus._src.higher_order import programs
 from olympus._src.interpreters import ad, batching, evaluate, partial_eval
 from olympus._src.lax import families
+
+current = trace.current
 
 
 class Function:
@@ -38,7 +40,12 @@ class Function:
         self.fun = fun
 
     def __call__(self, *args: Any) -> Any:
-        return self.call(*args)
+        # What it does stands on its own lines, not on that of the operation it is for.
+        outer, current.position = current.position, None
+        try:
+            return self.call(*args)
+        finally:
+            current.position = outer
 
     def derived(self, call: Callable[..., Any]) -> Function:
         """Another function that stands for the same one of the user."""

@@ -36,14 +36,24 @@ def scan(args: Any, params: Any) -> None:
         carry = outs[: params["num_carry"]]
 
 
+def counted_scan(args: Any, params: Any) -> None:
+    """Runs a scan over as many rows as the first argument says."""
+    count, *operands = args
+    scan(operands, {**params, "length": int(count)})
+
+
 def while_loop(args: Any, params: Any) -> None:
-    """Runs a while loop."""
+    """Runs a while loop, also a bounded one, whose body returns rows to keep too."""
     n_test = params["cond_nconsts"]
     start = n_test + params["body_nconsts"]
     test_consts, body_consts = args[:n_test], args[n_test:start]
     carry = list(args[start:])
+    steps = 0
     while bool(run(params["cond_olympuspr"], [*test_consts, *carry])[0]):
-        carry = run(params["body_olympuspr"], [*body_consts, *carry])
+        if steps == params.get("max_steps"):
+            break
+        carry = run(params["body_olympuspr"], [*body_consts, *carry])[: len(carry)]
+        steps += 1
 
 
 def cond(args: Any, params: Any) -> None:

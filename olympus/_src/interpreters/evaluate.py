@@ -363,16 +363,21 @@ class CompiledProgram:
         name = self.lowered.module_name.removeprefix("jit_")
         single = program.eqns[0] if len(program.eqns) == 1 else None
         itself = single is not None and single.primitive.name == name
+        position = current.position
+        if position is None and single is not None:
+            position = single.source
+        if position is None:
+            position = source.capture()
         if program.eqns and not itself and not any(map(_is_deleted, buffers)):
+            if all(e.source is None for e in program.eqns):
+                eqns = [e.replace(source=position) for e in program.eqns]
+                program = program.replace(eqns=eqns)
             args = list(self.lowered.consts)
             kept = [buffers[i] for i in self._kept]
             avals = self.lowered.in_avals
             args += [ArrayImpl(b, a) for b, a in zip(kept, avals, strict=True)]
             # Each operation by itself: the one that makes the number raises.
             ir.eval_olympuspr(program, (), *args)
-        position = current.position
-        if position is None and single is not None:
-            position = single.source
         place = "" if position is None else f" at {position}"
         raise FloatingPointError(
             f"invalid value ({found}) encountered in {name}{place}; it was found "
@@ -543,6 +548,7 @@ def _program_for(
         return out if p.multiple_results else [out]
 
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
+    _forget_lines(program)
     compiled = compile_eager(lower(program, consts, name=p.name, device=device))
     if key is not None:
         make_room(_programs)
@@ -550,6 +556,12 @@ def _program_for(
         if not client.several_devices():
             _programs[key] = compiled
     return compiled
+
+
+def _forget_lines(program: ir.Olympuspr) -> None:
+    """Takes the user's lines out of a program that serves calls from all lines."""
+    for eqn in program.eqns:
+        eqn.source = None
 
 
 MAX_PROGRAMS = 4096
@@ -670,6 +682,7 @@ def _fuse_program(
 
     info = ir.DebugInfo("evaluation", name, source.function_location(fun))
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
+    _forget_lines(program)
     lowered = lower(program, consts, name=name)
     compiled = compile_eager(lowered) if quick else lowered.compile()
     if single:
