@@ -154,6 +154,7 @@ _PAGES = frozenset(
         "ad_checkpoint",
         "checkpoint_policies",
         "core",
+        "custom_batching",
         "custom_derivatives",
         "debug",
         "dlpack",

@@ -16,31 +16,15 @@ from typing import Any
 
 from olympus._src.core import ir, trace
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Linear, Zero
-from olympus._src.higher_order import functions, programs
+from olympus._src.core.rules import Zero
+from olympus._src.higher_order import functions
 from olympus._src.interpreters import ad, batching
 
 current = trace.current
 
 
-def _abstract(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
-    return call_olympuspr.out_avals
-
-
-def _effects(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
-    return call_olympuspr.effects
-
-
 def _stage(trace: Any, args: Any, params: Any) -> Any:
     return functions.stage(custom_jvp_call_p, "custom_jvp", trace, args, params)
-
-
-def _impl(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
-    return functions.run(call_olympuspr, args)
-
-
-def _lower(ctx: Any, *operands: str, call_olympuspr: Any, **params: Any) -> Any:
-    return programs.lower_closed(ctx, ctx.block, call_olympuspr, operands)
 
 
 def _jvp(
@@ -61,23 +45,6 @@ def _jvp(
     if type(call_olympuspr) is ir.ClosedOlympuspr:
         functions.check_results("custom_jvp", name, jvp, outs, call_olympuspr)
     return outs, out_tangents
-
-
-def _transpose(cts: Any, *args: Any, call_olympuspr: Any, **params: Any) -> Any:
-    """Of a function that is linear: its operations are transposed one by one."""
-    linear = [type(x) is Linear for x in args]
-    flowing = [type(ct) is not Zero for ct in cts]
-    program, in_flowing = ad.transpose_olympuspr(
-        call_olympuspr.olympuspr, linear, flowing
-    )
-    known = [x for x in args if type(x) is not Linear]
-    given = [ct for ct in cts if type(ct) is not Zero]
-    found = iter(functions.run(program, [*known, *given]))
-    flags = iter(in_flowing)
-    return [
-        (next(found) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
-        for x in args
-    ]
 
 
 def _batch(
@@ -155,13 +122,13 @@ def _print(eqn: ir.Eqn) -> Any:
 custom_jvp_call_p = Primitive(
     "custom_jvp_call",
     multiple_results=True,
-    abstract=_abstract,
-    effects=_effects,
+    abstract=functions.abstract,
+    effects=functions.effects,
     stage=_stage,
-    impl=_impl,
-    lower=_lower,
+    impl=functions.impl,
+    lower=functions.lower,
     jvp=_jvp,
-    transpose=_transpose,
+    transpose=functions.transpose,
     batch=_batch,
     print=_print,
     file="higher_order/custom_jvp.py",

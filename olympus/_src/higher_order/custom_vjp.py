@@ -24,31 +24,15 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
-from olympus._src.higher_order import functions, programs
+from olympus._src.higher_order import functions
 from olympus._src.interpreters import ad, batching
 from olympus._src.lax import reductions
 
 # -- the function ----------------------------------------------------------------------
 
 
-def _abstract(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
-    return call_olympuspr.out_avals
-
-
-def _effects(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
-    return call_olympuspr.effects
-
-
 def _stage(trace: Any, args: Any, params: Any) -> Any:
     return functions.stage(custom_vjp_call_p, "custom_vjp", trace, args, params)
-
-
-def _impl(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
-    return functions.run(call_olympuspr, args)
-
-
-def _lower(ctx: Any, *operands: str, call_olympuspr: Any, **params: Any) -> Any:
-    return programs.lower_closed(ctx, ctx.block, call_olympuspr, operands)
 
 
 def _forward(primals: Any, tangents: Any, params: Any) -> Any:
@@ -211,13 +195,14 @@ def _print(eqn: ir.Eqn) -> Any:
 custom_vjp_call_p = Primitive(
     "custom_vjp_call",
     multiple_results=True,
-    abstract=_abstract,
-    effects=_effects,
+    abstract=functions.abstract,
+    effects=functions.effects,
     stage=_stage,
-    impl=_impl,
-    lower=_lower,
+    impl=functions.impl,
+    lower=functions.lower,
     jvp=_jvp,
     linearize=_linearize,
+    transpose=functions.transpose,
     batch=_batch,
     print=_print,
     file="higher_order/custom_vjp.py",

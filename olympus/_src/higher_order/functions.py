@@ -14,6 +14,8 @@ from typing import Any
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
 from olympus._src.core.rules import Zero
+from olympus._src.core import dtypes, ir
+from olympus._src.core.rules import Linear, Zero
 from olympus._src.foundation import errors, source
 from olympus._src.higher_order import programs
 from olympus._src.interpreters import ad, batching, evaluate, partial_eval
@@ -91,6 +93,51 @@ def stage(
     params = dict(params, call_olympuspr=closed)
     params["num_consts"] += len(consts)
     return trace.record(p, [*consts, *args], params)
+
+
+# -- rules that do not depend on what the user's rule is for ---------------------------
+
+
+def abstract(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
+    """The rule `abstract`, of the program."""
+    return call_olympuspr.out_avals
+
+
+def effects(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
+    """The rule `effects`, of the program."""
+    return call_olympuspr.effects
+
+
+def impl(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
+    """The rule `impl`: calls the function."""
+    return run(call_olympuspr, args)
+
+
+def lower(ctx: Any, *operands: str, call_olympuspr: Any, **params: Any) -> Any:
+    """The rule `lower`: writes the program's equations in place of the call."""
+    return programs.lower_closed(ctx, ctx.block, call_olympuspr, operands)
+
+
+def transpose(cts: Any, *args: Any, call_olympuspr: Any, **params: Any) -> Any:
+    """The rule `transpose`, of a function that is linear: its operations are
+    transposed one by one.
+    """
+    linear = [type(x) is Linear for x in args]
+    flowing = [type(ct) is not Zero for ct in cts]
+    program, in_flowing = ad.transpose_olympuspr(
+        call_olympuspr.olympuspr, linear, flowing
+    )
+    known = [x for x in args if type(x) is not Linear]
+    given = [ct for ct in cts if type(ct) is not Zero]
+    found = iter(run(program, [*known, *given]))
+    flags = iter(in_flowing)
+    return [
+        (next(found) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
+        for x in args
+    ]
+
+
+# -- vmap ------------------------------------------------------------------------------
 
 
 class Mapped:

@@ -1,0 +1,6 @@
+"""Functions with rules of the user's own for vmap."""
+
+from olympus._src.api.custom_vmap import custom_vmap as custom_vmap
+from olympus._src.api.custom_vmap import sequential_vmap as sequential_vmap
+
+__all__ = ["custom_vmap", "sequential_vmap"]
