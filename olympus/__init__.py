@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import importlib as _importlib
 
+from olympus._src.api.custom_gradient import closure_convert as closure_convert
+from olympus._src.api.custom_gradient import custom_gradient as custom_gradient
 from olympus._src.api.custom_jvp import custom_jvp as custom_jvp
 from olympus._src.api.custom_vjp import custom_vjp as custom_vjp
 from olympus._src.api.forward import jvp as jvp

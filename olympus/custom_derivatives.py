@@ -1,5 +1,7 @@
 """Functions with derivatives of the user's own."""
 
+from olympus._src.api.custom_gradient import closure_convert as closure_convert
+from olympus._src.api.custom_gradient import custom_gradient as custom_gradient
 from olympus._src.api.custom_jvp import custom_jvp as custom_jvp
 from olympus._src.api.custom_vjp import CustomVJPPrimal as CustomVJPPrimal
 from olympus._src.api.custom_vjp import custom_vjp as custom_vjp
@@ -7,6 +9,7 @@ from olympus._src.api.custom_vjp import (
     custom_vjp_primal_tree_values as custom_vjp_primal_tree_values,
 )
 from olympus._src.api.custom_vjp import zero_from_primal as zero_from_primal
+from olympus._src.api.linear_call import linear_call as linear_call
 from olympus._src.core.rules import SymbolicZero as SymbolicZero
 from olympus._src.higher_order.custom_jvp import (
     custom_jvp_call_p as custom_jvp_call_p,
@@ -18,10 +21,13 @@ from olympus._src.higher_order.custom_vjp import (
 __all__ = [
     "CustomVJPPrimal",
     "SymbolicZero",
+    "closure_convert",
+    "custom_gradient",
     "custom_jvp",
     "custom_jvp_call_p",
     "custom_vjp",
     "custom_vjp_call_p",
     "custom_vjp_primal_tree_values",
+    "linear_call",
     "zero_from_primal",
 ]

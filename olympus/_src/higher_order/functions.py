@@ -76,10 +76,17 @@ def stage(
       args: `num_consts` values that the functions close over, then the arguments.
       params: of the application.
     """
-    call = params["call_olympuspr"]
     if isinstance(trace, ad.TangentTape):
         # A linear function of tangents: its operations are what will be transposed.
-        return run(call, args)
+        return run(params["call_olympuspr"], args)
+    return record(p, what, trace, args, params)
+
+
+def record(
+    p: Any, what: str, trace: Any, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    """Records an equation with the program of the function; see `stage`."""
+    call = params["call_olympuspr"]
     if type(call) is ir.ClosedOlympuspr:
         return trace.record(p, args, params)
     info = ir.DebugInfo(
