@@ -13,8 +13,6 @@ from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
-from olympus._src.core.rules import Zero
-from olympus._src.core import dtypes, ir
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.foundation import errors, source
 from olympus._src.higher_order import programs
