@@ -11,7 +11,7 @@ import pytest
 
 import olympus
 import olympus.numpy as jnp
-from olympus import tree_util
+from olympus import lax, tree_util
 
 X = np.asarray([0.5, -1.0, 2.0], np.float32)
 
@@ -272,6 +272,38 @@ def test_what_a_pullback_keeps_can_be_left_out_and_put_back():
         np.testing.assert_array_equal(a, b)
     with pytest.raises(TypeError, match="only args_res and opaque_residuals"):
         light.replace(fun=f)
+
+
+def test_only_what_the_derivative_needs_is_kept():
+    def f(x):
+        unused = jnp.exp(x) * jnp.cos(x)
+        return jnp.sin(x) + lax.stop_gradient(unused)
+
+    _, pullback = olympus.vjp(f, jnp.asarray(X))
+    assert len(tree_util.tree_leaves(pullback)) == 1
+    _, derivative = olympus.linearize(f, jnp.asarray(X))
+    assert len(tree_util.tree_leaves(derivative)) == 1
+    np.testing.assert_allclose(pullback(jnp.ones(3))[0], np.cos(X), rtol=1e-6)
+    np.testing.assert_allclose(derivative(jnp.ones(3)), np.cos(X), rtol=1e-6)
+
+
+def test_derivatives_of_one_function_at_several_points_are_traced_once():
+    traced = []
+
+    @olympus.jit
+    def apply(f, t):
+        traced.append(1)
+        return f(t)
+
+    for scale in (1.0, 2.0, 3.0):
+        x = scale * jnp.asarray(X)
+        for f in (olympus.vjp(jnp.sin, x)[1], olympus.linearize(jnp.sin, x)[1]):
+            found = tree_util.tree_leaves(apply(f, jnp.ones(3)))[0]
+            np.testing.assert_allclose(found, np.cos(scale * X), rtol=1e-5)
+    assert len(traced) == 2
+    other = olympus.vjp(jnp.cos, jnp.asarray(X))[1]
+    np.testing.assert_allclose(apply(other, jnp.ones(3))[0], -np.sin(X), rtol=1e-6)
+    assert len(traced) == 3
 
 
 def test_fwd_and_bwd_are_compiled_once_each():

@@ -202,6 +202,50 @@ def test_rules_that_are_not_there_name_field_and_record():
         olympus.jit(lambda x: bare.bind(x))(1.0)
 
 
+def test_a_rule_that_a_backward_pass_misses_names_the_operation_s_line():
+    def f(x):
+        return lax.sin(x) * 2.0  # the line
+
+    with pytest.raises(NotImplementedError, match=r"sin: .*operation at .*\.f\);"):
+        olympus.linear_transpose(f, 1.0)(1.0)
+
+
+def test_python_numbers_of_differentiated_values():
+    def f(x):
+        return x * float(x)
+
+    kind = olympus.errors.ConcretizationTypeError
+    for call in (
+        lambda: olympus.grad(f)(1.0),
+        lambda: olympus.jacfwd(f)(1.0),
+        lambda: olympus.jvp(f, (1.0,), (1.0,)),
+    ):
+        with pytest.raises(kind, match=r"of the function f at .*:\d+.*stop_gradient"):
+            call()
+    assert float(olympus.grad(lambda x: x * float(lax.stop_gradient(x)))(3.0)) == 3.0
+
+
+def test_leaks_are_found():
+    kept = []
+
+    def f(x):
+        kept.append(x * 2)
+        return x
+
+    for call in (
+        lambda: olympus.grad(f)(1.0),
+        lambda: olympus.jvp(f, (1.0,), (1.0,)),
+        lambda: olympus.vjp(f, 1.0),
+    ):
+        kept.clear()
+        found = pytest.raises(olympus.errors.LeakError, match=r"Leaked 1 .* from f:")
+        with olympus.checking_leaks(), found:
+            call()
+    with olympus.checking_leaks():
+        olympus.grad(lambda x: x * x)(1.0)
+        olympus.jacfwd(lambda x: (x * x, x), has_aux=True)(1.0)
+
+
 def test_values_that_escape_a_gradient():
     kept = []
 
@@ -210,7 +254,8 @@ def test_values_that_escape_a_gradient():
         return lax.sin(x)
 
     olympus.grad(f)(1.0)
-    with pytest.raises(olympus.errors.UnexpectedTracerError, match="escaped"):
+    where = r"escaped(.|\n)*made by mul at .*differentiation.py:\d+.*traced for grad"
+    with pytest.raises(olympus.errors.UnexpectedTracerError, match=where):
         jnp.sin(kept[0])
     with pytest.raises(olympus.errors.UnexpectedTracerError, match="escaped"):
         olympus.jit(jnp.sin)(kept[0])

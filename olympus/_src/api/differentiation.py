@@ -10,7 +10,7 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, ir, trace
+from olympus._src.core import dtypes, ir, likeness, trace
 from olympus._src.core.rules import Zero
 from olympus._src.foundation import source
 from olympus._src.interpreters import ad, evaluate
@@ -112,10 +112,20 @@ def as_gradient(x: Any, primal: Any) -> Any:
 
 
 def one_like(aval: Any) -> Any:
-    """The number 1 in a scalar's type; weak where that is."""
+    """The number 1 in a scalar's type; weak where Python's own is of that type."""
     if aval.weak_type:
-        return 1.0 if aval.dtype.kind == "f" else complex(1.0)
+        one = 1.0 if aval.dtype.kind == "f" else complex(1.0)
+        if avals_.aval_of(one) is aval:
+            return one
     return np.ones((), aval.dtype)[()]
+
+
+def linear_alike(x: Any, y: Any) -> bool:
+    """Whether two linear functions, held as `program` and `outs`, are the same."""
+    if source.function_name(x.fun) != source.function_name(y.fun):
+        return False  # messages would name the other
+    zeros = [[None if o is None else o.aval for o in p.outs] for p in (x, y)]
+    return zeros[0] == zeros[1] and likeness.alike(x.program, y.program)
 
 
 def debug_info(api: str, fun: Any) -> ir.DebugInfo:

@@ -65,7 +65,8 @@ def jvp(
         if wanted is not aval:  # integers have no tangent that moves
             leaves[i], directions[i] = common.as_result(x), Zero(wanted)
     flat, found = common.on_leaves("jvp", fun, fun, structure, has_aux)
-    outs, out_tangents = ad.jvp(flat, leaves, directions)
+    info = common.debug_info("jvp", fun)
+    outs, out_tangents = ad.jvp(flat, leaves, directions, info)
     value = found.structure.unflatten(map(common.as_result, outs))
     tangent = found.structure.unflatten(map(common.as_result, out_tangents))
     return (value, tangent, found.aux) if has_aux else (value, tangent)
@@ -119,7 +120,8 @@ def linearize(
     flat, found = common.on_leaves("linearize", fun, fun, structure, has_aux)
     leaves = list(map(still_as_array, leaves))
     info = common.debug_info("linearize", fun)
-    outs, linear = ad.linearize(flat, leaves, info, moving=moving)
+    outs, tape = ad.linearize(flat, leaves, info, moving=moving)
+    linear = tape.pruned()
     value = found.structure.unflatten(map(common.as_result, outs))
     derivative: Any = tree.Partial(
         _Pushforward(fun, linear, structure, found.structure), linear.consts
@@ -152,6 +154,18 @@ class _Pushforward:
     """A linear function of its constants and tangents."""
 
     __slots__ = ("fun", "in_structure", "out_structure", "outs", "program")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Pushforward):
+            return NotImplemented
+        return (
+            self.in_structure == other.in_structure
+            and self.out_structure == other.out_structure
+            and common.linear_alike(self, other)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.in_structure, self.out_structure, len(self.program.eqns)))
 
     def __init__(
         self, fun: Any, linear: ad.LinearProgram, in_structure: Any, out_structure: Any

@@ -232,9 +232,10 @@ def _forward(plan: _Plan, args: Any, kwargs: Any) -> tuple[Any, Any]:
     flat, found = common.on_leaves(plan.api, plan.fun, call, structure, plan.has_aux)
     avals = [avals_.aval_of(x) for x in leaves]
     outs: list[Any] = []
+    info = common.debug_info(plan.api, plan.fun)
 
     def push(*tangents: Any) -> list[Any]:
-        outs[:], slopes = ad.jvp(flat, leaves, tangents)
+        outs[:], slopes = ad.jvp(flat, leaves, tangents, info)
         return slopes
 
     columns = _along_basis(push, avals)

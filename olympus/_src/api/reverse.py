@@ -85,6 +85,20 @@ class Backward:
         self.in_tree = in_tree
         self.out_tree = out_tree
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Backward):
+            return NotImplemented
+        return (
+            self.in_tree == other.in_tree
+            and self.out_tree == other.out_tree
+            and self.sources == other.sources
+            and self.out_avals == other.out_avals
+            and common.linear_alike(self, other)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.in_tree, self.out_tree, len(self.program.eqns)))
+
     def run(self, consts: Sequence[Any], cotangent: Any) -> Any:
         """The arguments' cotangents, in their structure."""
         flat = self.flatten(cotangent)
@@ -273,7 +287,8 @@ def differentiate(
     flat, found = common.on_leaves("vjp", fun, fun, structure, has_aux)
     leaves = list(map(forward.still_as_array, leaves))
     info = common.debug_info("vjp", fun)
-    outs, linear = ad.linearize(flat, leaves, info, moving=moving)
+    outs, tape = ad.linearize(flat, leaves, info, moving=moving)
+    linear = tape.pruned()
     out_avals = [avals_.aval_of(x).to_tangent() for x in outs]
     position = {id(x): i for i, x in enumerate(leaves)}
     sources = [position.get(id(c)) for c in linear.consts]

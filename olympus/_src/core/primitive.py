@@ -161,11 +161,20 @@ def _clear_caches() -> None:
 caching.register(_clear_caches, "abstract rules")
 
 
-def missing_rule(primitive: Primitive, field: str) -> NotImplementedError:
-    """The error for a rule that is not written."""
+def missing_rule(
+    primitive: Primitive, field: str, position: Any = None
+) -> NotImplementedError:
+    """The error for a rule that is not written.
+
+    Args:
+      primitive: the operation.
+      field: the rule.
+      position: where the operation was applied, if that is not where the error rises.
+    """
+    place = "" if position is None else f", needed for the operation at {position}"
     return NotImplementedError(
-        f"{primitive.name}: there is no rule for {_TASKS.get(field, field)}; write the "
-        f"field `{field}` of the record {primitive.name} in {primitive.file}"
+        f"{primitive.name}: there is no rule for {_TASKS.get(field, field)}{place}; "
+        f"write the field `{field}` of the record {primitive.name} in {primitive.file}"
     )
 
 

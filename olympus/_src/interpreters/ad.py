@@ -14,7 +14,7 @@ from typing import Any
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, primitive, trace
 from olympus._src.core.rules import Linear, Zero
-from olympus._src.foundation import source
+from olympus._src.foundation import config, source
 from olympus._src.interpreters import partial_eval, residuals
 from olympus._src.lax import families
 
@@ -44,11 +44,12 @@ class JVPTracer(trace.Tracer):
 class JVPTrace(trace.Trace):
     """Applies jvp rules in the interpreter that was current before."""
 
-    __slots__ = ("ended",)
+    __slots__ = ("ended", "info")
 
-    def __init__(self, parent: trace.Trace) -> None:
+    def __init__(self, parent: trace.Trace, info: ir.DebugInfo | None = None) -> None:
         super().__init__(parent)
         self.ended = False
+        self.info = info
 
     def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
         primals, tangents = [], []
@@ -96,14 +97,40 @@ class JVPTrace(trace.Trace):
         inner = tracer.primal  # type: ignore[attr-defined]
         if isinstance(inner, trace.Tracer):
             return inner._trace.explain(inner)
-        return ""
+        if self.info is None:
+            return ""
+        return (
+            f"The value is differentiated ({self._where()}), and a Python or NumPy "
+            "value would lose its derivative. Keep it an array, or take it out of the "
+            "derivative with olympus.lax.stop_gradient."
+        )
+
+    def _where(self) -> str:
+        info = self.info
+        if info is None:
+            return "by a transformation"
+        place = f" at {info.func_location}" if info.func_location else ""
+        return f"{info.traced_for} of the function {info.func_name}{place}"
+
+    def made_at(self, tracer: trace.Tracer) -> str:
+        return f"The traced value was made in {self._where()}."
 
 
 def jvp(
-    fun: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any]
+    fun: Callable[..., Sequence[Any]],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    info: ir.DebugInfo | None = None,
 ) -> tuple[list[Any], list[Any]]:
-    """Results of a function of flat arguments, and their tangents (Zeros allowed)."""
-    t = JVPTrace(current.trace)
+    """Results of a function of flat arguments, and their tangents (Zeros allowed).
+
+    Args:
+      fun: a function of flat arguments.
+      primals: its arguments.
+      tangents: a tangent for each.
+      info: names the user's function, where it is that which is differentiated.
+    """
+    t = JVPTrace(current.trace, info)
     inputs = [
         x if getattr(d, "dtype", None) == dtypes.float0 else t.wrap(x, d)
         for x, d in zip(primals, tangents, strict=True)
@@ -124,6 +151,9 @@ def _run(t: JVPTrace, fun: Any, inputs: Any) -> tuple[list[Any], list[Any]]:
     finally:
         current.trace = t.parent
         t.ended = True
+    if t.info is not None and config.check_leaks():
+        inputs.clear()
+        partial_eval.check_leaks(t, JVPTracer, t.info)
     return [x for x, _ in pairs], [d for _, d in pairs]
 
 
@@ -223,8 +253,14 @@ class LinearizeTrace(JVPTrace):
     __slots__ = ("tape",)
 
     def __init__(self, parent: trace.Trace, tape: TangentTape) -> None:
-        super().__init__(parent)
+        super().__init__(parent, tape.debug_info)
         self.tape = tape
+
+    def made_at(self, tracer: trace.Tracer) -> str:
+        tangent = tracer.tangent  # type: ignore[attr-defined]
+        if type(tangent) is partial_eval.DynamicOlympusprTracer:
+            return self.tape.made_at(tangent)
+        return super().made_at(tracer)
 
     def rule(self, p: Any, primals: Any, tangents: Any, params: Any) -> Any:
         if p.linearize is not None:
@@ -247,6 +283,17 @@ class LinearProgram:
         self.consts = consts
         self.outs = outs  # a Zero, or None for an output of the program
         self.in_avals = program.in_avals
+
+    def pruned(self) -> LinearProgram:
+        """The same without equations, and constants, that no result depends on."""
+        used = [True] * len(self.program.outvars)
+        small, _ = partial_eval.dce_olympuspr(self.program, used, instantiate=True)
+        needed = {v for eqn in small.eqns for v in eqn.invars if type(v) is ir.Var}
+        needed.update(v for v in small.outvars if type(v) is ir.Var)
+        pairs = zip(small.constvars, self.consts, strict=True)
+        kept = [(v, c) for v, c in pairs if v in needed]
+        small = small.replace(constvars=[v for v, _ in kept])
+        return LinearProgram(small, [c for _, c in kept], self.outs)
 
     def apply(self, tangents: Sequence[Any]) -> list[Any]:
         """The tangents of the results."""
@@ -336,7 +383,7 @@ def backward_pass(
             for v in eqn.invars
         ]
         if eqn.primitive.transpose is None:
-            raise primitive.missing_rule(eqn.primitive, "transpose")
+            raise primitive.missing_rule(eqn.primitive, "transpose", eqn.source)
         current.position = eqn.source
         try:
             found = eqn.primitive.transpose(cts, *args, **eqn.params)

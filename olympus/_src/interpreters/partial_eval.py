@@ -267,24 +267,27 @@ def trace_to_olympuspr(
         t.ended = True
     if config.check_leaks():
         del tracers, outs
-        _check_leaks(t)
+        check_leaks(t, DynamicOlympusprTracer, debug_info)
     if config.enable_checks.value:
         checker.check_olympuspr(program)
     return program, consts
 
 
-def _check_leaks(t: DynamicOlympusprTrace) -> None:
-    """Raises if somebody still holds a tracer of a trace that has ended."""
+def check_leaks(t: trace.Trace, kind: type[trace.Tracer], info: ir.DebugInfo) -> None:
+    """Raises if somebody still holds a tracer of a trace that has ended.
+
+    Args:
+      t: the trace.
+      kind: the class of its tracers.
+      info: names the function that was traced.
+    """
     gc.collect()
-    alive = [
-        x
-        for x in gc.get_objects()
-        if type(x) is DynamicOlympusprTracer and x._trace is t
-    ]
+    alive: list[Any] = [x for x in gc.get_objects() if type(x) is kind]
+    alive = [x for x in alive if x._trace is t]
     if alive:
         made = "\n".join(sorted({t.made_at(x) for x in alive}))
         raise errors.LeakError(
-            f"Leaked {len(alive)} traced value(s) from {t.debug_info.func_name}: they "
+            f"Leaked {len(alive)} traced value(s) from {info.func_name}: they "
             "are still referred to after the trace ended, by a global, an attribute, "
             f"a closure or a container.\n{made}"
         )
