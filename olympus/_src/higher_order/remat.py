@@ -15,9 +15,13 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.foundation import errors
 from olympus._src.higher_order import jit as jit_
-from olympus._src.higher_order import programs, remat_parts, remat_policies
+from olympus._src.higher_order import (
+    programs,
+    remat_lowering,
+    remat_parts,
+    remat_policies,
+)
 from olympus._src.interpreters import ad, batching, partial_eval
-from olympus._src.lowering import types
 
 Flags = bool | tuple[bool, ...]
 
@@ -86,33 +90,12 @@ def _lower(
     prevent_cse: Flags,
     differentiated: bool,
 ) -> Any:
-    if differentiated:
-        operands = _held(ctx, operands, prevent_cse)
+    flags = prevent_cse
+    if isinstance(flags, bool):
+        flags = (flags,) * len(operands)
+    if differentiated and any(flags):
+        return remat_lowering.call_apart(ctx, operands, olympuspr, flags)
     return ctx.module.call(ctx, olympuspr, "checkpoint", operands)
-
-
-def _held(ctx: Any, operands: Sequence[str], prevent_cse: Flags) -> tuple[str, ...]:
-    """Operands behind a barrier, so that nothing is merged with the first time.
-
-    The barrier waits for the cotangents too: nothing is computed again before it is
-    needed.
-    """
-    flags = (
-        [prevent_cse] * len(operands) if isinstance(prevent_cse, bool) else prevent_cse
-    )
-    held = [i for i, flag in enumerate(flags) if flag]
-    if not held:
-        return tuple(operands)
-    kinds = ", ".join([types.tensor_type(ctx.avals_in[i]) for i in held])
-    names = ctx.block.emit_many(
-        f"stablehlo.optimization_barrier {', '.join([operands[i] for i in held])} : "
-        f"{kinds}",
-        len(held),
-    )
-    found = list(operands)
-    for i, name in zip(held, names, strict=True):
-        found[i] = name
-    return tuple(found)
 
 
 def _impl(*args: Any, olympuspr: ir.Olympuspr, **params: Any) -> list[Any]:
@@ -196,7 +179,9 @@ def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) ->
     operands = outs[n:] + [x for x, u in zip(inputs, split.inputs, strict=True) if u]
     slopes = _given(tangents)
     flags = params["prevent_cse"]
-    if isinstance(flags, tuple):
+    if not split.again.eqns:
+        flags = False  # nothing is computed again
+    elif isinstance(flags, tuple):
         flags = (*[True] * len(found.consts), *flags)
     flags = _joined(flags, split.n_kept, split.inputs, len(slopes))
 

@@ -1,0 +1,122 @@
+"""Keeps what is computed again apart from the first time, in the compiled program.
+
+A compiler that sees one computation twice does it once and keeps the result, which is
+what `checkpoint` is there to avoid. A barrier before the second time stops that where
+compilers respect it to the end. XLA removes barriers early on the CPU; there the second
+time is a branch of a condition whose outcome is known only when the program runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes, effects, ir
+from olympus._src.core.avals import ShapedArray
+from olympus._src.core.dtypes import issubdtype
+from olympus._src.lowering import builder, types
+
+_BOOL = ShapedArray((), "bool")
+
+
+def call_apart(
+    ctx: Any, operands: Sequence[str], program: ir.Olympuspr, flags: Sequence[bool]
+) -> list[str]:
+    """Writes a call of a program that is not merged with what was computed before.
+
+    Args:
+      ctx: of the equation.
+      operands: names of its operands.
+      program: what is called.
+      flags: operands that are held back until all of them are there.
+    """
+    if ctx.platform == "cpu":
+        pred = _true(ctx, [i for i, flag in enumerate(flags) if flag], operands)
+        if pred is not None:
+            return _branch(ctx, pred, operands, program)
+    return ctx.module.call(ctx, program, "checkpoint", _held(ctx, operands, flags))
+
+
+def _held(ctx: Any, operands: Sequence[str], flags: Sequence[bool]) -> list[str]:
+    """Operands behind a barrier.
+
+    It waits for the cotangents too: nothing is computed again before it is needed.
+    """
+    held = [i for i, flag in enumerate(flags) if flag]
+    kinds = ", ".join([types.tensor_type(ctx.avals_in[i]) for i in held])
+    listed = ", ".join([operands[i] for i in held])
+    names = ctx.block.emit_many(
+        f"stablehlo.optimization_barrier {listed} : {kinds}", len(held)
+    )
+    found = list(operands)
+    for i, name in zip(held, names, strict=True):
+        found[i] = name
+    return found
+
+
+def _branch(
+    ctx: Any, pred: str, operands: Sequence[str], program: ir.Olympuspr
+) -> list[str]:
+    """The call, in a branch that is always taken; the other one returns zeros."""
+    order = effects.ordered(program.effects)
+    out_avals = [types.token_type()] * len(order) + list(ctx.avals_out)
+    taken = ctx.block.inner()
+    outs = ctx.module.call(
+        builder.Context(ctx.module, taken, ctx.eqn), program, "checkpoint", operands
+    )
+    other = ctx.block.inner()
+    zeros = [other.splat(0, aval.storage) for aval in ctx.avals_out]
+    regions = [
+        block.region((), (), [block.tokens[e] for e in order] + results, out_avals)
+        for block, results in ((taken, outs), (other, zeros))
+    ]
+    found = ctx.block.op("stablehlo.if", [pred], [_BOOL], out_avals, regions=regions)
+    ctx.block.tokens.update(zip(order, found, strict=False))
+    return found[len(order) :]
+
+
+def _true(ctx: Any, held: Sequence[int], operands: Sequence[str]) -> str | None:
+    """A condition that always holds, which only the data tells.
+
+    It reads the first and the last of the operands that are held: an argument or a kept
+    value, and a cotangent. None where none has a number to read.
+    """
+    fit = [
+        i
+        for i in held
+        if type(ctx.eqn.invars[i]) is not ir.Literal and _is_readable(ctx.avals_in[i])
+    ]
+    if not fit:
+        return None
+    found = [_at_most_one(ctx, operands[i], ctx.avals_in[i]) for i in {fit[0], fit[-1]}]
+    if len(found) == 1:
+        return found[0]
+    return ctx.block.elementwise("stablehlo.and", found, _BOOL)
+
+
+def _is_readable(aval: Any) -> bool:
+    if isinstance(aval.dtype, dtypes.ExtendedDType) or not aval.size:
+        return False
+    return aval.dtype.itemsize >= 2 and issubdtype(aval.dtype, np.floating)
+
+
+def _at_most_one(ctx: Any, x: str, aval: Any) -> str:
+    """Whether the last bit of an array's first number is at most one."""
+    block = ctx.block
+    scalar = ShapedArray((), aval.dtype)
+    if aval.shape:
+        first = ShapedArray((1,) * aval.ndim, aval.dtype)
+        zeros, ones = ", ".join("0" * aval.ndim), ", ".join("1" * aval.ndim)
+        attributes = (
+            f"start_indices = array<i64: {zeros}>, limit_indices = array<i64: {ones}>, "
+            f"strides = array<i64: {ones}>"
+        )
+        x = block.op1("stablehlo.slice", [x], [aval], first, attributes)
+        x = block.reshape(x, first, scalar)
+    bits = ShapedArray((), f"uint{8 * aval.dtype.itemsize}")
+    one = block.constant(1, bits)
+    x = block.op1("stablehlo.bitcast_convert", [x], [scalar], bits)
+    x = block.elementwise("stablehlo.and", [x, one], bits)
+    return block.compare("LE", x, one, bits, "UNSIGNED", _BOOL)
