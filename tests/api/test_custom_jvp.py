@@ -10,6 +10,8 @@ import pytest
 import olympus
 import olympus.numpy as onp
 from olympus import custom_derivatives, errors, lax
+from olympus.custom_batching import custom_vmap
+from olympus.experimental import checkify
 
 
 def make_sine(scale=1.0):
@@ -377,3 +379,29 @@ def test_remade_functions_that_use_it_compile_once():
         jitted(1.0)
     assert jitted.cache_info().size == 1
     assert len(jitted.cache_info().retraces) == 1
+
+
+def test_checks_leave_functions_with_rules():
+    def positive(x):
+        checkify.check(x > 0, "not positive: {}", x)
+        return onp.sin(x)
+
+    by_jvp = olympus.custom_jvp(positive)
+    by_jvp.defjvp(lambda p, t: (by_jvp(*p), 10 * t[0]))
+    by_vjp = olympus.custom_vjp(positive)
+    by_vjp.defvjp(lambda x: (by_vjp(x), x), lambda x, ct: (10 * ct,))
+    by_vmap = custom_vmap(positive)
+    by_vmap.def_vmap(lambda size, batched, x: (onp.cos(x), True))
+    for f in (by_jvp, by_vjp, by_vmap):
+        error, value = checkify.checkify(f)(-0.5)
+        assert "not positive: -0.5" in error.get()
+        np.testing.assert_allclose(value, np.sin(-0.5), rtol=1e-6)
+    for f in (by_jvp, by_vjp, olympus.jit(by_jvp), olympus.jit(by_vjp)):
+        error, slope = checkify.checkify(olympus.grad(f))(-0.5)
+        assert "not positive: -0.5" in error.get()
+        assert slope == 10.0
+        slope, error = olympus.grad(
+            lambda x, f=f: checkify.checkify(f)(x)[::-1], has_aux=True
+        )(-0.5)
+        assert "not positive: -0.5" in error.get()
+        assert slope == 10.0

@@ -441,6 +441,16 @@ class Checks:
         self.code: Any = None
         self._payload: dict[tuple[Any, ...], list[Any]] = {}
 
+    @property
+    def of_users(self) -> bool:
+        """Whether it looks for checks that users write."""
+        return FailedCheckError in self.kinds
+
+    @staticmethod
+    def only_of_users() -> Checks:
+        """An interpreter that takes users' checks out of what it applies."""
+        return Checks(frozenset([FailedCheckError]))
+
     def state(self) -> list[Any]:
         """The code and the payload."""
         code = _none() if self.code is None else self.code

@@ -11,13 +11,14 @@ Parameters:
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.core import ir, trace
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
-from olympus._src.higher_order import functions
+from olympus._src.higher_order import custom_checks, functions
 from olympus._src.interpreters import ad, batching
 
 current = trace.current
@@ -132,4 +133,7 @@ custom_jvp_call_p = Primitive(
     batch=_batch,
     print=_print,
     file="higher_order/custom_jvp.py",
+)
+custom_jvp_call_p.checkify = functools.partial(
+    custom_checks.apply, custom_jvp_call_p, "jvp", custom_checks.jvp_rule
 )

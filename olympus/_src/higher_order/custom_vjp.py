@@ -17,6 +17,7 @@ derivative in the other direction.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
-from olympus._src.higher_order import functions
+from olympus._src.higher_order import custom_checks, functions
 from olympus._src.interpreters import ad, batching
 from olympus._src.lax import reductions
 
@@ -206,6 +207,9 @@ custom_vjp_call_p = Primitive(
     batch=_batch,
     print=_print,
     file="higher_order/custom_vjp.py",
+)
+custom_vjp_call_p.checkify = functools.partial(
+    custom_checks.apply, custom_vjp_call_p, "fwd", custom_checks.forward_rule
 )
 
 

@@ -11,6 +11,7 @@ Parameters:
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from olympus._src.core import dtypes, ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
 from olympus._src.foundation import errors
-from olympus._src.higher_order import functions
+from olympus._src.higher_order import custom_checks, functions
 from olympus._src.interpreters import ad
 from olympus._src.lax import families
 
@@ -190,4 +191,7 @@ custom_vmap_call_p = Primitive(
     batch=_batch,
     print=_print,
     file="higher_order/custom_vmap.py",
+)
+custom_vmap_call_p.checkify = functools.partial(
+    custom_checks.apply, custom_vmap_call_p, "rule", custom_checks.vmap_rule
 )
