@@ -1,6 +1,18 @@
-"""Linear algebra on matrices and stacks of them: norms, powers, products."""
+"""Linear algebra on matrices and stacks of them: systems, decompositions, norms."""
 
+from olympus._src.numpy.decompositions import (
+    cholesky,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    matrix_rank,
+    qr,
+    svd,
+    svdvals,
+)
 from olympus._src.numpy.linalg import (
+    cond,
     cross,
     diagonal,
     matmul,
@@ -15,18 +27,46 @@ from olympus._src.numpy.linalg import (
     vecdot,
     vector_norm,
 )
+from olympus._src.numpy.solving import (
+    det,
+    inv,
+    lstsq,
+    pinv,
+    slogdet,
+    solve,
+    tensorinv,
+    tensorsolve,
+)
 
 __all__ = [
+    "cholesky",
+    "cond",
     "cross",
+    "det",
     "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "lstsq",
     "matmul",
     "matrix_norm",
     "matrix_power",
+    "matrix_rank",
     "matrix_transpose",
     "multi_dot",
     "norm",
     "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
     "tensordot",
+    "tensorinv",
+    "tensorsolve",
     "trace",
     "vecdot",
     "vector_norm",

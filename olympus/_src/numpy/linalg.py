@@ -1,4 +1,4 @@
-"""Linear algebra that needs no factorisation: norms, powers, chains of products."""
+"""Norms, powers and chains of products of matrices."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from olympus._src.numpy import (
     arithmetic,
     contractions,
     creation,
+    decompositions,
     elementary,
     logic,
     manipulation,
     promotion,
     reductions,
     selection,
+    solving,
 )
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 from olympus._src.numpy.reductions import static_axis
@@ -132,11 +134,12 @@ def _matrix_norm(x: Any, order: Any, axes: Any, keepdims: bool) -> Any:
         out = fold(sums, axis=column, keepdims=True)
         return out if keepdims else manipulation.squeeze(out, axes)
     if order in (2, -2, "nuc"):
-        raise NotImplementedError(
-            f"numpy.linalg.norm: ord={order!r} needs singular values, which are not "
-            "there "
-            "yet; 'fro', 1, -1, inf and -inf are"
-        )
+        values = decompositions.svdvals(manipulation.moveaxis(x, axes, (-2, -1)))
+        if order == "nuc":
+            out = _sum(values, -1, False)
+        else:
+            out = (reductions.max if order > 0 else reductions.min)(values, axis=-1)
+        return manipulation.expand_dims(out, axes) if keepdims else out
     raise ValueError(f"Invalid order {order!r} for matrix norm; numpy.linalg.norm")
 
 
@@ -171,19 +174,63 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
     Args:
       x: array.
-      ord: of vectors a number or inf; of matrices "fro", 1, -1, inf or -inf. None is
-        the square root of the sum of squares.
+      ord: of vectors a number or inf; of matrices "fro", "nuc", 1, -1, 2, -2, inf or
+        -inf. None is the square root of the sum of squares.
       axis: an axis of vectors, a pair of axes of matrices; None for the whole.
       keepdims: keep the reduced axes, with size 1.
 
     Raises:
       ValueError: there is no such norm.
-      NotImplementedError: the norm needs singular values.
 
     Source: NumPy, `numpy.linalg.norm`.
     """
     check_arraylike("linalg.norm", x)
     return _norm(x, order=ord, axis=static_axis(axis), keepdims=bool(keepdims))
+
+
+def cond(x: Any, p: Any = None) -> Any:
+    """The condition number of matrices: the norm times that of the inverse.
+
+    Args:
+      x: matrices [..., m, n]; square ones unless `p` is None, 2 or -2.
+      p: which norm: None or 2 is the ratio of the largest and the smallest singular
+        value, -2 its inverse, and others are as in `norm`.
+
+    Returns:
+      Numbers [...].
+
+    Raises:
+      ValueError: the matrices are empty, or not square for the norm; or there is no
+        such norm.
+
+    Source: NumPy, `numpy.linalg.cond`.
+
+    Example:
+      >>> from olympus import numpy as jnp
+      >>> print(jnp.linalg.cond(jnp.array([[2.0, 0.0], [0.0, 1.0]])))
+      2.0
+    """
+    check_arraylike("linalg.cond", x)
+    by_values = p in (None, 2, -2)
+    decompositions.check_matrices("cond", x, square=not by_values)
+    if not all(aval_of(x).shape[-2:]):
+        raise ValueError(
+            f"numpy.linalg.cond: matrices must not be empty, got {aval_of(x).short()}"
+        )
+    return _cond(x, p=p)
+
+
+@promotion.program(1, name="cond")
+def _cond(x: Any, *, p: Any) -> Any:
+    (x,) = promotion.promote_inexact(x)
+    if p not in (None, 2, -2):
+        of_inverse = norm(solving.inv(x), p, (-2, -1))
+        return arithmetic.multiply(norm(x, p, (-2, -1)), of_inverse)
+    values = decompositions.svdvals(x)
+    largest, smallest = values[..., 0], values[..., -1]
+    if p == -2:
+        largest, smallest = smallest, largest
+    return arithmetic.true_divide(largest, smallest)
 
 
 def vector_norm(
@@ -223,7 +270,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     Args:
       x: array [..., m, n].
       keepdims: keep the last two axes, with size 1.
-      ord: "fro", 1, -1, inf or -inf.
+      ord: "fro", "nuc", 1, -1, 2, -2, inf or -inf.
 
     Source: NumPy, `numpy.linalg.matrix_norm`.
     """
@@ -234,7 +281,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 
 def matrix_power(a: Any, n: int) -> Any:
-    """Square matrices to a non-negative integer power.
+    """Square matrices to an integer power, which of the inverse if negative.
 
     Args:
       a: array [..., m, m].
@@ -242,7 +289,6 @@ def matrix_power(a: Any, n: int) -> Any:
 
     Raises:
       TypeError: the matrices are not square, or `n` is no integer.
-      NotImplementedError: `n` is negative.
 
     Source: NumPy, `numpy.linalg.matrix_power`; repeated squaring.
     """
@@ -254,11 +300,6 @@ def matrix_power(a: Any, n: int) -> Any:
             f"{aval_of(a).short()}"
         )
     power = operator.index(n)
-    if power < 0:
-        raise NotImplementedError(
-            "numpy.linalg.matrix_power: negative powers need inverses, which are not "
-            "there yet"
-        )
     return _matrix_power(a, n=power)
 
 
@@ -267,6 +308,8 @@ def _matrix_power(a: Any, *, n: int) -> Any:
     if n == 0:
         unit = creation.eye(aval_of(a).shape[-1], dtype=aval_of(a).dtype)
         return manipulation.broadcast_to(unit, aval_of(a).shape)
+    if n < 0:
+        a, n = solving.inv(a), -n
     total = None
     while n:
         if n & 1:

@@ -42,6 +42,12 @@ geqrf_p: Primitive = Primitive(
 geqrf_p.batch = matrices.batch_of_stacks(geqrf_p)
 
 
+def geqrf(x: Any) -> tuple[Any, Any]:
+    """R on and above the diagonal, reflections below it; and the scales of these."""
+    packed, scales = geqrf_p.bind(x)
+    return packed, scales
+
+
 def _geqp3_abstract(x: Any, order: Any) -> Any:
     matrices.check_matrices("qr", x)
     return x, order, matrices.vector_aval(x, min(x.shape[-2:]))
@@ -263,7 +269,7 @@ def _qr_decompose(
         packed, order, taus = geqp3_p.bind(x, free)
         order = elementwise.sub(order, np.int32(1))
     else:
-        packed, taus = geqrf_p.bind(x)
+        packed, taus = geqrf(x)
     first = matrices.columns(packed, 0, min(inner, columns))
     q = householder_product_p.bind(matrices.padded(first, rows, inner), taus)
     r = matrices.upper_triangle(matrices.rows(packed, 0, inner))
