@@ -9,6 +9,7 @@ it says which field to write. Signatures:
   decompose(*args, **params) -> results                        instead of `lower`
   jvp(primals, tangents, **params) -> (results, tangents)      a tangent may be a Zero
   linearize(primals, **params) -> (results, tangent function)  None: made from jvp
+  taylor(series, **params) -> series of results                None: made from jvp
   transpose(cotangents, *args, **params) -> cotangents         Linear marks unknowns
   batch(axis, args, dims, **params) -> (results, dims)         dim: int or None
   axes(**params) -> names of mapped axes it refers to          None: its programs'
@@ -46,6 +47,7 @@ RULES = (
     "decompose",
     "jvp",
     "linearize",
+    "taylor",
     "transpose",
     "batch",
     "axes",
@@ -88,6 +90,7 @@ class Primitive:
     decompose: Rule
     jvp: Rule
     linearize: Rule
+    taylor: Rule
     transpose: Rule
     batch: Rule
     axes: Rule

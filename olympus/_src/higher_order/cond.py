@@ -16,6 +16,7 @@ from olympus._src.higher_order import (
     cond_derivatives,
     control_checks,
     programs,
+    series,
     stepping,
 )
 from olympus._src.interpreters import batching, evaluate, partial_eval
@@ -177,6 +178,7 @@ cond_p = Primitive(
 )
 cond_p.impl = programs.compiled_impl(cond_p, stepping.cond)
 cond_p.checkify = functools.partial(control_checks.cond, cond_p)
+cond_p.taylor = functools.partial(series.cond, cond_p)
 cond_p.jvp = functools.partial(cond_derivatives.jvp, cond_p)
 cond_p.linearize = functools.partial(cond_derivatives.linearize, cond_p)
 cond_p.transpose = functools.partial(cond_derivatives.transpose, cond_p)

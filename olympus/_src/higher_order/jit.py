@@ -8,7 +8,7 @@ from typing import Any
 from olympus._src.core import ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
-from olympus._src.higher_order import control_checks
+from olympus._src.higher_order import control_checks, series
 from olympus._src.interpreters import ad, batching, evaluate, partial_eval
 
 
@@ -166,6 +166,7 @@ pjit_p = Primitive(
     file="higher_order/jit.py",
 )
 pjit_p.checkify = functools.partial(control_checks.call, pjit_p)
+pjit_p.taylor = functools.partial(series.call, pjit_p)
 
 
 def bind_program(

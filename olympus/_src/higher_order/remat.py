@@ -7,6 +7,7 @@ again by the one equation that is left on the tape, and by its transpose.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from olympus._src.higher_order import (
     remat_lowering,
     remat_parts,
     remat_policies,
+    series,
 )
 from olympus._src.interpreters import ad, batching, partial_eval
 
@@ -295,3 +297,4 @@ remat_p: Primitive = Primitive(
     checkify=_checkify,
     file="higher_order/remat.py",
 )
+remat_p.taylor = functools.partial(series.call, remat_p)

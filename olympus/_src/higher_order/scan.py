@@ -16,6 +16,7 @@ from olympus._src.higher_order import (
     loop_lowering,
     programs,
     scan_derivatives,
+    series,
     stepping,
 )
 from olympus._src.higher_order.scan_parts import Parts
@@ -200,6 +201,7 @@ scan_p = Primitive(
 scan_p.impl = programs.compiled_impl(scan_p, stepping.scan)
 scan_p.batch = functools.partial(batch, scan_p)
 scan_p.checkify = functools.partial(control_checks.scan, scan_p)
+scan_p.taylor = functools.partial(series.scan, scan_p)
 scan_p.jvp = functools.partial(scan_derivatives.jvp, scan_p)
 scan_p.linearize = functools.partial(scan_derivatives.linearize, scan_p)
 scan_p.transpose = functools.partial(scan_derivatives.transpose, scan_p)

@@ -20,6 +20,7 @@ from olympus._src.higher_order import (
     programs,
     scan,
     scan_derivatives,
+    series,
     stepping,
 )
 from olympus._src.interpreters import batching, partial_eval
@@ -355,6 +356,7 @@ while_p = Primitive(
 )
 while_p.impl = programs.compiled_impl(while_p, stepping.while_loop)
 while_p.checkify = functools.partial(control_checks.while_loop, while_p)
+while_p.taylor = functools.partial(series.while_loop, while_p)
 
 
 # -- what users call -------------------------------------------------------------------

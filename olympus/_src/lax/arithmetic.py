@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import dtypes
+from olympus._src.core import avals, dtypes
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.lax import families, pieces
 from olympus._src.lax.choice import select_n
@@ -25,6 +25,7 @@ neg_p = elementwise(
     derivatives=(lambda t, out, x: neg(t),),
     transpose=lambda cts, x: [pieces.map_zero(neg, cts[0], x)],
 )
+neg_p.taylor = families.linear_series(neg_p)
 
 
 def _add_transpose(cts: Any, x: Any, y: Any) -> Any:
@@ -68,6 +69,7 @@ add_p = elementwise(
     derivatives=(lambda t, out, x, y: t, lambda t, out, x, y: t),
     transpose=_add_transpose,
 )
+add_p.taylor = families.linear_series(add_p)
 sub_p = elementwise(
     "sub",
     hlo="stablehlo.subtract",
@@ -76,6 +78,7 @@ sub_p = elementwise(
     derivatives=(lambda t, out, x, y: t, lambda t, out, x, y: neg(t)),
     transpose=_sub_transpose,
 )
+sub_p.taylor = families.linear_series(sub_p)
 mul_p = elementwise(
     "mul",
     hlo="stablehlo.multiply",
@@ -87,12 +90,31 @@ mul_p = elementwise(
     ),
     transpose=_mul_transpose,
 )
+mul_p.taylor = families.bilinear_series(mul_p)
 
 
 def _div_reference(x: Any, y: Any) -> Any:
     if np.issubdtype(x.dtype, np.integer):
         return (np.sign(x) * np.sign(y) * (np.abs(x) // np.abs(y))).astype(x.dtype)
     return np.divide(x, y)
+
+
+def _div_taylor(series: Any) -> Any:
+    """From `out * y = x`, term by term."""
+    x, y = series
+    out = [div_p.bind(x[0], y[0])]
+    for k in range(1, len(x)):
+        rest: Any = x[k]
+        for i in range(1, k + 1):
+            if type(y[i]) is not Zero and type(out[k - i]) is not Zero:
+                term = mul(y[i], out[k - i])
+                rest = neg(term) if type(rest) is Zero else sub(rest, term)
+        if type(rest) is not Zero:
+            rest = families.spread_tangent(div(rest, y[0]), out[0])
+        else:
+            rest = Zero(avals.aval_of(out[0]).to_tangent())
+        out.append(rest)
+    return out
 
 
 def _div_checkify(checks: Any, x: Any, y: Any) -> Any:
@@ -113,6 +135,7 @@ div_p = elementwise(
     ),
     transpose=_div_transpose,
     checkify=_div_checkify,
+    taylor=_div_taylor,
 )
 
 

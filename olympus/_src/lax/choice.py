@@ -148,6 +148,7 @@ select_n_p = families.Primitive(
     reference=_select_n_reference,
     file="lax/choice.py",
 )
+select_n_p.taylor = families.linear_series(select_n_p)
 
 
 def _clamp_abstract(low: Any, x: Any, high: Any) -> Any:
@@ -260,6 +261,7 @@ convert_element_type_p = elementwise(
     print=_print_convert,
     reference=_convert_reference,
 )
+convert_element_type_p.taylor = families.linear_series(convert_element_type_p)
 convert_element_type_p.abstract = _convert_abstract
 
 

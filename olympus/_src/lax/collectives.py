@@ -219,7 +219,7 @@ def _extreme_jvp(p: Primitive) -> Any:
 
 
 psum_p = _all_reduce("psum", families.reduce_sum_p, times)
-psum_p.jvp = families.linear_jvp(psum_p)
+families.set_linear(psum_p)
 psum_p.transpose = _psum_transpose
 pmax_p = _all_reduce("pmax", reductions.reduce_max_p, lambda x, n: x)
 pmax_p.jvp = _extreme_jvp(pmax_p)

@@ -74,6 +74,7 @@ real_p = elementwise(
         pieces.map_zero(lambda ct: complex_(ct, families.scalar_like(ct, 0)), cts[0], x)
     ],
 )
+real_p.taylor = families.linear_series(real_p)
 imag_p = elementwise(
     "imag",
     accepts=COMPLEX_ONLY,
@@ -87,6 +88,7 @@ imag_p = elementwise(
         )
     ],
 )
+imag_p.taylor = families.linear_series(imag_p)
 
 
 def _complex_dtype(x: Any, y: Any) -> Any:
@@ -120,6 +122,7 @@ complex_p = elementwise(
     ),
     transpose=_complex_transpose,
 )
+complex_p.taylor = families.linear_series(complex_p)
 
 
 def _conj_lower(ctx: Any, x: str, *, input_dtype: Any) -> str:
@@ -155,6 +158,7 @@ conj_p = elementwise(
     derivatives=(lambda t, out, x, *, input_dtype: conj(t),),
     transpose=_conj_transpose,
 )
+conj_p.taylor = families.linear_series(conj_p)
 
 
 def real(x: Any) -> Any:

@@ -280,6 +280,7 @@ dot_general_p = Primitive(
     reference=_reference,
     file="lax/contraction.py",
 )
+dot_general_p.taylor = families.bilinear_series(dot_general_p)
 
 
 def dot_general(

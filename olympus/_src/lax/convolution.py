@@ -572,6 +572,7 @@ conv_general_dilated_p = Primitive(
     reference=_reference,
     file=_FILE,
 )
+conv_general_dilated_p.taylor = families.bilinear_series(conv_general_dilated_p)
 
 
 # -- functions -------------------------------------------------------------------------

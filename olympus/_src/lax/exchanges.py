@@ -123,7 +123,7 @@ all_gather_p = collective(
     batch=_all_gather_batch,
     transpose=_all_gather_transpose,
 )
-all_gather_p.jvp = families.linear_jvp(all_gather_p)
+families.set_linear(all_gather_p)
 
 
 # -- reduce_scatter --------------------------------------------------------------------
@@ -220,7 +220,7 @@ reduce_scatter_p = collective(
     batch=_reduce_scatter_batch,
     transpose=_reduce_scatter_transpose,
 )
-reduce_scatter_p.jvp = families.linear_jvp(reduce_scatter_p)
+families.set_linear(reduce_scatter_p)
 
 
 # -- all_to_all ------------------------------------------------------------------------
@@ -343,7 +343,7 @@ all_to_all_p = collective(
     print=_without_size,
     file=_FILE,
 )
-all_to_all_p.jvp = families.linear_jvp(all_to_all_p)
+families.set_linear(all_to_all_p)
 
 
 # -- ppermute --------------------------------------------------------------------------
@@ -424,7 +424,7 @@ ppermute_p = collective(
     transpose=_ppermute_transpose,
     file=_FILE,
 )
-ppermute_p.jvp = families.linear_jvp(ppermute_p)
+families.set_linear(ppermute_p)
 
 
 # -- pbroadcast ------------------------------------------------------------------------
@@ -477,4 +477,4 @@ pbroadcast_p = collective(
     transpose=_pbroadcast_transpose,
     file=_FILE,
 )
-pbroadcast_p.jvp = families.linear_jvp(pbroadcast_p)
+families.set_linear(pbroadcast_p)

@@ -386,6 +386,68 @@ def linear_jvp(p: Primitive) -> Callable[..., Any]:
     return jvp
 
 
+# -- power series ----------------------------------------------------------------------
+
+
+def linear_series(p: Primitive, *positions: int) -> Callable[..., Any]:
+    """The Taylor rule of an operation that is linear in some operands together.
+
+    Args:
+      p: the operation; its jvp rule is applied to each coefficient.
+      *positions: the operands; all of them if none is given.
+    """
+
+    def taylor(series: Sequence[Sequence[Any]], **params: Any) -> Any:
+        moving = [any(type(c) is not Zero for c in s[1:]) for s in series]
+        if positions and any(m and i not in positions for i, m in enumerate(moving)):
+            return NotImplemented
+        firsts = [s[0] for s in series]
+        found: dict[int, Any] = {}
+        for k in range(1, len(series[0])):
+            terms = [s[k] for s in series]
+            if any(type(c) is not Zero for c in terms):
+                out, found[k] = p.jvp(firsts, terms, **params)  # type: ignore[misc]
+        if not p.multiple_results:
+            return [out, *_filled(found, len(series[0]), out)]
+        columns = []
+        for i, x in enumerate(out):
+            column = {k: terms[i] for k, terms in found.items()}
+            columns.append([x, *_filled(column, len(series[0]), x)])
+        return columns
+
+    return taylor
+
+
+def _filled(found: dict[int, Any], size: int, out: Any) -> list[Any]:
+    zero = Zero(avals.aval_of(out).to_tangent())
+    return [found.get(k, zero) for k in range(1, size)]
+
+
+def bilinear_series(p: Primitive) -> Callable[..., Any]:
+    """The Taylor rule of an operation that is linear in each of two operands."""
+
+    def taylor(series: Sequence[Sequence[Any]], **params: Any) -> Any:
+        x, y = series
+        out = p.bind(x[0], y[0], **params)
+        total = [out]
+        for k in range(1, len(x)):
+            term: Any = Zero(avals.aval_of(out).to_tangent())
+            for i in range(k + 1):
+                a, b = x[i], y[k - i]
+                if type(a) is not Zero and type(b) is not Zero:
+                    term = add_tangents(term, p.bind(a, b, **params))
+            total.append(term)
+        return total
+
+    return taylor
+
+
+def set_linear(p: Primitive) -> None:
+    """Fills the derivatives of an operation that is linear in its first operand."""
+    p.jvp = linear_jvp(p)
+    p.taylor = linear_series(p, 0)
+
+
 def _print_broadcast(eqn: Any) -> Any:
     """The result's type already shows its shape."""
     params = eqn.params
@@ -415,7 +477,7 @@ broadcast_in_dim_p = Primitive(
     ),
     file="lax/families.py",
 )
-broadcast_in_dim_p.jvp = linear_jvp(broadcast_in_dim_p)
+set_linear(broadcast_in_dim_p)
 
 
 def _transpose_abstract(operand: Any, *, permutation: Any) -> Any:
@@ -464,7 +526,7 @@ transpose_p = Primitive(
     reference=lambda x, *, permutation: np.transpose(x, permutation),
     file="lax/families.py",
 )
-transpose_p.jvp = linear_jvp(transpose_p)
+set_linear(transpose_p)
 
 
 def emit_transpose(ctx: Any, x: str, aval: Any, out: Any, order: Any) -> str:
@@ -601,7 +663,7 @@ reduce_sum_p = reduction(
     transpose=_reduce_sum_transpose,
     file="lax/families.py",
 )
-reduce_sum_p.jvp = linear_jvp(reduce_sum_p)
+set_linear(reduce_sum_p)
 
 
 add_any_p = elementwise(
@@ -610,6 +672,7 @@ add_any_p = elementwise(
 add_any_p.jvp = derivatives_rule(
     add_any_p, (lambda t, out, x, y: t, lambda t, out, x, y: t)
 )
+add_any_p.taylor = linear_series(add_any_p)
 add_any_p.transpose = lambda ct, x, y: [
     ct[0] if type(v) is Linear else None for v in (x, y)
 ]
@@ -662,7 +725,7 @@ def spread_to(ctx: Any, operands: Any, in_avals: Any, out: Any) -> list[str]:
     return wide
 
 
-_NUMBERS = {"i": int, "f": float, "c": complex}
+_NUMBERS = {"b": bool, "i": int, "f": float, "c": complex}
 
 
 def scalar_of(aval: Any, value: Any) -> Any:

@@ -434,6 +434,7 @@ def _jvp(primals: Any, tangents: Any, *, fill_value: Any, **params: Any) -> Any:
 
 
 gather_p.jvp = _jvp
+gather_p.taylor = families.linear_series(gather_p, 0)
 
 
 def _checkify(

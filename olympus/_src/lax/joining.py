@@ -100,6 +100,7 @@ concatenate_p = Primitive(
     reference=lambda *xs, dimension: np.concatenate(xs, dimension),
     file=_FILE,
 )
+concatenate_p.taylor = families.linear_series(concatenate_p)
 
 
 def concatenate(operands: Sequence[Any], dimension: int) -> Any:
@@ -204,6 +205,7 @@ split_p = Primitive(
     reference=lambda x, *, sizes, axis: np.split(x, np.cumsum(sizes)[:-1], axis),
     file=_FILE,
 )
+split_p.taylor = families.linear_series(split_p)
 
 
 def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
@@ -354,7 +356,7 @@ slice_p = Primitive(
     reference=_slice_reference,
     file=_FILE,
 )
-slice_p.jvp = families.linear_jvp(slice_p)
+families.set_linear(slice_p)
 
 
 def slice_(
@@ -581,6 +583,7 @@ pad_p = Primitive(
     reference=pad_host,
     file=_FILE,
 )
+pad_p.taylor = families.linear_series(pad_p)
 
 
 def pad(operand: Any, padding_value: Any, padding_config: Any) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
+from olympus._src.lax import families
 from olympus._src.lowering import types
 
 # Platforms whose programs may keep values in the memory of the host.
@@ -46,3 +47,4 @@ move_to_memory_p: Primitive = Primitive(
     reference=lambda x, *, memory_kind: np.array(x),
     file="lax/memory.py",
 )
+move_to_memory_p.taylor = families.linear_series(move_to_memory_p)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core.primitive import Primitive
+from olympus._src.lax import families
 from olympus._src.tree import tree_map
 
 
@@ -24,6 +25,7 @@ name_p: Primitive = Primitive(
     reference=lambda x, *, name: np.array(x),
     file="lax/names.py",
 )
+name_p.taylor = families.linear_series(name_p)
 
 
 def checkpoint_name(x: Any, name: str) -> Any:

@@ -473,6 +473,7 @@ def _checkify(
 scatter_p = _scatter(
     "scatter", lambda x, y: y, "scatter", jvp=_set_jvp, transpose=_set_transpose
 )
+scatter_p.taylor = families.linear_series(scatter_p)
 scatter_add_p = _scatter(
     "scatter_add",
     np.add,
@@ -480,6 +481,7 @@ scatter_add_p = _scatter(
     jvp=_add_jvp("scatter_add"),
     transpose=_add_transpose(lambda ct: ct),
 )
+scatter_add_p.taylor = families.linear_series(scatter_add_p)
 scatter_sub_p = _scatter(
     "scatter_sub",
     np.subtract,
@@ -487,6 +489,7 @@ scatter_sub_p = _scatter(
     jvp=_add_jvp("scatter_sub"),
     transpose=_add_transpose(elementwise.neg),
 )
+scatter_sub_p.taylor = families.linear_series(scatter_sub_p)
 scatter_mul_p = _scatter(
     "scatter_mul", np.multiply, "scatter-mul", jvp=_mul_jvp, transpose=_mul_transpose
 )

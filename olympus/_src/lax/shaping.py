@@ -93,7 +93,7 @@ reshape_p = Primitive(
     reference=_reshape_reference,
     file=_FILE,
 )
-reshape_p.jvp = families.linear_jvp(reshape_p)
+families.set_linear(reshape_p)
 
 
 def reshape(
@@ -181,7 +181,7 @@ squeeze_p = Primitive(
     reference=lambda x, *, dimensions: np.squeeze(x, dimensions),
     file=_FILE,
 )
-squeeze_p.jvp = families.linear_jvp(squeeze_p)
+families.set_linear(squeeze_p)
 
 
 def _squeeze_batch(args: Any, dims: Any, dimensions: Any) -> Any:
@@ -462,7 +462,7 @@ rev_p = Primitive(
     reference=lambda x, *, dimensions: np.flip(x, dimensions),
     file=_FILE,
 )
-rev_p.jvp = families.linear_jvp(rev_p)
+families.set_linear(rev_p)
 
 
 def rev(operand: Any, dimensions: Any) -> Any:
@@ -522,7 +522,7 @@ tile_p = Primitive(
     reference=lambda x, *, reps: np.tile(x, reps),
     file=_FILE,
 )
-tile_p.jvp = families.linear_jvp(tile_p)
+families.set_linear(tile_p)
 
 
 def tile(operand: Any, reps: Any) -> Any:
@@ -612,7 +612,7 @@ copy_p: Primitive = Primitive(
     reference=lambda x: np.array(x),
     file=_FILE,
 )
-copy_p.jvp = families.linear_jvp(copy_p)
+families.set_linear(copy_p)
 
 
 def broadcast_like(arr: Any, like_arr: Any) -> Any:

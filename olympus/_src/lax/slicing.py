@@ -193,7 +193,7 @@ dynamic_slice_p = Primitive(
     ],
     file=_FILE,
 )
-dynamic_slice_p.jvp = families.linear_jvp(dynamic_slice_p)
+families.set_linear(dynamic_slice_p)
 
 
 def _check_positions(checks: Any, x: Any, window: Any, indices: Any) -> None:
@@ -338,6 +338,7 @@ dynamic_update_slice_p = Primitive(
     checkify=_update_checkify,
     file=_FILE,
 )
+dynamic_update_slice_p.taylor = families.linear_series(dynamic_update_slice_p)
 
 
 def dynamic_update_slice(

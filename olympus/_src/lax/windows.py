@@ -244,7 +244,7 @@ reduce_window_sum_p = _window_reduction(
     np.sum,
     transpose=_sum_transpose,
 )
-reduce_window_sum_p.jvp = families.linear_jvp(reduce_window_sum_p)
+families.set_linear(reduce_window_sum_p)
 reduce_window_max_p = _window_reduction(
     "reduce_window_max",
     "stablehlo.maximum",
@@ -363,7 +363,7 @@ select_and_gather_add_p = Primitive(
     reference=_gather_reference,
     file=_FILE,
 )
-select_and_gather_add_p.jvp = families.linear_jvp(select_and_gather_add_p)
+families.set_linear(select_and_gather_add_p)
 
 
 def _scatter_abstract(source: Any, operand: Any, **params: Any) -> Any:
@@ -444,7 +444,7 @@ select_and_scatter_add_p = Primitive(
     reference=_scatter_reference,
     file=_FILE,
 )
-select_and_scatter_add_p.jvp = families.linear_jvp(select_and_scatter_add_p)
+families.set_linear(select_and_scatter_add_p)
 _selections = {"gather": select_and_gather_add_p, "scatter": select_and_scatter_add_p}
 
 # -- for the functions -----------------------------------------------------------------
