@@ -63,7 +63,40 @@ VECTOR = [[0.3, 0.6, -0.2], [1.0, -2.0, 0.5], [0.2, 0.1, -0.4], [0.0, 1.0, 3.0]]
 _RNG = np.random.RandomState(0)
 MATRIX = list(_RNG.normal(size=(4, 3, 3)))
 
-_UNARY = ["abs", "acosh_", "asin", "asinh", "atan", "atanh", "bessel_i0e", "cbrt", "ceil", "cos", "cosh", "digamma", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "floor", "lgamma", "log", "log1p", "logistic", "neg", "rsqrt", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh"]
+_UNARY = [
+    "abs",
+    "acosh_",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "bessel_i0e",
+    "cbrt",
+    "ceil",
+    "cos",
+    "cosh",
+    "digamma",
+    "erf",
+    "erf_inv",
+    "erfc",
+    "exp",
+    "exp2",
+    "expm1",
+    "floor",
+    "lgamma",
+    "log",
+    "log1p",
+    "logistic",
+    "neg",
+    "rsqrt",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "tan",
+    "tanh",
+]
 
 
 def _unary(name):

@@ -52,14 +52,14 @@ def jet(
 ) -> tuple[Any, Any]:
     """The value and the higher derivatives of `fun` along a curve (Taylor mode).
 
-    Each argument is a curve x(t), given by its value at 0 and its derivatives there. The
-    result is the same of fun(x(t)). The work grows with the square of the order, or
-    with its cube; nested `jvp`s would take a time exponential in it.
+    Each argument is a curve x(t), given by its value at 0 and its derivatives there.
+    The result is the same of fun(x(t)). For most operations the work grows as a low
+    power of the order; that of nested `jvp`s is exponential in it.
 
     Args:
       fun: a function of arrays that returns an array or a tree of arrays.
       primals: tuple or list of the arguments at 0, each an array or a number.
-      series: for each argument a tuple or list of its derivatives of order 1, 2, ..., K,
+      series: for each argument a tuple or list of its derivatives of order 1 to K,
         of the argument's shape or scalars; `zero_series` for an argument that does not
         move, and `zero_term` for a derivative that is zero.
       factorial_scaled: whether the terms are derivatives; if not, they are coefficients
@@ -180,8 +180,8 @@ def _check_sequences(primals: Any, series: Any) -> None:
     for name, value in (("primals", primals), ("series", series)):
         if not isinstance(value, (tuple, list)):
             raise TypeError(
-                f"jet: {name} must be a tuple or a list with an entry for each argument, "
-                f"got {value!r}; write ({name},) for one argument"
+                f"jet: {name} must be a tuple or a list with an entry for each "
+                f"argument, got {value!r}; write ({name},) for one argument"
             )
     if len(primals) != len(series):
         raise TypeError(

@@ -143,7 +143,8 @@ def scan(p: Any, series: list[Series], **params: Any) -> Any:
         *outvars[:n],
         *outvars[n_out : n_out + n_terms[1]],
         *outvars[n:n_out],
-    ] + (outvars[n_out + n_terms[1] :])
+        *outvars[n_out + n_terms[1] :],
+    ]
     outs = p.bind(
         *operands,
         **{
