@@ -338,6 +338,17 @@ def test_closed_over_values_stay_fixed():
     np.testing.assert_array_equal(slopes, [0.0, 10.0])
     mapped = olympus.vmap(outer, (None, 0))
     assert olympus.grad(lambda x: mapped(x, onp.arange(3.0)).sum())(2.0) == 30.0
+    # A program keeps the rule, and makes what it closes over an operand.
+    jitted = olympus.jit(outer)
+    assert olympus.grad(jitted)(2.0, 3.0) == 30.0
+    assert olympus.grad(olympus.grad(jitted))(2.0, 3.0) == 0.0
+    slopes = olympus.vmap(olympus.grad(jitted))(onp.ones(2), onp.arange(2.0))
+    np.testing.assert_array_equal(slopes, [0.0, 10.0])
+
+    def steps(x):
+        return lax.scan(lambda c, y: (outer(c, y), None), x, onp.arange(1.0, 3.0))[0]
+
+    assert olympus.grad(steps)(2.0) == 200.0
     with pytest.raises(errors.UnexpectedTracerError, match="Pass the value to that"):
         olympus.grad(outer, 1)(2.0, 3.0)
     with pytest.raises(errors.UnexpectedTracerError, match="closes over"):

@@ -18,13 +18,17 @@ from typing import Any
 from olympus._src.core import ir, trace
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
-from olympus._src.higher_order import custom_checks, functions
+from olympus._src.higher_order import captured, custom_checks, functions
 from olympus._src.interpreters import ad, batching
 
 current = trace.current
 
 
 def _stage(trace: Any, args: Any, params: Any) -> Any:
+    if functions.is_recorded(trace, params) and captured.must_be_traced(params["jvp"]):
+        found = captured.with_jvp("custom_jvp", args, params)
+        if found is not None:
+            return trace.record(custom_jvp_call_p, *found)
     return functions.stage(custom_jvp_call_p, "custom_jvp", trace, args, params)
 
 

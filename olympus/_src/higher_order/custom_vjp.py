@@ -25,7 +25,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
-from olympus._src.higher_order import custom_checks, functions
+from olympus._src.higher_order import captured, custom_checks, functions
 from olympus._src.interpreters import ad, batching
 from olympus._src.lax import reductions
 
@@ -33,6 +33,12 @@ from olympus._src.lax import reductions
 
 
 def _stage(trace: Any, args: Any, params: Any) -> Any:
+    if functions.is_recorded(trace, params) and captured.must_be_traced(
+        params["fwd"], params["bwd"]
+    ):
+        found = captured.with_vjp("custom_vjp", args, params)
+        if found is not None:
+            return trace.record(custom_vjp_call_p, *found)
     return functions.stage(custom_vjp_call_p, "custom_vjp", trace, args, params)
 
 

@@ -80,6 +80,12 @@ def stage(
     return record(p, what, trace, args, params)
 
 
+def is_recorded(trace: Any, params: dict[str, Any]) -> bool:
+    """Whether a function is about to be traced to a program."""
+    call = params["call_olympuspr"]
+    return type(call) is Function and not isinstance(trace, ad.TangentTape)
+
+
 def record(
     p: Any, what: str, trace: Any, args: Sequence[Any], params: dict[str, Any]
 ) -> Any:
