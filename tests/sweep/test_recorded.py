@@ -17,7 +17,7 @@ DATA = json.loads(
     (pathlib.Path(__file__).parents[1] / "data" / "derivatives.json").read_text()
 )
 NAMES = {"np": np, "jnp": jnp, "lax": lax, "nn": nn}
-QUICK = 40  # every so many cases run with the quick tests
+QUICK = 70  # every so many cases run with the quick tests
 
 CASES = [
     pytest.param(case, marks=[pytest.mark.slow] if i % QUICK else [], id=case["f"][7:])

@@ -1,0 +1,58 @@
+"""Every differentiable public function: all derivatives agree with each other.
+
+A run sweeps a part of the cases, which the seed in the report's header chooses;
+`OLYMPUS_SWEEP=all` sweeps them all.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import SEED
+
+import olympus.lax
+import olympus.nn
+from tests.sweep import lax_cases, nn_cases, numpy_cases
+from tests.sweep.checking import check
+from tests.sweep.making import Case
+
+TABLES = [
+    (olympus.numpy, numpy_cases),
+    (olympus.lax, lax_cases),
+    (olympus.nn, nn_cases),
+]
+CASES = [case for _, table in TABLES for case in table.CASES]
+EVERYTHING = os.environ.get("OLYMPUS_SWEEP") == "all"
+SLOW_SHARE, QUICK = 10, 4  # one in so many cases; so many cases
+
+_order = np.random.default_rng(SEED).permutation(len(CASES))
+_chosen = [CASES[i] for i in (_order if EVERYTHING else _order[::SLOW_SHARE])]
+PARAMS = [
+    pytest.param(c, marks=[] if i < QUICK else [pytest.mark.slow], id=f"{c.name}-{i}")
+    for i, c in enumerate(_chosen)
+]
+
+
+@pytest.mark.parametrize(("module", "table"), TABLES, ids=["numpy", "lax", "nn"])
+def test_every_public_function_is_in_a_table(module: Any, table: Any) -> None:
+    """In the table of those swept, or among those that have no derivative."""
+    public = {
+        name
+        for name in module.__all__
+        if callable(getattr(module, name))
+        and not isinstance(getattr(module, name), type)
+        and not hasattr(getattr(module, name), "bind")
+    }
+    swept = {case.name for case in table.CASES}
+    others = table.WITHOUT_DERIVATIVE | getattr(table, "ELSEWHERE", set())
+    assert public - swept - others == set()
+    assert (swept | others) - public == set()
+    assert swept & others == set()
+
+
+@pytest.mark.parametrize("case", PARAMS)
+def test_all_derivatives_agree(case: Case) -> None:
+    check(case)
