@@ -99,6 +99,9 @@ ENTRIES = {
     "conv_general_dilated_patches": (
         lambda a: lax.conv_general_dilated_patches(a, (2, 2), (1, 1), "SAME"),
         signed(1, 2, 4, 3)),
+    "fft": [
+        (lambda x, kind=kind: lax.fft(x, kind, (4,)), z) for kind in ("FFT", "IFFT")
+    ] + [(lambda x: lax.fft(x, "RFFT", (5,)), x)],
     # Shapes.
     "broadcast": (lambda x: lax.broadcast(x, (2,)), x),
     "broadcast_in_dim": (lambda x: lax.broadcast_in_dim(x, (2, 5), (1,)), x),

@@ -161,6 +161,7 @@ ENTRIES = {
     "apply_along_axis": (lambda x: jnp.apply_along_axis(jnp.cumsum, 0, x), m),
     "apply_over_axes": (lambda x: jnp.apply_over_axes(jnp.sum, x, [0]), m),
     "fromfunction": (lambda x: jnp.fromfunction(lambda i: i * x[0], (3,)), x),
+    "frompyfunc": (lambda x, y: jnp.frompyfunc(lambda a, b: a * b, 2, 1)(x, y), m, n),
     "vectorize": (jnp.vectorize(jnp.dot, signature="(n),(n)->()"), m, n),
 }  # fmt: skip
 CASES = table(jnp, ENTRIES)
