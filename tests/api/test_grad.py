@@ -131,6 +131,24 @@ def test_gradients_of_gradients():
     np.testing.assert_allclose(third, -np.sin(X), rtol=1e-6)
 
 
+def chain(n):
+    def f(x):
+        for _ in range(n // 2):
+            x = lax.mul(lax.sin(x), x)
+        return x
+
+    return f
+
+
+@pytest.mark.slow
+def test_work_grows_with_the_program():
+    sizes = [
+        len(olympus.make_olympuspr(olympus.grad(chain(n)))(1.0).eqns)
+        for n in (100, 200, 10_000)
+    ]
+    assert sizes[2] - sizes[1] == 98 * (sizes[1] - sizes[0])
+
+
 def test_differentiation_in_several_threads_at_once():
     found = [None] * 8
 

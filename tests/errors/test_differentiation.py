@@ -182,6 +182,32 @@ def test_names_of_parameters_through_methods_partials_and_wrappers():
         olympus.grad(functools.partial(energy, {}))(1)
 
 
+def test_trees_whose_classes_refuse_other_leaves():
+    @olympus.tree_util.register_pytree_node_class
+    class Strict:
+        def __init__(self, x):
+            if not hasattr(x, "dtype"):
+                raise ValueError("arrays only")
+            self.x = x
+
+        def tree_flatten(self):
+            return (self.x,), None
+
+        @classmethod
+        def tree_unflatten(cls, static, children):
+            return cls(*children)
+
+    found = olympus.grad(lambda s: jnp.sum(s.x))(Strict(X))
+    np.testing.assert_array_equal(found.x, np.ones(3))
+    with pytest.raises(TypeError, match=r"got i32\[3\] for leaf 0 of the arguments"):
+        olympus.grad(lambda s: jnp.sum(s.x))(Strict(np.arange(3)))
+    _, pullback = olympus.vjp(lambda s: s, Strict(X))
+    with pytest.raises(ValueError, match="the cotangent must have the structure"):
+        pullback(X)
+    with pytest.raises(ValueError, match=r"cotangent leaf 0 must be f32\[3\]"):
+        pullback(Strict(X[:2]))
+
+
 def test_rules_that_are_not_there_name_field_and_record():
     bare = extend_core.Primitive("bare_operation")
     bare.def_impl(lambda x: x)

@@ -167,10 +167,17 @@ def named(wrapper: Any, fun: Any, doc: str) -> Any:
 
 def leaf_path(structure: Any, i: int) -> str:
     """How the leaf number `i` of a tree is reached, as in `['w'][0]`."""
-    paths, _ = tree.tree_flatten_with_path(
-        structure.unflatten(range(structure.num_leaves))
-    )
-    return tree.keystr(paths[i][0])
+    path = _key_path(structure, i)
+    return f" leaf {i}" if path is None else tree.keystr(path)
+
+
+def _key_path(structure: Any, i: int) -> Any:
+    """The keys to a leaf; None where a class of a user's refuses to hold numbers."""
+    try:
+        places = structure.unflatten(range(structure.num_leaves))
+        return tree.tree_flatten_with_path(places)[0][i][0]
+    except Exception:
+        return None
 
 
 def argument_path(fun: Any, structure: Any, i: int, positions: Any = None) -> str:
@@ -182,10 +189,10 @@ def argument_path(fun: Any, structure: Any, i: int, positions: Any = None) -> st
       i: which of the leaves.
       positions: where those arguments stand in the call; from 0 if None.
     """
-    paths, _ = tree.tree_flatten_with_path(
-        structure.unflatten(range(structure.num_leaves))
-    )
-    first, *rest = paths[i][0]
+    path = _key_path(structure, i)
+    if path is None:
+        return f"leaf {i} of the arguments"
+    first, *rest = path
     position = first.idx if positions is None else positions[first.idx]
     return parameter_name(fun, position) + tree.keystr(tuple(rest))
 
@@ -216,7 +223,10 @@ def mismatch(api: str, first: str, second: str, wanted: Any, given: Any) -> str:
       wanted: the structure.
       given: the tree.
     """
-    found = tree.equality_errors(tree.skeleton(wanted), given)
+    try:
+        found = tree.equality_errors(tree.skeleton(wanted), given)
+    except Exception:  # a class of a user's refuses to hold what stands for leaves
+        found = []
     places = " and ".join([m.describe(first, second) for m in found[:4]])
     text = f"{api}: {second} must have the structure of {first}, {wanted}, got "
     got = str(tree.tree_structure(given))
