@@ -1,4 +1,4 @@
-"""The programs that are timed, written once for both libraries.
+"""The groups of programs that are timed.
 
 Each function takes a `Library` and returns callables by name. A callable does the work
 once; what it returns is waited for.
@@ -6,106 +6,13 @@ once; what it returns is waited for.
 
 from __future__ import annotations
 
-import importlib
+import functools
 import random
 from typing import Any
 
 import numpy as np
 
-
-class Library:
-    """olympus or jax, under one set of names."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.top = importlib.import_module(name)
-        self.np = importlib.import_module(f"{name}.numpy")
-        self.lax = importlib.import_module(f"{name}.lax")
-        if name == "jax":
-            self.make_program = self.top.make_jaxpr
-        else:
-            self.make_program = self.top.make_olympuspr
-
-    def fresh(self, f: Any) -> Any:
-        """A function with code of its own, so that no cache knows it."""
-        tag = random.getrandbits(60)
-        space: dict[str, Any] = {"f": f}
-        exec(f"def g(*args):\n    return f(*args)\n# {tag}", space)
-        return space["g"]
-
-
-# -- models ----------------------------------------------------------------------------
-
-
-def mlp(lib: Library, layers: int, width: int = 32, batch: int = 16) -> Any:
-    """Loss, parameters and input of a perceptron of `layers` layers."""
-    rng = np.random.default_rng(0)
-    params = [
-        (
-            lib.np.asarray(rng.normal(size=(width, width)).astype("float32") * 0.1),
-            lib.np.zeros(width),
-        )
-        for _ in range(layers)
-    ]
-    x = lib.np.asarray(rng.normal(size=(batch, width)).astype("float32"))
-
-    def loss(params: Any, x: Any) -> Any:
-        for w, b in params:
-            x = lib.np.tanh(x @ w + b)
-        return lib.np.mean(x**2)
-
-    return loss, params, x
-
-
-def transformer(lib: Library, layers: int, width: int = 32, heads: int = 4) -> Any:
-    """Loss, parameters and input of a small transformer."""
-    jnp = lib.np
-    rng = np.random.default_rng(0)
-
-    def weights(*shape: int) -> Any:
-        return jnp.asarray(rng.normal(size=shape).astype("float32") * 0.1)
-
-    params = [
-        {
-            "qkv": weights(width, 3 * width),
-            "out": weights(width, width),
-            "up": weights(width, 4 * width),
-            "down": weights(4 * width, width),
-            "scale": jnp.ones(width),
-            "shift": jnp.zeros(width),
-        }
-        for _ in range(layers)
-    ]
-    x = weights(2, 16, width)
-
-    def norm(x: Any, p: Any) -> Any:
-        mean = jnp.mean(x, axis=-1, keepdims=True)
-        variance = jnp.mean((x - mean) ** 2, axis=-1, keepdims=True)
-        return (x - mean) / jnp.sqrt(variance + 1e-5) * p["scale"] + p["shift"]
-
-    def softmax(x: Any) -> Any:
-        e = jnp.exp(x - jnp.max(x, axis=-1, keepdims=True))
-        return e / jnp.sum(e, axis=-1, keepdims=True)
-
-    def attention(x: Any, p: Any) -> Any:
-        b, t, d = x.shape
-        qkv = (x @ p["qkv"]).reshape(b, t, 3, heads, d // heads)
-        q, k, v = (jnp.transpose(qkv[:, :, i], (0, 2, 1, 3)) for i in range(3))
-        scores = q @ jnp.swapaxes(k, -1, -2) / np.sqrt(d // heads).astype("float32")
-        mask = jnp.tril(jnp.ones((t, t), bool))
-        a = softmax(jnp.where(mask, scores, -1e9))
-        return jnp.transpose(a @ v, (0, 2, 1, 3)).reshape(b, t, d) @ p["out"]
-
-    def loss(params: Any, x: Any) -> Any:
-        for p in params:
-            x = x + attention(norm(x, p), p)
-            x = x + jnp.maximum(norm(x, p) @ p["up"], 0) @ p["down"]
-        return jnp.mean(x**2)
-
-    return loss, params, x
-
-
-# -- groups of cases -------------------------------------------------------------------
+from bench.models import Library, convnet, mlp, oscillator, recurrent, transformer
 
 
 def calls(lib: Library) -> dict[str, Any]:
@@ -154,16 +61,27 @@ def eager_grad(lib: Library) -> dict[str, Any]:
 def tracing(lib: Library) -> dict[str, Any]:
     """From a Python function to a program."""
     loss, params, x = mlp(lib, 50)
-    t_loss, t_params, t_x = transformer(lib, 6)
+    t_loss, t_params, t_x = transformer(lib, 12)
+    c_loss, filters, images = convnet(lib, 50)
+    o_loss, o_params, start = oscillator(lib, 200)
+    b_loss, b_params, b_x = mlp(lib, 10)
+    h_loss, h_params, h_x = mlp(lib, 3, 8, 4)
+    grad, vmap = lib.top.grad, lib.top.vmap
 
     def trace(f: Any, *args: Any) -> Any:
         return lambda: lib.make_program(lib.fresh(f))(*args)
 
     return {
         "trace MLP-50": trace(loss, params, x),
-        "trace grad MLP-50": trace(lib.top.grad(loss), params, x),
-        "trace transformer-6": trace(t_loss, t_params, t_x),
-        "trace grad transformer-6": trace(lib.top.grad(t_loss), t_params, t_x),
+        "trace grad MLP-50": trace(grad(loss), params, x),
+        "trace transformer-12": trace(t_loss, t_params, t_x),
+        "trace grad transformer-12": trace(grad(t_loss), t_params, t_x),
+        "trace grad 50 convolutions": trace(grad(c_loss), filters, images),
+        "trace grad RK4 x 200": trace(grad(o_loss), o_params, start),
+        "trace vmap(grad) MLP-10": trace(
+            vmap(grad(b_loss), in_axes=(None, 0)), b_params, b_x[:, None]
+        ),
+        "trace hessian MLP-3": trace(lib.top.hessian(h_loss), h_params, h_x),
     }
 
 
@@ -187,7 +105,7 @@ def lowering(lib: Library) -> dict[str, Any]:
     found = {}
     for name, (loss, params, x) in {
         "MLP-50": mlp(lib, 50),
-        "transformer-6": transformer(lib, 6),
+        "transformer-12": transformer(lib, 12),
     }.items():
         for what, f in (("", loss), ("grad ", lib.top.grad(loss))):
             found[f"lower {what}{name}"] = _lower(lib, f, params, x)
@@ -236,6 +154,54 @@ def kernels(lib: Library) -> dict[str, Any]:
     }
 
 
+def _gradients(lib: Library) -> dict[str, tuple[Any, tuple[Any, ...]]]:
+    """Functions that differentiate, with their arguments."""
+    grad, vmap = lib.top.grad, lib.top.vmap
+    loss, params, x = mlp(lib, 10, 256, 128)
+    h_loss, h_params, h_x = mlp(lib, 3, 8, 4)
+    found = {
+        "grad MLP-10": (grad(loss), (params, x)),
+        "vmap(grad) MLP-10": (vmap(grad(loss), in_axes=(None, 0)), (params, x[:8])),
+        "hessian MLP-3": (lib.top.hessian(h_loss), (h_params, h_x)),
+    }
+    for name, (f, *args) in {
+        "transformer-4": transformer(lib, 4, 64),
+        "10 convolutions": convnet(lib, 10),
+        "RNN of 200 steps": recurrent(lib, 200),
+        "RK4 x 1000 by scan": oscillator(lib, 1000, scanned=True),
+    }.items():
+        found[f"grad {name}"] = grad(f), tuple(args)
+    return found
+
+
+def gradients(lib: Library) -> dict[str, Any]:
+    """Run time of compiled derivatives."""
+    return {
+        f"run {name}": functools.partial(lib.top.jit(f), *args)
+        for name, (f, args) in _gradients(lib).items()
+    }
+
+
+class Bytes:
+    """A case whose figure is an amount of memory."""
+
+    def __init__(self, count: Any) -> None:
+        self.count = count
+
+
+def memory(lib: Library) -> dict[str, Any]:
+    """What compiled derivatives take beside arguments and results, as XLA plans it."""
+
+    def planned(f: Any, args: Any) -> Bytes:
+        def count() -> int:
+            compiled = lib.top.jit(f).lower(*args).compile()
+            return compiled.memory_analysis().temp_size_in_bytes
+
+        return Bytes(count)
+
+    return {f"memory {k}": planned(*v) for k, v in _gradients(lib).items()}
+
+
 def growth(lib: Library) -> dict[str, Any]:
     """Cost as a function of the number of equations and of leaves."""
     jnp = lib.np
@@ -261,5 +227,16 @@ def growth(lib: Library) -> dict[str, Any]:
 
 GROUPS = {
     f.__name__: f
-    for f in (calls, eager, eager_grad, tracing, lowering, cold, kernels, growth)
+    for f in (
+        calls,
+        eager,
+        eager_grad,
+        tracing,
+        lowering,
+        cold,
+        kernels,
+        gradients,
+        memory,
+        growth,
+    )
 }

@@ -1,4 +1,5 @@
-"""Times one group of programs with one library and prints JSON: seconds by name.
+"""Times one group of programs with one library and prints JSON: figures by name,
+seconds but for cases that count bytes.
 
 usage: python -m bench.worker LIBRARY GROUP
 """
@@ -28,7 +29,9 @@ r.block_until_ready()
 
 
 def measure(f: Any, wait: Any) -> float:
-    """Seconds of one call, waited for: the least of several means."""
+    """Seconds of one call, waited for: the least of several means. Or bytes."""
+    if hasattr(f, "count"):
+        return f.count()
     if hasattr(f, "prepare"):
         return min(_once(f) for _ in range(PREPARED))
     start = time.perf_counter()
