@@ -105,6 +105,7 @@ def recurrent_by_hand(w: Any, u: Any, b: Any, xs: Any) -> tuple[float, Any]:
 
 
 @pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.slow
 def test_recurrent_network_against_backpropagation_through_time(reverse):
     w, u, b, xs = 0.5 * normal(3, 3), normal(3, 2), normal(3), normal(11, 2)
 
@@ -135,8 +136,8 @@ def test_implicit_layer_against_the_implicit_function_theorem():
         def solve(f, guess):
             return lax.fori_loop(0, 200, lambda _, z: z - f(z), guess)
 
-        def tangent_solve(g, y):
-            return jnp.linalg.solve(olympus.jacfwd(g)(y), y)
+        def tangent_solve(g, y):  # converges, as the layer contracts
+            return lax.fori_loop(0, 200, lambda _, z: z - (g(z) - y), y)
 
         return lax.custom_root(residual, jnp.zeros(3), solve, tangent_solve)
 
