@@ -464,11 +464,23 @@ def _transpose(cts: Any, lhs: Any, rhs: Any, **params: Any) -> Any:
 def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     lhs, rhs = args
     dl, dr = dims
+    if axis.size == 0:  # as many groups, of which there must be one
+        return _batch_of_none(args, dims, params), 0
     if dl is not None and dr is not None:
         return _batch_both(axis, lhs, rhs, dl, dr, params)
     if dl is not None:
         return _batch_lhs(axis, lhs, rhs, dl, params)
     return _batch_rhs(axis, lhs, rhs, dr, params)
+
+
+def _batch_of_none(args: Any, dims: Any, params: Any) -> Any:
+    one = []
+    for x, d in zip(args, dims, strict=True):
+        aval = avals.aval_of(x)
+        shape = aval.shape if d is None else (*aval.shape[:d], *aval.shape[d + 1 :])
+        one.append(aval.update(shape=shape))
+    out, _ = conv_general_dilated_p.results(tuple(one), params)
+    return shaping.full((0, *out.shape), 0, out.dtype)
 
 
 def _batch_both(axis: Any, lhs: Any, rhs: Any, dl: int, dr: int, params: Any) -> Any:

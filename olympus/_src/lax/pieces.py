@@ -30,7 +30,16 @@ def unspread(ct: Any, aval: Any) -> Any:
 
 
 def emit_select(ctx: Any, which: str, yes: str, no: str, flag: Any, aval: Any) -> str:
-    """Writes the choice between two operands of one type by a flag."""
+    """Writes the choice between two operands of one type by a flag.
+
+    Values such as keys are held in arrays of more axes than they have; the flag, which
+    has theirs, is repeated along the rest.
+    """
+    shape = types.physical(aval)[0]
+    if flag.shape and len(flag.shape) < len(shape):
+        wide = avals.ShapedArray(shape, flag.dtype)
+        which = ctx.block.broadcast(which, flag, wide, range(len(flag.shape)))
+        flag = wide
     return ctx.block.emit(
         f"stablehlo.select {which}, {yes}, {no} : {types.tensor_type(flag)}, "
         f"{types.tensor_type(aval)}"
