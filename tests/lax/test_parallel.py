@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import olympus
+import olympus.numpy as jnp
 from olympus import lax
 from olympus._src.core import ir
 
@@ -338,6 +339,66 @@ def test_the_innermost_axis_of_a_name_is_meant():
     close(total, np.stack([x.sum(1)] * 3, 1))
     assert (np.asarray(size) == 3).all()
     assert (np.asarray(outer_size) == 2).all()
+
+
+# -- inside functions with rules of users ----------------------------------------------
+
+
+@olympus.custom_jvp
+def share(x):
+    return x / lax.psum(x, "i")
+
+
+@share.defjvp
+def _(primals, tangents):
+    (x,), (t,) = primals, tangents
+    total = lax.psum(x, "i")
+    return x / total, 10 * (t / total - x * lax.psum(t, "i") / total**2)
+
+
+@olympus.custom_vjp
+def total(x):
+    return lax.psum(x, "i")
+
+
+total.defvjp(lambda x: (total(x), None), lambda _, ct: (lax.psum(ct, "i"),))
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_rules_of_users_see_the_axis(jit):
+    wrap = olympus.jit if jit else lambda f: f
+    x = np.float32([1, 2, 3, 4])
+    ct = np.float32([1, 0, 2, -1])
+
+    def weighted(f):
+        return lambda x: (mapped(f)(x) * ct).sum()
+
+    close(wrap(mapped(share))(x), x / 10)
+    plain = olympus.grad(weighted(lambda e: e / lax.psum(e, "i")))(x)
+    close(wrap(olympus.grad(weighted(share)))(x), 10 * plain)
+    close(wrap(mapped(total))(x), [10] * N)
+    close(wrap(olympus.grad(weighted(total)))(x), [ct.sum()] * N)
+    close(wrap(mapped(olympus.grad(total)))(x), [N] * N)
+    unmapped = wrap(mapped(lambda _: share(2.0) + lax.axis_index("i")))(x)
+    close(unmapped, 0.25 + np.arange(N))
+
+
+def test_rematerialised_and_bounded_programs_see_the_axis():
+    x = np.float32([1, 2, 3, 4])
+
+    def again(e):
+        return olympus.checkpoint(lambda y: lax.psum(jnp.sin(y), "i"))(e)
+
+    def bounded(e):
+        def step(s):
+            return s[0] + 1, lax.psum(s[1], "i") / 10
+
+        return lax.while_loop(lambda s: s[0] < 2, step, (0, e), max_steps=3)[1]
+
+    close(mapped(olympus.grad(again))(x), N * np.cos(x))
+    close(mapped(olympus.grad(bounded))(x), [(N / 10) ** 2] * N)
+    indexed = mapped(lambda _: olympus.checkpoint(lambda y: y + lax.axis_index("i"))(1))
+    close(indexed(x), 1 + np.arange(N))
 
 
 # -- arguments and types ---------------------------------------------------------------

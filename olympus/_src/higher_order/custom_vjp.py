@@ -89,7 +89,8 @@ def _batch(
     num_consts: int,
     **params: Any,
 ) -> Any:
-    mapped = functions.Mapped(axis, dims)
+    # A rule may sum cotangents over the axis by name: each element needs its own.
+    mapped = functions.Mapped(axis, dims, force=axis.name is not None)
 
     def call(*values: Any) -> list[Any]:
         return mapped.run(lambda *xs: functions.run(call_olympuspr, xs), values, dims)

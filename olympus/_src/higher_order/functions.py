@@ -161,15 +161,18 @@ class Mapped:
     Args:
       axis: the mapped axis.
       in_dims: where the operands have it.
+      force: each result gets it here too.
     """
 
     __slots__ = ("axis", "dims", "needed")
 
-    def __init__(self, axis: Any, in_dims: Sequence[int | None]) -> None:
+    def __init__(
+        self, axis: Any, in_dims: Sequence[int | None], *, force: bool = False
+    ) -> None:
         self.axis = axis
         self.dims: list[int | None] | None = None
         mapped = any(d is not None for d in in_dims)
-        self.needed = mapped and evaluate.is_staging()
+        self.needed = mapped and (force or evaluate.is_staging())
 
     def run(
         self, fun: Callable[..., Any], args: Sequence[Any], dims: Sequence[int | None]
