@@ -170,6 +170,34 @@ def test_what_all_steps_share_is_not_stacked():
     assert "f32[3,3,3]" not in text
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda w, c, flag: olympus.jit(lambda w, c: jnp.tanh(w @ c))(w, c),
+        lambda w, c, flag: lax.cond(
+            flag, lambda c: jnp.tanh(w @ c), lambda c: 2.0 * (w @ c), c
+        ),
+    ],
+    ids=["jit", "cond"],
+)
+def test_what_programs_inside_a_step_share_is_not_stacked(step):
+    flags = np.array([True, False, True, False])
+
+    def f(w):
+        return jnp.sum(lax.scan(lambda c, flag: (step(w, c, flag), None), X, flags)[0])
+
+    def same(w):
+        c = X
+        for flag in flags:
+            c = step(w, c, bool(flag))
+        return jnp.sum(c)
+
+    text = str(olympus.make_olympuspr(olympus.grad(f))(W))
+    assert "f32[4,3]" in text
+    assert "f32[4,3,3]" not in text
+    np.testing.assert_allclose(olympus.grad(f)(W), olympus.grad(same)(W), rtol=1e-5)
+
+
 # -- cond ------------------------------------------------------------------------------
 
 

@@ -1,7 +1,8 @@
 """Derivatives of `cond`: of each branch, made alike in what they take and return.
 
-Linearising runs the chosen branch once. What the branches' derivatives need goes
-through slots, one for each type, which the branches share: only one of them runs.
+Linearising runs the chosen branch once. Of what the branches' derivatives need, the
+operands are there anyway; the rest goes through slots, one for each type, which the
+branches share: only one of them runs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from olympus._src.core import ir
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.higher_order import programs
 from olympus._src.higher_order.scan_derivatives import given, is_moving, with_zeros
-from olympus._src.interpreters import ad, partial_eval
+from olympus._src.interpreters import ad, partial_eval, residuals
 from olympus._src.lax import families
 
 
@@ -66,20 +67,23 @@ def linearize(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
     ]
     n = len(wanted)
     forwards, consts = _shared([forward for forward, _, _ in split])
-    kept = [f.olympuspr.outvars[n:] for f in forwards]
-    slots, places = _slots(kept)
-    new = tuple(
-        _with_slots(f, n, slots, at) for f, at in zip(forwards, places, strict=True)
-    )
-    outs = p.bind(index, *consts, *operands, branches=new)
-    residuals = outs[n:]
+    operands = [*consts, *operands]
+    pairs = [residuals.sourced(f, n) for f in forwards]
+    direct = sorted(set().union(*(found.inputs for _, found in pairs)))
+    slots, places = _slots([found.made for _, found in pairs])
+    new = [
+        _with_slots(f, n, slots, at) for (f, _), at in zip(pairs, places, strict=True)
+    ]
+    outs = p.bind(index, *operands, branches=tuple(new))
     linear = tuple(
-        _from_slots(t, slots, at) for (_, t, _), at in zip(split, places, strict=True)
+        _from_slots(t, direct, slots, at, found, f.in_avals)
+        for (_, t, _), at, (f, found) in zip(split, places, pairs, strict=True)
     )
+    kept = [operands[i] for i in direct] + outs[n:]
     slopes = given(tangents[1:], flags)
 
     def apply() -> list[Any]:
-        found = p.bind(index, *residuals, *slopes, branches=linear)
+        found = p.bind(index, *kept, *slopes, branches=linear)
         return with_zeros(iter(found), wanted, branches[0].out_avals)
 
     return outs[:n], apply
@@ -122,16 +126,33 @@ def _with_slots(
 
 
 def _from_slots(
-    closed: ir.ClosedOlympuspr, slots: Sequence[Any], at: Sequence[int]
+    closed: ir.ClosedOlympuspr,
+    direct: Sequence[int],
+    slots: Sequence[Any],
+    at: Sequence[int],
+    found: residuals.Source,
+    operands: Sequence[Any],
 ) -> ir.ClosedOlympuspr:
-    """The linear branch, taking all slots in place of what it keeps."""
-    n = len(slots)
+    """The linear branch, taking operands and all slots in place of what it keeps.
+
+    Args:
+      closed: takes what the branch keeps, and tangents.
+      direct: which of the operands come first.
+      slots: types of the slots.
+      at: the slots of the values that the branch makes.
+      found: where the branch has what it keeps.
+      operands: types of the operands.
+    """
+    n, n_direct = len(slots), len(direct)
 
     def run(*args: Any) -> list[Any]:
-        own = [args[i] for i in at]
-        return ir.eval_olympuspr(closed.olympuspr, (), *own, *args[n:])
+        given = dict(zip(direct, args, strict=False))
+        made = [args[n_direct + i] for i in at]
+        own = found.find(given, made)
+        return ir.eval_olympuspr(closed.olympuspr, (), *own, *args[n_direct + n :])
 
-    return _traced(run, [*slots, *closed.in_avals[len(at) :]], closed)
+    in_avals = [operands[i] for i in direct] + [*slots]
+    return _traced(run, in_avals + closed.in_avals[found.count :], closed)
 
 
 def _traced(

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.core import ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.higher_order import control_checks, series
-from olympus._src.interpreters import ad, batching, evaluate, partial_eval
+from olympus._src.interpreters import (
+    ad,
+    batching,
+    evaluate,
+    partial_eval,
+    residuals,
+)
 
 
 def _abstract(*args: Any, olympuspr: ir.ClosedOlympuspr, **params: Any) -> Any:
@@ -69,21 +76,28 @@ def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
 def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
     """Runs the program once, keeping what its derivative needs."""
     moving = tuple([type(t) is not Zero for t in tangents])
-    forward, linear, out_zeros = olympuspr.olympuspr.derived(
-        ("linearized", moving), lambda p: ad.linearize_olympuspr(p, moving)
+    forward, found, linear, out_zeros = olympuspr.olympuspr.derived(
+        ("linearized", moving), lambda p: _split(p, moving)
     )
     n = len(olympuspr.out_avals)
     params["donated_invars"] = (False,) * len(primals)
-    outs = pjit_p.bind(*olympuspr.consts, *primals, olympuspr=forward, **params)
-    residuals = outs[n:]
+    operands = [*olympuspr.consts, *primals]
+    outs = pjit_p.bind(*operands, olympuspr=forward, **params)
+    kept = found.find([*forward.consts, *operands], outs[n:])
     given = [t for t in tangents if type(t) is not Zero]
-    params["donated_invars"] = (False,) * (len(residuals) + len(given))
+    params["donated_invars"] = (False,) * (len(kept) + len(given))
 
     def apply() -> list[Any]:
-        found = iter(pjit_p.bind(*residuals, *given, olympuspr=linear, **params))
+        found = iter(pjit_p.bind(*kept, *given, olympuspr=linear, **params))
         return [next(found) if z is None else z for z in out_zeros]
 
     return outs[:n], apply
+
+
+def _split(program: ir.Olympuspr, moving: Sequence[bool]) -> tuple[Any, ...]:
+    """The forward program, where its residuals are, and the linear program."""
+    forward, linear, zeros = ad.linearize_olympuspr(program, moving)
+    return *residuals.sourced(forward, len(program.outvars)), linear, zeros
 
 
 def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:

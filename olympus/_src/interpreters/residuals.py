@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from olympus._src.core import dtypes, ir
 from olympus._src.lax.arithmetic import neg_p
 from olympus._src.lax.choice import convert_element_type_p
@@ -127,3 +129,58 @@ class _Again:
         else:
             self.eqns.append(eqn.replace(invars=invars, outvars=[new]))
         return new
+
+
+class Source:
+    """Where the residuals of a forward program come from.
+
+    An input or a number need not pass through the program: whoever applies it has them.
+    In a loop around, an input may be the same in all steps, which a result never is.
+
+    Attributes:
+      made: the variables that the program must return, each once.
+      inputs: which inputs are residuals, by their positions.
+    """
+
+    __slots__ = ("_places", "inputs", "made")
+
+    def __init__(self, program: ir.Olympuspr, n_outs: int) -> None:
+        inputs = {v: i for i, v in enumerate(program.constvars + program.invars)}
+        self.made: list[Any] = []
+        self._places: list[tuple[str, Any]] = []
+        at: dict[Any, int] = {}
+        for v in program.outvars[n_outs:]:
+            if type(v) is ir.Literal:
+                self._places.append(("value", np.asarray(v.val, v.aval.dtype)[()]))
+            elif v in inputs:
+                self._places.append(("input", inputs[v]))
+            else:
+                if v not in at:
+                    at[v] = len(at)
+                    self.made.append(v)
+                self._places.append(("made", at[v]))
+        self.inputs = {i for kind, i in self._places if kind == "input"}
+
+    @property
+    def count(self) -> int:
+        """How many residuals there are."""
+        return len(self._places)
+
+    def find(self, inputs: Any, made: Sequence[Any]) -> list[Any]:
+        """The residuals, given the program's inputs by position, and what it made."""
+        found = {"value": lambda x: x, "input": inputs.__getitem__}
+        found["made"] = made.__getitem__
+        return [found[kind](x) for kind, x in self._places]
+
+
+def sourced(closed: ir.ClosedOlympuspr, n_outs: int) -> tuple[Any, Source]:
+    """The forward program without residuals that it need not return, and where all are.
+
+    Args:
+      closed: returns `n_outs` results and then residuals.
+      n_outs: how many results.
+    """
+    program = closed.olympuspr
+    found = Source(program, n_outs)
+    small = program.replace(outvars=program.outvars[:n_outs] + found.made)
+    return ir.ClosedOlympuspr(small, closed.consts), found
