@@ -4,8 +4,9 @@ Operations work on the last two axes and on any number of leading ones. They run
 CPU, by LAPACK. `olympus.numpy.linalg` is written in these.
 """
 
-from __future__ import annotations
-
+from olympus._src.higher_order.polar import (
+    qdwh,
+)
 from olympus._src.lax.linalg.eigenvectors import (
     EigImplementation,
     eig,
@@ -33,6 +34,12 @@ from olympus._src.lax.linalg.orthogonal import (
 from olympus._src.lax.linalg.positive_definite import (
     cholesky,
     cholesky_p,
+    cholesky_update,
+    cholesky_update_p,
+)
+from olympus._src.lax.linalg.products import (
+    symmetric_product,
+    symmetric_product_p,
 )
 from olympus._src.lax.linalg.schur_forms import (
     hessenberg,
@@ -49,6 +56,12 @@ from olympus._src.lax.linalg.triangular import (
     triangular_solve,
     triangular_solve_p,
 )
+from olympus._src.lax.linalg.tridiagonals import (
+    tridiagonal,
+    tridiagonal_p,
+    tridiagonal_solve,
+    tridiagonal_solve_p,
+)
 
 __all__ = [
     "EigImplementation",
@@ -56,6 +69,8 @@ __all__ = [
     "SvdAlgorithm",
     "cholesky",
     "cholesky_p",
+    "cholesky_update",
+    "cholesky_update_p",
     "eig",
     "eig_p",
     "eigh",
@@ -70,12 +85,19 @@ __all__ = [
     "lu_pivots_to_permutation_p",
     "ormqr",
     "ormqr_p",
+    "qdwh",
     "qr",
     "qr_p",
     "schur",
     "schur_p",
     "svd",
     "svd_p",
+    "symmetric_product",
+    "symmetric_product_p",
     "triangular_solve",
     "triangular_solve_p",
+    "tridiagonal",
+    "tridiagonal_p",
+    "tridiagonal_solve",
+    "tridiagonal_solve_p",
 ]

@@ -58,6 +58,7 @@ WITHOUT_REFERENCE = {
     "svd": "signs are LAPACK's choice; test_linalg multiplies the factors",
     "schur": "NumPy has none; test_linalg multiplies the factors",
     "rng_bit_generator": "its bits are the platform's own",
+    "tridiagonal": "NumPy has none; test_linalg multiplies the factors",
     "zeta": "NumPy has none; scipy is the oracle in test_functions",
     "clz": "NumPy does not count leading zeros",
     "eq_to": "NumPy has no total order of floats",

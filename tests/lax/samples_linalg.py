@@ -17,6 +17,11 @@ def definite(shape, dtype=f32):
     return x @ np.conj(x.swapaxes(-1, -2)) + 2 * np.eye(shape[-1], dtype=dtype)
 
 
+def upper(shape):
+    """Upper triangular matrices with a positive diagonal."""
+    return np.triu(array(shape)) + 4 * np.eye(shape[-1], dtype=f32)
+
+
 def distinct(shape, dtype=f32):
     """Square matrices with real eigenvalues far from each other."""
     more = np.diag(np.arange(shape[-1], dtype=f32) * 9)
@@ -175,6 +180,34 @@ SAMPLES = [
     S(linalg.schur_p, array((3, 3), c64), compute_schur_vectors=False, **SCHUR),
     S(linalg.hessenberg_p, array((4, 4))),
     S(linalg.hessenberg_p, array((2, 3, 3), c64)),
+    *(
+        S(linalg.cholesky_update_p, upper(shape), array(shape[:-1]), tolerance=1e-4)
+        for shape in [(3, 3), (2, 4, 4), (0, 0)]
+    ),
+    S(
+        linalg.symmetric_product_p,
+        array((3, 2)),
+        array((3, 3)),
+        alpha=2.0,
+        beta=0.5,
+    ),
+    S(linalg.tridiagonal_p, definite((4, 4)), lower=True),
+    S(linalg.tridiagonal_p, definite((2, 3, 3), c64), lower=False),
+    *(
+        S(
+            linalg.tridiagonal_solve_p,
+            array(shape, kind),
+            array(shape, kind, seed=1) + 7,
+            array(shape, kind, seed=2),
+            array((*shape, 2), kind),
+            linear=(3,),
+            # Diagonals in another order may be close to singular.
+            tolerance=1e-3,
+            perturb_singular=False,
+        )
+        for shape in [(4,), (2, 3), (1,)]
+        for kind in (f32, c64)
+    ),
 ]
 
 ERRORS = [
@@ -212,4 +245,22 @@ ERRORS = [
     ("eig", lambda: linalg.eig(array((2, 3)))),
     ("schur", lambda: linalg.schur(array((2, 3)))),
     ("hessenberg", lambda: linalg.hessenberg(array((0, 0)))),
+    ("cholesky_update", lambda: linalg.cholesky_update(array((2, 2)), array((3,)))),
+    (
+        "cholesky_update",
+        lambda: linalg.cholesky_update(array((2, 2), c64), array((2,), c64)),
+    ),
+    (
+        "symmetric_product",
+        lambda: linalg.symmetric_product(array((3, 2)), array((2, 2))),
+    ),
+    ("tridiagonal", lambda: linalg.tridiagonal(array((2, 3)))),
+    (
+        "tridiagonal_solve",
+        lambda: linalg.tridiagonal_solve(*[array((3,))] * 3, array((3,))),
+    ),
+    (
+        "tridiagonal_solve",
+        lambda: linalg.tridiagonal_solve(array((2,)), *[array((3,))] * 3),
+    ),
 ]

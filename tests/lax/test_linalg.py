@@ -169,6 +169,83 @@ def test_hessenberg(kind):
     np.testing.assert_allclose(q @ form @ adjoint(q), x, atol=1e-4)
 
 
+@pytest.mark.parametrize("kind", one_quick(f32, c64))
+@pytest.mark.parametrize("lower", one_quick(True, False))
+def test_tridiagonal(lower, kind):
+    x = definite((2, 4, 4), kind)
+    packed, diagonal, beside, taus = map(np.asarray, linalg.tridiagonal(x, lower=lower))
+    eye = np.eye(4)
+    form = diagonal[:, :, None] * eye
+    form[:, range(1, 4), range(3)] = beside
+    form[:, range(3), range(1, 4)] = beside
+    want = np.linalg.eigvalsh(x)
+    np.testing.assert_allclose(np.linalg.eigvalsh(form), want, rtol=1e-4, atol=1e-4)
+    if lower:
+        inner = linalg.householder_product(packed[:, 1:, :-1], taus)
+        q = np.zeros_like(x)
+        q[:, 0, 0] = 1
+        q[:, 1:, 1:] = inner
+        np.testing.assert_allclose(q @ form @ adjoint(q), x, atol=1e-4)
+
+
+def test_tridiagonal_solve_of_singular_matrices():
+    zero, ones = np.zeros((2, 3), f32), np.ones((2, 3, 1), f32)
+    diagonal = np.array([[1, 1, 1], [1, 0, 1]], f32)
+    good, bad = np.asarray(linalg.tridiagonal_solve(zero, diagonal, zero, ones))
+    np.testing.assert_array_equal(good, np.ones((3, 1)))
+    assert np.isnan(bad).all()
+    moved = linalg.tridiagonal_solve(zero, diagonal, zero, ones, perturb_singular=True)
+    assert np.isfinite(moved).all()
+
+
+def test_symmetric_product_takes_one_triangle():
+    a, c = array((3, 2)), array((3, 3))
+    want = 2 * a @ a.T + 0.5 * c
+    kwargs = {"alpha": 2.0, "beta": 0.5}
+    out = linalg.symmetric_product(a, c, **kwargs)
+    np.testing.assert_allclose(out, want, rtol=1e-5)
+    out = linalg.symmetric_product(a, c, symmetrize_output=True, **kwargs)
+    lower = np.tril(want)
+    np.testing.assert_allclose(out, lower + np.tril(want, -1).T, rtol=1e-5)
+
+
+QDWH = olympus.lax.linalg.qdwh
+
+
+@pytest.mark.parametrize("kind", one_quick(f32, c64))
+@pytest.mark.parametrize("shape", one_quick((3, 3), (5, 3), (3, 0)))
+def test_qdwh(shape, kind):
+    x = array(shape, kind)
+    u, h, steps, converged = QDWH(x)
+    np.testing.assert_allclose(np.asarray(u) @ np.asarray(h), x, atol=1e-4)
+    np.testing.assert_allclose(h, adjoint(np.asarray(h)), atol=1e-6)
+    unit = np.eye(shape[1])
+    np.testing.assert_allclose(adjoint(np.asarray(u)) @ u, unit, atol=1e-5)
+    assert (np.linalg.eigvalsh(h) > 0).all()
+    assert bool(converged)
+    assert int(steps) <= 10
+
+
+@pytest.mark.slow
+def test_qdwh_with_options():
+    x = array((4, 3))
+    u, h, steps, converged = QDWH(x, max_iterations=2)
+    assert (int(steps), bool(converged)) == (2, False)
+    u, h, _, _ = QDWH(x, dynamic_shape=(3, 2))
+    want_u, want_h, _, _ = QDWH(x[:3, :2])
+    np.testing.assert_allclose(u[:3, :2], want_u, atol=1e-5)
+    np.testing.assert_allclose(h[:2, :2], want_h, atol=1e-5)
+    np.testing.assert_allclose(u[3:], 0, atol=1e-6)
+    sym = x[:3] + x[:3].T
+    u, h, _, _ = olympus.jit(lambda x: QDWH(x, is_hermitian=True))(sym)
+    np.testing.assert_allclose(u, np.asarray(u).T, atol=1e-6)
+    np.testing.assert_allclose(np.asarray(u) @ np.asarray(h), sym, atol=1e-4)
+    zeros = QDWH(np.zeros((2, 2), f32))
+    np.testing.assert_array_equal(zeros[1], np.zeros((2, 2)))
+    with pytest.raises(ValueError, match=r"qdwh.*adjoint"):
+        QDWH(x.T)
+
+
 NAN = np.full((2, 2), np.nan, f32)
 
 

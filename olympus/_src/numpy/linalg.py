@@ -26,10 +26,74 @@ from olympus._src.numpy import (
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 from olympus._src.numpy.reductions import static_axis
 
-matmul = contractions.matmul
 matrix_transpose = manipulation.matrix_transpose
-tensordot = contractions.tensordot
 vecdot = contractions.vecdot
+
+
+def matmul(
+    x1: Any, x2: Any, /, *, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
+    """The product of matrices, or of stacks of them.
+
+    Args:
+      x1, x2: arrays [..., n, k] and [..., k, m]; a vector is a row, or a column.
+      precision: how exactly, see `lax.Precision`.
+      preferred_element_type: dtype of the result.
+
+    Raises:
+      TypeError: sizes do not agree.
+
+    Source: NumPy, `numpy.linalg.matmul`.
+
+    Example:
+      >>> from olympus import numpy as jnp
+      >>> print(jnp.linalg.matmul(jnp.ones((2, 3)), jnp.ones(3)))
+      [3. 3.]
+    """
+    return contractions.matmul(
+        x1, x2, precision=precision, preferred_element_type=preferred_element_type
+    )
+
+
+def tensordot(
+    x1: Any,
+    x2: Any,
+    /,
+    *,
+    axes: Any = 2,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """The sum of products over chosen axes of two arrays.
+
+    Args:
+      x1, x2: arrays.
+      axes: how many last axes of the first meet how many first axes of the second; or a
+        pair of sequences of axes.
+      precision: how exactly, see `lax.Precision`.
+      preferred_element_type: dtype of the result.
+      out_sharding: where the result lives.
+
+    Raises:
+      TypeError: sizes do not agree.
+
+    Source: NumPy, `numpy.linalg.tensordot`.
+
+    Example:
+      >>> from olympus import numpy as jnp
+      >>> print(jnp.linalg.tensordot(jnp.ones((2, 3)), jnp.ones((3, 2)), axes=1))
+      [[3. 3.]
+       [3. 3.]]
+    """
+    return contractions.tensordot(
+        x1,
+        x2,
+        axes,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+        out_sharding=out_sharding,
+    )
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:

@@ -29,6 +29,12 @@ from olympus._src.lax.linalg.orthogonal import (
 from olympus._src.lax.linalg.positive_definite import (
     cholesky,
     cholesky_p,
+    cholesky_update,
+    cholesky_update_p,
+)
+from olympus._src.lax.linalg.products import (
+    symmetric_product,
+    symmetric_product_p,
 )
 from olympus._src.lax.linalg.schur_forms import (
     hessenberg,
@@ -45,6 +51,12 @@ from olympus._src.lax.linalg.triangular import (
     triangular_solve,
     triangular_solve_p,
 )
+from olympus._src.lax.linalg.tridiagonals import (
+    tridiagonal,
+    tridiagonal_p,
+    tridiagonal_solve,
+    tridiagonal_solve_p,
+)
 
 __all__ = [
     "EigImplementation",
@@ -52,6 +64,8 @@ __all__ = [
     "SvdAlgorithm",
     "cholesky",
     "cholesky_p",
+    "cholesky_update",
+    "cholesky_update_p",
     "eig",
     "eig_p",
     "eigh",
@@ -72,6 +86,12 @@ __all__ = [
     "schur_p",
     "svd",
     "svd_p",
+    "symmetric_product",
+    "symmetric_product_p",
     "triangular_solve",
     "triangular_solve_p",
+    "tridiagonal",
+    "tridiagonal_p",
+    "tridiagonal_solve",
+    "tridiagonal_solve_p",
 ]

@@ -30,15 +30,48 @@ def call(
     rank: int,
     attributes: Mapping[str, str | int | bool] | None = None,
 ) -> list[str]:
+    """Writes a call of LAPACK, as `call_kernel`.
+
+    Args:
+      kernel: LAPACK's name without its first letter; or one for real numbers and one
+        for complex numbers, as with "syevd" and "heevd". The first dtype among
+        `in_avals` chooses it.
+    """
+    letter = LETTERS[in_avals[0].dtype.name]
+    if not isinstance(kernel, str):
+        kernel = kernel[letter in "cz"]
+    name = f"lapack_{letter}{kernel}_ffi"
+    return call_kernel(
+        ctx,
+        what,
+        name,
+        operands,
+        in_avals,
+        out_avals,
+        rank=rank,
+        attributes=attributes,
+    )
+
+
+def call_kernel(
+    ctx: Any,
+    what: str,
+    name: str,
+    operands: Sequence[str],
+    in_avals: Sequence[Any],
+    out_avals: Sequence[Any],
+    *,
+    rank: int,
+    attributes: Mapping[str, str | int | bool] | None = None,
+) -> list[str]:
     """Writes a call of a kernel, which takes matrices column by column.
 
     Args:
       ctx: what the lowering rule was given.
       what: the user's function, for messages.
-      kernel: LAPACK's name without its first letter; or one for real numbers and one
-        for complex numbers, as with "syevd" and "heevd".
+      name: the kernel's whole name.
       operands: names of the operands.
-      in_avals: their types; the first dtype among them chooses the kernel.
+      in_avals: their types.
       out_avals: the types of the results.
       rank: the number of axes of a stack of matrices.
       attributes: the kernel's switches: a letter, a number or a truth value.
@@ -48,9 +81,6 @@ def call(
             f"lax.linalg.{what}: there is no lowering for platform {ctx.platform}; "
             "move the operand to the CPU with olympus.device_put"
         )
-    letter = LETTERS[in_avals[0].dtype.name]
-    if not isinstance(kernel, str):
-        kernel = kernel[letter in "cz"]
     operand_layouts, result_layouts = (
         "[" + ", ".join([_layout(a.ndim, a.ndim == rank) for a in group]) + "]"
         for group in (in_avals, out_avals)
@@ -59,9 +89,9 @@ def call(
         [f"{k} = {_switch(v)}" for k, v in sorted((attributes or {}).items())]
     )
     text = (
-        f"call_target_name = {types.string(f'lapack_{letter}{kernel}_ffi')}, "
-        f"api_version = 4 : i32, backend_config = {{{switches}}}, "
-        f"operand_layouts = {operand_layouts}, result_layouts = {result_layouts}"
+        f"call_target_name = {types.string(name)}, api_version = 4 : i32, "
+        f"backend_config = {{{switches}}}, operand_layouts = {operand_layouts}, "
+        f"result_layouts = {result_layouts}"
     )
     return ctx.block.op("stablehlo.custom_call", operands, in_avals, out_avals, text)
 
@@ -88,13 +118,13 @@ def nan_unless(
     """`outs` with NaN in place of all results of a matrix whose kernel failed.
 
     Args:
-      ctx: what the lowering rule was given; its first operand is a stack of matrices.
+      ctx: what the lowering rule was given; its last operand is a stack of matrices.
       info: the kernel's words, one for each matrix.
       direction: "EQ" or "GE": how the word of a success compares with zero.
       outs: names of floating or complex results.
       out_avals: their types.
     """
-    words = status(ctx.avals_in[0])
+    words = status(ctx.avals_in[-1])
     flags = ShapedArray(words.shape, np.dtype(np.bool_))
     block = ctx.block
     zero = block.splat(0, words)

@@ -76,3 +76,19 @@ def emit_chosen(block: Any, x: str, flags: str, aval: Any, out: Any) -> str:
         f"stablehlo.reduce({kept} init: {zero}) applies stablehlo.add across "
         f"dimensions = [{aval.ndim - 1}] : ({t(aval)}, {t(scalar)}) -> {t(out)}"
     )
+
+
+def emit_set(block: Any, x: str, aval: Any, part: str, position: str, axis: int) -> str:
+    """Writes `x` with the slice at a position along an axis replaced."""
+    zero = block.constant(0, COUNTER)
+    starts = [position if i == axis else zero for i in range(aval.ndim)]
+    flat = ShapedArray((*aval.shape[:axis], *aval.shape[axis + 1 :]), aval.dtype)
+    sizes = tuple([1 if i == axis else d for i, d in enumerate(aval.shape)])
+    thin = ShapedArray(sizes, aval.dtype)
+    update = block.reshape(part, flat, thin)
+    t = types.tensor_type
+    counters = ", ".join([t(COUNTER)] * aval.ndim)
+    return block.emit(
+        f"stablehlo.dynamic_update_slice {x}, {update}, {', '.join(starts)} : "
+        f"({t(aval)}, {t(thin)}, {counters}) -> {t(aval)}"
+    )

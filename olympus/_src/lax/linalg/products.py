@@ -1,0 +1,106 @@
+"""Products of matrices that have a structure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.rules import Zero
+from olympus._src.lax import elementwise, families
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.linalg import matrices
+
+_FILE = "lax/linalg/products.py"
+
+
+def _abstract(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
+    name = "symmetric_product"
+    real = matrices.REAL
+    matrices.check_matrices(name, a, accepts=real, operand="a_matrix")
+    matrices.check_matrices(name, c, square=True, accepts=real, operand="c_matrix")
+    matrices.check_alike(name, a, c, (2, 2))
+    if a.shape[-2] != c.shape[-1]:
+        raise ValueError(
+            f"lax.linalg.{name}: c_matrix must have as many rows as a_matrix, got "
+            f"{a.short()} and {c.short()}"
+        )
+    return ShapedArray(c.shape, c.dtype)
+
+
+def _decompose(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
+    product = matrices.matmul(a, matrices.transposed(a))
+    return elementwise.add(matrices.scaled(product, alpha), matrices.scaled(c, beta))
+
+
+def _jvp(primals: Any, tangents: Any, *, alpha: float, beta: float) -> Any:
+    a, c = primals
+    a_dot, moved = tangents
+    out = symmetric_product_p.bind(a, c, alpha=alpha, beta=beta)
+    if type(moved) is not Zero:
+        moved = matrices.scaled(moved, beta)
+    if type(a_dot) is not Zero:
+        half = matrices.matmul(a_dot, matrices.transposed(a))
+        both = elementwise.add(half, matrices.transposed(half))
+        moved = families.add_tangents(moved, matrices.scaled(both, alpha))
+    return out, moved
+
+
+def _reference(a: np.ndarray, c: np.ndarray, *, alpha: float, beta: float) -> Any:
+    return alpha * (a @ np.swapaxes(a, -1, -2)) + beta * c
+
+
+symmetric_product_p: Primitive = Primitive(
+    "symmetric_product",
+    abstract=_abstract,
+    decompose=_decompose,
+    jvp=_jvp,
+    reference=_reference,
+    file=_FILE,
+)
+symmetric_product_p.batch = matrices.batch_of_stacks(symmetric_product_p)
+
+
+def symmetric_product(
+    a_matrix: Any,
+    c_matrix: Any,
+    *,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    symmetrize_output: bool = False,
+) -> Any:
+    """The matrices `alpha a a^T + beta c`.
+
+    Args:
+      a_matrix: matrices a [..., n, k], real.
+      c_matrix: symmetric matrices c [..., n, n].
+      alpha: factor of the product.
+      beta: factor of `c`.
+      symmetrize_output: take the elements above the diagonal from those below it.
+
+    Returns:
+      Matrices [..., n, n].
+
+    Raises:
+      ValueError: sizes do not agree.
+      TypeError: dtypes differ, or are not real.
+
+    Source: BLAS, syrk.
+
+    Example:
+      >>> import numpy as np
+      >>> from olympus.lax import linalg
+      >>> a, c = np.ones((2, 1), "float32"), np.eye(2, dtype="float32")
+      >>> print(linalg.symmetric_product(a, c, beta=2.0))
+      [[3. 1.]
+       [1. 3.]]
+    """
+    out = symmetric_product_p.bind(
+        a_matrix, c_matrix, alpha=float(alpha), beta=float(beta)
+    )
+    if not symmetrize_output:
+        return out
+    lower = matrices.lower_triangle(out)
+    above = matrices.transposed(matrices.lower_triangle(out, -1))
+    return elementwise.add(lower, above)
