@@ -1,8 +1,14 @@
 """Differentiation rules of primitives."""
 
+from olympus._src.api.extension import add_jaxvals as add_jaxvals
+from olympus._src.api.extension import defbilinear as defbilinear
 from olympus._src.api.extension import defjvp as defjvp
 from olympus._src.api.extension import defjvp2 as defjvp2
+from olympus._src.api.extension import deflinear as deflinear
 from olympus._src.api.extension import deflinear2 as deflinear2
+from olympus._src.api.extension import (
+    get_primitive_transpose as get_primitive_transpose,
+)
 from olympus._src.api.extension import instantiate_zeros as instantiate_zeros
 from olympus._src.api.extension import is_undefined_primal as is_undefined_primal
 from olympus._src.api.extension import primitive_jvps as primitive_jvps
@@ -20,11 +26,15 @@ __all__ = [
     "JVPTracer",
     "UndefinedPrimal",
     "Zero",
+    "add_jaxvals",
     "add_jaxvals_p",
     "add_tangents",
+    "defbilinear",
     "defjvp",
     "defjvp2",
+    "deflinear",
     "deflinear2",
+    "get_primitive_transpose",
     "instantiate_zeros",
     "is_undefined_primal",
     "primitive_jvps",

@@ -67,3 +67,45 @@ def test_an_implementation_alone():
     with pytest.raises(NotImplementedError, match="lower_fun"):
         mlir.register_lowering(p, lambda ctx, x: x)
     del primitive.registry["hosted"]
+
+
+@pytest.fixture
+def product_p():
+    """X * y * by, linear in each of x and y."""
+    p = core.Primitive("scaled_product")
+    p.def_impl(lambda x, y, *, by: x * y * by)
+    p.def_abstract_eval(lambda x, y, *, by: x)
+    ad.defbilinear(
+        p,
+        lambda ct, x, y, *, by: ct * y * by,
+        lambda ct, x, y, *, by: ct * x * by,
+    )
+    yield p
+    del primitive.registry["scaled_product"]
+
+
+def test_rules_of_operations_that_are_linear_in_two_operands(product_p):
+    def f(x, y):
+        return product_p.bind(x, y, by=3.0)
+
+    x_bar, y_bar = olympus.grad(f, (0, 1))(2.0, 5.0)
+    assert (float(x_bar), float(y_bar)) == (15.0, 6.0)
+    assert float(olympus.jvp(f, (2.0, 5.0), (1.0, 1.0))[1]) == 21.0
+    assert float(olympus.grad(olympus.grad(f), 1)(2.0, 5.0)) == 3.0
+    with pytest.raises(ValueError, match="two that are not known"):
+        olympus.linear_transpose(f, 2.0, 5.0)(1.0)
+
+
+def test_rules_of_linear_operations_without_operands():
+    p = core.Primitive("linear_without_operands")
+    p.def_impl(lambda x, *, by: x * by)
+    p.def_abstract_eval(lambda x, *, by: x)
+    ad.deflinear(p, lambda ct, *, by: [ct * by])
+    assert float(olympus.grad(lambda x: p.bind(x, by=4.0))(1.0)) == 4.0
+    assert float(olympus.jvp(lambda x: p.bind(x, by=4.0), (1.0,), (2.0,))[1]) == 8.0
+    assert ad.get_primitive_transpose(p) is ad.primitive_transposes[p]
+    with pytest.raises(NotImplementedError, match="field `transpose`"):
+        ad.get_primitive_transpose(core.Primitive("without_rules"))
+    assert float(ad.add_jaxvals(1.0, 2.0)) == 3.0
+    for name in ("linear_without_operands", "without_rules"):
+        del primitive.registry[name]

@@ -145,6 +145,68 @@ def deflinear2(p: Any, transpose_rule: Callable[..., Any]) -> None:
     primitive_transposes[p] = transpose_rule
 
 
+def deflinear(p: Any, transpose_rule: Callable[..., Any]) -> None:
+    """Sets the rules of an operation that is linear in all operands.
+
+    Args:
+      p: the primitive.
+      transpose_rule: `rule(cotangent, **params)`, the operands' cotangents.
+    """
+
+    def rule(ct: Any, *operands: Any, **params: Any) -> Any:
+        if type(ct) is Zero:
+            return [Zero(x.aval) if type(x) is Linear else None for x in operands]
+        return transpose_rule(ct, **params)
+
+    deflinear2(p, rule)
+
+
+def defbilinear(
+    p: Any, lhs_rule: Callable[..., Any], rhs_rule: Callable[..., Any]
+) -> None:
+    """Sets the rules of an operation that is linear in each of two operands.
+
+    Args:
+      p: the primitive.
+      lhs_rule: `rule(cotangent, x, y, **params)`, the cotangent of `x`, which is not
+        known.
+      rhs_rule: the same for `y`.
+    """
+    rules = (
+        lambda t, out, x, y, **params: p.bind(t, y, **params),
+        lambda t, out, x, y, **params: p.bind(x, t, **params),
+    )
+    p.jvp = families.derivatives_rule(p, rules)
+
+    def transpose(ct: Any, x: Any, y: Any, **params: Any) -> Any:
+        unknown, rule = (x, lhs_rule) if type(x) is Linear else (y, rhs_rule)
+        if type(x) is Linear and type(y) is Linear:
+            raise ValueError(
+                f"{p}: a product can be transposed by one operand, got two that are "
+                "not known; differentiate it, or hold one fixed"
+            )
+        found = Zero(unknown.aval) if type(ct) is Zero else rule(ct, x, y, **params)
+        return [found, None] if unknown is x else [None, found]
+
+    primitive_transposes[p] = transpose
+
+
+def get_primitive_transpose(p: Any) -> Callable[..., Any]:
+    """The transposition rule of a primitive.
+
+    Raises:
+      NotImplementedError: there is none.
+    """
+    if p not in primitive_transposes:
+        raise primitive.missing_rule(p, "transpose")
+    return primitive_transposes[p]
+
+
+def add_jaxvals(x: Any, y: Any) -> Any:
+    """The sum of two tangents or cotangents of one type."""
+    return families.add_any_p.bind(x, y)
+
+
 def defvectorized(p: Any) -> None:
     """Sets the batching rule of an elementwise operation."""
     p.batch = families.elementwise_batch(p)
