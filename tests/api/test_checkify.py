@@ -346,6 +346,63 @@ def test_a_mapped_condition_is_refused_where_its_body_checks():
         found(olympus.vmap(f), n)
 
 
+def test_only_elements_that_take_a_branch_or_a_step_fail():
+    def branches(x):
+        def first(x):
+            checkify.check(x < 3, "first: {x}", x=x)
+            checkify.debug_check(x < 2, "debug: {x}", x=x)
+            return x
+
+        def second(x):
+            checkify.check(x < -5, "second: {x}", x=x)
+            return -x
+
+        return lax.cond(x > 0, first, second, x)
+
+    user = checkify.user_checks
+    of_all = olympus.vmap(branches)
+    x = np.array([1, 2, -6], np.int32)
+    text, out = found(of_all, x, errors=user)
+    assert text == "debug: 2 (`check` failed)"
+    np.testing.assert_array_equal(out, [1, 2, 6])
+    np.testing.assert_array_equal(of_all(x), [1, 2, 6])
+    with pytest.raises(checkify.JaxRuntimeError, match="second: -4"):
+        of_all(np.array([4, -4], np.int32)[1:])
+    assert found(of_all, x - 1, errors=user)[0] == "second: 0 (`check` failed)"
+
+    def steps(n):
+        def step(c):
+            checkify.check(c < n, "{c} is not below {n}", c=c, n=n)
+            checkify.check(c < 3, "c is {c}", c=c)
+            return c + 1
+
+        return lax.while_loop(lambda c: c < n, step, 0)
+
+    text, out = found(olympus.vmap(steps), np.array([1, 3, 2]), errors=user)
+    assert text is None
+    np.testing.assert_array_equal(out, [1, 3, 2])
+    text, _ = found(olympus.vmap(steps), np.array([1, 6, 4]), errors=user)
+    assert text == "c is 3 (`check` failed)"
+    error, _ = olympus.vmap(checkify.checkify(steps))(np.array([1, 6]))
+    assert error.get() == "at mapped index 1: c is 3 (`check` failed)"
+
+
+def test_loops_with_a_bound():
+    def f(x):
+        def step(c):
+            checkify.check(c < 5, "c is {c}", c=c)
+            return c * jnp.sqrt(c)
+
+        return lax.while_loop(lambda c: c < 10, step, x, max_steps=8)
+
+    text, out = found(f, 3.0)
+    assert text == f"c is {np.float32(3**1.5)} (`check` failed)"
+    np.testing.assert_allclose(out, 3**2.25, rtol=1e-6)
+    text, slope = found(olympus.grad(f), 3.0)
+    assert text.startswith("c is 5.19")
+    np.testing.assert_allclose(slope, 2.25 * 3**1.25, rtol=1e-5)
+
+
 def test_a_program_where_nothing_can_fail_is_left_as_it_was():
     def f(x):
         return lax.fori_loop(0, 3, lambda i, c: olympus.jit(jnp.abs)(c), x)

@@ -7,6 +7,9 @@ dead-code elimination say so with `keep`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 
 class Effect:
     """Base class of effects; instances are compared by type unless they say otherwise.
@@ -16,12 +19,15 @@ class Effect:
       in_control_flow: the effect may occur inside `cond`, `while` and `scan`.
       speculative: the effect may also occur for elements whose results are dropped, as
         in both branches of a `cond` with a mapped predicate.
+      hoist: the effect can leave such an operation: a batching rule of the operation,
+        which moves the effect out, and with it what says for whom it happens.
     """
 
     __slots__ = ()
     ordered = False
     in_control_flow = True
     speculative = True
+    hoist: Callable[..., Any] | None = None
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other)

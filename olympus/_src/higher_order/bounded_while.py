@@ -10,6 +10,7 @@ carry of each of their steps and take the step again when the derivative asks fo
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -21,6 +22,7 @@ from olympus._src.core import effects, ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import errors
 from olympus._src.higher_order import (
+    control_checks,
     counted_scan,
     loop_lowering,
     programs,
@@ -206,7 +208,8 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     in_dims = (*dims_of.cond_consts, *carry_dims)
     tests, (pred_dim,) = batching.batch_olympuspr(test, axis, in_dims)
     if pred_dim is not None:
-        return _batch_masked(axis, parts, dims_of, params)
+        found = programs.hoisted(bounded_while_p, axis, args, dims, params)
+        return found or _batch_masked(axis, parts, dims_of, params)
     tests, test_consts = programs.absorb(tests)
     new = {
         **params,
@@ -385,6 +388,9 @@ bounded_while_p = Primitive(
     dce=_dce,
     print=_print,
     file="higher_order/bounded_while.py",
+)
+bounded_while_p.checkify = functools.partial(
+    control_checks.while_loop, bounded_while_p, before=1
 )
 bounded_while_p.impl = programs.compiled_impl(bounded_while_p, stepping.while_loop)
 

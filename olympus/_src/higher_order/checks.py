@@ -19,7 +19,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir, trace
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import source
-from olympus._src.interpreters import evaluate, partial_eval
+from olympus._src.interpreters import batching, evaluate, partial_eval
 from olympus._src.lax import (
     elementwise,
     families,
@@ -109,24 +109,37 @@ class Site:
       facts: what the message needs and is known when the program is traced.
       position: the user's line, or None.
       avals: types of the arrays the message needs; the site's payload.
+      debug: whether nobody looks where `checkify` is not there.
     """
 
-    __slots__ = ("avals", "facts", "kind", "position")
+    __slots__ = ("avals", "debug", "facts", "kind", "position")
 
     def __init__(
-        self, kind: type[CheckException], facts: Any, position: Any, avals: Any = ()
+        self,
+        kind: type[CheckException],
+        facts: Any,
+        position: Any,
+        avals: Any = (),
+        debug: bool = False,
     ) -> None:
         self.kind = kind
         self.facts = facts
         self.position = position
         self.avals = tuple(avals)
+        self.debug = debug
+
+    def with_debug(self, debug: bool) -> Site:
+        """The site with that field."""
+        if self.debug == debug:
+            return self
+        return Site(self.kind, self.facts, self.position, self.avals, debug)
 
     def exception(self, payload: Sequence[Any]) -> CheckException:
         """The error, for the arrays that the failing run computed."""
         return self.kind(self.kind.describe(self.facts, payload), self.position)
 
     def _key(self) -> tuple[Any, ...]:
-        return self.kind, self.facts, self.position, self.avals
+        return self.kind, self.facts, self.position, self.avals, self.debug
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Site and other._key() == self._key()
@@ -199,7 +212,21 @@ def explain(found: Sequence[tuple[tuple[int, ...], CheckException]]) -> str:
 
 
 class CheckEffect(effects.Effect):
-    """A check that stands in a program as a side effect, until it is made a value."""
+    """A check that stands in a program as a side effect, until it is made a value.
+
+    Where an operation runs for elements whose results are dropped, its checks become
+    results of it, dropped likewise, and are checked after it.
+    """
+
+    @staticmethod
+    def hoist(p: Any, axis: Any, args: Any, dims: Any, params: Any) -> Any:
+        def run(*values: Any) -> list[Any]:
+            checks = Checks(_WRITTEN)
+            outs = p.checkify(checks, *values, **params)
+            checks.emit()
+            return outs
+
+        return batching.batch(run, axis, args, dims)
 
 
 class CheckRuntimeError(ValueError):
@@ -268,13 +295,15 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
 
 
 def _checkify(checks: Checks, code: Any, *payload: Any, sites: Any, debug: bool) -> Any:
-    rest = tuple(s for s in sites if s.kind in checks.kinds)
-    if not rest:
+    wanted = CheckException in checks.kinds or any(
+        s.kind in checks.kinds for s in sites
+    )
+    if not wanted:
         if not debug:
             check_p.bind(code, *payload, sites=sites, debug=debug)
         return []
     state = _first_element(code, *payload)
-    checks.join(state[0], sites, state[1:])
+    checks.join(state[0], [s.with_debug(debug) for s in sites], state[1:])
     return []
 
 
@@ -313,6 +342,9 @@ check_p = Primitive(
     checkify=_checkify,
     file="higher_order/checks.py",
 )
+
+# All checks that stand in a program, and those of no operation besides.
+_WRITTEN = frozenset([FailedCheckError, CheckException])
 
 # -- the interpreter -------------------------------------------------------------------
 
@@ -496,6 +528,18 @@ class Checks:
                     f"field `checkify` of the record {p.name} in {p.file}, or move the "
                     "check out"
                 )
+
+    def emit(self) -> None:
+        """Makes the state a check again, where it stands now."""
+        if not self.sites:
+            return
+        code, *payload = self.state()
+        flags = np.array([False, *[s.debug for s in self.sites]])
+        for debug in sorted({s.debug for s in self.sites}):
+            own = code
+            if flags[1:].any() and not flags[1:].all():
+                own = _only(code, keep=tuple((flags == debug).tolist()))
+            check_p.bind(own, *payload, sites=tuple(self.sites), debug=debug)
 
     # -- recording ---------------------------------------------------------------
 
@@ -710,6 +754,13 @@ def _outside(indices: Any, *, last: tuple[int, ...]) -> tuple[Any, Any, Any]:
     index = slicing.dynamic_index_in_dim(values, place, 0, keepdims=False)
     which = elementwise.rem(place, np.int32(len(last)))
     return reductions.reduce_or(flat, (0,)), index, which
+
+
+@evaluate.fuse
+def _only(code: Any, *, keep: tuple[bool, ...]) -> Any:
+    """The code where it is one of those to keep, and 0 elsewhere."""
+    kept = slicing.dynamic_index_in_dim(np.array(keep), code, 0, keepdims=False)
+    return elementwise.select(kept, code, np.int32(0))
 
 
 @evaluate.fuse

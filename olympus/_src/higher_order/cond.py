@@ -68,7 +68,10 @@ def _batch(axis: Any, args: Any, dims: Any, *, branches: Any) -> Any:
     index, *operands = args
     index_dim, *operand_dims = dims
     if index_dim is not None:
-        return _batch_all(axis, index, index_dim, operands, operand_dims, branches)
+        found = programs.hoisted(cond_p, axis, args, dims, {"branches": branches})
+        return found or _batch_all(
+            axis, index, index_dim, operands, operand_dims, branches
+        )
     in_dims = tuple(operand_dims)
     dims_of = [batching.batch_olympuspr(b, axis, in_dims)[1] for b in branches]
     mapped = tuple(any(d is not None for d in ds) for ds in zip(*dims_of, strict=True))

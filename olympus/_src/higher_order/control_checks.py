@@ -8,6 +8,7 @@ get as `checks`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -73,10 +74,21 @@ def _trace(run: Any, closed: Any, in_avals: Sequence[Any]) -> tuple[Any, list[An
 
 def scan(p: Any, checks: Any, *args: Any, **params: Any) -> list[Any]:
     """The state is one more carry."""
+    return _scan(p.bind, checks, args, params)
+
+
+def counted_scan(
+    p: Any, checks: Any, count: Any, *args: Any, **params: Any
+) -> list[Any]:
+    """A scan whose first operand says how many steps to take."""
+    return _scan(functools.partial(p.bind, count), checks, args, params)
+
+
+def _scan(bind: Any, checks: Any, args: Any, params: Any) -> list[Any]:
     body = params["olympuspr"]
     checked = checks.program(body)
     if checked is None:
-        return p.bind(*args, **params)
+        return bind(*args, **params)
     parts, size = scan_parts.Parts(args, params), checked.size
     n = len(parts.consts)
     inner = body.in_avals
@@ -95,15 +107,18 @@ def scan(p: Any, checks: Any, *args: Any, **params: Any) -> list[Any]:
         "num_carry": params["num_carry"] + size,
         "num_consts": len(consts) + n,
     }
-    outs = p.bind(*consts, *parts.consts, *start, *parts.carry, *parts.xs, **params)
+    outs = bind(*consts, *parts.consts, *start, *parts.carry, *parts.xs, **params)
     checks.join_checked(checked, outs[:size])
     return outs[size:]
 
 
-def while_loop(p: Any, checks: Any, *args: Any, **params: Any) -> list[Any]:
+def while_loop(
+    p: Any, checks: Any, *args: Any, before: int = 0, **params: Any
+) -> list[Any]:
     """The state is one more carry; the body also runs the condition's checks.
 
-    The condition is tested once before the body, and once after each run of it.
+    The condition is tested once before the body, and once after each run of it. Of the
+    operation's results `before` many come before the carries.
     """
     body, test = params["body_olympuspr"], params["cond_olympuspr"]
     in_body, in_test = checks.program(body), checks.program(test)
@@ -161,10 +176,14 @@ def while_loop(p: Any, checks: Any, *args: Any, **params: Any) -> list[Any]:
         *body_consts,
         *first,
         *carry,
-        cond_olympuspr=ir.ClosedOlympuspr(ir.hoist_consts(new_test)),
-        cond_nconsts=len(new_test_consts) + n,
-        body_olympuspr=ir.ClosedOlympuspr(ir.hoist_consts(new_body)),
-        body_nconsts=len(new_body_consts) + n + m,
+        **{
+            **params,
+            "cond_olympuspr": ir.ClosedOlympuspr(ir.hoist_consts(new_test)),
+            "cond_nconsts": len(new_test_consts) + n,
+            "body_olympuspr": ir.ClosedOlympuspr(ir.hoist_consts(new_body)),
+            "body_nconsts": len(new_body_consts) + n + m,
+        },
     )
-    checks.join(outs[0], sites, outs[1:size])
-    return outs[size:]
+    state = outs[before : before + size]
+    checks.join(state[0], sites, state[1:])
+    return outs[:before] + outs[before + size :]

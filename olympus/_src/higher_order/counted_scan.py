@@ -8,6 +8,7 @@ filled.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from olympus._src.core import dtypes, effects, ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
 from olympus._src.higher_order import (
+    control_checks,
     loop_lowering,
     programs,
     scan,
@@ -352,4 +354,5 @@ counted_scan_p = Primitive(
     print=_print,
     file="higher_order/counted_scan.py",
 )
+counted_scan_p.checkify = functools.partial(control_checks.counted_scan, counted_scan_p)
 counted_scan_p.impl = programs.compiled_impl(counted_scan_p, stepping.counted_scan)

@@ -378,6 +378,19 @@ def join_effects(what: str, *programs: ir.ClosedOlympuspr) -> frozenset[Any]:
     return joined
 
 
+def hoisted(p: Any, axis: Any, args: Any, dims: Any, params: Any) -> Any:
+    """Batches an operation with the effects moved out that can be.
+
+    Returns:
+      Results and where they are mapped, or None where no effect can be moved.
+    """
+    for program in ir.subprograms(params):
+        for effect in program.effects:
+            if effect.hoist is not None:
+                return effect.hoist(p, axis, args, dims, params)
+    return None
+
+
 def refuse_unmasked(what: str, *programs: ir.ClosedOlympuspr) -> None:
     """Raises for effects that elements of a loop would have after they are done."""
     refused = [e for p in programs for e in p.effects if not e.speculative]

@@ -184,6 +184,9 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     # The sizes in front of a mapped condition are those in front of each carry.
     nested = any(mapped) and bool(test.out_avals[0].shape)
     if pred_dim is not None or nested:
+        found = programs.hoisted(while_p, axis, args, dims, params)
+        if found is not None:
+            return found
         programs.refuse_unmasked("while_loop", body, test)
         mapped = [True] * len(mapped)
         carry_dims = [0] * len(mapped)
