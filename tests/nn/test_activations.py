@@ -131,3 +131,17 @@ def test_tanh_of_few_numbers_reaches_one():
     x = np.float32([-15, 15])
     np.testing.assert_array_equal(nn.tanh(x), [-1, 1])
     np.testing.assert_array_equal(olympus.vmap(olympus.grad(nn.tanh))(x), [0, 0])
+
+
+def test_rectifiers_have_no_slope_at_their_kinks_nor_without_a_number():
+    points = np.array([-1.0, 0.0, 1.0, 6.0, 7.0, np.nan], np.float32)
+    for f, slopes in (
+        (nn.relu, [0, 0, 1, 1, 1, 0]),
+        (nn.relu6, [0, 0, 1, 0, 0, 0]),
+    ):
+        for transform in (olympus.vmap, lambda g: olympus.jit(olympus.vmap(g))):
+            found = transform(olympus.grad(f))(points)
+            np.testing.assert_array_equal(found, np.array(slopes, np.float32))
+        assert np.isnan(f(points)[-1])
+    # Integers have no derivative, and may stand beside what has.
+    assert olympus.grad(lambda x: x * nn.relu(3))(2.0) == 3.0

@@ -45,6 +45,16 @@ def _jvp(
     functions.check_fixed("custom_jvp", name, tangents[:num_consts])
     consts, args = primals[:num_consts], primals[num_consts:]
     given = [functions.moving_tangent(t) for t in tangents[num_consts:]]
+    if all(type(t) is Zero for t in given):
+        outs = custom_jvp_call_p.bind(
+            *primals,
+            call_olympuspr=call_olympuspr,
+            jvp=jvp,
+            num_consts=num_consts,
+            name=name,
+            **params,
+        )
+        return outs, [ad.zero_tangent(x) for x in outs]
     with ad.splitting(current.trace):
         outs, out_tangents = jvp(consts, args, given)
     if type(call_olympuspr) is ir.ClosedOlympuspr:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import joining, sizes, special
@@ -60,7 +61,23 @@ def relu(x: Any) -> Any:
     x, zero = _with("relu", x, 0)
     if dtypes.kind(avals.aval_of(x).dtype) == "c":  # ordered by their real parts
         return maximum(x, zero)
-    return lax.select(lax.le(x, zero), _filled(zero, x), x)
+    return _rectified(x)
+
+
+@custom_jvp
+def _rectified(x: Any) -> Any:
+    return maximum(x, promotion.scalar(0, x))
+
+
+_rectified.__name__ = "relu"  # as programs show it
+
+
+@_rectified.defjvp
+def _relu_jvp(primals: Any, tangents: Any) -> Any:
+    """The slope is 0 at the kink, and where there is no number."""
+    (x,), (t,) = primals, tangents
+    rising = lax.gt(x, promotion.scalar(0, x))
+    return _rectified(x), lax.select(rising, t, _filled(promotion.scalar(0, t), t))
 
 
 @program(1)
@@ -79,9 +96,26 @@ def relu6(x: Any) -> Any:
 
 
 def _relu6(x: Any) -> Any:
-    x, zero, six = _with("relu6", x, 0, 6.0)
-    out = lax.select(lax.ge(x, six), _filled(six, x), x)
-    return lax.select(lax.le(x, zero), _filled(zero, x), out)
+    x, _ = _with("relu6", x, 6.0)
+    return _cut_off(x)
+
+
+@custom_jvp
+def _cut_off(x: Any) -> Any:
+    return minimum(maximum(x, promotion.scalar(0, x)), promotion.scalar(6, x))
+
+
+_cut_off.__name__ = "relu6"
+
+
+@_cut_off.defjvp
+def _relu6_jvp(primals: Any, tangents: Any) -> Any:
+    """The slope is 0 at the kinks, and where there is no number."""
+    (x,), (t,) = primals, tangents
+    rising = lax.bitwise_and(
+        lax.gt(x, promotion.scalar(0, x)), lax.lt(x, promotion.scalar(6, x))
+    )
+    return _cut_off(x), lax.select(rising, t, _filled(promotion.scalar(0, t), t))
 
 
 @program(2)
