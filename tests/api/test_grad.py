@@ -195,8 +195,10 @@ def test_integers_among_the_arguments_of_jvp_vjp_and_linearize():
     slopes = derivative(1.0, zero)
     assert float(slopes[0]) == 3.0
     assert slopes[1].dtype == olympus.float0
-    # A Python integer is an array inside, as it is where it is traced.
-    assert float(olympus.vjp(lambda x, i: x * i.astype(float), 2.0, 3)[0]) == 6.0
+    # Integers are arrays inside, whatever they were, as they are where they are traced.
+    for i in (3, np.int32(3), np.asarray([3])):
+        value, _ = olympus.vjp(lambda x, i: x * i.at[...].add(1), 2.0, i)
+        np.testing.assert_array_equal(value, 8.0 * np.ones(np.shape(i)))
 
 
 def test_stopped_gradients_of_trees_and_integers():
@@ -322,6 +324,25 @@ def test_derivatives_of_one_function_at_several_points_are_traced_once():
     other = olympus.vjp(jnp.cos, jnp.asarray(X))[1]
     np.testing.assert_allclose(apply(other, jnp.ones(3))[0], -np.sin(X), rtol=1e-6)
     assert len(traced) == 3
+
+
+def test_arguments_whose_cotangents_are_not_wanted():
+    seen = []
+
+    def f(x, p):
+        seen.append(p["a"])
+        return x * p["a"] * p["b"]
+
+    p = {"a": 3.0, "b": 4.0}
+    _, pullback = olympus.vjp(f, 2.0, p, in_nzs=(True, False))
+    x_bar, p_bar = pullback(1.0)
+    assert (float(x_bar), float(p_bar["a"]), float(p_bar["b"])) == (12.0, 0.0, 0.0)
+    assert isinstance(seen[0], olympus.Array)
+    assert not isinstance(seen[0], olympus.core.Tracer)
+    with pytest.raises(ValueError, match="vjp: in_nzs and the arguments must agree"):
+        olympus.vjp(f, 2.0, p, in_nzs=(True, False, True))
+    with pytest.raises(TypeError, match="vjp: in_nzs must hold bools"):
+        olympus.vjp(f, 2.0, p, in_nzs=(True, "no"))
 
 
 def test_fwd_and_bwd_are_compiled_once_each():

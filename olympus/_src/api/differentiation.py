@@ -111,6 +111,22 @@ def as_gradient(x: Any, primal: Any) -> Any:
     return choice.convert(x, x.dtype, True)
 
 
+def with_still_arrays(leaves: list[Any], moving: Sequence[bool] | None) -> list[Any]:
+    """Arguments as a function that is linearised sees them: all look like arrays.
+
+    Those with a tangent are traced; the others, such as Python integers, become arrays.
+    """
+    found = list(leaves)
+    for i, x in enumerate(leaves):
+        kind = type(x)
+        if kind is ArrayImpl or isinstance(x, trace.Tracer):
+            continue
+        aval = avals_.aval_of(x)
+        if aval.to_tangent() is not aval or (moving is not None and not moving[i]):
+            found[i] = as_result(x)
+    return found
+
+
 def one_like(aval: Any) -> Any:
     """The number 1 in a scalar's type; weak where Python's own is of that type."""
     if aval.weak_type:

@@ -118,7 +118,7 @@ def linearize(
     leaves, structure = tree.tree_flatten(primals)
     moving = flags("linearize", "in_nzs", in_nzs, primals, structure)
     flat, found = common.on_leaves("linearize", fun, fun, structure, has_aux)
-    leaves = list(map(still_as_array, leaves))
+    leaves = common.with_still_arrays(leaves, moving)
     info = common.debug_info("linearize", fun)
     outs, tape = ad.linearize(flat, leaves, info, moving=moving)
     linear = tape.pruned()
@@ -130,21 +130,15 @@ def linearize(
     return (value, derivative, found.aux) if has_aux else (value, derivative)
 
 
-def still_as_array(x: Any) -> Any:
-    """An argument as a function that is differentiated sees it, if it has no tangent.
-
-    The others are traced, so that all have the attributes of arrays.
-    """
-    return common.as_result(x) if isinstance(x, (bool, int)) else x
-
-
 def flags(api: str, name: str, value: Any, primals: Any, structure: Any) -> Any:
     """A bool for each leaf, from nested tuples of bools that are a prefix of it."""
     if value is None:
         return None
     if isinstance(value, (bool, int)):
         return [bool(value)] * structure.num_leaves
-    found = tree.broadcast_prefix(tuple(value), primals, what=f"{api} {name}")
+    found = tree.broadcast_prefix(
+        tuple(value), primals, what=f"{api} {name}", full_name="the arguments"
+    )
     if not all(isinstance(f, (bool, int)) for f in found):
         raise TypeError(f"{api}: {name} must hold bools, got {value!r}")
     return [bool(f) for f in found]

@@ -7,7 +7,6 @@ from typing import Any, ParamSpec
 
 from olympus._src import tree
 from olympus._src.api import differentiation as common
-from olympus._src.api import forward
 from olympus._src.core import avals as avals_
 from olympus._src.foundation import source, tracebacks
 from olympus._src.interpreters import ad
@@ -70,7 +69,7 @@ class _Gradient:
             self._check_input(x, i, structure, chosen)
         call = common.of_chosen(fun, args, kwargs, chosen)
         flat, found = common.on_leaves(api, fun, call, structure, self.has_aux)
-        leaves = list(map(forward.still_as_array, leaves))
+        leaves = common.with_still_arrays(leaves, None)
         outs, linear = ad.linearize(flat, leaves, self.info)
         value = found.structure.unflatten(outs)
         self._check_output(value)

@@ -9,7 +9,6 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.api import differentiation as common
-from olympus._src.api import forward
 from olympus._src.core import avals as avals_
 from olympus._src.core.rules import Zero
 from olympus._src.foundation import source, tracebacks
@@ -261,7 +260,7 @@ def _forward(plan: _Plan, args: Any, kwargs: Any) -> tuple[Any, Any]:
 def _reverse(plan: _Plan, args: Any, kwargs: Any) -> tuple[Any, Any]:
     call, leaves, structure = plan.arguments(args, kwargs)
     flat, found = common.on_leaves(plan.api, plan.fun, call, structure, plan.has_aux)
-    leaves = list(map(forward.still_as_array, leaves))
+    leaves = common.with_still_arrays(leaves, None)
     outs, linear = ad.linearize(flat, leaves, common.debug_info(plan.api, plan.fun))
     plan.check_outputs(outs, found.structure)
     out_avals = [avals_.aval_of(x) for x in outs]

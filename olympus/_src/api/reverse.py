@@ -285,7 +285,7 @@ def differentiate(
 ) -> tuple[Any, VJP, Any]:
     """The result of a function, its derivative's transpose, and the auxiliary value."""
     flat, found = common.on_leaves("vjp", fun, fun, structure, has_aux)
-    leaves = list(map(forward.still_as_array, leaves))
+    leaves = common.with_still_arrays(leaves, moving)
     info = common.debug_info("vjp", fun)
     outs, tape = ad.linearize(flat, leaves, info, moving=moving)
     linear = tape.pruned()
