@@ -55,24 +55,37 @@ class BatchTracer(trace.Tracer):
         self.val = val
         self.batch_dim = dim
         aval = avals_.aval_of(val)
-        shape = aval.shape[:dim] + aval.shape[dim + 1 :]
-        self.aval = avals_.ShapedArray(shape, aval.dtype, aval.weak_type)
+        key = aval, dim
+        inner = trace_.inner.get(key)
+        if inner is None:
+            shape = aval.shape[:dim] + aval.shape[dim + 1 :]
+            inner = avals_.ShapedArray(shape, aval.dtype, aval.weak_type)
+            trace_.inner[key] = inner
+        self.aval = inner
 
 
 class BatchTrace(trace.Trace):
     """Applies batching rules in the interpreter that was current before."""
 
-    __slots__ = ("axis", "ended")
+    __slots__ = ("axis", "ended", "inner")
 
     def __init__(self, parent: trace.Trace, axis: AxisData) -> None:
         super().__init__(parent)
         self.axis = axis
         self.ended = False
+        # Types without the mapped axis, by type and axis: few, and asked for often.
+        self.inner: dict[tuple[Any, int], Any] = {}
 
     def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
-        vals, dims = [], []
+        vals: list[Any] = []
+        dims: list[int | None] = []
+        plain = True
         for x in args:
-            val, dim = self.split(x)
+            val, dim = x, None
+            if type(x) is BatchTracer:
+                val, dim = self.split(x)
+                if dim is not None:
+                    plain = False
             vals.append(val)
             dims.append(dim)
         current = trace.current
@@ -81,7 +94,7 @@ class BatchTrace(trace.Trace):
             current.position = source.capture()
         current.trace = self.parent
         try:
-            if all(d is None for d in dims) and not self._refers(p, params):
+            if plain and not self._refers(p, params):
                 return p.bind(*vals, **params)
             if p.batch is None:
                 raise primitive.missing_rule(p, "batch")
@@ -90,7 +103,7 @@ class BatchTrace(trace.Trace):
             current.trace = self
             current.position = outer
         if not p.multiple_results:
-            return self.wrap(out, out_dims)
+            return out if out_dims is None else BatchTracer(self, out, out_dims)
         return [self.wrap(x, d) for x, d in zip(out, out_dims, strict=True)]
 
     def _refers(self, p: Any, params: Any) -> bool:

@@ -233,18 +233,9 @@ def elementwise_batch(p: Primitive) -> Callable[..., Any]:
     """The batching rule of an elementwise operation."""
 
     def batch(axis: Any, args: Sequence[Any], dims: Any, **params: Any) -> Any:
-        mapped = [
-            (avals.aval_of(x).shape, d)
-            for x, d in zip(args, dims, strict=True)
-            if d is not None
-        ]
-        alike = all(s == mapped[0][0] and d == mapped[0][1] for s, d in mapped)
-        rest_scalar = all(
-            d is not None or not avals.aval_of(x).shape
-            for x, d in zip(args, dims, strict=True)
-        )
-        if alike and rest_scalar:
-            return p.bind(*args, **params), mapped[0][1]
+        if len(args) == 1 or _alike(args, dims):
+            dim = next(d for d in dims if d is not None)
+            return p.bind(*args, **params), dim
         own = [
             s if d is None else s[:d] + s[d + 1 :]
             for s, d in [
@@ -256,6 +247,21 @@ def elementwise_batch(p: Primitive) -> Callable[..., Any]:
         return p.bind(*args, **params), 0
 
     return batch
+
+
+def _alike(args: Sequence[Any], dims: Sequence[int | None]) -> bool:
+    """Whether mapped operands agree in shape and axis, and the others are scalars."""
+    first = None
+    for x, d in zip(args, dims, strict=True):
+        shape = avals.aval_of(x).shape
+        if d is None:
+            if shape:
+                return False
+        elif first is None:
+            first = shape, d
+        elif shape != first[0] or d != first[1]:
+            return False
+    return True
 
 
 def _front(x: Any, dim: int | None, shape: Any, size: int) -> Any:
