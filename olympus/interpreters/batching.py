@@ -1,5 +1,9 @@
 """Batching rules of primitives."""
 
+from olympus._src.api.axes import bdim_at_front as bdim_at_front
+from olympus._src.api.axes import broadcast as broadcast
+from olympus._src.api.axes import defbroadcasting as defbroadcasting
+from olympus._src.api.axes import defreducer as defreducer
 from olympus._src.api.extension import defvectorized as defvectorized
 from olympus._src.api.extension import (
     fancy_primitive_batchers as axis_primitive_batchers,
@@ -12,6 +16,10 @@ from olympus._src.interpreters.batching import not_mapped as not_mapped
 
 __all__ = [
     "axis_primitive_batchers",
+    "bdim_at_front",
+    "broadcast",
+    "defbroadcasting",
+    "defreducer",
     "defvectorized",
     "fancy_primitive_batchers",
     "not_mapped",

@@ -177,6 +177,53 @@ def test_rules_are_told_the_axis():
     assert lax.psum_p in public_batching.axis_primitive_batchers
 
 
+def test_doors_for_batching_rules():
+    p = olympus.extend.core.Primitive("outer_sum_for_vmap_test")
+    p.def_impl(lambda x, y: x + y)
+    public_batching.defbroadcasting(p)
+    close(olympus.vmap(p.bind)(Y, Y), Y + Y)
+    close(olympus.vmap(p.bind, (0, None))(X, Y[:1]), X[:, None] + Y[:1])
+    wide = olympus.vmap(p.bind, (0, 1))(Y[:, 0], np.stack([X] * 4, 1))
+    close(wide, np.stack([X] * 4) + Y[:, :1, None])
+    q = olympus.extend.core.Primitive("total_for_vmap_test")
+    q.def_impl(lambda x, axes: x.sum(axes))
+    public_batching.defreducer(q)
+    close(olympus.vmap(lambda x: q.bind(x, axes=(0,)), 1)(X), X.sum(0))
+    assert public_batching.broadcast(X, 4, -1).shape == (2, 3, 4)
+    assert public_batching.bdim_at_front(X, 1, 3).shape == (3, 2)
+    none = public_batching.not_mapped
+    assert public_batching.bdim_at_front(X, none, 5).shape == (5, 2, 3)
+    with pytest.raises(NotImplementedError, match="mesh_axis must be None"):
+        public_batching.broadcast(X, 4, 0, "data")
+
+
+def test_doors_to_what_is_mapped():
+    core = olympus.extend.core
+    seen = []
+
+    def look(x):
+        seen.append(
+            (
+                core.unsafe_am_i_under_a_vmap_DO_NOT_USE(),
+                core.unsafe_get_axis_names_DO_NOT_USE(),
+                core.nonempty_axis_env_DO_NOT_USE(),
+            )
+        )
+        return x
+
+    look(X)
+    olympus.vmap(look)(X)
+    olympus.vmap(olympus.vmap(olympus.jit(look), axis_name="b"), axis_name="a")(X)
+    assert seen == [(False, [], False), (True, [], False), (True, ["a", "b"], True)]
+    whole = olympus.typeof(X)
+    one = core.mapped_aval(3, 1, whole)
+    assert one.shape == (2,)
+    assert core.unmapped_aval(3, 1, one) is whole
+    assert core.mapped_aval(3, None, whole) is core.unmapped_aval(3, None, whole)
+    with pytest.raises(ValueError, match=r"axis 1 of .* must have size 4"):
+        core.mapped_aval(4, 1, whole)
+
+
 def test_derivatives_on_either_side():
     def f(x):
         return onp.sin(x) * x

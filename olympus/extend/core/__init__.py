@@ -1,5 +1,20 @@
 """The language's parts, for libraries that define primitives or read programs."""
 
+from olympus._src.api.axes import (
+    mapped_aval as mapped_aval,
+)
+from olympus._src.api.axes import (
+    nonempty_axis_env_DO_NOT_USE as nonempty_axis_env_DO_NOT_USE,
+)
+from olympus._src.api.axes import (
+    unmapped_aval as unmapped_aval,
+)
+from olympus._src.api.axes import (
+    unsafe_am_i_under_a_vmap_DO_NOT_USE as unsafe_am_i_under_a_vmap_DO_NOT_USE,
+)
+from olympus._src.api.axes import (
+    unsafe_get_axis_names_DO_NOT_USE as unsafe_get_axis_names_DO_NOT_USE,
+)
 from olympus._src.api.extension import Primitive as Primitive
 from olympus._src.core.avals import AbstractToken as AbstractToken
 from olympus._src.core.checker import check_olympuspr as check_olympuspr
@@ -36,8 +51,13 @@ __all__ = [
     "Primitive",
     "Var",
     "check_olympuspr",
+    "mapped_aval",
     "no_effects",
+    "nonempty_axis_env_DO_NOT_USE",
     "olympuspr_as_fun",
     "olympusprs_in_params",
     "set_current_trace",
+    "unmapped_aval",
+    "unsafe_am_i_under_a_vmap_DO_NOT_USE",
+    "unsafe_get_axis_names_DO_NOT_USE",
 ]
