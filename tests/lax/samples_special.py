@@ -26,6 +26,11 @@ SAMPLES = [
         for p in (bessel.bessel_i0e_p, bessel.bessel_i1e_p)
         for kind in (f32, bf16)
     ),
+    *(
+        S(p, array((3, 4), kind, low=-6, high=6))
+        for p in (bessel.bessel_i0_p, bessel.bessel_i1_p)
+        for kind in (f32, bf16)
+    ),
     S(special.logaddexp_p, array((2, 3)), array((2, 3), seed=1)),
     S(special.logaddexp_p, np.array([1, np.inf, -np.inf, np.inf, np.nan], f32),
       np.array([1, 2, -np.inf, -np.inf, 0], f32), smooth=False),

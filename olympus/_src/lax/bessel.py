@@ -93,11 +93,37 @@ def _slope_zero(out: Any, x: Any) -> Any:
 
 
 def _slope_one(out: Any, x: Any) -> Any:
-    """I1' = I0 - I1/x, and the scale's own part; at 0 the limit of I1/x is 1/2."""
+    """I1' = I0 - I1/x, and the scale's own part."""
+    return e.sub(e.sub(bessel_i0e(x), _by_x(out, x)), e.mul(e.sign(x), out))
+
+
+def _by_x(out: Any, x: Any) -> Any:
+    """I1/x, which tends to 1/2 at 0."""
     is_zero = e.eq(x, families.scalar_like(x, 0))
     safe = e.select(is_zero, families.scalar_like(x, 1), x)
-    ratio = e.select(is_zero, families.scalar_like(x, 0.5), e.div(out, safe))
-    return e.sub(e.sub(bessel_i0e(x), ratio), e.mul(e.sign(x), out))
+    return e.select(is_zero, families.scalar_like(x, 0.5), e.div(out, safe))
+
+
+# The functions themselves have records of their own, since the derivatives of exp(|x|)
+# and of the scaled functions cancel, and at 0 each has a jump.
+bessel_i0_p = families.elementwise(
+    "bessel_i0",
+    accepts=families.FLOAT,
+    decompose=lambda x: e.mul(e.exp(e.abs_(x)), bessel_i0e(x)),
+    derivatives=(lambda t, out, x: e.mul(t, bessel_i1_p.bind(x)),),
+    file=_FILE,
+)
+bessel_i0_p.lower = None
+bessel_i1_p = families.elementwise(
+    "bessel_i1",
+    accepts=families.FLOAT,
+    decompose=lambda x: e.mul(e.exp(e.abs_(x)), bessel_i1e(x)),
+    derivatives=(
+        lambda t, out, x: e.mul(t, e.sub(bessel_i0_p.bind(x), _by_x(out, x))),
+    ),
+    file=_FILE,
+)
+bessel_i1_p.lower = None
 
 
 def bessel_i0e(x: Any) -> Any:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from olympus._src.core import avals
-from olympus._src.lax import joining, shaping
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.lax import elementwise, joining, shaping
 
 Leaves = list[Any]
 
@@ -55,6 +57,15 @@ def _joined(x: Leaves, y: Leaves, axes: Any) -> Leaves:
 def _interleave(even: Any, odd: Any, axis: int) -> Any:
     """even[0], odd[0], even[1], odd[1], ...; `even` may be longer by one."""
     m, n = size_along(odd, axis), size_along(even, axis)
+    aval = avals.aval_of(even)
+    if dtypes.issubdtype(aval.dtype, np.number):
+        zero = np.zeros((), aval.dtype)[()]
+        still = [(0, 0, 0)] * aval.ndim
+        gaps = [list(still), list(still)]
+        gaps[0][axis], gaps[1][axis] = (0, 1 - (n - m), 1), (1, n - m, 1)
+        return elementwise.add(
+            joining.pad(even, zero, gaps[0]), joining.pad(odd, zero, gaps[1])
+        )
     shape = list(avals.aval_of(odd).shape)
     pairs = joining.stack([_part(even, axis, 0, m), odd], axis + 1)
     shape[axis] = 2 * m

@@ -88,9 +88,10 @@ def _shifted(x: Any, axis: Any, where: Any) -> Any:
     (x,) = promotion.promote_inexact(x)
     if not avals.aval_of(x).size:
         return x
-    largest = reductions.max(x, axis, None, True, initial=-math.inf, where=where)
+    still = barriers.stop_gradient(x)
+    largest = reductions.max(still, axis, None, True, initial=-math.inf, where=where)
     safe = x if where is None else choose(where, x, -math.inf)
-    return subtract(safe, barriers.stop_gradient(largest))
+    return subtract(safe, largest)
 
 
 def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:

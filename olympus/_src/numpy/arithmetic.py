@@ -503,7 +503,10 @@ def minimum(x: Any, y: Any, /) -> Any:
 
 def _ignoring_nan(extreme: Any, x: Any, y: Any) -> Any:
     """The extreme, or the number beside a NaN; on ties `y`, with its derivative."""
-    first = lax.bitwise_and(lax.eq(extreme(x, y), x), lax.ne(x, y))
+    if _is(x, "c"):  # has no order but that of the extreme
+        first = lax.bitwise_and(lax.eq(extreme(x, y), x), lax.ne(x, y))
+    else:
+        first = (lax.gt if extreme is lax.max_ else lax.lt)(x, y)
     if _is(x, "fc"):
         first = lax.bitwise_or(first, lax.ne(y, y))
     return lax.select(first, x, y)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from olympus._src.core import dtypes
+from olympus._src.lax import bessel, special
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import special
 from olympus._src.numpy import promotion
 from olympus._src.numpy.promotion import aval_of, program
 
@@ -180,43 +180,13 @@ def i0(x: Any) -> Any:
     Args:
       x: real array or number.
 
-    Source: NumPy, `numpy.i0`; Abramowitz and Stegun 9.8.1 and 9.8.2.
+    Source: NumPy, `numpy.i0`; `lax.bessel_i0e`.
     """
     promotion.check_arraylike("i0", x)
     return _i0(x)
 
 
-# Abramowitz and Stegun, 9.8.1 (|x| < 3.75) and 9.8.2 (beyond).
-_I0_NEAR = (1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813)
-_I0_FAR = (
-    0.39894228,
-    0.01328592,
-    0.00225319,
-    -0.00157565,
-    0.00916281,
-    -0.02057706,
-    0.02635537,
-    -0.01647633,
-    0.00392377,
-)
-
-
-def _horner(coefficients: Any, x: Any) -> Any:
-    total = promotion.full_shape(
-        promotion.scalar(coefficients[-1], x), aval_of(x).shape
-    )
-    for c in coefficients[-2::-1]:
-        total = lax.add(lax.mul(total, x), promotion.scalar(c, x))
-    return total
-
-
 @program(1, name="i0")
 def _i0(x: Any) -> Any:
     (x,) = promotion.promote_inexact(x)
-    size = lax.abs_(x)
-    edge = promotion.scalar(3.75, x)
-    near = _horner(_I0_NEAR, lax.square(lax.div(size, edge)))
-    far_size = lax.max_(size, edge)
-    far = _horner(_I0_FAR, lax.div(edge, far_size))
-    far = lax.div(lax.mul(lax.exp(far_size), far), lax.sqrt(far_size))
-    return lax.select(lax.lt(size, edge), near, far)
+    return bessel.bessel_i0_p.bind(x)

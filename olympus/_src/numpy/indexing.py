@@ -27,7 +27,8 @@ NEW = "new"  # a new axis                                (NEW,)
 SLICE = "slice"  # a slice with known bounds             (SLICE, start, size, step)
 INT = "int"  # a number known to be within bounds        (INT, operand)
 SCALAR = "scalar"  # a number known only when it runs    (SCALAR, operand)
-ARRAY = "array"  # an array of numbers                   (ARRAY, operand)
+ARRAY = "array"  # an array of numbers; "counted" ones are known, and count from the
+#                  start or are -1, outside           (ARRAY, operand[, "counted"])
 
 
 class Plan:
@@ -79,7 +80,7 @@ def parse(aval: Any, index: Any, *, clamp: bool) -> tuple[Plan, list[Any]]:
             continue
         if isinstance(item, _Flag):
             inserted.append(axis)
-            entries.append((ARRAY, len(operands)))
+            entries.append((ARRAY, len(operands), "counted"))
             operands.append(np.zeros(int(item.value), np.int32))
             axis += 1
             continue
@@ -89,6 +90,8 @@ def parse(aval: Any, index: Any, *, clamp: bool) -> tuple[Plan, list[Any]]:
         else:
             kind, value = _number(item, size, clamp)
             entries.append((kind, len(operands)))
+            if kind == ARRAY and isinstance(item, np.ndarray):
+                entries[-1] += ("counted",)
             operands.append(value)
         axis += 1
     return Plan(tuple(entries), tuple(inserted)), operands
@@ -235,10 +238,8 @@ def _number(item: Any, size: int, clamp: bool) -> tuple[str, Any]:
         # Positions are known: count from the start here, and save the program the work.
         wide = item.astype(np.int64)
         positions = np.where(wide < 0, wide + size, wide)
-        # What is still negative lies outside and must stay so when counted once more.
-        positions = np.where(positions < 0, -size - 1, positions)
         limit = np.iinfo(np.int32).max
-        return ARRAY, np.minimum(positions, limit).astype(np.int32)
+        return ARRAY, np.clip(positions, -1, limit).astype(np.int32)
     return (ARRAY if aval.ndim else SCALAR), item
 
 
@@ -492,7 +493,9 @@ class Layout:
                 if together and k == advanced[0]:
                     labels.append("batch")
                 self.axes.append(axis)
-                found.append(position(operands[entry[1]], x_shape[axis], entry[0]))
+                i = operands[entry[1]]
+                counted = len(entry) > 2
+                found.append(i if counted else position(i, x_shape[axis], entry[0]))
             axis += 1
         if not together:
             labels.insert(0, "batch")

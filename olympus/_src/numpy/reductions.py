@@ -122,7 +122,7 @@ def fold(
     x = promotion.cast(x, working, False)
     if where is not None:
         x = _masked(name, x, where, initial, identity)
-    out = reduce(x, axes)
+    out = reduce(x, axes) if axes else x
     if initial is not None:
         start = promotion.cast(initial, working, False)
         if aval_of(start).shape:
