@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise as e
 from olympus._src.lax import families
 from olympus._src.lowering import types
@@ -106,7 +107,7 @@ def _by_x(out: Any, x: Any) -> Any:
 
 # The functions themselves have records of their own, since the derivatives of exp(|x|)
 # and of the scaled functions cancel, and at 0 each has a jump.
-bessel_i0_p = families.elementwise(
+bessel_i0_p: Primitive = families.elementwise(
     "bessel_i0",
     accepts=families.FLOAT,
     decompose=lambda x: e.mul(e.exp(e.abs_(x)), bessel_i0e(x)),
@@ -114,7 +115,7 @@ bessel_i0_p = families.elementwise(
     file=_FILE,
 )
 bessel_i0_p.lower = None
-bessel_i1_p = families.elementwise(
+bessel_i1_p: Primitive = families.elementwise(
     "bessel_i1",
     accepts=families.FLOAT,
     decompose=lambda x: e.mul(e.exp(e.abs_(x)), bessel_i1e(x)),
