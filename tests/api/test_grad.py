@@ -3,8 +3,10 @@
 Values and types said to be recorded were observed with jax 0.10.2 on CPU, x64 off.
 """
 
+import functools
 import inspect
 import threading
+import typing
 
 import numpy as np
 import pytest
@@ -436,3 +438,83 @@ def test_real_functions_of_complex_and_complex_functions_of_real_numbers():
     for derivative in (olympus.grad, olympus.jacfwd, olympus.jacrev):
         found = derivative(jnp.sin, holomorphic=True)(z)
         np.testing.assert_allclose(found, np.cos(z), rtol=1e-6)
+
+
+# -- callables and containers of all kinds ---------------------------------------------
+
+
+class Pair(typing.NamedTuple):
+    a: float
+    b: float
+
+
+class Scaled:
+    by = 3.0
+
+    def method(self, x):
+        return x * self.by
+
+    @classmethod
+    def of_class(cls, x):
+        return x * cls.by
+
+    def __call__(self, x):
+        return x * self.by
+
+
+@functools.partial(olympus.grad, argnums=1)
+def decorated(x, y):
+    return x * y
+
+
+def test_callables_of_all_kinds():
+    kinds = [
+        Scaled().method,
+        Scaled.of_class,
+        Scaled(),
+        functools.partial(jnp.multiply, 3.0),
+    ]
+    assert [float(olympus.grad(f)(2.0)) for f in kinds] == [3.0] * 4
+    assert float(decorated(2.0, 3.0)) == 2.0
+    assert float(olympus.grad(lambda *xs: xs[0] * xs[1], -1)(2.0, 3.0)) == 2.0
+    assert float(olympus.grad(lambda x, y=4.0: x * y)(2.0)) == 4.0
+
+
+def test_containers_of_all_kinds():
+    found = olympus.grad(lambda p: p.a * p.b)(Pair(2.0, 3.0))
+    assert isinstance(found, Pair)
+    assert (float(found.a), float(found.b)) == (3.0, 2.0)
+    assert olympus.grad(lambda nothing, y: y * 2.0, (0, 1))({}, 1.0)[0] == {}
+    assert olympus.vjp(lambda: 1.0)[1](1.0) == ()
+    assert float(olympus.jvp(lambda: 1.0, (), ())[1]) == 0.0
+    assert float(olympus.linearize(lambda: 1.0)[1]()) == 0.0
+    assert olympus.jacrev(lambda nothing: 1.0)({}) == {}
+
+
+def test_an_error_inside_leaves_nothing_behind():
+    def bad(x):
+        raise ValueError("from inside")
+
+    for call in (
+        lambda: olympus.grad(bad)(1.0),
+        lambda: olympus.jacfwd(bad)(1.0),
+        lambda: olympus.linearize(bad, 1.0),
+        lambda: olympus.vmap(olympus.grad(bad))(X),
+    ):
+        with pytest.raises(ValueError, match="from inside"):
+            call()
+    assert isinstance(jnp.sin(0.0), olympus.Array)
+    assert not isinstance(jnp.sin(0.0), olympus.core.Tracer)
+
+
+def test_differentiation_inside_differentiation_keeps_variables_apart():
+    def outer(x):
+        return x * olympus.grad(lambda y: x + y)(1.0)
+
+    assert float(olympus.grad(outer)(1.0)) == 1.0
+    nested = olympus.grad(lambda x: olympus.grad(lambda y: x * y * y)(x))
+    assert float(nested(3.0)) == 12.0
+    inner = olympus.jvp(
+        lambda x: olympus.jvp(lambda y: x * y, (3.0,), (1.0,))[1], (2.0,), (1.0,)
+    )
+    assert [float(v) for v in inner] == [2.0, 1.0]
