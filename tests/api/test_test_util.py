@@ -38,6 +38,12 @@ def test_steps_that_leave_the_domain_are_made_smaller():
     check_grads(jnp.log, (np.float32(0.02),), 1)
 
 
+def test_kinks_nearby_do_no_harm():
+    x = np.asarray([0.005, -0.004, 0.01, 1.0], np.float32)  # less than the usual step
+    check_grads(lambda x: jnp.maximum(x, 0.0), (x,), 1)
+    check_grads(jnp.abs, (x,), 1)
+
+
 @pytest.mark.parametrize("mode", ["fwd", "rev"])
 def test_wrong_derivatives_are_named(mode):
     def f(p):
