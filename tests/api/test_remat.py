@@ -329,8 +329,32 @@ def test_a_scan_keeps_of_each_step_what_the_policy_allows():
     assert count(again.params["olympuspr"], "dot_general") == 1
 
 
+def test_branches_are_split_by_the_policy():
+    def g(x, w):
+        y = lax.cond(
+            x[0] > 0,
+            lambda v: onp.sin(w @ onp.sin(w @ v)),
+            lambda v: onp.exp(v * 2.0),
+            x,
+        )
+        return onp.sum(y * y)
+
+    checked = olympus.checkpoint(g, policy=policies.dots_saveable)
+    for sign in (1, -1):
+        np.testing.assert_allclose(
+            olympus.grad(checked)(sign * X, W),
+            olympus.grad(g)(sign * X, W),
+            rtol=1e-5,
+        )
+    program = olympus.make_olympuspr(olympus.grad(checked))(X, W)
+    (again,) = remat_equations(program)
+    # Two products in the transposed branch; the two of the branch itself are kept.
+    assert count(again.params["olympuspr"], "dot_general") == 2
+    assert count(program, "dot_general") == 4
+
+
 @pytest.mark.slow
-def test_branches_and_loops_are_computed_again_whole():
+def test_branches_and_loops_by_any_policy():
     def g(x):
         y = lax.cond(x[0] > 0, onp.sin, onp.cos, x)
         return onp.sum(lax.fori_loop(0, 3, lambda i, v: onp.sin(v), y))

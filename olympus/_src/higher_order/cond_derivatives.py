@@ -70,9 +70,9 @@ def linearize(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
     operands = [*consts, *operands]
     pairs = [residuals.sourced(f, n) for f in forwards]
     direct = sorted(set().union(*(found.inputs for _, found in pairs)))
-    slots, places = _slots([found.made for _, found in pairs])
+    slots, places = shared_slots([found.made for _, found in pairs])
     new = [
-        _with_slots(f, n, slots, at) for (f, _), at in zip(pairs, places, strict=True)
+        with_slots(f, n, slots, at) for (f, _), at in zip(pairs, places, strict=True)
     ]
     outs = p.bind(index, *operands, branches=tuple(new))
     linear = tuple(
@@ -89,7 +89,7 @@ def linearize(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
     return outs[:n], apply
 
 
-def _slots(kept: Sequence[Sequence[Any]]) -> tuple[list[Any], list[list[int]]]:
+def shared_slots(kept: Sequence[Sequence[Any]]) -> tuple[list[Any], list[list[int]]]:
     """Types of the slots, and the slot of each value that a branch keeps."""
     slots: list[Any] = []
     places = []
@@ -109,7 +109,7 @@ def _slots(kept: Sequence[Sequence[Any]]) -> tuple[list[Any], list[list[int]]]:
     return slots, places
 
 
-def _with_slots(
+def with_slots(
     closed: ir.ClosedOlympuspr, n: int, slots: Sequence[Any], at: Sequence[int]
 ) -> ir.ClosedOlympuspr:
     """The branch, returning a value for each slot after its results."""
