@@ -187,3 +187,25 @@ def while_loop(
     state = outs[before : before + size]
     checks.join(state[0], sites, state[1:])
     return outs[:before] + outs[before + size :]
+
+
+def solver(
+    p: Any, checks: Any, *args: Any, const_lengths: Any, olympusprs: Any
+) -> list[Any]:
+    """A root or a linear solve: the state is one more result beside the solution."""
+    method = olympusprs.solve
+    checked = checks.program(method)
+    if checked is None:
+        return p.bind(*args, const_lengths=const_lengths, olympusprs=olympusprs)
+
+    def run(*values: Any) -> list[Any]:
+        state, outs = checked.run(*method.consts, *values)
+        return [*outs, *state]
+
+    new = ir.ClosedOlympuspr(*_trace(run, method, method.in_avals))
+    outs = p.bind(
+        *args, const_lengths=const_lengths, olympusprs=olympusprs._replace(solve=new)
+    )
+    size = len(method.out_avals)
+    checks.join_checked(checked, outs[size:])
+    return outs[:size]

@@ -6,6 +6,7 @@ one more solve; cotangents solve with the transpose of A.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
-from olympus._src.higher_order import programs
+from olympus._src.higher_order import control_checks, programs
 from olympus._src.interpreters import ad, batching, partial_eval
 from olympus._src.lax import elementwise, families
 
@@ -164,6 +165,9 @@ custom_linear_solve_p = Primitive(
     transpose=_transpose,
     batch=_batch,
     file="higher_order/linear_solve.py",
+)
+custom_linear_solve_p.checkify = functools.partial(
+    control_checks.solver, custom_linear_solve_p
 )
 custom_linear_solve_p.impl = programs.compiled_impl(custom_linear_solve_p)
 

@@ -6,6 +6,7 @@ does f_x dx + f_a da = 0: one linear solve gives dx.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
-from olympus._src.higher_order import programs
+from olympus._src.higher_order import control_checks, programs
 from olympus._src.interpreters import ad, batching
 from olympus._src.lax import elementwise, families
 
@@ -134,6 +135,7 @@ custom_root_p = Primitive(
     batch=_batch,
     file="higher_order/root.py",
 )
+custom_root_p.checkify = functools.partial(control_checks.solver, custom_root_p)
 custom_root_p.impl = programs.compiled_impl(custom_root_p)
 
 
