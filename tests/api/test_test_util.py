@@ -42,6 +42,8 @@ def test_kinks_nearby_do_no_harm():
     x = np.asarray([0.005, -0.004, 0.01, 1.0], np.float32)  # less than the usual step
     check_grads(lambda x: jnp.maximum(x, 0.0), (x,), 1)
     check_grads(jnp.abs, (x,), 1)
+    with pytest.raises(AssertionError):
+        check_grads(jnp.abs, (x,), 1, eps=1e-2)
 
 
 @pytest.mark.parametrize("mode", ["fwd", "rev"])

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
-from olympus._src.core import primitive
+from olympus._src.core import primitive as primitive_
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.lax import families
 
 
-class Primitive(primitive.Primitive):
+class Primitive(primitive_.Primitive):
     """A primitive to be filled in by its owner.
 
     Args:
@@ -89,7 +89,7 @@ class Window(MutableMapping[Any, Any]):
         setattr(p, self._field, None)
 
     def __iter__(self) -> Iterator[Any]:
-        return (p for p in primitive.registry.values() if getattr(p, self._field))
+        return (p for p in primitive_.registry.values() if getattr(p, self._field))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -115,41 +115,41 @@ primitive_batchers = Window("batch", _batch_rule)
 fancy_primitive_batchers = Window("batch", lambda p, rule: rule)
 
 
-def defjvp(p: Any, *rules: Callable[..., Any] | None) -> None:
+def defjvp(primitive: Any, *jvprules: Callable[..., Any] | None) -> None:
     """Sets the jvp rule from one an operand: `rule(tangent, *primals, **params)`."""
-    p.jvp = families.derivatives_rule(
-        p,
+    primitive.jvp = families.derivatives_rule(
+        primitive,
         tuple(
             None
             if rule is None
             else lambda t, out, *args, rule=rule, **params: rule(t, *args, **params)
-            for rule in rules
+            for rule in jvprules
         ),
     )
 
 
-def defjvp2(p: Any, *rules: Callable[..., Any] | None) -> None:
+def defjvp2(primitive: Any, *jvprules: Callable[..., Any] | None) -> None:
     """As `defjvp`, for rules `(tangent, result, *primals, **params)`."""
-    p.jvp = families.derivatives_rule(p, rules)
+    primitive.jvp = families.derivatives_rule(primitive, jvprules)
 
 
-def deflinear2(p: Any, transpose_rule: Callable[..., Any]) -> None:
+def deflinear2(primitive: Any, transpose_rule: Callable[..., Any]) -> None:
     """Sets the rules of an operation that is linear in all operands."""
 
     def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
-        out = p.bind(*primals, **params)
+        out = primitive.bind(*primals, **params)
         given = [families.instantiate(t) for t in tangents]
-        return out, p.bind(*given, **params)
+        return out, primitive.bind(*given, **params)
 
-    p.jvp = jvp
-    primitive_transposes[p] = transpose_rule
+    primitive.jvp = jvp
+    primitive_transposes[primitive] = transpose_rule
 
 
-def deflinear(p: Any, transpose_rule: Callable[..., Any]) -> None:
+def deflinear(primitive: Any, transpose_rule: Callable[..., Any]) -> None:
     """Sets the rules of an operation that is linear in all operands.
 
     Args:
-      p: the primitive.
+      primitive: the operation.
       transpose_rule: `rule(cotangent, **params)`, the operands' cotangents.
     """
 
@@ -158,37 +158,37 @@ def deflinear(p: Any, transpose_rule: Callable[..., Any]) -> None:
             return [Zero(x.aval) if type(x) is Linear else None for x in operands]
         return transpose_rule(ct, **params)
 
-    deflinear2(p, rule)
+    deflinear2(primitive, rule)
 
 
 def defbilinear(
-    p: Any, lhs_rule: Callable[..., Any], rhs_rule: Callable[..., Any]
+    prim: Any, lhs_rule: Callable[..., Any], rhs_rule: Callable[..., Any]
 ) -> None:
     """Sets the rules of an operation that is linear in each of two operands.
 
     Args:
-      p: the primitive.
+      prim: the primitive.
       lhs_rule: `rule(cotangent, x, y, **params)`, the cotangent of `x`, which is not
         known.
       rhs_rule: the same for `y`.
     """
     rules = (
-        lambda t, out, x, y, **params: p.bind(t, y, **params),
-        lambda t, out, x, y, **params: p.bind(x, t, **params),
+        lambda t, out, x, y, **params: prim.bind(t, y, **params),
+        lambda t, out, x, y, **params: prim.bind(x, t, **params),
     )
-    p.jvp = families.derivatives_rule(p, rules)
+    prim.jvp = families.derivatives_rule(prim, rules)
 
     def transpose(ct: Any, x: Any, y: Any, **params: Any) -> Any:
         unknown, rule = (x, lhs_rule) if type(x) is Linear else (y, rhs_rule)
         if type(x) is Linear and type(y) is Linear:
             raise ValueError(
-                f"{p}: a product can be transposed by one operand, got two that are "
+                f"{prim}: a product can be transposed by one operand, got two that are "
                 "not known; differentiate it, or hold one fixed"
             )
         found = Zero(unknown.aval) if type(ct) is Zero else rule(ct, x, y, **params)
         return [found, None] if unknown is x else [None, found]
 
-    primitive_transposes[p] = transpose
+    primitive_transposes[prim] = transpose
 
 
 def get_primitive_transpose(p: Any) -> Callable[..., Any]:
@@ -198,7 +198,7 @@ def get_primitive_transpose(p: Any) -> Callable[..., Any]:
       NotImplementedError: there is none.
     """
     if p not in primitive_transposes:
-        raise primitive.missing_rule(p, "transpose")
+        raise primitive_.missing_rule(p, "transpose")
     return primitive_transposes[p]
 
 
@@ -212,9 +212,9 @@ def defvectorized(p: Any) -> None:
     p.batch = families.elementwise_batch(p)
 
 
-def instantiate_zeros(x: Any) -> Any:
+def instantiate_zeros(tangent: Any) -> Any:
     """A tangent as a value: zeros where it is a Zero."""
-    return families.instantiate(x)
+    return families.instantiate(tangent)
 
 
 def is_undefined_primal(x: Any) -> bool:
