@@ -106,6 +106,15 @@ def test_indices_outside_are_told_with_their_axis(f, shape, bad, message):
     assert text == f"out-of-bounds indexing for array of shape {message}."
 
 
+def test_a_known_index_outside_is_told_too():
+    text, out = found(lambda x: x[7], np.arange(3.0))
+    assert text == (
+        "out-of-bounds indexing for array of shape (3,): index 7 is out of bounds for "
+        "axis 0 with size 3."
+    )
+    assert out == 2.0
+
+
 def test_only_the_categories_asked_for_are_looked_for():
     def f(x):
         checkify.debug_check(x > 0, "negative")

@@ -154,6 +154,18 @@ def test_positions_outside_are_the_nearest_when_read_and_nowhere_when_written(in
         np.testing.assert_array_equal(jnp.asarray(x).at[i].set(9.0), x)
 
 
+@pytest.mark.parametrize("index", [-5, -2, 1])
+def test_negative_positions_are_outside_where_they_do_not_wrap(index):
+    x = jnp.asarray(_values((4,)))
+    for i in (index, jnp.asarray(index), jnp.asarray([index]), np.array([index])):
+        clipped = x.at[i].get(mode="clip", wrap_negative_indices=False)
+        assert clipped.reshape(()) == x[max(index, 0)]
+        filled = x.at[i].get(mode="fill", wrap_negative_indices=False)
+        assert np.isnan(filled.reshape(())) == (index < 0)
+        written = np.array(x.at[i].set(9.0, wrap_negative_indices=False))
+        assert (written == 9.0).tolist() == [k == index for k in range(4)]
+
+
 @pytest.mark.parametrize(
     ("index", "error"),
     [

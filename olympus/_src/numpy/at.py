@@ -75,6 +75,7 @@ class IndexUpdateRef:
             fill_value=fill_value,
             indices_are_sorted=indices_are_sorted,
             unique_indices=unique_indices,
+            wrap=wrap_negative_indices,
         )
 
     def set(self, values: Any, **options: Any) -> Any:
@@ -153,7 +154,9 @@ def _write(
     x_aval = avals.aval_of(x)
     mode = Mode.FILL_OR_DROP if mode is None else Mode.from_any(mode)
     values = _in_dtype(values, x_aval.dtype, op)
-    plan, operands = indexing.parse(x_aval, ref.index, clamp=mode is Mode.CLIP)
+    plan, operands = indexing.parse(
+        x_aval, ref.index, clamp=mode is Mode.CLIP, wrap=wrap_negative_indices
+    )
     options = (op, mode, bool(indices_are_sorted), bool(unique_indices))
     return _update(x, values, *operands, plan=plan, options=options)
 

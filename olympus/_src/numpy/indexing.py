@@ -56,14 +56,17 @@ class Plan:
         return any(e[0] == kind for e in self.entries)
 
 
-def parse(aval: Any, index: Any, *, clamp: bool) -> tuple[Plan, list[Any]]:
+def parse(
+    aval: Any, index: Any, *, clamp: bool, wrap: bool = True
+) -> tuple[Plan, list[Any]]:
     """The plan of an index into arrays of type `aval`, and its operands.
 
     Args:
       aval: the array's type.
       index: what stands between the brackets.
-      clamp: numbers out of bounds mean the nearest ones in bounds (for reading);
-        otherwise they stay as they are, to be dropped or filled.
+      clamp: known numbers out of bounds mean the nearest ones in bounds; otherwise
+        they stay outside, for the operation that runs.
+      wrap: negative numbers count from the end; otherwise they are out of bounds.
 
     Raises:
       IndexError: too many indices, or a mask of a wrong shape.
@@ -88,7 +91,7 @@ def parse(aval: Any, index: Any, *, clamp: bool) -> tuple[Plan, list[Any]]:
         if isinstance(item, slice):
             entries.append(_slice_entry(item, size))
         else:
-            kind, value = _number(item, size, clamp)
+            kind, value = _number(item if wrap else _outside(item, size), size, clamp)
             entries.append((kind, len(operands)))
             if kind == ARRAY and isinstance(item, np.ndarray):
                 entries[-1] += ("counted",)
@@ -243,6 +246,19 @@ def _number(item: Any, size: int, clamp: bool) -> tuple[str, Any]:
     return (ARRAY if aval.ndim else SCALAR), item
 
 
+def _outside(item: Any, size: int) -> Any:
+    """Positions of which the negative ones stay outside when counted from the end."""
+    if isinstance(item, (int, np.integer)):
+        return int(item) if item >= 0 else -size - 1
+    if isinstance(item, np.ndarray):
+        return np.where(item < 0, -size - 1, item.astype(np.int64))
+    i = index_dtype(item)
+    if dtypes.issubdtype(avals.aval_of(i).dtype, np.unsignedinteger):
+        return i
+    zero, before = (families.full_like(i, v) for v in (0, -size - 1))
+    return lax.select_n(lax.lt(i, zero), i, before)
+
+
 def _known_number(i: int, size: int, clamp: bool) -> tuple[str, Any]:
     position = i + size if i < 0 else i
     if config.check_static_indices.value and not 0 <= position < size:
@@ -314,6 +330,7 @@ def take(
     fill_value: Any = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
+    wrap: bool = True,
 ) -> Any:
     """`x[index]` with a choice of what out-of-bounds positions give.
 
@@ -321,10 +338,10 @@ def take(
       mode: None or 'clip' for the nearest position, 'fill' for `fill_value`,
         'promise_in_bounds'.
       fill_value: default NaN, or the lowest value of integers (see lax.gather).
+      wrap: negative numbers count from the end; otherwise they are out of bounds.
     """
     mode = None if mode is None else Mode.from_any(mode)
-    filling = mode is Mode.FILL_OR_DROP
-    plan, operands = parse(avals.aval_of(x), index, clamp=not filling)
+    plan, operands = parse(avals.aval_of(x), index, clamp=mode is Mode.CLIP, wrap=wrap)
     if fill_value is not None:
         fill_value = (
             fill_value
