@@ -147,8 +147,10 @@ def _index_vectors(axis: Any, indices: Any, dims: Any) -> tuple[Any, int | None]
     columns = []
     for i, d in zip(indices, dims, strict=True):
         i = elementwise.convert(i, widest)
-        i = families.at_front(axis, i, d) if mapped else i
-        columns.append(shaping.expand_dims(i, (int(mapped),)))
+        if mapped and d is None:
+            columns.append(shaping.broadcast(i, (axis.size, 1)))
+        else:
+            columns.append(shaping.expand_dims(i, (int(mapped),)))
     return joining.concatenate(columns, int(mapped)), 0 if mapped else None
 
 
@@ -298,9 +300,14 @@ def _update_batch(axis: Any, args: Any, dims: Any) -> Any:
     x, update, *indices = args
     dx, du, *index_dims = dims
     if all(d is None for d in index_dims):
-        x = families.at_front(axis, x, dx)
-        update = families.at_front(axis, update, du)
-        return dynamic_update_slice_p.bind(x, update, np.int32(0), *indices), 0
+        if dx is None:
+            x, dx = families.insert_axis(x, 0, axis.size), 0
+        if du is None:
+            update = families.insert_axis(update, dx, axis.size)
+        else:
+            update = families.move_axis(update, du, dx)
+        starts = [*indices[:dx], np.int32(0), *indices[dx:]]
+        return dynamic_update_slice_p.bind(x, update, *starts), dx
     vectors, vector_dim = _index_vectors(axis, indices, index_dims)
     every = tuple(range(len(indices)))
     return scatter.batching_rule("scatter")(
