@@ -251,6 +251,17 @@ def test_several_threads_map_at_once():
         close(got[i], np.stack([X.sum(0) * i] * 2))
 
 
+def test_why_a_jitted_function_is_traced_for_other_axes():
+    f = olympus.jit(lambda x: x / lax.axis_size("i"))
+    for n in (2, 3, 2):
+        close(olympus.vmap(f, axis_name="i")(np.ones(n)), np.ones(n) / n)
+    first, second = f.cache_info().retraces
+    assert first.cause == "first call"
+    assert second.cause == (
+        "the named axes around the call changed from 'i' of size 2 to 'i' of size 3"
+    )
+
+
 # -- errors ----------------------------------------------------------------------------
 
 

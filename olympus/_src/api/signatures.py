@@ -10,7 +10,7 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, ir
+from olympus._src.core import dtypes, ir, trace
 from olympus._src.foundation import source
 from olympus._src.interpreters import evaluate
 
@@ -430,10 +430,11 @@ class Retrace:
 class _Signature:
     """What is kept of a call: types and names, not values."""
 
-    __slots__ = ("avals", "names", "static", "structure")
+    __slots__ = ("avals", "axes", "names", "static", "structure")
 
     def __init__(self, call: Call) -> None:
         self.avals = list(call.avals)
+        self.axes = trace.current.axis_env
         self.structure = call.structure
         self.static = dict((*call.static_args, *call.static_kwargs))
         self.names = LazyNames(call)
@@ -459,16 +460,28 @@ def _cause(new: _Signature, earlier: Sequence[_Signature]) -> tuple[str, str]:
     for i, (a, b) in enumerate(zip(new.avals, nearest.avals, strict=True)):
         if a is not b:
             return _type_cause(new.names[i], b, a)
+    if new.axes != nearest.axes:
+        return (
+            f"the named axes around the call changed from {_axes(nearest.axes)} to "
+            f"{_axes(new.axes)}",
+            "Name axes of vmap only where a collective refers to them.",
+        )
     return (
         "a setting that affects tracing changed, or the cache was cleared",
         "Set olympus.config once, before the first call.",
     )
 
 
+def _axes(axis_env: Sequence[Any]) -> str:
+    named = [f"{name!r} of size {size}" for name, size in axis_env]
+    return ", ".join(named) or "none"
+
+
 def _distance(new: _Signature, old: _Signature) -> int:
     if new.structure != old.structure:
         return 1_000_000
     differing = sum(a is not b for a, b in zip(new.avals, old.avals, strict=True))
+    differing += new.axes != old.axes
     return differing + 1000 * sum(old.static.get(k) != v for k, v in new.static.items())
 
 
