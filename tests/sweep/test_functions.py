@@ -14,33 +14,46 @@ import pytest
 from conftest import SEED
 
 import olympus.lax
+import olympus.lax.linalg
 import olympus.nn
-from tests.sweep import lax_cases, nn_cases, numpy_cases
+from tests.sweep import lax_cases, linalg_cases, nn_cases, numpy_cases
 from tests.sweep.checking import check
 from tests.sweep.making import Case
 
-TABLES = [
-    (olympus.numpy, numpy_cases),
-    (olympus.lax, lax_cases),
-    (olympus.nn, nn_cases),
-]
-CASES = [case for _, table in TABLES for case in table.CASES]
+TABLES = {
+    "numpy": ([olympus.numpy], numpy_cases),
+    "lax": ([olympus.lax], lax_cases),
+    "nn": ([olympus.nn], nn_cases),
+    "linalg": (
+        [olympus.numpy.linalg, olympus.numpy.fft, olympus.lax.linalg],
+        linalg_cases,
+    ),
+}
+CASES = [case for _, table in TABLES.values() for case in table.CASES]
 EVERYTHING = os.environ.get("OLYMPUS_SWEEP") == "all"
-SLOW_SHARE, QUICK = 10, 4  # one in so many cases; so many cases
+SLOW_SHARE, QUICK = 16, 4  # one in so many cases; so many cases
 
 _order = np.random.default_rng(SEED).permutation(len(CASES))
 _chosen = [CASES[i] for i in (_order if EVERYTHING else _order[::SLOW_SHARE])]
+_long = {id(case) for case in linalg_cases.CASES}  # compile for a second
+
+
+def marks(i: int, case: Case) -> list[Any]:
+    return [] if i < QUICK and id(case) not in _long else [pytest.mark.slow]
+
+
 PARAMS = [
-    pytest.param(c, marks=[] if i < QUICK else [pytest.mark.slow], id=f"{c.name}-{i}")
+    pytest.param(c, marks=marks(i, c), id=f"{c.name}-{i}")
     for i, c in enumerate(_chosen)
 ]
 
 
-@pytest.mark.parametrize(("module", "table"), TABLES, ids=["numpy", "lax", "nn"])
-def test_every_public_function_is_in_a_table(module: Any, table: Any) -> None:
+@pytest.mark.parametrize(("modules", "table"), TABLES.values(), ids=TABLES)
+def test_every_public_function_is_in_a_table(modules: Any, table: Any) -> None:
     """In the table of those swept, or among those that have no derivative."""
     public = {
         name
+        for module in modules
         for name in module.__all__
         if callable(getattr(module, name))
         and not isinstance(getattr(module, name), type)

@@ -20,7 +20,7 @@ from tests.sweep.checking import check
 from tests.sweep.making import Case
 
 EVERYTHING = os.environ.get("OLYMPUS_SWEEP") == "all"
-SLOW_SHARE, QUICK = 12, 3  # one in so many samples; the first so many
+SLOW_SHARE, QUICK = 20, 3  # one in so many samples; the first so many
 WIDE = {np.dtype(np.float32): np.float64, np.dtype(np.complex64): np.complex128}
 
 
