@@ -9,6 +9,16 @@ from olympus._src.api.jet import (
     zero_series,
     zero_term,
 )
+from olympus._src.api.jet_rules import (
+    def_comp,
+    def_deriv,
+    deflinear,
+    defzero,
+    deriv_prop,
+    jet_rules,
+    linear_prop,
+    zero_prop,
+)
 from olympus._src.interpreters.taylor import JetTrace, JetTracer
 
 __all__ = [
@@ -16,9 +26,17 @@ __all__ = [
     "JetTracer",
     "ZeroSeries",
     "ZeroTerm",
+    "def_comp",
+    "def_deriv",
+    "deflinear",
+    "defzero",
+    "deriv_prop",
     "fact",
     "jet",
     "jet2",
+    "jet_rules",
+    "linear_prop",
+    "zero_prop",
     "zero_series",
     "zero_term",
 ]

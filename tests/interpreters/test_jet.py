@@ -10,7 +10,9 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax
+from olympus.experimental import jet as page
 from olympus.experimental.jet import fact, jet, jet2, zero_series, zero_term
+from olympus.extend import core
 
 
 @pytest.fixture(autouse=True)
@@ -233,6 +235,50 @@ def test_custom_rules_are_followed():
 
     _, (d1, d2) = jet(double, (3.0,), ((1.0, 0.0),))
     assert (float(d1), float(d2)) == (15.0, 5.0)
+
+
+def test_functions_with_a_rule_for_cotangents_go_by_what_they_compute():
+    @olympus.custom_vjp
+    def cube(x):
+        return x**3
+
+    cube.defvjp(lambda x: (cube(x), x), lambda x, ct: (ct,))
+    for f in (cube, olympus.jit(cube)):
+        _, (d1, d2) = jet(f, (2.0,), ((1.0, 0.0),))
+        assert (float(d1), float(d2)) == (12.0, 12.0)
+
+
+def test_rules_of_operations_that_others_define():
+    def define(name, f):
+        p = core.Primitive(name)
+        p.def_impl(f)
+        p.def_abstract_eval(lambda *avals: avals[0])
+        return p
+
+    line = ((1.0, 0.0, 0.0),)
+    sine_p = define("jet_test_sine", jnp.sin)
+    with pytest.raises(NotImplementedError, match="jet_test_sine"):
+        jet(sine_p.bind, (0.3,), line)
+    page.def_deriv(sine_p, jnp.cos)
+    np.testing.assert_allclose(
+        jet(sine_p.bind, (0.3,), line)[1], jet(jnp.sin, (0.3,), line)[1]
+    )
+    page.def_comp(sine_p, jnp.sin)
+    np.testing.assert_allclose(
+        jet(sine_p.bind, (0.3,), line)[1], jet(jnp.sin, (0.3,), line)[1]
+    )
+    page.defzero(sine_p)
+    np.testing.assert_array_equal(jet(sine_p.bind, (0.3,), line)[1], [0, 0, 0])
+    minus_p = define("jet_test_minus", lambda x, y: x - y)
+    page.deflinear(minus_p)
+    _, terms = jet(lambda x: minus_p.bind(x * x, x), (0.3,), line)
+    np.testing.assert_allclose(terms, [-0.4, 2.0, 0.0], atol=1e-15)
+    assert sine_p in page.jet_rules
+    del page.jet_rules[sine_p]
+    assert sine_p not in page.jet_rules
+    # Recorded from jax 0.10.2.
+    value, terms = page.jet_rules[lax.exp_p]((0.5,), ([1.0, 2.0],))
+    np.testing.assert_allclose([value, *terms], [1.6487212, 1.6487212, 4.1218033])
 
 
 # -- closed forms ----------------------------------------------------------------------

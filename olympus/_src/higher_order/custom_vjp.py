@@ -25,7 +25,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
-from olympus._src.higher_order import captured, custom_checks, functions
+from olympus._src.higher_order import captured, custom_checks, functions, series
 from olympus._src.interpreters import ad, batching
 from olympus._src.lax import reductions
 
@@ -215,6 +215,7 @@ custom_vjp_call_p = Primitive(
     print=_print,
     file="higher_order/custom_vjp.py",
 )
+custom_vjp_call_p.taylor = series.function
 custom_vjp_call_p.checkify = functools.partial(
     custom_checks.apply, custom_vjp_call_p, "fwd", custom_checks.forward_rule
 )

@@ -7,12 +7,13 @@ terms as soon as it has one. See `interpreters.taylor`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir
-from olympus._src.higher_order import programs
+from olympus._src.higher_order import functions, programs
 from olympus._src.higher_order.scan_parts import Parts
 from olympus._src.interpreters import taylor
 from olympus._src.lax import families
@@ -36,6 +37,16 @@ def call(p: Any, series: list[Series], *, olympuspr: Any, **params: Any) -> Any:
     inner = program if closed is olympuspr else program.olympuspr
     outs = p.bind(*operands, olympuspr=inner, **params)
     return taylor.unflatten(outs, found, olympuspr.out_avals)
+
+
+def function(series: list[Series], *, call_olympuspr: Any, **params: Any) -> Any:
+    """A function with a rule for cotangents, which says nothing of series."""
+    order = len(series[0]) - 1
+    return taylor.jet(functools.partial(_run, call_olympuspr), series, order)
+
+
+def _run(call: Any, *args: Any) -> Any:
+    return functions.run(call, args)
 
 
 def cond(p: Any, series: list[Series], *, branches: Any) -> Any:
