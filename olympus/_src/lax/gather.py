@@ -514,7 +514,11 @@ def take_along(x: Any, positions: Any, axis: int) -> Any:
       positions: integers, of the shape of `x` but along the axis.
       axis: the axis.
     """
-    rank = avals.aval_of(x).ndim
+    aval = avals.aval_of(x)
+    rank = aval.ndim
+    if not aval.size:  # no window of one element fits
+        shape = avals.aval_of(positions).shape
+        return x if shape == aval.shape else shaping.full(shape, 0, aval.dtype)
     numbers, window = along_axis(rank, axis)
     vectors = shaping.expand_dims(positions, (rank,))
     return gather(x, vectors, numbers, window)
