@@ -234,6 +234,27 @@ def test_derivatives_on_either_side():
     close(olympus.grad(lambda x: olympus.vmap(f)(x).sum())(x), want)
 
 
+def test_tangents_of_integers_are_mapped():
+    def f(x):
+        return olympus.grad(lambda x: x.astype("float32").sum(), allow_int=True)(x)
+
+    x = np.arange(6).reshape(2, 3)
+    for run in (olympus.vmap(f), olympus.vmap(f, 1, 1), olympus.vmap(olympus.vmap(f))):
+        out = run(x)
+        assert (out.shape, out.dtype) == ((2, 3), olympus.float0)
+    pushed = olympus.vmap(lambda x, t: olympus.jvp(lambda x: x * 2.0, (x,), (t,))[1])(
+        x, np.zeros((2, 3), olympus.float0)
+    )
+    close(pushed, np.zeros((2, 3)))
+
+
+def test_numpy_arrays_become_arrays():
+    out, shared = olympus.vmap(lambda x, y: (x, y), (0, None), (0, None))(X, Y)
+    assert isinstance(out, olympus.Array)
+    assert shared is Y
+    assert isinstance(olympus.vmap(olympus.device_put)(X), olympus.Array)
+
+
 def test_several_threads_map_at_once():
     got = {}
 

@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 from olympus._src import tree
 from olympus._src.core import avals as avals_
+from olympus._src.core import dtypes, trace
 from olympus._src.foundation import source, tracebacks
 from olympus._src.higher_order import programs
-from olympus._src.interpreters import batching
+from olympus._src.interpreters import batching, evaluate
 from olympus._src.lax import families
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -119,9 +120,12 @@ class _Mapping:
         """Runs the function on all elements at once."""
         leaves, structure = tree.tree_flatten((args, kwargs))
         dims = self._dims(args, structure)
+        runs_now = not evaluate.is_staging()
         for i, (x, dim) in enumerate(zip(leaves, dims, strict=True)):
             if dim is not None:
                 dims[i] = self._dim(x, dim, i, args, kwargs)
+                if runs_now and not isinstance(x, trace.Tracer):
+                    leaves[i] = _on_device(x)  # once, and not in each operation
         size = self._size(leaves, dims, args, kwargs)
         axis = batching.AxisData(self.axis_name, size, self.spmd_axis_name)
         out_structure: Any = None
@@ -268,6 +272,13 @@ class _Mapping:
 
 
 _MOST_SHOWN = 3
+
+
+def _on_device(x: Any) -> Any:
+    """A mapped argument as an array; what holds no numbers stays as it is."""
+    if avals_.aval_of(x).dtype == dtypes.float0:
+        return x
+    return evaluate.as_array(x)
 
 
 def _is_axis(x: Any) -> bool:

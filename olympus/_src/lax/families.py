@@ -290,9 +290,12 @@ def move_axis(x: Any, source: int, destination: int) -> Any:
 
 def insert_axis(x: Any, position: int, size: int) -> Any:
     """`x` repeated along a new axis."""
-    shape = list(avals.aval_of(x).shape)
+    aval = avals.aval_of(x)
+    shape = list(aval.shape)
     kept = [i for i in range(len(shape) + 1) if i != position]
     shape.insert(position, size)
+    if aval.dtype == dtypes.float0:  # tangents of integers, which hold nothing
+        return np.zeros(shape, dtypes.float0)
     return broadcast_in_dim_p.bind(
         x, shape=tuple(shape), broadcast_dimensions=tuple(kept), sharding=None
     )
