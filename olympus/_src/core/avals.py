@@ -114,9 +114,14 @@ class ShapedArray(AbstractValue):
 
     @property
     def storage(self) -> ShapedArray:
-        """The type of the buffer: its own, or that of the words of opaque elements."""
+        """The type of the buffer: its own, or that of the words of opaque elements.
+
+        What has no elements worth a bit, float0, is stored as bool.
+        """
         dtype = self.dtype
         if not isinstance(dtype, dtypes.ExtendedDType):
+            if dtype.kind == "V" and dtype == dtypes.float0:
+                return ShapedArray(self.shape, np.dtype(np.bool_))
             return self
         words_shape, word = dtype.physical
         return ShapedArray(self.shape + words_shape, word)

@@ -47,6 +47,9 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
     if hasattr(x, "__olympus_array__"):
         return as_array(x.__olympus_array__(), device)
     aval = avals_.aval_of(x)
+    if aval.dtype == dtypes.float0:  # stored as falsehoods
+        stored = np.zeros(aval.shape, np.bool_)
+        return with_aval(placement.put(stored, aval.storage, device), aval)
     return placement.put(np.asarray(x), aval, device)
 
 
@@ -325,6 +328,8 @@ class CompiledProgram:
     def _runners(self) -> tuple[Any, Any]:
         plain = self._all_kept and not self._const_buffers and not self._effects
         run = self.executable.execute if plain else self._run_general
+        if any(a.dtype == dtypes.float0 for a in self.lowered.out_avals):
+            run, plain = _with_float0(run), False
         if config.debug_nans.value or config.debug_infs.value:
             run = self._checking_numbers(run)
         elif plain:
@@ -383,6 +388,18 @@ class CompiledProgram:
             f"invalid value ({found}) encountered in {name}{place}; it was found "
             "because olympus_debug_nans or olympus_debug_infs is on"
         )
+
+
+def _with_float0(run: Any) -> Any:
+    """`run`, with results of dtype float0 as NumPy arrays: they hold nothing."""
+
+    def with_float0(buffers: list[Any]) -> list[Any]:
+        return [
+            np.zeros(x.shape, x.dtype) if x.dtype == dtypes.float0 else x
+            for x in run(buffers)
+        ]
+
+    return with_float0
 
 
 def _is_deleted(buffer: Any) -> bool:

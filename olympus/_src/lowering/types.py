@@ -64,7 +64,10 @@ def token_type() -> str:
 
 def dense(value: Any, aval: Any) -> str:
     """A `dense<...> : type` attribute for a host value of type `aval`."""
-    array = np.asarray(value).astype(aval.dtype, copy=False)
+    array = np.asarray(value)
+    if aval.dtype == dtypes.float0:
+        array = np.zeros(aval.shape, np.bool_)
+    array = array.astype(aval.storage.dtype, copy=False)
     return f"dense<{_elements(array)}> : {tensor_type(aval)}"
 
 
