@@ -109,3 +109,17 @@ def test_rules_of_linear_operations_without_operands():
     assert float(ad.add_jaxvals(1.0, 2.0)) == 3.0
     for name in ("linear_without_operands", "without_rules"):
         del primitive.registry[name]
+
+
+def test_transpose_rules_that_return_something_else(scaled_p):
+    for wrong, got in (
+        (lambda ct, x, *, by: ct, "got 1.0"),
+        (_nothing, "got 0"),
+    ):
+        ad.primitive_transposes[scaled_p] = wrong
+        with pytest.raises(TypeError, match=f"scaled: its transpose rule.*1 .*({got})"):
+            olympus.grad(lambda x: scaled_p.bind(x, by=3.0))(2.0)
+
+
+def _nothing(ct, x, *, by):
+    return []

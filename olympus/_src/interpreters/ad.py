@@ -354,64 +354,76 @@ def backward_pass(
       consts: their values.
       cotangents: one for each output; a Zero is allowed.
     """
-    outer = current.position
     known: dict[Any, Any] = dict(zip(program.constvars, consts, strict=True))
-    linear = _linear_vars(program)
     pending: dict[Any, Any] = {}
-
-    def accumulate(v: Any, ct: Any) -> None:
-        if ct is None or type(ct) is Zero or type(v) is ir.Literal:
-            return
-        found = pending.get(v)
-        pending[v] = ct if found is None else families.add_tangents(found, ct)
-
     for v, ct in zip(program.outvars, cotangents, strict=True):
-        accumulate(v, ct)
-    _run_known(program, known, linear)
-    for eqn in reversed(program.eqns):
-        cts = [pending.pop(v, None) for v in eqn.outvars]
-        if all(ct is None for ct in cts) or eqn.outvars[0] not in linear:
-            continue
-        cts = [
-            Zero(v.aval) if ct is None else ct
-            for v, ct in zip(eqn.outvars, cts, strict=True)
-        ]
-        args = [
-            v.val
-            if type(v) is ir.Literal
-            else (Linear(v.aval) if v in linear else known[v])
-            for v in eqn.invars
-        ]
-        if eqn.primitive.transpose is None:
-            raise primitive.missing_rule(eqn.primitive, "transpose", eqn.source)
-        current.position = eqn.source
-        try:
-            found = eqn.primitive.transpose(cts, *args, **eqn.params)
-        finally:
-            current.position = outer
-        for v, ct in zip(eqn.invars, found, strict=True):
-            if type(v) is not ir.Literal and v in linear:
-                accumulate(v, ct)
+        _accumulate(pending, v, ct)
+    outer = current.position
+    try:
+        linear = _run_known(program, known)
+        for eqn in reversed(program.eqns):
+            if eqn.outvars[0] in linear:
+                current.position = eqn.source
+                _transpose_equation(eqn, known, linear, pending)
+    finally:
+        current.position = outer
     return [pending.get(v, Zero(v.aval)) for v in program.invars]
 
 
-def _run_known(program: ir.Olympuspr, known: dict[Any, Any], linear: set[Any]) -> None:
-    """Evaluates the equations that depend on no linear input."""
-    for eqn in program.eqns:
-        if any(v in linear for v in eqn.outvars):
-            continue
-        args = [v.val if type(v) is ir.Literal else known[v] for v in eqn.invars]
-        out = eqn.primitive.bind(*args, **eqn.params)
-        outs = out if eqn.primitive.multiple_results else [out]
-        known.update(zip(eqn.outvars, outs, strict=True))
+def _accumulate(pending: dict[Any, Any], v: Any, ct: Any) -> None:
+    if ct is None or type(ct) is Zero or type(v) is ir.Literal:
+        return
+    found = pending.get(v)
+    pending[v] = ct if found is None else families.add_tangents(found, ct)
 
 
-def _linear_vars(program: ir.Olympuspr) -> set[Any]:
-    linear = set(program.invars)
+def _run_known(program: ir.Olympuspr, known: dict[Any, Any]) -> set[Any]:
+    """Evaluates what depends on no linear input; returns the variables that do."""
+    linear: set[Any] = set(program.invars)
     for eqn in program.eqns:
-        if any(type(v) is not ir.Literal and v in linear for v in eqn.invars):
-            linear.update(eqn.outvars)
+        for v in eqn.invars:
+            if v in linear:
+                linear.update(eqn.outvars)
+                break
+        else:
+            args = [v.val if type(v) is ir.Literal else known[v] for v in eqn.invars]
+            current.position = eqn.source
+            out = eqn.primitive.bind(*args, **eqn.params)
+            outs = out if eqn.primitive.multiple_results else [out]
+            known.update(zip(eqn.outvars, outs, strict=True))
     return linear
+
+
+def _transpose_equation(
+    eqn: ir.Eqn, known: dict[Any, Any], linear: set[Any], pending: dict[Any, Any]
+) -> None:
+    """Moves cotangents from an equation's results to its linear operands."""
+    cts = [pending.pop(v, None) for v in eqn.outvars]
+    for i, ct in enumerate(cts):
+        if ct is None:
+            cts[i] = Zero(eqn.outvars[i].aval)
+    if all(type(ct) is Zero for ct in cts):
+        return
+    p = eqn.primitive
+    if p.transpose is None:
+        raise primitive.missing_rule(p, "transpose", eqn.source)
+    args = [
+        v.val
+        if type(v) is ir.Literal
+        else (Linear(v.aval) if v in linear else known[v])
+        for v in eqn.invars
+    ]
+    found = p.transpose(cts, *args, **eqn.params)
+    if not isinstance(found, (list, tuple)) or len(found) != len(args):
+        got = f"{len(found)}" if isinstance(found, (list, tuple)) else repr(found)
+        raise TypeError(
+            f"{p.name}: its transpose rule must return a list of {len(args)} "
+            "cotangents, one for each operand (None for those that are known), got "
+            f"{got}"
+        )
+    for v, ct in zip(eqn.invars, found, strict=True):
+        if v in linear:
+            _accumulate(pending, v, ct)
 
 
 # -- derivatives of programs, as programs ----------------------------------------------
