@@ -16,7 +16,7 @@ from olympus._src.api.checkify import (
     nan_checks,
     user_checks,
 )
-from olympus._src.higher_order.checks import CheckRuntimeError as JaxRuntimeError
+from olympus._src.higher_order.failures import CheckRuntimeError as JaxRuntimeError
 
 __all__ = [
     "Error",

@@ -13,16 +13,16 @@ from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
 from olympus._src.foundation import source, tracebacks
-from olympus._src.higher_order import checks
+from olympus._src.higher_order import checks, failures
 from olympus._src.interpreters import evaluate, partial_eval
 from olympus._src.lax import elementwise
 
-ErrorCategory = type[checks.CheckException]
+ErrorCategory = type[failures.CheckException]
 
-user_checks = frozenset([checks.FailedCheckError])
-nan_checks = frozenset([checks.NaNError])
-index_checks = frozenset([checks.OOBError])
-div_checks = frozenset([checks.DivisionByZeroError])
+user_checks = frozenset([failures.FailedCheckError])
+nan_checks = frozenset([failures.NaNError])
+index_checks = frozenset([failures.OOBError])
+div_checks = frozenset([failures.DivisionByZeroError])
 float_checks = nan_checks | div_checks
 automatic_checks = float_checks | index_checks
 all_checks = automatic_checks | user_checks
@@ -67,9 +67,9 @@ class Error:
           TracerBoolConversionError: inside a traced function, where nobody knows yet.
         """
         found = self._failures()
-        return checks.explain(found) if found else None
+        return failures.explain(found) if found else None
 
-    def get_exception(self) -> checks.CheckException | None:
+    def get_exception(self) -> failures.CheckException | None:
         """The first failure as an exception that is not raised, or None.
 
         Its class is the category of the failure, as in `errors=` of `checkify`; its
@@ -90,7 +90,7 @@ class Error:
             return []
         if isinstance(self._pred, trace.Tracer):
             bool(self._pred)  # raises: there is no value yet
-        return checks.failures(self._metadata, self._code, self._payload)
+        return failures.failures(self._metadata, self._code, self._payload)
 
     def __repr__(self) -> str:
         if isinstance(self._code, trace.Tracer):
@@ -116,7 +116,7 @@ tree.register_pytree_node(Error, _flatten_error, _unflatten_error)
 init_error = Error(None, None, (), ())
 
 
-def _error_of(state: Sequence[Any], sites: Sequence[checks.Site]) -> Error:
+def _error_of(state: Sequence[Any], sites: Sequence[failures.Site]) -> Error:
     code, *payload = state
     pred = elementwise.ne(code, np.int32(0))
     return Error(pred, code, sites, payload)
@@ -178,7 +178,7 @@ def checkify(
 def _categories(errors: Any) -> frozenset[Any]:
     kinds = frozenset(errors) if isinstance(errors, Iterable) else None
     if kinds is None or not all(
-        isinstance(k, type) and issubclass(k, checks.CheckException) for k in kinds
+        isinstance(k, type) and issubclass(k, failures.CheckException) for k in kinds
     ):
         raise TypeError(
             "checkify: errors must be a set of categories such as "
@@ -252,8 +252,8 @@ def check(
     _check_predicate(pred)
     arrays, structure = _format_arguments(msg, fmt_args, fmt_kwargs)
     avals = [avals_.aval_of(x) for x in arrays]
-    site = checks.Site(
-        checks.FailedCheckError,
+    site = failures.Site(
+        failures.FailedCheckError,
         (msg, structure),
         trace.current.position or source.capture(),
         [avals_.ShapedArray(a.shape, a.dtype) for a in avals],
