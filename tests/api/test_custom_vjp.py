@@ -451,3 +451,27 @@ def test_threads_differentiate_one_function_at_once():
         t.join()
     for i in range(4):
         np.testing.assert_allclose(found[i], -np.sin(i / 4), rtol=1e-5)
+
+
+def test_functions_without_results():
+    f = olympus.custom_vjp(lambda x: ())
+    f.defvjp(lambda x: ((), None), lambda r, ct: (None,))
+    for wrap in (lambda f: f, olympus.jit):
+        assert olympus.grad(wrap(lambda x: (f(x), x)[1]))(1.0) == 1.0
+
+
+def test_random_keys_pass_and_have_no_cotangents():
+    f = olympus.custom_vjp(lambda key, x: x * olympus.random.normal(key))
+    f.defvjp(lambda key, x: (f(key, x), key), lambda key, ct: (None, 7 * ct))
+    keys = olympus.random.split(olympus.random.key(0), 2)
+    for wrap in (lambda f: f, olympus.jit):
+        slopes = olympus.vmap(wrap(olympus.grad(f, 1)))(keys, onp.ones(2))
+        np.testing.assert_array_equal(slopes, [7.0, 7.0])
+
+
+def test_collectives_in_rules_under_named_axes():
+    f = olympus.custom_vjp(lambda x: lax.psum(x, "i"))
+    f.defvjp(lambda x: (f(x), None), lambda r, ct: (10 * lax.psum(ct, "i"),))
+    for wrap in (lambda f: f, olympus.jit):
+        mapped = olympus.vmap(olympus.grad(wrap(f)), axis_name="i")
+        np.testing.assert_array_equal(mapped(onp.arange(3.0)), [30.0] * 3)

@@ -54,7 +54,7 @@ def _forward(primals: Any, tangents: Any, params: Any) -> Any:
 
     def apply() -> list[Any]:
         tangents_out: list[Any] = [ad.zero_tangent(x) for x in outs]
-        if not any(perturbed):
+        if not any(perturbed) or not outs:
             return tangents_out
         moved = custom_lin_p.bind(
             *residuals,
