@@ -120,73 +120,96 @@ def while_loop(
     The condition is tested once before the body, and once after each run of it. Of the
     operation's results `before` many come before the carries.
     """
-    body, test = params["body_olympuspr"], params["cond_olympuspr"]
-    in_body, in_test = checks.program(body), checks.program(test)
-    if in_body is None and in_test is None:
+    loop = _While(checks, params)
+    if not loop.sites:
         return p.bind(*args, **params)
-    if test.out_avals[0].shape:
+    if params["cond_olympuspr"].out_avals[0].shape:
         raise ValueError(
             "checkify: a while_loop whose condition is mapped by vmap goes on for "
             "elements that are done, so its checks cannot be told apart; put the vmap "
             "outside, as in vmap(checkify(f))"
         )
-    n, m = params["cond_nconsts"], params["body_nconsts"]
+    n, m, size = loop.n_test, loop.n_body, checks.size_of(loop.sites)
     test_consts, body_consts, carry = args[:n], args[n : n + m], args[n + m :]
-    body_sites = in_body.sites if in_body else ()
-    sites = [*body_sites, *(in_test.sites if in_test else ())]
-    size = checks.size_of(sites)
-
-    def tested(values: Sequence[Any]) -> tuple[list[Any], Any]:
-        if in_test is None:
-            run = ir.program_as_function(test)
-            return checks.nothing_failed(sites), run(*values)[0]
-        state, (pred,) = in_test.run(*test.consts, *values)
-        return checks.widen(state, in_test.sites, sites, len(body_sites)), pred
-
-    def run_body(*values: Any) -> list[Any]:
-        own, rest = values[: n + m], values[n + m :]
-        state, old = rest[:size], rest[size:]
-        if in_body is None:
-            new = ir.eval_olympuspr(body.olympuspr, body.consts, *own[n:], *old)
-        else:
-            found, new = in_body.run(*body.consts, *own[n:], *old)
-            state = checks.merge(state, checks.widen(found, body_sites, sites, 0))
-        if in_test is not None:
-            state = checks.merge(state, tested([*own[:n], *new])[0])
-        return [*state, *new]
-
-    def run_test(*values: Any) -> list[Any]:
-        return [tested([*values[:n], *values[n + size :]])[1]]
-
-    first = tested([*test_consts, *carry])[0]
+    first = loop.tested([*test_consts, *carry])[0]
     avals = [avals_.aval_of(x) for x in args]
     state_avals = [avals_.aval_of(x) for x in first]
-    new_body, new_body_consts = _trace(
-        run_body, body, [*avals[: n + m], *state_avals, *avals[n + m :]]
+    body, more_body = _trace(
+        loop.run_body,
+        params["body_olympuspr"],
+        [*avals[: n + m], *state_avals, *avals[n + m :]],
     )
-    new_test, new_test_consts = _trace(
-        run_test, test, [*avals[:n], *state_avals, *avals[n + m :]]
+    test, more_test = _trace(
+        loop.run_test,
+        params["cond_olympuspr"],
+        [*avals[:n], *state_avals, *avals[n + m :]],
     )
-    new_test, _ = partial_eval.dce_olympuspr(new_test, [True], instantiate=True)
-    outs = p.bind(
-        *new_test_consts,
-        *test_consts,
-        *new_body_consts,
-        *test_consts,
-        *body_consts,
-        *first,
-        *carry,
-        **{
-            **params,
-            "cond_olympuspr": ir.ClosedOlympuspr(ir.hoist_consts(new_test)),
-            "cond_nconsts": len(new_test_consts) + n,
-            "body_olympuspr": ir.ClosedOlympuspr(ir.hoist_consts(new_body)),
-            "body_nconsts": len(new_body_consts) + n + m,
-        },
-    )
+    test, _ = partial_eval.dce_olympuspr(test, [True], instantiate=True)
+    params = {
+        **params,
+        "cond_olympuspr": ir.ClosedOlympuspr(ir.hoist_consts(test)),
+        "cond_nconsts": len(more_test) + n,
+        "body_olympuspr": ir.ClosedOlympuspr(ir.hoist_consts(body)),
+        "body_nconsts": len(more_body) + n + m,
+    }
+    test_consts = (*more_test, *test_consts)
+    body_consts = (*more_body, *args[: n + m])
+    outs = p.bind(*test_consts, *body_consts, *first, *carry, **params)
     state = outs[before : before + size]
-    checks.join(state[0], sites, state[1:])
+    checks.join(state[0], loop.sites, state[1:])
     return outs[:before] + outs[before + size :]
+
+
+class _While:
+    """The programs of a loop, with a state before the carry.
+
+    Attributes:
+      sites: what may fail in either.
+      n_test, n_body: how many constants each takes.
+    """
+
+    def __init__(self, checks: Any, params: Any) -> None:
+        self._checks = checks
+        self._body, self._test = params["body_olympuspr"], params["cond_olympuspr"]
+        self._in_body = checks.program(self._body)
+        self._in_test = checks.program(self._test)
+        body_sites = self._in_body.sites if self._in_body else ()
+        test_sites = self._in_test.sites if self._in_test else ()
+        self.sites = [*body_sites, *test_sites]
+        self.n_test, self.n_body = params["cond_nconsts"], params["body_nconsts"]
+
+    def tested(self, values: Sequence[Any]) -> tuple[list[Any], Any]:
+        """The state of one test of the condition, and what it says."""
+        if self._in_test is None:
+            outs = ir.program_as_function(self._test)(*values)
+            return self._checks.nothing_failed(self.sites), outs[0]
+        state, (pred,) = self._in_test.run(*self._test.consts, *values)
+        offset = len(self.sites) - len(self._in_test.sites)
+        return self._widened(state, self._in_test, offset), pred
+
+    def _widened(self, state: Any, checked: Any, offset: int) -> list[Any]:
+        return self._checks.widen(state, checked.sites, self.sites, offset)
+
+    def run_body(self, *values: Any) -> list[Any]:
+        """Takes both programs' constants, the state and the carry."""
+        size, ends = self._checks.size_of(self.sites), self.n_test + self.n_body
+        consts, state = values[:ends], values[ends : ends + size]
+        inputs = [*consts[self.n_test :], *values[ends + size :]]
+        if self._in_body is None:
+            new = ir.program_as_function(self._body)(*inputs)
+        else:
+            found, new = self._in_body.run(*self._body.consts, *inputs)
+            state = self._checks.merge(state, self._widened(found, self._in_body, 0))
+        if self._in_test is not None:
+            n_carry = len(values) - ends - size
+            tested, _ = self.tested([*consts[: self.n_test], *new[:n_carry]])
+            state = self._checks.merge(state, tested)
+        return [*state, *new]
+
+    def run_test(self, *values: Any) -> list[Any]:
+        """Takes the condition's constants, the state and the carry."""
+        carry = values[self.n_test + self._checks.size_of(self.sites) :]
+        return [self.tested([*values[: self.n_test], *carry])[1]]
 
 
 def solver(
