@@ -13,6 +13,7 @@ from olympus import lax
 from olympus.experimental import jet as page
 from olympus.experimental.jet import fact, jet, jet2, zero_series, zero_term
 from olympus.extend import core
+from tests.lax import samples
 
 
 @pytest.fixture(autouse=True)
@@ -65,47 +66,6 @@ VECTOR = [[0.3, 0.6, -0.2], [1.0, -2.0, 0.5], [0.2, 0.1, -0.4], [0.0, 1.0, 3.0]]
 _RNG = np.random.RandomState(0)
 MATRIX = list(_RNG.normal(size=(4, 3, 3)))
 
-_UNARY = [
-    "abs",
-    "acosh_",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
-    "bessel_i0e",
-    "cbrt",
-    "ceil",
-    "cos",
-    "cosh",
-    "digamma",
-    "erf",
-    "erf_inv",
-    "erfc",
-    "exp",
-    "exp2",
-    "expm1",
-    "floor",
-    "lgamma",
-    "log",
-    "log1p",
-    "logistic",
-    "neg",
-    "rsqrt",
-    "sign",
-    "sin",
-    "sinh",
-    "sqrt",
-    "square",
-    "tan",
-    "tanh",
-]
-
-
-def _unary(name):
-    if name == "acosh_":
-        return lambda x: lax.acosh(x + 2.0)
-    return getattr(lax, name)
-
 
 def test_a_few_functions():
     def f(x, y):
@@ -115,11 +75,59 @@ def test_a_few_functions():
     check(f, CURVE[:3], [0.8, -0.3, 0.5])
 
 
+def _firsts():
+    """One sample of each primitive that has a smooth derivative."""
+    found = {}
+    for s in samples.SAMPLES:
+        moving = any(a.dtype.kind in "fc" and a.dtype.itemsize > 2 for a in s.args)
+        if s.smooth and moving and s.p.jvp is not None:
+            found.setdefault(s.p.name, s)
+    return [pytest.param(s, id=name) for name, s in found.items()]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(4))
-def test_elementwise_functions(part):
-    names = _UNARY[part::4]
-    check(lambda x: [_unary(name)(x) for name in names], CURVE)
+@pytest.mark.parametrize("sample", _firsts())
+def test_every_primitive(sample):
+    """The second derivative along a random curve, in single precision."""
+    rng = np.random.RandomState(0)
+    moves = [a.dtype.kind in "fc" and a.dtype.itemsize > 2 for a in sample.args]
+    terms = [
+        [rng.uniform(-1, 1, a.shape).astype(a.dtype) for _ in range(2)] if m else None
+        for a, m in zip(sample.args, moves, strict=True)
+    ]
+
+    def f(*args):
+        return sample.p.bind(*args, **sample.params)
+
+    def along(t):
+        return f(
+            *[
+                a if d is None else a + t.astype(a.dtype) * (d[0] + t / 2 * d[1])
+                for a, d in zip(map(jnp.asarray, sample.args), terms, strict=True)
+            ]
+        )
+
+    def slope(g):
+        return lambda t: olympus.jvp(g, (t,), (jnp.ones_like(t),))[1]
+
+    def both():
+        series = [zero_series if d is None else d for d in terms]
+        zero = jnp.zeros((), np.float32)
+        return (
+            jet(f, sample.args, series)[1],
+            slope(along)(zero),
+            slope(slope(along))(zero),
+        )
+
+    with olympus.enable_x64(False):
+        found, first, second = olympus.jit(both)()
+    if not sample.p.multiple_results:
+        found, first, second = [found], [first], [second]
+    for (a, b), *wanted in zip(found, first, second, strict=True):
+        for x, y in zip((a, b), wanted, strict=True):
+            if y.dtype != olympus.float0:
+                size = np.abs(np.asarray(y)).max(initial=1.0)
+                np.testing.assert_allclose(x, y, rtol=2e-3, atol=2e-3 * size)
 
 
 @pytest.mark.slow
