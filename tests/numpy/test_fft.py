@@ -125,6 +125,9 @@ def test_shifts(name):
         (lambda: jnp.fft.fftn(REAL, axes=(0, 0)), "repeated"),
         (lambda: jnp.fft.fft2(REAL, axes=(0, 1, 2)), "2 axes"),
         (lambda: jnp.fft.rfftn(REAL, axes=()), "at least one"),
+        (lambda: jnp.fft.fft(REAL, n=2.5), "n must be an integer"),
+        (lambda: jnp.fft.fftn(REAL, s=3), "s must be a sequence"),
+        (lambda: jnp.fft.fft2(REAL, axes=None), "axes must be a sequence"),
         (lambda: jnp.fft.fftfreq([3]), "n must be one number"),
     ],
 )

@@ -84,16 +84,25 @@ def _transpose(cts: Any, x: Any, *, fft_type: FftType, fft_lengths: Any) -> Any:
     if type(ct) is Zero:
         return [Zero(x.aval)]
     if fft_type == FftType.RFFT:
-        # Of all frequencies those beyond the half were dropped: they get zeros.
-        missing = fft_lengths[-1] - _halved(fft_lengths)[-1]
-        config = [(0, 0, 0)] * (x.aval.ndim - 1) + [(0, missing, 0)]
-        dtype = avals.aval_of(ct).dtype
-        full = joining.pad(ct, np.zeros((), dtype)[()], config)
-        out = fft_p.bind(full, fft_type=FftType.FFT, fft_lengths=fft_lengths)
-        return [elementwise.real(out)]
+        return [_transpose_of_rfft(ct, fft_lengths)]
     if fft_type == FftType.IRFFT:
         return [_transpose_of_irfft(ct, x.aval, fft_lengths)]
     return [fft_p.bind(ct, fft_type=fft_type, fft_lengths=fft_lengths)]
+
+
+def _transpose_of_rfft(ct: Any, lengths: Any) -> Any:
+    aval = avals.aval_of(ct)
+    if len(lengths) == 1:
+        # The way back reads each frequency between the ends twice, and divides by n.
+        n = float(lengths[0])
+        weighted = _weighted(elementwise.conj(ct), lengths, n / 2, n)
+        return fft_p.bind(weighted, fft_type=FftType.IRFFT, fft_lengths=lengths)
+    # Of all frequencies those beyond the half were dropped: they get zeros. With more
+    # axes the ends are no real numbers, and platforms differ in what they read there.
+    config = [(0, 0, 0)] * (aval.ndim - 1) + [(0, lengths[-1] - aval.shape[-1], 0)]
+    full = joining.pad(ct, np.zeros((), aval.dtype)[()], config)
+    out = fft_p.bind(full, fft_type=FftType.FFT, fft_lengths=lengths)
+    return elementwise.real(out)
 
 
 def _transpose_of_irfft(ct: Any, aval: Any, lengths: Any) -> Any:
@@ -101,14 +110,21 @@ def _transpose_of_irfft(ct: Any, aval: Any, lengths: Any) -> Any:
     if not lengths[-1]:
         return shaping.full(aval.shape, 0, aval.dtype)
     seen = fft_p.bind(ct, fft_type=FftType.RFFT, fft_lengths=lengths)
-    half = aval.shape[-1]
-    weights = np.full(half, 2.0)
-    weights[0] = 1.0
+    count = math.prod(lengths)
+    return _weighted(elementwise.conj(seen), lengths, 2.0 / count, 1.0 / count)
+
+
+def _weighted(x: Any, lengths: Any, inner: float, ends: float) -> Any:
+    """Frequencies times one number; times another at the ends of the half."""
+    aval = avals.aval_of(x)
+    weights = np.full(aval.shape[-1], inner)
+    weights[0] = ends
     if lengths[-1] % 2 == 0:
-        weights[-1] = 1.0
-    weights = (weights / math.prod(lengths)).astype(aval.dtype)
-    scale = shaping.broadcast_in_dim(weights, aval.shape, (aval.ndim - 1,))
-    return elementwise.mul(elementwise.conj(seen), scale)
+        weights[-1] = ends
+    scale = shaping.broadcast_in_dim(
+        weights.astype(aval.dtype), aval.shape, (aval.ndim - 1,)
+    )
+    return elementwise.mul(x, scale)
 
 
 def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:

@@ -35,23 +35,44 @@ def _check_norm(name: str, norm: Any) -> str:
     )
 
 
-def _one_axis(name: str, axis: Any) -> int:
+def _integer(name: str, what: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"numpy.fft.{name}: {what} must be an integer, got {value!r}; convert it "
+            "with int"
+        ) from None
+
+
+def _integers(name: str, what: str, values: Any) -> tuple[int, ...]:
+    """Integers that are given as a sequence."""
+    try:
+        return tuple([operator.index(v) for v in values])
+    except TypeError:
+        raise TypeError(
+            f"numpy.fft.{name}: {what} must be a sequence of integers, got {values!r}; "
+            "pass a tuple"
+        ) from None
+
+
+def _one_axis(name: str, axis: Any) -> Any:
     if isinstance(axis, (tuple, list)):
         raise ValueError(
             f"numpy.fft.{name}: axis must be one number, got {axis}; use "
             f"numpy.fft.{name}n for several axes"
         )
-    return operator.index(axis)
+    return axis
 
 
 def _axes_and_sizes(
     name: str, rank: int, s: Any, axes: Any
 ) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
     """The axes that are meant, none of them negative, and their sizes if given."""
-    wanted = None if s is None else tuple([operator.index(d) for d in s])
+    wanted = None if s is None else _integers(name, "s", s)
     if axes is None:
         axes = range(rank) if wanted is None else range(rank - len(wanted), rank)
-    named = tuple([operator.index(a) for a in axes])
+    named = _integers(name, "axes", axes)
     if wanted is not None and len(wanted) != len(named):
         raise ValueError(
             f"numpy.fft.{name}: Shape and axes have different lengths: s={wanted} and "
@@ -154,8 +175,8 @@ def _check_real(name: str, kind: FftType, a: Any) -> None:
 
 def _along_one(name: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any) -> Any:
     _check_real(name, kind, a)
-    place = _one_axis(name, axis)
-    size = None if n is None else (n,)
+    place = _integer(name, "axis", _one_axis(name, axis))
+    size = None if n is None else (_integer(name, "n", n),)
     axes, lengths = _axes_and_sizes(name, aval_of(a).ndim, size, (place,))
     norm = _check_norm(name, norm)
     return _transform(a, kind=kind, axes=axes, lengths=lengths, norm=norm)
@@ -165,7 +186,7 @@ def _along_several(
     name: str, kind: FftType, a: Any, s: Any, axes: Any, norm: Any, two: bool = False
 ) -> Any:
     _check_real(name, kind, a)
-    if two and len(axes) != 2:
+    if two and len(_integers(name, "axes", axes)) != 2:
         raise ValueError(
             f"numpy.fft.{name}: only supports 2 axes, got axes = {axes}; use "
             f"numpy.fft.{name[:-1]}n"

@@ -363,7 +363,13 @@ def matrix_power(a: Any, n: int) -> Any:
             "numpy.linalg.matrix_power: a must hold square matrices, got "
             f"{aval_of(a).short()}"
         )
-    power = operator.index(n)
+    try:
+        power = operator.index(n)
+    except TypeError:
+        raise TypeError(
+            f"numpy.linalg.matrix_power: exponent must be an integer, got {n}; "
+            "diagonalize the matrix for other powers"
+        ) from None
     return _matrix_power(a, n=power)
 
 

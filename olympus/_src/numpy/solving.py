@@ -169,8 +169,10 @@ def _det(a: Any) -> Any:
 
 
 def _triple_product(a: Any) -> Any:
-    x, y, z = (a[..., i, :] for i in range(3))
-    return reductions.sum(x * contractions.cross(y, z), axis=-1)
+    (x, y, z), (p, q, r), (s, t, u) = (
+        [a[..., i, j] for j in range(3)] for i in range(3)
+    )
+    return x * (q * u - r * t) - y * (p * u - r * s) + z * (p * t - q * s)
 
 
 def _parity(pivots: Any) -> Any:
@@ -424,7 +426,14 @@ def lstsq(
             "numpy.linalg.lstsq: Leading dimensions of input arrays must match, got "
             f"{a_aval.short()} and {b_aval.short()}"
         )
-    x, squares, rank, s = _lstsq(a, b, rcond=rcond)
+    try:
+        bound = None if rcond is None else float(rcond)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"numpy.linalg.lstsq: rcond must be a number or None, got {rcond!r}; "
+            "convert it with float"
+        ) from None
+    x, squares, rank, s = _lstsq(a, b, rcond=bound)
     rows, columns = a_aval.shape
     if numpy_resid and (rows <= columns or int(rank) < columns):
         squares = creation.zeros((0,), squares.dtype)

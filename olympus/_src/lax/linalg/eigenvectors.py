@@ -75,6 +75,7 @@ def _lower(
         (aval,),
         (*parts, vectors, vectors, lapack.status(aval)),
         rank=aval.ndim,
+        reused={},
         attributes={
             "compute_left": "V" if wanted[0] else "N",
             "compute_right": "V" if wanted[1] else "N",

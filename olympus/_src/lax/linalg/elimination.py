@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
       [2 0 1]
     """
     return lu_pivots_to_permutation_p.bind(
-        pivots, permutation_size=int(permutation_size)
+        pivots, permutation_size=operator.index(permutation_size)
     )
 
 
@@ -147,7 +148,7 @@ def _lu_lower(ctx: Any, x: str) -> list[str]:
         return [x, pivots, _emit_permutation(block, pivots, pivots_aval, order_aval)]
     outs = (aval, pivots_aval, lapack.status(aval))
     packed, pivots, info = lapack.call(
-        ctx, "lu", "getrf", (x,), (aval,), outs, rank=aval.ndim
+        ctx, "lu", "getrf", (x,), (aval,), outs, rank=aval.ndim, reused={0: 0}
     )
     # Positive words tell of a zero on the diagonal of U, which is a valid result.
     (packed,) = lapack.nan_unless(ctx, info, "GE", (packed,), (aval,))

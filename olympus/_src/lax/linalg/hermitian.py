@@ -59,6 +59,7 @@ def _lower(
         (aval,),
         (vectors_aval, values_aval, lapack.status(aval)),
         rank=aval.ndim,
+        reused={0: 0},
         attributes={"mode": "V", "uplo": "L" if lower else "U"},
     )
     return lapack.nan_unless(ctx, info, "EQ", (vectors, values), ctx.avals_out)

@@ -28,6 +28,7 @@ def call(
     out_avals: Sequence[Any],
     *,
     rank: int,
+    reused: Mapping[int, int],
     attributes: Mapping[str, str | int | bool] | None = None,
 ) -> list[str]:
     """Writes a call of LAPACK, as `call_kernel`.
@@ -49,6 +50,7 @@ def call(
         in_avals,
         out_avals,
         rank=rank,
+        reused=reused,
         attributes=attributes,
     )
 
@@ -62,6 +64,7 @@ def call_kernel(
     out_avals: Sequence[Any],
     *,
     rank: int,
+    reused: Mapping[int, int],
     attributes: Mapping[str, str | int | bool] | None = None,
 ) -> list[str]:
     """Writes a call of a kernel, which takes matrices column by column.
@@ -74,6 +77,7 @@ def call_kernel(
       in_avals: their types.
       out_avals: the types of the results.
       rank: the number of axes of a stack of matrices.
+      reused: for each result that the kernel writes in the place of an operand, which.
       attributes: the kernel's switches: a letter, a number or a truth value.
     """
     if ctx.platform != "cpu":
@@ -91,9 +95,22 @@ def call_kernel(
     text = (
         f"call_target_name = {types.string(name)}, api_version = 4 : i32, "
         f"backend_config = {{{switches}}}, operand_layouts = {operand_layouts}, "
-        f"result_layouts = {result_layouts}"
+        f"result_layouts = {result_layouts}, "
+        f"output_operand_aliases = [{_aliases(reused, len(out_avals))}]"
     )
     return ctx.block.op("stablehlo.custom_call", operands, in_avals, out_avals, text)
+
+
+def _aliases(reused: Mapping[int, int], count: int) -> str:
+    """Which results are written over which operands, so that nothing is copied."""
+    return ", ".join(
+        [
+            "#stablehlo.output_operand_alias<output_tuple_indices = "
+            f"{types.int_list([result] if count > 1 else [])}, operand_index = "
+            f"{operand}, operand_tuple_indices = []>"
+            for result, operand in reused.items()
+        ]
+    )
 
 
 def _switch(value: str | int | bool) -> str:

@@ -240,6 +240,8 @@ def vector_aval(x: Any, size: int, dtype: Any = None) -> Any:
 def take_rows(x: Any, positions: Any) -> Any:
     """Rows of each matrix [..., n, m] at positions [..., k] of its own."""
     aval = aval_of(x)
+    if not aval.size:  # there is nothing to choose, and no slice to take
+        return x
     rank, many = aval.ndim, tuple(range(aval.ndim - 2))
     numbers = gather.GatherDimensionNumbers(
         offset_dims=(rank - 1,),

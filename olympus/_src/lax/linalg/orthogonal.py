@@ -29,7 +29,9 @@ def _geqrf_abstract(x: Any) -> Any:
 
 def _geqrf_lower(ctx: Any, x: str) -> list[str]:
     (aval,) = ctx.avals_in
-    return lapack.call(ctx, "qr", "geqrf", (x,), (aval,), ctx.avals_out, rank=aval.ndim)
+    return lapack.call(
+        ctx, "qr", "geqrf", (x,), (aval,), ctx.avals_out, rank=aval.ndim, reused={0: 0}
+    )
 
 
 geqrf_p: Primitive = Primitive(
@@ -63,6 +65,7 @@ def _geqp3_lower(ctx: Any, x: str, order: str) -> list[str]:
         ctx.avals_in,
         ctx.avals_out,
         rank=aval.ndim,
+        reused={0: 0, 1: 1},
     )
 
 
@@ -106,6 +109,7 @@ def _product_lower(ctx: Any, a: str, taus: str) -> str:
         ctx.avals_in,
         (aval,),
         rank=aval.ndim,
+        reused={0: 0},
     )
     return out
 
@@ -192,6 +196,7 @@ def _multiply_lower(
         ctx.avals_in,
         (out,),
         rank=a_aval.ndim,
+        reused={0: 2},
         attributes={"left": left, "transpose": transpose},
     )
     return found

@@ -37,6 +37,7 @@ def _lower(ctx: Any, x: str) -> str:
         (aval,),
         (aval, lapack.status(aval)),
         rank=aval.ndim,
+        reused={0: 0},
         attributes={"uplo": "L"},
     )
     (factor,) = lapack.nan_unless(ctx, info, "EQ", (factor,), (aval,))

@@ -42,6 +42,7 @@ def _schur_lower(
         (aval,),
         (aval, aval, *parts, words, words),
         rank=aval.ndim,
+        reused={0: 0},
         attributes={"mode": "V" if compute_schur_vectors else "N", "sort": "N"},
     )
     return lapack.nan_unless(ctx, found[-1], "EQ", found[: len(outs)], outs)
@@ -134,6 +135,7 @@ def _hessenberg_lower(ctx: Any, x: str) -> list[str]:
         (aval,),
         (*outs, lapack.status(aval)),
         rank=aval.ndim,
+        reused={0: 0},
         attributes={"low": 1, "high": aval.shape[-1]},
     )
     return lapack.nan_unless(ctx, info, "EQ", (packed, taus), outs)

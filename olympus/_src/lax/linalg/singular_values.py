@@ -96,6 +96,7 @@ def _lower(
         (aval,),
         (aval, outs[0], left, right, lapack.status(aval)),
         rank=aval.ndim,
+        reused={0: 0},
         attributes={"mode": mode},
     )
     return lapack.nan_unless(ctx, found[4], "EQ", found[1 : 1 + len(outs)], outs)

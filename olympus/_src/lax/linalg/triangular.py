@@ -58,6 +58,7 @@ def _lower(
             (a_aval, b_aval),
             (b_aval,),
             rank=a_aval.ndim,
+            reused={0: 1},
             attributes={
                 "diag": "U" if unit_diagonal else "N",
                 "side": "L" if left_side else "R",

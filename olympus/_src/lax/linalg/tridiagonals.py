@@ -44,6 +44,7 @@ def _reduce_lower(ctx: Any, a: str, *, lower: bool) -> list[str]:
         (aval,),
         (*outs, lapack.status(aval)),
         rank=aval.ndim,
+        reused={0: 0},
         attributes={"uplo": "L" if lower else "U"},
     )
     return lapack.nan_unless(ctx, info, "EQ", found, outs)
@@ -132,6 +133,7 @@ def _solve_lower(
             ctx.avals_in,
             (out,),
             rank=out.ndim,
+            reused={},
         )[0]
     words = ShapedArray(out.shape[:-2], np.dtype(np.int32))
     *_, found, info = lapack.call(
@@ -142,6 +144,7 @@ def _solve_lower(
         ctx.avals_in,
         (line, line, line, out, words),
         rank=out.ndim,
+        reused={i: i for i in range(4)},
     )
     return lapack.nan_unless(ctx, info, "EQ", (found,), (out,))[0]
 
