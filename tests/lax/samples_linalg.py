@@ -74,15 +74,16 @@ SAMPLES = [
     S(linalg.cholesky_p, array((0, 0)), smooth=False),
     *(
         S(linalg.qr_p, array(shape, kind), **QR | {"full_matrices": full})
-        for shape in [(4, 3), (3, 5), (2, 3, 3)]
-        for kind in (f32, c64)
-        for full in (False, True)
+        for shape, kind, full in [
+            ((4, 3), f32, False),
+            ((4, 3), c64, True),
+            ((3, 5), f32, True),
+            ((2, 3, 3), c64, False),
+        ]
     ),
-    *(
-        S(linalg.qr_p, array(shape), **QR | {"pivoting": True, "full_matrices": full})
-        for shape in [(4, 3), (3, 5)]
-        for full in (False, True)
-    ),
+    # The last columns of Q are not unique here, so there is no difference to test.
+    S(linalg.qr_p, array((4, 3)), smooth=False, **QR | {"full_matrices": True}),
+    S(linalg.qr_p, array((3, 5)), **QR | {"pivoting": True}),
     S(orthogonal.geqrf_p, array((4, 3))),
     S(orthogonal.geqrf_p, array((2, 3, 4), c64)),
     S(orthogonal.geqp3_p, array((4, 3)), np.zeros(3, i32)),
@@ -117,13 +118,12 @@ SAMPLES = [
                 "unit_diagonal": unit,
             },
         )
-        for kind in (f32, c64)
-        for left, lower, transpose, unit in [
-            (True, True, False, False),
-            (True, False, True, False),
-            (False, True, True, False),
-            (False, False, False, True),
-            (True, True, False, True),
+        for kind, left, lower, transpose, unit in [
+            (f32, True, True, False, False),
+            (f32, True, False, True, False),
+            (f32, False, False, False, True),
+            (c64, True, True, False, True),
+            (c64, False, True, True, False),
         ]
     ),
     S(
@@ -162,13 +162,11 @@ SAMPLES = [
     ),
     *(
         S(linalg.eigh_p, definite(shape, kind), smooth=False, tolerance=1e-4, **EIGH)
-        for shape in [(3, 3), (2, 3, 3), (0, 0)]
-        for kind in (f32, c64)
+        for shape, kind in [((3, 3), f32), ((2, 3, 3), c64), ((0, 0), f32)]
     ),
     *(
         S(linalg.svd_p, array(shape, kind), tolerance=1e-4, **SVD)
-        for shape in [(3, 3), (4, 2), (2, 2, 3)]
-        for kind in (f32, c64)
+        for shape, kind in [((4, 2), f32), ((2, 2, 3), f32), ((3, 3), c64)]
     ),
     S(linalg.svd_p, array((3, 4)), **SVD | {"compute_uv": False}),
     S(linalg.svd_p, array((3, 4)), smooth=False, **SVD | {"full_matrices": True}),
@@ -205,8 +203,7 @@ SAMPLES = [
             tolerance=1e-3,
             perturb_singular=False,
         )
-        for shape in [(4,), (2, 3), (1,)]
-        for kind in (f32, c64)
+        for shape, kind in [((4,), f32), ((2, 3), c64), ((1,), f32)]
     ),
 ]
 

@@ -364,7 +364,9 @@ def scalar(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize(
+    "name", [n for n in SMOOTH if n not in ("lu tall", "qr pivoting", "eig values")]
+)
 def test_second_derivatives(name):
     """grad, the differences of grad, and the same under vmap and jit."""
     total = scalar(name)

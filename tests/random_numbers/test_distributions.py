@@ -155,6 +155,27 @@ def test_multivariate_normal_has_its_mean_and_covariance():
     assert batched.shape == (3, 2)
 
 
+# Recorded from JAX 0.10.2 on CPU, its multivariate_normal with these arguments.
+BY_METHOD = {
+    "eigh": [
+        [-0.80110765, -0.003631592, 3.9433742],
+        [-0.77972329, 2.7549119, 0.23099160],
+    ],
+    "svd": [[2.6998022, 1.2703793, 0.9622531], [-3.948402, -0.7616385, 1.8622086]],
+}
+
+
+@pytest.mark.parametrize("method", BY_METHOD)
+def test_multivariate_normal_by_other_factors(method):
+    cov = np.float32([[2, 0.5, 0.1], [0.5, 1, 0.3], [0.1, 0.3, 1.5]])
+    mean, both = np.arange(3, dtype="float32"), np.stack([cov, 2 * cov])
+    drawn = random.multivariate_normal(random.key(3), mean, both, (2,), method=method)
+    np.testing.assert_allclose(drawn, BY_METHOD[method], rtol=1e-4, atol=1e-5)
+    line = np.ones((2, 2), "float32")
+    drawn = random.multivariate_normal(KEY, mean[:2], line, (5,), method="svd")
+    np.testing.assert_allclose(drawn[:, 1] - drawn[:, 0], 1, atol=1e-3)
+
+
 @pytest.mark.parametrize("sides", [(3, None), (2, 4), (4, 2)])
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
 def test_orthogonal_matrices_have_orthonormal_rows_or_columns(sides, dtype):

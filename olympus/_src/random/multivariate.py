@@ -8,6 +8,7 @@ from typing import Any
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import elementwise as ew
 from olympus._src.lax import linalg, reductions, shaping, sizes
+from olympus._src.lax.linalg import matrices
 from olympus._src.numpy import contractions
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import as_dtype, filled, number, one_program
@@ -156,20 +157,25 @@ def multivariate_normal(
       shape: shape of the result without its last axis; default what the other axes of
         `mean` and `cov` broadcast to.
       dtype: float dtype; default what `mean` and `cov` promote to.
-      method: how the covariance is factored; 'cholesky'.
+      method: how the covariance is factored: 'cholesky', or 'eigh' or 'svd', which take
+        singular ones too.
       out_sharding: None.
 
     Returns:
-      Floats [*shape, n]; NaN where a covariance is not positive definite.
+      Floats [*shape, n]; NaN where a covariance is not positive definite, or, with
+        'eigh', has an eigenvalue below zero.
 
     Raises:
       ValueError: the shapes do not fit, several keys are given, or the method is
         unknown.
-      NotImplementedError: the method is 'eigh' or 'svd'.
     """
     key = keys.single_key("multivariate_normal", key)
     arguments.refuse_sharding("multivariate_normal", out_sharding)
-    _check_method(method)
+    if method not in ("cholesky", "eigh", "svd"):
+        raise ValueError(
+            "random.multivariate_normal: method must be one of 'cholesky', 'eigh' and "
+            f"'svd', got {method!r}; choose one"
+        )
     mean, cov = arguments.floats("multivariate_normal", mean, cov)
     n = _check_moments(avals.aval_of(mean), avals.aval_of(cov))
     if dtype is None:
@@ -182,20 +188,8 @@ def multivariate_normal(
         shape = given
     shape = arguments.shape_of("multivariate_normal", shape)
     arguments.check_broadcast("multivariate_normal", shape, given)
-    return _multivariate_normal(key, mean, cov, shape=(*shape, n), dtype=dtype)
-
-
-def _check_method(method: str) -> None:
-    if method in ("eigh", "svd"):
-        raise NotImplementedError(
-            f"random.multivariate_normal: method {method!r} is not supported yet; use "
-            "'cholesky', with a positive definite covariance"
-        )
-    if method != "cholesky":
-        raise ValueError(
-            "random.multivariate_normal: method must be one of 'cholesky', 'eigh' and "
-            f"'svd', got {method!r}; choose one"
-        )
+    whole = (*shape, n)
+    return _multivariate_normal(key, mean, cov, shape=whole, dtype=dtype, method=method)
 
 
 def _check_moments(mean: Any, cov: Any) -> int:
@@ -217,9 +211,21 @@ def _check_moments(mean: Any, cov: Any) -> int:
 
 @one_program
 def _multivariate_normal(
-    key: Any, mean: Any, cov: Any, *, shape: Any, dtype: Any
+    key: Any, mean: Any, cov: Any, *, shape: Any, dtype: Any, method: str
 ) -> Any:
-    factor = linalg.cholesky(as_dtype(cov, dtype))
+    factor = _root_of(as_dtype(cov, dtype), method)
     drawn = draw_normal(key, shape, dtype)
     moved = contractions.einsum("...ij,...j->...i", factor, drawn)
     return ew.add(filled(as_dtype(mean, dtype), shape), moved)
+
+
+def _root_of(cov: Any, method: str) -> Any:
+    """A matrix F with F F^T = cov."""
+    if method == "cholesky":
+        return linalg.cholesky(cov)
+    if method == "eigh":
+        vectors, variances = linalg.eigh(cov)
+    else:
+        vectors, variances, _ = linalg.svd(cov)
+    root = ew.sqrt(variances)
+    return ew.mul(vectors, matrices.in_columns(root, avals.aval_of(root).shape[-1]))
