@@ -17,6 +17,7 @@ from olympus._src.higher_order.custom_jvp import (
 from olympus._src.higher_order.custom_vjp import (
     custom_vjp_call_p as custom_vjp_call_p,
 )
+from olympus._src.higher_order.remat_opt import remat_opt_p as remat_opt_p
 
 __all__ = [
     "CustomVJPPrimal",
@@ -29,5 +30,6 @@ __all__ = [
     "custom_vjp_call_p",
     "custom_vjp_primal_tree_values",
     "linear_call",
+    "remat_opt_p",
     "zero_from_primal",
 ]

@@ -475,3 +475,28 @@ def test_collectives_in_rules_under_named_axes():
     for wrap in (lambda f: f, olympus.jit):
         mapped = olympus.vmap(olympus.grad(wrap(f)), axis_name="i")
         np.testing.assert_array_equal(mapped(onp.arange(3.0)), [30.0] * 3)
+
+
+def test_fwd_gives_way_to_the_function_where_no_residual_is_read():
+    f = olympus.custom_vjp(lambda x: onp.sin(x))
+    f.defvjp(
+        lambda x: (onp.tanh(x), onp.cos(x)),  # another value, to be seen
+        lambda c, ct: (10 * ct * c,),
+        optimize_remat=True,
+    )
+
+    def value(x):
+        return olympus.vjp(f, x)[0]
+
+    xs = onp.array([0.3, 0.7])
+    np.testing.assert_allclose(olympus.jit(value)(0.7), np.sin(0.7), rtol=1e-6)
+    np.testing.assert_allclose(value(0.7), np.tanh(0.7), rtol=1e-6)
+    text = olympus.jit(olympus.vmap(value)).lower(xs).as_text()
+    assert "sine" in text
+    assert "tanh" not in text
+    for wrap in (lambda f: f, olympus.jit, olympus.checkpoint):
+        slopes = olympus.vmap(olympus.grad(wrap(f)))(xs)
+        np.testing.assert_allclose(slopes, 10 * np.cos(xs), rtol=1e-6)
+        second = olympus.grad(olympus.grad(wrap(f)))(0.7)
+        np.testing.assert_allclose(second, -10 * np.sin(0.7), rtol=1e-6)
+    assert "remat_opt[" in str(olympus.make_olympuspr(olympus.grad(f))(0.7))

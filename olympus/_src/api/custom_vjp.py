@@ -56,7 +56,14 @@ class custom_vjp(Generic[P, R]):
     """
 
     __name__: str
-    parts_for_keys = ("fun", "fwd", "bwd", "_nondiff", "symbolic_zeros")
+    parts_for_keys = (
+        "fun",
+        "fwd",
+        "bwd",
+        "_nondiff",
+        "symbolic_zeros",
+        "optimize_remat",
+    )
 
     def __init__(
         self,
@@ -73,6 +80,7 @@ class custom_vjp(Generic[P, R]):
         self.bwd: Callable[..., Any] | None = None
         self.symbolic_zeros = False
         self.optimize_remat = False
+        self._options = (False, False)
         self._nondiff = (nondiff_argnums, nondiff_argnames)
         self._arguments = custom_calls.Arguments(
             "custom_vjp", fun, nondiff_argnums, nondiff_argnames
@@ -102,8 +110,8 @@ class custom_vjp(Generic[P, R]):
           symbolic_zeros: leaves of `fwd`'s arguments are `CustomVJPPrimal` objects,
             which tell whether they are differentiated; cotangents known to be zero are
             `SymbolicZero` objects in place of arrays of zeros.
-          optimize_remat: where no derivative needs the residuals, `fwd` is replaced by
-            the function itself. XLA does this for what it can see to be unused.
+          optimize_remat: where a program reads no residual, as when `checkpoint` makes
+            them again later, it calls the function in place of `fwd`.
 
         Raises:
           TypeError: `fwd` or `bwd` is no function.
@@ -114,6 +122,7 @@ class custom_vjp(Generic[P, R]):
         self.bwd = bwd
         self.symbolic_zeros = bool(symbolic_zeros)
         self.optimize_remat = bool(optimize_remat)
+        self._options = (self.symbolic_zeros, self.optimize_remat)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
@@ -152,6 +161,7 @@ class custom_vjp(Generic[P, R]):
             num_consts=0,
             name=self.__name__,
             symbolic_zeros=self.symbolic_zeros,
+            optimize_remat=self.optimize_remat,
         )
         return results.structure.unflatten(outs)
 

@@ -9,6 +9,7 @@ Parameters:
     rules say nothing of them, so they must not move.
   name: the user's function.
   symbolic_zeros: whether the user's rules see zeros as such.
+  optimize_remat: whether `fwd` gives way to the function where no residual is read.
 
 Differentiation runs `fwd` and leaves one equation, `custom_lin`, among the operations
 on tangents. It can be transposed, by `pullback`, and nothing else: there is no
@@ -26,6 +27,7 @@ from olympus._src.core import ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.higher_order import captured, custom_checks, functions, series
+from olympus._src.higher_order.remat_opt import remat_opt_p
 from olympus._src.interpreters import ad, batching
 from olympus._src.lax import reductions
 
@@ -48,7 +50,7 @@ def _forward(primals: Any, tangents: Any, params: Any) -> Any:
     functions.check_fixed("custom_vjp", name, tangents[:n])
     given = [functions.moving_tangent(t) for t in tangents[n:]]
     perturbed = tuple([type(t) is not Zero for t in given])
-    outs, residuals, pullback = params["fwd"](primals[:n], primals[n:], perturbed)
+    outs, residuals, pullback = _run_forward(primals, perturbed, params)
     if type(call) is ir.ClosedOlympuspr:
         functions.check_results("custom_vjp", name, params["fwd"], outs, call)
 
@@ -68,6 +70,30 @@ def _forward(primals: Any, tangents: Any, params: Any) -> Any:
         return [functions.moving_tangent(t) for t in moved]
 
     return outs, apply
+
+
+def _run_forward(primals: Any, perturbed: Any, params: Any) -> Any:
+    """What `fwd` returns; as one operation, where the function may take its place."""
+    fwd, n = params["fwd"], params["num_consts"]
+    if not params["optimize_remat"]:
+        return fwd(primals[:n], primals[n:], perturbed)
+    found: Any = None
+
+    def call(*values: Any) -> list[Any]:
+        nonlocal found
+        found = fwd(values[:n], values[n:], perturbed)
+        return [*found[0], *found[1]]
+
+    # The function goes on with its rules, for derivatives of higher order.
+    fun = functions.Function(lambda *xs: custom_vjp_call_p.bind(*xs, **params), fwd.fun)
+    outs = remat_opt_p.bind(
+        *primals,
+        call_olympuspr=fwd.derived(call),
+        fun_olympuspr=fun,
+        num_consts=n,
+    )
+    count = len(found[0])
+    return outs[:count], outs[count:], found[2]
 
 
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
