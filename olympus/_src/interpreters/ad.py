@@ -362,7 +362,7 @@ def backward_pass(
     try:
         linear = _run_known(program, known)
         for eqn in reversed(program.eqns):
-            if eqn.outvars[0] in linear:
+            if eqn.outvars and eqn.outvars[0] in linear:
                 current.position = eqn.source
                 _transpose_equation(eqn, known, linear, pending)
     finally:
