@@ -309,6 +309,7 @@ def test_only_what_the_derivative_needs_is_kept():
     np.testing.assert_allclose(derivative(jnp.ones(3)), np.cos(X), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_derivatives_of_one_function_at_several_points_are_traced_once():
     traced = []
 
@@ -356,7 +357,7 @@ def test_fwd_and_bwd_are_compiled_once_each():
 
     x, w = jnp.ones((2, 3)), jnp.ones((3, 2))
     for jitted in (True, False):
-        fwd, bwd = olympus.fwd_and_bwd(f, (0, 1), has_aux=True, jitted=jitted)
+        fwd, bwd = olympus.fwd_and_bwd(f, argnums=(0, 1), has_aux=True, jitted=jitted)
         traced.clear()
         for _ in range(3):
             _, kept, aux = fwd(x, w)
@@ -404,6 +405,7 @@ COMPLEX = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPLEX)
 def test_conventions_for_complex_numbers_are_those_recorded(name):
     f = getattr(jnp, name)

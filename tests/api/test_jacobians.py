@@ -71,6 +71,7 @@ def test_dtypes_and_weakness_are_those_recorded():
     assert kind(olympus.jacrev(lambda s: s * x)(2.0)) == ((3,), "float32", True)
 
 
+@pytest.mark.slow
 def test_auxiliary_values_and_keywords():
     def f(x, *, k):
         return x * k, {"sum": jnp.sum(x), "word": "w"}

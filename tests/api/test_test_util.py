@@ -19,6 +19,11 @@ def half_held(x):
 
 
 def test_right_derivatives_pass():
+    check_grads(jnp.sin, (X,), order=2)
+
+
+@pytest.mark.slow
+def test_right_derivatives_of_other_dtypes_and_trees_pass():
     check_grads(jnp.sin, (X,), order=3)
     check_grads(lambda p, n: jnp.tanh(p["w"] @ p["x"]) * n, ({"w": X, "x": X}, 3), 2)
     check_grads(jnp.exp, (np.float16(0.5),), 1)
@@ -28,6 +33,7 @@ def test_right_derivatives_pass():
         check_grads(jnp.sin, (np.float64(1.0),), 3, atol=1e-7, rtol=1e-7)
 
 
+@pytest.mark.slow
 def test_complex_functions_pass():
     check_grads(jnp.exp, (np.complex64(0.5 - 0.25j),), 2)
     check_grads(jnp.abs, (np.complex64(0.5 - 0.25j),), 2)

@@ -251,6 +251,7 @@ def test_python_numbers_of_differentiated_values():
     assert float(olympus.grad(lambda x: x * float(lax.stop_gradient(x)))(3.0)) == 3.0
 
 
+@pytest.mark.slow
 def test_leaks_are_found():
     kept = []
 
