@@ -355,6 +355,7 @@ def test_a_mapped_condition_is_refused_where_its_body_checks():
         found(olympus.vmap(f), n)
 
 
+@pytest.mark.slow
 def test_only_elements_that_take_a_branch_or_a_step_fail():
     def branches(x):
         def first(x):

@@ -69,8 +69,7 @@ MATRIX = list(_RNG.normal(size=(4, 3, 3)))
 
 def test_a_few_functions():
     def f(x, y):
-        z = jnp.sin(x) * y + jnp.exp(x) / y
-        return jnp.tanh(z), jnp.sqrt(y), jnp.maximum(x, y), jnp.where(x > y, x, z)
+        return jnp.sin(x) * y + jnp.exp(x) / y, jnp.where(x > y, x, jnp.sqrt(y))
 
     check(f, CURVE[:3], [0.8, -0.3, 0.5])
 
