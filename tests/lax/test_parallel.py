@@ -151,7 +151,25 @@ def close(got, want):
     np.testing.assert_allclose(np.asarray(got), want, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", CASES)
+QUICK = (
+    "psum",
+    "pmax",
+    "all_gather",
+    "psum_scatter",
+    "all_to_all",
+    "ppermute",
+    "pbroadcast",
+    "axis_index",
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
+        for name in CASES
+    ],
+)
 def test_value_is_that_of_the_whole_array(name):
     f, whole = CASES[name]
     close(olympus.jit(mapped(f))(X), whole(X))
@@ -364,7 +382,7 @@ def total(x):
 total.defvjp(lambda x: (total(x), None), lambda _, ct: (lax.psum(ct, "i"),))
 
 
-@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("jit", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_rules_of_users_see_the_axis(jit):
     wrap = olympus.jit if jit else lambda f: f
     x = np.float32([1, 2, 3, 4])
@@ -383,6 +401,7 @@ def test_rules_of_users_see_the_axis(jit):
     close(unmapped, 0.25 + np.arange(N))
 
 
+@pytest.mark.slow
 def test_rematerialised_and_bounded_programs_see_the_axis():
     x = np.float32([1, 2, 3, 4])
 

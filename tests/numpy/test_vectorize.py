@@ -13,6 +13,8 @@ import olympus.numpy as jnp
 A = np.arange(6, dtype=np.float32).reshape(2, 3)
 B = np.arange(24, dtype=np.float32).reshape(2, 3, 4) - 7
 
+SLOW_AXES = [pytest.param(axis, marks=pytest.mark.slow) for axis in (1, -1)]
+
 
 def close(got, want):
     np.testing.assert_allclose(np.asarray(got), want, rtol=1e-6)
@@ -44,7 +46,13 @@ SIGNATURES = {
 }
 
 
-@pytest.mark.parametrize("signature", SIGNATURES)
+@pytest.mark.parametrize(
+    "signature",
+    [
+        pytest.param(text, marks=() if i < 2 else pytest.mark.slow)
+        for i, text in enumerate(SIGNATURES)
+    ],
+)
 def test_signatures_are_numpys(signature):
     f, shapes = SIGNATURES[signature]
     args = [np.random.default_rng(i).normal(size=s) for i, s in enumerate(shapes)]
@@ -162,7 +170,7 @@ def test_bad_uses_of_vectorize(message):
 # -- along and over axes ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("axis", [0, *SLOW_AXES])
 def test_apply_along_axis(axis):
     for name in ("sum", "sort", "cumsum"):
         got = jnp.apply_along_axis(getattr(jnp, name), axis, B)
@@ -178,6 +186,7 @@ def test_apply_along_axis(axis):
     close(batched, B.sum(1))
 
 
+@pytest.mark.slow
 def test_apply_over_axes():
     for axes in ((0, 2), [-1], 1):
         close(
@@ -224,7 +233,7 @@ def test_made_ufuncs_apply_and_join():
     close(two, A * 2)
 
 
-@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("axis", [0, *SLOW_AXES])
 def test_made_ufuncs_fold_in_order(axis):
     close(MADE.reduce(B, axis=axis), numpys(KNOWN.reduce(B, axis=axis)))
     close(MADE.accumulate(B, axis=axis), numpys(KNOWN.accumulate(B, axis=axis)))
@@ -234,6 +243,7 @@ def test_made_ufuncs_fold_in_order(axis):
     close(started, numpys(KNOWN.reduce(B, axis=axis, initial=3.0)))
 
 
+@pytest.mark.slow
 def test_folds_over_several_axes_and_masks():
     largest = jnp.frompyfunc(jnp.maximum, 2, 1, identity=-np.inf)
     close(largest.reduce(B, axis=None), B.max())
@@ -264,6 +274,7 @@ def test_updates_one_after_another():
         MADE.at(A[0], 0, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("indices", [[0, 2], [1], [2, 0, 1], [0, 0, 3]])
 def test_folds_of_slices(indices):
     want = numpys(KNOWN.reduceat(B, indices, axis=2))
@@ -272,6 +283,7 @@ def test_folds_of_slices(indices):
     close(jnp.add.reduceat(B, np.array(indices), axis=2), want)
 
 
+@pytest.mark.slow
 def test_known_ufuncs_without_rules_fold():
     close(jnp.logaddexp.reduce(A), np.logaddexp.reduce(A))
     close(jnp.subtract.accumulate(A, axis=1), np.subtract.accumulate(A, axis=1))
