@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -86,7 +85,6 @@ def _cut(x: Any, shape: tuple[Any, Any]) -> Any:
     return elementwise.select(inside, x, shaping.full_like(x, 0))
 
 
-@functools.lru_cache(maxsize=32)
 def _weights(precision: float) -> tuple[tuple[float, float, float], ...]:
     """The weights (a, b, c) of steps, from a lower bound of singular values.
 
