@@ -97,6 +97,7 @@ def test_converted_functions_say_how_they_are_called():
         olympus.closure_convert(lambda x: x, "text")
 
 
+@pytest.mark.slow
 def test_a_solver_differentiates_through_the_function_it_is_given():
     """Minimises a convex function by Newton's method; the derivative of the minimiser
     follows from the implicit function theorem, for all that the function closes over.

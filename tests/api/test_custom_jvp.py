@@ -146,6 +146,7 @@ def test_the_program_shows_the_function_and_its_rule():
     assert "symbolic_zeros=False" in program
 
 
+@pytest.mark.slow
 def test_a_rule_may_call_jitted_functions_on_values_and_tangents_together():
     inner = olympus.jit(lambda x: onp.sin(x) * x)
 
@@ -392,6 +393,7 @@ def test_remade_functions_that_use_it_compile_once():
     assert len(jitted.cache_info().retraces) == 1
 
 
+@pytest.mark.slow
 def test_checks_leave_functions_with_rules():
     def positive(x):
         checkify.check(x > 0, "not positive: {}", x)

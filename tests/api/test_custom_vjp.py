@@ -437,6 +437,7 @@ def test_misuse_is_explained():
         f("text")
 
 
+@pytest.mark.slow
 def test_threads_differentiate_one_function_at_once():
     sine = olympus.jit(make_sine())
     found = {}
@@ -460,6 +461,7 @@ def test_functions_without_results():
         assert olympus.grad(wrap(lambda x: (f(x), x)[1]))(1.0) == 1.0
 
 
+@pytest.mark.slow
 def test_random_keys_pass_and_have_no_cotangents():
     f = olympus.custom_vjp(lambda key, x: x * olympus.random.normal(key))
     f.defvjp(lambda key, x: (f(key, x), key), lambda key, ct: (None, 7 * ct))
@@ -469,6 +471,7 @@ def test_random_keys_pass_and_have_no_cotangents():
         np.testing.assert_array_equal(slopes, [7.0, 7.0])
 
 
+@pytest.mark.slow
 def test_collectives_in_rules_under_named_axes():
     f = olympus.custom_vjp(lambda x: lax.psum(x, "i"))
     f.defvjp(lambda x: (f(x), None), lambda r, ct: (10 * lax.psum(ct, "i"),))
@@ -477,6 +480,7 @@ def test_collectives_in_rules_under_named_axes():
         np.testing.assert_array_equal(mapped(onp.arange(3.0)), [30.0] * 3)
 
 
+@pytest.mark.slow
 def test_fwd_gives_way_to_the_function_where_no_residual_is_read():
     f = olympus.custom_vjp(lambda x: onp.sin(x))
     f.defvjp(

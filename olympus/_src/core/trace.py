@@ -318,8 +318,9 @@ _CURE_ESCAPED = (
 )
 _CLOSED_OVER = (
     "The value is differentiated or mapped by a transformation that is under way, but "
-    "the function that uses it runs outside of that: a function with a rule of its "
-    "own (custom_jvp, custom_vjp, custom_vmap) closes over it, or one of its rules."
+    "what uses it here runs outside of that: a function with a rule of its own "
+    "(custom_jvp, custom_vjp, custom_vmap) closes over it, or one of its rules does, "
+    "or another thread was handed it."
 )
 _CURE_CLOSED_OVER = (
     "\nPass the value to that function as an argument, and let its rule treat it."
