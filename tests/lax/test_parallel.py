@@ -497,6 +497,19 @@ def test_conditional_on_a_named_axis():
     close(mapped(one)(np.float32([1, 2, 3])), [6, -2, -3])
 
 
+def test_axes_for_a_program_without_a_map():
+    def f(x):
+        return x * lax.axis_size("i") + lax.axis_size("j")
+
+    for env in ([("i", 4), ("j", np.int64(2))], {"i": 4, "j": 2}):
+        text = str(olympus.make_olympuspr(f, axis_env=env)(1.0))
+        assert "mul a 4.0" in text
+        assert "add b 2.0" in text
+    for env in (["i"], [("i",)], 3, [("i", 2.5)]):
+        with pytest.raises(TypeError, match="axis_env must be pairs of the name and"):
+            olympus.make_olympuspr(f, axis_env=env)
+
+
 # -- errors ----------------------------------------------------------------------------
 
 UNBOUND = {

@@ -44,11 +44,12 @@ def make_olympuspr(
             "itself, not its result"
         )
     jitted = jit_.jit(fun, static_argnums=static_argnums or None)
+    named = _axes(axis_env)
 
     @tracebacks.api_boundary
     def traced_program(*args: Any, **kwargs: Any) -> Any:
         outer = current.axis_env
-        current.axis_env = outer + tuple(map(tuple, axis_env or ()))
+        current.axis_env = (*outer, *named)
         try:
             traced = jitted.trace_afresh(*args, **kwargs)
         finally:
@@ -60,6 +61,18 @@ def make_olympuspr(
     traced_program.__name__ = traced_program.__qualname__ = f"make_olympuspr({name})"
     traced_program.__wrapped__ = fun  # type: ignore[attr-defined]
     return traced_program
+
+
+def _axes(axis_env: Any) -> tuple[tuple[Any, int], ...]:
+    """Pairs of the name and size of axes."""
+    pairs = axis_env.items() if isinstance(axis_env, dict) else axis_env or ()
+    try:
+        return tuple([(name, size.__index__()) for name, size in pairs])
+    except (TypeError, ValueError, AttributeError):
+        raise TypeError(
+            "make_olympuspr: axis_env must be pairs of the name and size of axes, as "
+            f"[('i', 4)], got {axis_env!r}"
+        ) from None
 
 
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
