@@ -205,12 +205,42 @@ def test_complex_logarithms_at_zero():
         assert f(np.complex64(0)) == -np.inf
 
 
-def test_the_slope_of_a_power_zero():
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: x**0.0, lambda x: jnp.power(x, jnp.zeros(4, int)),
+     lambda x: jnp.power(x, jnp.zeros(4))],
+    ids=["known", "integer", "floating"],
+)  # fmt: skip
+def test_the_slope_of_a_power_zero(f):
     """It is 0 at every base, as the function is 1 at every base."""
     x = np.array([-2, 0, 1, np.inf], np.float32)
-    for f in (lambda x: x**0.0, lambda x: jnp.power(x, jnp.zeros(4))):
-        _, slope = olympus.jvp(f, (x,), (np.ones_like(x),))
-        np.testing.assert_array_equal(slope, np.zeros(4))
+    _, slope = olympus.jvp(f, (x,), (np.ones_like(x),))
+    np.testing.assert_array_equal(slope, np.zeros(4))
+
+
+def test_the_slope_of_a_power_has_a_slope_in_the_exponent_at_zero():
+    """The derivative of y x^(y-1) by y is 1/x where y is 0."""
+    slope = olympus.grad(olympus.grad(jnp.power, 0), 1)
+    np.testing.assert_allclose(slope(2.0, 0.0), 0.5)
+
+
+def test_second_derivatives_of_hypot_on_the_diagonal():
+    """The Hessian of the length r of (x, y) is [[y^2, -xy], [-xy, x^2]] / r^3."""
+
+    def turned(*v):
+        return olympus.jvp(
+            lambda x, y: olympus.jvp(jnp.hypot, (x, y), v)[1], (1.0, 1.0), (1.0, 0.0)
+        )[1]
+
+    np.testing.assert_allclose(turned(1.0, 0.0), 2**-1.5, rtol=1e-6)
+    np.testing.assert_allclose(turned(0.0, 1.0), -(2**-1.5), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["fmod", "remainder"])
+def test_remainders_have_no_curvature_where_they_are_nan(name):
+    f = getattr(jnp, name)
+    second = olympus.grad(lambda y: olympus.grad(f, 1)(np.float32(np.inf), y))
+    assert second(np.float32(2.0)) == 0
 
 
 def test_the_slope_of_the_complex_inverse_cosh_is_a_difference():

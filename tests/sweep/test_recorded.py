@@ -55,6 +55,16 @@ def same(got: Any, want: Any) -> None:
         )
 
 
+def second(f: Any, args: Any) -> Any:
+    """The second derivative along the direction of all arguments."""
+    along = tuple(direction(x.shape, x.dtype) for x in args)
+
+    def first(*xs: Any) -> Any:
+        return olympus.jvp(f, xs, along)[1]
+
+    return olympus.jvp(first, tuple(args), along)[1]
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_derivatives_at_special_points(case: Any) -> None:
     f = eval(case["f"], dict(NAMES))
@@ -70,6 +80,8 @@ def test_derivatives_at_special_points(case: Any) -> None:
         value, tangent = olympus.jvp(in_one, (x,), (direction(x.shape, x.dtype),))
         same(value, case["value"])
         same(tangent, want)
+    if "second" in case:
+        same(second(f, args), case["second"])
     out, pull = olympus.vjp(f, *args)
     assert list(out.shape) == case["shape"]
     cotangents = pull(jnp.asarray(direction(out.shape, out.dtype)))

@@ -242,7 +242,7 @@ sign_p = elementwise(
     accepts=families.NUMERIC,
     lower=_sign_lower,
     reference=np.sign,
-    derivatives=(pieces.no_derivative,),
+    derivatives=(None,),
 )
 square_p = elementwise(
     "square",

@@ -11,11 +11,6 @@ from olympus._src.lax import families
 from olympus._src.lowering import types
 
 
-def no_derivative(t: Any, out: Any, *operands: Any, **params: Any) -> Any:
-    """The derivative of a step function: zero wherever it exists."""
-    return families.insert_zero(t)
-
-
 def map_zero(f: Callable[[Any], Any], ct: Any, x: Any) -> Any:
     """`f` of a cotangent; a symbolic zero stays one, of x's type."""
     return Zero(x.aval) if type(ct) is Zero else f(ct)

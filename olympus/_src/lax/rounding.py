@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.lax import families, pieces
+from olympus._src.lax import families
 from olympus._src.lax.arithmetic import div, mul, neg, sign
 from olympus._src.lax.complex_numbers import abs_
 from olympus._src.lowering import types
@@ -36,14 +36,14 @@ floor_p = elementwise(
     accepts=families.FLOAT,
     hlo="stablehlo.floor",
     reference=np.floor,
-    derivatives=(pieces.no_derivative,),
+    derivatives=(None,),
 )
 ceil_p = elementwise(
     "ceil",
     accepts=families.FLOAT,
     hlo="stablehlo.ceil",
     reference=np.ceil,
-    derivatives=(pieces.no_derivative,),
+    derivatives=(None,),
 )
 
 
@@ -64,7 +64,7 @@ round_p = elementwise(
     accepts=families.FLOAT,
     lower=_round_lower,
     reference=_round_reference,
-    derivatives=(pieces.no_derivative,),
+    derivatives=(None,),
 )
 
 

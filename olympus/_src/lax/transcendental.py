@@ -11,6 +11,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import families
 from olympus._src.lax.arithmetic import add, div, integer_pow, mul, sub
+from olympus._src.lax.bits import and_
 from olympus._src.lax.choice import convert_element_type, select_n
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray, scalar_like
@@ -36,7 +37,7 @@ def _pow_lower(ctx: Any, x: str, y: str) -> str:
 
 
 def _pow_in_base(t: Any, out: Any, x: Any, y: Any) -> Any:
-    """The slope y x^(y-1); where y is 0 it is 0 at every x."""
+    """The slope y x^(y-1), which is 0 where y is, also at 0."""
     one, zero = scalar_like(y, 1), scalar_like(y, 0)
     dtype = avals.aval_of(x).dtype
     factor = y if avals.aval_of(y).dtype == dtype else convert_element_type(y, dtype)
@@ -44,7 +45,11 @@ def _pow_in_base(t: Any, out: Any, x: Any, y: Any) -> Any:
         if y == 0:
             return families.insert_zero(t)
         return mul(t, mul(factor, pow_(x, y - one)))
-    exponent = select_n(eq(y, zero), sub(y, one), zero)
+    at_zero = eq(y, zero)
+    if dtypes.issubdtype(avals.aval_of(y).dtype, np.inexact):
+        # Elsewhere the slope's own slope in y is wanted too.
+        at_zero = and_(at_zero, eq(x, scalar_like(x, 0)))
+    exponent = select_n(at_zero, sub(y, one), zero)
     return mul(t, mul(factor, pow_(x, exponent)))
 
 

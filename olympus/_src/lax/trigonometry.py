@@ -9,7 +9,15 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import families
-from olympus._src.lax.arithmetic import add, div, mul, neg, square, sub
+from olympus._src.lax.arithmetic import (
+    add,
+    div,
+    mul,
+    neg,
+    reciprocal,
+    square,
+    sub,
+)
 from olympus._src.lax.transcendental import rsqrt
 from olympus._src.lowering import types
 
@@ -117,12 +125,19 @@ acosh_p = elementwise(
     reference=np.arccosh,
     derivatives=(_acosh_derivative,),
 )
+
+
+def _by_one_less_square(t: Any, x: Any) -> Any:
+    """t/(1 - x^2) by two factors, each of which has its derivatives at infinity."""
+    return mul(div(t, sub(_one(x), x)), reciprocal(add(_one(x), x)))
+
+
 atanh_p = elementwise(
     "atanh",
     accepts=families.FLOAT_COMPLEX,
     lower=_chlo("atanh"),
     reference=np.arctanh,
-    derivatives=(lambda t, out, x: div(t, mul(sub(_one(x), x), add(_one(x), x))),),
+    derivatives=(lambda t, out, x: _by_one_less_square(t, x),),
 )
 atan2_p = elementwise(
     "atan2",

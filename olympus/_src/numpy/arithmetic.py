@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.lax import barriers, families, shaping
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import families, shaping
 from olympus._src.numpy import promotion
 from olympus._src.numpy.promotion import aval_of, program
 
@@ -332,15 +332,19 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     """
     x, y = promotion.promote_args_inexact("hypot", x1, x2)
     _refuse_complex("hypot", x)
-    x, y = lax.abs_(x), lax.abs_(y)
-    long, short = lax.max_(x, y), lax.min_(x, y)
-    zero, one = promotion.scalar(0, long), promotion.scalar(1, long)
-    ratio = lax.div(short, lax.select(lax.eq(long, zero), one, long))
-    length = lax.mul(long, lax.sqrt(lax.add(one, lax.square(ratio))))
+    x, y = promotion.broadcast("hypot", (x, y))
+    long = lax.max_(lax.abs_(x), lax.abs_(y))
     endless = promotion.scalar(np.inf, long)
-    either = lax.bitwise_or(lax.eq(x, endless), lax.eq(y, endless))
-    length = lax.select(lax.eq(long, zero), long, length)
-    return lax.select(either, endless, length)
+    either = lax.bitwise_or(*[lax.eq(lax.abs_(v), endless) for v in (x, y)])
+    nothing = lax.eq(long, promotion.scalar(0, long))
+    usual = lax.bitwise_not(lax.bitwise_or(either, nothing))
+    # The length does not depend on the scale, so its derivatives need not know of it.
+    x, y, scale = (lax.select(usual, v, families.full_like(v, 1)) for v in (x, y, long))
+    scale = barriers.stop_gradient(scale)
+    squares = [lax.square(lax.div(v, scale)) for v in (x, y)]
+    length = lax.mul(scale, lax.sqrt(lax.add(*squares)))
+    length = lax.select(nothing, long, length)
+    return lax.select(either, families.full_like(length, np.inf), length)
 
 
 # -- signs -----------------------------------------------------------------------------
