@@ -131,6 +131,21 @@ def test_a_value_is_kept_once_and_not_beside_its_negative():
     np.testing.assert_allclose(olympus.grad(total)(X), want, rtol=1e-5)
 
 
+def test_arithmetic_on_kept_values_is_done_again():
+    def f(x, w):
+        y = onp.tanh(x)  # y is kept for the product, so 1 - y * y need not be
+        return onp.sum((y @ w) ** 2)
+
+    w = array(16, 4)
+    kept = saved_residuals(f, X, w)
+    assert sorted(a.shape for a, _ in kept) == [(8, 4), (8, 16), (16, 4)]
+    want = (1 - np.tanh(X) ** 2) * (2 * (np.tanh(X) @ w) @ w.T)
+    found = olympus.grad(olympus.jit(f))(X, w)
+    np.testing.assert_allclose(found, want, rtol=2e-5, atol=1e-5)
+    # A mask is made again of what it compares; long arithmetic is not done again.
+    assert len(saved_residuals(lambda x: onp.where(x > 0, x * x, 0 * x), X)) == 1
+
+
 def test_a_loop_stacks_what_is_small():
     def body(c, w):
         return onp.sin(c * onp.max(w)), None

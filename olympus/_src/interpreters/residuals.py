@@ -3,7 +3,8 @@
 What a derivative needs is an output of one program and an input of another: of a call,
 a step of a loop, a branch. A value that is quickly made of a smaller one, or of one
 that is there anyway, such as an argument or a number, is not handed over: the second
-program makes it again.
+program makes it again. So it does with what a little arithmetic makes of other values
+that are handed over, as 1 - y * y of the hyperbolic tangent y.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, ir
-from olympus._src.lax.arithmetic import neg_p
-from olympus._src.lax.choice import convert_element_type_p
+from olympus._src.lax.arithmetic import add_p, mul_p, neg_p, square_p, sub_p
+from olympus._src.lax.choice import convert_element_type_p, select_n_p
+from olympus._src.lax.comparison import eq_p, ge_p, gt_p, le_p, lt_p, ne_p
 from olympus._src.lax.families import broadcast_in_dim_p
 from olympus._src.lax.shaping import iota_p, reshape_p, squeeze_p
 
@@ -30,6 +32,22 @@ _CHEAP = frozenset(
         squeeze_p,
     )
 )
+
+# Operations that are fused too, of several operands.
+_LIGHT = _CHEAP | {
+    add_p,
+    eq_p,
+    ge_p,
+    gt_p,
+    le_p,
+    lt_p,
+    mul_p,
+    ne_p,
+    select_n_p,
+    square_p,
+    sub_p,
+}
+_MAX_STEPS = 4  # operations that make a value of others
 
 
 def reduce(
@@ -86,7 +104,29 @@ def _remade(forward: ir.Olympuspr, residuals: Sequence[Any]) -> dict[Any, ir.Eqn
             if v is None or v in there or _bytes(v) < size:
                 remade.update((s, cheap[s]) for s in steps)
                 steps = []
+    light = {e.outvars[0]: e for e in forward.eqns if e.primitive in _LIGHT}
+    kept = {v for v in residuals if type(v) is ir.Var}
+    for residual in residuals:
+        if residual in light and residual not in remade and residual.aval.shape:
+            remade.update(_made_of(residual, light, kept))
     return remade
+
+
+def _made_of(
+    residual: Any, light: dict[Any, ir.Eqn], kept: set[Any]
+) -> dict[Any, ir.Eqn]:
+    """The few equations that make a residual of others; none where more are needed."""
+    steps: dict[Any, ir.Eqn] = {}
+    pending = [residual]
+    while pending:
+        v = pending.pop()
+        if v in steps or (v in kept and v is not residual):
+            continue
+        if v not in light or len(steps) == _MAX_STEPS:
+            return {}
+        steps[v] = light[v]
+        pending += [x for x in light[v].invars if type(x) is not ir.Literal]
+    return steps
 
 
 def _bytes(v: Any) -> int:
