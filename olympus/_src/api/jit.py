@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src import tree
-from olympus._src.api import function_key, signatures, stages
+from olympus._src.api import signatures, stages
 from olympus._src.core import avals as avals_
-from olympus._src.core import ir, trace
+from olympus._src.core import function_key, ir, trace
 from olympus._src.foundation import caching, config, events, logs, source, tracebacks
 from olympus._src.higher_order import jit as jit_
 from olympus._src.interpreters import evaluate, partial_eval

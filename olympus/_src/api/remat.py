@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from olympus._src import tree
-from olympus._src.api import function_key, signatures
+from olympus._src.api import signatures
 from olympus._src.core import avals as avals_
-from olympus._src.core import ir, trace
+from olympus._src.core import function_key, ir, trace
 from olympus._src.foundation import caching, config, errors, source, tracebacks
 from olympus._src.higher_order import programs
 from olympus._src.higher_order import remat as remat_

@@ -406,17 +406,31 @@ def _check_branches(
 
 def _bind(index: Any, bodies: Sequence[programs.Body], leaves: list[Any]) -> Any:
     """Applies the primitive, without results that are operands in every branch."""
-    closed, consts = programs.share_consts([(b.program, b.consts) for b in bodies])
-    closed = _equally_weak(closed)
-    operands = [*consts, *leaves]
-    forwarded = _forwarded(closed)
-    if any(f is not None for f in forwarded):
-        closed = [_without_results(c, forwarded) for c in closed]
-    found = iter(cond_p.bind(index, *operands, branches=tuple(closed)))
+    # Branches that were traced before join as they did then.
+    first, *others = [b.program for b in bodies]
+    places: dict[int, int] = {}
+    shared = [
+        tuple([places.setdefault(id(x), len(places)) for x in b.consts]) for b in bodies
+    ]
+    key = ("branches", tuple(others), tuple(shared))
+    closed, forwarded = first.derived(key, lambda _: _joined(bodies))
+    values = {id(x): x for b in bodies for x in b.consts}
+    operands = [*values.values(), *leaves]
+    found = iter(cond_p.bind(index, *operands, branches=closed))
     outs = [
         next(found) if f is None else programs.passed_on(operands[f]) for f in forwarded
     ]
     return bodies[0].out_tree.unflatten(outs)
+
+
+def _joined(bodies: Sequence[programs.Body]) -> tuple[Any, list[int | None]]:
+    """The branches with equal operands and results, and results that are operands."""
+    closed, _ = programs.share_consts([(b.program, b.consts) for b in bodies])
+    closed = _equally_weak(closed)
+    forwarded = _forwarded(closed)
+    if any(f is not None for f in forwarded):
+        closed = [_without_results(c, forwarded) for c in closed]
+    return tuple(closed), forwarded
 
 
 def _equally_weak(closed: list[ir.ClosedOlympuspr]) -> list[ir.ClosedOlympuspr]:

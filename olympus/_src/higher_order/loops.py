@@ -102,7 +102,7 @@ def _in_range(carry: Any) -> Any:
 
 
 def _named_like(wrapper: Any, fun: Any) -> Any:
-    wrapper.__wrapped__ = fun
+    wrapper.__wrapped__ = wrapper.keyed_by = fun
     wrapper.__name__ = getattr(fun, "__name__", type(fun).__name__)
     return wrapper
 

@@ -6,6 +6,7 @@ without constants: arrays and outer tracers they close over become operands.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any
@@ -14,8 +15,8 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, ir, trace
-from olympus._src.foundation import source
+from olympus._src.core import dtypes, function_key, ir, trace
+from olympus._src.foundation import caching, config, source
 from olympus._src.interpreters import evaluate, partial_eval
 from olympus._src.lax import elementwise
 from olympus._src.lowering import module as lowering
@@ -61,7 +62,7 @@ def trace_body(
     in_avals: Sequence[Any],
     split: Callable[[Any], Sequence[Any]] | None = None,
 ) -> Body:
-    """Traces a user's function.
+    """Traces a user's function, or finds the program that an equal one gave before.
 
     Args:
       fun: a function of trees of arrays.
@@ -70,6 +71,56 @@ def trace_body(
       in_avals: types of the leaves.
       split: makes several results of the one that `fun` returns.
     """
+    key = _trace_key(fun, what, in_tree, in_avals, split)
+    found = None if key is None else _traces.get(key)
+    if found is None:
+        found = _trace_body(fun, what, in_tree, in_avals, split)
+        if key is not None and _may_be_kept(found[1]):
+            _traces[key] = found
+    program, consts, trees = found
+    return Body(fun, program, list(consts), trees)
+
+
+_traces = caching.Bounded(1024, "bodies of loops and branches")
+_MAX_KEPT_BYTES = 1 << 16
+
+
+def _may_be_kept(consts: Sequence[Any]) -> bool:
+    """Whether constants are arrays, and few enough to be kept with their program."""
+    if any(isinstance(x, trace.Tracer) for x in consts):
+        return False
+    return sum(map(_nbytes, consts)) <= _MAX_KEPT_BYTES
+
+
+def _nbytes(x: Any) -> int:
+    aval = avals_.aval_of(x)
+    return math.prod(aval.shape) * aval.dtype.itemsize
+
+
+def _trace_key(
+    fun: Any, what: str, in_tree: Any, in_avals: Sequence[Any], split: Any
+) -> Any:
+    """What the program of a function depends on; None where that cannot be told."""
+    # Loops wrap the user's function anew at each call: the wrapper is its code alone.
+    keyed_by = getattr(fun, "keyed_by", None)
+    inner = function_key.function_key(
+        fun if keyed_by is None else keyed_by, same_containers=True
+    )
+    if inner is None or config.check_leaks():
+        return None
+    wrapper = None if keyed_by is None else fun.__code__
+    settings = (config.trace_context(), trace.current.axis_env)
+    key = (what, wrapper, inner, in_tree, tuple(in_avals), split is None, settings)
+    try:
+        hash(key)
+    except TypeError:  # a node of the tree, or its static data
+        return None
+    return key
+
+
+def _trace_body(
+    fun: Any, what: str, in_tree: Any, in_avals: Sequence[Any], split: Any
+) -> tuple[Any, list[Any], list[Any]]:
     trees: list[Any] = []
 
     def run(*leaves: Any) -> list[Any]:
@@ -90,7 +141,7 @@ def trace_body(
         _Paths(fun, in_tree),
     )
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
-    return Body(fun, program, consts, trees)
+    return program, consts, trees
 
 
 def _check_results(what: str, fun: Any, result: Any, leaves: list[Any]) -> None:
@@ -336,8 +387,8 @@ def compiled_impl(
 ) -> Callable[..., Any]:
     """Runs one application of a primitive as a compiled program.
 
-    The programs among its parameters are new objects at each call, so the executable is
-    found by the text they lower to.
+    The executable is kept with the program among its parameters; for a new program that
+    lowers to the same text, it is found by that.
 
     Args:
       p: the primitive.
@@ -348,14 +399,10 @@ def compiled_impl(
     def impl(*args: Any, **params: Any) -> list[Any]:
         device = evaluate.common_device(args)
         arrays = evaluate.on_device(args, device)
-        inputs = [ir.Var(a.aval) for a in arrays]
-        out_avals, effects = p.results(tuple(a.aval for a in arrays), params)
-        outs = [ir.Var(aval) for aval in out_avals]
-        eqn = ir.Eqn(p, inputs, outs, params, effects)
-        program = ir.Olympuspr((), inputs, outs, [eqn], effects)
-        lowered = evaluate.lower(program, (), name=p.name, device=device)
+        avals = tuple([a.aval for a in arrays])
         try:
-            return lowered.compile().run([a._buffer for a in arrays])
+            compiled = _compiled(p, avals, params, device)
+            return compiled.run([a._buffer for a in arrays])
         except FloatingPointError as error:
             found = error
         if steps is not None:
@@ -363,6 +410,34 @@ def compiled_impl(
         raise found
 
     return impl
+
+
+def _compiled(p: Any, avals: Any, params: Any, device: Any) -> Any:
+    """The executable of one application, kept with the first of its programs."""
+
+    def make(_: Any) -> Any:
+        inputs = [ir.Var(a) for a in avals]
+        out_avals, effects = p.results(avals, params)
+        outs = [ir.Var(aval) for aval in out_avals]
+        eqn = ir.Eqn(p, inputs, outs, params, effects)
+        program = ir.Olympuspr((), inputs, outs, [eqn], effects)
+        return evaluate.lower(program, (), name=p.name, device=device).compile()
+
+    holder, key = None, []
+    for name, value in params.items():
+        for item in value if isinstance(value, tuple) else (value,):
+            if type(item) is not ir.ClosedOlympuspr:
+                key.append((name, item))
+            elif item.consts:
+                return make(None)
+            elif holder is None:
+                holder = item.olympuspr
+            else:
+                key.append((name, item.olympuspr))
+    if holder is None:
+        return make(None)
+    settings = (device, evaluate.trace_context())
+    return holder.derived(("compiled", p, avals, tuple(key), settings), make)
 
 
 def join_effects(what: str, *programs: ir.ClosedOlympuspr) -> frozenset[Any]:

@@ -414,7 +414,11 @@ def _bind(
     passed = [
         None if type(v) is ir.Literal else slices.get(v) for v in program.outvars[n:]
     ]
-    program = fix_inputs(program, fixed, [p is not None for p in passed])
+    dropped = [p is not None for p in passed]
+    closed = program.derived(
+        ("fixed", tuple(fixed), tuple(dropped)),
+        lambda p: ir.ClosedOlympuspr(ir.hoist_consts(fix_inputs(p, fixed, dropped))),
+    )
     consts = body.consts + [x for x, f in zip(carry, fixed, strict=True) if f]
     moving = [x for x, f in zip(carry, fixed, strict=True) if not f]
     outs = iter(
@@ -422,7 +426,7 @@ def _bind(
             *consts,
             *moving,
             *xs,
-            olympuspr=ir.ClosedOlympuspr(ir.hoist_consts(program)),
+            olympuspr=closed,
             length=length,
             num_carry=len(moving),
             num_consts=len(consts),

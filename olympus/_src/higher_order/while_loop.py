@@ -519,11 +519,15 @@ def _bind(
 ) -> list[Any]:
     """Applies the primitive; carries that never change become constants."""
     fixed = _fixed_carries(test.program, body.program)
-    body_program = scan.fix_inputs(body.program, fixed)
-    test_program = scan.drop_inputs(test.program, fixed)
     body_consts = body.consts + [x for x, f in zip(leaves, fixed, strict=True) if f]
-    closed_body = ir.ClosedOlympuspr(ir.hoist_consts(body_program))
-    closed_test = ir.ClosedOlympuspr(ir.hoist_consts(test_program))
+    closed_body = body.program.derived(
+        ("fixed", tuple(fixed)),
+        lambda p: ir.ClosedOlympuspr(ir.hoist_consts(scan.fix_inputs(p, fixed))),
+    )
+    closed_test = test.program.derived(
+        ("fixed", tuple(fixed)),
+        lambda p: ir.ClosedOlympuspr(ir.hoist_consts(scan.drop_inputs(p, fixed))),
+    )
     moving = [x for x, f in zip(leaves, fixed, strict=True) if not f]
     max_steps, checkpoints = bound
     if max_steps is not None:

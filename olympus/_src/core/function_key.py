@@ -67,10 +67,16 @@ class _Identity:
         return mine is not None and mine is other.ref()
 
 
-def function_key(f: Any) -> Any:
-    """A hashable key of what `f` computes, or None where there is none."""
+def function_key(f: Any, *, same_containers: bool = False) -> Any:
+    """A hashable key of what `f` computes, or None where there is none.
+
+    Args:
+      f: a function.
+      same_containers: lists, sets and dictionaries that functions read must also be the
+        same objects, as where a callback that `f` makes may write to them.
+    """
     try:
-        return _Reader().value(f, 0)
+        return _Reader(same_containers).value(f, 0)
     except (_NoKey, TypeError, RecursionError):
         return None
 
@@ -78,8 +84,9 @@ def function_key(f: Any) -> Any:
 class _Reader:
     """Walks the values a function reads; functions met twice are read once."""
 
-    def __init__(self) -> None:
+    def __init__(self, same_containers: bool) -> None:
         self.seen: dict[int, int] = {}
+        self.same_containers = same_containers
 
     def value(self, x: Any, depth: int) -> Any:
         kind = type(x)
@@ -116,6 +123,13 @@ class _Reader:
     def container(self, kind: type, x: Any, depth: int) -> Any:
         if len(x) > _MAX_ITEMS:
             raise _NoKey
+        if self.same_containers and kind not in (tuple, frozenset):
+            # What a program made of the function refers to keeps its identity; to what
+            # it does not refer, only the contents matter.
+            return (id(x), self.contents(kind, x, depth))
+        return self.contents(kind, x, depth)
+
+    def contents(self, kind: type, x: Any, depth: int) -> Any:
         if kind is dict:
             items = [(self.value(k, depth), self.value(v, depth)) for k, v in x.items()]
             return (kind, tuple(items))

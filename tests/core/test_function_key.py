@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import olympus
-from olympus._src.api.function_key import function_key
+from olympus._src.core.function_key import function_key
 from olympus._src.interpreters.evaluate import as_array
 
 SCALE = 2.0
@@ -264,3 +264,14 @@ def test_replaced_library_functions_are_seen(monkeypatch):
     before = function_key(make())
     monkeypatch.setattr(olympus.lax, "sin", lambda x: x)
     assert function_key(make()) != before
+
+
+def test_containers_may_have_to_be_the_same():
+    def make(items):
+        return lambda: items.append(1)
+
+    items = [1]
+    key = lambda x: function_key(make(x), same_containers=True)  # noqa: E731
+    assert key(items) == key(items)
+    assert key(items) != key([1])
+    assert function_key(make(items)) == function_key(make([1]))

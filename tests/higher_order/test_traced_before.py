@@ -1,0 +1,90 @@
+"""Bodies of loops and branches that were traced before are not traced again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+from olympus import lax
+from olympus._src.foundation import caching, config
+
+ONES = np.ones(3, np.float32)
+NAME = "bodies of loops and branches"
+CALLS = {
+    "scan": lambda: lax.scan(lambda c, x: (jnp.sin(c) + x, c), 0.0, ONES),
+    "while_loop": lambda: lax.while_loop(lambda c: c < 3.0, lambda c: c + 1.0, 0.0),
+    "fori_loop": lambda: lax.fori_loop(0, 3, lambda i, c: c + i, 0.0),
+    "cond": lambda: lax.cond(True, lambda c: jnp.cos(c), lambda c: c, 2.0),
+    "map": lambda: lax.map(lambda x: x * x, ONES),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_equal_body_is_not_traced_again(name):
+    first = CALLS[name]()
+    with config.no_tracing(True):
+        again = CALLS[name]()
+    assert olympus.tree.structure(first) == olympus.tree.structure(again)
+    for x, y in zip(
+        olympus.tree.leaves(first), olympus.tree.leaves(again), strict=True
+    ):
+        np.testing.assert_array_equal(x, y)
+        assert olympus.typeof(x) == olympus.typeof(y)
+
+
+def test_other_types_settings_and_structures_are_other_programs():
+    body = lambda c, _: (c + c, None)  # noqa: E731
+    run = lambda c: lax.scan(body, c, None, length=2)[0]  # noqa: E731
+    assert float(run(1.0)) == 4.0
+    assert int(run(1)) == 4
+    assert run(np.ones(2, np.float32)).shape == (2,)
+    with olympus.enable_x64():
+        assert run(1.0).dtype == np.float64
+
+
+def test_what_a_body_reads_is_read_again():
+    scale = 2.0
+
+    def body(i, c):
+        return c * scale
+
+    assert float(lax.fori_loop(0, 3, body, 1.0)) == 8.0
+    scale = 3.0
+    assert float(lax.fori_loop(0, 3, body, 1.0)) == 27.0
+
+
+def test_callbacks_write_to_what_they_were_made_with():
+    def run():
+        seen = []
+
+        def body(c, x):
+            olympus.debug.callback(lambda: seen.append(1))
+            return c, None
+
+        lax.scan(body, 0.0, ONES)
+        olympus.effects_barrier()
+        return len(seen)
+
+    assert [run(), run()] == [3, 3]
+
+
+def test_values_of_an_enclosing_trace_are_its_own():
+    def f(x):
+        return lax.fori_loop(0, 2, lambda i, c: c * x, 1.0)
+
+    assert float(olympus.grad(f)(3.0)) == 6.0
+    assert float(olympus.grad(f)(5.0)) == 10.0
+    np.testing.assert_array_equal(olympus.vmap(f)(ONES * 2), ONES * 4)
+    assert float(f(4.0)) == 16.0
+
+
+def test_large_constants_are_not_kept_with_bodies():
+    large = jnp.ones(100_000)
+    small = jnp.ones(3)
+    before = caching.cache_sizes()[NAME]
+    lax.fori_loop(0, 2, lambda i, c: c + jnp.sum(large), 0.0)
+    assert caching.cache_sizes()[NAME] == before
+    lax.fori_loop(0, 2, lambda i, c: c + jnp.sum(small), 0.0)
+    assert caching.cache_sizes()[NAME] == before + 1
