@@ -9,12 +9,19 @@ S = Sample
 FFT, IFFT, RFFT, IRFFT = fourier.FftType
 
 SAMPLES = [
-    S(fourier.fft_p, x, linear=(0,), fft_type=kind, fft_lengths=lengths)
+    S(
+        fourier.fft_p,
+        x,
+        linear=(0,),
+        slow=x.ndim != 1,
+        fft_type=kind,
+        fft_lengths=lengths,
+    )
     for kind, x, lengths in [
-        (RFFT, array((2, 4)), (4,)),
+        (RFFT, array((5,)), (5,)),
         (FFT, array((5,), c64), (5,)),
         (IFFT, array((2, 4), c64), (4,)),
-        (RFFT, array((5,)), (5,)),
+        (RFFT, array((2, 4)), (4,)),
         (RFFT, array((2, 3, 4)), (3, 4)),
         (IRFFT, array((3,), c64), (4,)),
         (IRFFT, array((3,), c64), (5,)),

@@ -11,6 +11,11 @@ from tests.lax.sampling import Sample, array, c64, f32, i32
 S = Sample
 
 
+def later(*args, **params):
+    """A sample for the slow tests alone."""
+    return Sample(*args, slow=True, **params)
+
+
 def definite(shape, dtype=f32):
     """Hermitian, positive definite matrices."""
     x = array(shape, dtype)
@@ -84,17 +89,17 @@ SAMPLES = [
     # The last columns of Q are not unique here, so there is no difference to test.
     S(linalg.qr_p, array((4, 3)), smooth=False, **QR | {"full_matrices": True}),
     S(linalg.qr_p, array((3, 5)), **QR | {"pivoting": True}),
-    S(orthogonal.geqrf_p, array((4, 3))),
-    S(orthogonal.geqrf_p, array((2, 3, 4), c64)),
-    S(orthogonal.geqp3_p, array((4, 3)), np.zeros(3, i32)),
-    S(linalg.householder_product_p, array((4, 3)), array((3,))),
-    S(linalg.householder_product_p, array((2, 4, 3), c64), array((2, 2), c64)),
+    later(orthogonal.geqrf_p, array((4, 3))),
+    later(orthogonal.geqrf_p, array((2, 3, 4), c64)),
+    later(orthogonal.geqp3_p, array((4, 3)), np.zeros(3, i32)),
+    later(linalg.householder_product_p, array((4, 3)), array((3,))),
+    later(linalg.householder_product_p, array((2, 4, 3), c64), array((2, 2), c64)),
     *(
-        S(linalg.ormqr_p, array((3, 2)), array((2,)), c, left=left, transpose=t)
+        later(linalg.ormqr_p, array((3, 2)), array((2,)), c, left=left, transpose=t)
         for c, left in [(array((3, 4)), True), (array((4, 3)), False)]
         for t in (False, True)
     ),
-    S(
+    later(
         linalg.ormqr_p,
         array((3, 2), c64),
         array((2,), c64),
@@ -109,6 +114,7 @@ SAMPLES = [
             array((2, 3, 2) if left else (2, 2, 3), kind),
             linear=(1,),
             tolerance=1e-3,
+            slow=not (left and lower and kind is f32),
             **SOLVE
             | {
                 "left_side": left,
@@ -132,6 +138,7 @@ SAMPLES = [
         array((3, 2)),
         linear=(1,),
         tolerance=1e-3,
+        slow=True,
         **SOLVE,
     ),
     *(S(linalg.lu_p, array(shape)) for shape in [(3, 3), (4, 2), (2, 4), (2, 3, 3)]),
@@ -145,7 +152,7 @@ SAMPLES = [
         for pivots in ([2, 3, 2], [[1, 1, 3], [3, 3, 3]], [])
     ),
     *(
-        S(
+        later(
             systems.lu_solve_p,
             *factored(shape, kind),
             array((*shape[:-1], 2), kind),
@@ -165,34 +172,34 @@ SAMPLES = [
         for shape, kind in [((3, 3), f32), ((2, 3, 3), c64), ((0, 0), f32)]
     ),
     *(
-        S(linalg.svd_p, array(shape, kind), tolerance=1e-4, **SVD)
+        later(linalg.svd_p, array(shape, kind), tolerance=1e-4, **SVD)
         for shape, kind in [((4, 2), f32), ((2, 2, 3), f32), ((3, 3), c64)]
     ),
-    S(linalg.svd_p, array((3, 4)), **SVD | {"compute_uv": False}),
-    S(linalg.svd_p, array((3, 4)), smooth=False, **SVD | {"full_matrices": True}),
-    S(linalg.svd_p, array((3, 0)), smooth=False, **SVD | {"full_matrices": True}),
-    S(linalg.eig_p, distinct((3, 3)), tolerance=1e-4, **EIG),
-    S(linalg.eig_p, distinct((2, 2, 2), c64), tolerance=1e-4, **EIG),
-    S(linalg.eig_p, array((3, 3)), **EIG | {"compute_right_eigenvectors": False}),
-    S(linalg.schur_p, array((3, 3)), compute_schur_vectors=True, **SCHUR),
-    S(linalg.schur_p, array((3, 3), c64), compute_schur_vectors=False, **SCHUR),
-    S(linalg.hessenberg_p, array((4, 4))),
-    S(linalg.hessenberg_p, array((2, 3, 3), c64)),
+    later(linalg.svd_p, array((3, 4)), **SVD | {"compute_uv": False}),
+    later(linalg.svd_p, array((3, 4)), smooth=False, **SVD | {"full_matrices": True}),
+    later(linalg.svd_p, array((3, 0)), smooth=False, **SVD | {"full_matrices": True}),
+    later(linalg.eig_p, distinct((3, 3)), tolerance=1e-4, **EIG),
+    later(linalg.eig_p, distinct((2, 2, 2), c64), tolerance=1e-4, **EIG),
+    later(linalg.eig_p, array((3, 3)), **EIG | {"compute_right_eigenvectors": False}),
+    later(linalg.schur_p, array((3, 3)), compute_schur_vectors=True, **SCHUR),
+    later(linalg.schur_p, array((3, 3), c64), compute_schur_vectors=False, **SCHUR),
+    later(linalg.hessenberg_p, array((4, 4))),
+    later(linalg.hessenberg_p, array((2, 3, 3), c64)),
     *(
-        S(linalg.cholesky_update_p, upper(shape), array(shape[:-1]), tolerance=1e-4)
+        later(linalg.cholesky_update_p, upper(shape), array(shape[:-1]), tolerance=1e-4)
         for shape in [(3, 3), (2, 4, 4), (0, 0)]
     ),
-    S(
+    later(
         linalg.symmetric_product_p,
         array((3, 2)),
         array((3, 3)),
         alpha=2.0,
         beta=0.5,
     ),
-    S(linalg.tridiagonal_p, definite((4, 4)), lower=True),
-    S(linalg.tridiagonal_p, definite((2, 3, 3), c64), lower=False),
+    later(linalg.tridiagonal_p, definite((4, 4)), lower=True),
+    later(linalg.tridiagonal_p, definite((2, 3, 3), c64), lower=False),
     *(
-        S(
+        later(
             linalg.tridiagonal_solve_p,
             array(shape, kind),
             array(shape, kind, seed=1) + 7,

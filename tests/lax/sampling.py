@@ -31,9 +31,19 @@ class Sample:
       tolerance: relative and absolute, for floats; None for the dtype's own.
       smooth: derivatives are compared with differences.
       loop: batching is compared with a loop.
+      slow: all of it is left to the slow tests.
     """
 
-    __slots__ = ("args", "linear", "loop", "p", "params", "smooth", "tolerance")
+    __slots__ = (
+        "args",
+        "linear",
+        "loop",
+        "p",
+        "params",
+        "slow",
+        "smooth",
+        "tolerance",
+    )
 
     def __init__(
         self,
@@ -43,6 +53,7 @@ class Sample:
         tolerance: float | None = None,
         smooth: bool = True,
         loop: bool = True,
+        slow: bool = False,
         **params: Any,
     ) -> None:
         self.p = p
@@ -52,6 +63,7 @@ class Sample:
         self.tolerance = tolerance
         self.smooth = smooth
         self.loop = loop
+        self.slow = slow
 
     def __repr__(self) -> str:
         kinds = ",".join(f"{a.dtype.name}{list(a.shape)}" for a in self.args)

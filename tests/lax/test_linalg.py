@@ -60,6 +60,7 @@ def test_cholesky_of_an_indefinite_matrix_is_nan():
     assert np.isnan(np.diag(out)).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", one_quick(f32, c64))
 @pytest.mark.parametrize("full", one_quick(False, True))
 @pytest.mark.parametrize("shape", one_quick((4, 3), (2, 3, 4), (3, 0), (0, 3)))
@@ -103,6 +104,7 @@ def test_eigh(kind):
     np.testing.assert_allclose(again, x, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_eigh_takes_both_triangles_or_one():
     x = definite((3, 3))
     skewed = x + np.triu(np.ones_like(x), 1)
@@ -134,6 +136,7 @@ def test_svd(shape, full, kind, algorithm):
         np.testing.assert_allclose(adjoint(basis) @ basis, unit, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", one_quick(f32, c64))
 def test_eig(kind):
     x = array((2, 4, 4), kind)
@@ -146,6 +149,7 @@ def test_eig(kind):
     np.testing.assert_allclose(np.linalg.norm(right, axis=-2), 1, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", one_quick(f32, c64))
 def test_schur(kind):
     x = array((2, 4, 4), kind)
@@ -156,6 +160,7 @@ def test_schur(kind):
     np.testing.assert_allclose(alone, t, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", one_quick(f32, c64))
 def test_hessenberg(kind):
     x = array((2, 4, 4), kind)
@@ -169,6 +174,7 @@ def test_hessenberg(kind):
     np.testing.assert_allclose(q @ form @ adjoint(q), x, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", one_quick(f32, c64))
 @pytest.mark.parametrize("lower", one_quick(True, False))
 def test_tridiagonal(lower, kind):
@@ -188,6 +194,7 @@ def test_tridiagonal(lower, kind):
         np.testing.assert_allclose(q @ form @ adjoint(q), x, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_tridiagonal_solve_of_singular_matrices():
     zero, ones = np.zeros((2, 3), f32), np.ones((2, 3, 1), f32)
     diagonal = np.array([[1, 1, 1], [1, 0, 1]], f32)
@@ -198,6 +205,7 @@ def test_tridiagonal_solve_of_singular_matrices():
     assert np.isfinite(moved).all()
 
 
+@pytest.mark.slow
 def test_symmetric_product_takes_one_triangle():
     a, c = array((3, 2)), array((3, 3))
     want = 2 * a @ a.T + 0.5 * c
@@ -212,8 +220,9 @@ def test_symmetric_product_takes_one_triangle():
 QDWH = olympus.lax.linalg.qdwh
 
 
-@pytest.mark.parametrize("kind", one_quick(f32, c64))
-@pytest.mark.parametrize("shape", one_quick((3, 3), (5, 3), (3, 0)))
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [f32, c64])
+@pytest.mark.parametrize("shape", [(3, 3), (5, 3), (3, 0)])
 def test_qdwh(shape, kind):
     x = array(shape, kind)
     u, h, steps, converged = QDWH(x)
@@ -389,6 +398,7 @@ def test_second_derivatives(name):
         np.testing.assert_allclose(mapped[1], grad(stack[1]), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_triangular_solve_of_vectors():
     a, b = definite((2, 3, 3)), array((2, 3))
     for left in (True, False):

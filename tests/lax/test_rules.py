@@ -24,7 +24,7 @@ def cases(chosen: list[Sample]) -> list[Any]:
     seen: set[str] = set()
     found = []
     for s in chosen:
-        marks = [pytest.mark.slow] if s.p.name in seen else []
+        marks = [pytest.mark.slow] if s.slow or s.p.name in seen else []
         seen.add(s.p.name)
         found.append(pytest.param(s, marks=marks, id=repr(s)))
     return found
@@ -182,7 +182,12 @@ def doubled(s: Sample) -> dict[str, Any]:
     return params
 
 
-LINEAR = [(s, i) for s in SAMPLES for i in s.linear if s.p.transpose is not None]
+LINEAR = [
+    pytest.param(s, i, marks=[pytest.mark.slow] if s.slow else [])
+    for s in SAMPLES
+    for i in s.linear
+    if s.p.transpose is not None
+]
 
 
 def test_linear_primitives_have_a_transpose() -> None:

@@ -81,6 +81,7 @@ def test_all_axes_and_more_than_three(x64, name):
     check(name, x, s=(2, 2, 3, 3), axes=(3, 0, 4, 1))
 
 
+@pytest.mark.slow
 def test_dtypes():
     f32, c64 = np.float32, np.complex64
     for x in (np.arange(4), np.array([True, False]), np.ones(3, f32)):
@@ -89,6 +90,7 @@ def test_dtypes():
         assert jnp.fft.irfft(x).dtype == f32
 
 
+@pytest.mark.slow
 def test_frequencies():
     for n in (1, 4, 5, 0):
         for d in (1.0, 0.25):
@@ -144,6 +146,7 @@ def energy(name, weights):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rfft", "irfft"])
 def test_gradients_of_real_transforms(x64, name):
     x = REAL[0]

@@ -87,14 +87,19 @@ CALLS = [
     ("tensorsolve", (RNG.normal(size=(2, 3, 6)), RNG.normal(size=(2, 3))), {}),
     ("tensorsolve", (RNG.normal(size=(6, 2, 3)), np.ones((2, 3))), {"axes": (0,)}),
 ]
-# Of each function one call is for the quick tests.
+# Of some functions one call is for the quick tests.
+EARLY = ("solve", "inv", "det", "slogdet", "pinv", "norm")
 FIRST = {name: i for i, (name, _, _) in reversed(list(enumerate(CALLS)))}
+
+
+def is_early(name, i):
+    return name in EARLY and FIRST[name] == i
 
 
 @pytest.mark.parametrize(
     ("name", "args", "kwargs"),
     [
-        pytest.param(*call, marks=[] if FIRST[call[0]] == i else [SLOW])
+        pytest.param(*call, marks=[] if is_early(call[0], i) else [SLOW])
         for i, call in enumerate(CALLS)
     ],
 )
@@ -102,6 +107,7 @@ def test_as_numpy(name, args, kwargs):
     check(name, *args, **kwargs)
 
 
+@SLOW
 def test_results_have_names():
     assert jnp.linalg.eigh(SYM)._fields == ("eigenvalues", "eigenvectors")
     assert jnp.linalg.eig(A)._fields == ("eigenvalues", "eigenvectors")
@@ -127,7 +133,8 @@ def test_decompositions_multiply_to_what_they_came_from():
     np.testing.assert_allclose(scales, want[1], atol=1e-12)
 
 
-@pytest.mark.parametrize("hermitian", [False, pytest.param(True, marks=SLOW)])
+@SLOW
+@pytest.mark.parametrize("hermitian", [False, True])
 def test_svd(hermitian):
     x = SYM if hermitian else WIDE
     u, s, v_h = jnp.linalg.svd(x, full_matrices=False, hermitian=hermitian)
@@ -137,7 +144,8 @@ def test_svd(hermitian):
     np.testing.assert_allclose(alone, s, atol=1e-12)
 
 
-@pytest.mark.parametrize("rank", [3, pytest.param(2, marks=SLOW)])
+@SLOW
+@pytest.mark.parametrize("rank", [3, 2])
 def test_lstsq(rank):
     x = TALL.copy()
     if rank == 2:
@@ -158,6 +166,7 @@ def test_slogdet_by_qr():
         np.testing.assert_allclose(got[1], want[1], atol=1e-12)
 
 
+@SLOW
 def test_dtypes():
     with olympus.enable_x64(False):
         whole = np.arange(9).reshape(3, 3) + np.eye(3, dtype=int)
@@ -256,7 +265,7 @@ GRADIENTS = {
     "cond": (jnp.linalg.cond, A),
     "matrix_power": (weighted(lambda x: jnp.linalg.matrix_power(x, -2)), A),
 }
-QUICK = ("solve", "det 4")
+QUICK = ("solve",)
 
 
 @pytest.mark.parametrize(
