@@ -4,6 +4,8 @@ Expected texts and counts of kept values are those of JAX 0.10.2 for the same pr
 """
 
 import functools
+import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -425,6 +427,18 @@ def test_what_a_function_reads_may_change_between_calls():
     assert olympus.grad(g)(0.0) == 2
     scale = 3.0
     assert olympus.grad(g)(0.0) == 3
+
+
+def test_arrays_that_a_function_closed_over_are_let_go():
+    def differentiate():
+        big = onp.arange(100.0)
+        f = olympus.checkpoint(lambda x: onp.sum(onp.sin(x * big)))
+        olympus.grad(f)(1.0)
+        return weakref.ref(big)
+
+    gone = differentiate()
+    gc.collect()
+    assert gone() is None
 
 
 def test_calls_of_one_function_share_their_program():

@@ -188,7 +188,7 @@ def _traced(fun: Any, call: signatures.Call) -> _Traced:
     """The program of a call; calls of equal functions share one.
 
     Whoever shares a program shares all that is derived from it, and the compiler is
-    given its text once.
+    given its text once. Functions that close over arrays are traced at each call.
     """
     function = function_key.function_key(fun)
     if function is None:
@@ -200,7 +200,7 @@ def _traced(fun: Any, call: signatures.Call) -> _Traced:
         return _trace(fun, call)
     if found is None:
         found = _trace(fun, call)
-        if not any(isinstance(c, trace.Tracer) for c in found.consts):
+        if not found.consts:  # arrays must not live as long as the cache
             _programs[key] = found
     return found
 
