@@ -143,6 +143,32 @@ SCANS = {
 }
 
 
+@pytest.mark.parametrize("bound", [int, np.int32, np.array, jnp.asarray])
+def test_fori_loop_with_any_known_bounds_has_reverse_mode(bound):
+    turn = lambda i, c: c * 2.0 + i  # noqa: E731
+    f = lambda x: lax.fori_loop(bound(0), bound(3), turn, x)  # noqa: E731
+    assert float(olympus.grad(f)(1.5)) == 8.0
+    if bound is int:
+        assert float(olympus.jit(olympus.grad(f))(1.5)) == 8.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unroll", [1, 2, True])
+def test_options_of_scan_change_no_derivative(unroll):
+    def f(x, **options):
+        return jnp.sum(lax.scan(lambda c, v: (c * v, jnp.sin(c)), 1.0, x, **options)[1])
+
+    for reverse in (False, True):
+        want = olympus.grad(lambda x: f(x, reverse=reverse))(X)  # noqa: B023
+        for split in (False, True):
+            options = {"unroll": unroll, "reverse": reverse, "_split_transpose": split}
+            grad = olympus.grad(lambda x: f(x, **options))  # noqa: B023
+            np.testing.assert_allclose(grad(X), want, rtol=1e-6)
+    if unroll == 2:
+        text = str(olympus.make_olympuspr(grad)(X))
+        assert text.count("unroll=2") == 2  # of the loop and of the one that goes back
+
+
 @pytest.mark.parametrize("name", SCANS)
 def test_scan(name):
     f, args = SCANS[name]
