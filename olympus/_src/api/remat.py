@@ -46,8 +46,8 @@ def checkpoint(
       A function of the same arguments and results.
 
     Raises:
-      TypeError: `fun` is not callable, `policy` neither callable nor None, or
-        `prevent_cse` neither a bool nor a tuple.
+      TypeError: `fun` is not callable, `policy` neither a hashable callable nor None,
+        or `prevent_cse` neither a bool nor a tuple.
       ValueError: when it is called, if `static_argnums` names no argument.
 
     Source: Griewank and Walther, "Algorithm 799: revolve" (2000), on what to keep and
@@ -72,6 +72,11 @@ def checkpoint(
         raise TypeError(
             f"checkpoint: policy must be a function or None, got {policy!r}; see "
             "olympus.checkpoint_policies"
+        )
+    if getattr(policy, "__hash__", None) is None:
+        raise TypeError(
+            f"checkpoint: policy must be hashable, got {policy!r}; give its class a "
+            "__hash__ beside its __eq__"
         )
     if not isinstance(prevent_cse, (bool, tuple, list)):
         raise TypeError(
