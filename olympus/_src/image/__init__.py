@@ -1,0 +1,1 @@
+"""Images as arrays: how they are resampled."""

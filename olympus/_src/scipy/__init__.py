@@ -1,0 +1,1 @@
+"""SciPy's pages, over arrays of olympus; SciPy itself is never imported."""

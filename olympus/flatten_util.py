@@ -1,0 +1,5 @@
+"""Trees of arrays as one vector: `ravel_pytree`."""
+
+from olympus._src.numpy.raveling import ravel_pytree
+
+__all__ = ["ravel_pytree"]
