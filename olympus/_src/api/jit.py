@@ -84,6 +84,11 @@ class Traced:
     program: ir.Olympuspr
     signature: Any
 
+    def is_heavy(self) -> bool:
+        """Whether its constants take much memory."""
+        avals = map(avals_.aval_of, self.consts)
+        return sum(a.size * a.dtype.itemsize for a in avals) > _HEAVY_BYTES
+
     def alive(self) -> bool:
         """Whether constants that are tracers still belong to open traces."""
         return not self.has_tracers or all(
@@ -158,6 +163,17 @@ _by_function: weakref.WeakKeyDictionary[Any, dict[Options, State]] = (
     weakref.WeakKeyDictionary()
 )
 _by_key = caching.Bounded(1024, "functions by what they are")
+# Functions that hold large arrays would keep too much memory for a thousand turns of a
+# loop that makes them anew.
+_heavy_by_key = caching.Bounded(8, "functions by what they are, large arrays among it")
+_HEAVY_BYTES = 1 << 20
+
+
+def _keep_few(key: Any) -> None:
+    """Moves a state to the few that may hold large arrays."""
+    state = _by_key.pop(key)
+    if state is not None:
+        _heavy_by_key[key] = state
 
 
 def _clear_states() -> None:
@@ -353,6 +369,8 @@ class JitFunction:
             traced.donated = call.donated(self._options)
             if not traced.has_tracers or state.key is None:
                 state.traced[key] = traced
+            if state.key is not None and traced.is_heavy():
+                _keep_few((state.key, self._options))
             record = signatures.Retrace(call, state.records, traced.duration_s)
             state.records.append(record)
         if config.explain_cache_misses.value:
@@ -507,7 +525,7 @@ def _find_state(fun: Any, options: Options) -> State:
     key = function_key.function_key(fun)
     state = None
     if key is not None:
-        state = _by_key.get((key, options))
+        state = _by_key.get((key, options)) or _heavy_by_key.get((key, options))
     if state is None:
         state = State(key)
         if key is not None:

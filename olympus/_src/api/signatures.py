@@ -5,6 +5,7 @@ a call did not match an earlier one.
 from __future__ import annotations
 
 import inspect
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -241,15 +242,10 @@ class Call:
         return [paths[i] for i in order]
 
     def _positional_names(self, count: int) -> list[str]:
-        signature = _signature(self.fun)
-        names: list[str] = []
-        if signature is not None:
-            for p in signature.parameters.values():
-                if p.kind in (_POSITIONAL_ONLY, _POSITIONAL):
-                    names.append(p.name)
-                elif p.kind is _VAR_POSITIONAL:
-                    rest = range(count - len(names))
-                    names += [f"{p.name}[{i}]" for i in rest]
+        names, rest = _positional_of(self.fun)
+        missing = range(count - len(names))
+        more = [f"{rest}[{i}]" for i in missing] if rest else []
+        names = [*names, *more]
         names += [f"args[{i}]" for i in range(len(names), count)]
         return names[:count]
 
@@ -263,8 +259,9 @@ class Call:
         )
 
     def light(self) -> Call:
-        """The call without its arrays, for what outlives it."""
-        light = Call(self.fun, self.static_args, self.static_kwargs, (), self.structure)
+        """The call without its arrays and function, for what outlives it."""
+        fun = self.fun if type(self.fun) is _Names else _Names(self.fun)
+        light = Call(fun, self.static_args, self.static_kwargs, (), self.structure)
         light.avals = list(self.avals)
         return light
 
@@ -287,6 +284,54 @@ class Call:
                 for i in tree.tree_leaves(value):
                     flags[i] = True
         return flags
+
+
+class _Names:
+    """A function's parameters, without what its closure holds.
+
+    The code of a plain function tells them, when somebody asks.
+    """
+
+    __slots__ = ("_code", "_found")
+
+    def __init__(self, fun: Any) -> None:
+        plain = _plain_function(fun)
+        self._code = None if plain is None else plain.__code__
+        self._found = _positional_of(fun) if plain is None else None
+
+    def positional(self) -> tuple[list[str], str]:
+        """Names of positional parameters, and of that which takes all others or ''."""
+        if self._found is None:
+            code: Any = self._code
+            names = code.co_varnames
+            count = code.co_argcount
+            after = count + code.co_kwonlyargcount
+            rest = names[after] if code.co_flags & inspect.CO_VARARGS else ""
+            self._found = list(names[:count]), rest
+        return self._found
+
+
+def _plain_function(fun: Any) -> Any:
+    """The function whose parameters are those of `fun`, or None if it is not plain."""
+    while not hasattr(fun, "__signature__") and hasattr(fun, "__wrapped__"):
+        fun = fun.__wrapped__
+    plain = isinstance(fun, types.FunctionType) and not hasattr(fun, "__signature__")
+    return fun if plain else None
+
+
+def _positional_of(fun: Any) -> tuple[list[str], str]:
+    if type(fun) is _Names:
+        return fun.positional()
+    signature = _signature(fun)
+    names: list[str] = []
+    rest = ""
+    if signature is not None:
+        for p in signature.parameters.values():
+            if p.kind in (_POSITIONAL_ONLY, _POSITIONAL):
+                names.append(p.name)
+            elif p.kind is _VAR_POSITIONAL:
+                rest = p.name
+    return names, rest
 
 
 class LazyNames(Sequence[str]):
