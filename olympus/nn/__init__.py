@@ -33,12 +33,14 @@ from olympus._src.nn.activations import (
 )
 from olympus._src.nn.attention import dot_product_attention
 from olympus._src.nn.normalization import (
-    log_softmax,
     logmeanexp,
-    logsumexp,
     one_hot,
-    softmax,
     standardize,
+)
+from olympus._src.numpy.softmaxes import (
+    log_softmax,
+    logsumexp,
+    softmax,
 )
 from olympus.nn import initializers
 

@@ -1,0 +1,201 @@
+"""Softmax, its logarithm, and logarithms of sums of exponentials."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+from olympus._src.core import avals, dtypes
+from olympus._src.interpreters import evaluate
+from olympus._src.lax import barriers, shaping
+from olympus._src.lax import elementwise as lax
+from olympus._src.numpy import arithmetic, elementary, logic, promotion, reductions
+from olympus._src.numpy.selection import where as choose
+
+multiply, subtract = arithmetic.multiply, arithmetic.subtract
+
+
+def check_arrays(name: str, *args: Any) -> None:
+    """Raises TypeError unless all are arrays or numbers, or None; lists are not."""
+    for position, x in enumerate(args):
+        if x is None or avals.is_array_like(x) or hasattr(x, "__olympus_array__"):
+            continue
+        raise TypeError(
+            f"nn.{name} requires ndarray or scalar arguments, got {type(x)} at "
+            f"position {position}; convert it with numpy.asarray"
+        )
+
+
+def axes_of(axis: Any) -> Any:
+    """An axis, a tuple of them or None, hashable."""
+    if axis is None:
+        return None
+    if isinstance(axis, (tuple, list)):
+        return tuple([operator.index(a) for a in axis])
+    return operator.index(axis)
+
+
+def given_arrays(*arrays: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
+    """The arrays that are not None, and which of them are there."""
+    return (
+        tuple([x for x in arrays if x is not None]),
+        tuple([x is not None for x in arrays]),
+    )
+
+
+def spread_arrays(given: Any, flags: Any) -> list[Any]:
+    """Undoes `given_arrays`."""
+    found = iter(given)
+    return [next(found) if there else None for there in flags]
+
+
+# -- softmax ---------------------------------------------------------------------------
+
+
+def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
+    """Exponentials divided by their sum: positive numbers that add up to 1.
+
+    Args:
+      x: array or number.
+      axis: the axis or axes summed over; None for all.
+      where: mask of the elements that take part; the others get 0.
+
+    Returns:
+      A floating array of x's shape.
+
+    Example:
+      >>> import numpy as np
+      >>> from olympus import nn
+      >>> nn.softmax(np.float32([0, 0]))
+      Array([0.5, 0.5], dtype=float32)
+    """
+    check_arrays("softmax", x, where)
+    given, flags = given_arrays(x, where)
+    return _softmax(*given, axis=axes_of(axis), flags=flags)
+
+
+@evaluate.fuse
+def _softmax(*given: Any, axis: Any, flags: Any) -> Any:
+    x, where = spread_arrays(given, flags)
+    shifted = _shifted(x, axis, where)
+    powers = elementary.exp(shifted)
+    out = lax.div(
+        *_alike(powers, reductions.sum(powers, axis, None, None, True, where=where))
+    )
+    return out if where is None else choose(where, out, 0)
+
+
+def _alike(x: Any, y: Any) -> list[Any]:
+    return list(promotion.promote_args("nn.softmax", x, y))
+
+
+def _shifted(x: Any, axis: Any, where: Any) -> Any:
+    """`x` less its largest element, which keeps exponentials from overflowing.
+
+    The largest element is a constant for derivatives: it cancels out.
+    """
+    (x,) = promotion.promote_inexact(x)
+    if not avals.aval_of(x).size:
+        return x
+    still = barriers.stop_gradient(x)
+    largest = reductions.max(still, axis, None, True, initial=-math.inf, where=where)
+    safe = x if where is None else choose(where, x, -math.inf)
+    return subtract(safe, largest)
+
+
+def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
+    """Logarithm of `softmax`, exact where that is close to 0.
+
+    Args:
+      x: array or number.
+      axis: the axis or axes summed over; None for all.
+      where: mask of the elements that take part; the others get -inf.
+
+    Returns:
+      A floating array of x's shape.
+    """
+    check_arrays("log_softmax", x, where)
+    given, flags = given_arrays(x, where)
+    return _log_softmax(*given, axis=axes_of(axis), flags=flags)
+
+
+@evaluate.fuse
+def _log_softmax(*given: Any, axis: Any, flags: Any) -> Any:
+    x, where = spread_arrays(given, flags)
+    shifted = _shifted(x, axis, where)
+    total = reductions.sum(elementary.exp(shifted), axis, None, None, True, where=where)
+    out = subtract(shifted, elementary.log(total))
+    return out if where is None else choose(where, out, -math.inf)
+
+
+# -- sums of exponentials --------------------------------------------------------------
+
+
+def logsumexp(
+    a: Any,
+    axis: Any = None,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    where: Any = None,
+) -> Any:
+    """Logarithm of a sum of exponentials, `log(sum(b exp(a)))`, without overflow.
+
+    Args:
+      a: array or number.
+      axis: the axis or axes summed over; None for all.
+      b: factors of the exponentials; may be negative.
+      keepdims: keep the axes, with size 1.
+      return_sign: return the logarithm of the magnitude of the sum, and its sign.
+      where: mask of the elements that take part.
+
+    Returns:
+      A floating array, or two of them. Without `return_sign` negative sums are NaN.
+
+    Source: SciPy, `scipy.special.logsumexp`.
+    """
+    check_arrays("logsumexp", a, b, where)
+    given, flags = given_arrays(a, b, where)
+    return _logsumexp(
+        *given,
+        axis=axes_of(axis),
+        keepdims=bool(keepdims),
+        return_sign=bool(return_sign),
+        flags=flags,
+    )
+
+
+@evaluate.fuse
+def _logsumexp(
+    *given: Any, axis: Any, keepdims: bool, return_sign: bool, flags: Any
+) -> Any:
+    a, b, where = spread_arrays(given, flags)
+    if b is None:
+        (a,) = promotion.promote_inexact(a)
+    else:
+        a, b = promotion.promote_args_inexact("nn.logsumexp", a, b)
+        a = choose(logic.not_equal(b, 0), a, -math.inf)
+    top = _finite_top(a, axis, where)
+    powers = elementary.exp(subtract(a, top))
+    if b is not None:
+        powers = multiply(powers, b)
+    total = reductions.sum(powers, axis, None, None, keepdims, where=where)
+    sign = arithmetic.sign(total)
+    is_complex = dtypes.kind(avals.aval_of(total).dtype) == "c"
+    if return_sign or not is_complex:
+        total = arithmetic.absolute(total)
+    top = top if keepdims else shaping.reshape(top, avals.aval_of(total).shape)
+    out = arithmetic.add(elementary.log(total), top)
+    if return_sign:
+        return out, sign
+    if b is not None and not is_complex:
+        out = choose(logic.less(sign, 0), math.nan, out)
+    return out
+
+
+def _finite_top(a: Any, axis: Any, where: Any) -> Any:
+    """The largest element as a constant, or 0 where that is infinite."""
+    real = arithmetic.real(a)
+    top = reductions.max(real, axis, None, True, initial=-math.inf, where=where)
+    return barriers.stop_gradient(choose(logic.isfinite(top), top, 0))

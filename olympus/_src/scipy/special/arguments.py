@@ -1,0 +1,115 @@
+"""What special functions do to their arguments, and series they are made of."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import families, shaping, sizes
+from olympus._src.numpy import promotion
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def check(name: str, *args: Any) -> None:
+    """Raises TypeError unless all are arrays or numbers; lists are not."""
+    for position, x in enumerate(args):
+        if avals.is_array_like(x) or hasattr(x, "__olympus_array__"):
+            continue
+        raise TypeError(
+            f"scipy.special.{name}: requires ndarray or scalar arguments, got "
+            f"{type(x)} at position {position}; convert it with numpy.asarray"
+        )
+
+
+def inexact(name: str, *args: Any, weak: bool = True) -> list[Any]:
+    """The arguments as floating or complex arrays of one dtype and shape.
+
+    Args:
+      name: the user's function.
+      args: what it was given.
+      weak: leave the type of Python numbers weak.
+    """
+    check(name, *args)
+    values = promotion.promote_inexact(*args)
+    shapes = [avals.aval_of(x).shape for x in values]
+    try:
+        shape = sizes.broadcast_shapes(*shapes)
+    except ValueError:
+        listed = ", ".join(map(str, shapes))
+        kind = TypeError if len({len(s) for s in shapes}) == 1 else ValueError
+        raise kind(
+            f"scipy.special.{name}: got incompatible shapes for broadcasting: "
+            f"{listed}; sizes must be equal or 1, counted from the last axis"
+        ) from None
+    return [_array(x, shape, weak) for x in values]
+
+
+def floats(name: str, *args: Any, weak: bool = True) -> list[Any]:
+    """As `inexact`, refusing complex numbers."""
+    values = inexact(name, *args, weak=weak)
+    if dtypes.kind(avals.aval_of(values[0]).dtype) == "c":
+        raise ValueError(
+            f"scipy.special.{name}: does not support complex-valued inputs, got "
+            f"{avals.aval_of(values[0]).dtype}; pass the real part"
+        )
+    return values
+
+
+def _array(x: Any, shape: tuple[int, ...], weak: bool) -> Any:
+    """A value of the trace that is current, so that its operators are the library's."""
+    aval = avals.aval_of(x)
+    if aval.weak_type and not weak:
+        x = lax.convert(x, aval.dtype, False)
+    return shaping.broadcast_in_dim(
+        x, shape, tuple(range(len(shape) - aval.ndim, len(shape)))
+    )
+
+
+def is_complex(x: Any) -> bool:
+    """Whether the elements are complex numbers."""
+    return bool(dtypes.kind(avals.aval_of(x).dtype) == "c")
+
+
+def is_double(x: Any) -> bool:
+    """Whether the elements have the precision of float64."""
+    return bool(dtypes.finfo(avals.aval_of(x).dtype).bits == 64)
+
+
+def epsilon(x: Any) -> float:
+    """The rounding unit of the elements."""
+    return float(dtypes.finfo(avals.aval_of(x).dtype).eps)
+
+
+def wide(fun: F) -> F:
+    """Makes a function of arrays compute short floats in float32."""
+
+    @functools.wraps(fun)
+    def run(*xs: Any) -> Any:
+        dtype = avals.aval_of(xs[0]).dtype
+        if dtypes.itemsize_bits(dtype) >= 32:
+            return fun(*xs)
+        out = fun(*[lax.convert(x, np.dtype(np.float32)) for x in xs])
+        if isinstance(out, tuple):
+            return tuple([lax.convert(y, dtype) for y in out])
+        return lax.convert(out, dtype)
+
+    return run  # type: ignore[return-value]
+
+
+def polynomial(x: Any, coefficients: Sequence[float]) -> Any:
+    """The polynomial with these coefficients, highest power first, by Horner."""
+    out = shaping.full_like(x, coefficients[0])
+    for c in coefficients[1:]:
+        out = lax.add(lax.mul(out, x), families.scalar_like(x, c))
+    return out
+
+
+def ratio(x: Any, above: Sequence[float], below: Sequence[float]) -> Any:
+    """A polynomial over another one; highest powers first."""
+    return lax.div(polynomial(x, above), polynomial(x, below))
