@@ -13,11 +13,11 @@ from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import joining, sizes, special
-from olympus._src.numpy.softmaxes import check_arrays
 from olympus._src.numpy import arithmetic, creation, elementary, promotion
 from olympus._src.numpy.arithmetic import maximum, minimum
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
+from olympus._src.numpy.softmaxes import check_arrays
 
 add, divide, multiply = arithmetic.add, arithmetic.true_divide, arithmetic.multiply
 

@@ -9,7 +9,7 @@ from olympus._src.core import avals, dtypes
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import contraction, shaping
 from olympus._src.lax import elementwise as lax
-from olympus._src.numpy.softmaxes import check_arrays
+from olympus._src.numpy.softmaxes import check_arrays, logsumexp, softmax
 
 _F32 = dtypes.as_dtype("float32")
 
@@ -241,7 +241,7 @@ def _accumulator(dtype: Any) -> Any:
 def _weighted_means(scores: Any, value: Any, dtype: Any, with_sums: bool) -> Any:
     b, n, t, s = avals.aval_of(scores).shape
     heads, h = avals.aval_of(value).shape[2:]
-    weights = lax.convert(softmaxes.softmax(scores), avals.aval_of(value).dtype)
+    weights = lax.convert(softmax(scores), avals.aval_of(value).dtype)
     grouped = shaping.reshape(weights, (b, heads, n // heads, t, s))
     # [B, K, G, T, H]
     out = contraction.dot_general(
@@ -254,5 +254,5 @@ def _weighted_means(scores: Any, value: Any, dtype: Any, with_sums: bool) -> Any
     out = lax.convert(shaping.reshape(out, (b, t, n, h)), dtype)
     if not with_sums:
         return out, None
-    sums = softmaxes.logsumexp(scores, -1)
+    sums = logsumexp(scores, -1)
     return out, shaping.transpose(sums, (0, 2, 1))

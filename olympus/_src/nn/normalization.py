@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import operator
 from typing import Any
 
 from olympus._src.core import avals, dtypes
 from olympus._src.interpreters import evaluate
-from olympus._src.lax import barriers, shaping, sizes
 from olympus._src.lax import elementwise as lax
-from olympus._src.numpy import arithmetic, elementary, logic, promotion, reductions
+from olympus._src.lax import shaping, sizes
+from olympus._src.numpy import arithmetic, elementary, promotion, reductions
 from olympus._src.numpy.softmaxes import (
     axes_of,
     check_arrays,

@@ -19,12 +19,8 @@ from olympus._src.numpy.selection import where
 from olympus._src.scipy.special.arguments import floats, polynomial, wide
 from olympus._src.scipy.special.gammas import gammasgn, positive_gamma, real_gamma
 
-exp, log, log1p, floor = (
-    elementary.exp,
-    elementary.log,
-    elementary.log1p,
-    arithmetic.floor,
-)
+exp, log, log1p = elementary.exp, elementary.log, elementary.log1p
+floor = arithmetic.floor
 minimum, maximum = arithmetic.minimum, arithmetic.maximum
 lgamma, digamma = special.lgamma, special.digamma
 
@@ -141,8 +137,8 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
 
     Example:
       >>> from olympus.scipy import special
-      >>> print(special.betainc(1.0, 1.0, 0.25))
-      0.25
+      >>> print(f"{special.betainc(1.0, 1.0, 0.25):.4f}")
+      0.2500
     """
     return incomplete.betainc(*floats("betainc", a, b, x))
 
@@ -418,7 +414,8 @@ def _bernoulli_numbers(last: int) -> list[float]:
         growth = _zeta_of(m) / _zeta_of(m - 2)
         value *= -m * (m - 1) / (4 * math.pi * math.pi) * growth
         out += [0.0, value]
-    return (out + [0.0])[: last + 1]
+    out.append(0.0)
+    return out[: last + 1]
 
 
 def _zeta_of(m: int) -> float:
