@@ -22,13 +22,7 @@ aval_of = avals.aval_of
 class ResizeMethod(enum.Enum):
     """How samples between samples are found; see `resize`."""
 
-    NEAREST = 0
-    LINEAR = 1
-    LANCZOS3 = 2
-    LANCZOS5 = 3
-    CUBIC = 4
-    CUBIC_PYTORCH = 5
-    AREA = 6
+    NEAREST, LINEAR, LANCZOS3, LANCZOS5, CUBIC, CUBIC_PYTORCH, AREA = range(7)
 
     @staticmethod
     def from_string(s: str) -> ResizeMethod:
