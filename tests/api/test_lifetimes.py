@@ -40,13 +40,20 @@ WRAPPERS = {
 }
 
 
-@pytest.mark.parametrize("name", WRAPPERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "jit",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in WRAPPERS if n != "jit"),
+    ],
+)
 def test_a_function_goes_away(name):
     refs = called(WRAPPERS[name])
     gc.collect()
     assert [r() for r in refs] == [None, None]
 
 
+@pytest.mark.slow
 def test_bodies_of_loops_go_with_the_caches():
     refs = called(lambda f: lambda x: lax.fori_loop(0, 2, lambda _, c: f(c), x))
     olympus.clear_caches()
@@ -54,6 +61,7 @@ def test_bodies_of_loops_go_with_the_caches():
     assert [r() for r in refs] == [None, None]
 
 
+@pytest.mark.slow
 def test_few_large_arrays_are_kept():
     refs = []
     for i in range(20):

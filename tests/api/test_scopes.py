@@ -110,10 +110,15 @@ def test_evaluation_outside_of_a_trace_is_as_ever():
     "trace",
     [
         lambda f: olympus.jit(f)(X),
-        lambda f: olympus.make_olympuspr(f)(X),
-        lambda f: lax.scan(lambda c, x: (f(c), None), X, None, length=2),
-        lambda f: lax.cond(True, f, lambda x: x, X),
-        lambda f: lax.while_loop(lambda c: False, f, X),
+        *(
+            pytest.param(f, marks=pytest.mark.slow)
+            for f in (
+                lambda f: olympus.make_olympuspr(f)(X),
+                lambda f: lax.scan(lambda c, x: (f(c), None), X, None, length=2),
+                lambda f: lax.cond(True, f, lambda x: x, X),
+                lambda f: lax.while_loop(lambda c: False, f, X),
+            )
+        ),
     ],
     ids=["jit", "make_olympuspr", "scan", "cond", "while_loop"],
 )
@@ -133,6 +138,7 @@ def test_leaks_are_found(trace):
     assert f"made by mul at {__file__}:" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_clean_functions_pass():
     with olympus.checking_leaks():
         out = olympus.jit(

@@ -261,6 +261,7 @@ def test_a_leaked_tracer_says_where_it_was_made():
         olympus.jit(lambda y: lax.add(y, leaked[0]))(1.0)
 
 
+@pytest.mark.slow
 def test_leaks_are_found_when_asked_for():
     kept = []
 

@@ -55,6 +55,7 @@ def test_hessian_and_fisher_matrix_of_logistic_regression():
 
 @pytest.mark.parametrize("steps", [1, 4])
 @pytest.mark.parametrize("scanned", [False, True])
+@pytest.mark.slow
 def test_learning_to_learn_through_inner_steps(steps, scanned):
     """MAML: on quadratic losses each inner step multiplies by (I - rate A)."""
     a, b = normal(3, 3), normal(3, 3, seed=1)

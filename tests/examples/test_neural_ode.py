@@ -58,6 +58,7 @@ def by_the_adjoint(w: np.ndarray, v: np.ndarray, y: np.ndarray) -> tuple[Any, ..
 
 
 @pytest.mark.parametrize("checkpointed", [False, True])
+@pytest.mark.slow
 def test_gradient_is_the_solution_of_the_adjoint_equation(checkpointed):
     rng = np.random.default_rng(0)
     w, v, y = rng.normal(size=(5, 2)), rng.normal(size=(2, 5)) / 2, rng.normal(size=2)

@@ -6,6 +6,7 @@ Recorded on CPU in double precision by `transformer.trained(jax, 5, jax.tree.map
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import olympus
 from tests.examples import transformer
@@ -41,6 +42,7 @@ def energies(weights):
     return {name: float(np.sum(np.asarray(w) ** 2)) for name, w in weights.items()}
 
 
+@pytest.mark.slow
 def test_five_steps_of_training():
     with olympus.enable_x64(True):
         losses, params = transformer.trained(olympus, 5, olympus.tree.map)

@@ -30,6 +30,7 @@ def loop(fn, x, axis):
     axis=st.sampled_from([0, 1, -1]),
     jit=st.booleans(),
 )
+@pytest.mark.slow
 def test_sums_of_integers_are_exact(n, other, axis, jit):
     shape = (n, other) if axis == 0 else (other, n)
     x = np.arange(n * other, dtype=np.int32).reshape(shape) % 7
@@ -39,6 +40,7 @@ def test_sums_of_integers_are_exact(n, other, axis, jit):
 
 
 @hypothesis.given(n=st.integers(1, 40), reverse=st.booleans(), seed=st.integers(0, 99))
+@pytest.mark.slow
 def test_composition_of_affine_maps_keeps_the_order(n, reverse, seed):
     """X -> a x + b modulo a prime: associative, not commutative."""
     rng = np.random.default_rng(seed)
@@ -59,6 +61,7 @@ def test_composition_of_affine_maps_keeps_the_order(n, reverse, seed):
 
 
 @hypothesis.given(n=SIZES)
+@pytest.mark.slow
 def test_works_on_booleans(n):
     x = np.arange(n) % 5 == 3
     np.testing.assert_array_equal(

@@ -175,6 +175,7 @@ def test_scan(name):
     check(f, *args)
 
 
+@pytest.mark.slow
 def test_second_derivatives_of_scan():
     check(gradient_sum(SCANS["recurrent"][0]), X, W)
 
@@ -250,11 +251,13 @@ def test_cond(f, pred):
 
 
 @pytest.mark.parametrize("index", [0, 1, 2])
+@pytest.mark.slow
 def test_switch(index):
     branches = [lambda a, b: jnp.sin(a) * b, lambda a, b: a, lambda a, b: a @ b + b]
     check(lambda x, y: jnp.sum(lax.switch(index, branches, x, y)), X, X + 1)
 
 
+@pytest.mark.slow
 def test_cond_in_a_loop_with_second_derivatives():
     def f(x):
         step = lambda i, c: lax.cond(i % 2 == 0, jnp.sin, lambda d: d * d, c)  # noqa: E731

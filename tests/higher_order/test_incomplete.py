@@ -18,6 +18,7 @@ Y = np.array([0, 1e-4, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999, 1]) * np.ones((7, 1))
 @pytest.mark.parametrize(
     ("dtype", "tolerance"), [("float32", 2e-4), ("float64", 1e-11)]
 )
+@pytest.mark.slow
 def test_values_are_scipy_s(dtype, tolerance):
     with config.enable_x64(True):
         a, x, y = (v.astype(dtype) for v in (A, X, Y))
@@ -41,6 +42,7 @@ def test_ends_and_outside():
     np.testing.assert_array_equal(lax.betainc(two, two, x), [0, 1, nan, nan])
 
 
+@pytest.mark.slow
 def test_slopes_are_differences():
     with config.enable_x64(True):
         a, x = A[:-1, 1:7], X[:-1, 1:7]

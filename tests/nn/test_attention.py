@@ -93,6 +93,7 @@ def test_a_row_that_sees_nothing_is_finite():
     assert np.isfinite(out).all()
 
 
+@pytest.mark.slow
 def test_the_derivative_is_that_of_differences():
     def loss(q):
         return (nn.dot_product_attention(q, KEYS, V, is_causal=True) ** 2).sum()

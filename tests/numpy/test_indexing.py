@@ -76,6 +76,7 @@ def test_integer_arrays_read_as_numpy(case):
 @pytest.mark.parametrize("op", ["set", "add", "multiply", "min", "max"])
 @_QUICK
 @given(_basic())
+@pytest.mark.slow
 def test_basic_indices_update_as_numpy(op, case):
     shape, index = case
     x = _values(shape)
@@ -94,6 +95,7 @@ def test_basic_indices_update_as_numpy(op, case):
 
 @_QUICK
 @given(_advanced())
+@pytest.mark.slow
 def test_sums_over_repeated_positions(case):
     shape, index = case
     x = _values(shape)

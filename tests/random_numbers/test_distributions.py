@@ -205,6 +205,7 @@ def test_complex_normals_have_variance_one():
 # -- permutations and choices ----------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_permutations_hold_every_element_once():
     for size in (0, 1, 7, 3000):
         drawn = np.asarray(random.permutation(KEY, size))
@@ -220,6 +221,7 @@ def test_permutations_hold_every_element_once():
     assert len({tuple(row) for row in each}) == 3
 
 
+@pytest.mark.slow
 def test_all_orders_are_equally_likely():
     keys = random.split(KEY, 3000)
     drawn = np.asarray(olympus.vmap(lambda k: random.permutation(k, 3))(keys))
@@ -270,6 +272,7 @@ def test_truncated_normals_keep_to_their_bounds():
     assert drawn.max() < 2.001
 
 
+@pytest.mark.slow
 def test_randint_covers_the_ends_of_a_dtype():
     drawn = np.asarray(random.randint(KEY, (5000,), 0, 256, "uint8"))
     assert (drawn.min(), drawn.max()) == (0, 255)

@@ -187,6 +187,7 @@ def test_mapping_derives_as_a_loop_does(name):
     ],
 )
 @pytest.mark.parametrize("scheme", [True, False], ids=["by position", "older"])
+@pytest.mark.slow
 def test_mapping_draws_as_a_loop_does(draw, scheme):
     with config.threefry_partitionable(scheme):
         keys = random.split(random.key(2), 3)

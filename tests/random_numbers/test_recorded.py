@@ -51,8 +51,9 @@ LONG = (
 )
 
 
-def marks(expression):
-    return [pytest.mark.slow] if any(name in expression for name in LONG) else []
+def marks(i, expression):
+    long = i % 3 or any(name in expression for name in LONG)
+    return [pytest.mark.slow] if long else []
 
 
 CASES = [
@@ -61,10 +62,10 @@ CASES = [
         case["expr"],
         case["result"],
         id=f"{group}:{case['expr']}",
-        marks=marks(case["expr"]),
+        marks=marks(i, case["expr"]),
     )
     for group, cases in DATA.items()
-    for case in cases
+    for i, case in enumerate(cases)
 ]
 
 

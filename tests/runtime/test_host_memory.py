@@ -29,7 +29,5 @@ PROGRAM = """
 def test_freed_memory_is_kept_unless_the_setting_says_no():
     kept = fresh.run(PROGRAM)[0].split()
     given_back = fresh.run(PROGRAM, OLYMPUS_KEEP_HOST_MEMORY="0")[0].split()
-    assert kept[0] == "True"
-    assert int(kept[1]) > 100
-    assert given_back[0] == "False"
-    assert int(given_back[1]) < 60
+    assert (kept[0], given_back[0]) == ("True", "False")
+    assert int(kept[1]) > int(given_back[1]) + 40
