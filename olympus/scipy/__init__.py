@@ -5,7 +5,7 @@ from typing import Any as _Any
 
 __all__: list[str] = []
 
-_PAGES = frozenset(["linalg", "special"])
+_PAGES = frozenset(["linalg", "special", "stats"])
 
 
 def __getattr__(name: str) -> _Any:

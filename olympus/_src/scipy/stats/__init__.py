@@ -1,0 +1,1 @@
+"""Probability distributions, kernel density estimates, statistics of samples."""

@@ -1,0 +1,152 @@
+"""What functions of distributions share: arguments, documentation, pieces of formulas.
+
+`functions_of(...)` makes the decorator that turns a formula, written for arguments of
+one floating dtype and shape, into a public function.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from olympus._src.core import avals, dtypes, trace
+from olympus._src.interpreters import evaluate
+from olympus._src.lax import sizes
+from olympus._src.numpy import promotion, selection
+
+where = selection.where
+INFINITY = float("inf")
+NAN = float("nan")
+
+_WHAT = {
+    "logpdf": "Logarithm of the density",
+    "pdf": "Density",
+    "logpmf": "Logarithm of the probability of each value",
+    "pmf": "Probability of each value",
+    "cdf": "Distribution function, the probability of values up to the argument,",
+    "logcdf": "Logarithm of the distribution function",
+    "sf": "Survival function, the probability of values above the argument,",
+    "logsf": "Logarithm of the survival function",
+    "ppf": "Quantile function, the inverse of `cdf`,",
+    "isf": "Inverse of the survival function",
+    "entropy": "Entropy in nats",
+}
+_COMMON = {
+    "x": "where to evaluate; array or number.",
+    "k": "counts; array or number.",
+    "q": "probabilities; array or number.",
+    "p": "probabilities; array or number.",
+    "loc": "shift of the distribution.",
+    "scale": "factor by which it is stretched, positive.",
+}
+
+
+def functions_of(
+    name: str, what: str, /, **parameters: str
+) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator for the functions of a distribution.
+
+    The formula gets arrays of one floating dtype whose shapes broadcast; the function
+    made of it takes anything like an array and runs as one program.
+
+    Args:
+      name: the distribution's public name.
+      what: the distribution in words, for the documentation.
+      parameters: what each parameter of its own means.
+    """
+
+    def define(formula: Callable[..., Any]) -> Any:
+        code = formula.__code__
+        names = code.co_varnames[: code.co_argcount]
+        full_name = f"scipy.stats.{name}.{formula.__name__}"
+
+        def run(*given: Any) -> Any:
+            return formula(*floating(full_name, names, given))
+
+        run.__name__ = run.__qualname__ = f"{name}_{formula.__name__}"
+        function = public(formula, evaluate.fuse(run))
+        function.__doc__ = _document(name, what, formula.__name__, names, parameters)
+        return function
+
+    return define
+
+
+def public(signature: Callable[..., Any], run: Callable[..., Any]) -> Any:
+    """`run`, which takes all by position, with the signature of another function."""
+    code = signature.__code__
+    names = code.co_varnames[: code.co_argcount]
+    defaults = signature.__defaults__ or ()
+    values = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+
+    @functools.wraps(signature)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        count = len(args)
+        if count == len(names) and not kwargs:
+            return run(*args)
+        rest = names[count:]
+        given = values | kwargs
+        if count > len(names) or not (kwargs.keys() <= set(rest) <= given.keys()):
+            return signature(*args, **kwargs)  # Python says what is wrong
+        return run(*args, *[given[key] for key in rest])
+
+    return call
+
+
+def _document(
+    name: str, what: str, kind: str, names: Any, parameters: Mapping[str, str]
+) -> str:
+    said = {**_COMMON, **parameters}
+    lines = "\n".join(f"      {key}: {said[key]}" for key in names)
+    return f"""{_WHAT[kind]} of {what}, elementwise.
+
+    Args:
+{lines}
+
+    Returns:
+      A floating array of the common shape of the arguments.
+
+    Raises:
+      TypeError: an argument is neither an array nor a number, or is complex.
+      TypeError, ValueError: shapes do not broadcast.
+
+    Source: SciPy, `scipy.stats.{name}`.
+    """
+
+
+def check(name: str, names: Any, given: Any) -> None:
+    """Raises TypeError unless all are real arrays or numbers; lists are not."""
+    for key, x in zip(names, given, strict=True):
+        if not avals.is_array_like(x) and not hasattr(x, "__olympus_array__"):
+            raise TypeError(
+                f"{name}: {key} must be an array or a number, got {type(x).__name__}; "
+                "convert it with numpy.asarray"
+            )
+        aval = avals.aval_of(x)
+        if dtypes.kind(aval.dtype) not in "fiub":
+            raise TypeError(
+                f"{name}: {key} must be real, got {aval.short()}; take its real part"
+            )
+
+
+def floating(name: str, names: Any, given: Any) -> list[Any]:
+    """Arguments as arrays of one floating dtype and shape; scalars stay scalars."""
+    check(name, names, given)
+    out = [
+        x if isinstance(x, trace.Tracer) else evaluate.as_array(x)
+        for x in promotion.promote_inexact(*given)
+    ]
+    shapes = [avals.aval_of(x).shape for x in out]
+    if len({s for s in shapes if s}) < 2:
+        return out
+    try:
+        shape = sizes.broadcast_shapes(*shapes)
+    except ValueError:
+        said = ", ".join(f"{k} {s}" for k, s in zip(names, shapes, strict=True))
+        # Equal ranks are a type error and others a value error, as in the field.
+        kind = TypeError if len({len(s) for s in shapes if s}) == 1 else ValueError
+        raise kind(
+            f"{name}: shapes must broadcast, got {said}; sizes must be equal or 1, "
+            "counted from the last axis"
+        ) from None
+    return [promotion.broadcast_to_shape(x, shape) for x in out]

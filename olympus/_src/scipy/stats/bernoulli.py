@@ -1,0 +1,38 @@
+"""The Bernoulli distribution, of one trial."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.lax import elementwise as lax
+from olympus._src.scipy.stats.arguments import NAN, functions_of, where
+from olympus._src.scipy.stats.formulas import supported, xlog1py, xlogy
+
+_function = functions_of(
+    "bernoulli", "the Bernoulli distribution", p="probability of a 1, from 0 to 1."
+)
+
+
+@_function
+def logpmf(k: Any, p: Any, loc: Any = 0) -> Any:
+    return supported(lambda k: xlogy(k, p) + xlog1py(1 - k, -p), k - loc, most=1)
+
+
+@_function
+def pmf(k: Any, p: Any, loc: Any = 0) -> Any:
+    return lax.exp(logpmf(k, p, loc))
+
+
+def _is_chance(p: Any) -> Any:
+    return (p >= 0) & (p <= 1)
+
+
+@_function
+def cdf(k: Any, p: Any) -> Any:
+    out = where(k < 0, 0, where(k < 1, 1 - p, 1))
+    return where(_is_chance(p) & (k == k), out, NAN)
+
+
+@_function
+def ppf(q: Any, p: Any) -> Any:
+    return where(_is_chance(p) & _is_chance(q), where(q <= 1 - p, 0, 1), NAN)

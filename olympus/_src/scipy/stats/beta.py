@@ -1,0 +1,65 @@
+"""The beta distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.higher_order import incomplete
+from olympus._src.lax import elementwise as lax
+from olympus._src.scipy.stats.arguments import INFINITY, functions_of, where
+from olympus._src.scipy.stats.formulas import (
+    alike,
+    betaln,
+    log_of_chance,
+    xlog1py,
+    xlogy,
+)
+
+_function = functions_of(
+    "beta",
+    "the beta distribution",
+    a="its first shape, positive.",
+    b="its second shape, positive.",
+    loc="lower end of its interval.",
+    scale="length of its interval, positive.",
+)
+
+
+@_function
+def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    z = (x - loc) / scale
+    outside = (x < loc) | (x > loc + scale)
+    z = where(outside, 0.5, z)
+    inside = xlogy(a - 1, z) + xlog1py(b - 1, -z) - betaln(a, b) - lax.log(scale)
+    return where(outside, -INFINITY, inside)
+
+
+@_function
+def pdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return lax.exp(logpdf(x, a, b, loc, scale))
+
+
+def _place(x: Any, loc: Any, scale: Any) -> Any:
+    """The standardized place, moved into the support."""
+    z = (x - loc) / scale
+    return where(z <= 0, 0, where(z >= 1, 1, z))
+
+
+@_function
+def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return incomplete.betainc(*alike(a, b, _place(x, loc, scale)))
+
+
+@_function
+def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return log_of_chance(cdf(x, a, b, loc, scale))
+
+
+@_function
+def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return incomplete.betainc(*alike(b, a, 1 - _place(x, loc, scale)))
+
+
+@_function
+def logsf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return log_of_chance(sf(x, a, b, loc, scale))

@@ -1,0 +1,30 @@
+"""The beta-binomial distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.lax import elementwise as lax
+from olympus._src.scipy.stats.arguments import functions_of
+from olympus._src.scipy.stats.formulas import betaln, log_choices, supported
+
+_function = functions_of(
+    "betabinom",
+    "the beta-binomial distribution",
+    n="number of trials.",
+    a="first shape of the beta distribution of the chance, positive.",
+    b="its second shape, positive.",
+)
+
+
+@_function
+def logpmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Any:
+    def inside(k: Any) -> Any:
+        return log_choices(n, k) + betaln(k + a, n - k + b) - betaln(a, b)
+
+    return supported(inside, k - loc, most=n)
+
+
+@_function
+def pmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Any:
+    return lax.exp(logpmf(k, n, a, b, loc))

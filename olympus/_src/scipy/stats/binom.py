@@ -1,0 +1,29 @@
+"""The binomial distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.lax import elementwise as lax
+from olympus._src.scipy.stats.arguments import functions_of
+from olympus._src.scipy.stats.formulas import log_choices, supported, xlog1py, xlogy
+
+_function = functions_of(
+    "binom",
+    "the binomial distribution",
+    n="number of trials.",
+    p="probability of success, from 0 to 1.",
+)
+
+
+@_function
+def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
+    def inside(k: Any) -> Any:
+        return log_choices(n, k) + xlogy(k, p) + xlog1py(n - k, -p)
+
+    return supported(inside, k - loc, most=n)
+
+
+@_function
+def pmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
+    return lax.exp(logpmf(k, n, p, loc))

@@ -1,0 +1,65 @@
+"""The Cauchy distribution."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import families
+from olympus._src.scipy.stats.arguments import NAN, functions_of, where
+from olympus._src.scipy.stats.formulas import log_of_chance
+
+_function = functions_of("cauchy", "the Cauchy distribution")
+
+
+@_function
+def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    z = (x - loc) / scale
+    return -(lax.log(math.pi * scale) + lax.log1p(z * z))
+
+
+@_function
+def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return lax.exp(logpdf(x, loc, scale))
+
+
+def _upper(z: Any) -> Any:
+    """The probability above z; the angle of (z, 1), which is exact for large z."""
+    return lax.atan2(families.full_like(z, 1), z) / math.pi
+
+
+@_function
+def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return _upper((loc - x) / scale)
+
+
+@_function
+def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return log_of_chance(cdf(x, loc, scale))
+
+
+@_function
+def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return _upper((x - loc) / scale)
+
+
+@_function
+def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return log_of_chance(sf(x, loc, scale))
+
+
+def _quantile(turn: Any, loc: Any, scale: Any) -> Any:
+    """The value at an angle, in half turns from -1/2 to 1/2."""
+    inside = lax.abs_(turn) <= 0.5
+    return where(inside, loc + scale * lax.tan(math.pi * turn), NAN)
+
+
+@_function
+def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return _quantile(q - 0.5, loc, scale)
+
+
+@_function
+def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return _quantile(0.5 - q, loc, scale)

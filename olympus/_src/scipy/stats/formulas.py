@@ -1,0 +1,73 @@
+"""Pieces that the formulas of several distributions share."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from olympus._src.core import avals
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import special
+from olympus._src.numpy import promotion
+from olympus._src.scipy.stats.arguments import INFINITY, NAN, where
+
+
+def alike(*given: Any) -> list[Any]:
+    """Arrays of one dtype filled up to one shape, scalars too."""
+    shape = max((avals.aval_of(x).shape for x in given), key=len)
+    return [promotion.full_shape(x, shape) for x in given]
+
+
+def positive(scale: Any) -> Any:
+    """A scale, NaN where it is not positive."""
+    return where(scale > 0, scale, NAN)
+
+
+def log1mexp(x: Any) -> Any:
+    """`log(1 - exp(-x))` for x >= 0, exact near 0 and for large x; slope 0 at 0."""
+    none, near = x == 0, x < math.log(2)
+    by_difference = lax.log(-lax.expm1(-where(near & ~none, x, 1)))
+    by_power = lax.log1p(-lax.exp(-where(near, 1, x)))
+    return where(none, -INFINITY, where(near, by_difference, by_power))
+
+
+def log_of_chance(p: Any) -> Any:
+    """`log(p)`, with the slope 0 where p is 0 and may be 0 around."""
+    none = p == 0
+    return where(none, -INFINITY, lax.log(where(none, 1, p)))
+
+
+def xlogy(x: Any, y: Any) -> Any:
+    """`x log(y)`, 0 where both are 0."""
+    return x * lax.log(where((x == 0) & (y == 0), 1, y))
+
+
+def xlog1py(x: Any, y: Any) -> Any:
+    """`x log(1 + y)`, 0 where x is 0 and y is -1."""
+    return x * lax.log1p(where((x == 0) & (y == -1), 0, y))
+
+
+def betaln(a: Any, b: Any) -> Any:
+    """Logarithm of the beta function."""
+    return special.lgamma(a) + special.lgamma(b) - special.lgamma(a + b)
+
+
+def log_choices(n: Any, k: Any) -> Any:
+    """Logarithm of the number of ways to choose k of n."""
+    return -(lax.log1p(n) + betaln(n - k + 1, k + 1))
+
+
+def supported(
+    inside: Any, k: Any, least: float = 0, most: Any = None, integers: bool = False
+) -> Any:
+    """`inside(k)` for counts of the support, -inf elsewhere.
+
+    Elsewhere the formula is evaluated at `least`: what it would give there is dropped,
+    and derivatives of what is dropped must not be NaN.
+    """
+    outside = k < least
+    if most is not None:
+        outside = outside | (k > most)
+    if integers:
+        outside = outside | ((k != lax.round(k)) & (k == k))
+    return where(outside, -INFINITY, inside(where(outside, least, k)))

@@ -1,0 +1,36 @@
+"""The generalized normal distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.higher_order import incomplete
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import special
+from olympus._src.scipy.stats.arguments import functions_of, where
+from olympus._src.scipy.stats.formulas import alike
+
+_function = functions_of(
+    "gennorm",
+    "the generalized normal distribution",
+    beta="power of the exponent, positive: 1 is Laplace's, 2 the normal one.",
+)
+
+
+@_function
+def logpdf(x: Any, beta: Any) -> Any:
+    return lax.log(beta / 2) - special.lgamma(1 / beta) - lax.pow_(lax.abs_(x), beta)
+
+
+@_function
+def pdf(x: Any, beta: Any) -> Any:
+    return lax.exp(logpdf(x, beta))
+
+
+@_function
+def cdf(x: Any, beta: Any) -> Any:
+    # Half the weight lies beyond |x|; the other half says how much within.
+    shape, power = alike(1 / beta, lax.pow_(lax.abs_(x), beta))
+    within = incomplete.igamma(shape, power)
+    beyond = incomplete.igammac(shape, power)
+    return where(x < 0, beyond / 2, (1 + within) / 2)

@@ -1,0 +1,23 @@
+"""The geometric distribution, of the number of trials up to a success."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.lax import elementwise as lax
+from olympus._src.scipy.stats.arguments import functions_of
+from olympus._src.scipy.stats.formulas import supported, xlog1py
+
+_function = functions_of(
+    "geom", "the geometric distribution", p="probability of success, up to 1."
+)
+
+
+@_function
+def logpmf(k: Any, p: Any, loc: Any = 0) -> Any:
+    return supported(lambda k: xlog1py(k - 1, -p) + lax.log(p), k - loc, least=1)
+
+
+@_function
+def pmf(k: Any, p: Any, loc: Any = 0) -> Any:
+    return lax.exp(logpmf(k, p, loc))

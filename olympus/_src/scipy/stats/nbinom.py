@@ -1,0 +1,31 @@
+"""The negative binomial distribution, of the failures before n successes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import special
+from olympus._src.scipy.stats.arguments import functions_of
+from olympus._src.scipy.stats.formulas import supported, xlog1py
+
+_function = functions_of(
+    "nbinom",
+    "the negative binomial distribution",
+    n="number of successes, positive.",
+    p="probability of success, up to 1.",
+)
+
+
+@_function
+def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
+    def inside(k: Any) -> Any:
+        ways = special.lgamma(k + n) - special.lgamma(n) - special.lgamma(k + 1)
+        return ways + n * lax.log(p) + xlog1py(k, -p)
+
+    return supported(inside, k - loc)
+
+
+@_function
+def pmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
+    return lax.exp(logpmf(k, n, p, loc))

@@ -1,0 +1,54 @@
+"""The Pareto distribution, with a tail that falls as a power."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.lax import elementwise as lax
+from olympus._src.scipy.stats.arguments import INFINITY, NAN, functions_of, where
+from olympus._src.scipy.stats.formulas import log1mexp
+
+_function = functions_of(
+    "pareto", "the Pareto distribution", b="power by which the tail falls, positive."
+)
+
+
+@_function
+def logpdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    z = (x - loc) / scale
+    below = x < loc + scale
+    inside = lax.log(b / scale) - (b + 1) * lax.log(where(below, 1, z))
+    return where(below, -INFINITY, inside)
+
+
+@_function
+def pdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return lax.exp(logpdf(x, b, loc, scale))
+
+
+@_function
+def logsf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    below = x < loc + scale
+    return -b * lax.log(where(below, 1, (x - loc) / scale))
+
+
+@_function
+def sf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return lax.exp(logsf(x, b, loc, scale))
+
+
+@_function
+def cdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return -lax.expm1(logsf(x, b, loc, scale))
+
+
+@_function
+def logcdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return log1mexp(-logsf(x, b, loc, scale))
+
+
+@_function
+def ppf(q: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    inside = (q >= 0) & (q <= 1)
+    at = lax.exp(-lax.log1p(-where(inside, q, 0)) / b)
+    return where(inside, loc + scale * at, NAN)

@@ -1,0 +1,29 @@
+"""The Cauchy distribution wrapped around the circle."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from olympus._src.lax import elementwise as lax
+from olympus._src.scipy.stats.arguments import INFINITY, NAN, functions_of, where
+
+_function = functions_of(
+    "wrapcauchy",
+    "the wrapped Cauchy distribution",
+    x="angle from 0 to 2 pi; array or number.",
+    c="concentration, between 0 and 1.",
+)
+
+
+@_function
+def logpdf(x: Any, c: Any) -> Any:
+    inside = lax.log1p(-c * c) - lax.log(1 + c * c - 2 * c * lax.cos(x))
+    on_circle = ~((x < 0) | (x > 2 * math.pi))
+    out = where(on_circle, inside - math.log(2 * math.pi), -INFINITY)
+    return where((c > 0) & (c < 1), out, NAN)
+
+
+@_function
+def pdf(x: Any, c: Any) -> Any:
+    return lax.exp(logpdf(x, c))

@@ -1,0 +1,5 @@
+"""The Bernoulli distribution: `scipy.stats.bernoulli`."""
+
+from olympus._src.scipy.stats.bernoulli import cdf, logpmf, pmf, ppf
+
+__all__ = ["cdf", "logpmf", "pmf", "ppf"]

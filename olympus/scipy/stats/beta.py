@@ -1,0 +1,5 @@
+"""The beta distribution: `scipy.stats.beta`."""
+
+from olympus._src.scipy.stats.beta import cdf, logcdf, logpdf, logsf, pdf, sf
+
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]

@@ -1,0 +1,5 @@
+"""The beta-binomial distribution: `scipy.stats.betabinom`."""
+
+from olympus._src.scipy.stats.betabinom import logpmf, pmf
+
+__all__ = ["logpmf", "pmf"]

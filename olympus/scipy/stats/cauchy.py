@@ -1,0 +1,14 @@
+"""The Cauchy distribution: `scipy.stats.cauchy`."""
+
+from olympus._src.scipy.stats.cauchy import (
+    cdf,
+    isf,
+    logcdf,
+    logpdf,
+    logsf,
+    pdf,
+    ppf,
+    sf,
+)
+
+__all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]

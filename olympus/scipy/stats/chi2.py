@@ -1,0 +1,5 @@
+"""The chi-squared distribution: `scipy.stats.chi2`."""
+
+from olympus._src.scipy.stats.chi2 import cdf, logcdf, logpdf, logsf, pdf, sf
+
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]

@@ -1,0 +1,5 @@
+"""The exponential distribution: `scipy.stats.expon`."""
+
+from olympus._src.scipy.stats.expon import cdf, logcdf, logpdf, logsf, pdf, ppf, sf
+
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]

@@ -1,0 +1,5 @@
+"""The gamma distribution: `scipy.stats.gamma`."""
+
+from olympus._src.scipy.stats.gamma import cdf, logcdf, logpdf, logsf, pdf, sf
+
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]

@@ -1,0 +1,5 @@
+"""The left-skewed Gumbel distribution: `scipy.stats.gumbel_l`."""
+
+from olympus._src.scipy.stats.gumbel_l import cdf, logcdf, logpdf, logsf, pdf, ppf, sf
+
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]

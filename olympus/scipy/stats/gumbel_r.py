@@ -1,0 +1,5 @@
+"""The right-skewed Gumbel distribution: `scipy.stats.gumbel_r`."""
+
+from olympus._src.scipy.stats.gumbel_r import cdf, logcdf, logpdf, logsf, pdf, ppf, sf
+
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]

@@ -1,0 +1,5 @@
+"""The Laplace distribution: `scipy.stats.laplace`."""
+
+from olympus._src.scipy.stats.laplace import cdf, logpdf, pdf
+
+__all__ = ["cdf", "logpdf", "pdf"]

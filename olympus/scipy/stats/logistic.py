@@ -1,0 +1,5 @@
+"""The logistic distribution: `scipy.stats.logistic`."""
+
+from olympus._src.scipy.stats.logistic import cdf, isf, logpdf, pdf, ppf, sf
+
+__all__ = ["cdf", "isf", "logpdf", "pdf", "ppf", "sf"]

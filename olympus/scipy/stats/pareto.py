@@ -1,0 +1,5 @@
+"""The Pareto distribution: `scipy.stats.pareto`."""
+
+from olympus._src.scipy.stats.pareto import cdf, logcdf, logpdf, logsf, pdf, ppf, sf
+
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]

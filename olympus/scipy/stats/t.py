@@ -1,0 +1,5 @@
+"""Student"s t distribution: `scipy.stats.t`."""
+
+from olympus._src.scipy.stats.t import logpdf, pdf
+
+__all__ = ["logpdf", "pdf"]

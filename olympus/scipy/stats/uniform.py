@@ -1,0 +1,5 @@
+"""The uniform distribution on an interval: `scipy.stats.uniform`."""
+
+from olympus._src.scipy.stats.uniform import cdf, logpdf, pdf, ppf
+
+__all__ = ["cdf", "logpdf", "pdf", "ppf"]
