@@ -5,7 +5,14 @@ from typing import Any as _Any
 
 __all__: list[str] = []
 
-_PAGES = frozenset(["linalg", "special", "stats"])
+_PAGES = frozenset(
+    [
+        "linalg",
+        "signal",
+        "special",
+        "stats",
+    ]
+)
 
 
 def __getattr__(name: str) -> _Any:

@@ -1,0 +1,1 @@
+"""Signals by SciPy's names: convolution, trends, spectra."""

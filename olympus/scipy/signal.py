@@ -1,0 +1,24 @@
+"""Signals by SciPy's names: convolution, trends, spectra."""
+
+from olympus._src.scipy.signal.convolving import (
+    convolve,
+    convolve2d,
+    correlate,
+    correlate2d,
+    fftconvolve,
+)
+from olympus._src.scipy.signal.spectra import csd, istft, stft, welch
+from olympus._src.scipy.signal.trends import detrend
+
+__all__ = [
+    "convolve",
+    "convolve2d",
+    "correlate",
+    "correlate2d",
+    "csd",
+    "detrend",
+    "fftconvolve",
+    "istft",
+    "stft",
+    "welch",
+]
