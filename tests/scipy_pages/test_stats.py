@@ -33,8 +33,10 @@ CONTINUOUS = {
     "gumbel_r": [()],
     "laplace": [()],
     "logistic": [()],
+    "norm": [()],
     "pareto": [(2.5,), (0.4,), (1,)],
     "t": [(2.5,), (0.4,), (30,)],
+    "truncnorm": [(-1, 2), (0.5, 3), (-3, -1), (-30, 30), (3, 5)],
     "uniform": [()],
 }
 UNSHIFTED = {
@@ -52,7 +54,7 @@ DISCRETE = {
 }
 # The quick tests take one function or two of each distribution.
 SLOW_KINDS = ["pdf", "pmf", "logcdf", "sf", "logsf", "isf"]
-SLOW = ["chi2", "gamma", "gennorm"]
+SLOW = ["chi2", "gamma", "gennorm", "truncnorm"]
 
 
 def functions(names):

@@ -6,14 +6,9 @@ from typing import Any
 
 from olympus._src.higher_order import incomplete
 from olympus._src.lax import elementwise as lax
+from olympus._src.scipy.special.products import betaln
 from olympus._src.scipy.stats.arguments import INFINITY, functions_of, where
-from olympus._src.scipy.stats.formulas import (
-    alike,
-    betaln,
-    log_of_chance,
-    xlog1py,
-    xlogy,
-)
+from olympus._src.scipy.stats.formulas import alike, log_of_chance, xlog1py, xlogy
 
 _function = functions_of(
     "beta",

@@ -7,8 +7,8 @@ from typing import Any
 
 from olympus._src.core import avals
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import special
 from olympus._src.numpy import promotion
+from olympus._src.scipy.special.products import betaln
 from olympus._src.scipy.stats.arguments import INFINITY, NAN, where
 
 
@@ -38,18 +38,16 @@ def log_of_chance(p: Any) -> Any:
 
 
 def xlogy(x: Any, y: Any) -> Any:
-    """`x log(y)`, 0 where both are 0."""
+    """`x log(y)`, 0 where both are 0, and with the slope 0 in y there.
+
+    That is the slope of a probability of 0 counts, or of a power of 0.
+    """
     return x * lax.log(where((x == 0) & (y == 0), 1, y))
 
 
 def xlog1py(x: Any, y: Any) -> Any:
-    """`x log(1 + y)`, 0 where x is 0 and y is -1."""
+    """`x log(1 + y)`, 0 where x is 0 and y is -1, and with the slope 0 in y there."""
     return x * lax.log1p(where((x == 0) & (y == -1), 0, y))
-
-
-def betaln(a: Any, b: Any) -> Any:
-    """Logarithm of the beta function."""
-    return special.lgamma(a) + special.lgamma(b) - special.lgamma(a + b)
 
 
 def log_choices(n: Any, k: Any) -> Any:

@@ -1,0 +1,5 @@
+"""The normal distribution cut to an interval: `scipy.stats.truncnorm`."""
+
+from olympus._src.scipy.stats.truncnorm import cdf, logcdf, logpdf, logsf, pdf, sf
+
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
