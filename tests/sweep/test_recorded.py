@@ -1,8 +1,13 @@
-"""Derivatives at special points against recorded ones: infinities, NaN, ties, ends."""
+"""Derivatives at special points against recorded ones: infinities, NaN, ties, ends.
+
+A run takes a part of them, which the seed in the report's header chooses;
+`OLYMPUS_SWEEP=all` takes them all.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 from typing import Any
 
@@ -12,16 +17,22 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax, nn
+from tests.conftest import SEED
 
 DATA = json.loads(
     (pathlib.Path(__file__).parents[1] / "data" / "derivatives.json").read_text()
 )
 NAMES = {"np": np, "jnp": jnp, "lax": lax, "nn": nn}
-QUICK = 70  # every so many cases run with the quick tests
+EVERYTHING = os.environ.get("OLYMPUS_SWEEP") == "all"
+SHARE, QUICK = 3, 10  # one in so many cases; so many of them with the quick tests
 
+_order = np.random.default_rng(SEED).permutation(len(DATA))
+_chosen = [DATA[i] for i in (_order if EVERYTHING else _order[::SHARE])]
 CASES = [
-    pytest.param(case, marks=[pytest.mark.slow] if i % QUICK else [], id=case["f"][7:])
-    for i, case in enumerate(DATA)
+    pytest.param(
+        case, marks=[] if i < QUICK else [pytest.mark.slow], id=f"{case['f'][7:]}-{i}"
+    )
+    for i, case in enumerate(_chosen)
 ]
 
 
