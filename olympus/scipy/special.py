@@ -4,6 +4,7 @@ from olympus._src.numpy.softmaxes import (
     logsumexp,
 )
 from olympus._src.scipy.special.bessel import (
+    bessel_jn,
     i0,
     i0e,
     i1,
@@ -20,6 +21,12 @@ from olympus._src.scipy.special.entropies import (
     xlog1py,
     xlogy,
 )
+from olympus._src.scipy.special.faddeeva import (
+    dawsn,
+    erfcx,
+    fresnel,
+    wofz,
+)
 from olympus._src.scipy.special.gammas import (
     digamma,
     gamma,
@@ -28,6 +35,21 @@ from olympus._src.scipy.special.gammas import (
     loggamma,
     polygamma,
     zeta,
+)
+from olympus._src.scipy.special.harmonics import (
+    sph_harm_y,
+)
+from olympus._src.scipy.special.hypergeometric import (
+    hyp1f1,
+    hyp2f1,
+)
+from olympus._src.scipy.special.integrals import (
+    exp1,
+    expi,
+    expn,
+    owens_t,
+    sici,
+    spence,
 )
 from olympus._src.scipy.special.normal import (
     erf,
@@ -57,25 +79,34 @@ from olympus._src.scipy.special.softmaxes import (
 
 __all__ = [
     "bernoulli",
+    "bessel_jn",
     "beta",
     "betainc",
     "betaln",
     "boxcox",
     "boxcox1p",
     "comb",
+    "dawsn",
     "digamma",
     "entr",
     "erf",
     "erfc",
     "erfcinv",
+    "erfcx",
     "erfinv",
+    "exp1",
+    "expi",
     "expit",
+    "expn",
     "factorial",
+    "fresnel",
     "gamma",
     "gammainc",
     "gammaincc",
     "gammaln",
     "gammasgn",
+    "hyp1f1",
+    "hyp2f1",
     "i0",
     "i0e",
     "i1",
@@ -89,10 +120,15 @@ __all__ = [
     "multigammaln",
     "ndtr",
     "ndtri",
+    "owens_t",
     "poch",
     "polygamma",
     "rel_entr",
+    "sici",
     "softmax",
+    "spence",
+    "sph_harm_y",
+    "wofz",
     "xlog1py",
     "xlogy",
     "zeta",

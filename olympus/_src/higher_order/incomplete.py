@@ -44,7 +44,7 @@ def _any(flags: Any) -> Any:
 Step = Callable[..., tuple[Any, ...]]
 
 
-def _iterate(step: Step, state: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
+def iterate(step: Step, state: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
     """Repeats `(n, state, given) -> (state, unfinished)` until all are finished.
 
     An element that is finished keeps its state.
@@ -136,13 +136,13 @@ def _log_scale(a: Any, x: Any) -> Any:
 
 def _series(a: Any, x: Any) -> Any:
     one = _like(x, 1)
-    _, total = _iterate(_series_step, (one, one), (a, x))
+    _, total = iterate(_series_step, (one, one), (a, x))
     return e.mul(total, e.exp(_log_scale(a, x)))
 
 
 def _fraction(a: Any, x: Any) -> Any:
     state = _fraction_start(a, x)
-    *_, h = _iterate(_fraction_step, state, (a, x))
+    *_, h = iterate(_fraction_step, state, (a, x))
     return e.mul(h, e.mul(a, e.exp(_log_scale(a, x))))
 
 
@@ -232,7 +232,7 @@ def _log_scale_slope(a: Any, x: Any) -> Any:
 def _series_slope(a: Any, x: Any) -> Any:
     one, zero = _like(x, 1), _like(x, 0)
     step = _with_tangents(_series_step, 2, (one, None))
-    _, total, _, slope = _iterate(step, (one, one, zero, zero), (a, x))
+    _, total, _, slope = iterate(step, (one, one, zero, zero), (a, x))
     moved = e.add(slope, e.mul(total, _log_scale_slope(a, x)))
     return e.mul(moved, e.exp(_log_scale(a, x)))
 
@@ -242,7 +242,7 @@ def _fraction_slope(a: Any, x: Any) -> Any:
     d_slope = e.mul(d, d)
     step = _with_tangents(_fraction_step, 3, (_like(a, 1), None))
     state = (c, d, h, _like(c, 0), d_slope, d_slope)
-    found = _iterate(step, state, (a, x))
+    found = iterate(step, state, (a, x))
     total, slope = found[2], found[5]
     scale = e.mul(a, e.exp(_log_scale(a, x)))
     moved = e.add(e.div(_number(a, 1), a), _log_scale_slope(a, x))
@@ -309,7 +309,7 @@ def _beta_step(n: Any, state: Any, given: Any) -> Any:
 
 def _beta_fraction(a: Any, b: Any, x: Any) -> Any:
     d = _beta_start(a, b, x)
-    *_, h = _iterate(_beta_step, (_like(x, 1), d, d), (a, b, x))
+    *_, h = iterate(_beta_step, (_like(x, 1), d, d), (a, b, x))
     return e.div(h, a)
 
 
@@ -391,7 +391,7 @@ def _beta_log_slope(p: Any, q: Any, y: Any, dp: Any, dq: Any) -> tuple[Any, Any]
     one, zero = _like(y, 1), _like(y, 0)
     step = _with_tangents(_beta_step, 3, (dp, dq, None))
     state = (one, d, d, zero, d_slope, d_slope)
-    found = _iterate(step, state, (p, q, y))
+    found = iterate(step, state, (p, q, y))
     total, slope = found[2], found[5]
     _, (scale_slope,) = ad.jvp(
         lambda p, q: [e.sub(_log_beta_scale(p, q, y), e.log(p))], [p, q], [dp, dq]

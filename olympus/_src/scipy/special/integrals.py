@@ -1,0 +1,390 @@
+"""Exponential, sine and cosine integrals, the dilogarithm, Owen's T."""
+
+from __future__ import annotations
+
+import functools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from olympus._src.api.custom_jvp import custom_jvp
+from olympus._src.core import avals
+from olympus._src.higher_order import incomplete
+from olympus._src.higher_order.loops import fori_loop
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import special
+from olympus._src.numpy import arithmetic, elementary, logic
+from olympus._src.numpy.promotion import program
+from olympus._src.numpy.selection import where
+from olympus._src.scipy.special.arguments import epsilon, floats, polynomial, wide
+
+minimum, maximum = arithmetic.minimum, arithmetic.maximum
+exp, log = elementary.exp, elementary.log
+
+_EULER = 0.57721566490153286061
+
+
+# -- exponential integrals -------------------------------------------------------------
+
+
+def _power_sum(n: Any, state: Any, given: Any) -> Any:
+    """Adds `x^n / (n n!)`."""
+    total, power = state
+    (x,) = given
+    power = power * x / n
+    term = power / n
+    return (total + term, power), abs(term) > abs(total) * (epsilon(x) / 4)
+
+
+def _entire(x: Any) -> Any:
+    """The sum over n from 1 of `x^n / (n n!)`."""
+    return incomplete.iterate(_power_sum, (x * 0, x * 0 + 1), (x,))[0]
+
+
+def _falling(n: Any, x: Any, steps: int) -> Any:
+    """`exp(x)` times the exponential integral of order n, by its even fraction.
+
+    Abramowitz, Stegun 5.1.22; a number of steps that suffices for float64 from x = 1.
+    """
+
+    def body(i: Any, tail: Any) -> Any:
+        k = lax.convert(steps - i, avals.aval_of(arithmetic.real(x)).dtype)
+        return k * (n - 1 + k) / (x + n + 2 * k - tail)
+
+    return 1 / (x + n - fori_loop(0, steps, body, x * 0))
+
+
+@custom_jvp
+def _expi(x: Any) -> Any:
+    size = abs(x)
+    moderate = arithmetic.clip(x, -1, 40)
+    # log(0) at 0, which is right.
+    series = _EULER + log(arithmetic.clip(size, 0, 40)) + _entire(moderate)
+    series = where(x == 0, -math.inf, series)
+    large = maximum(x, 40)
+    inverse = 1 / large
+    terms = [1.0]
+    for k in range(1, 40):
+        terms.append(terms[-1] * k / 40)  # scaled, so that float32 holds them
+    high = exp(large) * inverse * polynomial(40 * inverse, terms[::-1])
+    high = where(x == math.inf, x, high)
+    low = minimum(x, -1)
+    below = -exp(low) * _falling(1, -low, 90)
+    below = where(x == -math.inf, 0, below)
+    out = where(x < -1, below, where(x > 40, high, series))
+    return where(logic.isnan(x), x, out)
+
+
+_expi.defjvps(lambda t, out, x: t * (exp(x) / x))
+
+
+@program(1)
+def expi(x: Any) -> Any:
+    """Exponential integral Ei: the integral of `exp(t) / t` from -infinity to x.
+
+    Args:
+      x: real array or number; the principal value is taken above 0.
+
+    Returns:
+      A floating array of x's shape.
+
+    Raises:
+      ValueError: x is complex.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> print(f"{special.expi(1.0):.4f}")
+      1.8951
+    """
+    return wide(_expi)(*floats("expi", x, weak=False))
+
+
+@program(1)
+def exp1(x: Any) -> Any:
+    """Exponential integral E1: the integral of `exp(-t) / t` from x to infinity.
+
+    Args:
+      x: real array or number; NaN results below 0.
+
+    Returns:
+      A floating array of x's shape.
+
+    Raises:
+      ValueError: x is complex.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> print(f"{special.exp1(1.0):.4f}")
+      0.2194
+    """
+    (x,) = floats("exp1", x, weak=False)
+    is_low = x < 0
+    safe = where(is_low, 1, x)
+    return where(is_low, math.nan, -wide(_expi)(-safe))
+
+
+def _order_sum(k: Any, state: Any, given: Any) -> Any:
+    """Adds `(-x)^k / ((n - 1 - k) k!)`, where k is not n - 1."""
+    total, power = state
+    n, x = given
+    power = power * -x / k
+    gap = n - 1 - k
+    term = where(gap == 0, 0, power / where(gap == 0, 1, gap))
+    unfinished = (abs(power) > abs(total) * (epsilon(x) / 4)) | (k < n)
+    return (total + term, power), unfinished & (power != 0)
+
+
+@custom_jvp
+def _expn(n: Any, x: Any) -> Any:
+    near = arithmetic.clip(x, 0, 1)
+    low = maximum(n, 1)
+    first = where(low == 1, 0, 1 / where(low == 1, 1, low - 1))
+    total = incomplete.iterate(_order_sum, (first, near * 0 + 1), (low, near))[0]
+    size = log(near) * (low - 1) - special.lgamma(low)
+    sign = where(arithmetic.remainder(low, 2) == 1, 1, -1)
+    pole = sign * where(near == 0, 0, exp(where(near == 0, 0, size)))
+    jump = special.digamma(low) - log(where(near == 0, 1, near))
+    series = total + pole * jump
+    at_zero = where(low > 1, first, math.inf)
+    series = where(x == 0, at_zero, series)
+    large = maximum(x, 1)
+    finite = where(large == math.inf, 1, large)
+    far = where(large == math.inf, 0, exp(-large) * _falling(low, finite, 90))
+    out = where(x <= 1, series, far)
+    out = where(n == 0, exp(-x) / x, out)
+    bad = (n < 0) | (arithmetic.floor(n) != n) | ~(x >= 0)
+    return where(bad, math.nan, out)
+
+
+_expn.defjvps(
+    None,
+    # The order below 0 is exp(-x) (1 + x) / x^2.
+    lambda t, out, n, x: (
+        t
+        * where(
+            n == 0, -exp(-x) * (1 + x) / (x * x), -_expn(where(n == 0, 1, n - 1), x)
+        )
+    ),
+)
+
+
+@program(2)
+def expn(n: Any, x: Any) -> Any:
+    """Generalised exponential integral: of `exp(-x t) / t^n` from 1 to infinity.
+
+    Args:
+      n: array or number, whole and not negative; not differentiated.
+      x: real array or number, not negative.
+
+    Returns:
+      A floating array of the common shape; NaN for other arguments.
+
+    Raises:
+      ValueError: an argument is complex.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> print(special.expn(2, 0.0))
+      1.0
+    """
+    return wide(_expn)(*floats("expn", n, x, weak=False))
+
+
+# -- sine and cosine integrals ---------------------------------------------------------
+
+
+def _alternating(first: int) -> list[float]:
+    """Coefficients in -x^2 of the sum over x^k / (k k!), k = first, first + 2, ..."""
+    powers = range(first + 30, first - 1, -2)
+    return [1 / (k * math.factorial(k)) for k in powers]
+
+
+_ODD, _EVEN = _alternating(1), _alternating(2)
+
+
+@custom_jvp
+def _sici(x: Any) -> tuple[Any, Any]:
+    size = abs(x)
+    near = minimum(size, 4)
+    negative = -near * near
+    near_sine = near * polynomial(negative, _ODD)
+    near_cosine = _EULER + log(near) + negative * polynomial(negative, _EVEN)
+    # The exponential integral of ix is -Ci(x) + i (Si(x) - pi/2).
+    far = arithmetic.clip(size, 4, 1e30)
+    scaled = _falling(1, lax.complex_(far * 0, far), 60)
+    real, imag = lax.real(scaled), lax.imag(scaled)
+    sine, cosine = elementary.sin(far), elementary.cos(far)
+    far_sine = math.pi / 2 + imag * cosine - real * sine
+    far_cosine = -(real * cosine + imag * sine)
+    unbounded = size == math.inf
+    far_sine = where(unbounded, math.pi / 2, far_sine)
+    far_cosine = where(unbounded, 0, far_cosine)
+    out_sine = where(size < 4, near_sine, far_sine)
+    out_cosine = where(size < 4, near_cosine, far_cosine)
+    unknown = logic.isnan(x)
+    # At -infinity the cosine integral has no real limit.
+    return (
+        where(unknown, x, arithmetic.copysign(out_sine, x)),
+        where(unknown | (x == -math.inf), math.nan, out_cosine),
+    )
+
+
+@_sici.defjvp
+def _sici_jvp(primals: Any, tangents: Any) -> Any:
+    (x,), (t,) = primals, tangents
+    is_zero = x == 0
+    safe = where(is_zero, 1, x)
+    sine = where(is_zero, 1, elementary.sin(safe) / safe)
+    return _sici(x), (t * sine, t * (elementary.cos(x) / x))
+
+
+@program(1)
+def sici(x: Any) -> Any:
+    """Sine integral and cosine integral.
+
+    Args:
+      x: real array or number.
+
+    Returns:
+      Two floating arrays of x's shape: the integral of `sin(t) / t` from 0 to x, and
+      Euler's constant plus `log(|x|)` plus that of `(cos(t) - 1) / t`.
+
+    Raises:
+      ValueError: x is complex.
+    """
+    return wide(_sici)(*floats("sici", x, weak=False))
+
+
+# -- the dilogarithm -------------------------------------------------------------------
+
+
+@functools.cache
+def _dilogarithm() -> tuple[float, ...]:
+    """Bernoulli numbers B_2k / (2k + 1)! in u^2, highest first."""
+    numbers = [Fraction(1)]
+    for m in range(1, 25):
+        total = sum((math.comb(m + 1, j) * numbers[j] for j in range(m)), Fraction(0))
+        numbers.append(-total / (m + 1))
+    return tuple(
+        float(numbers[k] / math.factorial(k + 1)) for k in reversed(range(0, 25, 2))
+    )
+
+
+@custom_jvp
+def _spence(x: Any) -> Any:
+    inverted = x > 2
+    y = where(inverted, 1 / where(inverted, x, 1), x)
+    reflected = y < 0.5
+    z = where(reflected, 1 - y, y)
+    # Li2(1 - z) with u = -log(z): the sum of B_k u^(k + 1) / (k + 1)!.
+    u = -elementary.log1p(z - 1)
+    u = where(reflected, -elementary.log1p(-where(reflected, y, 0)), u)
+    out = u * polynomial(u * u, _dilogarithm()) - u * u / 4
+    cross = where(y == 0, 0, log(where(y == 0, 1, y)) * u)
+    out = where(reflected, math.pi**2 / 6 + cross - out, out)
+    size = log(where(inverted, x, 1))
+    out = where(inverted, -out - size * size / 2, out)
+    return where(x < 0, math.nan, out)
+
+
+def _spence_slope(x: Any) -> Any:
+    gap = x - 1
+    is_one = gap == 0
+    safe = where(is_one, 1, gap)
+    return where(is_one, -1, -elementary.log1p(safe) / safe)
+
+
+_spence.defjvps(lambda t, out, x: t * _spence_slope(x))
+
+
+@program(1)
+def spence(x: Any) -> Any:
+    """Spence's function: the integral of `log(t) / (1 - t)` from 1 to x.
+
+    Args:
+      x: real array or number; NaN results below 0.
+
+    Returns:
+      A floating array of x's shape.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> print(f"{special.spence(0.0):.4f}")
+      1.6449
+    """
+    return wide(_spence)(*floats("spence", x, weak=False))
+
+
+# -- Owen's T --------------------------------------------------------------------------
+
+
+@functools.cache
+def _gauss() -> tuple[tuple[float, float], ...]:
+    """Nodes and weights of Gauss's rule from 0 to 1."""
+    nodes, weights = np.polynomial.legendre.leggauss(28)
+    return tuple(zip((nodes + 1) / 2, weights / 2, strict=True))
+
+
+def _owens_integral(h: Any, a: Any) -> Any:
+    """The defining integral, for a from 0 to 1; it ends where nothing is left of it."""
+    end = minimum(a, 9 / maximum(h, 1))
+    total: Any = 0
+    for node, weight in _gauss():
+        t = end * float(node)
+        total = total + float(weight) * exp(-0.5 * h * h * (t * t)) / (1 + t * t)
+    return total * end * exp(-0.5 * h * h) / (2 * math.pi)
+
+
+@custom_jvp
+def _owens_t(h: Any, a: Any) -> Any:
+    h, size = abs(h), abs(a)
+    steep = size > 1
+    product = h * where(steep, size, 1)
+    product = where((h == 0) & steep, 0, product)
+    inner = _owens_integral(
+        where(steep, product, h), where(steep, 1 / where(steep, size, 1), size)
+    )
+    # T(h, a) + T(ah, 1/a) in upper tails of the normal distribution.
+    p = 0.5 * special.erfc(h * math.sqrt(0.5))
+    q = 0.5 * special.erfc(product * math.sqrt(0.5))
+    out = where(steep, 0.5 * (p + q) - p * q - inner, inner)
+    return arithmetic.copysign(out, a)
+
+
+_owens_t.defjvps(
+    lambda t, out, h, a: (
+        t
+        * (
+            special.erf(a * h * math.sqrt(0.5))
+            * exp(-0.5 * h * h)
+            * (-0.5 / math.sqrt(2 * math.pi))
+        )
+    ),
+    lambda t, out, h, a: (
+        t * (exp(-0.5 * h * h * (1 + a * a)) / (1 + a * a) / (2 * math.pi))
+    ),
+)
+
+
+@program(2)
+def owens_t(h: Any, a: Any) -> Any:
+    """Owen's T: the probability that X > h and 0 < Y < a X, both standard normal.
+
+    Args:
+      h: real array or number.
+      a: real array or number.
+
+    Returns:
+      A floating array of the common shape.
+
+    Raises:
+      ValueError: an argument is complex.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> print(f"{special.owens_t(0.0, 1.0):.4f}")
+      0.1250
+    """
+    return wide(_owens_t)(*floats("owens_t", h, a, weak=False))
