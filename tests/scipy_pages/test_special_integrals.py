@@ -123,7 +123,7 @@ def test_special_points_of_pairs():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("v", [0, 12])
+@pytest.mark.parametrize("v", [0, 12, 40])
 def test_bessel_functions_of_the_first_kind(v):
     z = np.concatenate([[0], np.geomspace(1e-5, 90, 60), -np.geomspace(0.1, 40, 5)])
     for dtype in (np.float32, np.float64):

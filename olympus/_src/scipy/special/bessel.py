@@ -7,11 +7,12 @@ import operator
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import avals
-from olympus._src.higher_order.loops import fori_loop
+from olympus._src.higher_order.scan import scan
 from olympus._src.lax import bessel, joining
-from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
@@ -114,69 +115,77 @@ def _far_values(z: Any) -> tuple[Any, Any]:
     return values[0], values[1]
 
 
-def _upward(z: Any, count: int) -> list[Any]:
+def _upward(z: Any, count: int) -> Any:
     """Orders 0 to count - 1 by the recurrence, which is stable up to order z."""
-    below, above = _far_values(z)
-    values = [below, above]
-    for n in range(1, count - 1):
-        values.append(2 * n / z * values[n] - values[n - 1])
-    return values[:count]
+
+    def body(carry: Any, n: Any) -> Any:
+        below, above = carry
+        return (above, n / z * above - below), below
+
+    double = (2 * np.arange(1, count + 1)).astype(avals.aval_of(z).dtype)
+    return scan(body, _far_values(z), double)[1]
 
 
-def _downward(z: Any, count: int, start: int) -> list[Any]:
+_SHRINK = 1e-15
+
+
+def _downward(z: Any, count: int, start: int) -> Any:
     """The same by Miller's algorithm: from far above, where all begins with 0.
 
-    The sum J0 + 2 (J2 + J4 + ...) is 1 and gives the scale.
+    The sum J0 + 2 (J2 + J4 + ...) is 1 and gives the scale. Values are kept from
+    overflowing by a factor, and with each is kept how often that was applied.
     """
     size = abs(z)
     tiny = size < 1e-3
     safe = where(tiny, 1, size)
+    dtype = avals.aval_of(z).dtype
 
-    def body(i: Any, carry: Any) -> Any:
-        low, high, total = carry
-        n = start - i
-        factor = lax.convert(2 * n, avals.aval_of(z).dtype) / safe
-        low, high = factor * low - high, low
-        even = where(arithmetic.remainder(n, 2) == 1, 2 * low, 0)
-        total = total + even
-        # Kept from overflowing; what is far above vanishes beside what follows.
-        shrink = where(abs(low) > 1e15, 1e-15, 1)
-        return low * shrink, high * shrink, total * shrink
+    def body(carry: Any, step: Any) -> Any:
+        low, high, total, shrunk = carry
+        double, weight = step
+        low, high = double / safe * low - high, low
+        total = total + weight * low
+        shrinks = abs(low) > 1 / _SHRINK
+        factor = where(shrinks, _SHRINK, 1)
+        shrunk = shrunk + where(shrinks, 1, 0)
+        low, high, total = low * factor, high * factor, total * factor
+        return (low, high, total, shrunk), (low, shrunk)
 
-    steps = start - count
-    one = safe * 0
-    low, high, total = fori_loop(0, steps, body, (one + 1e-15, one, one))
-    values = [low]
-    for n in range(count, 0, -1):
-        low, high = 2 * n / safe * low - high, low
-        values.append(low)
-        total = total + (low * (2 if n > 1 else 1) if n % 2 else 0)
-        shrink = where(abs(low) > 1e15, 1e-15, 1)
-        low, high, total = low * shrink, high * shrink, total * shrink
-        values = [v * shrink for v in values]
-    values = [v / total for v in reversed(values)][:count]
-    half = where(tiny, size, 0) / 2
+    orders = np.arange(start - 1, -1, -1)
+    weights = np.where(orders % 2 == 0, 2, 0) - (orders == 0)
+    steps = (2 * (orders + 1)).astype(dtype), weights.astype(dtype)
+    zero = safe * 0
+    first = zero + _SHRINK, zero, zero, zero
+    (_, _, total, shrunk), (values, marks) = scan(body, first, steps)
+    values, marks = values[::-1][:count], marks[::-1][:count]
+    values = values * arithmetic.power(_SHRINK, shrunk - marks) / total
+    return where(tiny, _power_series(where(tiny, size, 0) / 2, count), values)
+
+
+def _power_series(half: Any, count: int) -> Any:
+    """The first three terms near 0."""
     square = half * half
-    near, lead = [], one + 1
-    for n in range(count):  # the first three terms of the power series
+
+    def body(lead: Any, n: Any) -> Any:
         rest = 1 - square / (n + 1) * (1 - square / (2 * n + 4))
-        near.append(lead * rest)
-        lead = lead * half / (n + 1)
-    return [where(tiny, a, b) for a, b in zip(near, values, strict=True)]
+        return lead * half / (n + 1), lead * rest
+
+    orders = np.arange(count).astype(avals.aval_of(half).dtype)
+    return scan(body, half * 0 + 1, orders)[1]
 
 
 def _all_orders(z: Any, count: int, n_iter: int) -> Any:
     """Orders 0 to count - 1, stacked before the axes of z."""
     size = abs(z)
     # Above order and argument the functions fall fast: 50 more orders are none.
-    reach = max(count, int(_FAR)) + max(n_iter, 50)
-    near = _downward(minimum(size, max(_FAR, float(count))), count, reach)
-    far = _upward(maximum(size, max(_FAR, float(count))), max(count, 2))[:count]
-    is_near = size < max(_FAR, float(count))
-    values = [where(is_near, a, b) for a, b in zip(near, far, strict=True)]
-    values = [where((z < 0), -v, v) if n % 2 else v for n, v in enumerate(values)]
-    values = [where(logic.isinf(z), 0, v) for v in values]
-    return joining.concatenate([v[None] for v in values], 0)
+    bound = max(_FAR, float(count))
+    near = _downward(minimum(size, bound), count, int(bound) + max(n_iter, 50))
+    finite = where(logic.isinf(z), bound, maximum(size, bound))
+    far = where(logic.isinf(z), 0, _upward(finite, count))
+    orders = np.arange(count).reshape((count,) + (1,) * avals.aval_of(z).ndim)
+    turned = (orders % 2 == 1) & (z < 0)
+    out = where(size < bound, near, far)
+    return where(turned, -out, out)
 
 
 @partial(custom_jvp, nondiff_argnums=(1, 2))
@@ -189,9 +198,8 @@ def _bessel_jn_jvp(v: int, n_iter: int, primals: Any, tangents: Any) -> Any:
     """Each slope is half the difference of the neighbours."""
     (z,), (t,) = primals, tangents
     values = _bessel_jn(z, v + 1, n_iter)
-    slopes = [-values[1]]
-    slopes += [(values[n - 1] - values[n + 1]) / 2 for n in range(1, v + 1)]
-    return values[: v + 1], joining.concatenate([(t * s)[None] for s in slopes], 0)
+    below = joining.concatenate([-values[1:2], values[:v]], 0)
+    return values[: v + 1], t * ((below - values[1:]) / 2)
 
 
 @program(1, "bessel_jn")
