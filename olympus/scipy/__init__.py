@@ -7,7 +7,12 @@ __all__: list[str] = []
 
 _PAGES = frozenset(
     [
+        "cluster",
+        "fft",
+        "integrate",
+        "interpolate",
         "linalg",
+        "ndimage",
         "signal",
         "special",
         "stats",
