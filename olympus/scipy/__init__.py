@@ -14,6 +14,7 @@ _PAGES = frozenset(
         "linalg",
         "ndimage",
         "signal",
+        "sparse",
         "special",
         "stats",
     ]

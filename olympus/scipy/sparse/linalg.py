@@ -1,0 +1,5 @@
+"""Systems of linear equations solved by iteration, by SciPy's names."""
+
+from olympus._src.scipy.iterative import bicgstab, cg, gmres
+
+__all__ = ["bicgstab", "cg", "gmres"]
