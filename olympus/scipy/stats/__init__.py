@@ -1,5 +1,6 @@
 """Probability distributions, each a page of its own; statistics of samples."""
 
+from olympus._src.scipy.stats.summaries import mode, rankdata, sem
 from olympus.scipy.stats import (
     bernoulli,
     beta,
@@ -7,6 +8,7 @@ from olympus.scipy.stats import (
     binom,
     cauchy,
     chi2,
+    dirichlet,
     expon,
     gamma,
     gennorm,
@@ -15,6 +17,8 @@ from olympus.scipy.stats import (
     gumbel_r,
     laplace,
     logistic,
+    multinomial,
+    multivariate_normal,
     nbinom,
     norm,
     pareto,
@@ -33,6 +37,7 @@ __all__ = [
     "binom",
     "cauchy",
     "chi2",
+    "dirichlet",
     "expon",
     "gamma",
     "gennorm",
@@ -41,10 +46,15 @@ __all__ = [
     "gumbel_r",
     "laplace",
     "logistic",
+    "mode",
+    "multinomial",
+    "multivariate_normal",
     "nbinom",
     "norm",
     "pareto",
     "poisson",
+    "rankdata",
+    "sem",
     "t",
     "truncnorm",
     "uniform",

@@ -132,10 +132,7 @@ def check(name: str, names: Any, given: Any) -> None:
 def floating(name: str, names: Any, given: Any) -> list[Any]:
     """Arguments as arrays of one floating dtype and shape; scalars stay scalars."""
     check(name, names, given)
-    out = [
-        x if isinstance(x, trace.Tracer) else evaluate.as_array(x)
-        for x in promotion.promote_inexact(*given)
-    ]
+    out = same_dtype(*given)
     shapes = [avals.aval_of(x).shape for x in out]
     if len({s for s in shapes if s}) < 2:
         return out
@@ -150,3 +147,11 @@ def floating(name: str, names: Any, given: Any) -> list[Any]:
             "counted from the last axis"
         ) from None
     return [promotion.broadcast_to_shape(x, shape) for x in out]
+
+
+def same_dtype(*given: Any) -> list[Any]:
+    """Arguments as arrays of one floating dtype."""
+    return [
+        x if isinstance(x, trace.Tracer) else evaluate.as_array(x)
+        for x in promotion.promote_inexact(*given)
+    ]

@@ -1,0 +1,5 @@
+"""The normal distribution of vectors: `scipy.stats.multivariate_normal`."""
+
+from olympus._src.scipy.stats.multivariate_normal import logpdf, pdf
+
+__all__ = ["logpdf", "pdf"]
