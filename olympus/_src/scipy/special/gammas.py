@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from olympus._src.api.custom_jvp import custom_jvp
+from olympus._src.api.forward import jvp
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
@@ -239,9 +240,44 @@ def polygamma(n: Any, x: Any) -> Any:
     return special.polygamma(order, x)
 
 
+# Bernoulli numbers B_2k over (2k)!: Abramowitz, Stegun 23.2 and 23.1.30.
+_MACLAURIN = (
+    1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000,
+    1 / 74724249600, -3617 / 10670622842880000,
+)  # fmt: skip
+
+
+def _euler_maclaurin(x: Any, q: Any) -> Any:
+    """The zeta function by a sum that can be differentiated in x."""
+    total: Any = 0
+    for k in range(12):
+        total = total + arithmetic.power(q + k, -x)
+    end = q + 12
+    power = arithmetic.power(end, -x)
+    total = total + power * (end / (x - 1) + 0.5)
+    term = x * power / end
+    for k, factor in enumerate(_MACLAURIN):
+        total = total + factor * term
+        term = term * ((x + (2 * k + 1)) * (x + (2 * k + 2)) / (end * end))
+    return total
+
+
+@custom_jvp
+def _zeta(x: Any, q: Any) -> Any:
+    return special.zeta(x, q)
+
+
+_zeta.defjvps(
+    lambda t, out, x, q: (
+        t * jvp(lambda s: _euler_maclaurin(s, q), (x,), (x * 0 + 1,))[1]
+    ),
+    lambda t, out, x, q: t * (-x * _zeta(x + 1, q)),
+)
+
+
 @program(2)
 def _hurwitz(x: Any, q: Any) -> Any:
-    return wide(special.zeta)(*floats("zeta", x, q))
+    return wide(_zeta)(*floats("zeta", x, q))
 
 
 def zeta(x: Any, q: Any = None) -> Any:
