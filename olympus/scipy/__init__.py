@@ -13,6 +13,7 @@ _PAGES = frozenset(
         "interpolate",
         "linalg",
         "ndimage",
+        "optimize",
         "signal",
         "sparse",
         "special",

@@ -1,0 +1,5 @@
+"""Minimization by SciPy's names."""
+
+from olympus._src.scipy.minimizing import OptimizeResults, minimize
+
+__all__ = ["OptimizeResults", "minimize"]
