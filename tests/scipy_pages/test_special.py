@@ -213,6 +213,7 @@ def test_dtypes(name):
     np.testing.assert_allclose(half, function(np.float32([0.5])), rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_complex_arguments():
     z = np.complex64([0.3 + 2j, -3.2 + 0.7j, 8 - 1j, -20.5 - 0.1j])
     np.testing.assert_allclose(special.loggamma(z), reference.loggamma(z), rtol=2e-5)
@@ -229,6 +230,7 @@ def test_bernoulli_numbers():
         np.testing.assert_allclose(special.bernoulli(258), want, rtol=5e-12)
 
 
+@pytest.mark.slow
 def test_functions_of_whole_numbers():
     x = np.float32([2.5, 4])
     np.testing.assert_allclose(
