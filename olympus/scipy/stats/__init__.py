@@ -1,5 +1,6 @@
 """Probability distributions, each a page of its own; statistics of samples."""
 
+from olympus._src.scipy.stats.kde import gaussian_kde
 from olympus._src.scipy.stats.summaries import mode, rankdata, sem
 from olympus.scipy.stats import (
     bernoulli,
@@ -40,6 +41,7 @@ __all__ = [
     "dirichlet",
     "expon",
     "gamma",
+    "gaussian_kde",
     "gennorm",
     "geom",
     "gumbel_l",
