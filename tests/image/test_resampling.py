@@ -86,6 +86,7 @@ def test_area_averages_blocks():
     np.testing.assert_allclose(got, blocks, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_shift_by_whole_samples_leaves_zeros():
     with olympus.enable_x64(True):
         one, two = np.ones(1), np.full(1, 2.0)
@@ -125,6 +126,7 @@ def test_derivatives_by_image_scale_and_translation(method):
         check_grads(f, (ROOM[:, :3, 0], scale, shift), 1)
 
 
+@pytest.mark.slow
 def test_under_vmap_and_jit():
     def f(x, scale):
         return image.scale_and_translate(

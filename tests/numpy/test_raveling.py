@@ -45,6 +45,7 @@ def test_ways_back_of_equal_trees_are_equal():
     assert first != other
 
 
+@pytest.mark.slow
 def test_derivatives_and_maps():
     weights = {"w": jnp.array([1.0, 2.0]), "c": jnp.array(3.0)}
     flat, back = ravel_pytree(weights)

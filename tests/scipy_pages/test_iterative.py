@@ -57,6 +57,7 @@ def test_trees_and_dtypes(method):
         np.testing.assert_allclose(whole, [1 / 11, 7 / 11], rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_what_comes_beside_the_solution():
     # jax 0.10.2: None of cg and bicgstab, 0 of gmres.
     eye = np.eye(2)

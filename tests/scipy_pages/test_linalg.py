@@ -92,6 +92,7 @@ def test_factors_solve_what_they_are_of(lower):
         close(linalg.lu_solve(linalg.lu_factor(C), B[:, 0], trans), want[:, 0])
 
 
+@pytest.mark.slow
 def test_one_factor_for_a_stack_of_right_sides():
     stack = np.stack([B, 2 * B])
     want = np.stack([np.linalg.solve(P, x) for x in stack])
@@ -143,6 +144,7 @@ def test_where_there_is_no_answer():
     assert jnp.isnan(linalg.sqrtm(np.array([[0.0, 1], [0, 0]]))).any()
 
 
+@pytest.mark.slow
 def test_dtypes_as_of_jax():
     # jax 0.10.2
     with olympus.enable_x64(False):
