@@ -122,11 +122,27 @@ digamma_p = _special(
     lambda t, out, x: mul(t, polygamma(families.scalar_like(x, 1), x)),
     _by_element(_digamma_of),
 )
+
+
+def _refused(name: str, which: str, cure: str) -> Callable[..., Any]:
+    """In place of a derivative that is not known: better an error than zero."""
+
+    def refuse(t: Any, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError(
+            f"lax.{name}: there is no derivative in {which}{cure}"
+        )
+
+    return refuse
+
+
 zeta_p = families.elementwise(
     "zeta",
     accepts=families.FLOAT,
     lower=_chlo("zeta"),
-    derivatives=(None, lambda t, out, s, q: mul(t, _zeta_slope(s, q))),
+    derivatives=(
+        _refused("zeta", "the exponent", "; use olympus.scipy.special.zeta"),
+        lambda t, out, s, q: mul(t, _zeta_slope(s, q)),
+    ),
     file=_FILE,
 )
 polygamma_p = families.elementwise(
@@ -134,7 +150,9 @@ polygamma_p = families.elementwise(
     accepts=families.FLOAT,
     lower=_chlo("polygamma"),
     derivatives=(
-        None,
+        _refused(
+            "polygamma", "the order", ", which is a whole number; stop_gradient it"
+        ),
         lambda t, out, m, x: mul(t, polygamma(add(m, families.scalar_like(m, 1)), x)),
     ),
     file=_FILE,
