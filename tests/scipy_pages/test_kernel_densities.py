@@ -37,6 +37,7 @@ def test_estimates_of_points(method, weights):
     close(ours.integrate_kde(ours), theirs.integrate_kde(theirs))
 
 
+@pytest.mark.slow
 def test_estimates_of_numbers():
     ours, theirs = stats.gaussian_kde(DATA[0]), reference.gaussian_kde(DATA[0])
     close(ours.pdf(0.5), theirs.pdf(0.5))

@@ -54,7 +54,7 @@ DISCRETE = {
 }
 # The quick tests take one function or two of each distribution.
 SLOW_KINDS = ["pdf", "pmf", "logcdf", "sf", "logsf", "isf"]
-SLOW = ["chi2", "gamma", "gennorm", "truncnorm"]
+SLOW = ["beta", "chi2", "gamma", "gennorm", "truncnorm"]
 
 
 def functions(names):
