@@ -5,7 +5,7 @@ help:
 	@echo "make demo    train a classifier and show its programs"
 	@echo "make quick   the tests that take under two minutes"
 	@echo "make test    all tests, on the oldest and the newest jaxlib"
-	@echo "make lint    format, lint, imports, types, sizes"
+	@echo "make lint    format, lint, imports, types, sizes, names"
 	@echo "make docs    the documentation, into docs/_build"
 	@echo "make bench   the speed budgets"
 
