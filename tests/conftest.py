@@ -25,13 +25,30 @@ def pytest_report_header(config):
     return f"olympus: seed {SEED} (OLYMPUS_TEST_SEED), numpy {np.__version__}"
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    if os.environ.get("OLYMPUS_SWEEP") != "all" and "::" not in "".join(config.args):
+        _sample(config, items)
     if importlib.util.find_spec("jax") is not None:
         return
     absent = pytest.mark.skip(reason="jax is not installed in this environment")
     for item in items:
         if "beside_jax" in item.keywords:
             item.add_marker(absent)
+
+
+def _sample(config, items):
+    """Leaves a share of the slow tests of a module that asks for it, by the seed."""
+    left_out = [item for item in items if _is_left_out(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if not _is_left_out(item)]
+
+
+def _is_left_out(item):
+    share = item.get_closest_marker("sampled")
+    if share is None or item.get_closest_marker("slow") is None:
+        return False
+    number = zlib.crc32(f"{SEED} {item.nodeid}".encode())
+    return number % share.args[0] != 0
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from olympus import custom_derivatives, errors, lax
 from olympus.custom_batching import custom_vmap
 from olympus.experimental import checkify
 
+pytestmark = pytest.mark.sampled(2)
+
 
 def make_sine(scale=1.0):
     """A sine whose derivative is `scale` times the true one, to tell them apart."""

@@ -12,6 +12,8 @@ import olympus
 import olympus.numpy as onp
 from olympus import custom_derivatives, errors, lax
 
+pytestmark = pytest.mark.sampled(2)
+
 
 def make_sine(scale=1.0):
     """A sine whose derivative is `scale` times the true one, to tell them apart."""

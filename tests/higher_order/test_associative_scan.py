@@ -75,6 +75,7 @@ def test_mapped(rng):
     np.testing.assert_array_equal(out, np.maximum.accumulate(x, 1))
 
 
+@pytest.mark.slow
 def test_number_of_applications_is_logarithmic():
     calls = []
 

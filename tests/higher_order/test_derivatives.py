@@ -246,6 +246,7 @@ def test_what_programs_inside_a_step_share_is_not_stacked(step):
     ],
     ids=["operands", "one side", "closed over", "nested"],
 )
+@pytest.mark.slow
 def test_cond(f, pred):
     check(lambda x, y: jnp.sum(f(pred, x, y)), X, X + 1)
 

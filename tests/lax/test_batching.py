@@ -14,6 +14,8 @@ from olympus._src.core import avals, primitive
 from tests.lax import samples
 from tests.lax.test_rules import as_list, assert_close, varied
 
+pytestmark = pytest.mark.sampled(2)
+
 SAMPLES = [s for s in samples.SAMPLES if s.args and s.loop]
 # Sizes of the outer and the inner axis.
 SIZES = [(2, 3), (1, 2), (2, 1), (3, 0), (0, 2), (0, 0)]

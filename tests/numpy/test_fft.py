@@ -8,6 +8,8 @@ import pytest
 import olympus
 from olympus import numpy as jnp
 
+pytestmark = pytest.mark.sampled(2)
+
 RNG = np.random.default_rng(0)
 REAL = RNG.normal(size=(3, 4, 5))
 COMPLEX = REAL + 1j * RNG.normal(size=REAL.shape)

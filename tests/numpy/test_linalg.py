@@ -11,6 +11,8 @@ import pytest
 import olympus
 from olympus import numpy as jnp
 
+pytestmark = pytest.mark.sampled(2)
+
 RNG = np.random.default_rng(0)
 A = RNG.normal(size=(4, 4))
 STACK = RNG.normal(size=(2, 3, 3))

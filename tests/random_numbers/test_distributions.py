@@ -11,6 +11,8 @@ import olympus
 import olympus.numpy as jnp
 from olympus import random
 
+pytestmark = pytest.mark.sampled(2)
+
 N = 4000
 KEY = random.key(20)
 

@@ -15,6 +15,8 @@ import olympus.numpy as jnp
 from olympus import random
 from olympus._src.foundation import config
 
+pytestmark = pytest.mark.sampled(2)
+
 DATA = json.loads(
     (pathlib.Path(__file__).parents[1] / "data" / "random.json").read_text()
 )
@@ -52,7 +54,7 @@ LONG = (
 
 
 def marks(i, expression):
-    long = i % 3 or any(name in expression for name in LONG)
+    long = i % 5 or any(name in expression for name in LONG)
     return [pytest.mark.slow] if long else []
 
 

@@ -11,6 +11,8 @@ import olympus.numpy as jnp
 from olympus.scipy import linalg
 from olympus.test_util import check_grads
 
+pytestmark = pytest.mark.sampled(3)
+
 N = 5
 RANDOM = np.random.default_rng(0)
 A = RANDOM.normal(size=(N, N))

@@ -10,6 +10,8 @@ import olympus
 from olympus import test_util
 from olympus.scipy import special
 
+pytestmark = pytest.mark.sampled(2)
+
 LINE = np.concatenate([-np.geomspace(30, 1e-6, 60), [0], np.geomspace(1e-6, 60, 80)])
 POSITIVE = np.geomspace(1e-6, 150, 120)
 UNIT = np.concatenate([np.geomspace(1e-12, 0.4, 40), np.linspace(0.41, 0.99, 30)])

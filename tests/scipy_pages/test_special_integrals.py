@@ -10,6 +10,8 @@ import olympus
 from olympus import test_util
 from olympus.scipy import special
 
+pytestmark = pytest.mark.sampled(2)
+
 LINE = np.concatenate([-np.geomspace(30, 1e-6, 60), [0], np.geomspace(1e-6, 60, 80)])
 POSITIVE = np.geomspace(1e-6, 80, 100)
 RADII, ANGLES = np.geomspace(0.01, 50, 12), np.linspace(0, np.pi, 13)

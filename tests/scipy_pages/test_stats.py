@@ -17,6 +17,8 @@ from scipy import stats as reference
 import olympus
 from olympus import scipy
 
+pytestmark = pytest.mark.sampled(2)
+
 stats = scipy.stats
 PLACES = [-np.inf, -6, -2.5, -1, -0.4, 0, 1e-3, 0.3, 0.5, 1, 1.7, 3, 7, 30, np.inf]
 CHANCES = [-0.1, 1e-4, 0.2, 0.5, 0.75, 0.999, 1.2]
