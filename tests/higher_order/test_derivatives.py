@@ -170,6 +170,7 @@ def test_options_of_scan_change_no_derivative(unroll):
 
 
 @pytest.mark.parametrize("name", SCANS)
+@pytest.mark.slow
 def test_scan(name):
     f, args = SCANS[name]
     check(f, *args)

@@ -209,6 +209,7 @@ def test_shapes_of_convolutions():
     assert got == (2, 3, 4)
 
 
+@pytest.mark.slow
 def test_long_cumulative_sums_are_exact_for_integers():
     x = np.random.default_rng(0).integers(0, 9, 70001).astype(np.int32)
     same(lax.cumsum(x), np.cumsum(x))

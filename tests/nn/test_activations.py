@@ -53,6 +53,7 @@ def test_values_and_derivatives(name):
 
 @pytest.mark.parametrize("kind", ARGUMENTS)
 @pytest.mark.parametrize("name", DATA)
+@pytest.mark.slow
 def test_dtypes(name, kind):
     f, want = FUNCTIONS[name], DATA[name]["dtypes"][kind]
     if want == "TypeError":

@@ -58,6 +58,7 @@ ROW, COLUMN = np.arange(T)[:, None], np.arange(S)[None]
         ),
     ],
 )
+@pytest.mark.slow
 def test_attention_is_its_formula(options, formula_options):
     want, sums = formula(Q, KEYS, V, **formula_options)
     close(nn.dot_product_attention(Q, KEYS, V, **options), want)

@@ -45,6 +45,7 @@ def test_other_names():
 @pytest.mark.parametrize("mode", ["fan_in", "fan_out", "fan_avg", "fan_geo_avg"])
 @pytest.mark.parametrize("law", ["uniform", "normal", "truncated_normal"])
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.slow
 def test_variance_scaling(mode, law, dtype):
     size = {
         "fan_in": FAN_IN,

@@ -59,6 +59,7 @@ def test_basic_indices_read_as_numpy(case):
 
 @_QUICK
 @given(_basic())
+@pytest.mark.slow
 def test_basic_indices_of_traced_arrays(case):
     shape, index = case
     x = _values(shape)

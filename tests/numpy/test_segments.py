@@ -31,6 +31,7 @@ def by_loop(kind, data, ids, count):
 @pytest.mark.parametrize("bucket", [None, 2])
 @pytest.mark.parametrize("shape", [(7,), (7, 2), (0, 3)])
 @pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.slow
 def test_segments(kind, bucket, shape, dtype):
     rng = np.random.default_rng(0)
     data = rng.integers(-4, 5, shape).astype(dtype)

@@ -131,6 +131,7 @@ DISCRETE = {
 
 
 @pytest.mark.parametrize("name", cases(DISCRETE))
+@pytest.mark.slow
 def test_discrete_numbers_follow_their_distribution(name):
     draw, law = DISCRETE[name]
     drawn = np.asarray(draw()).astype(int)
@@ -180,6 +181,7 @@ def test_multivariate_normal_by_other_factors(method):
 
 @pytest.mark.parametrize("sides", [(3, None), (2, 4), (4, 2)])
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.slow
 def test_orthogonal_matrices_have_orthonormal_rows_or_columns(sides, dtype):
     n, m = sides
     made = np.asarray(random.orthogonal(KEY, n, (5,), dtype, m))
