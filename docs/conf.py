@@ -4,7 +4,10 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path[:0] = [str(Path(__file__).resolve().parent)]
+sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
+
+import reference_pages  # noqa: E402  the path is set above
 
 project = "olympus"
 author = "the olympus authors"
@@ -43,35 +46,13 @@ suppress_warnings = ["ref.python"]
 # -- the reference: one page for each public page -------------------------------------
 
 _REFERENCE = Path(__file__).resolve().parent / "reference"
-_PACKAGE = Path(__file__).resolve().parent.parent / "olympus"
-
-# Classes of errors have their places on the page that explains them.
-_INDEXED_ELSEWHERE = {"olympus.errors"}
-
-
-def _public_pages():
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        parts = path.relative_to(_PACKAGE).with_suffix("").parts
-        if any(part.startswith("_") and part != "__init__" for part in parts):
-            continue
-        yield ".".join(("olympus", *(part for part in parts if part != "__init__")))
-
-
-def _reference_text(page):
-    options = [":members:"]
-    if page == "olympus":
-        options.append(":imported-members:")
-    if page in _INDEXED_ELSEWHERE:
-        options.append(":no-index:")
-    lines = [f".. automodule:: {page}", *(f"   {option}" for option in options)]
-    return "\n".join([f"# {page}", "", "```{eval-rst}", *lines, "```", ""])
 
 
 def _write_reference(app):
     for old in _REFERENCE.glob("olympus*.md"):
         old.unlink()
-    for page in _public_pages():
-        (_REFERENCE / f"{page}.md").write_text(_reference_text(page), encoding="utf-8")
+    for page, text in reference_pages.page_texts().items():
+        (_REFERENCE / f"{page}.md").write_text(text, encoding="utf-8")
 
 
 def _to_restructured_text(app, what, name, thing, options, lines):

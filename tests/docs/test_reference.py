@@ -1,0 +1,60 @@
+"""The reference has a page for each public page, and says what differs from NumPy."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from house import source
+
+SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "reference_pages.py"
+
+
+@pytest.fixture(scope="module")
+def pages():
+    spec = importlib.util.spec_from_file_location("reference_pages", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_there_is_a_page_for_each_public_page(pages):
+    expected = {source.module_name(path) for path in source.pages()}
+    assert set(pages.page_texts()) == expected
+
+
+def test_a_class_is_documented_on_one_page(pages):
+    texts = pages.page_texts()
+    assert "exclude-members: custom_jvp" in texts["olympus.custom_derivatives"]
+    assert "exclude-members" not in texts["olympus"]
+
+
+def test_a_difference_is_a_paragraph_of_the_docstring(pages):
+    docstring = """The elements in rising order.
+
+    Differs from NumPy: the order of equal elements is kept
+    unless `stable` is False.
+
+    Args:
+      a: array.
+    """
+    text = "the order of equal elements is kept unless `stable` is False."
+    assert list(pages.differences(docstring)) == [("NumPy", text)]
+    assert not list(pages.differences("Differs from NumPy in nothing."))
+    assert not list(pages.differences(None))
+
+
+def test_a_page_collects_the_differences_of_its_functions(pages):
+    for page, text in pages.page_texts().items():
+        for name, thing in pages.members(page):
+            for _, difference in pages.differences(getattr(thing, "__doc__", None)):
+                assert f"`{name}`\n: {difference}\n" in text
+
+
+def test_callable_objects_and_values_are_on_their_page(pages):
+    text = pages.page_texts()["olympus.numpy"]
+    assert "autofunction:: olympus.numpy.add" in text
+    values = text.partition("## Values and types")[2]
+    assert "`pi`" in values
