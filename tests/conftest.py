@@ -55,3 +55,17 @@ def _is_left_out(item):
 def rng(request):
     """A NumPy generator whose seed is the test's name and the run's seed."""
     return np.random.default_rng([SEED, zlib.crc32(request.node.nodeid.encode())])
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Says how many drawn cases ran, where a test records it (`record_property`)."""
+    counts = {"cases run": 0, "cases failed": 0}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, value in getattr(report, "user_properties", ()):
+                # Each test reports when it is set up, called and torn down.
+                if name in counts and getattr(report, "when", "") == "call":
+                    counts[name] += value
+    if counts["cases run"]:
+        listed = ", ".join(f"{value} {name}" for name, value in counts.items())
+        terminalreporter.write_line(f"differential sweep: {listed} (seed {SEED})")

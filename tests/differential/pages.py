@@ -1,0 +1,40 @@
+"""The tables, and the pages whose functions they must hold."""
+
+from __future__ import annotations
+
+import importlib
+import types
+from typing import Any
+
+from tests.differential import numpy_reductions
+from tests.differential.entries import Entry
+
+# Of each table one in so many entries is taken in a run of all tests.
+TABLES: dict[types.ModuleType, int] = {
+    numpy_reductions: 1,
+}
+ENTRIES: list[Entry] = [e for table in TABLES for e in table.ENTRIES]
+SHARES: dict[str, int] = {
+    e.id: share for table, share in TABLES.items() for e in table.ENTRIES
+}
+# Names of a page that are another function of it, or are tested elsewhere; by page.
+ALIASES: dict[str, dict[str, str]] = {}
+for _table in TABLES:
+    for _page in {e.page for e in _table.ENTRIES}:
+        ALIASES.setdefault(_page, {}).update(getattr(_table, "ALIASES", {}))
+
+
+def functions(page: str) -> set[str]:
+    """The public functions of a page."""
+    own = importlib.import_module(f"olympus.{page}")
+    return {n for n in own.__all__ if is_function(getattr(own, n))}
+
+
+def is_function(x: Any) -> bool:
+    return callable(x) and not isinstance(x, type)
+
+
+def covered(page: str) -> set[str]:
+    """The names of a page that are in a table."""
+    found = {e.name.split(".")[0] for e in ENTRIES if e.page == page}
+    return found | set(ALIASES.get(page, {}))

@@ -1,0 +1,59 @@
+"""Every public function of the swept pages agrees with NumPy or SciPy.
+
+A run takes a part of the entries and some cases of each, which the seed in the report's
+header chooses; `OLYMPUS_SWEEP=all` takes all entries and more cases.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.conftest import SEED
+from tests.differential import complete, pages, running
+from tests.differential.entries import Entry
+
+EVERYTHING = os.environ.get("OLYMPUS_SWEEP") == "all"
+CASES = 48 if EVERYTHING else running.GROUP
+EAGER = 4 if EVERYTHING else running.GROUP
+QUICK = 4  # entries among the quick tests
+
+
+def is_taken(entry: Entry) -> bool:
+    number = zlib.crc32(f"{SEED} {entry.id}".encode())
+    return EVERYTHING or number % pages.SHARES[entry.id] == 0
+
+
+TAKEN = [
+    pytest.param(e, marks=[] if i < QUICK else [pytest.mark.slow], id=e.id)
+    for i, e in enumerate(filter(is_taken, pages.ENTRIES))
+]
+
+
+@pytest.mark.parametrize("page", complete.PAGES)
+def test_every_public_function_is_in_a_table(page: str) -> None:
+    """In a table, or among those that are tested elsewhere."""
+    public, covered = pages.functions(page), pages.covered(page)
+    elsewhere = complete.PAGES[page]
+    assert public - covered - elsewhere == set()
+    assert elsewhere & covered == set(), "in a table now: take it off the list"
+    assert (covered | elsewhere) - public == set(), "not a function of the page"
+
+
+@pytest.mark.parametrize("page", complete.PAGES)
+def test_aliases_are_the_same_function(page: str) -> None:
+    for alias, name in pages.ALIASES.get(page, {}).items():
+        entry = next(e for e in pages.ENTRIES if (e.page, e.name) == (page, name))
+        assert Entry(page, alias, entry.draw).function() is entry.function()
+
+
+@pytest.mark.parametrize("entry", TAKEN)
+def test_cases_agree(entry: Entry, record_property: Callable[[str, Any], None]) -> None:
+    out = running.sweep(entry, range(CASES), SEED, EAGER)
+    record_property("cases run", out.cases)
+    record_property("cases failed", len(out.failures))
+    assert not out.failures, "\n" + "\n".join(map(str, out.failures))
