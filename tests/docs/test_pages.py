@@ -8,12 +8,18 @@ import inspect
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+import olympus.lax
+import olympus.numpy
 from docs import checker
 from house import source
 
 check_docs = checker.load()
+
+# What examples take for granted, as docs/reference/index.md says.
+NAMES = {"np": np, "olympus": olympus, "jnp": olympus.numpy, "lax": olympus.lax}
 PAGES = {str(p.relative_to(checker.ROOT)): p for p in check_docs.pages()}
 
 
@@ -50,11 +56,13 @@ def _is_documented(thing):
 
 
 def _tests(finder, thing, name):
-    found = finder.find(thing, name, module=False, globs={})
+    found = finder.find(thing, name, module=False, globs=NAMES)
     if inspect.isclass(thing):
         for part, method in vars(thing).items():
             if inspect.isfunction(method) and not part.startswith("_"):
-                found += finder.find(method, f"{name}.{part}", module=False, globs={})
+                found += finder.find(
+                    method, f"{name}.{part}", module=False, globs=NAMES
+                )
     return [test for test in found if test.examples]
 
 

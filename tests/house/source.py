@@ -31,7 +31,8 @@ def pages():
     return sorted(
         path
         for path in PACKAGE.rglob("*.py")
-        if ROOMS not in path.parents and not path.stem.startswith("_")
+        if ROOMS not in path.parents
+        and (path.stem == "__init__" or not path.stem.startswith("_"))
     )
 
 

@@ -1,4 +1,7 @@
-"""Public pages: a docstring, explicit re-exports, a sorted __all__, no logic."""
+"""Public pages: a docstring, explicit re-exports, no logic.
+
+The linter keeps each __all__ sorted.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,12 @@ def test_page_has_a_docstring(name):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_name_of_all_is_there_and_all_is_sorted(name):
+def test_every_name_of_all_is_there_once(name):
     page = importlib.import_module(name)
+    if name == "olympus":
+        return  # the package's door has no __all__: most of its names load late
     listed = page.__all__
     assert len(set(listed)) == len(listed)
-    assert list(listed) == sorted(listed)
     missing = [entry for entry in listed if not hasattr(page, entry)]
     assert not missing
 
@@ -51,8 +55,9 @@ def test_every_public_function_and_class_has_a_docstring(name):
     page = importlib.import_module(name)
     bare = [
         entry
-        for entry in page.__all__
-        if callable(thing := getattr(page, entry))
+        for entry in getattr(page, "__all__", None) or vars(page)
+        if not entry.startswith("_")
+        and callable(thing := getattr(page, entry))
         and _is_ours(thing)
         and not (getattr(thing, "__doc__", None) or "").strip()
     ]

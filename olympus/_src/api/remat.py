@@ -61,7 +61,7 @@ def checkpoint(
       >>> olympus.ad_checkpoint.print_saved_residuals(f, 2.0)
       f32[] from the argument x
       >>> print(olympus.grad(f)(2.0))
-      -0.2556391
+      -0.25563914
     """
     if not callable(fun):
         raise TypeError(

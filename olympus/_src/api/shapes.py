@@ -20,7 +20,7 @@ class ShapeDtypeStruct:
       weak_type: whether its dtype gives way in promotion.
 
     Example:
-      >>> ShapeDtypeStruct((2, 3), 'float32')
+      >>> olympus.ShapeDtypeStruct((2, 3), 'float32')
       ShapeDtypeStruct(shape=(2, 3), dtype=float32)
     """
 

@@ -215,8 +215,10 @@ def custom_linear_solve(
       ...     return lax.custom_linear_solve(
       ...         lambda x: 2.0 * a * x, b, by_division, symmetric=True
       ...     )
-      >>> olympus.grad(solve_2x, (0, 1))(2.0, 8.0)
-      (Array(-1., dtype=float32), Array(0.25, dtype=float32))
+      >>> for slope in olympus.grad(solve_2x, (0, 1))(2.0, 8.0):
+      ...     print(slope)
+      -1.0
+      0.25
     """
     programs.check_callable("custom_linear_solve", matvec=matvec, solve=solve)
     if transpose_solve is not None:

@@ -238,7 +238,7 @@ def reduce(
     Source: `stablehlo.reduce`.
 
     Example:
-      >>> reduce(np.array([3, 1, 2], np.int32), 0, lambda x, y: x + y, (0,))
+      >>> lax.reduce(np.array([3, 1, 2], np.int32), 0, lambda x, y: x + y, (0,))
       Array(6, dtype=int32)
     """
     xs, structure = tree.tree_flatten(operands)
@@ -408,7 +408,7 @@ def reduce_window(
 
     Example:
       >>> x = np.array([1.0, 3.0, 2.0, 5.0], np.float32)
-      >>> reduce_window(x, 0.0, lambda x, y: x + y, (2,), (2,))
+      >>> lax.reduce_window(x, 0.0, lambda x, y: x + y, (2,), (2,))
       Array([4., 7.], dtype=float32)
     """
     aval = avals.aval_of(operand)

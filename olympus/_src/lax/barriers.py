@@ -38,8 +38,7 @@ def stop_gradient(x: Any) -> Any:
       A pytree of the same structure; differentiation takes its leaves for constants.
 
     Example:
-      >>> import olympus
-      >>> olympus.grad(lambda x: x * stop_gradient(x))(3.0)
+      >>> olympus.grad(lambda x: x * lax.stop_gradient(x))(3.0)
       Array(3., dtype=float32, weak_type=True)
     """
     return tree_map(stop_gradient_p.bind, x)

@@ -310,7 +310,7 @@ def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
       reverse: sum from the end instead.
 
     Example:
-      >>> cumsum(np.array([1, 2, 3]))
+      >>> lax.cumsum(np.array([1, 2, 3]))
       Array([1, 3, 6], dtype=int32)
     """
     return _apply(cumsum_p, operand, axis, reverse)

@@ -604,7 +604,7 @@ def pad(operand: Any, padding_value: Any, padding_config: Any) -> Any:
     Source: `stablehlo.pad`.
 
     Example:
-      >>> pad(np.array([1., 2.], np.float32), np.float32(0), [(1, 0, 1)])
+      >>> lax.pad(np.array([1., 2.], np.float32), np.float32(0), [(1, 0, 1)])
       Array([0., 1., 0., 2.], dtype=float32)
     """
     config = tuple([tuple([int(v) for v in triple]) for triple in padding_config])

@@ -134,7 +134,7 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: Any = None) -> 
       stop_dimension: one past the last axis joined; default all that follow.
 
     Example:
-      >>> collapse(np.zeros((2, 3, 4)), 0, 2).shape
+      >>> lax.collapse(np.zeros((2, 3, 4)), 0, 2).shape
       (6, 4)
     """
     shape = avals.aval_of(operand).shape

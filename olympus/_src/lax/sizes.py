@@ -86,7 +86,7 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
       ValueError: sizes differ and neither is 1.
 
     Example:
-      >>> broadcast_shapes((2, 1), (3,))
+      >>> lax.broadcast_shapes((2, 1), (3,))
       (2, 3)
     """
     if len(shapes) == 1:
