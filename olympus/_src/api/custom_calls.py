@@ -221,6 +221,19 @@ class Results:
             )
 
 
+def on_leaves(
+    what: str, fun: Any, static: dict[int, Any], structure: Any, results: Results
+) -> Callable[..., list[Any]]:
+    """The user's function from leaves to leaves; it tells `results` its structure."""
+
+    def call(*flat: Any) -> list[Any]:
+        out = fun(*whole(static, structure.unflatten(flat)))
+        outs, results.structure = flatten_results(what, fun, out)
+        return outs
+
+    return call
+
+
 def as_seen(t: Any, aval: Any, *, symbolic: bool) -> Any:
     """A tangent or cotangent as a user's rule sees it: an array, where it is no zero.
 

@@ -142,7 +142,6 @@ class custom_jvp(Generic[P, R]):
 
     def _call(self, args: Any, kwargs: Any) -> Any:
         arguments = self._arguments
-        fun: Callable[..., Any] = self.fun
         if self.jvp is None:
             raise AttributeError(
                 f"custom_jvp: no derivative is defined for {self.__name__}; register "
@@ -152,13 +151,9 @@ class custom_jvp(Generic[P, R]):
         static, rest, positions = arguments.split(args)
         leaves, structure = arguments.flatten(rest, positions)
         results = custom_calls.Results()
-
-        def call(*flat: Any) -> list[Any]:
-            out = fun(*custom_calls.whole(static, structure.unflatten(flat)))
-            outs, found = custom_calls.flatten_results("custom_jvp", self.fun, out)
-            results.structure = found
-            return outs
-
+        call = custom_calls.on_leaves(
+            "custom_jvp", self.fun, static, structure, results
+        )
         rule = _Rule(self, static, structure, results)
         outs = custom_jvp_call_p.bind(
             *leaves,

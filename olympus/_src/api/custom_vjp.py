@@ -133,7 +133,6 @@ class custom_vjp(Generic[P, R]):
 
     def _call(self, args: Any, kwargs: Any) -> Any:
         arguments = self._arguments
-        fun: Callable[..., Any] = self.fun
         if self.fwd is None or self.bwd is None:
             raise AttributeError(
                 f"custom_vjp: no derivative is defined for {self.__name__}; register "
@@ -145,13 +144,9 @@ class custom_vjp(Generic[P, R]):
             custom_calls.check_no_tracers(arguments, static)
         leaves, structure = arguments.flatten(rest, positions)
         results = custom_calls.Results()
-
-        def call(*flat: Any) -> list[Any]:
-            out = fun(*custom_calls.whole(static, structure.unflatten(flat)))
-            outs, found = custom_calls.flatten_results("custom_vjp", self.fun, out)
-            results.structure = found
-            return outs
-
+        call = custom_calls.on_leaves(
+            "custom_vjp", self.fun, static, structure, results
+        )
         forward = _Forward(self, static, structure, results)
         outs = custom_vjp_call_p.bind(
             *leaves,

@@ -29,24 +29,14 @@ from olympus._src.higher_order import (
     scan,
     scan_derivatives,
     stepping,
+    while_parts,
 )
 from olympus._src.higher_order.scan_parts import Parts as ScanParts
+from olympus._src.higher_order.while_parts import Parts
 from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import elementwise, families, reductions
 
 ShapedArray = avals_.ShapedArray
-
-
-class Parts:
-    """The operands of one application, by what they are for."""
-
-    __slots__ = ("body_consts", "carry", "cond_consts")
-
-    def __init__(self, operands: Sequence[Any], params: Any) -> None:
-        n, m = params["cond_nconsts"], params["body_nconsts"]
-        self.cond_consts = list(operands[:n])
-        self.body_consts = list(operands[n : n + m])
-        self.carry = list(operands[n + m :])
 
 
 class _AsScan:
@@ -323,43 +313,7 @@ def _traced(run: Any, in_avals: Sequence[Any], closed: Any) -> ir.ClosedOlympusp
     return ir.ClosedOlympuspr(program, consts)
 
 
-# -- dead code -------------------------------------------------------------------------
-
-
-def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
-    """Drops carries and outputs that no used result, and not the condition, needs."""
-    params = eqn.params
-    body, test = params["body_olympuspr"], params["cond_olympuspr"]
-    parts = Parts(eqn.invars, params)
-    n_test, n_body = len(parts.cond_consts), len(parts.body_consts)
-    n_carry = len(parts.carry)
-    if body.consts or test.consts:
-        return [True] * len(eqn.invars), eqn
-    _, in_test = partial_eval.dce_olympuspr(test.olympuspr, [True])
-    wanted = zip(used[1 : 1 + n_carry], in_test[n_test:], strict=True)
-    needed = [a or b for a, b in wanted]
-    used_rest = used[1 + n_carry :]
-    small, kept = scan.settled(body.olympuspr, n_body, needed, used_rest)
-    needed = kept[n_body:]
-    outputs = [True, *needed, *used_rest]
-    if all(outputs) and all(kept) and all(in_test[:n_test]):
-        return [True] * len(eqn.invars), eqn
-    small_test, _ = partial_eval.dce_olympuspr(
-        test.olympuspr, [True], in_test[:n_test] + needed
-    )
-    keep = in_test[:n_test] + kept
-    new = eqn.replace(
-        invars=[v for v, k in zip(eqn.invars, keep, strict=True) if k],
-        outvars=[v for v, k in zip(eqn.outvars, outputs, strict=True) if k],
-        params={
-            **params,
-            "body_olympuspr": ir.ClosedOlympuspr(small),
-            "body_nconsts": sum(kept[:n_body]),
-            "cond_olympuspr": ir.ClosedOlympuspr(small_test),
-            "cond_nconsts": sum(in_test[:n_test]),
-        },
-    )
-    return keep, new
+# -- the record ------------------------------------------------------------------------
 
 
 def _print(eqn: ir.Eqn) -> Any:
@@ -385,7 +339,7 @@ bounded_while_p = Primitive(
     jvp=_jvp,
     linearize=_linearize,
     batch=_batch,
-    dce=_dce,
+    dce=functools.partial(while_parts.drop_unused, before=1),
     print=_print,
     file="higher_order/bounded_while.py",
 )

@@ -22,25 +22,15 @@ from olympus._src.higher_order import (
     scan_derivatives,
     series,
     stepping,
+    while_parts,
 )
-from olympus._src.interpreters import batching, partial_eval
+from olympus._src.higher_order.while_parts import Parts
+from olympus._src.interpreters import batching
 from olympus._src.lax import families
 from olympus._src.lowering import types
 
 BOOL = np.dtype(np.bool_)
 ShapedArray = avals_.ShapedArray
-
-
-class Parts:
-    """The operands of one application, by what they are for."""
-
-    __slots__ = ("body_consts", "carry", "cond_consts")
-
-    def __init__(self, operands: Sequence[Any], params: Any) -> None:
-        n, m = params["cond_nconsts"], params["body_nconsts"]
-        self.cond_consts = list(operands[:n])
-        self.body_consts = list(operands[n : n + m])
-        self.carry = list(operands[n + m :])
 
 
 def _abstract(*args: Any, body_olympuspr: Any, **params: Any) -> Any:
@@ -301,39 +291,7 @@ def _transpose(*args: Any, body_olympuspr: Any, **params: Any) -> Any:
     )
 
 
-# -- dead code -------------------------------------------------------------------------
-
-
-def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
-    """Drops carries that neither a used result nor the condition needs."""
-    params = eqn.params
-    body, test = params["body_olympuspr"], params["cond_olympuspr"]
-    parts = Parts(eqn.invars, params)
-    n_test, n_body = len(parts.cond_consts), len(parts.body_consts)
-    if body.consts or test.consts or test.out_avals[0].shape:
-        return [True] * len(eqn.invars), eqn
-    _, kept_in_test = partial_eval.dce_olympuspr(test.olympuspr, [True])
-    needed = [a or b for a, b in zip(used, kept_in_test[n_test:], strict=True)]
-    small, kept = scan.settled(body.olympuspr, n_body, needed)
-    needed = kept[n_body:]
-    if all(needed) and all(kept) and all(kept_in_test[:n_test]):
-        return [True] * len(eqn.invars), eqn
-    small_test, _ = partial_eval.dce_olympuspr(
-        test.olympuspr, [True], kept_in_test[:n_test] + needed
-    )
-    keep = kept_in_test[:n_test] + kept
-    new = eqn.replace(
-        invars=[v for v, k in zip(eqn.invars, keep, strict=True) if k],
-        outvars=[v for v, k in zip(eqn.outvars, needed, strict=True) if k],
-        params={
-            **params,
-            "body_olympuspr": ir.ClosedOlympuspr(small),
-            "body_nconsts": sum(kept[:n_body]),
-            "cond_olympuspr": ir.ClosedOlympuspr(small_test),
-            "cond_nconsts": sum(kept_in_test[:n_test]),
-        },
-    )
-    return keep, new
+# -- the record ------------------------------------------------------------------------
 
 
 def _print(eqn: ir.Eqn) -> Any:
@@ -353,7 +311,7 @@ while_p = Primitive(
     linearize=_linearize,
     transpose=_transpose,
     batch=_batch,
-    dce=_dce,
+    dce=while_parts.drop_unused,
     print=_print,
     file="higher_order/while_loop.py",
 )
