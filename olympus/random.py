@@ -35,9 +35,11 @@ from olympus._src.random.gamma import (
     gamma,
     generalized_normal,
     loggamma,
+    random_gamma_p,
     t,
 )
 from olympus._src.random.keys import (
+    Key,
     PRNGKey,
     clone,
     fold_in,
@@ -67,6 +69,7 @@ from olympus._src.random.uniform import (
 )
 
 __all__ = [
+    "Key",
     "PRNGKey",
     "ball",
     "bernoulli",
@@ -105,6 +108,7 @@ __all__ = [
     "poisson",
     "rademacher",
     "randint",
+    "random_gamma_p",
     "rayleigh",
     "split",
     "t",

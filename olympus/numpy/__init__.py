@@ -85,6 +85,7 @@ from olympus._src.numpy.contractions import (
     cross,
     dot,
     einsum,
+    einsum_path,
     inner,
     kron,
     matmul,
@@ -164,6 +165,7 @@ from olympus._src.numpy.elementary import (
 from olympus._src.numpy.elementary import (
     arctan2 as atan2,
 )
+from olympus._src.numpy.fitting import polyfit, roots
 from olympus._src.numpy.functional import (
     apply_along_axis,
     apply_over_axes,
@@ -181,7 +183,9 @@ from olympus._src.numpy.grids import (
 from olympus._src.numpy.histograms import (
     bincount,
     histogram,
+    histogram2d,
     histogram_bin_edges,
+    histogramdd,
 )
 from olympus._src.numpy.ignoring_nan import (
     minmax,
@@ -399,6 +403,7 @@ from olympus._src.numpy.text import (
     set_printoptions,
 )
 from olympus._src.numpy.types import (
+    ComplexWarning,
     bfloat16,
     bool_,
     can_cast,
@@ -490,6 +495,7 @@ from olympus._src.numpy.types import (  # isort: skip
 # fmt: on
 
 __all__ = [
+    "ComplexWarning",
     "abs",
     "absolute",
     "acos",
@@ -606,6 +612,7 @@ __all__ = [
     "e",
     "ediff1d",
     "einsum",
+    "einsum_path",
     "empty",
     "empty_like",
     "equal",
@@ -667,7 +674,9 @@ __all__ = [
     "hanning",
     "heaviside",
     "histogram",
+    "histogram2d",
     "histogram_bin_edges",
+    "histogramdd",
     "hsplit",
     "hstack",
     "hypot",
@@ -788,6 +797,7 @@ __all__ = [
     "polyadd",
     "polyder",
     "polydiv",
+    "polyfit",
     "polyint",
     "polymul",
     "polysub",
@@ -818,6 +828,7 @@ __all__ = [
     "rint",
     "roll",
     "rollaxis",
+    "roots",
     "rot90",
     "round",
     "s_",

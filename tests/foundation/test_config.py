@@ -302,3 +302,10 @@ def test_every_setting_is_explained():
         assert name == "olympus_" + state.short_name
         assert len(state.help) > 20
         assert state.help.endswith(".")
+
+
+def test_a_block_takes_its_value_by_name():
+    with config.enable_x64(new_val=True):
+        assert config.enable_x64.value
+    with config.disable_jit(disable=False):
+        assert not config.disable_jit.value

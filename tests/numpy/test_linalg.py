@@ -366,3 +366,13 @@ def test_tangents_as_recorded(name, kind):
     for got, want in zip([*outs, *tangents], [*want_outs, *want_tangents], strict=True):
         host = np.asarray(got)
         np.testing.assert_allclose(host, numbers(want, host), atol=1e-9)
+
+
+def test_einsum_path_is_the_order_of_einsum():
+    x, y, z = np.ones((2, 9)), np.ones((9, 9)), np.ones((9, 1))
+    path, description = jnp.einsum_path("ij,jk,kl->il", x, y, z)
+    assert path == [(1, 2), (0, 1)]
+    assert "Optimized FLOP count" in str(description)
+    left, _ = jnp.einsum_path("ij,jk,kl->il", x, y, z, optimize=False)
+    assert left == [(0, 1), (0, 1)]
+    assert jnp.einsum_path(x, [0, 1], optimize=False)[0] == [(0,)]

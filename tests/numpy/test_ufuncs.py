@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -110,6 +112,17 @@ def test_binary_integers(name, dtype):
     found = getattr(jnp, name)(x, y)
     assert found.dtype == dtype
     np.testing.assert_array_equal(found, getattr(np, name)(x, y))
+
+
+def test_ufuncs_say_how_they_are_called():
+    assert list(inspect.signature(jnp.add).parameters) == ["args", "out", "where"]
+    x = jnp.ones(3)
+    with pytest.raises(NotImplementedError, match="`out` must be None"):
+        jnp.add(x, x, out=x)
+    with pytest.raises(NotImplementedError, match=r"numpy\.where"):
+        jnp.add(x, x, where=x > 0)
+    with pytest.raises(TypeError, match="takes 2 positional arguments but 3"):
+        jnp.add(x, x, None)
 
 
 @pytest.mark.parametrize("name", UNARY)

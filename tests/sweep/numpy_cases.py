@@ -80,6 +80,8 @@ ENTRIES = {
     "diff ediff1d gradient": (x,),
     "corrcoef cov": (m,),
     "histogram": (lambda x: jnp.histogram(y, bins=3, weights=x)[0], x),
+    "histogram2d": (lambda x: jnp.histogram2d(y, y, bins=3, weights=x)[0], x),
+    "histogramdd": (lambda x: jnp.histogramdd(m, bins=2, weights=x)[0], x[:3]),
     "bincount": (lambda x: jnp.bincount(spots, weights=x, length=4), y[:3]),
     "interp": (lambda x, f: jnp.interp(x, np.linspace(0, 1, 4), f), x, y[:4]),
     "sort": [(m,), (lambda x: jnp.sort(x, axis=0), m)],
@@ -104,6 +106,8 @@ ENTRIES = {
     "polydiv": (lambda x, y: jnp.polydiv(x, y)[0], x, y[:3]),
     "poly": (x[:3],),
     "vander": (x[:3],),
+    "polyfit": (lambda x, y: jnp.polyfit(x, y, 2), x, y),
+    "roots": (lambda x: jnp.roots(x, strip_zeros=False), np.array([1.0, -6, 11, -6])),
     # Shapes.
     "broadcast_to": (lambda x: jnp.broadcast_to(x, (2, 5)), x),
     "broadcast_arrays": (lambda x, y: jnp.broadcast_arrays(x, y), m, x[:4]),
@@ -171,7 +175,8 @@ WITHOUT_DERIVATIVE = words(
     array_equiv array_repr array_str bitwise_and bitwise_count bitwise_invert
     bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor
     broadcast_shapes can_cast count_nonzero diag_indices diag_indices_from digitize
-    equal flatnonzero gcd get_printoptions greater greater_equal histogram_bin_edges
+    einsum_path equal flatnonzero gcd get_printoptions greater greater_equal
+    histogram_bin_edges
     indices intersect1d invert isclose iscomplex iscomplexobj isdtype isfinite isin
     isinf isnan isneginf isposinf isreal isrealobj isscalar issubdtype iterable ix_
     lcm left_shift less less_equal lexsort load logical_and logical_not logical_or

@@ -35,6 +35,7 @@ def _define(
     implied: Any = MISSING,
     followers: tuple[State, ...] = (),
     honoured: bool = True,
+    state: type[State] = State,
 ) -> State:
     """A setting whose start value the environment may give."""
     full = PREFIX + name
@@ -42,14 +43,23 @@ def _define(
     check = functools.partial(kind.check, full)
     if kind is kinds.TRUTH and implied is MISSING:
         implied = True
-    state = State(
+    found = state(
         full, check, value, help, traces=traces, implied=implied, followers=followers
     )
-    registry[full] = state
+    registry[full] = found
     text = os.environ.get(full.upper())
     if text is not None:
-        state.set(kind.check_text(full, text))
-    return state
+        found.set(kind.check_text(full, text))
+    return found
+
+
+class _JitSwitch(State):
+    """The setting whose value callers name `disable`, and all others `new_val`."""
+
+    __slots__ = ()
+
+    def __call__(self, disable: Any = MISSING) -> states.Override:
+        return super().__call__(disable)
 
 
 # -- numbers and their types -----------------------------------------------------------
@@ -220,6 +230,7 @@ disable_jit = _define(
     False,
     "Run jitted functions and loops as plain Python, for a debugger.",
     traces=True,
+    state=_JitSwitch,
 )
 check_tracer_leaks = _define(
     "check_tracer_leaks",

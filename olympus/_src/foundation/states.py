@@ -195,9 +195,8 @@ class State:
         with _lock:
             self._watchers = (*self._watchers, watcher)
 
-    def __call__(self, value: Any = MISSING) -> Override:
-        if value is MISSING:
-            value = self.implied
+    def __call__(self, new_val: Any = MISSING) -> Override:
+        value = self.implied if new_val is MISSING else new_val
         if value is MISSING:
             raise TypeError(
                 f"{self.name}: a with block requires a value, got none; write "

@@ -498,6 +498,41 @@ def einsum(
     )
 
 
+def einsum_path(
+    subscripts: Any, /, *operands: Any, optimize: Any = "auto"
+) -> tuple[list[tuple[int, ...]], Any]:
+    """The order in which `einsum` would take its products, without taking them.
+
+    Args:
+      subscripts: such as 'ij,jk->ik', or NumPy's interleaved form.
+      *operands: arrays; only their shapes matter.
+      optimize: 'auto', 'optimal', another name that opt_einsum knows, or a path; True
+        for 'optimal', False for products from left to right.
+
+    Returns:
+      A list of the positions of the operands of each product, and a description that
+      prints as a table.
+
+    Source: NumPy, `numpy.einsum_path`; the order is opt_einsum's.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> x, y, z = onp.ones((2, 9)), onp.ones((9, 9)), onp.ones((9, 1))
+      >>> onp.einsum_path('ij,jk,kl->il', x, y, z)[0]
+      [(1, 2), (0, 1)]
+    """
+    opt_einsum = importlib.import_module("opt_einsum")
+    if optimize is True:
+        optimize = "optimal"
+    elif optimize is False:
+        arrays = einsum_plan(subscripts, operands, False)[1]
+        optimize = [(0, 1)] * (len(arrays) - 1) or [(0,)]
+    path, description = opt_einsum.contract_path(
+        subscripts, *operands, optimize=optimize
+    )
+    return [tuple(step) for step in path], description
+
+
 def einsum_plan(
     subscripts: Any, operands: Sequence[Any], optimize: Any
 ) -> tuple[str, list[Any], tuple[Any, ...]]:

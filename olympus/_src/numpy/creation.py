@@ -28,10 +28,10 @@ ShapedArray = avals.ShapedArray
 def array(
     object: Any,
     dtype: Any = None,
+    *,
     copy: bool | None = True,
     order: str | None = "K",
     ndmin: int = 0,
-    *,
     device: Any = None,
     out_sharding: Any = None,
 ) -> Any:
@@ -110,8 +110,8 @@ def asarray(
     out = array(
         a,
         dtype,
-        bool(copy),
-        order,
+        copy=bool(copy),
+        order=order,
         device=device,
         out_sharding=out_sharding,
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, trace
+from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families, joining, shaping
 from olympus._src.numpy import (
@@ -15,6 +16,7 @@ from olympus._src.numpy import (
     at,
     creation,
     logic,
+    manipulation,
     promotion,
     reductions,
     search,
@@ -116,6 +118,7 @@ def histogram(
     range: Any = None,
     weights: Any = None,
     density: bool | None = None,
+    out_sharding: Any = None,
 ) -> tuple[Any, Any]:
     """How many values fall in each bin.
 
@@ -125,12 +128,14 @@ def histogram(
       range: the pair of the first and last edge.
       weights: how much each value counts.
       density: divide by the total and the bins' widths.
+      out_sharding: where the result lives.
 
     Returns:
       The pair of counts and edges.
 
     Source: NumPy, `numpy.histogram`.
     """
+    del out_sharding
     edges = histogram_bin_edges(a, bins, range, weights)
     check_arraylike("histogram", a)
     w = np.float32(1) if weights is None else weights
@@ -151,17 +156,185 @@ def _histogram(a: Any, w: Any, edges: Any, *, weighted: bool) -> Any:
     kind = aval_of(w).dtype if weighted else aval_of(values).dtype
     w = promotion.full_shape(lax.convert(w, kind, False), aval_of(a).shape)
     w = shaping.reshape(w, (aval_of(values).size,))
-    where = search.binary_search(edges, flat, "right")
+    where, inside = _bins_of(flat, edges)
+    w = lax.select(inside, w, families.full_like(w, 0))
+    start = promotion.full_shape(np.zeros((), kind)[()], (n - 1,))
+    return at.IndexUpdateHelper(start)[where].add(w, mode="drop")
+
+
+def _bins_of(values: Any, edges: Any) -> tuple[Any, Any]:
+    """For each element of a vector its bin, and whether it lies in any."""
+    n = aval_of(edges).shape[0]
+    where = search.binary_search(edges, values, "right")
     first, last = (
         shaping.squeeze(joining.slice_in_dim(edges, i, i + 1), (0,)) for i in (0, n - 1)
     )
     one = aval_of(where).dtype.type(1)
     # The last bin holds its right edge.
     top = families.full_like(where, n - 1)
-    where = lax.select(lax.eq(flat, last), top, where)
-    inside = lax.bitwise_and(lax.ge(flat, first), lax.le(flat, last))
+    where = lax.select(lax.eq(values, last), top, where)
+    inside = lax.bitwise_and(lax.ge(values, first), lax.le(values, last))
+    return lax.max_(lax.sub(where, one), promotion.scalar(0, where)), inside
+
+
+def histogram2d(
+    x: Any,
+    y: Any,
+    bins: Any = 10,
+    range: Any = None,
+    weights: Any = None,
+    density: bool | None = None,
+) -> tuple[Any, Any, Any]:
+    """How many points of the plane fall in each bin.
+
+    Args:
+      x, y: the points' coordinates: vectors [n].
+      bins: how many bins of equal widths, or their edges; or a pair of those.
+      range: a pair, for each axis the pair of its first and last edge, or None for
+        those of the values.
+      weights: how much each point counts [n].
+      density: divide by the total and the bins' areas.
+
+    Returns:
+      The counts [bins of x, bins of y], the edges along x, and those along y.
+
+    Raises:
+      TypeError: `x` and `y` are no vectors of one length.
+      ValueError: `range` or `weights` do not fit.
+
+    Source: NumPy, `numpy.histogram2d`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> x = onp.array([0.0, 1.0, 1.0])
+      >>> counts, _, _ = onp.histogram2d(x, x, bins=2)
+      >>> print(counts)
+      [[1 0]
+       [0 2]]
+    """
+    check_arraylike("histogram2d", x, y)
+    if aval_of(x).ndim != 1 or aval_of(x).shape != aval_of(y).shape:
+        raise TypeError(
+            "numpy.histogram2d: x and y must be vectors of one length, got "
+            f"{aval_of(x).short()} and {aval_of(y).short()}"
+        )
+    if not _is_number(bins) and len(bins) not in (1, 2):
+        bins = [bins, bins]
+    sample = joining.stack(promotion.promote_dtypes(x, y), 1)
+    counts, edges = histogramdd(sample, bins, range, weights, density)
+    return counts, edges[0], edges[1]
+
+
+def histogramdd(
+    sample: Any,
+    bins: Any = 10,
+    range: Any = None,
+    weights: Any = None,
+    density: bool | None = None,
+) -> tuple[Any, list[Any]]:
+    """How many points fall in each bin of a space of several dimensions.
+
+    Args:
+      sample: the points [n, d].
+      bins: how many bins of equal widths along each axis; or d of such numbers, or
+        vectors of edges.
+      range: for each axis the pair of its first and last edge, or None for those of
+        the values.
+      weights: how much each point counts [n].
+      density: divide by the total and the bins' volumes.
+
+    Returns:
+      The pair of counts, with d axes, and the list of edges. Counts are integers, and
+      floats with weights or as densities.
+
+    Raises:
+      ValueError: `sample` has no two axes, or `bins`, `range` or `weights` do not fit.
+
+    Source: NumPy, `numpy.histogramdd`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> counts, edges = onp.histogramdd(onp.eye(2), bins=2)
+      >>> print(counts)
+      [[0 1]
+       [1 0]]
+    """
+    check_arraylike("histogramdd", sample)
+    if aval_of(sample).ndim != 2:
+        raise ValueError(
+            "numpy.histogramdd: sample must be points [n, d], got "
+            f"{aval_of(sample).short()}; write sample[:, None] for one dimension"
+        )
+    n, d = aval_of(sample).shape
+    if weights is not None:
+        check_arraylike("histogramdd", sample, weights)
+        if aval_of(weights).shape != (n,):
+            raise ValueError(
+                "numpy.histogramdd: weights must be one for each of the points "
+                f"{aval_of(sample).short()}, got {aval_of(weights).short()}"
+            )
+    edges = _edges_of_axes(sample, d, bins, range, weights)
+    counts = _histogramdd(
+        sample, 1 if weights is None else weights, *edges, weighted=weights is not None
+    )
+    if density:
+        counts = arithmetic.true_divide(counts, reductions.sum(counts))
+        for i, edge in enumerate(edges):
+            shape = [-1 if j == i else 1 for j in _axes(d)]
+            widths = manipulation.reshape(
+                arithmetic.subtract(edge[1:], edge[:-1]), shape
+            )
+            counts = arithmetic.true_divide(counts, widths)
+    return counts, edges
+
+
+_axes = range  # the parameter of that name hides it
+
+
+def _is_number(bins: Any) -> bool:
+    return not isinstance(bins, (list, tuple)) and not getattr(bins, "ndim", 0)
+
+
+def _edges_of_axes(
+    sample: Any, d: int, bins: Any, limits: Any, weights: Any
+) -> list[Any]:
+    """The edges of the bins along each axis."""
+    each = [bins] * d if _is_number(bins) else bins
+    if len(each) != d:
+        raise ValueError(
+            f"numpy.histogramdd: bins must be a number or one for each of {d} axes, "
+            f"got {len(each)}"
+        )
+    limits = [None] * d if limits is None else limits
+    if len(limits) != d or any(x is not None and len(x) != 2 for x in limits):
+        raise ValueError(
+            f"numpy.histogramdd: range must be None, or a pair or None for each of {d} "
+            f"axes, got {limits!r}"
+        )
+    return [
+        histogram_bin_edges(sample[:, i], b, limit, weights)
+        for i, (b, limit) in enumerate(zip(each, limits, strict=True))
+    ]
+
+
+def _joint_counts(sample: Any, w: Any, *edges: Any, weighted: bool) -> Any:
+    kind = dtypes.canonicalize_dtype(int)
+    if weighted:
+        sample, w = promotion.promote_inexact(sample, w)
+        kind = aval_of(w).dtype
+    n, _d = aval_of(sample).shape
+    sizes = [aval_of(e).shape[0] - 1 for e in edges]
+    where, inside = [], promotion.full_shape(np.bool_(True), (n,))
+    for i, edge in enumerate(edges):
+        column = shaping.squeeze(joining.slice_in_dim(sample, i, i + 1, axis=1), (1,))
+        bin_, within = _bins_of(*promotion.promote_inexact(column, edge))
+        where.append(bin_)
+        inside = lax.bitwise_and(inside, within)
+    w = promotion.full_shape(lax.convert(w, kind, False), (n,))
     w = lax.select(inside, w, families.full_like(w, 0))
-    start = promotion.full_shape(np.zeros((), kind)[()], (n - 1,))
-    return at.IndexUpdateHelper(start)[
-        lax.max_(lax.sub(where, one), promotion.scalar(0, where))
-    ].add(w, mode="drop")
+    start = promotion.full_shape(np.zeros((), kind)[()], tuple(sizes))
+    return at.IndexUpdateHelper(start)[tuple(where)].add(w, mode="drop")
+
+
+_joint_counts.__name__ = "histogramdd"
+_histogramdd = evaluate.fuse(_joint_counts)

@@ -169,31 +169,44 @@ bitwise_not = _inverter("bitwise_not")
 bitwise_invert = _inverter("bitwise_invert")
 
 
-def _shifter(name: str, left: bool) -> Any:
+def _left_shifter(name: str) -> Any:
     @program(2, name=name)
     def shift(x: Any, y: Any, /) -> Any:
         x, y = promotion.promote_args_numeric(name, x, y)
         _refuse_inexact(name, x)
-        if left:
-            return lax.shift_left(x, y)
+        return lax.shift_left(x, y)
+
+    shift.__doc__ = _shift_doc(name, "x, y", "left")
+    return shift
+
+
+def _right_shifter(name: str) -> Any:
+    @program(2, name=name)
+    def shift(x1: Any, x2: Any, /) -> Any:
+        x, y = promotion.promote_args_numeric(name, x1, x2)
+        _refuse_inexact(name, x)
         if _is(x, "u"):
             return lax.shift_right_logical(x, y)
         return lax.shift_right_arithmetic(x, y)
 
-    shift.__doc__ = f"""Bits moved to the {"left" if left else "right"}, elementwise.
-
-    Args:
-      x, y: integer arrays of shapes that broadcast, or numbers.
-
-    Source: NumPy, `numpy.{name}`.
-    """
+    shift.__doc__ = _shift_doc(name, "x1, x2", "right")
     return shift
 
 
-left_shift = _shifter("left_shift", True)
-bitwise_left_shift = _shifter("bitwise_left_shift", True)
-right_shift = _shifter("right_shift", False)
-bitwise_right_shift = _shifter("bitwise_right_shift", False)
+def _shift_doc(name: str, parameters: str, side: str) -> str:
+    return f"""Bits moved to the {side}, elementwise.
+
+    Args:
+      {parameters}: integer arrays of shapes that broadcast, or numbers.
+
+    Source: NumPy, `numpy.{name}`.
+    """
+
+
+left_shift = _left_shifter("left_shift")
+bitwise_left_shift = _left_shifter("bitwise_left_shift")
+right_shift = _right_shifter("right_shift")
+bitwise_right_shift = _right_shifter("bitwise_right_shift")
 
 
 @program(1)

@@ -259,8 +259,49 @@ def _quantile_function(name: str, ignore_nan: bool, percent: bool) -> Any:
 
 quantile = _quantile_function("quantile", False, False)
 nanquantile = _quantile_function("nanquantile", True, False)
-percentile = _quantile_function("percentile", False, True)
 nanpercentile = _quantile_function("nanpercentile", True, True)
+
+
+def percentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: None = None,
+    out_sharding: Any = None,
+) -> Any:
+    """The values below which given parts of the elements lie.
+
+    Args:
+      a: real array.
+      q: the parts, from 0 to 100: a number or a vector.
+      axis: an axis, several, or None for all.
+      out, overwrite_input, weights: must be None or False.
+      method: between two elements "linear", "lower", "higher", "midpoint" or "nearest".
+      keepdims: keep the reduced axes, with size 1.
+      out_sharding: where the result lives.
+
+    Returns:
+      An array whose first axis is q's, where it has one.
+
+    Source: NumPy, `numpy.percentile`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.percentile(onp.array([1.0, 2.0, 4.0]), 75)
+      Array(3., dtype=float32)
+    """
+    del out_sharding
+    return _percentile(
+        a, q, axis, out, overwrite_input, method, keepdims, weights=weights
+    )
+
+
+_percentile = _quantile_function("percentile", False, True)
 
 
 def median(

@@ -9,10 +9,31 @@ import numpy as np
 from olympus._src.numpy import creation
 
 printoptions = np.printoptions
-set_printoptions = np.set_printoptions
 get_printoptions = np.get_printoptions
 save = np.save
 savez = np.savez
+
+
+def set_printoptions(*args: Any, **kwargs: Any) -> None:
+    """Sets how arrays are printed, NumPy's and these.
+
+    Args:
+      *args, **kwargs: as NumPy has them: precision, threshold, edgeitems, linewidth,
+        suppress, ...
+
+    Raises:
+      TypeError: NumPy has no such option.
+
+    Source: NumPy, `numpy.set_printoptions`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> with onp.printoptions():
+      ...     onp.set_printoptions(precision=2)
+      ...     onp.array([1 / 3])
+      Array([0.33], dtype=float32)
+    """
+    np.set_printoptions(*args, **kwargs)
 
 
 def array_repr(

@@ -10,9 +10,9 @@ from olympus._src.core import dtypes, scalar_types
 from olympus._src.core.trace import Array
 
 ndarray = Array
+ComplexWarning = np.exceptions.ComplexWarning
 finfo = dtypes.finfo
 iinfo = dtypes.iinfo
-issubdtype = dtypes.issubdtype
 promote_types = dtypes.promote_types
 dtype = np.dtype
 
@@ -98,6 +98,29 @@ def result_type(*args: Any) -> Any:
       dtype('float16')
     """
     return dtypes.result_type(*args)
+
+
+def issubdtype(arg1: Any, arg2: Any) -> bool:
+    """Whether a dtype is another, or belongs to a family.
+
+    Args:
+      arg1: a dtype, scalar class, family or name.
+      arg2: the same.
+
+    Returns:
+      True where `arg1` equals `arg2` or lies under it.
+
+    Raises:
+      TypeError: one of them stands for no dtype.
+
+    Source: NumPy, `numpy.issubdtype`, further with the small integers and floats.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.issubdtype(onp.bfloat16, onp.floating)
+      True
+    """
+    return dtypes.issubdtype(arg1, arg2)
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:

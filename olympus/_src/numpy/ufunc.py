@@ -62,7 +62,7 @@ class ufunc:
         self.nargs = nin if nargs is None else nargs
         self.__name__ = self.__qualname__ = name or func.__name__
         self.__doc__ = func.__doc__
-        self.__wrapped__ = func
+        self.func = func
         self._call = call or func
         self._reduce, self._reduceat = reduce, reduceat
         self._accumulate, self._at = accumulate, at

@@ -7,7 +7,7 @@ makes, is taken for a key of the default implementation.
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, NewType
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from olympus._src.random.implementations import KeyType
 _FILE = "random/keys.py"
 _U32 = np.dtype(np.uint32)
 _REMEDY = "make one with random.key(seed)"
+
+# For annotations: an array of keys. Called, it gives back its argument.
+Key = NewType("Key", trace.Array)
 
 # -- primitives ------------------------------------------------------------------------
 
