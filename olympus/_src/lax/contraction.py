@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -125,20 +126,45 @@ def _lower(
     preferred_element_type: Any,
     out_sharding: Any,
 ) -> str:
-    (cx, cy), (bx, by) = dimension_numbers
     (ax, ay), (out,) = ctx.avals_in, ctx.avals_out
-    x, ax = _widen(ctx, x, ax, out)
-    y, ay = _widen(ctx, y, ay, out)
+    sums = out
+    if ctx.platform == "cpu":
+        sums = ShapedArray(out.shape, _sum_dtype(ax, ay, out, dimension_numbers))
+        # Bytes that are added in 32 bits have a kernel of their own.
+        if not (ax.dtype == ay.dtype == np.int8 and sums.dtype == np.int32):
+            x, ax = _widen(ctx, x, ax, sums)
+            y, ay = _widen(ctx, y, ay, sums)
+    (cx, cy), (bx, by) = dimension_numbers
     lists = types.int_list
     batching = f" batching_dims = {lists(bx)} x {lists(by)}," if bx else ""
     exact = ""
     if precision is not None:
         exact = f", precision = [{precision[0]}, {precision[1]}]"
     t = types.tensor_type
-    return ctx.block.emit(
+    found = ctx.block.emit(
         f"stablehlo.dot_general {x}, {y},{batching} contracting_dims = "
-        f"{lists(cx)} x {lists(cy)}{exact} : ({t(ax)}, {t(ay)}) -> {t(out)}"
+        f"{lists(cx)} x {lists(cy)}{exact} : ({t(ax)}, {t(ay)}) -> {t(sums)}"
     )
+    return ctx.block.convert(found, sums, out)
+
+
+_INT32 = np.dtype(np.int32)
+_LARGE = 2**17  # multiplications from which on a product of integers is converted
+
+
+def _sum_dtype(ax: Any, ay: Any, out: Any, dimension_numbers: Any) -> Any:
+    """In which dtype the CPU adds up: of integers it has a fast product of int32 only.
+
+    Sums of narrower integers are those of int32 modulo a power of two, and of bools
+    those that are not zero. 512 x 512: 4-8 ms, where int8 took 74 and uint32 311.
+    """
+    (cx, _), _ = dimension_numbers
+    work = out.size * math.prod([ax.shape[d] for d in cx])
+    kinds = {a.dtype.kind for a in (ax, ay, out)}
+    narrow = kinds <= set("iu") or kinds == {"b"}
+    if narrow and out.dtype.itemsize <= 4 and work >= _LARGE:
+        return _INT32
+    return out.dtype
 
 
 def _widen(ctx: Any, x: str, aval: Any, out: Any) -> Any:
@@ -148,8 +174,8 @@ def _widen(ctx: Any, x: str, aval: Any, out: Any) -> Any:
     small_float = (
         dtypes.issubdtype(aval.dtype, np.floating) and aval.dtype.itemsize == 1
     )
-    is_integer = dtypes.issubdtype(aval.dtype, np.integer)
-    if ctx.platform == "cpu" and (small_float or is_integer):
+    whole = dtypes.issubdtype(aval.dtype, np.integer) or aval.dtype == np.bool_
+    if small_float or whole:
         wide = ShapedArray(aval.shape, out.dtype)
         return ctx.block.convert(x, aval, wide), wide
     return x, aval

@@ -587,7 +587,9 @@ def _einsum_traced(
         while len(parts) > 1:
             y, x = parts.pop(), parts.pop()
             others = rest.union(*(n for _, n in parts))
-            parts.append(_product(x, y, others, precision, preferred))
+            last = not arrays and not parts
+            target = output if last else None
+            parts.append(_product(x, y, others, target, precision, preferred))
         arrays.append(parts[0][0])
         names.append(parts[0][1])
     return _arranged(arrays[0], names[0], output)
@@ -596,8 +598,14 @@ def _einsum_traced(
 _einsum = evaluate.fuse(_einsum_traced)
 
 
-def _product(x: Any, y: Any, kept: set[str], precision: Any, preferred: Any) -> Any:
-    """The product of two named arrays, summed over names nobody else has."""
+def _product(
+    x: Any, y: Any, kept: set[str], target: str | None, precision: Any, preferred: Any
+) -> Any:
+    """The product of two named arrays, summed over names nobody else has.
+
+    If the axes are wanted in the order `target`, the operands are exchanged where they
+    come out so.
+    """
     (a, a_names), (b, b_names) = x, y
     a, a_names = _reduced(a, a_names, kept | set(b_names))
     b, b_names = _reduced(b, b_names, kept | set(a_names))
@@ -605,7 +613,13 @@ def _product(x: Any, y: Any, kept: set[str], precision: Any, preferred: Any) -> 
     a, a_names, b, b_names = _without_ones(a, a_names, b, b_names, shared)
     shared = [n for n in a_names if n in b_names]
     batch = [n for n in shared if n in kept]
-    summed = [n for n in shared if n not in kept]
+    left = [n for n in a_names if n not in shared]
+    right = [n for n in b_names if n not in shared]
+    if target is not None:
+        batch.sort(key=target.index)
+        if "".join([*batch, *right, *left]) == target:
+            a, a_names, left, b, b_names, right = b, b_names, right, a, a_names, left
+    summed = [n for n in a_names if n in shared and n not in kept]
     numbers = (
         (
             tuple([a_names.index(n) for n in summed]),
@@ -617,8 +631,6 @@ def _product(x: Any, y: Any, kept: set[str], precision: Any, preferred: Any) -> 
         ),
     )
     out = _contract("einsum", a, b, numbers, precision, preferred)
-    left = [n for n in a_names if n not in shared]
-    right = [n for n in b_names if n not in shared]
     return out, "".join([*batch, *left, *right])
 
 
