@@ -53,9 +53,21 @@ from olympus._src.higher_order.while_loop import (
     while_loop,
     while_p,
 )
+from olympus._src.lax.approximate import (
+    approx_max_k,
+    approx_min_k,
+    approx_top_k_p,
+)
 from olympus._src.lax.barriers import (
+    after_all,
+    after_all_p,
+    create_token,
+    create_token_p,
+    dce_sink,
     optimization_barrier,
     optimization_barrier_p,
+    stage,
+    stage_p,
     stop_gradient,
     stop_gradient_p,
 )
@@ -72,7 +84,6 @@ from olympus._src.lax.collectives import (
     psum_p,
 )
 from olympus._src.lax.contraction import (
-    Precision,
     batch_matmul,
     dot,
     dot_general,
@@ -174,6 +185,8 @@ from olympus._src.lax.elementwise import (
     log,
     log1p,
     log1p_p,
+    log2,
+    log2_p,
     log_p,
     logistic,
     logistic_p,
@@ -184,6 +197,8 @@ from olympus._src.lax.elementwise import (
     min_p,
     mul,
     mul_p,
+    mulhi,
+    mulhi_p,
     ne,
     ne_p,
     neg,
@@ -191,6 +206,8 @@ from olympus._src.lax.elementwise import (
     nextafter,
     nextafter_p,
     not_p,
+    one_minus_square,
+    one_minus_square_p,
     or_p,
     population_count,
     population_count_p,
@@ -280,8 +297,6 @@ from olympus._src.lax.joining import (
     slice_p,
     split,
     split_p,
-    stack,
-    unstack,
 )
 from olympus._src.lax.joining import (
     slice_ as slice,
@@ -301,10 +316,21 @@ from olympus._src.lax.parallel import (
     psum_scatter,
     pswapaxes,
 )
+from olympus._src.lax.precision import (
+    AccuracyMode,
+    DotAlgorithm,
+    DotAlgorithmPreset,
+    DotDimensionNumbers,
+    Precision,
+    PrecisionLike,
+    Tolerance,
+)
 from olympus._src.lax.random_bits import (
     RandomAlgorithm,
     rng_bit_generator,
     rng_bit_generator_p,
+    rng_uniform,
+    rng_uniform_p,
 )
 from olympus._src.lax.reductions import (
     argmax,
@@ -369,6 +395,8 @@ from olympus._src.lax.shaping import (
 )
 from olympus._src.lax.sizes import (
     broadcast_shapes,
+    dtype,
+    shape_as_value,
 )
 from olympus._src.lax.slicing import (
     dynamic_index_in_dim,
@@ -381,8 +409,6 @@ from olympus._src.lax.slicing import (
     dynamic_update_slice_p,
 )
 from olympus._src.lax.sorting import (
-    approx_max_k,
-    approx_min_k,
     sort,
     sort_key_val,
     sort_p,
@@ -406,6 +432,12 @@ from olympus._src.lax.special import (
     zeta,
     zeta_p,
 )
+from olympus._src.lax.stacking import (
+    stack,
+    stack_p,
+    unstack,
+    unstack_p,
+)
 from olympus._src.lax.windows import (
     reduce_window_max_p,
     reduce_window_min_p,
@@ -416,14 +448,20 @@ from olympus._src.lax.windows import (
 )
 
 __all__ = [
+    "AccuracyMode",
     "ConvDimensionNumbers",
+    "DotAlgorithm",
+    "DotAlgorithmPreset",
+    "DotDimensionNumbers",
     "FftType",
     "GatherDimensionNumbers",
     "GatherScatterMode",
     "Precision",
+    "PrecisionLike",
     "RandomAlgorithm",
     "RoundingMethod",
     "ScatterDimensionNumbers",
+    "Tolerance",
     "abs",
     "abs_p",
     "acos",
@@ -432,6 +470,8 @@ __all__ = [
     "acosh_p",
     "add",
     "add_p",
+    "after_all",
+    "after_all_p",
     "all_gather",
     "all_gather_p",
     "all_to_all",
@@ -439,6 +479,7 @@ __all__ = [
     "and_p",
     "approx_max_k",
     "approx_min_k",
+    "approx_top_k_p",
     "argmax",
     "argmax_p",
     "argmin",
@@ -510,6 +551,8 @@ __all__ = [
     "cos_p",
     "cosh",
     "cosh_p",
+    "create_token",
+    "create_token_p",
     "cumlogsumexp",
     "cumlogsumexp_p",
     "cummax",
@@ -522,6 +565,7 @@ __all__ = [
     "cumsum_p",
     "custom_linear_solve",
     "custom_root",
+    "dce_sink",
     "digamma",
     "digamma_p",
     "div",
@@ -529,6 +573,7 @@ __all__ = [
     "dot",
     "dot_general",
     "dot_general_p",
+    "dtype",
     "dynamic_index_in_dim",
     "dynamic_slice",
     "dynamic_slice_in_dim",
@@ -591,6 +636,8 @@ __all__ = [
     "log",
     "log1p",
     "log1p_p",
+    "log2",
+    "log2_p",
     "log_p",
     "logaddexp_p",
     "logistic",
@@ -605,6 +652,8 @@ __all__ = [
     "min_p",
     "mul",
     "mul_p",
+    "mulhi",
+    "mulhi_p",
     "ne",
     "ne_p",
     "neg",
@@ -612,6 +661,8 @@ __all__ = [
     "nextafter",
     "nextafter_p",
     "not_p",
+    "one_minus_square",
+    "one_minus_square_p",
     "optimization_barrier",
     "optimization_barrier_p",
     "or_p",
@@ -675,6 +726,8 @@ __all__ = [
     "rev_p",
     "rng_bit_generator",
     "rng_bit_generator_p",
+    "rng_uniform",
+    "rng_uniform_p",
     "round",
     "round_p",
     "rsqrt",
@@ -699,6 +752,7 @@ __all__ = [
     "select_and_scatter_add_p",
     "select_n",
     "select_n_p",
+    "shape_as_value",
     "shift_left",
     "shift_left_p",
     "shift_right_arithmetic",
@@ -726,6 +780,9 @@ __all__ = [
     "squeeze",
     "squeeze_p",
     "stack",
+    "stack_p",
+    "stage",
+    "stage_p",
     "stop_gradient",
     "stop_gradient_p",
     "sub",
@@ -742,6 +799,7 @@ __all__ = [
     "transpose",
     "transpose_p",
     "unstack",
+    "unstack_p",
     "while_loop",
     "while_p",
     "xor_p",

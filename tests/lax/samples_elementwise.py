@@ -29,7 +29,8 @@ FLOATS = (f32, bf16, f16)
 INTS = (i8, i32, u8, u32)
 # Lowest and highest argument of functions that are defined, or gentle, in between.
 RANGES = {
-    "log": (0.1, 3), "log1p": (-0.9, 3), "sqrt": (0.1, 3), "rsqrt": (0.2, 3),
+    "log": (0.1, 3), "log2": (0.1, 3),
+    "log1p": (-0.9, 3), "sqrt": (0.1, 3), "rsqrt": (0.2, 3),
     "acos": (-0.9, 0.9), "asin": (-0.9, 0.9), "atanh": (-0.9, 0.9),
     "acosh": (1.2, 3), "cbrt": (0.2, 3), "tan": (-1.2, 1.2), "exp2": (-2, 2),
 }  # fmt: skip
@@ -40,7 +41,7 @@ def _unary() -> Any:
     real_and_complex = (
         "exp", "exp2", "expm1", "log", "log1p", "sqrt", "rsqrt", "logistic", "sin",
         "cos", "tan", "tanh", "sinh", "cosh", "asin", "acos", "atan", "asinh",
-        "acosh", "atanh",
+        "acosh", "atanh", "log2", "one_minus_square",
     )  # fmt: skip
     for name in (*real_and_complex, "cbrt", "floor", "ceil"):
         p = getattr(E, f"{name}_p")
@@ -97,6 +98,9 @@ def _binary() -> Any:
         yield S(p, array((3, 4)), f32.type(1.5), linear=linear.get(name, ()))
         yield S(p, f32.type(1.5), array((3, 4), low=1), linear=linear.get(name, ()))
     yield S(families.add_any_p, *_pair(f32), linear=(0, 1))
+    for kind in INTS:
+        wide = array((6,), kind, low=-90, high=90)
+        yield S(E.mulhi_p, wide, np.full_like(wide, 77))
     for kind in (*FLOATS, *INTS):
         yield S(E.rem_p, *_pair(kind), smooth=False)
     yield S(E.rem_p, array((4,), low=3.1, high=3.9), np.full((4,), 3, f32))

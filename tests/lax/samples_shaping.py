@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from olympus._src.lax import barriers, families, joining, memory, names, shaping
+from olympus._src.lax import (
+    barriers,
+    families,
+    joining,
+    memory,
+    names,
+    shaping,
+    stacking,
+)
 from tests.lax.sampling import Sample, array, b1, bf16, c64, f32, i8, i32, u8
 
 S = Sample
@@ -126,6 +134,15 @@ SAMPLES = [
     S(shaping.copy_p, array((2, 3)), linear=(0,)),
     S(barriers.optimization_barrier_p, array((2, 3)), array((2,), i32)),
     S(barriers.stop_gradient_p, array((2, 3)), smooth=False),
+    S(barriers.stage_p, array((2, 3)), linear=(0,)),
+    S(barriers.dce_sink_p, array((2, 3)), prevent_mlir_dce=True, smooth=False),
+    S(barriers.create_token_p),
+    S(barriers.after_all_p, np.zeros(0, b1), np.zeros(0, b1), loop=False),
+    S(stacking.stack_p, array((2, 3)), array((2, 3)), axis=1, linear=(0, 1)),
+    S(stacking.stack_p, array((2,), bf16), axis=0, linear=(0,)),
+    S(stacking.stack_p, *[array((0, 2), i32)] * 3, axis=2),
+    S(stacking.unstack_p, array((2, 3)), axis=1, linear=(0,)),
+    S(stacking.unstack_p, array((3,), i8), axis=0),
     S(names.name_p, array((2, 3)), name="a"),
     S(memory.move_to_memory_p, array((2, 3)), memory_kind="device", linear=(0,)),
 ]
@@ -134,6 +151,12 @@ x23 = array((2, 3))
 x4 = array((4,))
 
 ERRORS = [
+    ("stack", lambda: stacking.stack([])),
+    ("stack", lambda: stacking.stack([array((2,)), array((3,))])),
+    ("stack", lambda: stacking.stack([array((2,)), array((2,), i32)])),
+    ("stack", lambda: stacking.stack([array((2,))], 2)),
+    ("unstack", lambda: stacking.unstack(array((2,)), 1)),
+    ("after_all", lambda: barriers.after_all(array((2,)))),
     ("reshape", lambda: shaping.reshape(x23, (4, 2))),
     ("reshape", lambda: shaping.reshape(x23, (-1, 3))),
     ("squeeze", lambda: shaping.squeeze(x23, (0,))),
@@ -149,8 +172,8 @@ ERRORS = [
     ("concatenate", lambda: joining.concatenate([x23, x23.T], 0)),
     ("concatenate", lambda: joining.concatenate([x23, x23.astype(i32)], 0)),
     ("concatenate", lambda: joining.concatenate([x23, x23], 2)),
-    ("stack", lambda: joining.stack([])),
-    ("unstack", lambda: joining.unstack(x23, 3)),
+    ("stack", lambda: stacking.stack([])),
+    ("unstack", lambda: stacking.unstack(x23, 3)),
     ("split", lambda: joining.split(x23, (1, 3), 1)),
     ("slice", lambda: joining.slice_(x23, (0, 0), (3, 3))),
     ("slice", lambda: joining.slice_(x23, (0,), (1,))),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from olympus._src.lax import sorting
+from olympus._src.lax import approximate, sorting
 from tests.lax.sampling import (
     Sample,
     array,
@@ -60,9 +60,33 @@ SAMPLES = [
     ),
 ]
 
+
+def _approximately(x, k, axis, largest, aggregate=True):
+    return S(
+        approximate.approx_top_k_p,
+        x,
+        k=k,
+        reduction_dimension=axis,
+        recall_target=0.95,
+        is_max_k=largest,
+        reduction_input_size_override=-1,
+        aggregate_to_topk=aggregate,
+    )
+
+
+SAMPLES += [
+    _approximately(distinct((3, 5)), 2, 1, True),
+    _approximately(distinct((3, 5)), 2, -2, False),
+    _approximately(distinct((3, 5), bf16), 2, 1, True, False),
+]
+
 x23 = array((2, 3))
 
 ERRORS = [
+    ("approx_max_k", lambda: approximate.approx_max_k(x23, 4)),
+    ("approx_max_k", lambda: approximate.approx_max_k(x23.astype(i32), 1)),
+    ("approx_min_k", lambda: approximate.approx_min_k(f32.type(1), 1)),
+    ("approx_min_k", lambda: approximate.approx_min_k(x23, 1, recall_target=2.0)),
     ("sort", lambda: sorting.sort(())),
     ("sort", lambda: sorting.sort((x23, x23.T))),
     ("sort", lambda: sorting.sort(x23, 2)),

@@ -20,8 +20,8 @@ FIRST = ("NHWC", "HWIO", "NHWC")
 
 ENTRIES = {
     """abs asin asinh atan atanh cbrt ceil cos cosh erf erf_inv erfc exp exp2 expm1
-    floor log log1p logistic neg reciprocal round rsqrt sign sin sinh sqrt square tan
-    tanh bessel_i0e bessel_i1e lgamma digamma acos""": (x,),
+    floor log log1p log2 logistic neg one_minus_square reciprocal round rsqrt sign
+    sin sinh sqrt square tan tanh bessel_i0e bessel_i1e lgamma digamma acos""": (x,),
     "sin cos exp log tanh logistic rsqrt sqrt": [(x,), (z,)],
     "real imag": (z,),
     "conj": [(x,), (z,)],
@@ -41,7 +41,7 @@ ENTRIES = {
     "select_n": (lambda x, y: lax.select_n(m > 0, x, y), m, n),
     "reduce_precision": (lambda x: lax.reduce_precision(x, 11, 52), x),
     "convert_element_type": (lambda x: lax.convert_element_type(x, np.float64), x),
-    "optimization_barrier": (m,),
+    "optimization_barrier stage": (m,),
     # Reductions and scans.
     "reduce_sum reduce_max reduce_min reduce_prod": (each(lambda f, x: f(x, (1,))), m),
     "reduce": [
@@ -168,11 +168,13 @@ CASES = table(lax, ENTRIES)
 
 # Of integers, shapes and jumps; or no rule is written.
 WITHOUT_DERIVATIVE = words(
-    """argmax argmin bitcast_convert_type bitwise_and bitwise_not bitwise_or
-    bitwise_xor broadcast_shapes broadcasted_iota clz conv_dimension_numbers
-    conv_general_permutations conv_general_shape_tuple conv_shape_tuple empty eq ge
-    gt iota is_finite le lt ne nextafter padtype_to_pads population_count reduce_and
-    reduce_or reduce_window_shape_tuple reduce_xor rng_bit_generator shift_left
+    """DotDimensionNumbers after_all argmax argmin bitcast_convert_type bitwise_and
+    bitwise_not bitwise_or bitwise_xor broadcast_shapes broadcasted_iota clz
+    conv_dimension_numbers conv_general_permutations conv_general_shape_tuple
+    conv_shape_tuple create_token
+    dce_sink dtype empty eq ge gt iota is_finite le lt mulhi ne nextafter
+    padtype_to_pads population_count reduce_and reduce_or reduce_window_shape_tuple
+    reduce_xor rng_bit_generator rng_uniform shape_as_value shift_left
     shift_right_arithmetic shift_right_logical random_gamma_grad scatter_apply
     stop_gradient"""
 )

@@ -24,10 +24,10 @@ from olympus._src.interpreters import batching, evaluate, partial_eval
 from olympus._src.lax import (
     elementwise,
     families,
-    joining,
     reductions,
     shaping,
     slicing,
+    stacking,
 )
 
 ShapedArray = avals_.ShapedArray
@@ -553,7 +553,7 @@ def _row(*scalars: Any) -> Any:
     """Scalars of any integer dtypes as one array."""
     wide = any(avals_.aval_of(x).dtype.itemsize > 4 for x in scalars)
     dtype = np.dtype(np.int64 if wide else np.int32)
-    return joining.stack([elementwise.convert(x, dtype) for x in scalars])
+    return stacking.stack([elementwise.convert(x, dtype) for x in scalars])
 
 
 @evaluate.fuse

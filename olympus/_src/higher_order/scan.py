@@ -21,7 +21,7 @@ from olympus._src.higher_order import (
 )
 from olympus._src.higher_order.scan_parts import Parts
 from olympus._src.interpreters import batching, partial_eval
-from olympus._src.lax import families, joining
+from olympus._src.lax import families, joining, stacking
 
 ShapedArray = avals_.ShapedArray
 
@@ -387,7 +387,7 @@ def _python_scan(
         ys.reverse()
     columns = [tree.tree_flatten(y)[0] for y in ys]
     structure = tree.tree_structure(ys[0])
-    stacked = [joining.stack(column) for column in zip(*columns, strict=True)]
+    stacked = [stacking.stack(column) for column in zip(*columns, strict=True)]
     return carry, structure.unflatten(stacked)
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.image import kernels
 from olympus._src.lax import sizes
-from olympus._src.lax.contraction import Precision
 from olympus._src.lax.linalg import matrices
+from olympus._src.lax.precision import Precision
 from olympus._src.numpy import contractions, manipulation, promotion, taking
 
 aval_of = avals.aval_of

@@ -10,7 +10,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.lax import families, pieces
-from olympus._src.lax.choice import select_n
+from olympus._src.lax.choice import convert_element_type, select_n
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
@@ -91,6 +91,25 @@ mul_p = elementwise(
     transpose=_mul_transpose,
 )
 mul_p.taylor = families.bilinear_series(mul_p)
+
+
+def _mulhi_lower(ctx: Any, x: str, y: str) -> str:
+    t = types.tensor_type(ctx.avals_out[0])
+    return ctx.block.emit(f"chlo.mulhi {x}, {y} : {t}, {t} -> {t}")
+
+
+def _mulhi_reference(x: Any, y: Any) -> Any:
+    whole = np.asarray(x, object) * np.asarray(y, object)
+    return np.asarray(whole >> (8 * x.dtype.itemsize)).astype(x.dtype)
+
+
+mulhi_p = elementwise(
+    "mulhi",
+    accepts=families.INT,
+    lower=_mulhi_lower,
+    reference=_mulhi_reference,
+    derivatives=(None, None),
+)
 
 
 def _div_reference(x: Any, y: Any) -> Any:
@@ -244,6 +263,24 @@ sign_p = elementwise(
     reference=np.sign,
     derivatives=(None,),
 )
+
+
+def _one_minus_square_lower(ctx: Any, x: str) -> str:
+    """By factors, which are exact where x is near one."""
+    aval = ctx.avals_out[0]
+    one = ctx.block.splat(1, aval)
+    less = ctx.block.elementwise("stablehlo.subtract", (one, x), aval)
+    more = ctx.block.elementwise("stablehlo.add", (one, x), aval)
+    return _product(ctx, less, more)
+
+
+one_minus_square_p = elementwise(
+    "one_minus_square",
+    accepts=families.FLOAT_COMPLEX,
+    lower=_one_minus_square_lower,
+    reference=lambda x: (1 - x) * (1 + x),
+    derivatives=(lambda t, out, x: mul(t, mul(families.scalar_like(x, -2), x)),),
+)
 square_p = elementwise(
     "square",
     accepts=families.NUMERIC,
@@ -310,6 +347,25 @@ def square(x: Any) -> Any:
     return square_p.bind(x)
 
 
+def one_minus_square(x: Any) -> Any:
+    """`1 - x**2`, elementwise, exact near one and minus one.
+
+    Args:
+      x: array or scalar, floating or complex.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `(1 - x) * (1 + x)`, without cancellation.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.one_minus_square(0.5)
+      Array(0.75, dtype=float32, weak_type=True)
+    """
+    return one_minus_square_p.bind(x)
+
+
 def add(x: Any, y: Any) -> Any:
     """Sum, elementwise.
 
@@ -348,14 +404,15 @@ def sub(x: Any, y: Any) -> Any:
     return sub_p.bind(x, y)
 
 
-def mul(x: Any, y: Any) -> Any:
+def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
     """Product, elementwise.
 
     Args:
       x, y: arrays of one shape and dtype, of numbers; scalars may stand beside arrays.
+      out_dtype: dtype that the operands are converted to first.
 
     Returns:
-      Array of the operands' shape and dtype.
+      Array of the operands' shape; of their dtype, or of `out_dtype`.
 
     Source: `stablehlo.multiply`.
 
@@ -364,7 +421,31 @@ def mul(x: Any, y: Any) -> Any:
       >>> lax.mul(2, 3)
       Array(6, dtype=int32, weak_type=True)
     """
+    if out_dtype is not None:
+        x, y = (convert_element_type(v, out_dtype) for v in (x, y))
     return mul_p.bind(x, y)
+
+
+def mulhi(x: Any, y: Any, /) -> Any:
+    """The upper half of the product of integers, elementwise.
+
+    The product of two integers of N bits has 2N bits; these are the most significant N.
+
+    Args:
+      x, y: arrays of one shape and integer dtype; scalars may stand beside arrays.
+
+    Returns:
+      Array of the operands' shape and dtype.
+
+    Source: `chlo.mulhi`.
+
+    Example:
+      >>> import numpy as np
+      >>> from olympus import lax
+      >>> lax.mulhi(np.uint8(200), np.uint8(6))  # 1200 is 4 * 256 + 176
+      Array(4, dtype=uint8)
+    """
+    return mulhi_p.bind(x, y)
 
 
 def div(x: Any, y: Any) -> Any:

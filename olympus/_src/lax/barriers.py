@@ -1,4 +1,4 @@
-"""Marks in a program: where gradients end, and what may not be moved across."""
+"""Marks in a program: where gradients end, what may not be moved across or dropped."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core.effects import Effect
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
-from olympus._src.lax import families
+from olympus._src.core.trace import Tracer
+from olympus._src.lax import families, shaping
+from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 from olympus._src.tree import tree_flatten, tree_map, tree_unflatten
 
@@ -98,3 +101,191 @@ def optimization_barrier(operand: Any, /) -> Any:
     """
     leaves, structure = tree_flatten(operand)
     return tree_unflatten(structure, optimization_barrier_p.bind(*leaves))
+
+
+# -- stage -----------------------------------------------------------------------------
+
+stage_p: Primitive = Primitive(
+    "stage",
+    abstract=lambda operand: operand,
+    lower=lambda ctx, x: x,
+    batch=lambda axis, args, dims: (stage_p.bind(*args), dims[0]),
+    transpose=lambda cts, x: [cts[0]],
+    reference=lambda x: np.array(x),
+    file=_FILE,
+)
+families.set_linear(stage_p)
+
+
+def stage(x: Any, /) -> Any:
+    """The same value, as one of the program that is being traced.
+
+    A number or a NumPy array becomes a value of the trace; outside of any, an array.
+
+    Args:
+      x: array or number.
+
+    Returns:
+      An array of x's type.
+
+    Raises:
+      TypeError: `x` is neither.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.stage(1.0)
+      Array(1., dtype=float32, weak_type=True)
+    """
+    return x if isinstance(x, Tracer) else stage_p.bind(x)
+
+
+# -- dce_sink --------------------------------------------------------------------------
+
+
+class Sink(Effect):
+    """Keeps an equation whose results nobody reads."""
+
+    __slots__ = ()
+
+
+_SINK = frozenset((Sink(),))
+
+
+def _sink_lower(ctx: Any, x: str, *, prevent_mlir_dce: bool) -> list[str]:
+    if prevent_mlir_dce:
+        kind = types.tensor_type(ctx.avals_in[0])
+        ctx.block.emit(f"stablehlo.optimization_barrier {x} : {kind}")
+    return []
+
+
+def _sink_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    return dce_sink_p.bind(*primals, **params), []
+
+
+dce_sink_p: Primitive = Primitive(
+    "dce_sink",
+    multiple_results=True,
+    abstract=lambda operand, **params: [],
+    effects=lambda operand, **params: _SINK,
+    lower=_sink_lower,
+    jvp=_sink_jvp,
+    batch=lambda axis, args, dims, **params: (dce_sink_p.bind(*args, **params), []),
+    reference=lambda operand, **params: [],
+    file=_FILE,
+)
+
+
+def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
+    """Keeps values in a program though nobody reads them.
+
+    Args:
+      val: a pytree of arrays.
+      prevent_mlir_dce: whether the text for the compiler keeps a use of them, too.
+
+    Example:
+      >>> import olympus
+      >>> def f(x):
+      ...     olympus.lax.dce_sink(x * 2.0)
+      ...     return x
+      >>> olympus.make_olympuspr(f)(1.0)
+      { lambda ; a:f32[]. let
+          b:f32[] = mul a 2.0:f32[]
+          dce_sink[prevent_mlir_dce=False] b
+        in (a,) }
+    """
+    for leaf in tree_flatten(val)[0]:
+        dce_sink_p.bind(leaf, prevent_mlir_dce=bool(prevent_mlir_dce))
+
+
+# -- tokens ----------------------------------------------------------------------------
+
+_TOKEN = ShapedArray((0,), np.dtype(np.bool_))
+
+create_token_p: Primitive = Primitive(
+    "create_token",
+    abstract=lambda: _TOKEN,
+    lower=lambda ctx: ctx.block.constant(np.zeros(0, np.bool_), _TOKEN),
+    reference=lambda: np.zeros(0, np.bool_),
+    file=_FILE,
+)
+
+
+def _after_all_lower(ctx: Any, *operands: str) -> str:
+    """One of them, once all are there."""
+    if not operands:
+        return ctx.block.constant(np.zeros(0, np.bool_), _TOKEN)
+    return _barrier_lower(ctx, *operands)[0]
+
+
+def _after_all_abstract(*operands: Any) -> Any:
+    for aval in operands:
+        if aval is not _TOKEN:
+            raise TypeError(
+                f"lax.after_all: operands must be tokens, got {aval.short()}; make one "
+                "by lax.create_token()"
+            )
+    return _TOKEN
+
+
+def _after_all_batch(axis: Any, args: Any, dims: Any) -> Any:
+    """Tokens hold nothing, so there is nothing to map."""
+    tokens = [
+        x
+        if d is None
+        else shaping.reshape_p.bind(
+            x, new_sizes=_TOKEN.shape, dimensions=None, sharding=None
+        )
+        for x, d in zip(args, dims, strict=True)
+    ]
+    return after_all_p.bind(*tokens), None
+
+
+after_all_p: Primitive = Primitive(
+    "after_all",
+    abstract=_after_all_abstract,
+    batch=_after_all_batch,
+    lower=_after_all_lower,
+    reference=lambda *operands: np.zeros(0, np.bool_),
+    file=_FILE,
+)
+
+
+def create_token(_: Any = None) -> Any:
+    """A token: an empty array of booleans, which stands for a point in time.
+
+    What depends on it by `after_all` and `optimization_barrier` comes after it.
+
+    Args:
+      _: not used.
+
+    Returns:
+      Array bool[0].
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.create_token().shape
+      (0,)
+    """
+    return create_token_p.bind()
+
+
+def after_all(*operands: Any) -> Any:
+    """A token that is there once all the given ones are.
+
+    Args:
+      *operands: tokens.
+
+    Returns:
+      A token.
+
+    Raises:
+      TypeError: an operand is no token.
+
+    Source: `stablehlo.after_all`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.after_all(lax.create_token(), lax.create_token()).shape
+      (0,)
+    """
+    return after_all_p.bind(*operands)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -12,65 +11,10 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
-from olympus._src.foundation import config
 from olympus._src.lax import elementwise, families
 from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.precision import canonical_precision, precision_text
 from olympus._src.lowering import types
-
-
-class Precision(enum.Enum):
-    """How exactly contractions of floats are computed, where hardware has a choice."""
-
-    DEFAULT = 0
-    HIGH = 1
-    HIGHEST = 2
-
-    def __str__(self) -> str:
-        return self.name
-
-
-_PRECISION_NAMES = {
-    None: None,
-    "default": Precision.DEFAULT,
-    "fastest": Precision.DEFAULT,
-    "bfloat16": Precision.DEFAULT,
-    "high": Precision.HIGH,
-    "bfloat16_3x": Precision.HIGH,
-    "tensorfloat32": Precision.HIGH,
-    "highest": Precision.HIGHEST,
-    "float32": Precision.HIGHEST,
-}
-
-
-def canonical_precision(precision: Any) -> tuple[Precision, Precision] | None:
-    """One precision for each operand: the setting's where none is given.
-
-    None leaves it to the platform.
-    """
-    if isinstance(precision, (tuple, list)):
-        if len(precision) != 2:
-            raise ValueError(
-                "precision: a pair must give one precision for each operand, got "
-                f"{precision!r}"
-            )
-        pair = tuple(_one_precision(p) or Precision.DEFAULT for p in precision)
-        return pair  # type: ignore[return-value]
-    one = _one_precision(
-        config.default_matmul_precision.value if precision is None else precision
-    )
-    return None if one is None else (one, one)
-
-
-def _one_precision(precision: Any) -> Precision | None:
-    if isinstance(precision, Precision):
-        return precision
-    key = precision.lower() if isinstance(precision, str) else precision
-    if key not in _PRECISION_NAMES:
-        known = ", ".join(repr(k) for k in _PRECISION_NAMES if k)
-        raise ValueError(
-            f"precision: expected a Precision or one of {known}, got {precision!r}"
-        )
-    return _PRECISION_NAMES[key]
 
 
 def _check(x: Any, y: Any, dimension_numbers: Any) -> None:
@@ -137,9 +81,7 @@ def _lower(
     (cx, cy), (bx, by) = dimension_numbers
     lists = types.int_list
     batching = f" batching_dims = {lists(bx)} x {lists(by)}," if bx else ""
-    exact = ""
-    if precision is not None:
-        exact = f", precision = [{precision[0]}, {precision[1]}]"
+    exact = precision_text(precision, ctx.platform, *ctx.avals_in)
     t = types.tensor_type
     found = ctx.block.emit(
         f"stablehlo.dot_general {x}, {y},{batching} contracting_dims = "
@@ -324,7 +266,7 @@ def dot_general(
       lhs, rhs: arrays of one dtype (or of dtypes the preferred type admits).
       dimension_numbers: `((lhs contracting, rhs contracting), (lhs batch, rhs batch))`,
         each a sequence of axes.
-      precision: None, a `Precision`, its name, or a pair of them.
+      precision: None, a `Precision`, its name, a pair of them, or a `DotAlgorithm`.
       preferred_element_type: dtype of the sum and the result; default the operands'.
 
     Returns:
@@ -361,10 +303,10 @@ def _axes(x: Any, axes: Any) -> tuple[int, ...]:
 def dot(
     lhs: Any,
     rhs: Any,
-    precision: Any = None,
-    preferred_element_type: Any = None,
     *,
     dimension_numbers: Any = None,
+    precision: Any = None,
+    preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Any:
     """Vector or matrix product; with `dimension_numbers`, any contraction.
@@ -372,9 +314,9 @@ def dot(
     Args:
       lhs: array, of one or two axes where `dimension_numbers` are not given.
       rhs: array, likewise.
-      precision: None, a `Precision`, its name, or a pair of them.
-      preferred_element_type: dtype of the sum and the result; default the operands'.
       dimension_numbers: see `dot_general`.
+      precision: None, a `Precision`, its name, a pair of them, or a `DotAlgorithm`.
+      preferred_element_type: dtype of the sum and the result; default the operands'.
       out_sharding: where the result lives.
 
     Raises:
@@ -407,7 +349,7 @@ def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
     Args:
       lhs: array [..., n, k].
       rhs: array [..., k, m], with the same leading axes.
-      precision: None, a `Precision`, its name, or a pair of them.
+      precision: None, a `Precision`, its name, a pair of them, or a `DotAlgorithm`.
 
     Raises:
       ValueError: numbers of axes differ or are below 2.

@@ -11,7 +11,8 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
-from olympus._src.lax import contraction, elementwise, families, shaping
+from olympus._src.lax import elementwise, families, shaping
+from olympus._src.lax import precision as precision_
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
@@ -283,9 +284,7 @@ def _attributes(params: Any) -> str:
         f"feature_group_count = {params['feature_group_count']} : i64, "
         f"batch_group_count = {params['batch_group_count']} : i64"
     )
-    if params["precision"] is not None:
-        kinds = [f"#stablehlo<precision {p}>" for p in params["precision"]]
-        text += f", precision_config = [{', '.join(kinds)}]"
+    text += precision_.convolution_text(params["precision"])
     return text
 
 
@@ -616,7 +615,7 @@ def conv_general_dilated(
       dimension_numbers: the layouts; see `conv_dimension_numbers`.
       feature_group_count: groups of features that do not see each other.
       batch_group_count: groups of the batch, each for its own output features.
-      precision: None, a `Precision`, its name, or a pair of them.
+      precision: None, a `Precision`, its name, a pair of them, or a `DotAlgorithm`.
       preferred_element_type: dtype of the sums and the result; default the operands'.
       out_sharding: where the result lives.
 
@@ -658,7 +657,7 @@ def conv_general_dilated(
         dimension_numbers=dn,
         feature_group_count=int(feature_group_count),
         batch_group_count=int(batch_group_count),
-        precision=contraction.canonical_precision(precision),
+        precision=precision_.canonical_precision(precision),
         preferred_element_type=preferred,
         out_sharding=out_sharding,
     )
@@ -683,7 +682,7 @@ def conv(
       rhs: kernel [output features, input features, *spatial].
       window_strides: step of the window along each spatial axis.
       padding: 'SAME', 'SAME_LOWER' or 'VALID'.
-      precision: None, a `Precision`, its name, or a pair of them.
+      precision: None, a `Precision`, its name, a pair of them, or a `DotAlgorithm`.
       preferred_element_type: dtype of the sums and the result.
     """
     return conv_general_dilated(
@@ -715,7 +714,7 @@ def conv_with_general_padding(
       padding: a padding's name, or (before, after) for each spatial axis.
       lhs_dilation: distance of the input's elements.
       rhs_dilation: distance of the kernel's elements.
-      precision: None, a `Precision`, its name, or a pair of them.
+      precision: None, a `Precision`, its name, a pair of them, or a `DotAlgorithm`.
       preferred_element_type: dtype of the sums and the result.
     """
     return conv_general_dilated(
@@ -779,7 +778,7 @@ def conv_transpose(
         kernel's features last.
       transpose_kernel: reverse the kernel and exchange its features, so that the result
         is the gradient of a convolution with that kernel.
-      precision: None, a `Precision`, its name, or a pair of them.
+      precision: None, a `Precision`, its name, a pair of them, or a `DotAlgorithm`.
       preferred_element_type: dtype of the sums and the result.
       use_consistent_padding: pairs of numbers are the padding of the convolution whose
         adjoint this is.
@@ -843,7 +842,7 @@ def conv_general_dilated_patches(
       lhs_dilation: distance of the input's elements.
       rhs_dilation: distance of a patch's elements.
       dimension_numbers: the layouts; see `conv_dimension_numbers`.
-      precision: None, a `Precision`, its name, or a pair of them.
+      precision: None, a `Precision`, its name, a pair of them, or a `DotAlgorithm`.
       preferred_element_type: dtype of the result.
 
     Returns:

@@ -14,6 +14,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
+from olympus._src.lax.precision import accuracy_text
 from olympus._src.lowering import types
 
 ShapedArray = avals.ShapedArray
@@ -143,7 +144,8 @@ def elementwise(
         wide = spread(ctx, operands)
         if lower is not None:
             return lower(ctx, *wide, **params)
-        return ctx.block.elementwise(hlo, wide, out)
+        accuracy = accuracy_text(params.get("accuracy")) if params else ""
+        return ctx.block.elementwise(hlo, wide, out, accuracy)
 
     p = Primitive(
         name,

@@ -124,29 +124,6 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
     return concatenate_p.bind(*operands, dimension=int(dimension))
 
 
-def stack(operands: Sequence[Any], axis: int = 0) -> Any:
-    """Arrays of one shape along a new axis.
-
-    Args:
-      operands: arrays of one shape and dtype.
-      axis: the position of the new axis in the result; may be negative.
-    """
-    operands = tuple(operands)
-    if not operands:
-        raise ValueError("lax.stack: expects at least one operand, got 0")
-    rank = avals.aval_of(operands[0]).ndim + 1
-    axis = sizes_.canonicalize_axis(axis, rank, "lax.stack")
-    return concatenate([shaping.expand_dims(x, (axis,)) for x in operands], axis)
-
-
-def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
-    """The slices of `x` along an axis, without that axis."""
-    aval = avals.aval_of(x)
-    axis = sizes_.canonicalize_axis(axis, aval.ndim, "lax.unstack")
-    parts = split(x, [1] * aval.shape[axis], axis)
-    return tuple([shaping.squeeze(part, (axis,)) for part in parts])
-
-
 # -- split -----------------------------------------------------------------------------
 
 

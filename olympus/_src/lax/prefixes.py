@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.lax import elementwise, joining, shaping
+from olympus._src.lax import elementwise, joining, shaping, stacking
 
 Leaves = list[Any]
 
@@ -67,7 +67,7 @@ def _interleave(even: Any, odd: Any, axis: int) -> Any:
             joining.pad(even, zero, gaps[0]), joining.pad(odd, zero, gaps[1])
         )
     shape = list(avals.aval_of(odd).shape)
-    pairs = joining.stack([_part(even, axis, 0, m), odd], axis + 1)
+    pairs = stacking.stack([_part(even, axis, 0, m), odd], axis + 1)
     shape[axis] = 2 * m
     merged = shaping.reshape(pairs, tuple(shape))
     if n == m:

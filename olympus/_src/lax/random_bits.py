@@ -10,8 +10,9 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
-from olympus._src.lax import families, joining, shaping, sizes
+from olympus._src.lax import elementwise, families, joining, shaping, sizes
 from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import types
 
 # -- Threefry --------------------------------------------------------------------------
 
@@ -247,3 +248,105 @@ def rng_bit_generator(
         algorithm=RandomAlgorithm(algorithm),
         out_sharding=None,
     )
+
+
+# -- numbers in an interval ------------------------------------------------------------
+
+
+def _uniform_abstract(a: Any, b: Any, *, shape: Any) -> Any:
+    for aval in (a, b):
+        families.check_dtype("rng_uniform", aval, families.REAL, "a bound")
+    if a.dtype != b.dtype:
+        raise ValueError(
+            "lax.rng_uniform: bounds must have one dtype, got "
+            f"{a.short()} and {b.short()}; use lax.convert_element_type"
+        )
+    if a.shape or b.shape:
+        raise ValueError(
+            f"lax.rng_uniform: bounds must be scalars, got {a.short()} and {b.short()}"
+        )
+    if any(d < 0 for d in shape):
+        raise ValueError(
+            f"lax.rng_uniform: shape must not have negative sizes, got {shape}"
+        )
+    return ShapedArray(shape, a.dtype, a.weak_type and b.weak_type)
+
+
+def _uniform_lower(ctx: Any, a: str, b: str, *, shape: Any) -> str:
+    (low, high), (out,) = ctx.avals_in, ctx.avals_out
+    dtype = out.dtype
+    if dtype.itemsize < 4:  # the generator knows wide numbers alone
+        is_integer = dtypes.issubdtype(dtype, np.integer)
+        dtype = np.dtype(np.int32 if is_integer else np.float32)
+    bound, wide = ShapedArray((), dtype), ShapedArray(shape, dtype)
+    sizes_aval = ShapedArray((len(shape),), np.dtype(np.int64))
+    sizes_ = ctx.block.constant(np.asarray(shape, np.int64), sizes_aval)
+    a, b = ctx.block.convert(a, low, bound), ctx.block.convert(b, high, bound)
+    t = types.tensor_type
+    found = ctx.block.emit(
+        f"stablehlo.rng {a}, {b}, {sizes_}, distribution = UNIFORM : "
+        f"({t(bound)}, {t(bound)}, {t(sizes_aval)}) -> {t(wide)}"
+    )
+    return ctx.block.convert(found, wide, out)
+
+
+def _uniform_batch(axis: Any, args: Any, dims: Any, *, shape: Any) -> Any:
+    """Bounds for each element: numbers between fixed ones, brought between those."""
+    shape = (axis.size, *shape)
+    low, high = (
+        families.broadcast_in_dim_p.bind(
+            x,
+            shape=shape,
+            broadcast_dimensions=() if d is None else (0,),
+            sharding=None,
+        )
+        for x, d in zip(args, dims, strict=True)
+    )
+    width = elementwise.sub(high, low)
+    dtype = avals.aval_of(low).dtype
+    first = np.zeros((), dtype)[()]
+    if dtypes.issubdtype(dtype, np.floating):
+        last = np.ones((), dtype)[()]
+        part = rng_uniform_p.bind(first, last, shape=shape)
+        return elementwise.add(low, elementwise.mul(part, width)), 0
+    last = np.asarray(dtypes.iinfo(dtype).max, dtype)[()]
+    part = rng_uniform_p.bind(first, last, shape=shape)
+    return elementwise.add(low, elementwise.rem(part, width)), 0
+
+
+rng_uniform_p = Primitive(
+    "rng_uniform",
+    abstract=_uniform_abstract,
+    batch=_uniform_batch,
+    lower=_uniform_lower,
+    file="lax/random_bits.py",
+)
+
+
+def rng_uniform(a: Any, b: Any, shape: Any) -> Any:
+    """Random numbers from the platform's own generator, different at each run.
+
+    They cannot be repeated; `olympus.random` gives numbers that can.
+
+    Args:
+      a: the lower bound, an integer or floating scalar.
+      b: the upper bound, of the same dtype; it is not among the numbers.
+      shape: shape of the result.
+
+    Returns:
+      Array of the bounds' dtype, uniform in [a, b).
+
+    Raises:
+      TypeError: a bound is no real number.
+      ValueError: bounds differ in dtype or are no scalars.
+
+    Source: `stablehlo.rng`.
+
+    Example:
+      >>> import numpy as np
+      >>> from olympus import lax
+      >>> x = np.asarray(lax.rng_uniform(2.0, 3.0, (100,)))
+      >>> bool(((2 <= x) & (x < 3)).all())
+      True
+    """
+    return rng_uniform_p.bind(a, b, shape=tuple([int(d) for d in shape]))

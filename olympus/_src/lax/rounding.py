@@ -139,11 +139,11 @@ def rem(x: Any, y: Any) -> Any:
     return rem_p.bind(x, y)
 
 
-def nextafter(x: Any, y: Any) -> Any:
-    """The next number after `x` towards `y`, elementwise.
+def nextafter(x1: Any, x2: Any) -> Any:
+    """The next number after `x1` towards `x2`, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, floating; scalars may stand beside arrays.
+      x1, x2: arrays of one shape and dtype, floating; scalars may stand beside arrays.
 
     Returns:
       Array of the operands' shape and dtype.
@@ -155,7 +155,7 @@ def nextafter(x: Any, y: Any) -> Any:
       >>> lax.nextafter(1.0, 1.0)
       Array(1., dtype=float32, weak_type=True)
     """
-    return nextafter_p.bind(x, y)
+    return nextafter_p.bind(x1, x2)
 
 
 class RoundingMethod(enum.IntEnum):

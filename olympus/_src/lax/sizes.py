@@ -6,7 +6,9 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from olympus._src.core import trace
+import numpy as np
+
+from olympus._src.core import avals, dtypes, trace
 from olympus._src.foundation import errors
 
 
@@ -106,3 +108,47 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
                 )
             result[i] = size
     return tuple(result)
+
+
+def shape_as_value(shape: Any) -> Any:
+    """A shape as an array of integers.
+
+    Args:
+      shape: sizes of axes.
+
+    Returns:
+      NumPy array of int32, one number for each axis.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.shape_as_value((2, 3))
+      array([2, 3], dtype=int32)
+    """
+    return np.array([int(d) for d in shape], np.int32)
+
+
+def dtype(x: Any) -> Any:
+    """The dtype that a value has as an array.
+
+    Args:
+      x: array, number, or scalar type.
+
+    Returns:
+      The dtype, narrowed where 64-bit types are off.
+
+    Raises:
+      TypeError: `x` has none.
+      ValueError: `x` is None.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.dtype(1.0)
+      dtype('float32')
+    """
+    if x is None:
+        raise ValueError("lax.dtype: x must be an array or a number, got None")
+    if isinstance(x, type):
+        return dtypes.canonicalize_dtype(x)
+    if not hasattr(x, "dtype"):
+        return avals.aval_of(x).dtype
+    return dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True)

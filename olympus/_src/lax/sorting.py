@@ -17,7 +17,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
-from olympus._src.lax import elementwise, families, gather, shaping, sizes
+from olympus._src.lax import families, gather, shaping, sizes
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
@@ -437,13 +437,16 @@ def sort_key_val(
     return keys, values
 
 
-def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
+def top_k(
+    operand: Any, k: int, *, axis: int = -1, is_stable: bool = True
+) -> tuple[Any, Any]:
     """The largest elements along an axis, in descending order, and their positions.
 
     Args:
       operand: array of bools, integers or floats.
       k: how many.
       axis: the axis; may be negative.
+      is_stable: whether equal elements keep their order; here they always do.
 
     Returns:
       Two arrays of size `k` along the axis: values, and positions (int32).
@@ -457,46 +460,3 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
     axis = sizes.canonicalize_axis(axis, rank, "lax.top_k")
     values, positions = top_k_p.bind(operand, k=int(k), axis=axis)
     return values, positions
-
-
-def approx_max_k(
-    operand: Any,
-    k: int,
-    reduction_dimension: int = -1,
-    recall_target: float = 0.95,
-    reduction_input_size_override: int = -1,
-    aggregate_to_topk: bool = True,
-) -> tuple[Any, Any]:
-    """The largest elements along an axis and their positions; here they are exact.
-
-    Args:
-      operand: floating array.
-      k: how many.
-      reduction_dimension: the axis; may be negative.
-      recall_target: the share that must be found; all are.
-      reduction_input_size_override: for accelerators that approximate; not used.
-      aggregate_to_topk: for accelerators that approximate; not used.
-    """
-    return top_k(operand, k, axis=reduction_dimension)
-
-
-def approx_min_k(
-    operand: Any,
-    k: int,
-    reduction_dimension: int = -1,
-    recall_target: float = 0.95,
-    reduction_input_size_override: int = -1,
-    aggregate_to_topk: bool = True,
-) -> tuple[Any, Any]:
-    """The smallest elements along an axis and their positions; here they are exact.
-
-    Args:
-      operand: floating array.
-      k: how many.
-      reduction_dimension: the axis; may be negative.
-      recall_target: the share that must be found; all are.
-      reduction_input_size_override: for accelerators that approximate; not used.
-      aggregate_to_topk: for accelerators that approximate; not used.
-    """
-    values, positions = top_k(elementwise.neg(operand), k, axis=reduction_dimension)
-    return elementwise.neg(values), positions

@@ -22,6 +22,7 @@ from olympus._src.lax.elementwise import (
     square,
     sub,
 )
+from olympus._src.lax.precision import bind_accurately
 from olympus._src.lowering import types
 
 _FILE = "lax/special.py"
@@ -30,7 +31,7 @@ _FILE = "lax/special.py"
 def _chlo(name: str) -> Callable[..., str]:
     """A lowering to an operation of CHLO, which the compiler expands."""
 
-    def lower(ctx: Any, *operands: str) -> str:
+    def lower(ctx: Any, *operands: str, **_: Any) -> str:
         t = types.tensor_type(ctx.avals_out[0])
         kinds = ", ".join([t] * len(operands))
         return ctx.block.emit(f"chlo.{name} {', '.join(operands)} : {kinds} -> {t}")
@@ -105,7 +106,9 @@ erf_p = _special(
     "erf", lambda t, out, x: mul(t, _bell(x, _TWO_BY_ROOT_PI)), _by_element(math.erf)
 )
 erfc_p = _special(
-    "erfc", lambda t, out, x: mul(t, _bell(x, -_TWO_BY_ROOT_PI)), _by_element(math.erfc)
+    "erfc",
+    lambda t, out, x, **_: mul(t, _bell(x, -_TWO_BY_ROOT_PI)),
+    _by_element(math.erfc),
 )
 erf_inv_p = _special(
     "erf_inv",
@@ -226,15 +229,16 @@ def erf(x: Any) -> Any:
     return erf_p.bind(x)
 
 
-def erfc(x: Any) -> Any:
+def erfc(x: Any, *, accuracy: Any = None) -> Any:
     """`1 - erf(x)`, exact where erf(x) is close to 1.
 
     Args:
       x: array of floats.
+      accuracy: a `Tolerance` or an `AccuracyMode`; there is one implementation.
 
     Source: `chlo.erfc`.
     """
-    return erfc_p.bind(x)
+    return bind_accurately(erfc_p, x, accuracy)
 
 
 def erf_inv(x: Any) -> Any:

@@ -15,6 +15,8 @@ from olympus._src.lax.bits import and_
 from olympus._src.lax.choice import convert_element_type, select_n
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray, scalar_like
+from olympus._src.lax.precision import accuracy_text, bind_accurately
+from olympus._src.lowering import types
 
 elementwise = functools.partial(families.elementwise, file="lax/transcendental.py")
 
@@ -75,14 +77,19 @@ exp_p = elementwise(
 exp2_p = elementwise(
     "exp2",
     accepts=families.FLOAT_COMPLEX,
-    lower=lambda ctx, x, **_: _exp2_lower(ctx, x),
+    lower=lambda ctx, x, **params: _exp2_lower(ctx, x, **params),
     reference=np.exp2,
     derivatives=(lambda t, out, x, **_: mul(t, mul(out, scalar_like(x, math.log(2)))),),
 )
 
 
-def _exp2_lower(ctx: Any, x: str) -> str:
+def _exp2_lower(ctx: Any, x: str, *, accuracy: Any = None) -> str:
     aval = ctx.avals_out[0]
+    exact = accuracy_text(accuracy)
+    if exact:  # which a power cannot have
+        scale = ctx.block.splat(math.log(2), aval)
+        x = ctx.block.elementwise("stablehlo.multiply", (x, scale), aval)
+        return ctx.block.elementwise("stablehlo.exponential", (x,), aval, exact)
     two = ctx.block.splat(2, aval)
     return ctx.block.elementwise("stablehlo.power", (two, x), aval)
 
@@ -100,6 +107,40 @@ log_p = elementwise(
     hlo="stablehlo.log",
     reference=np.log,
     derivatives=(lambda t, out, x, **_: div(t, x),),
+)
+
+
+def _log2_lower(ctx: Any, x: str, *, accuracy: Any = None) -> str:
+    aval = ctx.avals_out[0]
+    exact = accuracy_text(accuracy)
+    log_of = ctx.block.elementwise("stablehlo.log", (x,), aval, exact)
+    if not dtypes.issubdtype(aval.dtype, np.complexfloating):
+        return _by_log_two(ctx, log_of, aval)
+    # By parts: a complex quotient would have no value at infinity.
+    t = types.tensor_type
+    part = ShapedArray(aval.shape, dtypes.real_dtype(aval.dtype))
+    parts = [
+        _by_log_two(
+            ctx, ctx.block.emit(f"{f} {log_of} : ({t(aval)}) -> {t(part)}"), part
+        )
+        for f in ("stablehlo.real", "stablehlo.imag")
+    ]
+    return ctx.block.emit(
+        f"stablehlo.complex {', '.join(parts)} : ({t(part)}, {t(part)}) -> {t(aval)}"
+    )
+
+
+def _by_log_two(ctx: Any, x: str, aval: Any) -> str:
+    scale = ctx.block.splat(math.log(2), aval)
+    return ctx.block.elementwise("stablehlo.divide", (x, scale), aval)
+
+
+log2_p = elementwise(
+    "log2",
+    accepts=families.FLOAT_COMPLEX,
+    lower=_log2_lower,
+    reference=np.log2,
+    derivatives=(lambda t, out, x, **_: div(t, mul(x, scalar_like(x, math.log(2)))),),
 )
 log1p_p = elementwise(
     "log1p",
@@ -144,13 +185,13 @@ logistic_p = elementwise(
 )
 
 
-def exp(x: Any, accuracy: Any = None) -> Any:
+def exp(x: Any, *, accuracy: Any = None) -> Any:
     """Exponential, elementwise.
 
     Args:
       x: array or scalar, floating or complex.
-      accuracy: how exact the compiler's expansion must be; None leaves it to the
-        compiler.
+      accuracy: how exact the result must be, a `Tolerance` or an `AccuracyMode`; None
+        leaves it to the compiler.
 
     Returns:
       Array of the shape and dtype of `x`.
@@ -162,16 +203,16 @@ def exp(x: Any, accuracy: Any = None) -> Any:
       >>> lax.exp(0.0)
       Array(1., dtype=float32, weak_type=True)
     """
-    return exp_p.bind(x) if accuracy is None else exp_p.bind(x, accuracy=accuracy)
+    return bind_accurately(exp_p, x, accuracy)
 
 
-def exp2(x: Any, accuracy: Any = None) -> Any:
+def exp2(x: Any, *, accuracy: Any = None) -> Any:
     """Two to the power of each element.
 
     Args:
       x: array or scalar, floating or complex.
-      accuracy: how exact the compiler's expansion must be; None leaves it to the
-        compiler.
+      accuracy: how exact the result must be, a `Tolerance` or an `AccuracyMode`; None
+        leaves it to the compiler.
 
     Returns:
       Array of the shape and dtype of `x`.
@@ -183,16 +224,16 @@ def exp2(x: Any, accuracy: Any = None) -> Any:
       >>> lax.exp2(3.0)
       Array(8., dtype=float32, weak_type=True)
     """
-    return exp2_p.bind(x) if accuracy is None else exp2_p.bind(x, accuracy=accuracy)
+    return bind_accurately(exp2_p, x, accuracy)
 
 
-def expm1(x: Any, accuracy: Any = None) -> Any:
+def expm1(x: Any, *, accuracy: Any = None) -> Any:
     """`exp(x) - 1`, exact near zero.
 
     Args:
       x: array or scalar, floating or complex.
-      accuracy: how exact the compiler's expansion must be; None leaves it to the
-        compiler.
+      accuracy: how exact the result must be, a `Tolerance` or an `AccuracyMode`; None
+        leaves it to the compiler.
 
     Returns:
       Array of the shape and dtype of `x`.
@@ -204,16 +245,16 @@ def expm1(x: Any, accuracy: Any = None) -> Any:
       >>> lax.expm1(0.0)
       Array(0., dtype=float32, weak_type=True)
     """
-    return expm1_p.bind(x) if accuracy is None else expm1_p.bind(x, accuracy=accuracy)
+    return bind_accurately(expm1_p, x, accuracy)
 
 
-def log(x: Any, accuracy: Any = None) -> Any:
+def log(x: Any, *, accuracy: Any = None) -> Any:
     """Natural logarithm, elementwise.
 
     Args:
       x: array or scalar, floating or complex.
-      accuracy: how exact the compiler's expansion must be; None leaves it to the
-        compiler.
+      accuracy: how exact the result must be, a `Tolerance` or an `AccuracyMode`; None
+        leaves it to the compiler.
 
     Returns:
       Array of the shape and dtype of `x`; NaN for negative numbers.
@@ -225,16 +266,37 @@ def log(x: Any, accuracy: Any = None) -> Any:
       >>> lax.log(1.0)
       Array(0., dtype=float32, weak_type=True)
     """
-    return log_p.bind(x) if accuracy is None else log_p.bind(x, accuracy=accuracy)
+    return bind_accurately(log_p, x, accuracy)
 
 
-def log1p(x: Any, accuracy: Any = None) -> Any:
+def log2(x: Any, *, accuracy: Any = None) -> Any:
+    """Logarithm to base two, elementwise.
+
+    Args:
+      x: array or scalar, floating or complex.
+      accuracy: how exact the logarithm must be, a `Tolerance` or an `AccuracyMode`;
+        None leaves it to the compiler.
+
+    Returns:
+      Array of the shape and dtype of `x`; NaN for negative numbers.
+
+    Source: `stablehlo.log`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.log2(8.0)
+      Array(3., dtype=float32, weak_type=True)
+    """
+    return bind_accurately(log2_p, x, accuracy)
+
+
+def log1p(x: Any, *, accuracy: Any = None) -> Any:
     """`log(1 + x)`, exact near zero.
 
     Args:
       x: array or scalar, floating or complex.
-      accuracy: how exact the compiler's expansion must be; None leaves it to the
-        compiler.
+      accuracy: how exact the result must be, a `Tolerance` or an `AccuracyMode`; None
+        leaves it to the compiler.
 
     Returns:
       Array of the shape and dtype of `x`.
@@ -246,16 +308,16 @@ def log1p(x: Any, accuracy: Any = None) -> Any:
       >>> lax.log1p(0.0)
       Array(0., dtype=float32, weak_type=True)
     """
-    return log1p_p.bind(x) if accuracy is None else log1p_p.bind(x, accuracy=accuracy)
+    return bind_accurately(log1p_p, x, accuracy)
 
 
-def sqrt(x: Any, accuracy: Any = None) -> Any:
+def sqrt(x: Any, *, accuracy: Any = None) -> Any:
     """Square root, elementwise.
 
     Args:
       x: array or scalar, floating or complex.
-      accuracy: how exact the compiler's expansion must be; None leaves it to the
-        compiler.
+      accuracy: how exact the result must be, a `Tolerance` or an `AccuracyMode`; None
+        leaves it to the compiler.
 
     Returns:
       Array of the shape and dtype of `x`; NaN for negative numbers.
@@ -267,16 +329,16 @@ def sqrt(x: Any, accuracy: Any = None) -> Any:
       >>> lax.sqrt(9.0)
       Array(3., dtype=float32, weak_type=True)
     """
-    return sqrt_p.bind(x) if accuracy is None else sqrt_p.bind(x, accuracy=accuracy)
+    return bind_accurately(sqrt_p, x, accuracy)
 
 
-def rsqrt(x: Any, accuracy: Any = None) -> Any:
+def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
     """Reciprocal of the square root, elementwise.
 
     Args:
       x: array or scalar, floating or complex.
-      accuracy: how exact the compiler's expansion must be; None leaves it to the
-        compiler.
+      accuracy: how exact the result must be, a `Tolerance` or an `AccuracyMode`; None
+        leaves it to the compiler.
 
     Returns:
       Array of the shape and dtype of `x`.
@@ -288,16 +350,16 @@ def rsqrt(x: Any, accuracy: Any = None) -> Any:
       >>> lax.rsqrt(4.0)
       Array(0.5, dtype=float32, weak_type=True)
     """
-    return rsqrt_p.bind(x) if accuracy is None else rsqrt_p.bind(x, accuracy=accuracy)
+    return bind_accurately(rsqrt_p, x, accuracy)
 
 
-def cbrt(x: Any, accuracy: Any = None) -> Any:
+def cbrt(x: Any, *, accuracy: Any = None) -> Any:
     """Cube root, elementwise.
 
     Args:
       x: array or scalar, floating.
-      accuracy: how exact the compiler's expansion must be; None leaves it to the
-        compiler.
+      accuracy: how exact the result must be, a `Tolerance` or an `AccuracyMode`; None
+        leaves it to the compiler.
 
     Returns:
       Array of the shape and dtype of `x`.
@@ -309,16 +371,16 @@ def cbrt(x: Any, accuracy: Any = None) -> Any:
       >>> lax.cbrt(8.0)
       Array(2., dtype=float32, weak_type=True)
     """
-    return cbrt_p.bind(x) if accuracy is None else cbrt_p.bind(x, accuracy=accuracy)
+    return bind_accurately(cbrt_p, x, accuracy)
 
 
-def logistic(x: Any, accuracy: Any = None) -> Any:
+def logistic(x: Any, *, accuracy: Any = None) -> Any:
     """Logistic function `1 / (1 + exp(-x))`, elementwise.
 
     Args:
       x: array or scalar, floating or complex.
-      accuracy: how exact the compiler's expansion must be; None leaves it to the
-        compiler.
+      accuracy: how exact the result must be, a `Tolerance` or an `AccuracyMode`; None
+        leaves it to the compiler.
 
     Returns:
       Array of the shape and dtype of `x`.
@@ -330,11 +392,7 @@ def logistic(x: Any, accuracy: Any = None) -> Any:
       >>> lax.logistic(0.0)
       Array(0.5, dtype=float32, weak_type=True)
     """
-    return (
-        logistic_p.bind(x)
-        if accuracy is None
-        else logistic_p.bind(x, accuracy=accuracy)
-    )
+    return bind_accurately(logistic_p, x, accuracy)
 
 
 def pow_(x: Any, y: Any) -> Any:

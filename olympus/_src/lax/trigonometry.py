@@ -18,6 +18,7 @@ from olympus._src.lax.arithmetic import (
     square,
     sub,
 )
+from olympus._src.lax.precision import bind_accurately
 from olympus._src.lax.transcendental import rsqrt
 from olympus._src.lowering import types
 
@@ -151,13 +152,13 @@ atan2_p = elementwise(
 )
 
 
-def sin(x: Any, accuracy: Any = None) -> Any:
+def sin(x: Any, *, accuracy: Any = None) -> Any:
     """Sine, elementwise; radians.
 
     Args:
       x: array or scalar, floating or complex.
-      accuracy: how exact the compiler's expansion must be; None leaves it to the
-        compiler.
+      accuracy: how exact the result must be, a `Tolerance` or an `AccuracyMode`; None
+        leaves it to the compiler.
 
     Returns:
       Array of the shape and dtype of `x`.
@@ -169,16 +170,16 @@ def sin(x: Any, accuracy: Any = None) -> Any:
       >>> lax.sin(0.0)
       Array(0., dtype=float32, weak_type=True)
     """
-    return sin_p.bind(x) if accuracy is None else sin_p.bind(x, accuracy=accuracy)
+    return bind_accurately(sin_p, x, accuracy)
 
 
-def cos(x: Any, accuracy: Any = None) -> Any:
+def cos(x: Any, *, accuracy: Any = None) -> Any:
     """Cosine, elementwise; radians.
 
     Args:
       x: array or scalar, floating or complex.
-      accuracy: how exact the compiler's expansion must be; None leaves it to the
-        compiler.
+      accuracy: how exact the result must be, a `Tolerance` or an `AccuracyMode`; None
+        leaves it to the compiler.
 
     Returns:
       Array of the shape and dtype of `x`.
@@ -190,16 +191,16 @@ def cos(x: Any, accuracy: Any = None) -> Any:
       >>> lax.cos(0.0)
       Array(1., dtype=float32, weak_type=True)
     """
-    return cos_p.bind(x) if accuracy is None else cos_p.bind(x, accuracy=accuracy)
+    return bind_accurately(cos_p, x, accuracy)
 
 
-def tan(x: Any, accuracy: Any = None) -> Any:
+def tan(x: Any, *, accuracy: Any = None) -> Any:
     """Tangent, elementwise; radians.
 
     Args:
       x: array or scalar, floating or complex.
-      accuracy: how exact the compiler's expansion must be; None leaves it to the
-        compiler.
+      accuracy: how exact the result must be, a `Tolerance` or an `AccuracyMode`; None
+        leaves it to the compiler.
 
     Returns:
       Array of the shape and dtype of `x`.
@@ -211,7 +212,7 @@ def tan(x: Any, accuracy: Any = None) -> Any:
       >>> lax.tan(0.0)
       Array(0., dtype=float32, weak_type=True)
     """
-    return tan_p.bind(x) if accuracy is None else tan_p.bind(x, accuracy=accuracy)
+    return bind_accurately(tan_p, x, accuracy)
 
 
 def asin(x: Any) -> Any:
@@ -309,13 +310,13 @@ def cosh(x: Any) -> Any:
     return cosh_p.bind(x)
 
 
-def tanh(x: Any, accuracy: Any = None) -> Any:
+def tanh(x: Any, *, accuracy: Any = None) -> Any:
     """Hyperbolic tangent, elementwise.
 
     Args:
       x: array or scalar, floating or complex.
-      accuracy: how exact the compiler's expansion must be; None leaves it to the
-        compiler.
+      accuracy: how exact the result must be, a `Tolerance` or an `AccuracyMode`; None
+        leaves it to the compiler.
 
     Returns:
       Array of the shape and dtype of `x`.
@@ -327,7 +328,7 @@ def tanh(x: Any, accuracy: Any = None) -> Any:
       >>> lax.tanh(0.0)
       Array(0., dtype=float32, weak_type=True)
     """
-    return tanh_p.bind(x) if accuracy is None else tanh_p.bind(x, accuracy=accuracy)
+    return bind_accurately(tanh_p, x, accuracy)
 
 
 def asinh(x: Any) -> Any:

@@ -69,9 +69,12 @@ class Block:
         self.lines.append(f"{name}:{count} = {text}{self.location}")
         return [f"{name}#{i}" for i in range(count)]
 
-    def elementwise(self, op: str, operands: Sequence[str], aval: Any) -> str:
+    def elementwise(
+        self, op: str, operands: Sequence[str], aval: Any, attributes: str = ""
+    ) -> str:
         """An operation whose operands and result have one type."""
-        return self.emit(f"{op} {', '.join(operands)} : {types.tensor_type(aval)}")
+        kind = types.tensor_type(aval)
+        return self.emit(f"{op} {', '.join(operands)}{attributes} : {kind}")
 
     def op(
         self,

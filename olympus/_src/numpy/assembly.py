@@ -12,7 +12,7 @@ import numpy as np
 from olympus._src.core import dtypes, trace
 from olympus._src.foundation import errors
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import joining
+from olympus._src.lax import joining, stacking
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import promotion
 from olympus._src.numpy.manipulation import (
@@ -38,7 +38,7 @@ def _sequence(name: str, arrays: Any) -> list[Any]:
         check_arraylike(name, arrays)
         if not aval_of(arrays).ndim:
             raise TypeError(f"numpy.{name}: arrays must be a sequence, got a scalar")
-        found = list(joining.unstack(as_is(arrays), 0))
+        found = list(stacking.unstack(as_is(arrays), 0))
     if not found:
         raise ValueError(f"Need at least one array to {name}; numpy.{name} got none")
     return found
@@ -103,7 +103,7 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
 @promotion.evaluate.fuse
 def _stack(*xs: Any, axis: int, dtype: Any) -> Any:
     found = _of_one_dtype(xs, dtype)
-    return joining.stack(found, axis)
+    return stacking.stack(found, axis)
 
 
 def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Any:
@@ -151,7 +151,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
 
 @program(1, name="unstack")
 def _unstack(x: Any, *, axis: int) -> Any:
-    return joining.unstack(x, axis)
+    return stacking.unstack(x, axis)
 
 
 def _prepared(name: str, arrays: Any, prepare: Any) -> list[Any]:

@@ -11,7 +11,15 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.interpreters import evaluate
-from olympus._src.lax import contraction, families, joining, reductions, shaping, sizes
+from olympus._src.lax import (
+    contraction,
+    families,
+    joining,
+    reductions,
+    shaping,
+    sizes,
+    stacking,
+)
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import promotion
 
@@ -396,7 +404,7 @@ def cross(
 
     if n == m == 2:
         return minor(0, 1)
-    out = joining.stack([minor(1, 2), minor(2, 0), minor(0, 1)], len(shape))
+    out = stacking.stack([minor(1, 2), minor(2, 0), minor(0, 1)], len(shape))
     rank = len(shape) + 1
     return families.move_axis(
         out, rank - 1, sizes.canonicalize_axis(axisc, rank, "numpy.cross axisc")

@@ -15,7 +15,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.foundation import errors
 from olympus._src.interpreters import evaluate
-from olympus._src.lax import elementwise, joining, shaping
+from olympus._src.lax import elementwise, shaping, stacking
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import arithmetic, elementary, promotion
 from olympus._src.numpy.promotion import aval_of
@@ -290,7 +290,7 @@ def _stacked(x: Any, dtype: Any) -> Any:
             f"numpy.array: elements must have equal shapes, got {shapes}; pad them, or "
             "use numpy.concatenate"
         )
-    return joining.stack(parts)
+    return stacking.stack(parts)
 
 
 def copy(a: Any, order: str | None = None) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from olympus._src.core import dtypes, trace
 from olympus._src.foundation import errors
-from olympus._src.lax import cumulative, families, joining, shaping, slicing
+from olympus._src.lax import cumulative, families, joining, shaping, slicing, stacking
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import indexing, promotion, reductions
@@ -553,7 +553,7 @@ def _roll_dynamic(x: Any, shift: Any, axes: tuple[int, ...]) -> Any:
     if isinstance(shift, (tuple, list)):
         shifts: Sequence[Any] = shift
     elif aval_of(shift).shape:
-        shifts = joining.unstack(shift, 0)
+        shifts = stacking.unstack(shift, 0)
     else:
         shifts = [shift] * len(axes)
     for n, axis in zip(shifts, axes, strict=True):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, scalar_types, trace
-from olympus._src.lax import joining, shaping
+from olympus._src.lax import shaping, stacking
 from olympus._src.numpy import (
     arithmetic,
     at,
@@ -353,7 +353,7 @@ def _length(self: Any) -> int:
 def _iterate(self: Any) -> Iterator[Any]:
     if not self.aval.shape:
         raise TypeError("iteration over a 0-d array")
-    return iter(joining.unstack(self, 0) if self.aval.shape[0] else ())
+    return iter(stacking.unstack(self, 0) if self.aval.shape[0] else ())
 
 
 def _reversed(self: Any) -> Iterator[Any]:

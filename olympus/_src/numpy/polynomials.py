@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import joining, shaping
+from olympus._src.lax import joining, shaping, stacking
 from olympus._src.numpy import (
     arithmetic,
     creation,
@@ -42,7 +42,7 @@ def _polyval(p: Any, x: Any) -> Any:
     shape = promotion.result_shape("polyval", [aval_of(x).shape, aval_of(p).shape[1:]])
     total = promotion.full_shape(promotion.scalar(0, x), shape)
     x = promotion.full_shape(x, shape)
-    for c in joining.unstack(p, 0) if aval_of(p).shape[0] else ():
+    for c in stacking.unstack(p, 0) if aval_of(p).shape[0] else ():
         total = lax.add(lax.mul(total, x), promotion.full_shape(c, shape))
     return total
 
@@ -264,4 +264,4 @@ def _vander(x: Any, *, columns: int, increasing: bool) -> Any:
     for _ in range(columns - 1):
         line = lax.mul(line, x)
         parts.append(line)
-    return joining.stack(parts if increasing else parts[::-1], 1)
+    return stacking.stack(parts if increasing else parts[::-1], 1)

@@ -14,7 +14,7 @@ import numpy as np
 from olympus._src.core import dtypes, trace
 from olympus._src.foundation import errors
 from olympus._src.interpreters import evaluate
-from olympus._src.lax import cumulative, joining, shaping
+from olympus._src.lax import cumulative, joining, shaping, stacking
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import creation, indexing, logic, promotion
@@ -197,7 +197,7 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
 
 @evaluate.fuse
 def _columns(*xs: Any) -> Any:
-    return joining.stack(xs, 1)
+    return stacking.stack(xs, 1)
 
 
 def compress(

@@ -14,7 +14,14 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.foundation import config
-from olympus._src.lax import elementwise, families, joining, random_bits, shaping
+from olympus._src.lax import (
+    elementwise,
+    families,
+    joining,
+    random_bits,
+    shaping,
+    stacking,
+)
 from olympus._src.random.implementations import KeyImplementation, register
 
 _U32 = np.dtype(np.uint32)
@@ -77,7 +84,7 @@ def threefry_seed(seeds: Any) -> Any:
     aval = avals.aval_of(seeds)
     low = elementwise.convert(seeds, _U32)
     high = _high_word(seeds) if aval.dtype.itemsize == 8 else families.full_like(low, 0)
-    return joining.stack([high, low], -1)
+    return stacking.stack([high, low], -1)
 
 
 def threefry_split(words: Any, shape: tuple[int, ...]) -> Any:
@@ -86,7 +93,7 @@ def threefry_split(words: Any, shape: tuple[int, ...]) -> Any:
         before = avals.aval_of(words).shape[:-1]
         flat = _encrypt_halves(words, math.prod(shape) * 2)
         return shaping.reshape(flat, (*before, *shape, 2))
-    return joining.stack(_encrypt_positions(words, shape), -1)
+    return stacking.stack(_encrypt_positions(words, shape), -1)
 
 
 def threefry_fold_in(words: Any, data: Any) -> Any:
@@ -96,7 +103,7 @@ def threefry_fold_in(words: Any, data: Any) -> Any:
     k1, k2 = _word(words, 0), _word(words, 1)
     if shape and not before:
         k1, k2 = shaping.broadcast(k1, shape), shaping.broadcast(k2, shape)
-    return joining.stack(random_bits.threefry2x32(k1, k2, np.uint32(0), data), -1)
+    return stacking.stack(random_bits.threefry2x32(k1, k2, np.uint32(0), data), -1)
 
 
 def threefry_random_bits(words: Any, bit_width: int, shape: tuple[int, ...]) -> Any:

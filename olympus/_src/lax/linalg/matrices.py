@@ -19,6 +19,7 @@ from olympus._src.lax import (
     shaping,
 )
 from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.precision import Precision
 
 aval_of = avals.aval_of
 REAL = ("float32", "float64")
@@ -106,7 +107,7 @@ def batch_of_stacks(p: Primitive) -> Any:
 
 def matmul(x: Any, y: Any) -> Any:
     """Products of matrices, as exact as the hardware can."""
-    return contraction.batch_matmul(x, y, contraction.Precision.HIGHEST)
+    return contraction.batch_matmul(x, y, Precision.HIGHEST)
 
 
 def transposed(x: Any) -> Any:
