@@ -10,7 +10,7 @@ import numpy as np
 from olympus._src.core import dtypes, trace
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import families, joining, shaping
+from olympus._src.lax import families, joining, shaping, stacking
 from olympus._src.numpy import (
     arithmetic,
     at,
@@ -220,7 +220,7 @@ def histogram2d(
         )
     if not _is_number(bins) and len(bins) not in (1, 2):
         bins = [bins, bins]
-    sample = joining.stack(promotion.promote_dtypes(x, y), 1)
+    sample = stacking.stack(promotion.promote_dtypes(x, y), 1)
     counts, edges = histogramdd(sample, bins, range, weights, density)
     return counts, edges[0], edges[1]
 
