@@ -16,6 +16,7 @@ _PAGES = frozenset(
         "optimize",
         "signal",
         "sparse",
+        "spatial",
         "special",
         "stats",
     ]

@@ -1,0 +1,5 @@
+"""Geometry by SciPy's names: `transform`."""
+
+from olympus.scipy.spatial import transform
+
+__all__ = ["transform"]

@@ -1,0 +1,5 @@
+"""Rotations of space and the motion between them, by SciPy's names."""
+
+from olympus._src.scipy.rotations import Rotation, Slerp
+
+__all__ = ["Rotation", "Slerp"]
