@@ -192,3 +192,62 @@ def test_reading_and_writing_are_each_others_transpose():
     wanted = np.zeros_like(x)
     np.add.at(wanted, index, 2.0)
     np.testing.assert_array_equal(g, wanted)
+
+
+def test_repeated_positions_are_applied_to_as_often():
+    # As jax 0.10.2 does: x.at[jnp.array([0, 0, 2])].apply(lambda v: v * 2).
+    x = jnp.arange(1.0, 4.0)
+    found = x.at[jnp.array([0, 0, 2])].apply(lambda v: v * 2)
+    np.testing.assert_array_equal(found, [4.0, 2.0, 6.0])
+    found = x.at[jnp.array([0, -7, 9])].apply(lambda v: v * 2)
+    np.testing.assert_array_equal(found, [2.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "op", "value", "wanted"),
+    [
+        ("int32", "multiply", 0.5, [2, 1, 5]),
+        ("int32", "add", 0.75, [4, 3, 5]),
+        ("uint8", "min", np.int32(-2), [254, 254, 5]),
+        ("bool", "add", np.float32([-1, 2]), [False, True, True]),
+        ("int32", "set", 2.75, [2, 2, 5]),
+    ],
+)
+def test_values_that_do_not_fit_are_computed_with_before_conversion(
+    dtype, op, value, wanted
+):
+    # Recorded of jax 0.10.2.
+    x = jnp.array([4, 3, 5]).astype(dtype)
+    with pytest.warns(FutureWarning, match="may not fit"):
+        found = getattr(x.at[jnp.array([0, 1])], op)(value)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, np.array(wanted, dtype))
+
+
+@pytest.mark.parametrize("traced", [True, False])
+def test_axes_without_positions(traced):
+    x = jnp.zeros((0, 3))
+    run = olympus.jit if traced else lambda f: f
+    for read in (lambda v: v[0], lambda v: v[1:, -1][2], lambda v: v.at[0].set(1.0)):
+        with pytest.raises(IndexError, match="axis 0 with size 0"):
+            run(read)(x)
+    with pytest.raises(IndexError, match="axis 0 with size 0"):
+        run(lambda v, i: v[i])(x, jnp.array([0]))
+    with pytest.raises(IndexError, match="axis 0 with size 0"):
+        run(lambda v, i: v[i])(x, jnp.asarray(0))
+    assert run(lambda v, i: v[i])(x, jnp.zeros(0, int)).shape == (0, 3)
+    assert run(lambda v, i: v.at[i].add(1.0))(x, jnp.array([0])).shape == (0, 3)
+
+
+def test_derivatives_where_positions_are_known_to_be_distinct():
+    x = jnp.arange(1.0, 5.0)
+    scaled = olympus.grad(lambda v: x.at[::-2].multiply(v).sum())
+    assert scaled(3.0) == 2.0 + 4.0
+    assert olympus.grad(lambda v: x.at[jnp.asarray(1)].divide(v).sum())(2.0) == -0.5
+
+
+@pytest.mark.parametrize("value", [2, 0.5])
+def test_writing_everywhere_keeps_the_type(value):
+    for x in (jnp.ones(3), jnp.asarray(1.0), jnp.ones((2, 2))):
+        out = x.at[...].set(value)
+        assert (out.dtype, out.weak_type) == (x.dtype, x.weak_type)

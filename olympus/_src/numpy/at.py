@@ -11,11 +11,9 @@ from olympus._src.core import avals, dtypes
 from olympus._src.foundation import notices
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import gather, joining, scatter, shaping, slicing
-from olympus._src.numpy import indexing
-from olympus._src.numpy.indexing import INT, NEW, SLICE, Plan
-
-Mode = gather.GatherScatterMode
+from olympus._src.lax import shaping
+from olympus._src.numpy import indexing, masks, plans, updates
+from olympus._src.numpy.plans import Mode
 
 
 class IndexUpdateHelper:
@@ -120,18 +118,60 @@ class IndexUpdateRef:
         """The greater of `x` and `values` at the index."""
         return _write(self, "max", values, **options)
 
-    def apply(self, func: Callable[[Any], Any], **options: Any) -> Any:
-        """`func` applied to the elements at the index.
+    def apply(
+        self,
+        func: Callable[[Any], Any],
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> Any:
+        """`func` applied to the elements at the index, as often as they are named.
 
         Args:
           func: takes and returns an array, elementwise.
         """
-        values = func(self.get(mode="clip"))
-        return _write(self, "set", values, **options)
+        x = self.array
+        choices = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        found = masks.find(avals.aval_of(x), self.index)
+        if found is not None:
+            old = IndexUpdateRef(x, found.places).get(mode="clip")
+            new = func(old)
+            shape = avals.aval_of(new).shape
+            return _write_masked(
+                x, found, "set", new, shape, found.place, None, choices
+            )
+        plan, operands, options = _planned(x, self.index, "set", *choices)
+        if plan.distinct or unique_indices:
+            wrap = {"wrap_negative_indices": wrap_negative_indices}
+            values = func(self.get(mode="clip", **wrap))
+            return self.set(values, mode=mode, unique_indices=True, **wrap)
+        return updates.apply_traced(x, *operands, plan=plan, options=options, func=func)
 
 
 def _ones(x: Any) -> Any:
     return shaping.full_like(x, 1)
+
+
+def _planned(
+    x: Any,
+    index: Any,
+    op: str,
+    indices_are_sorted: bool,
+    unique_indices: bool,
+    mode: Any,
+    wrap: bool,
+) -> tuple[plans.Plan, list[Any], updates.Options]:
+    """The plan of an index, its operands, and how to write by it."""
+    mode = Mode.FILL_OR_DROP if mode is None else Mode.from_any(mode)
+    aval = avals.aval_of(x)
+    plan, operands = plans.parse(aval, index, clamp=mode is Mode.CLIP, wrap=wrap)
+    if evaluate.is_evaluating():
+        plan, operands = plans.moving(plan, operands, aval.shape)
+    options = updates.Options(op, mode, bool(indices_are_sorted), bool(unique_indices))
+    return plan, operands, options
 
 
 def _write(
@@ -151,217 +191,66 @@ def _write(
             f"at[...].{op}: values must be an array or a number, got {type(values)}; "
             "convert it with numpy.asarray"
         )
-    x_aval = avals.aval_of(x)
-    mode = Mode.FILL_OR_DROP if mode is None else Mode.from_any(mode)
-    values = _in_dtype(values, x_aval.dtype, op)
-    plan, operands = indexing.parse(
-        x_aval, ref.index, clamp=mode is Mode.CLIP, wrap=wrap_negative_indices
+    values, wide = _in_dtype(values, avals.aval_of(x).dtype, op)
+    choices = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+    found = masks.find(avals.aval_of(x), ref.index)
+    if found is not None:
+        shape = avals.aval_of(values).shape
+        spread = masks.fitted(found, shape)
+        if spread is not None:
+            return _write_masked(
+                x, found, op, values, spread, found.front, wide, choices
+            )
+        masks.refuse_traced(found, op, shape)
+    plan, operands, options = _planned(x, ref.index, op, *choices)
+    if wide is not None:
+        options = options._replace(wide=wide)
+    return updates.update(x, values, *operands, plan=plan, options=options)
+
+
+def _write_masked(
+    x: Any,
+    found: masks.Masked,
+    op: str,
+    values: Any,
+    spread: tuple[int, ...],
+    front: int,
+    wide: Any,
+    choices: tuple[Any, ...],
+) -> Any:
+    plan, operands, options = _planned(x, found.places, op, *choices)
+    return masks.update(
+        x,
+        values,
+        found.mask,
+        *operands,
+        plan=plan,
+        options=options._replace(wide=wide),
+        spread=spread,
+        move=(front, found.place),
     )
-    options = (op, mode, bool(indices_are_sorted), bool(unique_indices))
-    return _update(x, values, *operands, plan=plan, options=options)
 
 
-def _in_dtype(values: Any, dtype: Any, op: str) -> Any:
-    """Values in the array's dtype; warns where that loses what they are."""
+def _in_dtype(values: Any, dtype: Any, op: str) -> tuple[Any, Any]:
+    """Values in the array's dtype, or in a wider one, which is the second result.
+
+    Warns where the array's own dtype does not hold what the values are.
+    """
     aval = avals.aval_of(values)
     if aval.dtype == dtype:
-        return values
-    if not isinstance(values, (bool, int, float, complex)):
-        joined, _ = dtypes.lattice_result((dtype, False), (aval.dtype, aval.weak_type))
-        if joined != dtype:
-            notices.warn(
-                f"at[...].{op}: values of dtype {aval.dtype} do not fit an array of "
-                f"dtype {dtype} without loss, and are converted; convert them "
-                "yourself, this will be an error",
-                FutureWarning,
-            )
-        return lax.convert(values, dtype)
-    joined, _ = dtypes.lattice_result((dtype, False), (aval.dtype, True))
+        return values, None
+    number = isinstance(values, (bool, int, float, complex))
+    joined, _ = dtypes.lattice_result((dtype, False), (aval.dtype, aval.weak_type))
     if joined != dtype:
+        what = f"the number {values!r}" if number else f"values of dtype {aval.dtype}"
         notices.warn(
-            f"at[...].{op}: the number {values!r} does not fit an array of dtype "
-            f"{dtype} without loss, and is converted; this will be an error",
+            f"at[...].{op}: {what} may not fit an array of dtype {dtype} without loss, "
+            f"and the result is converted; convert it yourself, as in "
+            f"x.at[...].{op}(y.astype(x.dtype)): this will be an error",
             FutureWarning,
         )
-    return np.asarray(values).astype(dtype)[()]
-
-
-def _update_traced(
-    x: Any, values: Any, *operands: Any, plan: Plan, options: Any
-) -> Any:
-    op, mode, is_sorted, unique = options
-    if plan.inserted:
-        whole = shaping.expand_dims(x, plan.inserted)
-        out = _update_traced(
-            whole, values, *operands, plan=Plan(plan.entries, ()), options=options
-        )
-        return shaping.reshape(out, avals.aval_of(x).shape)
-    if _is_window(plan):
-        return _update_window(x, values, operands, plan, op)
-    return _update_scattered(x, values, operands, plan, op, mode, is_sorted, unique)
-
-
-_update = evaluate.fuse(_update_traced)
-_update.__name__ = "at"
-
-
-def _is_window(plan: Plan) -> bool:
-    """Whether the index is one block within bounds."""
-    return all(
-        e[0] in (NEW, INT) or (e[0] == SLICE and e[3] == 1) for e in plan.entries
-    )
-
-
-def _update_window(x: Any, values: Any, operands: Any, plan: Plan, op: str) -> Any:
-    """One block: sliced out, changed, and put back."""
-    starts, sizes, result = [], [], []
-    for entry in plan.entries:
-        if entry[0] == NEW:
-            result.append(1)
-        elif entry[0] == SLICE:
-            starts.append(entry[1])
-            sizes.append(entry[2])
-            result.append(entry[2])
-        else:
-            starts.append(operands[entry[1]])
-            sizes.append(1)
-    values = _broadcast_values(values, tuple(result), op)
-    if 0 in sizes:
-        return x
-    block = shaping.reshape(values, tuple(sizes))
-    starts = [lax.convert(s, np.dtype(np.int32)) for s in starts]
-    if op != "set":
-        old = x
-        if sizes:
-            old = slicing.dynamic_slice(x, starts, sizes, allow_negative_indices=False)
-        block = _combine(op, old, block)
-    if not sizes:
-        return block
-    return slicing.dynamic_update_slice(x, block, starts, allow_negative_indices=False)
-
-
-def _combine(op: str, old: Any, new: Any) -> Any:
-    combine = {
-        "add": lax.add,
-        "subtract": lax.sub,
-        "multiply": lax.mul,
-        "min": lax.min_,
-        "max": lax.max_,
-    }[op]
-    if avals.aval_of(old).dtype == np.bool_ and op in ("add", "multiply"):
-        combine = lax.bitwise_or if op == "add" else lax.bitwise_and
-    return combine(old, new)
-
-
-def _broadcast_values(values: Any, shape: tuple[int, ...], op: str) -> Any:
-    own = avals.aval_of(values).shape
-    fits = len(own) <= len(shape) and all(
-        a in (1, b) for a, b in zip(own[::-1], shape[::-1], strict=False)
-    )
-    if not fits:
-        while own and own[0] == 1 and len(own) > len(shape):
-            own = own[1:]  # leading axes of size one may be dropped, as in NumPy
-            return _broadcast_values(shaping.reshape(values, own), shape, op)
-        raise ValueError(
-            f"at[...].{op}: values must broadcast to the indexed shape {shape}, got "
-            f"shape {own}"
-        )
-    dims = tuple(range(len(shape) - len(own), len(shape)))
-    if own == shape:
-        return values
-    return shaping.broadcast_in_dim(values, shape, dims)
-
-
-def _update_scattered(
-    x: Any,
-    values: Any,
-    operands: Any,
-    plan: Plan,
-    op: str,
-    mode: Any,
-    is_sorted: bool,
-    unique: bool,
-) -> Any:
-    x_shape = avals.aval_of(x).shape
-    partial, positions = _partial_slices(plan, x_shape)
-    layout = indexing.Layout(x_shape, plan.entries, operands)
-    sizes = {axis: len(p) for axis, p in positions.items()}
-    result = []
-    batch = iter(layout.batch)
-    for label in layout.labels:
-        if label == NEW:
-            result.append(1)
-        elif label == "batch":
-            result.append(next(batch))
-        else:
-            result.append(sizes.get(label, x_shape[label]))
-    values = _broadcast_values(values, tuple(result), op)
-    kept = [k for k, label in enumerate(layout.labels) if label != NEW]
-    labels = [layout.labels[k] for k in kept]
-    values = shaping.reshape(values, tuple([result[k] for k in kept]))
-    # In the order scatter wants: arrays' axes, partly taken axes, whole axes.
-    order = [k for k, label in enumerate(labels) if label == "batch"]
-    order += [labels.index(axis) for axis in partial]
-    whole = [
-        k for k, label in enumerate(labels) if label != "batch" and label not in partial
-    ]
-    order += whole
-    values = shaping.transpose(values, tuple(order))
-    if 0 in result:
-        return x
-    n_scattered = len(order) - len(whole)
-    numbers = scatter.ScatterDimensionNumbers(
-        update_window_dims=tuple(range(n_scattered, len(order))),
-        inserted_window_dims=tuple(sorted((*layout.axes, *partial))),
-        scatter_dims_to_operand_dims=(*layout.axes, *partial),
-    )
-    indices = _indices(layout, partial, positions)
-    return _SCATTERS[op](
-        x,
-        indices,
-        values,
-        numbers,
-        indices_are_sorted=is_sorted,
-        unique_indices=unique,
-        mode=mode,
-    )
-
-
-def _partial_slices(plan: Plan, shape: Any) -> tuple[list[int], dict[int, Any]]:
-    """Axes of which a slice takes a part, and the positions it takes."""
-    positions: dict[int, Any] = {}
-    axis = 0
-    for entry in plan.entries:
-        if entry[0] == NEW:
-            continue
-        if entry[0] == SLICE:
-            _, start, size, step = entry
-            if (start, size, step) != (0, shape[axis], 1):
-                positions[axis] = np.arange(size, dtype=np.int32) * step + start
-        axis += 1
-    return list(positions), positions
-
-
-def _indices(layout: Any, partial: list[int], positions: dict[int, Any]) -> Any:
-    """Positions along each scattered axis, over all arrays' and slices' axes."""
-    shape = layout.batch + tuple([len(positions[axis]) for axis in partial])
-    n = len(layout.batch)
-    parts = [
-        shaping.broadcast_in_dim(p, (*shape, 1), tuple(range(n)))
-        for p in layout.positions
-    ]
-    dtype = avals.aval_of(parts[0]).dtype if parts else np.dtype(np.int32)
-    for k, axis in enumerate(partial):
-        p = positions[axis].astype(dtype)
-        parts.append(shaping.broadcast_in_dim(p, (*shape, 1), (n + k,)))
-    return joining.concatenate(parts, len(shape))
-
-
-_SCATTERS = {
-    "set": scatter.scatter,
-    "add": scatter.scatter_add,
-    "subtract": scatter.scatter_sub,
-    "multiply": scatter.scatter_mul,
-    "min": scatter.scatter_min,
-    "max": scatter.scatter_max,
-}
+    wide = joined if joined != dtype and op != "set" else None
+    target = dtype if wide is None else wide
+    if number and wide is None and not isinstance(values, complex):
+        return np.asarray(values).astype(target)[()], None
+    return lax.convert(values, target), wide

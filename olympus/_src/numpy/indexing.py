@@ -1,9 +1,6 @@
-"""Indexing: what stands between brackets, as a plan, and reading by it.
+"""Indexing: reading by a plan.
 
-An index is parsed once to a `Plan`, which is hashable, and a list of the numbers and
-arrays in it, which are operands. Reading and writing by the same plan with other
-numbers is then the same program, so that `x[i]` in a loop compiles once. Reading small
-parts of a ready array on the CPU needs no program at all.
+Reading small parts of a ready array on the CPU needs no program at all.
 """
 
 from __future__ import annotations
@@ -13,264 +10,12 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, trace
-from olympus._src.foundation import config, errors
+from olympus._src.foundation import config
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families, gather, joining, shaping, slicing
-
-Mode = gather.GatherScatterMode
-
-# -- the plan --------------------------------------------------------------------------
-
-# Entries, one for each thing between the brackets once `...` is spelled out:
-NEW = "new"  # a new axis                                (NEW,)
-SLICE = "slice"  # a slice with known bounds             (SLICE, start, size, step)
-INT = "int"  # a number known to be within bounds        (INT, operand)
-SCALAR = "scalar"  # a number known only when it runs    (SCALAR, operand)
-ARRAY = "array"  # an array of numbers; "counted" ones are known, and count from the
-#                  start or are -1, outside           (ARRAY, operand[, "counted"])
-
-
-class Plan:
-    """A parsed index: entries, and axes of size one to insert before they apply."""
-
-    __slots__ = ("_hash", "entries", "inserted")
-
-    def __init__(self, entries: tuple[Any, ...], inserted: tuple[int, ...]) -> None:
-        self.entries = entries
-        self.inserted = inserted
-        self._hash = hash((entries, inserted))
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            type(other) is Plan
-            and self.entries == other.entries
-            and self.inserted == other.inserted
-        )
-
-    def has(self, kind: str) -> bool:
-        """Whether an entry is of this kind."""
-        return any(e[0] == kind for e in self.entries)
-
-
-def parse(
-    aval: Any, index: Any, *, clamp: bool, wrap: bool = True
-) -> tuple[Plan, list[Any]]:
-    """The plan of an index into arrays of type `aval`, and its operands.
-
-    Args:
-      aval: the array's type.
-      index: what stands between the brackets.
-      clamp: known numbers out of bounds mean the nearest ones in bounds; otherwise
-        they stay outside, for the operation that runs.
-      wrap: negative numbers count from the end; otherwise they are out of bounds.
-
-    Raises:
-      IndexError: too many indices, or a mask of a wrong shape.
-      TypeError: an index is of a kind that indexes nothing.
-    """
-    items = _items(aval, index)
-    entries: list[Any] = []
-    operands: list[Any] = []
-    inserted: list[int] = []
-    axis = 0  # of the array with its inserted axes
-    for item in items:
-        if item is None:
-            entries.append((NEW,))
-            continue
-        if isinstance(item, _Flag):
-            inserted.append(axis)
-            entries.append((ARRAY, len(operands), "counted"))
-            operands.append(np.zeros(int(item.value), np.int32))
-            axis += 1
-            continue
-        size = aval.shape[axis - len(inserted)]
-        if isinstance(item, slice):
-            entries.append(_slice_entry(item, size))
-        else:
-            kind, value = _number(item if wrap else _outside(item, size), size, clamp)
-            entries.append((kind, len(operands)))
-            if kind == ARRAY and isinstance(item, np.ndarray):
-                entries[-1] += ("counted",)
-            operands.append(value)
-        axis += 1
-    return Plan(tuple(entries), tuple(inserted)), operands
-
-
-class _Flag:
-    """A single truth value as an index."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = bool(value)
-
-
-def _items(aval: Any, index: Any) -> list[Any]:
-    """The items of an index with `...` spelled out and masks as positions."""
-    given = index if isinstance(index, tuple) else (index,)
-    items: list[Any] = []
-    for item in given:
-        items += _expanded(item)
-    consumed = sum(
-        not (i is None or i is Ellipsis or isinstance(i, _Flag)) for i in items
-    )
-    if consumed > aval.ndim:
-        raise IndexError(
-            f"Too many indices for array: array is {aval.ndim}-dimensional, but "
-            f"{consumed} were indexed"
-        )
-    ellipses = [k for k, i in enumerate(items) if i is Ellipsis]
-    if len(ellipses) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
-    at = ellipses[0] if ellipses else len(items)
-    full = [slice(None)] * (aval.ndim - consumed)
-    spelled = items[:at] + full + items[at + 1 :]
-    return _positions(aval, spelled)
-
-
-def _expanded(item: Any) -> list[Any]:
-    """One item as a list: masks take as many places as they have axes."""
-    if item is None or item is Ellipsis or isinstance(item, slice):
-        return [item]
-    if isinstance(item, (bool, np.bool_)):
-        return [_Flag(item)]
-    if isinstance(item, (list, tuple)):
-        raise TypeError(
-            "Using a non-tuple sequence for multidimensional indexing is not allowed; "
-            "use arr[array(seq)] in place of arr[seq], or arr[tuple(seq)] for one "
-            f"index an axis, got {item!r}"
-        )
-    if isinstance(item, (int, np.integer)):
-        return [item]
-    if isinstance(item, (float, complex, str, bytes)):
-        raise _bad_kind(item)
-    if not avals.is_array_like(item):
-        if hasattr(item, "__index__"):
-            return [item.__index__()]
-        raise _bad_kind(item)
-    aval = avals.aval_of(item)
-    if aval.dtype == np.bool_:
-        return _mask_places(item, aval)
-    if not dtypes.issubdtype(aval.dtype, np.integer):
-        raise _bad_kind(item)
-    return [item]
-
-
-def _bad_kind(item: Any) -> TypeError:
-    dtype = getattr(item, "dtype", None)
-    what = f"type {type(item).__name__}" if dtype is None else f"dtype {dtype}"
-    return TypeError(
-        "Indexer must have integer or boolean type, got indexer with "
-        f"{what}: {item!r}; convert it with .astype(int)"
-    )
-
-
-class _MaskPlace:
-    """One axis of a mask: the mask itself at its first axis, nothing after."""
-
-    __slots__ = ("axis", "mask")
-
-    def __init__(self, mask: np.ndarray, axis: int) -> None:
-        self.mask = mask
-        self.axis = axis
-
-
-def _mask_places(item: Any, aval: Any) -> list[Any]:
-    if isinstance(item, trace.Tracer):
-        raise item.refusal(
-            errors.NonConcreteBooleanIndexError,
-            f"Array boolean indices must be concrete; got {item.aval.short()}.",
-            "\nUse olympus.numpy.where(mask, x, y) with three arguments, or "
-            "olympus.numpy.nonzero(mask, size=...), whose results have a known size.",
-        )
-    mask = np.asarray(item)
-    if not mask.ndim:
-        return [_Flag(mask)]
-    return [_MaskPlace(mask, axis) for axis in range(mask.ndim)]
-
-
-def _positions(aval: Any, items: list[Any]) -> list[Any]:
-    """Masks replaced by the positions where they hold, after a check of their shape."""
-    out = []
-    axis = 0
-    for item in items:
-        if isinstance(item, _MaskPlace):
-            size = aval.shape[axis]
-            if item.mask.shape[item.axis] != size:
-                raise IndexError(
-                    f"boolean index did not match shape of indexed array in index "
-                    f"{axis}: got {item.mask.shape[item.axis]}, expected {size}"
-                )
-            item = np.nonzero(item.mask)[item.axis].astype(np.int32)
-        out.append(item)
-        axis += not (item is None or isinstance(item, _Flag))
-    return out
-
-
-def _slice_entry(item: slice, size: int) -> tuple[Any, ...]:
-    for bound in (item.start, item.stop, item.step):
-        if isinstance(bound, trace.Tracer):
-            raise IndexError(
-                "Array slice indices must have static start/stop/step to be used with "
-                f"indexing syntax, got slice({item.start}, {item.stop}, {item.step}); "
-                "use lax.dynamic_slice for starts that are computed"
-                + bound.explanation()
-            )
-    start, stop, step = slice(
-        *map(_as_int, (item.start, item.stop, item.step))
-    ).indices(size)
-    return (SLICE, start, len(range(start, stop, step)), step)
-
-
-def _as_int(x: Any) -> int | None:
-    return None if x is None else x.__index__()
-
-
-def _number(item: Any, size: int, clamp: bool) -> tuple[str, Any]:
-    """The kind of entry that a number or array of numbers makes, and its operand."""
-    if isinstance(item, (int, np.integer)):
-        return _known_number(int(item), size, clamp)
-    aval = avals.aval_of(item)
-    if isinstance(item, np.ndarray):
-        if not item.ndim:
-            return _known_number(int(item), size, clamp)
-        # Positions are known: count from the start here, and save the program the work.
-        wide = item.astype(np.int64)
-        positions = np.where(wide < 0, wide + size, wide)
-        limit = np.iinfo(np.int32).max
-        return ARRAY, np.clip(positions, -1, limit).astype(np.int32)
-    return (ARRAY if aval.ndim else SCALAR), item
-
-
-def _outside(item: Any, size: int) -> Any:
-    """Positions of which the negative ones stay outside when counted from the end."""
-    if isinstance(item, (int, np.integer)):
-        return int(item) if item >= 0 else -size - 1
-    if isinstance(item, np.ndarray):
-        return np.where(item < 0, -size - 1, item.astype(np.int64))
-    i = index_dtype(item)
-    if dtypes.issubdtype(avals.aval_of(i).dtype, np.unsignedinteger):
-        return i
-    zero, before = (families.full_like(i, v) for v in (0, -size - 1))
-    return lax.select_n(lax.lt(i, zero), i, before)
-
-
-def _known_number(i: int, size: int, clamp: bool) -> tuple[str, Any]:
-    position = i + size if i < 0 else i
-    if config.check_static_indices.value and not 0 <= position < size:
-        raise IndexError(f"index {i} is out of bounds for an axis of size {size}")
-    if clamp and size:
-        return INT, min(max(position, 0), size - 1)
-    if 0 <= position < size:
-        return INT, position
-    # Outside also after a program has counted a negative one from the end once more.
-    outside = -size - 1 if position < 0 else min(position, np.iinfo(np.int32).max)
-    return SCALAR, np.int32(outside)
-
+from olympus._src.numpy import plans
+from olympus._src.numpy.plans import ARRAY, INT, MOVING, NEW, SCALAR, SLICE, Mode, Plan
 
 # -- reading ---------------------------------------------------------------------------
 
@@ -289,8 +34,8 @@ def getitem(x: Any, index: Any) -> Any:
 def _from_host(x: Any, index: Any) -> Any:
     """A small part of an array that is ready on the CPU; None to compute it instead."""
     aval = x.aval
+    shape = aval.shape
     if type(index) is int:
-        shape = aval.shape
         if not shape or not shape[0]:
             return None
         n = shape[0]
@@ -305,20 +50,31 @@ def _from_host(x: Any, index: Any) -> Any:
         if view is None:
             return None
         part = view[i]
-    elif type(index) is slice:
-        view = x.host_view() if aval.shape else None
-        if view is None or isinstance(index.start, trace.Tracer):
+    else:
+        items = index if type(index) is tuple else (index,)
+        if not all(map(_is_basic, items)):
+            return None
+        view = x.host_view()
+        if view is None:
             return None
         try:
             part = view[index]
-        except TypeError:
+        except (IndexError, TypeError):  # a program gives the nearest, or says why not
             return None
         if part.nbytes > _HOST_BYTES:
             return None
-    else:
-        return None
     return evaluate.from_host(
         part, avals.ShapedArray(part.shape, aval.dtype, aval.weak_type)
+    )
+
+
+_BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
+
+
+def _is_basic(item: Any) -> bool:
+    kind = type(item)
+    return kind in _BASIC and (
+        kind is not slice or not isinstance(item.start, trace.Tracer)
     )
 
 
@@ -341,7 +97,9 @@ def take(
       wrap: negative numbers count from the end; otherwise they are out of bounds.
     """
     mode = None if mode is None else Mode.from_any(mode)
-    plan, operands = parse(avals.aval_of(x), index, clamp=mode is Mode.CLIP, wrap=wrap)
+    aval = avals.aval_of(x)
+    # A number outside is read from the nearest position, unless others are wanted.
+    plan, operands = plans.parse(aval, index, clamp=mode is Mode.CLIP, wrap=wrap)
     if fill_value is not None:
         fill_value = (
             fill_value
@@ -355,23 +113,48 @@ def take(
         indices_are_sorted,
         unique_indices,
     )
+    if evaluate.is_evaluating():
+        plan, operands = plans.moving(plan, operands, aval.shape)
     return _read(x, *operands, plan=plan, options=options)
 
 
-def _read_traced(x: Any, *operands: Any, plan: Plan, options: Any) -> Any:
+def read_traced(x: Any, *operands: Any, plan: Plan, options: Any) -> Any:
+    """`x` at the plan's positions; see `take` for the options."""
     if plan.inserted:
         x = shaping.expand_dims(x, plan.inserted)
     filling = options[0] is Mode.FILL_OR_DROP
     advanced = plan.has(ARRAY) or (filling and plan.has(SCALAR))
-    x, entries = _apply_slices(x, plan.entries, operands, advanced)
+    entries: Any = plan.entries
+    if plan.has(MOVING):
+        x, entries = _apply_moving(x, entries, operands)
+    x, entries = _apply_slices(x, entries, operands, advanced)
     if advanced:
         return _gather(x, entries, operands, options)
     x = _apply_scalars(x, entries, operands)
     return _apply_new(x, entries)
 
 
-_read = evaluate.fuse(_read_traced)
+_read = evaluate.fuse(read_traced)
 _read.__name__ = "getitem"
+
+
+def _apply_moving(x: Any, entries: Any, operands: Any) -> tuple[Any, list[Any]]:
+    """Applies slices whose starts are operands; what is left of them is their step."""
+    window = list(avals.aval_of(x).shape)
+    starts: list[Any] = [0] * len(window)
+    left = []
+    axis = 0
+    for entry in entries:
+        if entry[0] == MOVING:
+            _, operand, size, step = entry
+            span = (size - 1) * abs(step) + 1
+            starts[axis], window[axis] = operands[operand], span
+            entry = (SLICE, 0 if step > 0 else span - 1, size, step)
+        left.append(entry)
+        axis += entry[0] != NEW
+    return slicing.dynamic_slice(
+        x, one_dtype(starts), window, allow_negative_indices=False
+    ), left
 
 
 def _apply_slices(
@@ -390,7 +173,7 @@ def _apply_slices(
         start, stop, step = 0, shape[axis], 1
         if kind == SLICE:
             _, first, size, step = entry
-            start, stop, step = _forward(first, size, step)
+            start, stop, step = plans.forward(first, size, step)
             if entry[3] < 0:
                 reverse.append(axis)
             left.append(entry)
@@ -414,15 +197,6 @@ def _apply_slices(
     return x, left
 
 
-def _forward(first: int, size: int, step: int) -> tuple[int, int, int]:
-    """The slice of positive step with the same positions."""
-    if not size:
-        return 0, 0, 1
-    last = first + (size - 1) * step
-    low, high = (first, last) if step > 0 else (last, first)
-    return low, high + 1, abs(step)
-
-
 def _apply_scalars(x: Any, entries: Any, operands: Any) -> Any:
     """Applies numbers known only when the program runs, by one dynamic slice."""
     shape = avals.aval_of(x).shape
@@ -430,14 +204,15 @@ def _apply_scalars(x: Any, entries: Any, operands: Any) -> Any:
     numbers = [axis for axis, e in enumerate(axes) if e[0] in (INT, SCALAR)]
     if not numbers:
         return x
+    for axis in numbers:
+        if not shape[axis]:
+            raise plans.empty_axis(axis)
     starts = [
         position(operands[e[1]], shape[axis], e[0]) if axis in numbers else 0
         for axis, e in enumerate(axes)
     ]
     sizes = [1 if axis in numbers else n for axis, n in enumerate(shape)]
-    x = slicing.dynamic_slice(
-        x, _one_dtype(starts), sizes, allow_negative_indices=False
-    )
+    x = slicing.dynamic_slice(x, one_dtype(starts), sizes, allow_negative_indices=False)
     return shaping.squeeze(x, tuple(numbers))
 
 
@@ -445,22 +220,14 @@ def position(i: Any, size: int, kind: str) -> Any:
     """A number counted from the start of an axis."""
     if kind == INT or isinstance(i, (int, np.integer)):
         return i
-    i = index_dtype(i)
+    i = plans.index_dtype(i)
     if dtypes.issubdtype(avals.aval_of(i).dtype, np.unsignedinteger):
         return i
     zero, n = (families.full_like(i, v) for v in (0, size))
     return lax.select_n(lax.lt(i, zero), i, lax.add(i, n))
 
 
-def index_dtype(i: Any) -> Any:
-    """Positions in a dtype wide enough to add an axis's size to."""
-    dtype = avals.aval_of(i).dtype
-    if dtypes.itemsize_bits(dtype) < 32:
-        return lax.convert(i, np.dtype(np.int32))
-    return lax.convert(i, dtype)
-
-
-def _one_dtype(numbers: list[Any]) -> list[Any]:
+def one_dtype(numbers: list[Any]) -> list[Any]:
     """Positions in one dtype: int64 if any is, else int32."""
     kinds = {
         np.dtype(avals.aval_of(i).dtype) for i in numbers if not isinstance(i, int)
@@ -504,7 +271,7 @@ class Layout:
             if entry[0] == NEW:
                 labels.append(NEW)
                 continue
-            if entry[0] == SLICE:
+            if entry[0] in (SLICE, MOVING):
                 labels.append(axis)
             else:
                 if together and k == advanced[0]:
@@ -517,7 +284,7 @@ class Layout:
         if not together:
             labels.insert(0, "batch")
         self.batch = _broadcast_shape([avals.aval_of(p).shape for p in found])
-        self.positions = [_spread(p, self.batch) for p in _one_dtype(found)]
+        self.positions = [_spread(p, self.batch) for p in one_dtype(found)]
         if advanced:
             at = labels.index("batch")
             labels[at : at + 1] = ["batch"] * len(self.batch)
@@ -561,11 +328,9 @@ def _gather(x: Any, entries: Any, operands: Any, options: Any) -> Any:
         start_index_map=tuple(layout.axes),
     )
     sizes = tuple([1 if a in layout.axes else n for a, n in enumerate(shape)])
-    if any(shape[a] == 0 for a in layout.axes) and 0 not in layout.batch:
-        raise IndexError(
-            f"indexing: an axis of size 0 has no position to read, got an array of "
-            f"type {avals.aval_of(x).short()}"
-        )
+    for axis in layout.axes:
+        if not shape[axis] and 0 not in layout.batch:
+            raise plans.empty_axis(axis)
     if 0 in layout.batch or 0 in [
         n for a, n in enumerate(shape) if a not in layout.axes
     ]:

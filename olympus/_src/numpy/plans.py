@@ -1,0 +1,364 @@
+"""Plans: what stands between the brackets, parsed.
+
+An index is parsed once to a `Plan`, which is hashable, and a list of the numbers and
+arrays in it, which are operands. Reading and writing by the same plan with other
+numbers is then the same program, so that `x[i]` in a loop compiles once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes, trace
+from olympus._src.foundation import config, errors
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import families, gather
+
+Mode = gather.GatherScatterMode
+
+# Entries, one for each thing between the brackets once `...` is spelled out:
+NEW = "new"  # a new axis                                (NEW,)
+SLICE = "slice"  # a slice with known bounds             (SLICE, start, size, step)
+INT = "int"  # a number known to be within bounds        (INT, operand)
+SCALAR = "scalar"  # a number known only when it runs    (SCALAR, operand)
+ARRAY = "array"  # an array of numbers; "counted" ones are known, and count from the
+#                  start or are -1, outside           (ARRAY, operand[, "counted"])
+MOVING = "moving"  # a slice whose lowest position is an operand, so that one program
+#                    serves all              (MOVING, operand, size, step)
+
+
+class Plan:
+    """A parsed index.
+
+    Attributes:
+      entries: what to do along each axis.
+      inserted: axes of size one to insert before the entries apply.
+      distinct: no position is named twice, as far as is known.
+    """
+
+    __slots__ = ("_hash", "distinct", "entries", "inserted")
+
+    def __init__(
+        self, entries: tuple[Any, ...], inserted: tuple[int, ...], distinct: bool
+    ) -> None:
+        self.entries = entries
+        self.inserted = inserted
+        self.distinct = distinct
+        self._hash = hash((entries, inserted, distinct))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is Plan
+            and self.entries == other.entries
+            and self.inserted == other.inserted
+            and self.distinct == other.distinct
+        )
+
+    def is_sorted(self) -> bool:
+        """Whether the positions are distinct and ascend."""
+        return self.distinct and all(
+            e[-1] > 0 for e in self.entries if e[0] in (SLICE, MOVING)
+        )
+
+    def has(self, kind: str) -> bool:
+        """Whether an entry is of this kind."""
+        return any(e[0] == kind for e in self.entries)
+
+
+def parse(
+    aval: Any, index: Any, *, clamp: bool, wrap: bool = True
+) -> tuple[Plan, list[Any]]:
+    """The plan of an index into arrays of type `aval`, and its operands.
+
+    Args:
+      aval: the array's type.
+      index: what stands between the brackets.
+      clamp: known numbers out of bounds mean the nearest ones in bounds; otherwise
+        they stay outside, for the operation that runs.
+      wrap: negative numbers count from the end; otherwise they are out of bounds.
+
+    Raises:
+      IndexError: too many indices, or a mask of a wrong shape.
+      TypeError: an index is of a kind that indexes nothing.
+    """
+    items, distinct = _items(aval, index)
+    entries: list[Any] = []
+    operands: list[Any] = []
+    inserted: list[int] = []
+    axis = 0  # of the array with its inserted axes
+    for item in items:
+        if item is None:
+            entries.append((NEW,))
+            continue
+        if isinstance(item, _Flag):
+            inserted.append(axis)
+            entries.append((ARRAY, len(operands), "counted"))
+            operands.append(np.zeros(int(item.value), np.int32))
+            axis += 1
+            continue
+        size = aval.shape[axis - len(inserted)]
+        if isinstance(item, slice):
+            entries.append(_slice_entry(item, size))
+        else:
+            found = item if wrap else _outside(item, size)
+            kind, value = _number(found, size, clamp, axis - len(inserted))
+            entries.append((kind, len(operands)))
+            if kind == ARRAY and isinstance(item, np.ndarray):
+                entries[-1] += ("counted",)
+            operands.append(value)
+        axis += 1
+    return Plan(tuple(entries), tuple(inserted), distinct), operands
+
+
+def moving(plan: Plan, operands: list[Any], shape: Any) -> tuple[Plan, list[Any]]:
+    """The plan with the starts of partial slices as operands.
+
+    A program made for it serves all slices of the same size and step.
+    """
+    if not plan.has(SLICE):
+        return plan, operands
+    entries, operands = list(plan.entries), list(operands)
+    axis = -len(plan.inserted)
+    for k, entry in enumerate(entries):
+        if entry[0] == SLICE and entry[2]:
+            _, start, size, step = entry
+            low, high, _ = forward(start, size, step)
+            if high - low < shape[axis]:
+                entries[k] = (MOVING, len(operands), size, step)
+                operands.append(low)
+        axis += entry[0] != NEW
+    return Plan(tuple(entries), plan.inserted, plan.distinct), operands
+
+
+def forward(first: int, size: int, step: int) -> tuple[int, int, int]:
+    """Start, stop and step of the slice of positive step with the same positions."""
+    if not size:
+        return 0, 0, 1
+    last = first + (size - 1) * step
+    low, high = (first, last) if step > 0 else (last, first)
+    return low, high + 1, abs(step)
+
+
+class _Flag:
+    """A single truth value as an index."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = bool(value)
+
+
+def _items(aval: Any, index: Any) -> tuple[list[Any], bool]:
+    """The items of an index with `...` spelled out and masks as positions.
+
+    The second result says whether the positions are distinct: a mask's are.
+    """
+    given = index if isinstance(index, tuple) else (index,)
+    items: list[Any] = []
+    for item in given:
+        items += _expanded(item)
+    consumed = sum(
+        not (i is None or i is Ellipsis or isinstance(i, _Flag)) for i in items
+    )
+    if consumed > aval.ndim:
+        raise IndexError(
+            f"Too many indices for array: array is {aval.ndim}-dimensional, but "
+            f"{consumed} were indexed"
+        )
+    ellipses = [k for k, i in enumerate(items) if i is Ellipsis]
+    if len(ellipses) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    at = ellipses[0] if ellipses else len(items)
+    full = [slice(None)] * (aval.ndim - consumed)
+    spelled = items[:at] + full + items[at + 1 :]
+    return _positions(aval, spelled), _are_distinct(items)
+
+
+def _are_distinct(items: list[Any]) -> bool:
+    """Whether no position is named twice, as far as is known without a look."""
+    masks = 0
+    for i in items:
+        if isinstance(i, _Flag) or (isinstance(i, _MaskPlace) and not i.axis):
+            masks += 1
+        elif avals.is_array_like(i) and avals.aval_of(i).ndim:
+            return False
+    return masks < 2
+
+
+def _expanded(item: Any) -> list[Any]:
+    """One item as a list: masks take as many places as they have axes."""
+    if item is None or item is Ellipsis or isinstance(item, slice):
+        return [item]
+    if isinstance(item, (bool, np.bool_)):
+        return [_Flag(item)]
+    if isinstance(item, (list, tuple)):
+        raise TypeError(
+            "Using a non-tuple sequence for multidimensional indexing is not allowed; "
+            "use arr[array(seq)] in place of arr[seq], or arr[tuple(seq)] for one "
+            f"index an axis, got {item!r}"
+        )
+    if isinstance(item, (int, np.integer)):
+        return [item]
+    if isinstance(item, (float, complex, str, bytes)):
+        raise _bad_kind(item)
+    if not avals.is_array_like(item):
+        if hasattr(item, "__index__"):
+            return [item.__index__()]
+        raise _bad_kind(item)
+    aval = avals.aval_of(item)
+    if aval.dtype == np.bool_:
+        return _mask_places(item, aval)
+    if not dtypes.issubdtype(aval.dtype, np.integer):
+        raise _bad_kind(item)
+    return [item]
+
+
+def _bad_kind(item: Any) -> TypeError:
+    dtype = getattr(item, "dtype", None)
+    what = f"type {type(item).__name__}" if dtype is None else f"dtype {dtype}"
+    return TypeError(
+        "Indexer must have integer or boolean type, got indexer with "
+        f"{what}: {item!r}; convert it with .astype(int)"
+    )
+
+
+class _MaskPlace:
+    """One axis of a mask: the mask itself at its first axis, nothing after."""
+
+    __slots__ = ("axis", "mask")
+
+    def __init__(self, mask: np.ndarray, axis: int) -> None:
+        self.mask = mask
+        self.axis = axis
+
+
+def _mask_places(item: Any, aval: Any) -> list[Any]:
+    if isinstance(item, trace.Tracer):
+        raise item.refusal(
+            errors.NonConcreteBooleanIndexError,
+            f"Array boolean indices must be concrete; got {item.aval.short()}.",
+            "\nUse olympus.numpy.where(mask, x, y) with three arguments, or "
+            "olympus.numpy.nonzero(mask, size=...), whose results have a known size.",
+        )
+    mask = np.asarray(item)
+    if not mask.ndim:
+        return [_Flag(mask)]
+    return [_MaskPlace(mask, axis) for axis in range(mask.ndim)]
+
+
+def _positions(aval: Any, items: list[Any]) -> list[Any]:
+    """Masks replaced by the positions where they hold, after a check of their shape."""
+    out = []
+    axis = 0
+    for item in items:
+        if isinstance(item, _MaskPlace):
+            if not item.axis:
+                check_mask(item.mask.shape, aval.shape, axis)
+            item = np.nonzero(item.mask)[item.axis].astype(np.int32)
+        out.append(item)
+        axis += not (item is None or isinstance(item, _Flag))
+    return out
+
+
+def check_mask(mask: Any, shape: Any, first: int) -> None:
+    """Raises IndexError unless a mask has the sizes of the axes that it indexes.
+
+    Args:
+      mask: its shape.
+      shape: the array's.
+      first: the first of the array's axes that the mask indexes.
+    """
+    for axis, (got, wanted) in enumerate(zip(mask, shape[first:], strict=False), first):
+        if got != wanted:
+            raise IndexError(
+                f"boolean index did not match shape of indexed array in index {axis}: "
+                f"got {got}, expected {wanted}; a mask of shape {tuple(mask)} indexes "
+                f"axes of those sizes, the array has shape {tuple(shape)}"
+            )
+
+
+def _slice_entry(item: slice, size: int) -> tuple[Any, ...]:
+    for bound in (item.start, item.stop, item.step):
+        if isinstance(bound, trace.Tracer):
+            raise IndexError(
+                "Array slice indices must have static start/stop/step to be used with "
+                f"indexing syntax, got slice({item.start}, {item.stop}, {item.step}); "
+                "use lax.dynamic_slice for starts that are computed"
+                + bound.explanation()
+            )
+    start, stop, step = slice(
+        *map(_as_int, (item.start, item.stop, item.step))
+    ).indices(size)
+    return (SLICE, start, len(range(start, stop, step)), step)
+
+
+def _as_int(x: Any) -> int | None:
+    return None if x is None else x.__index__()
+
+
+def _number(item: Any, size: int, clamp: bool, axis: int) -> tuple[str, Any]:
+    """The kind of entry that a number or array of numbers makes, and its operand."""
+    if isinstance(item, (int, np.integer)):
+        return _known_number(int(item), size, clamp, axis)
+    aval = avals.aval_of(item)
+    if isinstance(item, np.ndarray):
+        if not item.ndim:
+            return _known_number(int(item), size, clamp, axis)
+        # Positions are known: count from the start here, and save the program the work.
+        wide = item.astype(np.int64)
+        positions = np.where(wide < 0, wide + size, wide)
+        limit = np.iinfo(np.int32).max
+        return ARRAY, np.clip(positions, -1, limit).astype(np.int32)
+    return (ARRAY if aval.ndim else SCALAR), item
+
+
+def _outside(item: Any, size: int) -> Any:
+    """Positions of which the negative ones stay outside when counted from the end."""
+    if isinstance(item, (int, np.integer)):
+        return int(item) if item >= 0 else -size - 1
+    if isinstance(item, np.ndarray):
+        return np.where(item < 0, -size - 1, item.astype(np.int64))
+    i = index_dtype(item)
+    if dtypes.issubdtype(avals.aval_of(i).dtype, np.unsignedinteger):
+        return i
+    zero, before = (families.full_like(i, v) for v in (0, -size - 1))
+    return lax.select_n(lax.lt(i, zero), i, before)
+
+
+def _known_number(i: int, size: int, clamp: bool, axis: int) -> tuple[str, Any]:
+    if not size:
+        raise empty_axis(axis)
+    position = i + size if i < 0 else i
+    if 0 <= position < size:
+        return INT, position
+    if config.check_static_indices.value:
+        raise IndexError(
+            f"index {i} is out of bounds for axis {axis} with size {size}; positions "
+            f"are from {-size} to {size - 1}"
+        )
+    if clamp:
+        return INT, min(max(position, 0), size - 1)
+    # Outside also after a program has counted a negative one from the end once more.
+    outside = -size - 1 if position < 0 else min(position, np.iinfo(np.int32).max)
+    return SCALAR, np.int32(outside)
+
+
+def empty_axis(axis: int) -> IndexError:
+    """The error of reading or writing one position of an axis that has none."""
+    return IndexError(
+        f"index is out of bounds for axis {axis} with size 0; an axis of size 0 has no "
+        "positions to read: look at its size first, or take a slice"
+    )
+
+
+def index_dtype(i: Any) -> Any:
+    """Positions in a dtype wide enough to add an axis's size to."""
+    dtype = avals.aval_of(i).dtype
+    if dtypes.itemsize_bits(dtype) < 32:
+        return lax.convert(i, np.dtype(np.int32))
+    return lax.convert(i, dtype)

@@ -1,0 +1,263 @@
+"""Writing by a plan of indices: blocks by slices, the rest by scatters."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from olympus._src.core import avals
+from olympus._src.higher_order import reduce
+from olympus._src.interpreters import evaluate
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import joining, scatter, shaping, slicing
+from olympus._src.numpy import indexing
+from olympus._src.numpy.plans import INT, MOVING, NEW, SCALAR, SLICE, Mode, Plan
+
+
+class Options(NamedTuple):
+    """How to write.
+
+    Attributes:
+      op: name of the method of `x.at[...]`.
+      mode: what becomes of positions outside.
+      is_sorted, unique: what is promised of the positions.
+      wide: the dtype to compute in; None for the array's own.
+    """
+
+    op: str
+    mode: Mode
+    is_sorted: bool
+    unique: bool
+    wide: Any = None
+
+
+def update_traced(
+    x: Any, values: Any, *operands: Any, plan: Plan, options: Options
+) -> Any:
+    """`x` with `values` written at the plan's positions."""
+    own = avals.aval_of(x)
+    if options.wide is not None:
+        narrow = options._replace(wide=None)
+        wide, values = (lax.convert(v, options.wide) for v in (x, values))
+        out = update_traced(wide, values, *operands, plan=plan, options=narrow)
+        return lax.convert(out, own.dtype, own.weak_type)
+    if plan.inserted:
+        whole = shaping.expand_dims(x, plan.inserted)
+        plan = Plan(plan.entries, (), plan.distinct)
+        out = update_traced(whole, values, *operands, plan=plan, options=options)
+        return shaping.reshape(out, own.shape)
+    if _is_window(plan, options.mode):
+        return _update_window(x, values, operands, plan, options.op)
+    return _update_scattered(x, values, operands, plan, options)
+
+
+update = evaluate.fuse(update_traced)
+update.__name__ = "at"
+
+
+def _is_window(plan: Plan, mode: Mode) -> bool:
+    """Whether the index is one block within bounds, or to be moved inside."""
+    numbers = (INT,) if mode is Mode.FILL_OR_DROP else (INT, SCALAR)
+    return all(
+        e[0] == NEW or e[0] in numbers or (e[0] in (SLICE, MOVING) and e[3] == 1)
+        for e in plan.entries
+    )
+
+
+def _update_window(x: Any, values: Any, operands: Any, plan: Plan, op: str) -> Any:
+    """One block: sliced out, changed, and put back."""
+    starts, sizes, result = [], [], []
+    shape = iter(avals.aval_of(x).shape)
+    for entry in plan.entries:
+        if entry[0] == NEW:
+            result.append(1)
+            continue
+        length = next(shape)
+        if entry[0] in (SLICE, MOVING):
+            known = entry[0] == SLICE
+            starts.append(entry[1] if known else operands[entry[1]])
+            sizes.append(entry[2])
+            result.append(entry[2])
+        else:
+            starts.append(indexing.position(operands[entry[1]], length, entry[0]))
+            sizes.append(1)
+    values = broadcast_values(values, tuple(result), op)
+    if 0 in sizes:
+        return x
+    block = shaping.reshape(values, tuple(sizes))
+    whole = tuple(sizes) == avals.aval_of(x).shape
+    starts = indexing.one_dtype(starts)
+    if op != "set":
+        old = x
+        if not whole:
+            old = slicing.dynamic_slice(x, starts, sizes, allow_negative_indices=False)
+        block = combine(op, old, block)
+    if whole:
+        own = avals.aval_of(x)
+        return lax.convert(block, own.dtype, own.weak_type)
+    return slicing.dynamic_update_slice(x, block, starts, allow_negative_indices=False)
+
+
+def combine(op: str, old: Any, new: Any) -> Any:
+    combine = {
+        "add": lax.add,
+        "subtract": lax.sub,
+        "multiply": lax.mul,
+        "min": lax.min_,
+        "max": lax.max_,
+    }[op]
+    if avals.aval_of(old).dtype == np.bool_ and op in ("add", "multiply"):
+        combine = lax.bitwise_or if op == "add" else lax.bitwise_and
+    return combine(old, new)
+
+
+def broadcast_values(values: Any, shape: tuple[int, ...], op: str) -> Any:
+    """Values repeated to the shape of what they replace."""
+    own = avals.aval_of(values).shape
+    while len(own) > len(shape) and own[0] == 1:
+        own = own[1:]  # leading axes of size one may be left out, as in NumPy
+    fits = len(own) <= len(shape) and all(
+        a in (1, b) for a, b in zip(own[::-1], shape[::-1], strict=False)
+    )
+    if not fits:
+        raise ValueError(
+            f"at[...].{op}: values must broadcast to the indexed shape {shape}, got "
+            f"shape {avals.aval_of(values).shape}; give values of that shape, or index "
+            "what they are for"
+        )
+    if own != avals.aval_of(values).shape:
+        values = shaping.reshape(values, own)
+    if own == shape:
+        return values
+    dims = tuple(range(len(shape) - len(own), len(shape)))
+    return shaping.broadcast_in_dim(values, shape, dims)
+
+
+def _update_scattered(
+    x: Any, values: Any, operands: Any, plan: Plan, options: Options
+) -> Any:
+    x_shape = avals.aval_of(x).shape
+    layout = indexing.Layout(x_shape, plan.entries, operands)
+    partial = _partial_slices(plan, x_shape, operands)
+    result = _result_shape(layout, partial, x_shape)
+    values = broadcast_values(values, result, options.op)
+    if not avals.aval_of(x).size or 0 in result:
+        return x
+    kept = [k for k, label in enumerate(layout.labels) if label != NEW]
+    labels = [layout.labels[k] for k in kept]
+    values = shaping.reshape(values, tuple([result[k] for k in kept]))
+    # In the order scatter wants: arrays' axes, partly taken axes, whole axes.
+    order = [k for k, label in enumerate(labels) if label == "batch"]
+    order += [labels.index(axis) for axis in partial]
+    n_scattered = len(order)
+    order += [k for k in range(len(labels)) if k not in order]
+    return _SCATTERS[options.op](
+        x,
+        _indices(layout, partial),
+        shaping.transpose(values, tuple(order)),
+        _numbers(layout, partial, n_scattered, len(order)),
+        indices_are_sorted=options.is_sorted or plan.is_sorted(),
+        unique_indices=options.unique or plan.distinct,
+        mode=options.mode,
+    )
+
+
+def apply_traced(
+    x: Any, *operands: Any, plan: Plan, options: Options, func: Any
+) -> Any:
+    """`x` with a function applied at the plan's positions, as often as they come."""
+    if plan.inserted:
+        whole = shaping.expand_dims(x, plan.inserted)
+        plan = Plan(plan.entries, (), plan.distinct)
+        out = apply_traced(whole, *operands, plan=plan, options=options, func=func)
+        return shaping.reshape(out, avals.aval_of(x).shape)
+    x_shape = avals.aval_of(x).shape
+    layout = indexing.Layout(x_shape, plan.entries, operands)
+    partial = _partial_slices(plan, x_shape, operands)
+    if not avals.aval_of(x).size or 0 in _result_shape(layout, partial, x_shape):
+        return x
+    scattered = (*layout.axes, *partial)
+    whole = [n for axis, n in enumerate(x_shape) if axis not in scattered]
+    before = layout.batch + tuple([avals.aval_of(p).size for p in partial.values()])
+    return reduce.scatter_apply(
+        x,
+        _indices(layout, partial),
+        func,
+        _numbers(layout, partial, len(before), len(before) + len(whole)),
+        update_shape=(*before, *whole),
+        indices_are_sorted=options.is_sorted,
+        unique_indices=options.unique,
+        mode=options.mode,
+    )
+
+
+def _result_shape(layout: Any, partial: Any, x_shape: Any) -> tuple[int, ...]:
+    """The shape of `x[index]`."""
+    result = []
+    batch = iter(layout.batch)
+    for label in layout.labels:
+        if label == NEW:
+            result.append(1)
+        elif label == "batch":
+            result.append(next(batch))
+        elif label in partial:
+            result.append(avals.aval_of(partial[label]).size)
+        else:
+            result.append(x_shape[label])
+    return tuple(result)
+
+
+def _numbers(layout: Any, partial: Any, n_scattered: int, rank: int) -> Any:
+    axes = (*layout.axes, *partial)
+    return scatter.ScatterDimensionNumbers(
+        update_window_dims=tuple(range(n_scattered, rank)),
+        inserted_window_dims=tuple(sorted(axes)),
+        scatter_dims_to_operand_dims=axes,
+    )
+
+
+def _partial_slices(plan: Plan, shape: Any, operands: Any) -> dict[int, Any]:
+    """Axes of which a slice takes a part, and the positions it takes."""
+    positions: dict[int, Any] = {}
+    axis = 0
+    for entry in plan.entries:
+        if entry[0] == NEW:
+            continue
+        if entry[0] == SLICE:
+            _, start, size, step = entry
+            if (start, size, step) != (0, shape[axis], 1):
+                positions[axis] = np.arange(size, dtype=np.int32) * step + start
+        elif entry[0] == MOVING:
+            _, operand, size, step = entry
+            steps = np.arange(size, dtype=np.int32) * step
+            (low,) = indexing.one_dtype([operands[operand]])
+            steps = (steps - min(0, int(steps[-1]))).astype(avals.aval_of(low).dtype)
+            positions[axis] = lax.add(steps, low)
+        axis += 1
+    return positions
+
+
+def _indices(layout: Any, partial: dict[int, Any]) -> Any:
+    """Positions along each scattered axis, over all arrays' and slices' axes."""
+    along = indexing.one_dtype([*layout.positions, *partial.values()])
+    n, m = len(layout.batch), len(layout.positions)
+    shape = layout.batch + tuple([avals.aval_of(p).size for p in partial.values()])
+    parts = [
+        shaping.broadcast_in_dim(p, (*shape, 1), tuple(range(n))) for p in along[:m]
+    ]
+    parts += [
+        shaping.broadcast_in_dim(p, (*shape, 1), (n + k,))
+        for k, p in enumerate(along[m:])
+    ]
+    return parts[0] if len(parts) == 1 else joining.concatenate(parts, len(shape))
+
+
+_SCATTERS = {
+    "set": scatter.scatter,
+    "add": scatter.scatter_add,
+    "subtract": scatter.scatter_sub,
+    "multiply": scatter.scatter_mul,
+    "min": scatter.scatter_min,
+    "max": scatter.scatter_max,
+}
