@@ -331,7 +331,7 @@ def test_parameters_broadcast_to_shapes():
         (lambda: random.gumbel(KEY, mode="x"), ValueError, "'high', 'low' or None"),
         (
             lambda: random.poisson(KEY, 1.0, dtype="float32"),
-            TypeError,
+            ValueError,
             "integer dtypes",
         ),
         (
@@ -388,3 +388,41 @@ def test_the_smallest_gamma_numbers_move_as_their_quantiles():
     assert vanished.any()
     want = (special.digamma(1 + a) - x) / a
     np.testing.assert_allclose(moved[vanished], want[vanished], rtol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("impl", ["rbg", "unsafe_rbg"])
+def test_gamma_numbers_of_every_generator_are_gamma_numbers(impl):
+    out = random.gamma(random.key(5, impl=impl), 2.5, (4000,))
+    assert stats.kstest(np.float64(out), stats.gamma(2.5).cdf).pvalue > 1e-3
+
+
+@pytest.mark.slow
+def test_nothing_can_be_shuffled_and_chosen_from_nothing():
+    key = random.key(0)
+    assert random.permutation(key, jnp.zeros((0, 3))).shape == (0, 3)
+    assert random.choice(key, jnp.zeros((0,)), (0,)).shape == (0,)
+
+
+@pytest.mark.slow
+def test_counts_are_drawn_in_the_dtype_of_their_parameters():
+    key = random.key(7)
+    wide = random.binomial(key, 10, 0.3, (6,))
+    narrow = random.binomial(key, 10, 0.3, (6,), "float16")
+    assert narrow.dtype == "float16"
+    np.testing.assert_array_equal(np.float32(narrow), wide)
+    whole = random.multinomial(key, 10, jnp.array([0.2, 0.8]), dtype="int32")
+    assert whole.dtype == "int32"
+    assert whole.sum() == 10
+
+
+@pytest.mark.parametrize("name", ["poisson", "geometric"])
+def test_counts_of_floats_are_refused(name):
+    with pytest.raises(ValueError, match=rf"random\.{name}: only accepts integer"):
+        getattr(random, name)(random.key(0), 0.5, (2,), "float32")
+
+
+def test_normal_numbers_of_a_dtype_without_infinity():
+    out = np.asarray(random.normal(random.key(1), (3,), "float8_e4m3fn"))
+    # Recorded from JAX 0.10.2.
+    np.testing.assert_array_equal(out.astype(np.float32), [0.375, -0.9375, -0.234375])

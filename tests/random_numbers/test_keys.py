@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import olympus
+import olympus.numpy as jnp
 from olympus import dtypes, random
 from olympus._src.core import checker
 from olympus._src.foundation import config
@@ -69,8 +70,52 @@ def test_keys_have_no_numbers():
     for read in (np.asarray, float, bool, lambda k: k.item(), lambda k: k.tolist()):
         with pytest.raises(TypeError, match=r"key<fry>.*random\.key_data\(keys\)"):
             read(key)
-    with pytest.raises(olympus.errors.TypePromotionError, match="key<fry>"):
+    with pytest.raises(TypeError, match="key<fry>"):
         key + 1
+
+
+def test_keys_compare_as_wholes():
+    keys = random.split(random.key(1), 3)
+    np.testing.assert_array_equal(keys == keys[1], [False, True, False])
+    np.testing.assert_array_equal(keys != keys[1], [True, False, True])
+    mapped = olympus.vmap(lambda k: k == keys[0])(keys)
+    np.testing.assert_array_equal(mapped, [True, False, False])
+    assert olympus.jit(lambda a, b: a == b)(random.key(3), random.key(3))
+    with pytest.raises(TypeError, match="promotes with itself alone"):
+        keys == random.key(1, impl="rbg")  # noqa: B015
+
+
+def test_a_key_stands_beside_arrays_of_keys():
+    keys = random.split(random.key(1), 3)
+    out = jnp.where(np.array([True, False, False]), keys, keys[2])
+    np.testing.assert_array_equal(words(out), words(keys)[[0, 2, 2]])
+
+
+def test_arrays_of_keys_are_filled_with_words():
+    keys = random.split(random.key(1), 3)
+    assert words(jnp.zeros_like(keys)).tolist() == [[0, 0]] * 3
+    assert words(jnp.ones((2,), keys.dtype)).tolist() == [[1, 1]] * 2
+    traced = olympus.jit(jnp.zeros_like)(keys)
+    assert traced.dtype == keys.dtype
+    assert words(traced).tolist() == [[0, 0]] * 3
+
+
+def test_keys_have_no_order():
+    keys = random.split(random.key(1), 3)
+    with pytest.raises(TypeError, match="sort does not accept dtype key<fry>"):
+        jnp.sort(keys)
+
+
+def test_keys_are_shuffled_as_numbers_are():
+    keys = random.split(random.key(2), 5)
+    order = random.permutation(random.key(0), np.arange(5))
+    np.testing.assert_array_equal(
+        words(random.permutation(random.key(0), keys)), words(keys)[np.asarray(order)]
+    )
+
+
+def test_a_number_of_keys_may_be_an_array():
+    assert random.split(random.key(0), jnp.int32(3)).shape == (3,)
 
 
 # -- seeds -----------------------------------------------------------------------------

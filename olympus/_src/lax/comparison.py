@@ -10,6 +10,8 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.rules import Zero
 from olympus._src.lax import families
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import types
 
 elementwise = functools.partial(families.elementwise, file="lax/comparison.py")
 
@@ -19,6 +21,28 @@ def _compare_lower(direction: str, total_order: bool = False) -> Any:
         aval = ctx.avals_in[0]
         kind = comparison_kind(aval.dtype, total_order)
         return ctx.block.compare(direction, x, y, aval, kind, ctx.avals_out[0])
+
+    return lower
+
+
+def _equality_lower(direction: str, joined: str) -> Any:
+    """Numbers are compared; keys too, word by word."""
+    plain = _compare_lower(direction)
+
+    def lower(ctx: Any, x: str, y: str) -> str:
+        aval, out = ctx.avals_in[0], ctx.avals_out[0]
+        if not dtypes.is_extended(aval.dtype):
+            return plain(ctx, x, y)
+        flags = ShapedArray(aval.storage.shape, out.dtype)
+        words = ctx.block.compare(direction, x, y, aval, "UNSIGNED", flags)
+        scalar = ShapedArray((), out.dtype)
+        start = ctx.block.constant(joined == "stablehlo.and", scalar)
+        axes = ", ".join(map(str, range(out.ndim, flags.ndim)))
+        t = types.tensor_type
+        return ctx.block.emit(
+            f"stablehlo.reduce({words} init: {start}) applies {joined} across "
+            f"dimensions = [{axes}] : ({t(flags)}, {t(scalar)}) -> {t(out)}"
+        )
 
     return lower
 
@@ -38,11 +62,12 @@ def _comparison(
     reference: Any,
     accepts: Any = families.ANY,
     total: bool = False,
+    lower: Any = None,
 ) -> Any:
     return elementwise(
         name,
         accepts=accepts,
-        lower=_compare_lower(direction, total),
+        lower=lower or _compare_lower(direction, total),
         out_dtype=lambda x, y: np.dtype(np.bool_),
         reference=reference,
         jvp=lambda primals, tangents: _without_tangent(primals, name),
@@ -54,8 +79,13 @@ def _without_tangent(primals: Any, name: str) -> Any:
     return out, Zero(avals.aval_of(out).to_tangent())
 
 
-eq_p = _comparison("eq", "EQ", np.equal)
-ne_p = _comparison("ne", "NE", np.not_equal)
+_COMPARABLE = (*families.ANY, families.KEY)
+eq_p = _comparison(
+    "eq", "EQ", np.equal, _COMPARABLE, lower=_equality_lower("EQ", "stablehlo.and")
+)
+ne_p = _comparison(
+    "ne", "NE", np.not_equal, _COMPARABLE, lower=_equality_lower("NE", "stablehlo.or")
+)
 ge_p = _comparison("ge", "GE", np.greater_equal, (families.BOOL, *families.REAL))
 gt_p = _comparison("gt", "GT", np.greater, (families.BOOL, *families.REAL))
 le_p = _comparison("le", "LE", np.less_equal, (families.BOOL, *families.REAL))
@@ -72,8 +102,8 @@ def eq(x: Any, y: Any) -> Any:
     """Whether elements are equal, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, bool or of numbers; scalars may stand beside
-        arrays.
+      x, y: arrays of one shape and dtype, of bools, numbers or keys; scalars may stand
+        beside arrays.
 
     Returns:
       Bool array of the operands' shape.
@@ -92,8 +122,8 @@ def ne(x: Any, y: Any) -> Any:
     """Whether elements differ, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, bool or of numbers; scalars may stand beside
-        arrays.
+      x, y: arrays of one shape and dtype, of bools, numbers or keys; scalars may stand
+        beside arrays.
 
     Returns:
       Bool array of the operands' shape.

@@ -28,6 +28,7 @@ COMPLEX = np.complexfloating
 INEXACT = np.inexact
 NUMBER = np.number
 SIGNED = np.signedinteger
+KEY = dtypes.prng_key
 
 INT = (INTEGER,)
 FLOAT = (FLOATING,)
@@ -46,6 +47,7 @@ _NAMES = {
     INEXACT: "floating or complex",
     NUMBER: "number",
     SIGNED: "signed integer",
+    KEY: "key",
 }
 
 
@@ -65,7 +67,7 @@ def check_dtype(
 
 def _accepted(dtype: Any, accepts: Sequence[Any]) -> bool:
     if isinstance(dtype, dtypes.ExtendedDType):
-        return False
+        return KEY in accepts
     return any(dtypes.issubdtype(dtype, kind) for kind in accepts)
 
 

@@ -37,6 +37,8 @@ def _sort_abstract(
         listed = ", ".join([a.short() for a in operands])
         raise TypeError(f"lax.sort: operands must have equal shapes, got {listed}")
     families.check_axes("sort", operands[0], (dimension,))
+    for aval in operands:
+        families.check_dtype("sort", aval, families.ANY, "each operand")
     if not 1 <= num_keys <= len(operands):
         raise ValueError(
             f"lax.sort: num_keys must be from 1 to the number of operands, "

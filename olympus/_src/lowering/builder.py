@@ -141,7 +141,9 @@ class Block:
         key = (operand, types.tensor_type(out_aval))
         found = self.constants.get(key)
         if found is None:
-            found = self.constants[key] = self.broadcast(operand, in_aval, out_aval, ())
+            words = range(out_aval.ndim, out_aval.storage.ndim)
+            found = self.broadcast(operand, in_aval, out_aval, words)
+            self.constants[key] = found
         return found
 
     def splat(self, value: Any, aval: Any) -> str:

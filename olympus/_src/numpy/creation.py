@@ -338,7 +338,11 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
 
 
 def _filled(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> Any:
-    """An array filled with a plain number."""
+    """An array filled with a plain number; of keys, with keys of that word."""
+    if dtypes.is_extended(aval.dtype):
+        held = aval.storage
+        words = np.full(held.shape, value, held.dtype)
+        return evaluate.with_aval(evaluate.put(words, held, device), aval)
     if evaluate.is_staging() and device is None:
         return shaping.full(shape, np.asarray(value, aval.dtype)[()])
     host = (

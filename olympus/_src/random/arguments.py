@@ -46,15 +46,15 @@ def float_dtype(name: str, dtype: Any) -> Any:
     return given
 
 
-def integer_dtype(name: str, dtype: Any) -> Any:
+def integer_dtype(name: str, dtype: Any, error: Any = TypeError) -> Any:
     """A user's dtype, which must be of integers; None is the default integer.
 
     Raises:
-      TypeError: it is of another kind.
+      TypeError: it is of another kind, or the `error` that is given.
     """
     given = dtypes.check_user_dtype(int if dtype is None else dtype, name)
     if dtypes.kind(given) not in "ui":
-        raise TypeError(
+        raise error(
             f"random.{name}: only accepts integer dtypes, got {given}; for example "
             "dtype='int32'"
         )

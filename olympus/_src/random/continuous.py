@@ -71,9 +71,8 @@ def draw_normal(key: Any, shape: Any, dtype: Any) -> Any:
 
 
 def _above(x: float, dtype: Any) -> float:
-    """The number that follows `x` in a dtype."""
-    start = np.asarray(x, dtype)
-    return float(np.nextafter(start, np.asarray(np.inf, dtype)))
+    """The number that follows `x`, which is negative, in a dtype."""
+    return float(np.nextafter(np.asarray(x, dtype), np.asarray(0, dtype)))
 
 
 def truncated_normal(
@@ -571,7 +570,14 @@ def _maxwell(key: Any, *, shape: Any, dtype: Any) -> Any:
 def draw_maxwell(key: Any, shape: Any, dtype: Any) -> Any:
     """Lengths of normal vectors in space."""
     entries = draw_normal(key, (*shape, 3), dtype)
-    return ew.sqrt(reductions.reduce_sum(ew.mul(entries, entries), (len(shape),)))
+    return ew.sqrt(sum_of_last(ew.mul(entries, entries)))
+
+
+def sum_of_last(x: Any) -> Any:
+    """The sum along the last axis; narrow floats are added in 32 bits."""
+    aval = avals.aval_of(x)
+    wide = as_dtype(x, dtypes.promote_types(aval.dtype, "float32"))
+    return as_dtype(reductions.reduce_sum(wide, (aval.ndim - 1,)), aval.dtype)
 
 
 def double_sided_maxwell(

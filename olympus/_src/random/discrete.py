@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals
+from olympus._src.core import avals, dtypes
 from olympus._src.higher_order import scan as scans
 from olympus._src.higher_order import while_loop as loops
 from olympus._src.lax import cumulative, reductions, shaping, special
@@ -88,8 +88,8 @@ def poisson(
       Integers [*shape]; -1 where the mean is negative or NaN.
 
     Raises:
-      TypeError: the dtype is of another kind.
-      ValueError: several keys are given, or `lam` does not broadcast to `shape`.
+      ValueError: several keys are given, the dtype is of another kind, or `lam` does
+        not broadcast to `shape`.
       NotImplementedError: the generator of the key is not Threefry.
 
     Source: Knuth, "The art of computer programming", volume 2, 3.4.1, for means below
@@ -109,7 +109,7 @@ def poisson(
             f"random.poisson: keys must be of the generator threefry2x32, got {name}; "
             "make one with random.key(seed, impl='threefry2x32')"
         )
-    dtype = arguments.integer_dtype("poisson", dtype)
+    dtype = arguments.integer_dtype("poisson", dtype, ValueError)
     shape = arguments.result_shape("poisson", shape, lam)
     return _poisson(key, lam, shape=shape, dtype=dtype)
 
@@ -214,12 +214,12 @@ def geometric(
       Integers [*shape] from 1 on.
 
     Raises:
-      TypeError: the dtype is of another kind.
-      ValueError: several keys are given, or `p` does not broadcast to `shape`.
+      ValueError: several keys are given, the dtype is of another kind, or `p` does not
+        broadcast to `shape`.
     """
     key = keys.single_key("geometric", key)
     arguments.refuse_sharding("geometric", out_sharding)
-    dtype = arguments.integer_dtype("geometric", dtype)
+    dtype = arguments.integer_dtype("geometric", dtype, ValueError)
     shape = arguments.result_shape("geometric", shape, p)
     (p,) = arguments.floats("geometric", p)
     return _geometric(key, p, shape=shape, dtype=dtype)
@@ -247,7 +247,8 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
       n: number of trials, not negative.
       p: probability of success in each, from 0 to 1.
       shape: shape of the result, to which `n` and `p` broadcast; default their shape.
-      dtype: float dtype; default the default one.
+      dtype: float dtype; default the default one. Numbers are drawn in the one that `n`
+        and `p` promote to.
 
     Returns:
       Whole numbers as floats [*shape]; NaN where the parameters have no meaning.
@@ -265,8 +266,8 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
 
 @one_program
 def _binomial(key: Any, n: Any, p: Any, *, shape: Any, dtype: Any) -> Any:
-    n, p = (filled(as_dtype(x, dtype), shape) for x in (n, p))
-    return draw_binomial(key, n, p)
+    n, p = (filled(x, shape) for x in arguments.floats("binomial", n, p))
+    return as_dtype(draw_binomial(key, n, p), dtype)
 
 
 def draw_binomial(key: Any, count: Any, prob: Any) -> Any:
@@ -422,18 +423,19 @@ def multinomial(
       p: probabilities [..., k] of the outcomes, which add up to 1.
       shape: shape of the result, which ends with k; default what `n` and `p` broadcast
         to.
-      dtype: float dtype; default the default one.
+      dtype: float or integer dtype; default the default float. Numbers are drawn in the
+        one that `n` and `p` promote to.
       unroll: how many outcomes are computed in one step of the loop.
 
     Returns:
-      Whole numbers as floats [*shape]; they add up to `n` along the last axis.
+      Whole numbers [*shape]; they add up to `n` along the last axis.
 
     Raises:
       ValueError: several keys are given, the dtype is of another kind, or the shapes do
         not fit.
     """
     key = keys.single_key("multinomial", key)
-    dtype = arguments.float_dtype("multinomial", dtype)
+    dtype = _count_dtype("multinomial", dtype)
     outcomes = avals.aval_of(p).shape
     if not outcomes:
         raise ValueError(
@@ -446,24 +448,36 @@ def multinomial(
     return _multinomial(key, n, p, shape=shape, dtype=dtype, unroll=unroll)
 
 
+def _count_dtype(name: str, dtype: Any) -> Any:
+    """A user's dtype of counts, which may be floats."""
+    given = dtypes.check_user_dtype(float if dtype is None else dtype, name)
+    if dtypes.kind(given) not in "uif":
+        raise ValueError(
+            f"random.{name}: dtype must be a float or integer dtype, got {given}; for "
+            "example dtype='float32'"
+        )
+    return given
+
+
 @one_program
 def _multinomial(
     key: Any, n: Any, p: Any, *, shape: Any, dtype: Any, unroll: int | bool
 ) -> Any:
     """One outcome after the other, among the trials that are left."""
-    n = filled(as_dtype(n, dtype), shape[:-1])
-    p = filled(as_dtype(p, dtype), shape)
+    n, p = arguments.floats("multinomial", n, p)
+    n, p = filled(n, shape[:-1]), filled(p, shape)
+    real = avals.aval_of(p).dtype
     last = len(shape) - 1
     left = cumulative.cumsum(p, axis=last, reverse=True)
-    left = ew.select(ew.eq(left, number(0, dtype)), _constant(1, shape, dtype), left)
+    left = ew.select(ew.eq(left, number(0, real)), _constant(1, shape, real), left)
     share = shaping.transpose(ew.div(p, left), (last, *range(last)))
     own = keys.random_split_p.bind(key, shape=(shape[-1],))
 
     def step(rest: Any, this: Any) -> Any:
         key, prob = this
-        prob = ew.min_(number(1, dtype), ew.max_(number(0, dtype), prob))
+        prob = ew.min_(number(1, real), ew.max_(number(0, real), prob))
         drawn = draw_binomial(key, rest, prob)
         return ew.sub(rest, drawn), drawn
 
     _, drawn = scans.scan(step, n, (own, share), unroll=unroll)
-    return shaping.transpose(drawn, (*range(1, last + 1), 0))
+    return as_dtype(shaping.transpose(drawn, (*range(1, last + 1), 0)), dtype)

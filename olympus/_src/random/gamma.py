@@ -11,9 +11,18 @@ from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
 from olympus._src.higher_order import incomplete
+from olympus._src.higher_order import scan as scans
 from olympus._src.higher_order import while_loop as loops
+from olympus._src.lax import (
+    barriers,
+    families,
+    joining,
+    reductions,
+    shaping,
+    special,
+    stacking,
+)
 from olympus._src.lax import elementwise as ew
-from olympus._src.lax import families, joining, reductions, shaping, special
 from olympus._src.lax.families import ShapedArray
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import as_dtype, filled, number, one_program, spread
@@ -35,9 +44,22 @@ def _decompose(key: Any, a: Any, *, log_space: bool) -> Any:
     aval, key_aval = avals.aval_of(a), avals.aval_of(key)
     rest = math.prod(aval.shape[key_aval.ndim :])
     own = keys.random_split_p.bind(key, shape=(rest,))
-    own = shaping.reshape(own, (aval.size,))
-    out = _draw(own, shaping.reshape(a, (aval.size,)), log_space)
-    return shaping.reshape(out, aval.shape)
+    own = _fence(shaping.reshape(own, (aval.size,)))
+    flat = shaping.reshape(a, (aval.size,))
+    draw = _draw if _draws_alike(key) else _draw_in_turn
+    return shaping.reshape(draw(own, flat, log_space), aval.shape)
+
+
+def _draws_alike(key: Any) -> bool:
+    """Whether each of several keys draws together what it would draw alone."""
+    return avals.aval_of(key).dtype.implementation.name == "threefry2x32"
+
+
+def _fence(own: Any) -> Any:
+    """Keys that are computed once: fused into each use, they take long to compile."""
+    impl = avals.aval_of(own).dtype.implementation
+    words = barriers.optimization_barrier(keys.random_unwrap_p.bind(own))
+    return keys.random_wrap_p.bind(words, impl=impl)
 
 
 def _batch(axis: Any, args: Any, dims: Any, *, log_space: bool) -> Any:
@@ -57,7 +79,6 @@ def _jvp(primals: Any, tangents: Any, *, log_space: bool) -> Any:
         return out, Zero(avals.aval_of(out).to_tangent())
     if not log_space:
         return out, ew.mul(t, incomplete.random_gamma_grad(a, out))
-    x = ew.exp(out)
     # Of numbers too small for the dtype only the first term of igamma's series is left.
     x = ew.exp(out)
     tiny = ew.eq(x, _constant(avals.aval_of(x), 0))
@@ -124,6 +145,16 @@ def _draw(own: Any, a: Any, log_space: bool) -> Any:
         return ew.add(ew.add(ew.log(d), ew.log(v)), boost)
     u = ew.sub(one, draw_uniform(boost_key, (), aval.dtype))
     return ew.mul(ew.mul(d, v), ew.select(large, one, ew.pow_(u, power)))
+
+
+def _draw_in_turn(own: Any, a: Any, log_space: bool) -> Any:
+    """The same, one element after the other."""
+
+    def draw_one(_: Any, this: Any) -> Any:
+        key, a = (shaping.reshape(x, (1,)) for x in this)
+        return (), shaping.reshape(_draw(key, a, log_space), ())
+
+    return scans.scan(draw_one, (), (own, a))[1]
 
 
 def _constant(aval: Any, value: float) -> Any:
@@ -199,6 +230,24 @@ def draw_gamma(
     """Gamma numbers, or their logarithms, which do not vanish for small parameters."""
     a = filled(as_dtype(a, dtype), shape)
     return random_gamma_p.bind(key, a, log_space=log_space)
+
+
+def _draw_two_logs(key: Any, a: Any, b: Any, shape: Any, dtype: Any) -> list[Any]:
+    """Logarithms of gamma numbers of parameters `a` and `b`, from the halves of a key.
+
+    One loop for both where keys side by side draw alike: a loop takes most of the time
+    to compile.
+    """
+    parameters = [filled(as_dtype(x, dtype), shape) for x in (a, b)]
+    if not _draws_alike(key):
+        halves = split_in(key, 2)
+        return [
+            random_gamma_p.bind(k, x, log_space=True)
+            for k, x in zip(halves, parameters, strict=True)
+        ]
+    halves = keys.random_split_p.bind(key, shape=(2,))
+    both = random_gamma_p.bind(halves, stacking.stack(parameters), log_space=True)
+    return [joining.index_in_dim(both, i, keepdims=False) for i in range(2)]
 
 
 # -- gamma -----------------------------------------------------------------------------
@@ -320,9 +369,7 @@ def beta(
 
 @one_program
 def _beta(key: Any, a: Any, b: Any, *, shape: Any, dtype: Any) -> Any:
-    first, second = split_in(key, 2)
-    x = draw_gamma(first, a, shape, dtype, log_space=True)
-    y = draw_gamma(second, b, shape, dtype, log_space=True)
+    x, y = _draw_two_logs(key, a, b, shape, dtype)
     # Beside the larger one, so that not both vanish.
     larger = ew.max_(x, y)
     x, y = ew.exp(ew.sub(x, larger)), ew.exp(ew.sub(y, larger))
@@ -412,12 +459,9 @@ def chisquare(
 
 @one_program
 def _chisquare(key: Any, df: Any, *, shape: Any, dtype: Any) -> Any:
-    return _draw_chisquare(key, as_dtype(df, dtype), shape, dtype)
-
-
-def _draw_chisquare(key: Any, df: Any, shape: Any, dtype: Any) -> Any:
     two = number(2, dtype)
-    logs = draw_gamma(key, ew.div(df, two), shape, dtype, log_space=True)
+    half = ew.div(as_dtype(df, dtype), two)
+    logs = draw_gamma(key, half, shape, dtype, log_space=True)
     return ew.mul(ew.exp(logs), two)
 
 
@@ -449,13 +493,14 @@ def f(
 
 @one_program
 def _f(key: Any, dfnum: Any, dfden: Any, *, shape: Any, dtype: Any) -> Any:
-    below_key, above_key = split_in(key, 2)
-    dfnum, dfden = (as_dtype(x, dtype) for x in (dfnum, dfden))
-    above = _draw_chisquare(above_key, dfnum, shape, dtype)
-    below = _draw_chisquare(below_key, dfden, shape, dtype)
-    return ew.div(
-        ew.div(above, spread(dfnum, shape)), ew.div(below, spread(dfden, shape))
+    two = number(2, dtype)
+    dfnum, dfden = as_dtype(dfnum, dtype), as_dtype(dfden, dtype)
+    logs = _draw_two_logs(key, ew.div(dfden, two), ew.div(dfnum, two), shape, dtype)
+    below, above = (
+        ew.div(ew.mul(ew.exp(x), two), spread(df, shape))
+        for x, df in zip(logs, (dfden, dfnum), strict=True)
     )
+    return ew.div(above, below)
 
 
 def t(

@@ -509,6 +509,8 @@ def split(key: Any, num: int | tuple[int, ...] = 2) -> Any:
 
 
 def _count(num: Any) -> tuple[int, ...]:
+    if avals.is_array_like(num) and not np.ndim(num):
+        num = operator.index(num)
     shape = sizes.canonicalize_shape(num, "random.split")
     if any(d < 0 for d in shape):
         raise ValueError(

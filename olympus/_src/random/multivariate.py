@@ -12,7 +12,11 @@ from olympus._src.lax.linalg import matrices
 from olympus._src.numpy import contractions
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import as_dtype, filled, number, one_program
-from olympus._src.random.continuous import draw_exponential, draw_normal
+from olympus._src.random.continuous import (
+    draw_exponential,
+    draw_normal,
+    sum_of_last,
+)
 from olympus._src.random.gamma import draw_generalized_normal
 from olympus._src.random.uniform import split_in
 
@@ -58,7 +62,7 @@ def _ball(key: Any, p: Any, *, d: int, shape: Any, dtype: Any) -> Any:
     points = draw_generalized_normal(direction_key, p, (*shape, d), dtype)
     rest = draw_exponential(length_key, shape, dtype)
     p = as_dtype(p, dtype)
-    powers = reductions.reduce_sum(ew.pow_(ew.abs_(points), p), (len(shape),))
+    powers = sum_of_last(ew.pow_(ew.abs_(points), p))
     norm = ew.pow_(ew.add(powers, rest), ew.div(number(1, dtype), p))
     norm = shaping.broadcast_in_dim(
         norm, avals.aval_of(points).shape, tuple(range(len(shape)))
@@ -156,7 +160,9 @@ def multivariate_normal(
       cov: positive definite matrices [..., n, n].
       shape: shape of the result without its last axis; default what the other axes of
         `mean` and `cov` broadcast to.
-      dtype: float dtype; default what `mean` and `cov` promote to.
+      dtype: float dtype of the normal numbers that are drawn, which are then multiplied
+        and added in what it and those of `mean` and `cov` promote to; default that of
+        `mean` and `cov`.
       method: how the covariance is factored: 'cholesky', or 'eigh' or 'svd', which take
         singular ones too.
       out_sharding: None.
@@ -213,10 +219,9 @@ def _check_moments(mean: Any, cov: Any) -> int:
 def _multivariate_normal(
     key: Any, mean: Any, cov: Any, *, shape: Any, dtype: Any, method: str
 ) -> Any:
-    factor = _root_of(as_dtype(cov, dtype), method)
     drawn = draw_normal(key, shape, dtype)
-    moved = contractions.einsum("...ij,...j->...i", factor, drawn)
-    return ew.add(filled(as_dtype(mean, dtype), shape), moved)
+    moved = contractions.einsum("...ij,...j->...i", _root_of(cov, method), drawn)
+    return ew.add(*arguments.floats("multivariate_normal", filled(mean, shape), moved))
 
 
 def _root_of(cov: Any, method: str) -> Any:

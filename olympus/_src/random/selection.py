@@ -94,7 +94,8 @@ def _draw_order(key: Any, size: int) -> Any:
 
 @one_program
 def _permutation(key: Any, x: Any, *, axis: int, independent: bool) -> Any:
-    if independent:
+    opaque = dtypes.is_extended(_dtype(x)) and avals.aval_of(x).ndim == 1
+    if independent and not opaque:
         return _shuffle(key, x, axis)
     return _take(x, _draw_order(key, avals.aval_of(x).shape[axis]), axis)
 
@@ -118,6 +119,9 @@ def _take(x: Any, positions: Any, axis: int) -> Any:
     """Slices of `x` at positions along an axis, which become axes in its place."""
     shape = avals.aval_of(x).shape
     chosen = avals.aval_of(positions).shape
+    if not math.prod(chosen):  # a slice cannot be taken from an axis without any
+        out = shape[:axis] + chosen + shape[axis + 1 :]
+        return shaping.full(out, 0, avals.aval_of(x).dtype)
     flat = shaping.reshape(positions, (math.prod(chosen),))
     taken = gather.index_take(x, [flat], (axis,))
     order = (*range(1, axis + 1), 0, *range(axis + 1, len(shape)))
@@ -366,4 +370,4 @@ def _distinct(
     _, positions = sorting.top_k(scores, count, axis=axis)
     order = (axis, *[i for i in range(aval.ndim) if i != axis])
     first = shaping.transpose(positions, order)
-    return ew.convert(shaping.reshape(first, shape), dtypes.canonicalize_dtype(int))
+    return shaping.reshape(first, shape)

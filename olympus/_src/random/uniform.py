@@ -368,5 +368,7 @@ def _rademacher(key: Any, *, shape: Any, dtype: Any) -> Any:
 def draw_sign(key: Any, shape: Any, dtype: Any) -> Any:
     """1 or -1 in a dtype, by a coin of the default float."""
     real = dtypes.canonicalize_dtype(float)
-    heads = as_dtype(ew.lt(draw_uniform(key, shape, real), number(0.5, real)), dtype)
-    return ew.sub(ew.mul(number(2, dtype), heads), number(1, dtype))
+    heads = ew.lt(draw_uniform(key, shape, real), number(0.5, real))
+    if dtypes.kind(dtype) == "b":  # neither sign is zero
+        return shaping.full(shape, True, dtype)
+    return ew.sub(ew.mul(number(2, dtype), as_dtype(heads, dtype)), number(1, dtype))
