@@ -570,7 +570,7 @@ def _node(dtype: np.dtype, weak: bool) -> str:
     """The lattice's name of a dtype."""
     family = _kinds.get(dtype)
     if family is None:
-        raise TypeError(
+        raise errors.TypePromotionError(
             f"promote: dtypes must be of numbers or booleans, got {long_name(dtype)}, "
             "which promotes with itself alone"
         )
