@@ -31,7 +31,9 @@ class Arrays:
         return self.lib.np.asarray(x.astype("float32"))
 
 
-def _convolution(lib: Library, strides: Any = (1, 1), padding: Any = "SAME", **more: Any):
+def _convolution(
+    lib: Library, strides: Any = (1, 1), padding: Any = "SAME", **more: Any
+):
     def run(x: Any, w: Any) -> Any:
         more.setdefault("dimension_numbers", _CHANNELS_LAST)
         return lib.lax.conv_general_dilated(x, w, strides, padding, **more)
@@ -90,7 +92,11 @@ def convolutions(lib: Library) -> dict[str, Any]:
             a(8, 64, 56, 56),
             a(64, 1, 3, 3),
         ),
-        "depthwise 3x3, stride 2": (conv(lib, (2, 2), feature_group_count=64), x, depth),
+        "depthwise 3x3, stride 2": (
+            conv(lib, (2, 2), feature_group_count=64),
+            x,
+            depth,
+        ),
         "depthwise 7x7": (conv(lib, feature_group_count=64), x, a(7, 7, 1, 64)),
         "depthwise of 4 taps in time": (
             conv(lib, (1,), [(3, 0)], feature_group_count=256, **line),
@@ -273,7 +279,11 @@ def products(lib: Library) -> dict[str, Any]:
         "x.T @ vector, 2048": (einsum("ki,k->i"), a(2048, 2048), a(2048)),
         "batch in the middle": (einsum("ibk,kbj->ibj"), a(128, 16, 64), a(64, 16, 128)),
         "batch last": (einsum("ikb,kjb->ijb"), a(32, 32, 64), a(32, 32, 64)),
-        "two contracted axes": (einsum("iabk,jbak->ij"), a(128, 16, 8, 16), a(128, 8, 16, 16)),
+        "two contracted axes": (
+            einsum("iabk,jbak->ij"),
+            a(128, 16, 8, 16),
+            a(128, 8, 16, 16),
+        ),
         "bfloat16 512": (jnp.matmul, x.astype("bfloat16"), y.astype("bfloat16")),
         "float16 512": (jnp.matmul, x.astype("float16"), y.astype("float16")),
         "int8 512": (total, whole(x), whole(y)),

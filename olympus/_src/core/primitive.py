@@ -7,6 +7,7 @@ it says which field to write. Signatures:
   effects(*avals, **params) -> frozenset of effects            None: no effects
   lower(ctx, *operands, **params) -> operand, or a sequence    see lowering.builder
   decompose(*args, **params) -> results                        instead of `lower`
+  rewrite(platform, *avals, **params) -> decompose or None     None: by `lower`
   jvp(primals, tangents, **params) -> (results, tangents)      a tangent may be a Zero
   linearize(primals, **params) -> (results, tangent function)  None: made from jvp
   taylor(series, **params) -> series of results                None: made from jvp
@@ -20,6 +21,9 @@ it says which field to write. Signatures:
   stage(trace, args, params) -> results                        None: one equation
   impl(*args, **params) -> results                             None: compile and run
   reference(*arrays, **params) -> arrays                       its meaning, in NumPy
+
+`rewrite` is for operations that a backend runs slowly for some types: it returns a
+function of the operands over other operations, which are lowered instead.
 
 `stage` is for primitives whose parameters hold Python functions. Interpreters that
 compute call such functions as they are, so that Python's own control flow works on
@@ -45,6 +49,7 @@ RULES = (
     "effects",
     "lower",
     "decompose",
+    "rewrite",
     "jvp",
     "linearize",
     "taylor",
@@ -88,6 +93,7 @@ class Primitive:
     effects: Rule
     lower: Rule
     decompose: Rule
+    rewrite: Rule
     jvp: Rule
     linearize: Rule
     taylor: Rule

@@ -221,7 +221,7 @@ def lower(
     low.committed = device is not None
     low.platform = low.device.platform
     n_consts = len(consts)
-    whole = partial_eval.expand(ir.hoist_consts(program))
+    whole = partial_eval.expand(ir.hoist_consts(program), low.platform)
     used = [True] * len(whole.outvars)
     keep = [False] * n_consts + [keep_unused] * len(program.invars)
     whole, kept = partial_eval.dce_olympuspr(whole, used, instantiate=keep)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import checker, dtypes, ir, primitive, trace
+from olympus._src.core import checker, dtypes, ir, trace
 from olympus._src.foundation import config, errors, source
 
 current = trace.current
@@ -356,27 +357,36 @@ def _dce_debug_info(
     )
 
 
-def expand(program: ir.Olympuspr) -> ir.Olympuspr:
-    """Replaces equations whose primitive is lowered by decomposition."""
-    while _needs_expansion(program):  # a decomposition may use others
-        program = program.derived("expanded", _expand)
+def expand(program: ir.Olympuspr, platform: str) -> ir.Olympuspr:
+    """Replaces equations that are lowered as other operations on a platform."""
+    while _needs_expansion(program, platform):  # what replaces them may need it too
+        program = program.derived(
+            ("expanded", platform), lambda p: _expand(p, platform)
+        )
     return program
 
 
-def _needs_expansion(program: ir.Olympuspr) -> bool:
+def _needs_expansion(program: ir.Olympuspr, platform: str) -> bool:
     for eqn in program.eqns:
-        if _decomposes(eqn.primitive):
+        if _replacement(eqn, platform) is not None:
             return True
-        if any(map(_needs_expansion, ir.subprograms(eqn.params))):
-            return True
+        for inner in ir.subprograms(eqn.params):
+            if _needs_expansion(inner, platform):
+                return True
     return False
 
 
-def _decomposes(p: primitive.Primitive) -> bool:
-    return p.decompose is not None and p.lower is None and not p.lower_by_platform
+def _replacement(eqn: ir.Eqn, platform: str) -> Any:
+    """The function over other operations that is lowered for an equation, or None."""
+    p = eqn.primitive
+    if p.decompose is not None and p.lower is None and not p.lower_by_platform:
+        return functools.partial(p.decompose, **eqn.params)
+    if p.rewrite is not None and p.lower is not None:
+        return p.rewrite(platform, *[v.aval for v in eqn.invars], **eqn.params)
+    return None
 
 
-def _expand(program: ir.Olympuspr) -> ir.Olympuspr:
+def _expand(program: ir.Olympuspr, platform: str) -> ir.Olympuspr:
     def run(*args: Any) -> list[Any]:
         env: dict[Any, Any] = dict(
             zip(program.constvars + program.invars, args, strict=True)
@@ -384,7 +394,7 @@ def _expand(program: ir.Olympuspr) -> ir.Olympuspr:
         for eqn in program.eqns:
             inputs = [v.val if type(v) is ir.Literal else env[v] for v in eqn.invars]
             current.position, current.scope = eqn.source, eqn.scope
-            outs = _apply_expanded(eqn, inputs)
+            outs = _apply_expanded(eqn, inputs, platform)
             env.update(zip(eqn.outvars, outs, strict=True))
         return [v.val if type(v) is ir.Literal else env[v] for v in program.outvars]
 
@@ -397,21 +407,24 @@ def _expand(program: ir.Olympuspr) -> ir.Olympuspr:
     return expanded.replace(constvars=expanded.invars[:n], invars=expanded.invars[n:])
 
 
-def _apply_expanded(eqn: ir.Eqn, inputs: Sequence[Any]) -> Sequence[Any]:
+def _apply_expanded(eqn: ir.Eqn, inputs: Sequence[Any], platform: str) -> Sequence[Any]:
     p = eqn.primitive
-    if _decomposes(p):
-        out = p.decompose(*inputs, **eqn.params)
+    replacement = _replacement(eqn, platform)
+    if replacement is not None:
+        out = replacement(*inputs)
     else:
-        params = {k: _expand_parameter(v) for k, v in eqn.params.items()}
+        params = {k: _expand_parameter(v, platform) for k, v in eqn.params.items()}
         out = p.bind(*inputs, **params)
     return out if p.multiple_results else [out]
 
 
-def _expand_parameter(value: Any) -> Any:
+def _expand_parameter(value: Any, platform: str) -> Any:
     if isinstance(value, ir.ClosedOlympuspr):
-        return value.replace(olympuspr=expand(value.olympuspr))
+        return value.replace(olympuspr=expand(value.olympuspr, platform))
     if isinstance(value, ir.Olympuspr):
-        return expand(value)
+        return expand(value, platform)
     if isinstance(value, tuple) and value and isinstance(value[0], ir.ClosedOlympuspr):
-        return tuple.__new__(type(value), [_expand_parameter(v) for v in value])
+        return tuple.__new__(
+            type(value), [_expand_parameter(v, platform) for v in value]
+        )
     return value

@@ -11,7 +11,13 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
-from olympus._src.lax import elementwise, families, shaping
+from olympus._src.lax import (
+    convolution_kernels,
+    elementwise,
+    families,
+    grouping,
+    shaping,
+)
 from olympus._src.lax import precision as precision_
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
@@ -329,34 +335,6 @@ def _emit_complex(ctx: Any, lhs: str, rhs: str, attributes: str) -> str:
     )
 
 
-# -- moving groups between axes --------------------------------------------------------
-
-
-def _split(x: Any, axis: int, outer: int) -> Any:
-    """`x` with an axis divided in `outer` groups: a new axis in front of it."""
-    shape = avals.aval_of(x).shape
-    inner = shape[axis] // outer if outer else 0
-    return shaping.reshape(x, (*shape[:axis], outer, inner, *shape[axis + 1 :]))
-
-
-def _merge(x: Any, source: int, into: int) -> Any:
-    """`x` with the axis `source` made the outer part of the axis `into`.
-
-    `into` is numbered as in the result, which lacks `source`.
-    """
-    x = families.move_axis(x, source, into)
-    shape = avals.aval_of(x).shape
-    joined = shape[into] * shape[into + 1]
-    return shaping.reshape(x, (*shape[:into], joined, *shape[into + 2 :]))
-
-
-def _regroup(x: Any, source: int, target: int, groups: int) -> Any:
-    """Groups of the axis `source` made the outer part of the axis `target`."""
-    if groups == 1:
-        return x
-    return _merge(_split(x, source, groups), source, target)
-
-
 # -- derivatives -----------------------------------------------------------------------
 
 
@@ -399,7 +377,7 @@ def _transpose_lhs(ct: Any, lhs: Any, rhs: Any, params: Any) -> Any:
     groups = params["feature_group_count"] * params["batch_group_count"]
     sizes = _reaches(lhs, avals.aval_of(rhs), avals.aval_of(ct), params)
     padding = tuple([(k - low - 1, n + low - out) for n, k, out, low in sizes])
-    kernel = _regroup(rhs, dn.rhs_spec[0], dn.rhs_spec[1], groups)
+    kernel = grouping.regroup(rhs, dn.rhs_spec[0], dn.rhs_spec[1], groups)
     out = conv_general_dilated_p.bind(
         ct,
         shaping.rev(kernel, dn.rhs_spec[2:]),
@@ -416,7 +394,9 @@ def _transpose_lhs(ct: Any, lhs: Any, rhs: Any, params: Any) -> Any:
         preferred_element_type=params["preferred_element_type"],
         out_sharding=None,
     )
-    out = _regroup(out, dn.lhs_spec[1], dn.lhs_spec[0], params["batch_group_count"])
+    out = grouping.regroup(
+        out, dn.lhs_spec[1], dn.lhs_spec[0], params["batch_group_count"]
+    )
     return elementwise.convert(out, lhs.dtype)
 
 
@@ -487,11 +467,11 @@ def _batch_both(axis: Any, lhs: Any, rhs: Any, dl: int, dr: int, params: Any) ->
     dn = params["dimension_numbers"]
     by_batch = params["batch_group_count"] > 1
     kind = "batch_group_count" if by_batch else "feature_group_count"
-    lhs = _merge(lhs, dl, dn.lhs_spec[0 if by_batch else 1])
-    rhs = _merge(rhs, dr, dn.rhs_spec[0])
+    lhs = grouping.merge(lhs, dl, dn.lhs_spec[0 if by_batch else 1])
+    rhs = grouping.merge(rhs, dr, dn.rhs_spec[0])
     grouped = {**params, kind: params[kind] * axis.size}
     out = conv_general_dilated_p.bind(lhs, rhs, **grouped)
-    return _split(out, dn.out_spec[1], axis.size), dn.out_spec[1]
+    return grouping.split(out, dn.out_spec[1], axis.size), dn.out_spec[1]
 
 
 def _batch_lhs(axis: Any, lhs: Any, rhs: Any, dim: int, params: Any) -> Any:
@@ -499,7 +479,7 @@ def _batch_lhs(axis: Any, lhs: Any, rhs: Any, dim: int, params: Any) -> Any:
     dn, groups = params["dimension_numbers"], params["batch_group_count"]
     lhs = _merge_inside(lhs, dim, dn.lhs_spec[0], groups)
     out = conv_general_dilated_p.bind(lhs, rhs, **params)
-    return _split(out, dn.out_spec[0], axis.size), dn.out_spec[0]
+    return grouping.split(out, dn.out_spec[0], axis.size), dn.out_spec[0]
 
 
 def _batch_rhs(axis: Any, lhs: Any, rhs: Any, dim: int, params: Any) -> Any:
@@ -510,17 +490,17 @@ def _batch_rhs(axis: Any, lhs: Any, rhs: Any, dim: int, params: Any) -> Any:
     out = conv_general_dilated_p.bind(lhs, rhs, **params)
     features = dn.out_spec[1]
     if groups == 1:
-        return _split(out, features, axis.size), features
-    out = _split(_split(out, features, groups), features + 1, axis.size)
-    return _merge(out, features, features + 1), features
+        return grouping.split(out, features, axis.size), features
+    out = grouping.split(grouping.split(out, features, groups), features + 1, axis.size)
+    return grouping.merge(out, features, features + 1), features
 
 
 def _merge_inside(x: Any, dim: int, into: int, groups: int) -> Any:
     """`x` with its mapped axis made a part of the axis `into`, within each group."""
     if groups == 1:
-        return _merge(x, dim, into)
+        return grouping.merge(x, dim, into)
     x = families.move_axis(x, dim, 0)
-    x = _split(x, into + 1, groups)
+    x = grouping.split(x, into + 1, groups)
     x = families.move_axis(x, 0, into + 1)
     shape = avals.aval_of(x).shape
     joined = math.prod(shape[into : into + 3])
@@ -573,10 +553,18 @@ def _reference(lhs: Any, rhs: Any, **params: Any) -> Any:
     return np.transpose(out, np.argsort(dn.out_spec)).astype(dtype)
 
 
+def _rewrite(platform: str, lhs: Any, rhs: Any, **params: Any) -> Any:
+    (out, _) = conv_general_dilated_p.results((lhs, rhs), params)
+    return convolution_kernels.choose(
+        conv_general_dilated_p.bind, platform, lhs, rhs, out, params
+    )
+
+
 conv_general_dilated_p = Primitive(
     "conv_general_dilated",
     abstract=_abstract,
     lower=_lower,
+    rewrite=_rewrite,
     jvp=_jvp,
     transpose=_transpose,
     batch=_batch,
