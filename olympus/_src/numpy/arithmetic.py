@@ -202,8 +202,9 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
 def power(x1: Any, x2: Any, /) -> Any:
     """`x1` to the power `x2`, elementwise.
 
-    A Python integer as exponent is part of the program: the power is then made by
-    multiplications, and keeps its derivative at zero.
+    One integer as exponent, if it is not traced, is part of the program: the power is
+    then made by multiplications, keeps its derivative at zero, and has the dtype of the
+    base.
 
     Args:
       x1, x2: arrays of shapes that broadcast, or numbers.
@@ -233,9 +234,12 @@ def power(x1: Any, x2: Any, /) -> Any:
 
 def _static_integer(x: Any) -> int | None:
     """The exponent as a Python integer where its value is known and of that kind."""
-    if isinstance(x, bool):
-        return None
-    return x if isinstance(x, int) else None
+    if isinstance(x, int):
+        return None if isinstance(x, bool) else x
+    known = isinstance(x, (np.ndarray, np.generic, promotion.ArrayImpl))
+    if known and x.ndim == 0 and dtypes.kind(x.dtype) in "iu":
+        return int(x)
+    return None
 
 
 @program(1, name="power")

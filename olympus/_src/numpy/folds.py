@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from olympus._src.api import shapes, staging
 from olympus._src.higher_order import scan as scan_
 from olympus._src.lax import elementwise as lax
@@ -56,7 +58,8 @@ def reduce(
     rows = promotion.cast(rows, dtype, False)
     count = aval_of(rows).shape[0]
     if initial is None and (where is not None or not count):
-        initial = identity
+        # The identity of `bitwise_and` is -1, all bits: of unsigned numbers too.
+        initial = None if identity is None else np.asarray(identity).astype(dtype)
     if initial is not None:
         start = creation.full(aval_of(rows).shape[1:], initial, dtype)
     elif count:

@@ -308,23 +308,21 @@ def _trapezoid(y: Any, x: Any, *, axis: int, even: bool) -> Any:
     y, x = promotion.promote_inexact(y, x)
     axis = sizes_.canonicalize_axis(axis, aval_of(y).ndim, "numpy.trapezoid")
     y = lax_last(y, axis)
-    n = aval_of(y).shape[-1]
-    rank = aval_of(y).ndim - 1
-    pairs = lax.add(
-        joining.slice_in_dim(y, 1, n, axis=rank),
-        joining.slice_in_dim(y, 0, n - 1, axis=rank),
-    )
+    pairs = lax.add(*_neighbours(y))
     if not even:
         if aval_of(x).ndim > 1:
             x = lax_last(x, axis)
-        last = aval_of(x).ndim - 1
-        x = lax.sub(
-            joining.slice_in_dim(x, 1, n, axis=last),
-            joining.slice_in_dim(x, 0, n - 1, axis=last),
-        )
+        x = lax.sub(*_neighbours(x))
     pairs, x = promotion.broadcast("trapezoid", (pairs, x))
     total = reductions.sum(lax.mul(pairs, x), axis=-1)
     return lax.mul(total, promotion.scalar(0.5, total))
+
+
+def _neighbours(x: Any) -> tuple[Any, Any]:
+    """Along the last axis all elements but the first, and all but the last."""
+    n, axis = aval_of(x).shape[-1], aval_of(x).ndim - 1
+    later = joining.slice_in_dim(x, min(1, n), n, axis=axis)
+    return later, joining.slice_in_dim(x, 0, max(n - 1, 0), axis=axis)
 
 
 def lax_last(x: Any, axis: int) -> Any:

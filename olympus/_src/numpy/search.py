@@ -326,7 +326,7 @@ def _digitize(x: Any, bins: Any, *, right: bool) -> Any:
         )
     side = "left" if right else "right"
     rising = binary_search(bins, x, side)
-    falling = binary_search(shaping.rev(bins, (0,)), x, "right" if right else "left")
+    falling = binary_search(shaping.rev(bins, (0,)), x, side)
     falling = lax.sub(aval_of(falling).dtype.type(n), falling)
     ends = joining.slice_in_dim(bins, n - 1, n), joining.slice_in_dim(bins, 0, 1)
     down = shaping.squeeze(lax.lt(*ends), (0,))

@@ -147,19 +147,12 @@ def _unique_sized(ar: Any, *fills: Any, size: int, equal_nan: bool) -> Any:
     kind = dtypes.canonicalize_dtype(int)
     n = aval_of(ar).size
     flat = shaping.reshape(ar, (n,))
-    ordered, order = lax_sorting.sort((flat, shaping.iota(kind, n)), num_keys=1)
-    before = indexing.getitem(ordered, (np.maximum(np.arange(n) - 1, 0),))
-    new = lax.ne(ordered, before)
-    if equal_nan and dtypes.kind(aval_of(ar).dtype) in "fc":
-        both = lax.bitwise_and(lax.ne(ordered, ordered), lax.ne(before, before))
-        new = lax.bitwise_and(new, lax.bitwise_not(both))
-    first = lax.eq(shaping.iota(kind, n), kind.type(0))
-    new = lax.bitwise_or(new, first)
-    (starts,) = search.nonzero(new, size=size, fill_value=n)
+    ordered, order, new = _in_order(flat, equal_nan)
+    # One more than wanted: a distinct value that is cut off ends the last one's run.
+    (bounds,) = search.nonzero(new, size=size + 1, fill_value=n)
+    starts, ends = (joining.slice_in_dim(bounds, i, size + i) for i in (0, 1))
     rank = lax.sub(cumulative.cumsum(lax.convert(new, kind), 0), kind.type(1))
     inverse = at.IndexUpdateHelper(families.full_like(order, 0))[order].set(rank)
-    ends = joining.concatenate([starts, np.asarray([n], kind)], 0)
-    ends = joining.slice_in_dim(ends, 1, size + 1)
     counts = lax.sub(ends, starts)
     some = lax.lt(starts, kind.type(n))
     safe = lax.min_(starts, kind.type(n - 1))
@@ -173,6 +166,20 @@ def _unique_sized(ar: Any, *fills: Any, size: int, equal_nan: bool) -> Any:
     head = shaping.squeeze(joining.slice_in_dim(order, 0, 1), (0,))
     index = lax.select(some, index, promotion.full_shape(head, (size,)))
     return [values, index, shaping.reshape(inverse, aval_of(ar).shape), counts]
+
+
+def _in_order(flat: Any, equal_nan: bool) -> tuple[Any, Any, Any]:
+    """A vector sorted, whence its elements are, and which are not equal to the last."""
+    kind = dtypes.canonicalize_dtype(int)
+    n = aval_of(flat).size
+    ordered, order = lax_sorting.sort((flat, shaping.iota(kind, n)), num_keys=1)
+    before = indexing.getitem(ordered, (np.maximum(np.arange(n) - 1, 0),))
+    new = lax.ne(ordered, before)
+    if equal_nan and dtypes.kind(aval_of(flat).dtype) in "fc":
+        both = lax.bitwise_and(lax.ne(ordered, ordered), lax.ne(before, before))
+        new = lax.bitwise_and(new, lax.bitwise_not(both))
+    first = lax.eq(shaping.iota(kind, n), kind.type(0))
+    return ordered, order, lax.bitwise_or(new, first)
 
 
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
@@ -284,16 +291,53 @@ def _isin(element: Any, values: Any, *, invert: bool) -> Any:
 
 
 def _two(name: str, a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
-    check_arraylike(name, a, b)
     dtype, _ = dtypes.lattice_result(dtypes.dtype_and_weak(a), dtypes.dtype_and_weak(b))
     hosts = [search.concrete(name, x, _CURE).astype(dtype).ravel() for x in (a, b)]
     return hosts[0], hosts[1]
 
 
-def _result(x: np.ndarray, size: int | None, fill_value: Any) -> Any:
-    if size is not None and fill_value is None and not x.size:
-        fill_value = 0
-    return creation.asarray(_resized(x, size, fill_value))
+def _vectors(a: Any, b: Any) -> list[Any]:
+    """Two arrays in their common dtype, each with one axis."""
+    both = promotion.promote_dtypes(a, b)
+    return [shaping.reshape(x, (aval_of(x).size,)) for x in both]
+
+
+def _flags(value: bool, x: Any) -> Any:
+    return promotion.full_shape(np.bool_(value), aval_of(x).shape)
+
+
+def _distinct(x: Any, assume_unique: bool) -> tuple[Any, Any, Any]:
+    """A vector sorted, whence its elements are, and the first of each value."""
+    ordered, order, new = _in_order(x, equal_nan=True)
+    if assume_unique:
+        new = _flags(True, x)
+    return ordered, order, new
+
+
+def _first_of(keep: Any, size: int) -> tuple[Any, Any]:
+    """The first positions that are kept, and which of them there are."""
+    n = aval_of(keep).size
+    (at,) = search.nonzero(keep, size=size, fill_value=n)
+    return at, lax.lt(at, aval_of(at).dtype.type(n))
+
+
+def _chosen(x: Any, keep: Any, size: int, fills: tuple[Any, ...]) -> Any:
+    """The first elements that are kept; others are the fill, or the first of them."""
+    dtype = aval_of(x).dtype
+    fill = fills[0] if fills else 0
+    if isinstance(fill, int):  # which wraps around, as where it is traced
+        fill = np.asarray(fill).astype(dtype)[()]
+    fill = promotion.cast(fill, dtype, False)
+    if not aval_of(x).size or not size:
+        return promotion.full_shape(fill, (size,))
+    at, there = _first_of(keep, size)
+    found = indexing.getitem(x, (at,))
+    if not fills:
+        first, some = (
+            shaping.squeeze(joining.slice_in_dim(v, 0, 1), (0,)) for v in (found, there)
+        )
+        fill = lax.select(some, first, families.full_like(first, 0))
+    return lax.select(there, found, promotion.full_shape(fill, (size,)))
 
 
 def union1d(
@@ -325,13 +369,32 @@ def setdiff1d(
     Args:
       ar1, ar2: arrays.
       assume_unique: keep the order and repetitions of `ar1`.
-      size, fill_value: see `unique`; while tracing these are not enough.
+      size, fill_value: see `unique`; the default fill is 0.
+
+    Returns:
+      A vector of `ar1`'s dtype.
 
     Source: NumPy, `numpy.setdiff1d`.
     """
+    check_arraylike("setdiff1d", ar1, ar2)
+    if size is not None:
+        fill = 0 if fill_value is None else fill_value
+        size = operator.index(size)
+        return _setdiff(ar1, ar2, fill, assume_unique=bool(assume_unique), size=size)
     x, y = _two("setdiff1d", ar1, ar2)
-    fill = 0 if fill_value is None else fill_value
-    return _result(np.setdiff1d(x, y, assume_unique), size, fill)
+    found = np.setdiff1d(x, y, assume_unique)
+    return creation.asarray(found.astype(aval_of(ar1).dtype))
+
+
+@promotion.evaluate.fuse
+def _setdiff(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> Any:
+    own = aval_of(a).dtype
+    x, y = _vectors(a, b)
+    new = _flags(True, x)
+    if not assume_unique and aval_of(x).size:
+        x, _, new = _distinct(x, False)
+    keep = lax.bitwise_and(new, _isin(x, y, invert=True))
+    return _chosen(lax.convert(x, own), keep, size, fills)
 
 
 def setxor1d(
@@ -347,12 +410,33 @@ def setxor1d(
     Args:
       ar1, ar2: arrays.
       assume_unique: whether neither repeats a value.
-      size, fill_value: see `unique`; while tracing these are not enough.
+      size, fill_value: see `unique`.
 
     Source: NumPy, `numpy.setxor1d`.
     """
+    check_arraylike("setxor1d", ar1, ar2)
+    if size is not None:
+        fills = () if fill_value is None else (fill_value,)
+        size, unique_ = operator.index(size), bool(assume_unique)
+        return _setxor(ar1, ar2, *fills, assume_unique=unique_, size=size)
     x, y = _two("setxor1d", ar1, ar2)
-    return _result(np.setxor1d(x, y, assume_unique), size, fill_value)
+    return creation.asarray(np.setxor1d(x, y, assume_unique))
+
+
+@promotion.evaluate.fuse
+def _setxor(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> Any:
+    x, y = _vectors(a, b)
+    values, keep = [], []
+    for one, other in ((x, y), (y, x)):
+        if aval_of(one).size:
+            ordered, _, new = _distinct(one, assume_unique)
+            values.append(ordered)
+            keep.append(lax.bitwise_and(new, _isin(ordered, other, invert=True)))
+    if not values:
+        return _chosen(x, _flags(False, x), size, fills)
+    both = [joining.concatenate(v, 0) for v in (values, keep)]
+    ordered, kept = lax_sorting.sort(tuple(both), num_keys=1)
+    return _chosen(ordered, kept, size, fills)
 
 
 def intersect1d(
@@ -369,18 +453,45 @@ def intersect1d(
     Args:
       ar1, ar2: arrays.
       assume_unique: whether neither repeats a value.
-      return_indices: also return their first positions in each.
-      size, fill_value: see `unique`; while tracing these are not enough.
+      return_indices: also return their first positions in each; the size of the array
+        where there are no more.
+      size, fill_value: see `unique`.
 
     Source: NumPy, `numpy.intersect1d`.
     """
+    check_arraylike("intersect1d", ar1, ar2)
+    if size is not None:
+        fills = () if fill_value is None else (fill_value,)
+        size, unique_ = operator.index(size), bool(assume_unique)
+        found = _intersect(ar1, ar2, *fills, assume_unique=unique_, size=size)
+        return tuple(found) if return_indices else found[0]
     x, y = _two("intersect1d", ar1, ar2)
     if not return_indices:
-        return _result(np.intersect1d(x, y, assume_unique), size, fill_value)
+        return creation.asarray(np.intersect1d(x, y, assume_unique))
     values, i, j = np.intersect1d(x, y, assume_unique, return_indices=True)
     kind = dtypes.canonicalize_dtype(int)
-    places = [
-        creation.asarray(_resized(p.astype(kind), size, n))
-        for p, n in ((i, x.size), (j, y.size))
-    ]
-    return (_result(values, size, fill_value), *places)
+    return tuple(creation.asarray(v) for v in (values, i.astype(kind), j.astype(kind)))
+
+
+@promotion.evaluate.fuse
+def _intersect(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> Any:
+    """The values, and their first positions in either array, past the end of it
+    where there are no more.
+    """
+    x, y = _vectors(a, b)
+    kind = dtypes.canonicalize_dtype(int)
+    lengths = [kind.type(aval_of(v).size) for v in (x, y)]
+    nowhere = [promotion.full_shape(n, (size,)) for n in lengths]
+    if not (aval_of(x).size and aval_of(y).size and size):
+        none = _flags(False, x)
+        return [_chosen(x, none, size, fills), *nowhere]
+    ordered, order, new = _distinct(x, assume_unique)
+    there = _isin(ordered, y, invert=False)
+    keep = lax.bitwise_and(new, there)
+    values = _chosen(ordered, keep, size, fills)
+    at, some = _first_of(keep, size)
+    line, whence, _ = _distinct(y, True)
+    found = search.binary_search(line, indexing.getitem(ordered, (at,)), "left")
+    places = [indexing.getitem(order, (at,)), indexing.getitem(whence, (found,))]
+    both = zip(places, nowhere, strict=True)
+    return [values, *[lax.select(some, p, n) for p, n in both]]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from olympus._src.foundation import source
 from olympus._src.lax import shaping
 from olympus._src.numpy import (
@@ -290,5 +292,5 @@ logical_xor = _of(logic.logical_xor, 2, identity=False)
 bitwise_and = _of(logic.bitwise_and, 2, identity=-1)
 bitwise_or = _of(logic.bitwise_or, 2, identity=0)
 bitwise_xor = _of(logic.bitwise_xor, 2, identity=0)
-logaddexp = _of(elementary.logaddexp, 2)
-logaddexp2 = _of(elementary.logaddexp2, 2)
+logaddexp = _of(elementary.logaddexp, 2, identity=-np.inf)
+logaddexp2 = _of(elementary.logaddexp2, 2, identity=-np.inf)

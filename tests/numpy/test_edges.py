@@ -1,0 +1,48 @@
+"""Single results at the edges of what functions accept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_digitize_by_falling_edges(right: bool) -> None:
+    x = np.array([1.5, 1.0, 0.5, 0.0, -2.0, np.nan], np.float32)
+    edges = np.array([1, 0, 0, -1], np.float32)
+    want = np.digitize(x, edges, right=right)
+    np.testing.assert_array_equal(jnp.digitize(x, edges, right=right), want)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint8])
+def test_the_mean_of_nothing_in_whole_numbers_ends_no_process(dtype: type) -> None:
+    """As any whole number divided by zero it is all bits."""
+    out = jnp.mean(np.zeros((0, 2), np.int32), axis=0, dtype=dtype)
+    np.testing.assert_array_equal(out, np.full(2, -1).astype(dtype))
+
+
+def test_the_integral_over_nothing_is_zero() -> None:
+    np.testing.assert_array_equal(jnp.trapezoid(np.zeros((2, 0))), [0, 0])
+    np.testing.assert_array_equal(
+        jnp.trapezoid(np.zeros((2, 0)), x=np.zeros(0)), [0, 0]
+    )
+
+
+def test_folds_of_nothing_are_the_identity() -> None:
+    np.testing.assert_array_equal(jnp.logaddexp.reduce(np.zeros(0)), -np.inf)
+    np.testing.assert_array_equal(jnp.logaddexp2.reduce(np.zeros((0, 1))), [-np.inf])
+    out = jnp.bitwise_and.reduce(np.zeros(0, np.uint8))
+    assert out.dtype == np.uint8
+    assert out == 255
+
+
+@pytest.mark.parametrize("two", [2, np.int32(2), np.array(2), jnp.asarray(2)])
+def test_a_known_exponent_keeps_the_dtype_and_slope_of_the_base(two: object) -> None:
+    x = jnp.asarray(np.array([0, 3], np.uint8))
+    assert (x**two).dtype == np.uint8
+    assert olympus.grad(lambda x: jnp.power(x, two))(0.0) == 0.0
+    with pytest.raises(TypeError, match="negative"):
+        jnp.power(x, two - 4)

@@ -1,0 +1,65 @@
+"""Sets of values whose size is given, so that they can be traced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+
+A, B = np.array([3, 1, 1, 5, 7]), np.array([5, 3, 9, 9])
+
+
+def traced(f: Any, *args: Any, **options: Any) -> Any:
+    return olympus.jit(lambda *xs: f(*xs, **options))(*args)
+
+
+@pytest.mark.parametrize("run", [lambda f, *a, **k: f(*a, **k), traced])
+@pytest.mark.parametrize(
+    ("f", "options", "want"),
+    [
+        (jnp.setdiff1d, {"size": 4}, [1, 7, 0, 0]),
+        (jnp.setdiff1d, {"size": 1}, [1]),
+        (jnp.setdiff1d, {"size": 4, "fill_value": -1}, [1, 7, -1, -1]),
+        (jnp.setdiff1d, {"size": 4, "assume_unique": True}, [1, 1, 7, 0]),
+        (jnp.setxor1d, {"size": 2}, [1, 7]),
+        (jnp.setxor1d, {"size": 5}, [1, 7, 9, 1, 1]),
+        (jnp.setxor1d, {"size": 5, "fill_value": -1}, [1, 7, 9, -1, -1]),
+        (jnp.intersect1d, {"size": 1}, [3]),
+        (jnp.intersect1d, {"size": 4}, [3, 5, 3, 3]),
+    ],
+)
+def test_two_sets_of_a_size(run: Any, f: Any, options: Any, want: Any) -> None:
+    np.testing.assert_array_equal(run(f, A, B, **options), want)
+
+
+def test_positions_of_what_is_common_end_at_the_sizes() -> None:
+    out = traced(jnp.intersect1d, A, B, size=4, return_indices=True, fill_value=-1)
+    for got, want in zip(
+        out, [[3, 5, -1, -1], [0, 3, 5, 5], [1, 0, 4, 4]], strict=True
+    ):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_the_difference_keeps_the_dtype_of_the_first() -> None:
+    x, y = np.array([1, 2], np.uint8), np.array([2, -1], np.int32)
+    assert jnp.setdiff1d(x, y).dtype == np.uint8
+    out = traced(jnp.setdiff1d, x, y, size=3, fill_value=-1)
+    assert out.dtype == np.uint8
+    np.testing.assert_array_equal(out, [1, 255, 255])
+
+
+@pytest.mark.parametrize("f", [jnp.setdiff1d, jnp.setxor1d, jnp.intersect1d])
+def test_sets_of_nothing(f: Any) -> None:
+    np.testing.assert_array_equal(traced(f, A[:0], B[:0], size=2), [0, 0])
+    np.testing.assert_array_equal(traced(f, A[:0], B[:0], size=0), [])
+
+
+def test_counts_of_values_that_are_kept_are_their_own() -> None:
+    """Those of the values cut off used to be counted with the last one."""
+    values, counts = jnp.unique(A, return_counts=True, size=2)
+    np.testing.assert_array_equal(values, [1, 3])
+    np.testing.assert_array_equal(counts, [2, 1])
