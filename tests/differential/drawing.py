@@ -156,10 +156,11 @@ class Draw:
         out: list[Any] = []
         for one in self.shapes(n, shape):
             own = self.dtype(kinds) if mixed and self.chance(0.3) else dtype
+            is_number = mixed and bool(out) and not one and self.chance(0.7)
+            if is_number and own.kind in "biu":
+                own = out[0].dtype  # a number beyond the other's range is no promise
             x = self.filled(own, one, self.pick(values.split()))
-            if mixed and out and not one and self.chance(0.7) and own.kind in "bifc":
-                x = x.item()
-            out.append(x)
+            out.append(x.item() if is_number and own.kind in "bifc" else x)
         return out
 
     def mask(self, x: Any) -> np.ndarray[Any, Any]:

@@ -129,10 +129,23 @@ def largest(x: Any) -> float:
 
 
 def in_common_dtype(*args: Any) -> list[Any]:
-    """Arguments as the functions of arrays convert them before they compute."""
-    dtype = _result_type(*args)
-    return [np.asarray(x).astype(dtype) for x in args]
+    """Arguments as functions of arrays convert them before they compute."""
+    dtype = importlib.import_module("olympus.numpy").result_type(*args)
+    return [cast(x, dtype) for x in args]
 
 
-def _result_type(*args: Any) -> Any:
-    return importlib.import_module("olympus.numpy").result_type(*args)
+def as_floats(*args: Any) -> list[Any]:
+    """As `in_common_dtype`, whole numbers as the floats they are converted to."""
+    return [
+        _as_float(x) if x.dtype.kind in "biu" else x for x in in_common_dtype(*args)
+    ]
+
+
+def _as_float(x: Any) -> Any:
+    narrow = np.float32 if x.dtype.itemsize <= 4 else np.float64
+    return x.astype(narrow).astype(np.float64)
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """An array, or a Python number that must be one of the dtype."""
+    return np.array(x, dtype) if isinstance(x, int) else np.asarray(x).astype(dtype)

@@ -6,12 +6,20 @@ import importlib
 import types
 from typing import Any
 
-from tests.differential import numpy_reductions
+from tests.differential import (
+    numpy_elementwise,
+    numpy_reductions,
+    numpy_sorting,
+    numpy_statistics,
+)
 from tests.differential.entries import Entry
 
 # Of each table one in so many entries is taken in a run of all tests.
 TABLES: dict[types.ModuleType, int] = {
-    numpy_reductions: 1,
+    numpy_elementwise: 2,
+    numpy_reductions: 2,
+    numpy_sorting: 2,
+    numpy_statistics: 2,
 }
 ENTRIES: list[Entry] = [e for table in TABLES for e in table.ENTRIES]
 SHARES: dict[str, int] = {
