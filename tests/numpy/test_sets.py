@@ -17,6 +17,7 @@ def traced(f: Any, *args: Any, **options: Any) -> Any:
     return olympus.jit(lambda *xs: f(*xs, **options))(*args)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", [lambda f, *a, **k: f(*a, **k), traced])
 @pytest.mark.parametrize(
     ("f", "options", "want"),
@@ -52,6 +53,7 @@ def test_the_difference_keeps_the_dtype_of_the_first() -> None:
     np.testing.assert_array_equal(out, [1, 255, 255])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [jnp.setdiff1d, jnp.setxor1d, jnp.intersect1d])
 def test_sets_of_nothing(f: Any) -> None:
     np.testing.assert_array_equal(traced(f, A[:0], B[:0], size=2), [0, 0])
