@@ -13,11 +13,15 @@ import numpy as np
 
 
 class Library:
-    """olympus or jax, under one set of names."""
+    """olympus or jax, under one set of names; or NumPy, which has less."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.top = importlib.import_module(name)
+        self.top: Any = importlib.import_module(name)
+        if name == "numpy":
+            self.np, self.lax, self.wait = self.top, None, lambda x: x
+            return
+        self.wait = self.top.block_until_ready
         self.np = importlib.import_module(f"{name}.numpy")
         self.lax = importlib.import_module(f"{name}.lax")
         if name == "jax":

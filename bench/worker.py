@@ -76,11 +76,11 @@ def main() -> None:
     if group in ("import", "first twenty operations"):
         print(json.dumps(process(lib, group)))
         return
-    from bench import programs
+    from bench import kernels, programs
 
     library = programs.Library(lib)
-    wait = library.top.block_until_ready
-    cases = programs.GROUPS[group](library)
+    wait = library.wait
+    cases = {**programs.GROUPS, **kernels.GROUPS}[group](library)
     gc.collect()
     gc.disable()
     print(json.dumps({name: measure(f, _waiting(wait)) for name, f in cases.items()}))

@@ -87,7 +87,7 @@ SAMPLES = [
         for axis, reverse in [(0, False), (1, True)]
     ),
     *(
-        S(p, array((2, 100, 300), kind), axis=axis, reverse=reverse, loop=False,
+        S(p, array((2, 150, 300), kind), axis=axis, reverse=reverse, loop=False,
           smooth=False, tolerance=tolerance)
         for p, kind, tolerance in [
             (cumulative.cumsum_p, f32, 1e-3),
@@ -98,7 +98,7 @@ SAMPLES = [
         ]
         for axis, reverse in [(1, False), (2, True)]
     ),
-    S(cumulative.cumprod_p, array((40000,), f32, low=0.99, high=1.01), axis=0,
+    S(cumulative.cumprod_p, array((70000,), f32, low=0.99, high=1.01), axis=0,
       reverse=False, loop=False, smooth=False, tolerance=1e-3),
     S(cumulative.cumsum_p, array((5, 3), bf16), axis=0, reverse=False, tolerance=0.1),
     S(cumulative.cumsum_p, array((5, 3), c64), axis=0, reverse=False),

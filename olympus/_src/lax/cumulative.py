@@ -2,8 +2,9 @@
 
 Short axes are one window reduction. On the CPU long ones are folded in blocks: fold
 each block of 16, accumulate the blocks' totals in the same way, and add each block's
-elements to the total before it. For a million floats that takes 2-4 ms, against the
-8-11 ms of the window reduction.
+elements to the total before it. For a million floats that takes 0.9 ms, against the 3.3
+of the window reduction. Each level of blocks adds 0.1 s to the compiler's 0.1, so what
+is small enough for the windows is left to them.
 """
 
 from __future__ import annotations
@@ -23,19 +24,27 @@ from olympus._src.lowering import types
 _FILE = "lax/cumulative.py"
 _BLOCK = 16
 _SHORT_AXIS = 64
-_SMALL_ARRAY = 1 << 15
+_SMALL_ARRAY = 1 << 16
+_SMALL_FOR_EXPONENTIALS = 1 << 12
 
 # -- lowering --------------------------------------------------------------------------
 
 
 class _Fold:
-    """An associative operation as text: `combine(block, x, y, aval) -> name`."""
+    """An associative operation as text: `combine(block, x, y, aval) -> name`.
 
-    __slots__ = ("combine", "ctx", "scalar", "start")
+    Attributes:
+      small: arrays of at most so many elements are left to windows.
+    """
 
-    def __init__(self, ctx: Any, combine: Any, identity: Any, dtype: Any) -> None:
+    __slots__ = ("combine", "ctx", "scalar", "small", "start")
+
+    def __init__(
+        self, ctx: Any, combine: Any, identity: Any, dtype: Any, small: int
+    ) -> None:
         self.ctx = ctx
         self.combine = combine
+        self.small = small
         self.scalar = ShapedArray((), dtype)
         self.start = ctx.block.constant(identity, self.scalar)
 
@@ -70,7 +79,7 @@ class _Fold:
     def blocks(self, x: str, aval: Any, axis: int, reverse: bool) -> str:
         """Accumulates by blocks of the axis, and the blocks' totals likewise."""
         size = aval.shape[axis]
-        if size <= _SHORT_AXIS:
+        if size <= _SHORT_AXIS or aval.size <= self.small:
             return self.windows(x, aval, axis, reverse)
         count = -(-size // _BLOCK)
         whole = resized(aval, axis, count * _BLOCK)
@@ -194,6 +203,7 @@ def _cumulative(
     accepts: Any,
     fold: Any,
     rule: Primitive | None = None,
+    small: int = _SMALL_ARRAY,
 ) -> Primitive:
     def abstract(operand: Any, *, axis: int, reverse: bool) -> Any:
         families.check_dtype(name, operand, accepts)
@@ -204,8 +214,8 @@ def _cumulative(
         (aval,) = ctx.avals_in
         if aval.size == 0:
             return x
-        folding = _Fold(ctx, combine, identity(aval.dtype), aval.dtype)
-        if ctx.platform != "cpu" or aval.size < _SMALL_ARRAY:
+        folding = _Fold(ctx, combine, identity(aval.dtype), aval.dtype, small)
+        if ctx.platform != "cpu":
             return folding.windows(x, aval, axis, reverse)
         return folding.blocks(x, aval, axis, reverse)
 
@@ -289,6 +299,7 @@ cumlogsumexp_p = _cumulative(
     families.FLOAT,
     lambda x, axis: np.logaddexp.accumulate(x, axis),
     special.logaddexp_p,
+    _SMALL_FOR_EXPONENTIALS,
 )
 
 

@@ -1,7 +1,8 @@
 """Sorting, and the largest elements.
 
-XLA's sort on the CPU calls its comparator as a program, unless that is one comparison
-of whole elements. So there a key becomes one integer that sorts alike: alone, its bits
+Short lines are sorted by counting on the CPU; see `ranking`. For longer ones: XLA's
+sort on the CPU calls its comparator as a program, unless that is one comparison of
+whole elements. So there a key becomes one integer that sorts alike: alone, its bits
 in ascending order (1e6 floats: 75-95 ms, not 300); beside other operands, those bits
 over the element's position, so that equal keys keep their order, and the operands are
 gathered (90 ms, not 380).
@@ -17,7 +18,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
-from olympus._src.lax import families, gather, shaping, sizes
+from olympus._src.lax import families, gather, ranking, shaping, sizes, sort_keys
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
@@ -146,62 +147,20 @@ def _emit_sort(
 # -- keys as integers, for the CPU -----------------------------------------------------
 
 
-def _bits_dtype(dtype: Any) -> Any:
-    return np.dtype(f"int{dtypes.itemsize_bits(dtype)}")
-
-
-def _emit_ordered_bits(ctx: Any, x: str, aval: Any, merge_zeros: bool) -> Any:
-    """A float's bits as a signed integer that sorts alike; NaN becomes the largest.
-
-    Negative floats have descending bits: all but the sign are flipped.
-    """
-    block = ctx.block
-    flag = ShapedArray(aval.shape, np.bool_)
-    is_nan = block.compare("NE", x, x, aval, "FLOAT", flag)
-    x = _emit_select(block, is_nan, block.splat(np.nan, aval), x, flag, aval)
-    if merge_zeros:
-        zero = block.splat(0, aval)
-        is_zero = block.compare("EQ", x, zero, aval, "FLOAT", flag)
-        x = _emit_select(block, is_zero, zero, x, flag, aval)
-    bits = ShapedArray(aval.shape, _bits_dtype(aval.dtype))
-    word = block.op1("stablehlo.bitcast_convert", [x], [aval], bits)
-    return _emit_flip(block, word, bits), bits
-
-
-def _emit_flip(block: Any, word: str, bits: Any) -> str:
-    """Flips all bits but the sign where the sign is set; its own inverse."""
-    width = dtypes.itemsize_bits(bits.dtype)
-    top = block.splat(width - 1, bits)
-    rest = block.splat(np.iinfo(bits.dtype).max, bits)
-    negative = block.elementwise("stablehlo.shift_right_arithmetic", (word, top), bits)
-    mask = block.elementwise("stablehlo.and", (negative, rest), bits)
-    return block.elementwise("stablehlo.xor", (word, mask), bits)
-
-
-def _emit_select(
-    block: Any, which: str, yes: str, no: str, flag: Any, aval: Any
-) -> str:
-    t = types.tensor_type
-    return block.emit(f"stablehlo.select {which}, {yes}, {no} : {t(flag)}, {t(aval)}")
-
-
-def _has_words(dtype: Any) -> bool:
-    """Whether a float's bits are a signed integer of 16 bits or more."""
-    return dtypes.issubdtype(dtype, np.floating) and dtypes.itemsize_bits(dtype) >= 16
-
-
 def _lower_alone(ctx: Any, x: str, aval: Any, dimension: int) -> list[str]:
-    if not _has_words(aval.dtype):
+    if not sort_keys.has_words(aval.dtype):
         return _emit_sort(ctx, [x], [aval], dimension, True, 1)
-    word, bits = _emit_ordered_bits(ctx, x, aval, merge_zeros=False)
+    word, bits = sort_keys.emit_ordered_bits(ctx, x, aval, merge_zeros=False)
     (word,) = _emit_sort(ctx, [word], [bits], dimension, True, 1)
-    word = _emit_flip(ctx.block, word, bits)
+    word = sort_keys.emit_flip(ctx.block, word, bits)
     return [ctx.block.op1("stablehlo.bitcast_convert", [word], [bits], aval)]
 
 
 def _packs(aval: Any, dimension: int) -> bool:
     """Whether key and position fit in 64 bits."""
-    real_key = dtypes.issubdtype(aval.dtype, np.integer) or _has_words(aval.dtype)
+    real_key = dtypes.issubdtype(aval.dtype, np.integer) or sort_keys.has_words(
+        aval.dtype
+    )
     narrow = dtypes.itemsize_bits(aval.dtype) <= 32
     return (
         narrow
@@ -215,8 +174,8 @@ def _emit_order(ctx: Any, x: str, aval: Any, dimension: int) -> Any:
     block = ctx.block
     wide, positions = ShapedArray(aval.shape, _I64), ShapedArray(aval.shape, _I32)
     key, key_aval = x, aval
-    if _has_words(aval.dtype):
-        key, key_aval = _emit_ordered_bits(ctx, x, aval, merge_zeros=True)
+    if sort_keys.has_words(aval.dtype):
+        key, key_aval = sort_keys.emit_ordered_bits(ctx, x, aval, merge_zeros=True)
     key = block.convert(key, key_aval, wide)
     if aval.dtype == np.uint32:
         half = block.splat(2**31, wide)
@@ -248,9 +207,12 @@ def _sort_lower(
     ctx: Any, *operands: str, dimension: int, is_stable: bool, num_keys: int
 ) -> list[str]:
     in_avals = ctx.avals_in
-    if ctx.platform == "cpu" and len(operands) == 1:
+    on_cpu = ctx.platform == "cpu"
+    if on_cpu and ranking.suits(in_avals, num_keys, dimension):
+        return ranking.emit_sort(ctx, operands, in_avals, dimension, num_keys)
+    if on_cpu and len(operands) == 1:
         return _lower_alone(ctx, operands[0], in_avals[0], dimension)
-    by_order = ctx.platform == "cpu" and num_keys == 1 and in_avals[0].size
+    by_order = on_cpu and num_keys == 1 and in_avals[0].size
     if by_order and _packs(in_avals[0], dimension):
         return _lower_by_order(ctx, operands, in_avals, dimension)
     return _emit_sort(ctx, operands, in_avals, dimension, is_stable, num_keys)

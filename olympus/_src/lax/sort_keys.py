@@ -1,0 +1,56 @@
+"""Floats as integers that sort alike, in text: what sorts by integers starts from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import types
+
+
+def bits_dtype(dtype: Any) -> Any:
+    """The signed integers of a float's width."""
+    return np.dtype(f"int{dtypes.itemsize_bits(dtype)}")
+
+
+def emit_ordered_bits(ctx: Any, x: str, aval: Any, merge_zeros: bool) -> Any:
+    """A float's bits as a signed integer that sorts alike; NaN becomes the largest.
+
+    Negative floats have descending bits: all but the sign are flipped.
+    """
+    block = ctx.block
+    flag = ShapedArray(aval.shape, np.bool_)
+    is_nan = block.compare("NE", x, x, aval, "FLOAT", flag)
+    x = _emit_select(block, is_nan, block.splat(np.nan, aval), x, flag, aval)
+    if merge_zeros:
+        zero = block.splat(0, aval)
+        is_zero = block.compare("EQ", x, zero, aval, "FLOAT", flag)
+        x = _emit_select(block, is_zero, zero, x, flag, aval)
+    bits = ShapedArray(aval.shape, bits_dtype(aval.dtype))
+    word = block.op1("stablehlo.bitcast_convert", [x], [aval], bits)
+    return emit_flip(block, word, bits), bits
+
+
+def emit_flip(block: Any, word: str, bits: Any) -> str:
+    """Flips all bits but the sign where the sign is set; its own inverse."""
+    width = dtypes.itemsize_bits(bits.dtype)
+    top = block.splat(width - 1, bits)
+    rest = block.splat(np.iinfo(bits.dtype).max, bits)
+    negative = block.elementwise("stablehlo.shift_right_arithmetic", (word, top), bits)
+    mask = block.elementwise("stablehlo.and", (negative, rest), bits)
+    return block.elementwise("stablehlo.xor", (word, mask), bits)
+
+
+def _emit_select(
+    block: Any, which: str, yes: str, no: str, flag: Any, aval: Any
+) -> str:
+    t = types.tensor_type
+    return block.emit(f"stablehlo.select {which}, {yes}, {no} : {t(flag)}, {t(aval)}")
+
+
+def has_words(dtype: Any) -> bool:
+    """Whether a float's bits are a signed integer of 16 bits or more."""
+    return dtypes.issubdtype(dtype, np.floating) and dtypes.itemsize_bits(dtype) >= 16
