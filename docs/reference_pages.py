@@ -45,9 +45,11 @@ def differences(docstring):
 def members(page):
     """The public names of a page and what they name."""
     module = importlib.import_module(page)
-    for name in getattr(module, "__all__", None) or sorted(vars(module)):
+    for name in getattr(module, "__all__", None) or dir(module):
+        if name.startswith("_") or name == "annotations":
+            continue
         thing = getattr(module, name)
-        if not name.startswith("_") and not inspect.ismodule(thing):
+        if not inspect.ismodule(thing):
             yield name, thing
 
 

@@ -7,20 +7,13 @@ which is transformed, compiled by XLA and run. See `olympus.jit`,
 
 from __future__ import annotations
 
-import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
-from olympus._src.api.custom_gradient import closure_convert as closure_convert
-from olympus._src.api.custom_gradient import custom_gradient as custom_gradient
-from olympus._src.api.custom_jvp import custom_jvp as custom_jvp
-from olympus._src.api.custom_vjp import custom_vjp as custom_vjp
 from olympus._src.api.forward import jvp as jvp
 from olympus._src.api.forward import linearize as linearize
 from olympus._src.api.grad import grad as grad
 from olympus._src.api.grad import value_and_grad as value_and_grad
-from olympus._src.api.jacobians import hessian as hessian
-from olympus._src.api.jacobians import jacfwd as jacfwd
-from olympus._src.api.jacobians import jacobian as jacobian
-from olympus._src.api.jacobians import jacrev as jacrev
 from olympus._src.api.jit import jit as jit
 from olympus._src.api.placement import Device as Device
 from olympus._src.api.placement import block_until_ready as block_until_ready
@@ -44,8 +37,6 @@ from olympus._src.api.placement import (
 from olympus._src.api.placement import process_count as process_count
 from olympus._src.api.placement import process_index as process_index
 from olympus._src.api.placement import process_indices as process_indices
-from olympus._src.api.remat import checkpoint as checkpoint
-from olympus._src.api.remat import remat as remat
 from olympus._src.api.reverse import fwd_and_bwd as fwd_and_bwd
 from olympus._src.api.reverse import linear_transpose as linear_transpose
 from olympus._src.api.reverse import vjp as vjp
@@ -147,9 +138,22 @@ from olympus._src.foundation.config import (
 )
 
 # Gives arrays and traced values their operators and methods.
-from olympus._src.higher_order.host_calls import pure_callback as pure_callback
+from olympus._src.foundation.late import Late as _Late
 from olympus._src.numpy import methods as _methods  # noqa: F401
 from olympus.version import __version__ as __version__
+
+if _TYPE_CHECKING:
+    from olympus._src.api.custom_gradient import closure_convert as closure_convert
+    from olympus._src.api.custom_gradient import custom_gradient as custom_gradient
+    from olympus._src.api.custom_jvp import custom_jvp as custom_jvp
+    from olympus._src.api.custom_vjp import custom_vjp as custom_vjp
+    from olympus._src.api.jacobians import hessian as hessian
+    from olympus._src.api.jacobians import jacfwd as jacfwd
+    from olympus._src.api.jacobians import jacobian as jacobian
+    from olympus._src.api.jacobians import jacrev as jacrev
+    from olympus._src.api.remat import checkpoint as checkpoint
+    from olympus._src.api.remat import remat as remat
+    from olympus._src.higher_order.host_calls import pure_callback as pure_callback
 
 _PAGES = frozenset(
     [
@@ -183,9 +187,22 @@ _PAGES = frozenset(
     ]
 )
 
+# Names that few programs use, by the file they come from.
+_LATE = {
+    "api.custom_gradient": "closure_convert custom_gradient",
+    "api.custom_jvp": "custom_jvp",
+    "api.custom_vjp": "custom_vjp",
+    "api.jacobians": "hessian jacfwd jacobian jacrev",
+    "api.remat": "checkpoint remat",
+    "higher_order.host_calls": "pure_callback",
+}
 
-def __getattr__(name: str) -> object:
-    """Loads a page at its first use, so that `import olympus` stays light."""
-    if name in _PAGES:
-        return _importlib.import_module(f"olympus.{name}")
-    raise AttributeError(f"module 'olympus' has no attribute {name!r}")
+_late = _Late(__name__, _PAGES, _LATE)
+
+
+def __getattr__(name: str) -> _Any:
+    return _late.load(name)
+
+
+def __dir__() -> list[str]:
+    return _late.names()

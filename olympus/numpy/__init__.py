@@ -4,9 +4,10 @@ The meaning is NumPy's. Arrays never change in place, 64-bit dtypes are off unle
 switched on, and functions take arrays and numbers, not lists.
 """
 
-import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from olympus._src.foundation.late import Late as _Late
 from olympus._src.numpy.arithmetic import (
     absolute,
     angle,
@@ -118,14 +119,6 @@ from olympus._src.numpy.creation import (
     zeros,
     zeros_like,
 )
-from olympus._src.numpy.editing import (
-    delete,
-    fill_diagonal,
-    insert,
-    place,
-    put,
-    trim_zeros,
-)
 from olympus._src.numpy.elementary import (
     acos,
     acosh,
@@ -164,40 +157,6 @@ from olympus._src.numpy.elementary import (
 )
 from olympus._src.numpy.elementary import (
     arctan2 as atan2,
-)
-from olympus._src.numpy.fitting import polyfit, roots
-from olympus._src.numpy.functional import (
-    apply_along_axis,
-    apply_over_axes,
-    fromfunction,
-    vectorize,
-)
-from olympus._src.numpy.grids import (
-    c_,
-    index_exp,
-    mgrid,
-    ogrid,
-    r_,
-    s_,
-)
-from olympus._src.numpy.histograms import (
-    bincount,
-    histogram,
-    histogram2d,
-    histogram_bin_edges,
-    histogramdd,
-)
-from olympus._src.numpy.ignoring_nan import (
-    minmax,
-    nanargmax,
-    nanargmin,
-    nanmax,
-    nanmean,
-    nanmin,
-    nanprod,
-    nanstd,
-    nansum,
-    nanvar,
 )
 from olympus._src.numpy.interchange import (
     from_dlpack,
@@ -264,17 +223,6 @@ from olympus._src.numpy.manipulation import (
     tile,
     transpose,
 )
-from olympus._src.numpy.polynomials import (
-    poly,
-    polyadd,
-    polyder,
-    polydiv,
-    polyint,
-    polymul,
-    polysub,
-    polyval,
-    vander,
-)
 from olympus._src.numpy.reductions import (
     all,
     any,
@@ -328,29 +276,6 @@ from olympus._src.numpy.selection import (
     triu,
     where,
 )
-from olympus._src.numpy.sets import (
-    intersect1d,
-    isin,
-    setdiff1d,
-    setxor1d,
-    union1d,
-    unique,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
-from olympus._src.numpy.signal import (
-    bartlett,
-    blackman,
-    convolve,
-    correlate,
-    hamming,
-    hanning,
-    interp,
-    kaiser,
-    unwrap,
-)
 from olympus._src.numpy.sorting import (
     argpartition,
     argsort,
@@ -359,17 +284,6 @@ from olympus._src.numpy.sorting import (
     sort,
     sort_complex,
     top_k,
-)
-from olympus._src.numpy.statistics import (
-    average,
-    corrcoef,
-    cov,
-    median,
-    nanmedian,
-    nanpercentile,
-    nanquantile,
-    percentile,
-    quantile,
 )
 from olympus._src.numpy.taking import (
     diag_indices,
@@ -387,20 +301,6 @@ from olympus._src.numpy.taking import (
     triu_indices,
     triu_indices_from,
     unravel_index,
-)
-from olympus._src.numpy.text import (
-    array_repr,
-    array_str,
-    frombuffer,
-    fromfile,
-    fromiter,
-    fromstring,
-    get_printoptions,
-    load,
-    printoptions,
-    save,
-    savez,
-    set_printoptions,
 )
 from olympus._src.numpy.types import (
     ComplexWarning,
@@ -483,6 +383,112 @@ from olympus._src.numpy.ufunc import (
     subtract,
     ufunc,
 )
+
+if _TYPE_CHECKING:
+    from olympus._src.numpy.editing import (
+        delete,
+        fill_diagonal,
+        insert,
+        place,
+        put,
+        trim_zeros,
+    )
+    from olympus._src.numpy.fitting import (
+        polyfit,
+        roots,
+    )
+    from olympus._src.numpy.functional import (
+        apply_along_axis,
+        apply_over_axes,
+        fromfunction,
+        vectorize,
+    )
+    from olympus._src.numpy.grids import (
+        c_,
+        index_exp,
+        mgrid,
+        ogrid,
+        r_,
+        s_,
+    )
+    from olympus._src.numpy.histograms import (
+        bincount,
+        histogram,
+        histogram2d,
+        histogram_bin_edges,
+        histogramdd,
+    )
+    from olympus._src.numpy.ignoring_nan import (
+        minmax,
+        nanargmax,
+        nanargmin,
+        nanmax,
+        nanmean,
+        nanmin,
+        nanprod,
+        nanstd,
+        nansum,
+        nanvar,
+    )
+    from olympus._src.numpy.polynomials import (
+        poly,
+        polyadd,
+        polyder,
+        polydiv,
+        polyint,
+        polymul,
+        polysub,
+        polyval,
+        vander,
+    )
+    from olympus._src.numpy.sets import (
+        intersect1d,
+        isin,
+        setdiff1d,
+        setxor1d,
+        union1d,
+        unique,
+        unique_all,
+        unique_counts,
+        unique_inverse,
+        unique_values,
+    )
+    from olympus._src.numpy.signal import (
+        bartlett,
+        blackman,
+        convolve,
+        correlate,
+        hamming,
+        hanning,
+        interp,
+        kaiser,
+        unwrap,
+    )
+    from olympus._src.numpy.statistics import (
+        average,
+        corrcoef,
+        cov,
+        median,
+        nanmedian,
+        nanpercentile,
+        nanquantile,
+        percentile,
+        quantile,
+    )
+    from olympus._src.numpy.text import (
+        array_repr,
+        array_str,
+        frombuffer,
+        fromfile,
+        fromiter,
+        fromstring,
+        get_printoptions,
+        load,
+        printoptions,
+        save,
+        savez,
+        set_printoptions,
+    )
 
 # The small floats, a size a line.
 # fmt: off
@@ -913,9 +919,44 @@ __all__ = [
     "zeros_like",
 ]
 
+# Names that few programs use, by the file they come from.
+_LATE = {
+    "numpy.editing": "delete fill_diagonal insert place put trim_zeros",
+    "numpy.fitting": "polyfit roots",
+    "numpy.functional": "apply_along_axis apply_over_axes fromfunction vectorize",
+    "numpy.grids": "c_ index_exp mgrid ogrid r_ s_",
+    "numpy.histograms": (
+        "bincount histogram histogram2d histogram_bin_edges histogramdd"
+    ),
+    "numpy.ignoring_nan": (
+        "minmax nanargmax nanargmin nanmax nanmean nanmin nanprod nanstd nansum nanvar"
+    ),
+    "numpy.polynomials": (
+        "poly polyadd polyder polydiv polyint polymul polysub polyval vander"
+    ),
+    "numpy.sets": (
+        "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts "
+        "unique_inverse unique_values"
+    ),
+    "numpy.signal": (
+        "bartlett blackman convolve correlate hamming hanning interp kaiser unwrap"
+    ),
+    "numpy.statistics": (
+        "average corrcoef cov median nanmedian nanpercentile nanquantile percentile "
+        "quantile"
+    ),
+    "numpy.text": (
+        "array_repr array_str frombuffer fromfile fromiter fromstring "
+        "get_printoptions load printoptions save savez set_printoptions"
+    ),
+}
+
+_late = _Late(__name__, ["fft", "linalg"], _LATE)
+
 
 def __getattr__(name: str) -> _Any:
-    """Loads a page at its first use, so that `import olympus.numpy` stays light."""
-    if name in ("fft", "linalg"):
-        return _importlib.import_module(f"olympus.numpy.{name}")
-    raise AttributeError(f"module 'olympus.numpy' has no attribute {name!r}")
+    return _late.load(name)
+
+
+def __dir__() -> list[str]:
+    return _late.names()

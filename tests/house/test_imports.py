@@ -105,3 +105,10 @@ def test_importing_every_page_leaves_scipy_and_the_mlir_bindings_alone():
 @pytest.mark.beside_jax
 def test_importing_every_page_does_not_import_jax():
     assert "jax" not in _modules_after(_every_page())
+
+
+def test_import_leaves_what_few_programs_use():
+    loaded = _modules_after("import olympus, olympus.numpy")
+    late = ("lax.linalg", "numpy.fitting", "api.remat", "api.custom_vjp", "scipy")
+    assert not {f"olympus._src.{file}" for file in late} & loaded
+    assert "scipy" not in loaded

@@ -41,9 +41,44 @@ def test_page_holds_no_logic(name):
         node.lineno
         for node in body
         if not isinstance(node, allowed)
-        and not (isinstance(node, ast.FunctionDef) and node.name == "__getattr__")
+        and not (isinstance(node, ast.FunctionDef) and node.name in HOOKS)
+        and not _is_for_types(node)
     ]
     assert not lines, f"statements at lines {lines}"
+
+
+HOOKS = ("__getattr__", "__dir__")
+
+
+def _is_for_types(node):
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "_TYPE_CHECKING"
+
+
+def _late_pages():
+    return [name for name in PAGES if hasattr(importlib.import_module(name), "_LATE")]
+
+
+@pytest.mark.parametrize("name", _late_pages())
+def test_what_is_loaded_late_is_what_type_checkers_are_told(name):
+    blocks = [n for n in source.tree(PAGES[name]).body if _is_for_types(n)]
+    told = {}
+    for node in blocks[0].body:
+        file = node.module.removeprefix("olympus._src.")
+        told.setdefault(file, set()).update(alias.name for alias in node.names)
+    late = importlib.import_module(name)._LATE
+    assert {file: set(names.split()) for file, names in late.items()} == told
+
+
+@pytest.mark.parametrize("name", _late_pages())
+def test_what_is_loaded_late_is_found_and_listed(name):
+    page = importlib.import_module(name)
+    for file, names in page._LATE.items():
+        home = importlib.import_module(f"olympus._src.{file}")
+        for entry in names.split():
+            assert getattr(page, entry) is getattr(home, entry)
+            assert entry in dir(page)
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        page.no_such_name  # noqa: B018
 
 
 def _is_ours(thing):
