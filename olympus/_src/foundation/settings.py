@@ -2,14 +2,49 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from typing import Any, NoReturn
 
-from olympus._src.foundation.states import State
+from olympus._src.foundation import kinds
+from olympus._src.foundation.states import MISSING, State
 
 PREFIX = "olympus_"
 
 # Every setting by its public name.
 registry: dict[str, State] = {}
+
+
+# The end of the help of a setting that is read nowhere.
+_UNREAD = " Accepted so that programs which set it run; nothing depends on it yet."
+
+
+def define(
+    name: str,
+    kind: kinds.Kind,
+    value: Any,
+    help: str,
+    *,
+    traces: bool = False,
+    implied: Any = MISSING,
+    followers: tuple[State, ...] = (),
+    honoured: bool = True,
+    state: type[State] = State,
+) -> State:
+    """A setting whose start value the environment may give."""
+    full = PREFIX + name
+    help = help if honoured else help + _UNREAD
+    check = functools.partial(kind.check, full)
+    if kind is kinds.TRUTH and implied is MISSING:
+        implied = True
+    found = state(
+        full, check, value, help, traces=traces, implied=implied, followers=followers
+    )
+    registry[full] = found
+    text = os.environ.get(full.upper())
+    if text is not None:
+        found.set(kind.check_text(full, text))
+    return found
 
 
 class Config:

@@ -1,0 +1,134 @@
+"""Settings of the compiler and of its cache; `config` holds the others."""
+
+from __future__ import annotations
+
+from olympus._src.foundation import kinds
+from olympus._src.foundation.settings import define
+
+disable_most_optimizations = define(
+    "disable_most_optimizations",
+    kinds.TRUTH,
+    False,
+    "Compile fast and run slowly, for tests.",
+    traces=True,
+    honoured=False,
+)
+optimization_level = define(
+    "optimization_level",
+    kinds.choice("UNKNOWN", "O0", "O1", "O2", "O3"),
+    "UNKNOWN",
+    "How hard the compiler works for speed; UNKNOWN leaves it to the platform.",
+    traces=True,
+    honoured=False,
+)
+memory_fitting_level = define(
+    "memory_fitting_level",
+    kinds.choice("UNKNOWN", "O0", "O1", "O2", "O3"),
+    "O2",
+    "How hard the compiler works to fit a program into memory.",
+    traces=True,
+    honoured=False,
+)
+compiler_enable_remat_pass = define(
+    "compiler_enable_remat_pass",
+    kinds.TRUTH,
+    True,
+    "Let the compiler compute values again to save memory.",
+    traces=True,
+    honoured=False,
+)
+use_shardy_partitioner = define(
+    "use_shardy_partitioner",
+    kinds.TRUTH,
+    True,
+    "Partition programs by Shardy rather than GSPMD.",
+    traces=True,
+    honoured=False,
+)
+enable_compilation_cache = define(
+    "enable_compilation_cache",
+    kinds.TRUTH,
+    True,
+    "Use the cache on disk, where compilation_cache_dir names one.",
+    honoured=False,
+)
+compilation_cache_dir = define(
+    "compilation_cache_dir",
+    kinds.PATH,
+    None,
+    "Directory in which compiled programs outlive the process.",
+    honoured=False,
+)
+compilation_cache_max_size = define(
+    "compilation_cache_max_size",
+    kinds.INTEGER,
+    -1,
+    "Bytes that directory may hold before the least recently used programs leave; "
+    "-1 for no limit, 0 for no cache.",
+    honoured=False,
+)
+compilation_cache_include_metadata_in_key = define(
+    "compilation_cache_include_metadata_in_key",
+    kinds.TRUTH,
+    False,
+    "Compile again where only source positions differ, so that profiles show the "
+    "right lines.",
+    honoured=False,
+)
+persistent_cache_min_compile_time_secs = define(
+    "persistent_cache_min_compile_time_secs",
+    kinds.NUMBER,
+    1.0,
+    "Seconds a compilation must take for its program to be kept on disk.",
+    honoured=False,
+)
+persistent_cache_min_entry_size_bytes = define(
+    "persistent_cache_min_entry_size_bytes",
+    kinds.INTEGER,
+    0,
+    "Bytes a program must have to be kept on disk; 0 and -1 for any.",
+    honoured=False,
+)
+persistent_cache_enable_xla_caches = define(
+    "persistent_cache_enable_xla_caches",
+    kinds.MAYBE_TEXT,
+    "xla_gpu_per_fusion_autotune_cache_dir",
+    "XLA's own caches to keep in that directory: 'all', 'none' or names separated by "
+    "commas.",
+    honoured=False,
+)
+raise_persistent_cache_errors = define(
+    "raise_persistent_cache_errors",
+    kinds.TRUTH,
+    False,
+    "Raise errors of the cache on disk instead of warning and compiling.",
+    honoured=False,
+)
+dump_ir_to = define(
+    "dump_ir_to",
+    kinds.TEXT,
+    "",
+    "Directory into which each lowered module is written; '' for none.",
+    honoured=False,
+)
+dump_ir_modes = define(
+    "dump_ir_modes",
+    kinds.TEXT,
+    "stablehlo",
+    "What to write there, separated by commas: 'stablehlo', 'olympuspr'.",
+    honoured=False,
+)
+export_ignore_forward_compatibility = define(
+    "export_ignore_forward_compatibility",
+    kinds.TRUTH,
+    False,
+    "Let exported programs use operations that older consumers do not know yet.",
+    honoured=False,
+)
+export_calling_convention_version = define(
+    "export_calling_convention_version",
+    kinds.INTEGER,
+    10,
+    "The calling convention of exported programs.",
+    honoured=False,
+)
