@@ -219,7 +219,7 @@ def test_wrong_values_are_named(name, value, message):
     with pytest.raises(ValueError, match=message):
         config.update(f"olympus_{name}", value)
     with pytest.raises(ValueError, match=message):
-        getattr(config, name)(value)
+        getattr(config.config, name)(value)
 
 
 def test_texts_of_truths_are_read(restored):
@@ -281,7 +281,7 @@ def test_the_environment_gives_start_values():
     done = _in_environment(
         "from olympus._src.foundation import config as c\n"
         "print(c.enable_x64.value, c.num_cpu_devices.value, c.platforms.value,"
-        " c.compilation_cache_dir.value, c.enable_x64.default)",
+        " c.compiler.compilation_cache_dir.value, c.enable_x64.default)",
         OLYMPUS_ENABLE_X64="1",
         OLYMPUS_NUM_CPU_DEVICES="4",
         OLYMPUS_PLATFORMS="cpu",
