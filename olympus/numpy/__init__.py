@@ -223,6 +223,12 @@ from olympus._src.numpy.manipulation import (
     tile,
     transpose,
 )
+from olympus._src.numpy.namespace import (
+    API_VERSION as __array_api_version__,
+)
+from olympus._src.numpy.namespace import (
+    array_namespace_info as __array_namespace_info__,
+)
 from olympus._src.numpy.reductions import (
     all,
     any,
@@ -502,6 +508,8 @@ from olympus._src.numpy.types import (  # isort: skip
 
 __all__ = [
     "ComplexWarning",
+    "__array_api_version__",
+    "__array_namespace_info__",
     "abs",
     "absolute",
     "acos",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -67,14 +66,25 @@ def canonicalize_axis(axis: Any, rank: int, where: str = "axis") -> int:
     return index + rank if index < 0 else index
 
 
+def as_axes(axis: Any) -> tuple[Any, ...]:
+    """The axes that an argument names: one, or those of any iterable."""
+    return tuple(axis) if names_several(axis) else (axis,)
+
+
+def names_several(axis: Any) -> bool:
+    """Whether an argument names axes by an iterable, even if that holds just one."""
+    if type(axis) is int:
+        return False
+    return axis.ndim > 0 if hasattr(axis, "ndim") else hasattr(axis, "__iter__")
+
+
 def canonicalize_axes(axes: Any, rank: int, where: str = "axes") -> tuple[int, ...]:
     """Axes as distinct integers from 0 to rank - 1.
 
     Raises:
       ValueError: an axis does not exist or is named twice.
     """
-    if not isinstance(axes, Sequence) and not hasattr(axes, "__iter__"):
-        axes = (axes,)
+    axes = as_axes(axes)
     found = tuple([canonicalize_axis(a, rank, where) for a in axes])
     if len(set(found)) != len(found):
         raise ValueError(f"{where}: axes must be distinct, got {tuple(axes)}")

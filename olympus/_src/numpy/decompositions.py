@@ -289,7 +289,9 @@ def one_of(name: str, **given: Any) -> Any:
 
 @promotion.program(1, name="matrix_rank")
 def _any_nonzero(x: Any) -> Any:
-    return lax.convert(reductions.any(logic.truth(x)), np.dtype(np.int32))
+    return lax.convert(
+        reductions.any(logic.truth(x)), dtypes.canonicalize_dtype(int), False
+    )
 
 
 @promotion.program(1, name="matrix_rank")
@@ -307,7 +309,7 @@ def _rank_by(x: Any, rtol: Any, *, hermitian: bool) -> Any:
 def _count(x: Any, rtol: Any, hermitian: bool) -> Any:
     values = _svd(x, full=False, compute_uv=False, hermitian=hermitian, subset=None)
     above = values > cutoff(values, rtol)
-    return reductions.sum(above, axis=-1, dtype=np.int32)
+    return reductions.sum(above, axis=-1)
 
 
 def cutoff(values: Any, rtol: Any) -> Any:

@@ -166,8 +166,7 @@ def _cast(x: Any, dtype: Any) -> Any:
 def _axes(name: str, axis: Any, rank: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(rank))
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    return tuple(sorted(sizes.canonicalize_axes(axes, rank, f"numpy.{name}.reduce")))
+    return tuple(sorted(sizes.canonicalize_axes(axis, rank, f"numpy.{name}.reduce")))
 
 
 def _in_front(x: Any, axes: tuple[int, ...]) -> Any:

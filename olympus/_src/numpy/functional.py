@@ -242,7 +242,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
     """
     check_arraylike("apply_over_axes", a)
     out = creation.asarray(a)
-    for axis in axes if isinstance(axes, (tuple, list)) else (axes,):
+    for axis in sizes_.as_axes(axes):
         b = func(out, axis)
         if aval_of(b).ndim == aval_of(out).ndim - 1:
             b = manipulation.expand_dims(b, axis)

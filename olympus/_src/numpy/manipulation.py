@@ -57,7 +57,7 @@ def size(a: Any, axis: Any = None) -> int:
     check_arraylike("size", a)
     if axis is None:
         return aval_of(a).size
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = sizes_.canonicalize_axes(axis, aval_of(a).ndim, "numpy.size")
     return math.prod([aval_of(a).shape[i] for i in axes])
 
 
@@ -263,7 +263,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
     Source: NumPy, `numpy.expand_dims`.
     """
     check_arraylike("expand_dims", a)
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = sizes_.as_axes(axis)
     rank = aval_of(a).ndim + len(axes)
     axes = sizes_.canonicalize_axes(axes, rank, "numpy.expand_dims")
     return _expand_dims(a, axes=axes) if axes else as_is(a)
@@ -404,11 +404,8 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """
     check_arraylike("moveaxis", a)
     rank = aval_of(a).ndim
-    sources, targets = (
-        v if isinstance(v, (tuple, list)) else (v,) for v in (source, destination)
-    )
-    origin = sizes_.canonicalize_axes(sources, rank, "numpy.moveaxis")
-    goal = sizes_.canonicalize_axes(targets, rank, "numpy.moveaxis")
+    origin = sizes_.canonicalize_axes(source, rank, "numpy.moveaxis")
+    goal = sizes_.canonicalize_axes(destination, rank, "numpy.moveaxis")
     if len(origin) != len(goal):
         raise ValueError(
             "numpy.moveaxis: source and destination must name equally many axes, got "
@@ -530,6 +527,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     axis = static_axis(axis)
     axes = axis if isinstance(axis, tuple) else (axis,)
     axes = tuple([sizes_.canonicalize_axis(i, rank, "numpy.roll") for i in axes])
+    shift = tuple(shift) if isinstance(shift, range) else shift
     parts = shift if isinstance(shift, (tuple, list)) else (shift,)
     if not any(isinstance(s, trace.Tracer) for s in parts):
         shifts = np.broadcast_to(np.asarray(shift), (len(axes),)).tolist()
@@ -636,7 +634,7 @@ def tile(A: Any, reps: Any) -> Any:
     Source: NumPy, `numpy.tile`.
     """
     check_arraylike("tile", A)
-    counts = reps if isinstance(reps, (tuple, list, np.ndarray)) else (reps,)
+    counts = sizes_.as_axes(reps)
     counts = tuple([operator.index(r) for r in counts])
     rank = max(len(counts), aval_of(A).ndim)
     counts = (1,) * (rank - len(counts)) + counts

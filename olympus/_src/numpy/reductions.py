@@ -32,7 +32,7 @@ def axes_of(name: str, x: Any, axis: Any) -> tuple[int, ...]:
             f"numpy.{name}: axis must be known while tracing, got a traced value; mark "
             "the argument static.",
         )
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = sizes_.as_axes(axis)
     found = tuple([sizes_.canonicalize_axis(a, rank, f"numpy.{name}") for a in axes])
     if len(set(found)) != len(found):
         raise ValueError(f"numpy.{name}: duplicate value in 'axis': {tuple(axes)}")
@@ -40,10 +40,12 @@ def axes_of(name: str, x: Any, axis: Any) -> tuple[int, ...]:
 
 
 def static_axis(axis: Any) -> Any:
-    """An axis argument in a form that can be a key: lists become tuples."""
-    if isinstance(axis, (list, tuple)):
-        return tuple([_index(a) for a in axis])
-    return axis if axis is None else _index(axis)
+    """An axis argument in a form that can be a key: iterables become tuples."""
+    if axis is None or type(axis) is int:
+        return axis
+    if isinstance(axis, trace.Tracer) or not sizes_.names_several(axis):
+        return _index(axis)
+    return tuple([_index(a) for a in axis])
 
 
 def _index(a: Any) -> Any:

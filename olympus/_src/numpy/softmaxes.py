@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 from olympus._src.core import avals, dtypes
@@ -29,11 +28,7 @@ def check_arrays(name: str, *args: Any) -> None:
 
 def axes_of(axis: Any) -> Any:
     """An axis, a tuple of them or None, hashable."""
-    if axis is None:
-        return None
-    if isinstance(axis, (tuple, list)):
-        return tuple([operator.index(a) for a in axis])
-    return operator.index(axis)
+    return reductions.static_axis(axis)
 
 
 def given_arrays(*arrays: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:

@@ -449,7 +449,7 @@ def _lstsq(a: Any, b: Any, *, rcond: float | None) -> Any:
     if rcond is None or rcond < 0:
         rcond = decompositions.negligible(a)
     counts = (s > 0) & (s >= decompositions.cutoff(s, rcond))
-    rank = reductions.sum(counts, dtype=np.int32)
+    rank = reductions.sum(counts)
     safe = selection.where(counts, s, 1)
     inverse = selection.where(counts, 1 / safe, 0)[:, None].astype(aval_of(u).dtype)
     dot = matrices.matmul

@@ -335,7 +335,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
 
 def meshgrid(
     *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
-) -> tuple[Any, ...]:
+) -> list[Any]:
     """The coordinates of a grid from the coordinates of its axes.
 
     Args:
@@ -345,7 +345,7 @@ def meshgrid(
       indexing: "xy" for the first two axes in cartesian order, "ij" for matrix order.
 
     Returns:
-      A tuple of arrays, one for each vector.
+      A list of arrays, one for each vector.
 
     Source: NumPy, `numpy.meshgrid`.
     """
@@ -360,8 +360,8 @@ def meshgrid(
     if any(aval_of(x).ndim > 1 for x in xi):
         raise ValueError("Arguments to numpy.meshgrid must be 1D")
     if not xi:
-        return ()
-    return tuple(_meshgrid(*xi, sparse=bool(sparse), swap=indexing == "xy"))
+        return []
+    return list(_meshgrid(*xi, sparse=bool(sparse), swap=indexing == "xy"))
 
 
 @evaluate.fuse

@@ -347,16 +347,24 @@ class ArrayImpl:
             raise TypeError("iteration over a 0-d array")
         return _rows(self, -1)
 
+    def _real_scalar(self, kind: str) -> Any:
+        if self.aval.dtype.kind == "c":
+            raise TypeError(
+                f"{kind}() of an array requires real numbers, got dtype "
+                f"{self.aval.dtype}; take x.real or x.imag first"
+            )
+        return self._scalar()
+
     def __bool__(self) -> bool:
         if self.size != 1:
             raise ValueError(_ambiguous(self.size))
         return bool(self._value)
 
     def __int__(self) -> int:
-        return int(self._scalar())
+        return int(self._real_scalar("int"))
 
     def __float__(self) -> float:
-        return float(self._scalar())
+        return float(self._real_scalar("float"))
 
     def __complex__(self) -> complex:
         return complex(self._scalar())
