@@ -44,6 +44,40 @@ def test_products_of_bytes_are_summed_in_the_preferred_type(dtypes):
         np.testing.assert_array_equal(found, exact.astype(preferred))
 
 
+MANY = {
+    "aij,ajk->aik": ((70, 4, 5), (70, 5, 6)),
+    "abij,abkj->abik": ((7, 11, 3, 4), (7, 11, 5, 4)),
+    "iaj,jka->aik": ((4, 70, 5), (5, 3, 70)),
+    "aijk,ajkl->ail": ((70, 4, 2, 3), (70, 2, 3, 4)),
+}
+
+
+@pytest.mark.parametrize("formula", MANY)
+def test_products_of_many_small_matrices(formula):
+    rng = np.random.default_rng(0)
+    xs = [rng.normal(size=s).astype("float32") for s in MANY[formula]]
+    found = olympus.jit(lambda *xs: jnp.einsum(formula, *xs))(*xs)
+    want = np.einsum(formula, *[x.astype("float64") for x in xs])
+    np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-5)
+
+
+def test_small_matrices_are_not_contracted_one_by_one():
+    x = np.ones((70, 4, 4), "float32")
+    text = olympus.jit(jnp.matmul).lower(x, x).as_text()
+    assert "dot_general" not in text
+    for shape in ((60, 4, 4), (70, 3, 3), (70, 8, 8)):
+        x = np.ones(shape, "float32")
+        assert "dot_general" in olympus.jit(jnp.matmul).lower(x, x).as_text()
+
+
+def test_what_is_not_finite_stays_in_its_matrix():
+    x = np.ones((70, 4, 4), "float32")
+    x[3, 2, 1] = np.nan
+    found = np.asarray(olympus.jit(jnp.matmul)(x, np.ones_like(x)))
+    assert np.isnan(found[3, 2]).all()
+    assert np.isfinite(np.delete(found, 3, 0)).all()
+
+
 # The operands of the last product, as jax 0.10.2 writes them.
 ORDERS = {
     "ij,jk->ik": "a b",

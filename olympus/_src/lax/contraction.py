@@ -11,7 +11,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
-from olympus._src.lax import elementwise, families
+from olympus._src.lax import contraction_kernels, elementwise, families
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.precision import canonical_precision, precision_text
 from olympus._src.lowering import types
@@ -237,10 +237,27 @@ def _reference(
     return np.einsum(expr, x.astype(dtype), y.astype(dtype)).astype(dtype)
 
 
+def _rewrite(
+    platform: str,
+    x: Any,
+    y: Any,
+    *,
+    dimension_numbers: Any,
+    precision: Any,
+    **params: Any,
+) -> Any:
+    both = {"dimension_numbers": dimension_numbers, "precision": precision}
+    if not dimension_numbers[1][0]:
+        return None
+    out, _ = dot_general_p.results((x, y), {**both, **params})
+    return contraction_kernels.choose(platform, x, y, out, **both)
+
+
 dot_general_p = Primitive(
     "dot_general",
     abstract=_abstract,
     lower=_lower,
+    rewrite=_rewrite,
     jvp=_jvp,
     transpose=_transpose,
     batch=_batch,
