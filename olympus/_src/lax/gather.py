@@ -187,6 +187,8 @@ def emit_inside(ctx: Any, indices: str, aval: Any, last: np.ndarray) -> Any:
 def _emit_row(ctx: Any, last: np.ndarray, aval: Any) -> str:
     row = ShapedArray(last.shape, aval.dtype)
     name = ctx.block.constant(last, row)
+    if row.shape == aval.shape:
+        return name
     return ctx.block.broadcast(name, row, aval, (aval.ndim - 1,))
 
 

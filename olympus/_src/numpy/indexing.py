@@ -13,7 +13,7 @@ from olympus._src.core import avals, dtypes, trace
 from olympus._src.foundation import config
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import families, gather, joining, shaping, slicing
+from olympus._src.lax import gather, joining, shaping, slicing
 from olympus._src.numpy import plans
 from olympus._src.numpy.plans import ARRAY, INT, MOVING, NEW, SCALAR, SLICE, Mode, Plan
 
@@ -208,7 +208,7 @@ def _apply_scalars(x: Any, entries: Any, operands: Any) -> Any:
         if not shape[axis]:
             raise plans.empty_axis(axis)
     starts = [
-        position(operands[e[1]], shape[axis], e[0]) if axis in numbers else 0
+        position(operands[e[1]], shape[axis], e) if axis in numbers else 0
         for axis, e in enumerate(axes)
     ]
     sizes = [1 if axis in numbers else n for axis, n in enumerate(shape)]
@@ -216,15 +216,16 @@ def _apply_scalars(x: Any, entries: Any, operands: Any) -> Any:
     return shaping.squeeze(x, tuple(numbers))
 
 
-def position(i: Any, size: int, kind: str) -> Any:
-    """A number counted from the start of an axis."""
-    if kind == INT or isinstance(i, (int, np.integer)):
+def position(i: Any, size: int, entry: Any) -> Any:
+    """The numbers of an entry of a plan, counted from the start of an axis."""
+    if entry[0] == INT or isinstance(i, (int, np.integer)):
         return i
+    signed = dtypes.issubdtype(avals.aval_of(i).dtype, np.signedinteger)
     i = plans.index_dtype(i)
-    if dtypes.issubdtype(avals.aval_of(i).dtype, np.unsignedinteger):
+    if len(entry) > 2 or not signed:
         return i
-    zero, n = (families.full_like(i, v) for v in (0, size))
-    return lax.select_n(lax.lt(i, zero), i, lax.add(i, n))
+    kind = avals.aval_of(i).dtype.type
+    return lax.select_n(lax.lt(i, kind(0)), i, lax.add(i, kind(size)))
 
 
 def one_dtype(numbers: list[Any]) -> list[Any]:
@@ -277,9 +278,7 @@ class Layout:
                 if together and k == advanced[0]:
                     labels.append("batch")
                 self.axes.append(axis)
-                i = operands[entry[1]]
-                counted = len(entry) > 2
-                found.append(i if counted else position(i, x_shape[axis], entry[0]))
+                found.append(position(operands[entry[1]], x_shape[axis], entry))
             axis += 1
         if not together:
             labels.insert(0, "batch")

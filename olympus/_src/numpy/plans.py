@@ -14,7 +14,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.foundation import config, errors
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import families, gather
+from olympus._src.lax import gather
 
 Mode = gather.GatherScatterMode
 
@@ -22,9 +22,9 @@ Mode = gather.GatherScatterMode
 NEW = "new"  # a new axis                                (NEW,)
 SLICE = "slice"  # a slice with known bounds             (SLICE, start, size, step)
 INT = "int"  # a number known to be within bounds        (INT, operand)
-SCALAR = "scalar"  # a number known only when it runs    (SCALAR, operand)
-ARRAY = "array"  # an array of numbers; "counted" ones are known, and count from the
-#                  start or are -1, outside           (ARRAY, operand[, "counted"])
+SCALAR = "scalar"  # a number known only when it runs    (SCALAR, operand[, "counted"])
+ARRAY = "array"  # an array of numbers                   (ARRAY, operand[, "counted"])
+#                  "counted" ones count from the start: negative ones are outside
 MOVING = "moving"  # a slice whose lowest position is an operand, so that one program
 #                    serves all              (MOVING, operand, size, step)
 
@@ -105,11 +105,11 @@ def parse(
         if isinstance(item, slice):
             entries.append(_slice_entry(item, size))
         else:
-            found = item if wrap else _outside(item, size)
-            kind, value = _number(found, size, clamp, axis - len(inserted))
-            entries.append((kind, len(operands)))
-            if kind == ARRAY and isinstance(item, np.ndarray):
-                entries[-1] += ("counted",)
+            kind, value, counted = _number(
+                item, size, clamp, wrap, axis - len(inserted)
+            )
+            entry = (kind, len(operands))
+            entries.append((*entry, "counted") if counted else entry)
             operands.append(value)
         axis += 1
     return Plan(tuple(entries), tuple(inserted), distinct), operands
@@ -301,51 +301,48 @@ def _as_int(x: Any) -> int | None:
     return None if x is None else x.__index__()
 
 
-def _number(item: Any, size: int, clamp: bool, axis: int) -> tuple[str, Any]:
-    """The kind of entry that a number or array of numbers makes, and its operand."""
+def _number(
+    item: Any, size: int, clamp: bool, wrap: bool, axis: int
+) -> tuple[str, Any, bool]:
+    """The kind of entry that numbers make, their operand, whether that is counted."""
     if isinstance(item, (int, np.integer)):
-        return _known_number(int(item), size, clamp, axis)
-    aval = avals.aval_of(item)
+        return _known_number(int(item), size, clamp, wrap, axis)
     if isinstance(item, np.ndarray):
         if not item.ndim:
-            return _known_number(int(item), size, clamp, axis)
-        # Positions are known: count from the start here, and save the program the work.
-        wide = item.astype(np.int64)
-        positions = np.where(wide < 0, wide + size, wide)
-        limit = np.iinfo(np.int32).max
-        return ARRAY, np.clip(positions, -1, limit).astype(np.int32)
-    return (ARRAY if aval.ndim else SCALAR), item
+            return _known_number(int(item), size, clamp, wrap, axis)
+        return ARRAY, _counted(item, size, wrap), True
+    return (ARRAY if avals.aval_of(item).ndim else SCALAR), item, not wrap
 
 
-def _outside(item: Any, size: int) -> Any:
-    """Positions of which the negative ones stay outside when counted from the end."""
-    if isinstance(item, (int, np.integer)):
-        return int(item) if item >= 0 else -size - 1
-    if isinstance(item, np.ndarray):
-        return np.where(item < 0, -size - 1, item.astype(np.int64))
-    i = index_dtype(item)
-    if dtypes.issubdtype(avals.aval_of(i).dtype, np.unsignedinteger):
-        return i
-    zero, before = (families.full_like(i, v) for v in (0, -size - 1))
-    return lax.select_n(lax.lt(i, zero), i, before)
+_FARTHEST = np.int64(np.iinfo(np.int32).max)
 
 
-def _known_number(i: int, size: int, clamp: bool, axis: int) -> tuple[str, Any]:
+def _counted(known: np.ndarray, size: int, wrap: bool) -> np.ndarray:
+    """Known positions from the start, -1 where outside: saves the program the work."""
+    positions = known.astype(np.int64)
+    if known.dtype.kind == "u":
+        positions = np.where(known > _FARTHEST, _FARTHEST, positions)
+    elif wrap:
+        positions = np.where(positions < 0, positions + size, positions)
+    return np.minimum(np.maximum(positions, -1), _FARTHEST).astype(np.int32)
+
+
+def _known_number(
+    i: int, size: int, clamp: bool, wrap: bool, axis: int
+) -> tuple[str, Any, bool]:
     if not size:
         raise empty_axis(axis)
-    position = i + size if i < 0 else i
+    position = i + size if i < 0 and wrap else i
     if 0 <= position < size:
-        return INT, position
+        return INT, position, False
     if config.check_static_indices.value:
         raise IndexError(
             f"index {i} is out of bounds for axis {axis} with size {size}; positions "
             f"are from {-size} to {size - 1}"
         )
     if clamp:
-        return INT, min(max(position, 0), size - 1)
-    # Outside also after a program has counted a negative one from the end once more.
-    outside = -size - 1 if position < 0 else min(position, np.iinfo(np.int32).max)
-    return SCALAR, np.int32(outside)
+        return INT, min(max(position, 0), size - 1), False
+    return SCALAR, np.int32(min(max(position, -1), _FARTHEST)), True
 
 
 def empty_axis(axis: int) -> IndexError:

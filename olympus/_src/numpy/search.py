@@ -13,8 +13,18 @@ import numpy as np
 
 from olympus._src.core import dtypes, trace
 from olympus._src.foundation import errors
+from olympus._src.higher_order import scan
 from olympus._src.interpreters import evaluate
-from olympus._src.lax import cumulative, joining, shaping, stacking
+from olympus._src.lax import (
+    cumulative,
+    gather,
+    joining,
+    reductions,
+    scatter,
+    shaping,
+    sorting,
+    stacking,
+)
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import creation, indexing, logic, promotion
@@ -29,6 +39,18 @@ def concrete(name: str, x: Any, cure: str) -> np.ndarray:
             f"numpy.{name}: the size of the result depends on values that are not "
             "known while tracing, got a traced value of type "
             f"{x.aval.short()}; {cure}.",
+        )
+    return np.asarray(x)
+
+
+def known_positions(name: str, x: Any) -> np.ndarray:
+    """Positions on the host, to refuse those out of range; an error if traced."""
+    if isinstance(x, trace.Tracer):
+        raise x.refusal(
+            errors.ConcretizationTypeError,
+            f"numpy.{name}: mode='raise' must see the positions to refuse those out of "
+            f"range, got a traced value of type {x.aval.short()}; pass mode='wrap' or "
+            "mode='clip'.",
         )
     return np.asarray(x)
 
@@ -112,46 +134,106 @@ def _positions(ranks: Any, size: int) -> Any:
     return binary_search(ranks, wanted, "left")
 
 
-def binary_search(line: Any, values: Any, side: str) -> Any:
-    """Where values go in a sorted vector; steps of halving, for all at once."""
+_COMPARED = 1 << 14  # comparisons up to which all are made, without a loop
+
+
+def binary_search(line: Any, values: Any, side: str, method: str = "scan") -> Any:
+    """Where values go in a sorted vector, for all at once; NaN stands last.
+
+    Args:
+      line: sorted vector.
+      values: array of the same dtype.
+      side: "left" or "right".
+      method: "scan" halves in a loop (and compares all where that is little),
+        "scan_unrolled" halves without one, "compare_all" always compares with all,
+        "sort" sorts the two together.
+    """
     n = aval_of(line).shape[0]
     kind = dtypes.canonicalize_dtype(int)
     sizes = aval_of(values).shape
-    low = promotion.full_shape(kind.type(0), sizes)
-    if not n:
-        return low
-    high = promotion.full_shape(kind.type(n), sizes)
-    before = _before(side)
-    for _ in range(n.bit_length()):
-        middle = lax.div(lax.add(low, high), kind.type(2))
-        at = indexing.getitem(line, (lax.min_(middle, kind.type(n - 1)),))
-        open_ = lax.lt(low, high)
-        right = lax.bitwise_and(open_, before(at, values))
-        left = lax.bitwise_and(open_, lax.bitwise_not(right))
-        low = lax.select(right, lax.add(middle, kind.type(1)), low)
-        high = lax.select(left, middle, high)
-    return low
+    if not n or 0 in sizes:
+        return promotion.full_shape(kind.type(0), sizes)
+    if method == "compare_all" or (
+        method == "scan" and n * aval_of(values).size <= _COMPARED
+    ):
+        found = _compare_all(line, values, side, kind)
+    elif method == "sort":
+        found = _rank_by_sorting(line, values, side, kind)
+    else:
+        found = _halve(line, values, side, kind, method == "scan_unrolled")
+    if dtypes.kind(aval_of(line).dtype) not in "fc":
+        return found
+    nan = lax.ne(values, values)
+    last = kind.type(n)
+    if side == "left":  # the first NaN's place: behind all that are none
+        known = lax.convert(lax.eq(line, line), kind)
+        last = reductions.reduce_sum(known, (0,))
+    return lax.select_n(nan, found, promotion.full_shape(last, sizes))
 
 
-def _before(side: str) -> Any:
-    """Whether an element stands before the place of a value; NaN stands last."""
+def _before(side: str, line: Any) -> Any:
+    """Whether an element stands before the place of a value."""
+    if dtypes.kind(aval_of(line).dtype) == "c":  # by real parts, then imaginary ones
+        return logic.less if side == "left" else logic.less_equal
+    return lax.lt if side == "left" else lax.le
 
-    def is_nan(x: Any) -> Any:
-        return lax.ne(x, x)
 
-    def before(at: Any, value: Any) -> Any:
-        floating = dtypes.kind(aval_of(at).dtype) in "fc"
-        smaller = (
-            logic.less(at, value) if side == "left" else logic.less_equal(at, value)
-        )
-        if not floating:
-            return smaller
-        value_last = is_nan(value)
-        if side == "left":
-            value_last = lax.bitwise_and(value_last, lax.bitwise_not(is_nan(at)))
-        return lax.bitwise_or(smaller, value_last)
+def _compare_all(line: Any, values: Any, side: str, kind: Any) -> Any:
+    rank = aval_of(values).ndim
+    shape = (*aval_of(values).shape, aval_of(line).shape[0])
+    flags = _before(side, line)(
+        shaping.broadcast_in_dim(line, shape, (rank,)),
+        shaping.broadcast_in_dim(values, shape, range(rank)),
+    )
+    return reductions.reduce_sum(lax.convert(flags, kind), (rank,))
 
-    return before
+
+def _halve(line: Any, values: Any, side: str, kind: Any, unrolled: bool) -> Any:
+    """Steps of falling powers of two; `last` is the last element known to be before."""
+    n = aval_of(line).shape[0]
+    sizes = aval_of(values).shape
+    numbers = gather.GatherDimensionNumbers((), (0,), (0,))
+    before = _before(side, line)
+
+    def step(last: Any, width: Any) -> tuple[Any, None]:
+        ahead = lax.add(last, width)  # beyond the end, the last element stands in
+        at = shaping.reshape(ahead, (*sizes, 1))
+        element = gather.gather(line, at, numbers, (1,), mode="clip")
+        return lax.select_n(before(element, values), last, ahead), None
+
+    widths = 2 ** np.arange(n.bit_length(), dtype=kind)[::-1]
+    last = promotion.full_shape(kind.type(-1), sizes)
+    if unrolled:
+        for width in widths:
+            last, _ = step(last, width)
+    else:
+        last, _ = scan.scan(step, last, widths)
+    return lax.min_(lax.add(last, kind.type(1)), kind.type(n))
+
+
+def _rank_by_sorting(line: Any, values: Any, side: str, kind: Any) -> Any:
+    """Both sorted together: a value's place is its rank, less the values before it."""
+    n, m = aval_of(line).shape[0], aval_of(values).size
+    flat = shaping.reshape(values, (m,))
+    parts = [flat, line] if side == "left" else [line, flat]  # who goes first of equals
+    both = joining.concatenate(parts, 0)
+    numbers = shaping.iota(kind, n + m)
+    _, order = sorting.sort((both, numbers), num_keys=1, is_stable=True)
+    first = 0 if side == "left" else n
+    own = lax.bitwise_and(
+        lax.ge(order, kind.type(first)), lax.lt(order, kind.type(first + m))
+    )
+    lines = cumulative.cumsum(lax.convert(lax.bitwise_not(own), kind), 0)
+    ranks = scatter.scatter(
+        promotion.full_shape(kind.type(0), (n + m,)),
+        shaping.reshape(order, (n + m, 1)),
+        lines,
+        gather.ScatterDimensionNumbers((), (0,), (0,)),
+        unique_indices=True,
+        mode="promise_in_bounds",
+    )
+    found = joining.slice_in_dim(ranks, first, first + m)
+    return shaping.reshape(found, aval_of(values).shape)
 
 
 def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
@@ -235,13 +317,39 @@ def compress(
         axis, x = 0, shaping.reshape(x, (aval_of(a).size,))
     axis = sizes_.canonicalize_axis(axis, aval_of(x).ndim, "numpy.compress")
     lead = (slice(None),) * axis
+    length = aval_of(x).shape[axis]
     if size is None:
         mask = concrete("compress", condition, "pass the argument `size`").astype(bool)
         where = np.nonzero(mask)[0]
+        if where.size and where[-1] >= length:
+            raise ValueError(
+                "numpy.compress: condition contains entries that are out of bounds: "
+                f"position {where[-1]} of an axis of size {length}; cut the condition "
+                "to the axis"
+            )
         return indexing.getitem(x, (*lead, where.astype(np.int32)))
-    length = aval_of(x).shape[axis]
-    where = nonzero(condition, size=size, fill_value=length)[0]
-    return indexing.take(x, (*lead, where), mode="fill", fill_value=fill_value)
+    where = _first_positions(condition, length=length, size=operator.index(size))
+    place = (*lead, where)
+    return indexing.take(x, place, mode="fill", fill_value=fill_value, wrap=False)
+
+
+@promotion.program(1, name="compress")
+def _first_positions(condition: Any, *, length: int, size: int) -> Any:
+    """The first positions where a condition holds; beyond `length` where there is none.
+
+    A position is the number of places before it where fewer hold.
+    """
+    kind = dtypes.canonicalize_dtype(int)
+    flags = logic.truth(condition)
+    n = aval_of(flags).shape[0]
+    if n > length:
+        flags, n = joining.slice_in_dim(flags, 0, length), length
+    if not n:
+        return promotion.full_shape(kind.type(length), (size,))
+    found = _positions(cumulative.cumsum(lax.convert(flags, kind), 0), size)
+    if n == length:
+        return found
+    return lax.select(lax.lt(found, kind.type(n)), found, kind.type(length))
 
 
 def searchsorted(
@@ -254,7 +362,9 @@ def searchsorted(
       v: array of values.
       side: "left" for the first such place, "right" for the last.
       sorter: integers that would sort `a`.
-      method: has no effect on the result.
+      method: how: "scan" halves in a loop (and compares all where that is little),
+        "scan_unrolled" halves without one, "sort" sorts both together, "compare_all"
+        compares each with each. The result is the same.
 
     Returns:
       An integer array of v's shape.
@@ -269,11 +379,7 @@ def searchsorted(
             f"{side!r} is an invalid value for keyword 'side'; numpy.searchsorted "
             "takes 'left' and 'right'"
         )
-    if method not in ("scan", "scan_unrolled", "sort", "compare_all"):
-        raise ValueError(
-            f"{method!r} is an invalid value for keyword 'method'; numpy.searchsorted "
-            "takes 'scan', 'scan_unrolled', 'sort' and 'compare_all'"
-        )
+    _check_method("searchsorted", method)
     check_arraylike("searchsorted", a, v)
     if aval_of(a).ndim != 1:
         raise ValueError(
@@ -282,13 +388,21 @@ def searchsorted(
     if sorter is not None:
         check_arraylike("searchsorted", a, sorter)
         a = indexing.getitem(evaluate_or_traced(a), (sorter,))
-    return _searchsorted(a, v, side=side)
+    return _searchsorted(a, v, side=side, method=method)
+
+
+def _check_method(name: str, method: str | None) -> None:
+    if method not in (None, "scan", "scan_unrolled", "sort", "compare_all"):
+        raise ValueError(
+            f"{method!r} is an invalid value for keyword 'method'; numpy.{name} takes "
+            "'scan', 'scan_unrolled', 'sort' and 'compare_all'"
+        )
 
 
 @promotion.program(2, name="searchsorted")
-def _searchsorted(a: Any, v: Any, *, side: str) -> Any:
+def _searchsorted(a: Any, v: Any, *, side: str, method: str) -> Any:
     a, v = promotion.promote_dtypes(a, v)
-    return binary_search(a, v, side)
+    return binary_search(a, v, side, method)
 
 
 def digitize(
@@ -300,24 +414,24 @@ def digitize(
       x: array of values.
       bins: monotonic vector of edges.
       right: whether bins contain their right edges.
-      method: has no effect on the result.
+      method: see `searchsorted`.
 
     Returns:
       An integer array of x's shape.
 
     Source: NumPy, `numpy.digitize`.
     """
-    del method
+    _check_method("digitize", method)
     check_arraylike("digitize", x, bins)
     if aval_of(bins).ndim != 1:
         raise ValueError(
             f"numpy.digitize: bins must be a vector, got {aval_of(bins).short()}"
         )
-    return _digitize(x, bins, right=bool(right))
+    return _digitize(x, bins, right=bool(right), method=method or "scan")
 
 
 @promotion.program(2, name="digitize")
-def _digitize(x: Any, bins: Any, *, right: bool) -> Any:
+def _digitize(x: Any, bins: Any, *, right: bool, method: str) -> Any:
     n = aval_of(bins).shape[0]
     x, bins = promotion.promote_dtypes(x, bins)
     if not n:
@@ -325,9 +439,10 @@ def _digitize(x: Any, bins: Any, *, right: bool) -> Any:
             dtypes.canonicalize_dtype(int).type(0), aval_of(x).shape
         )
     side = "left" if right else "right"
-    rising = binary_search(bins, x, side)
-    falling = binary_search(shaping.rev(bins, (0,)), x, side)
-    falling = lax.sub(aval_of(falling).dtype.type(n), falling)
+    backwards = shaping.rev(bins, (0,))
     ends = joining.slice_in_dim(bins, n - 1, n), joining.slice_in_dim(bins, 0, 1)
     down = shaping.squeeze(lax.lt(*ends), (0,))
+    rising = binary_search(bins, x, side, method)
+    falling = binary_search(backwards, x, side, method)
+    falling = lax.sub(aval_of(falling).dtype.type(n), falling)
     return lax.select_n(down, rising, falling)

@@ -312,7 +312,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
             f"numpy.choose: a must be of integers, got {aval_of(a).short()}"
         )
     if mode == "raise":
-        known = np.asarray(a)  # a traced one says that it has no value
+        known = search.known_positions("choose", a)
         if known.size and (known.min() < 0 or known.max() >= len(choices)):
             raise ValueError(
                 f"numpy.choose: indices must be within 0 and {len(choices) - 1}; pass "

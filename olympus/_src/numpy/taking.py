@@ -10,9 +10,9 @@ import numpy as np
 from olympus._src.core import dtypes
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import shaping
+from olympus._src.lax import gather, shaping
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import at, creation, indexing, logic, promotion, search
+from olympus._src.numpy import at, creation, indexing, logic, plans, promotion, search
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
 
@@ -66,30 +66,52 @@ def take(
     if axis is None:
         axis, x = 0, shaping.reshape(x, (aval_of(a).size,))
     axis = sizes_.canonicalize_axis(axis, aval_of(x).ndim, "numpy.take")
-    length = aval_of(x).shape[axis]
     if mode == "raise":
         raise NotImplementedError(
             "numpy.take: mode 'raise' cannot be, since programs raise no errors; use "
             "'fill', 'clip' or 'wrap'"
         )
+    filling = None if fill_value is None else _number(fill_value)
+    return _take(
+        x,
+        indices,
+        axis=axis,
+        mode=mode or "fill",
+        fill_value=filling,
+        promises=(bool(unique_indices), bool(indices_are_sorted)),
+    )
+
+
+def _number(fill_value: Any) -> Any:
+    """What fills, as Python's own number, since programs are looked up by it."""
+    if isinstance(fill_value, (bool, int, float, complex)):
+        return fill_value
+    return np.asarray(fill_value).item()
+
+
+@evaluate.fuse
+def _take(
+    x: Any, indices: Any, *, axis: int, mode: str, fill_value: Any, promises: Any
+) -> Any:
+    wrap = mode != "clip"  # where clipped, a negative position is out of range
     if mode == "wrap":
-        indices, mode = _wrapped(indices, length), "promise_in_bounds"
-    elif mode == "clip":  # here a negative position is out of range, as in NumPy
-        zero = promotion.scalar(0, indices)
-        indices = lax.max_(_as_array(indices), zero)
+        indices = _wrapped(indices, aval_of(x).shape[axis])
+        mode = "promise_in_bounds"
     return indexing.take(
         x,
         (slice(None),) * axis + (indices,),
-        mode=mode or "fill",
+        mode=mode,
         fill_value=fill_value,
-        unique_indices=unique_indices,
-        indices_are_sorted=indices_are_sorted,
+        wrap=wrap,
+        unique_indices=promises[0],
+        indices_are_sorted=promises[1],
     )
 
 
 def _wrapped(indices: Any, length: int) -> Any:
     """Positions within one turn; negative ones then count from the end."""
-    return lax.rem(_as_array(indices), aval_of(indices).dtype.type(max(length, 1)))
+    indices = plans.index_dtype(indices)
+    return lax.rem(indices, aval_of(indices).dtype.type(max(length, 1)))
 
 
 def take_along_axis(
@@ -109,11 +131,11 @@ def take_along_axis(
       axis: the axis; None for the flattened array.
       mode: as in `take`.
       fill_value: what "fill" gives for positions out of range.
-      wrap_negative_indices: must be True.
+      wrap_negative_indices: negative positions count from the end; otherwise they
+        are out of range.
 
     Source: NumPy, `numpy.take_along_axis`.
     """
-    del wrap_negative_indices
     check_arraylike("take_along_axis", arr, indices)
     _check_indices("take_along_axis", indices)
     x = _as_array(arr)
@@ -124,13 +146,60 @@ def take_along_axis(
                 f"{aval_of(indices).short()}"
             )
         return take(x, indices, mode=mode, fill_value=fill_value)
-    places, shape = _along(x, _as_array(indices), axis, "take_along_axis")
-    del shape
-    return indexing.take(x, places, mode=mode or "fill", fill_value=fill_value)
+    axis = _check_lines("take_along_axis", x, indices, axis)
+    filling = None if fill_value is None else _number(fill_value)
+    return _take_along(
+        x,
+        indices,
+        axis=axis,
+        mode=mode or "fill",
+        fill_value=filling,
+        wrap=bool(wrap_negative_indices),
+    )
 
 
-def _along(x: Any, indices: Any, axis: int, name: str) -> tuple[Any, Any]:
-    """An index for each axis: the given positions, and every line's own place."""
+@evaluate.fuse
+def _take_along(
+    x: Any, indices: Any, *, axis: int, mode: str, fill_value: Any, wrap: bool
+) -> Any:
+    """One gather: lines are paired, and lines of size one on a side are shared."""
+    if mode == "wrap":
+        indices, mode = _wrapped(indices, aval_of(x).shape[axis]), "promise_in_bounds"
+    own, others = aval_of(x).shape, aval_of(indices).shape
+    entry = (plans.ARRAY, 0) if wrap else (plans.ARRAY, 0, "counted")
+    positions = indexing.position(indices, own[axis], entry)
+    sizes = [1] * len(own)
+    collapsed, paired, offsets, kept = [axis], [], [], []
+    for i, (n, m) in enumerate(zip(own, others, strict=True)):
+        if i == axis:
+            kept.append(i)
+        elif m == 1 and n != 1:  # the whole line for each position
+            sizes[i] = n
+            offsets.append(i)
+        elif n == 1:
+            collapsed.append(i)
+            kept.append(i)
+        else:
+            paired.append(i)
+            kept.append(i)
+    shape = tuple([others[i] if i in kept else own[i] for i in range(len(own))])
+    if 0 in shape:
+        return shaping.full(shape, 0, aval_of(x).dtype)
+    if not own[axis]:
+        raise plans.empty_axis(axis)
+    vectors = shaping.reshape(positions, (*[others[i] for i in kept], 1))
+    numbers = gather.GatherDimensionNumbers(
+        offset_dims=tuple(offsets),
+        collapsed_slice_dims=tuple(sorted(collapsed)),
+        start_index_map=(axis,),
+        operand_batching_dims=tuple(paired),
+        start_indices_batching_dims=tuple([kept.index(i) for i in paired]),
+    )
+    return gather.gather(x, vectors, numbers, sizes, mode=mode, fill_value=fill_value)
+
+
+def _check_lines(name: str, x: Any, indices: Any, axis: int) -> int:
+    """The axis from the front, after a check that the lines pair."""
     rank = aval_of(x).ndim
     if aval_of(indices).ndim != rank:
         raise ValueError(
@@ -138,6 +207,16 @@ def _along(x: Any, indices: Any, axis: int, name: str) -> tuple[Any, Any]:
             f"{aval_of(indices).ndim}; numpy.{name}"
         )
     axis = sizes_.canonicalize_axis(axis, rank, f"numpy.{name}")
+    lines, own = list(aval_of(x).shape), list(aval_of(indices).shape)
+    lines[axis] = own[axis] = 1
+    promotion.result_shape(name, [tuple(lines), tuple(own)])
+    return axis
+
+
+def _along(x: Any, indices: Any, axis: int, name: str) -> tuple[Any, Any]:
+    """An index for each axis: the given positions, and every line's own place."""
+    axis = _check_lines(name, x, indices, axis)
+    rank = aval_of(x).ndim
     lines = list(aval_of(x).shape)
     lines[axis] = 1
     own = list(aval_of(indices).shape)
@@ -256,7 +335,7 @@ def ravel_multi_index(
         )
     if mode == "raise":
         for i, size in zip(multi_index, sizes, strict=True):
-            known = np.asarray(i)  # a traced one says that it has no value
+            known = search.known_positions("ravel_multi_index", i)
             if ((known < 0) | (known >= size)).any():
                 raise ValueError(
                     "invalid entry in coordinates array; numpy.ravel_multi_index takes "

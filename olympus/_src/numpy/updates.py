@@ -67,36 +67,52 @@ def _is_window(plan: Plan, mode: Mode) -> bool:
 
 def _update_window(x: Any, values: Any, operands: Any, plan: Plan, op: str) -> Any:
     """One block: sliced out, changed, and put back."""
+    own = avals.aval_of(x)
     starts, sizes, result = [], [], []
-    shape = iter(avals.aval_of(x).shape)
+    axes: list[int | None] = []  # of the block, for each axis of `x[index]`
     for entry in plan.entries:
         if entry[0] == NEW:
             result.append(1)
-            continue
-        length = next(shape)
-        if entry[0] in (SLICE, MOVING):
+            axes.append(None)
+        elif entry[0] in (SLICE, MOVING):
             known = entry[0] == SLICE
+            axes.append(len(sizes))
             starts.append(entry[1] if known else operands[entry[1]])
             sizes.append(entry[2])
             result.append(entry[2])
         else:
-            starts.append(indexing.position(operands[entry[1]], length, entry[0]))
+            length = own.shape[len(sizes)]
+            starts.append(indexing.position(operands[entry[1]], length, entry))
             sizes.append(1)
-    values = broadcast_values(values, tuple(result), op)
+    check_values(values, tuple(result), op)
     if 0 in sizes:
         return x
-    block = shaping.reshape(values, tuple(sizes))
-    whole = tuple(sizes) == avals.aval_of(x).shape
+    whole = tuple(sizes) == own.shape
     starts = indexing.one_dtype(starts)
+    if op == "set" or avals.aval_of(values).ndim:
+        values = _as_block(values, tuple(sizes), axes)
     if op != "set":
         old = x
         if not whole:
             old = slicing.dynamic_slice(x, starts, sizes, allow_negative_indices=False)
-        block = combine(op, old, block)
+        values = combine(op, old, values)
     if whole:
-        own = avals.aval_of(x)
-        return lax.convert(block, own.dtype, own.weak_type)
-    return slicing.dynamic_update_slice(x, block, starts, allow_negative_indices=False)
+        return lax.convert(values, own.dtype, own.weak_type)
+    return slicing.dynamic_update_slice(x, values, starts, allow_negative_indices=False)
+
+
+def _as_block(values: Any, sizes: tuple[int, ...], axes: list[int | None]) -> Any:
+    """Values that broadcast against a result whose axes are `axes` of the block."""
+    own = avals.aval_of(values).shape
+    drop = max(len(own) - len(axes), 0)
+    axes = axes[len(axes) - len(own) + drop :]
+    kept = [(n, a) for n, a in zip(own[drop:], axes, strict=True) if a is not None]
+    shape, dims = tuple([n for n, _ in kept]), [a for _, a in kept]
+    if int(np.prod(shape)) == int(np.prod(sizes)):
+        return values if own == sizes else shaping.reshape(values, sizes)
+    if shape != own:
+        values = shaping.reshape(values, shape)
+    return shaping.broadcast_in_dim(values, sizes, dims)
 
 
 def combine(op: str, old: Any, new: Any) -> Any:
@@ -114,24 +130,28 @@ def combine(op: str, old: Any, new: Any) -> Any:
 
 def broadcast_values(values: Any, shape: tuple[int, ...], op: str) -> Any:
     """Values repeated to the shape of what they replace."""
+    check_values(values, shape, op)
     own = avals.aval_of(values).shape
-    while len(own) > len(shape) and own[0] == 1:
-        own = own[1:]  # leading axes of size one may be left out, as in NumPy
-    fits = len(own) <= len(shape) and all(
-        a in (1, b) for a, b in zip(own[::-1], shape[::-1], strict=False)
-    )
-    if not fits:
-        raise ValueError(
-            f"at[...].{op}: values must broadcast to the indexed shape {shape}, got "
-            f"shape {avals.aval_of(values).shape}; give values of that shape, or index "
-            "what they are for"
-        )
-    if own != avals.aval_of(values).shape:
+    if len(own) > len(shape):  # leading axes of size one may be left out, as in NumPy
+        own = own[len(own) - len(shape) :]
         values = shaping.reshape(values, own)
     if own == shape:
         return values
     dims = tuple(range(len(shape) - len(own), len(shape)))
     return shaping.broadcast_in_dim(values, shape, dims)
+
+
+def check_values(values: Any, shape: tuple[int, ...], op: str) -> None:
+    """Raises ValueError unless values broadcast to the shape of what they replace."""
+    own = avals.aval_of(values).shape
+    front = max(len(own) - len(shape), 0)
+    if any(n != 1 for n in own[:front]) or any(
+        a not in (1, b) for a, b in zip(own[front:][::-1], shape[::-1], strict=False)
+    ):
+        raise ValueError(
+            f"at[...].{op}: values must broadcast to the indexed shape {shape}, got "
+            f"shape {own}; give values of that shape, or index what they are for"
+        )
 
 
 def _update_scattered(
@@ -141,21 +161,26 @@ def _update_scattered(
     layout = indexing.Layout(x_shape, plan.entries, operands)
     partial = _partial_slices(plan, x_shape, operands)
     result = _result_shape(layout, partial, x_shape)
-    values = broadcast_values(values, result, options.op)
+    check_values(values, result, options.op)
     if not avals.aval_of(x).size or 0 in result:
         return x
     kept = [k for k, label in enumerate(layout.labels) if label != NEW]
     labels = [layout.labels[k] for k in kept]
-    values = shaping.reshape(values, tuple([result[k] for k in kept]))
     # In the order scatter wants: arrays' axes, partly taken axes, whole axes.
     order = [k for k, label in enumerate(labels) if label == "batch"]
     order += [labels.index(axis) for axis in partial]
     n_scattered = len(order)
     order += [k for k in range(len(labels)) if k not in order]
+    if avals.aval_of(values).ndim:
+        values = broadcast_values(values, result, options.op)
+        values = shaping.reshape(values, tuple([result[k] for k in kept]))
+        values = shaping.transpose(values, tuple(order))
+    else:
+        values = shaping.broadcast(values, [result[kept[k]] for k in order])
     return _SCATTERS[options.op](
         x,
         _indices(layout, partial),
-        shaping.transpose(values, tuple(order)),
+        values,
         _numbers(layout, partial, n_scattered, len(order)),
         indices_are_sorted=options.is_sorted or plan.is_sorted(),
         unique_indices=options.unique or plan.distinct,
