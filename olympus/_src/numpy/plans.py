@@ -314,7 +314,7 @@ def _number(
     return (ARRAY if avals.aval_of(item).ndim else SCALAR), item, not wrap
 
 
-_FARTHEST = np.int64(np.iinfo(np.int32).max)
+_FARTHEST = int(np.iinfo(np.int32).max)
 
 
 def _counted(known: np.ndarray, size: int, wrap: bool) -> np.ndarray:

@@ -68,7 +68,9 @@ def _is_window(plan: Plan, mode: Mode) -> bool:
 def _update_window(x: Any, values: Any, operands: Any, plan: Plan, op: str) -> Any:
     """One block: sliced out, changed, and put back."""
     own = avals.aval_of(x)
-    starts, sizes, result = [], [], []
+    starts: list[Any] = []
+    sizes: list[int] = []
+    result: list[int] = []
     axes: list[int | None] = []  # of the block, for each axis of `x[index]`
     for entry in plan.entries:
         if entry[0] == NEW:
