@@ -7,6 +7,7 @@ import pytest
 
 import olympus
 import olympus.numpy as jnp
+from olympus import lax
 
 
 @pytest.mark.parametrize("right", [False, True])
@@ -22,6 +23,20 @@ def test_the_mean_of_nothing_in_whole_numbers_ends_no_process(dtype: type) -> No
     """As any whole number divided by zero it is all bits."""
     out = jnp.mean(np.zeros((0, 2), np.int32), axis=0, dtype=dtype)
     np.testing.assert_array_equal(out, np.full(2, -1).astype(dtype))
+
+
+def test_whole_constants_divided_by_zero_end_no_process() -> None:
+    def f(x: object) -> object:
+        total = jnp.sum(x)
+        return (
+            total // x.shape[0],
+            total % x.shape[0],
+            lax.rem(np.uint8(5), np.uint8(0)),
+        )
+
+    out = olympus.jit(f)(np.zeros(0, np.int32))
+    known = olympus.jit(lambda x, n: (x // n, x % n))(np.int32(0), np.int32(0))
+    assert [int(v) for v in out] == [*map(int, known), 5]
 
 
 def test_the_integral_over_nothing_is_zero() -> None:

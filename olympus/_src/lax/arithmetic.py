@@ -143,9 +143,16 @@ def _div_checkify(checks: Any, x: Any, y: Any) -> Any:
     return out
 
 
+def _div_lower(ctx: Any, x: str, y: str) -> str:
+    out = ctx.avals_out[0]
+    if families.divides_by_zero(ctx, y):  # all bits, as where the zero is not known
+        return ctx.block.splat(np.asarray(-1).astype(out.dtype), out)
+    return ctx.block.elementwise("stablehlo.divide", [x, y], out)
+
+
 div_p = elementwise(
     "div",
-    hlo="stablehlo.divide",
+    lower=_div_lower,
     accepts=families.NUMERIC,
     reference=_div_reference,
     derivatives=(

@@ -103,6 +103,21 @@ def common_dtype(name: str, operands: Sequence[Any]) -> Any:
     return dtype
 
 
+def divides_by_zero(ctx: Any, divisor: str) -> bool:
+    """Whether whole numbers are divided by a literal zero.
+
+    The compiler folds such a division of constants by dividing itself, which ends the
+    process; its result is therefore written down.
+    """
+    out = ctx.avals_out[0]
+    if dtypes.kind(out.dtype) not in "iu":
+        return False
+    known = ctx.block.constants
+    zero = known.get(types.dense(0, ShapedArray((), out.dtype)))
+    spread_zero = known.get((zero, types.tensor_type(out)))
+    return divisor in {zero, spread_zero, known.get(types.dense(0, out))}
+
+
 def elementwise(
     name: str,
     *,

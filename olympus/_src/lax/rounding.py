@@ -15,9 +15,16 @@ from olympus._src.lowering import types
 
 elementwise = functools.partial(families.elementwise, file="lax/rounding.py")
 
+
+def _rem_lower(ctx: Any, x: str, y: str) -> str:
+    if families.divides_by_zero(ctx, y):
+        return x
+    return ctx.block.elementwise("stablehlo.remainder", [x, y], ctx.avals_out[0])
+
+
 rem_p = elementwise(
     "rem",
-    hlo="stablehlo.remainder",
+    lower=_rem_lower,
     accepts=families.REAL,
     reference=np.fmod,
     derivatives=(

@@ -627,10 +627,6 @@ def _mean(
         x, *args, axis=axes, keepdims=keepdims, dtype=working, promote=True, flags=flags
     )
     if dtypes.kind(working) in "iu":
-        if where is None and not aval_of(x).size:
-            # All bits, as of any integer divided by zero; but the compiler ends the
-            # process where it folds such a division of constants itself.
-            return families.full_like(total, np.asarray(-1).astype(working)[()])
         return lax.div(total, n)
     return promotion.cast(lax.div(total, n), kind, False)
 
