@@ -253,6 +253,6 @@ def register_lowering(
             "all platforms; rules that build MLIR operations are not taken"
         )
     single = not p.multiple_results and rule.multiple_results
-    p.lower = None
+    p.lower = p.rewrite = None
     p.decompose = (lambda *args, **params: rule(*args, **params)[0]) if single else rule
     return rule

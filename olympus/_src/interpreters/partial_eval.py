@@ -379,10 +379,12 @@ def _needs_expansion(program: ir.Olympuspr, platform: str) -> bool:
 def _replacement(eqn: ir.Eqn, platform: str) -> Any:
     """The function over other operations that is lowered for an equation, or None."""
     p = eqn.primitive
+    if p.rewrite is not None:
+        found = p.rewrite(platform, *[v.aval for v in eqn.invars], **eqn.params)
+        if found is not None:
+            return found
     if p.decompose is not None and p.lower is None and not p.lower_by_platform:
         return functools.partial(p.decompose, **eqn.params)
-    if p.rewrite is not None and p.lower is not None:
-        return p.rewrite(platform, *[v.aval for v in eqn.invars], **eqn.params)
     return None
 
 

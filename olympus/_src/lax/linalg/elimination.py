@@ -12,7 +12,7 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
 from olympus._src.lax import elementwise, families, shaping
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.linalg import lapack, loops, matrices, triangular
+from olympus._src.lax.linalg import lapack, loops, matrices, small, triangular
 from olympus._src.lowering import types
 
 _FILE = "lax/linalg/elimination.py"
@@ -217,6 +217,7 @@ lu_p: Primitive = Primitive(
     multiple_results=True,
     abstract=_lu_abstract,
     lower=_lu_lower,
+    rewrite=small.choose_lu,
     jvp=_lu_jvp,
     reference=_lu_reference,
     file=_FILE,

@@ -10,7 +10,7 @@ from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.linalg import lapack, loops, matrices, triangular
+from olympus._src.lax.linalg import lapack, loops, matrices, small, triangular
 from olympus._src.lowering import types
 
 _FILE = "lax/linalg/positive_definite.py"
@@ -62,6 +62,7 @@ cholesky_p: Primitive = Primitive(
     "cholesky",
     abstract=_abstract,
     lower=_lower,
+    rewrite=small.choose_cholesky,
     jvp=_jvp,
     reference=np.linalg.cholesky,
     file=_FILE,

@@ -11,7 +11,7 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.lax import barriers, elementwise, families, reductions, shaping
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.linalg import elimination, matrices, triangular
+from olympus._src.lax.linalg import elimination, matrices, small, triangular
 
 _FILE = "lax/linalg/systems.py"
 
@@ -127,6 +127,7 @@ lu_solve_p: Primitive = Primitive(
     "lu_solve",
     abstract=_abstract,
     decompose=_decompose,
+    rewrite=small.choose_solution,
     jvp=_jvp,
     transpose=_transpose,
     batch=_batch,

@@ -11,7 +11,7 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.lax import elementwise, families, shaping
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.linalg import lapack, matrices
+from olympus._src.lax.linalg import lapack, matrices, small
 from olympus._src.lowering import types
 
 _FILE = "lax/linalg/triangular.py"
@@ -175,6 +175,7 @@ triangular_solve_p: Primitive = Primitive(
     "triangular_solve",
     abstract=_abstract,
     lower=_lower,
+    rewrite=small.choose_triangular,
     jvp=_jvp,
     transpose=_transpose,
     batch=_batch,
