@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.lax import families
+from olympus._src.lax import families, pieces
 from olympus._src.lax.arithmetic import (
     add,
     div,
@@ -18,7 +18,8 @@ from olympus._src.lax.arithmetic import (
     square,
     sub,
 )
-from olympus._src.lax.precision import bind_accurately
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.precision import accuracy_text, bind_accurately
 from olympus._src.lax.transcendental import rsqrt
 from olympus._src.lowering import types
 
@@ -39,17 +40,63 @@ def _chlo(name: str) -> Any:
     return lower
 
 
+def _by_parts(op: str) -> Any:
+    """A lowering that computes complex numbers by real functions of their parts.
+
+    The compiler's own complex functions are NaN for infinite imaginary parts, also
+    where the real part is zero and the limit is known.
+    """
+
+    def lower(ctx: Any, x: str, *, accuracy: Any = None) -> str:
+        out = ctx.avals_out[0]
+        if dtypes.kind(out.dtype) != "c":
+            return ctx.block.elementwise(op, [x], out, accuracy_text(accuracy))
+        part = ShapedArray(out.shape, dtypes.real_dtype(out.dtype))
+        t, t_out = types.tensor_type(part), types.tensor_type(out)
+        real, imag = (
+            ctx.block.emit(f"stablehlo.{f} {x} : ({t_out}) -> {t}")
+            for f in ("real", "imag")
+        )
+        sine, cosine = (
+            ctx.block.elementwise(f"stablehlo.{f}", [real], part)
+            for f in ("sine", "cosine")
+        )
+        sinh, cosh = (
+            ctx.block.emit(f"chlo.{f} {imag} : {t} -> {t}") for f in ("sinh", "cosh")
+        )
+        flag = ShapedArray(out.shape, np.bool_)
+        zero = ctx.block.splat(0.0, part)
+        on_axis = ctx.block.compare("EQ", real, zero, part, "FLOAT", flag)
+
+        def product(f: str, g: str) -> str:
+            return ctx.block.elementwise("stablehlo.multiply", [f, g], part)
+
+        def vanishing(value: str) -> str:
+            return pieces.emit_select(ctx, on_axis, zero, value, flag, part)
+
+        if op == "stablehlo.sine":
+            parts = vanishing(product(sine, cosh)), product(cosine, sinh)
+        else:
+            turned = ctx.block.elementwise("stablehlo.negate", [sine], part)
+            parts = product(cosine, cosh), vanishing(product(turned, sinh))
+        return ctx.block.emit(
+            f"stablehlo.complex {', '.join(parts)} : ({t}, {t}) -> {t_out}"
+        )
+
+    return lower
+
+
 sin_p = elementwise(
     "sin",
     accepts=families.FLOAT_COMPLEX,
-    hlo="stablehlo.sine",
+    lower=_by_parts("stablehlo.sine"),
     reference=np.sin,
     derivatives=(lambda t, out, x, **_: mul(t, cos(x)),),
 )
 cos_p = elementwise(
     "cos",
     accepts=families.FLOAT_COMPLEX,
-    hlo="stablehlo.cosine",
+    lower=_by_parts("stablehlo.cosine"),
     reference=np.cos,
     derivatives=(lambda t, out, x, **_: neg(mul(t, sin(x))),),
 )

@@ -969,7 +969,26 @@ def spacing(x: Any, /) -> Any:
     """
     (x,) = promotion.promote_args_inexact("spacing", x)
     _refuse_complex("spacing", x)
-    size = lax.abs_(x)
-    ahead = lax.nextafter(size, families.full_like(size, np.inf))
-    step = lax.sub(ahead, size)
+    dtype = aval_of(x).dtype
+    info = dtypes.finfo(dtype)
+    bits = np.dtype(f"uint{info.bits}")
+    size = shaping.bitcast_convert_type(lax.abs_(x), bits)
+
+    def number(value: int) -> Any:
+        return promotion.scalar(value, size)
+
+    # By the bits of the exponent, since a difference too small to be a normal number
+    # is zero on some devices.
+    mantissa = number(info.nmant)
+    power = lax.shift_right_logical(size, mantissa)
+    normal = lax.shift_left(lax.sub(power, mantissa), mantissa)
+    one = number(1)
+    places = lax.min_(lax.sub(lax.max_(power, one), one), mantissa)
+    tiny = lax.shift_left(promotion.full_shape(one, aval_of(x).shape), places)
+    step = lax.select(lax.gt(power, mantissa), normal, tiny)
+    step = shaping.bitcast_convert_type(step, dtype)
+    edge = families.full_like(x, float(info.max))
+    step = lax.select(lax.eq(lax.abs_(x), edge), families.full_like(x, np.inf), step)
+    nothing = families.full_like(x, np.nan)
+    step = lax.select(lax.le(lax.abs_(x), edge), step, nothing)
     return copysign(step, x)

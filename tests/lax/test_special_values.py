@@ -1,0 +1,59 @@
+"""Values of elementwise functions where parts are zero, infinite or tiny."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+from olympus import lax
+
+INF, NAN = np.inf, np.nan
+
+
+@pytest.mark.parametrize(
+    ("fun", "z", "wanted"),
+    [
+        # Recorded from jax 0.10.2; the real axis keeps sines real and cosines real.
+        (lax.sin, complex(0, INF), complex(0, INF)),
+        (lax.sin, complex(0, -INF), complex(0, -INF)),
+        (lax.sin, complex(-0.0, -2), complex(0, -3.626860407847019)),
+        (lax.sin, complex(0, NAN), complex(0, NAN)),
+        (lax.sin, complex(0, -0.0), complex(0, -0.0)),
+        (lax.cos, complex(0, INF), complex(INF, 0)),
+        (lax.cos, complex(0, -INF), complex(INF, 0)),
+        (lax.cos, complex(0, NAN), complex(NAN, 0)),
+        (lax.cos, complex(1, -0.0), complex(0.5403023058681398, 0)),
+        (lax.cos, complex(-2, -0.0), complex(-0.4161468365471424, -0.0)),
+        (lax.cos, complex(0, 1), complex(1.5430806348152437, 0)),
+    ],
+)
+def test_complex_sine_and_cosine(fun, z, wanted):
+    with olympus.enable_x64(True):
+        found = complex(fun(np.complex128(z)))
+    for x, y in ((found.real, wanted.real), (found.imag, wanted.imag)):
+        np.testing.assert_allclose(x, y, rtol=1e-14)
+        assert np.isnan(y) or np.signbit(x) == np.signbit(y)
+
+
+def test_complex_sine_and_cosine_elsewhere():
+    z = np.random.default_rng(0).normal(size=(40, 2)).view(np.complex128)[:, 0] * 3
+    with olympus.enable_x64(True):
+        np.testing.assert_allclose(lax.sin(z), np.sin(z), rtol=1e-13)
+        np.testing.assert_allclose(lax.cos(z), np.cos(z), rtol=1e-13)
+        np.testing.assert_allclose(lax.sin(z * 1e-9), np.sin(z * 1e-9), rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_spacing_of_small_numbers(dtype):
+    tiny = np.finfo(dtype).smallest_subnormal
+    normal = np.finfo(dtype).tiny
+    x = np.array([0, tiny, normal, normal * 2, 1, -3, np.finfo(dtype).max], dtype)
+    with olympus.enable_x64(True):
+        found = np.asarray(jnp.spacing(x))
+        assert np.isnan(jnp.spacing(np.array([INF, -INF, NAN], dtype))).all()
+    assert found.dtype == dtype
+    with np.errstate(over="ignore"):
+        wanted = np.spacing(x)
+    assert found.tobytes() == wanted.tobytes()
