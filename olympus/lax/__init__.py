@@ -325,6 +325,11 @@ from olympus._src.lax.precision import (
     PrecisionLike,
     Tolerance,
 )
+from olympus._src.lax.ragged import (
+    RaggedDotDimensionNumbers,
+    ragged_dot,
+    ragged_dot_general,
+)
 from olympus._src.lax.random_bits import (
     RandomAlgorithm,
     rng_bit_generator,
@@ -458,6 +463,7 @@ __all__ = [
     "GatherScatterMode",
     "Precision",
     "PrecisionLike",
+    "RaggedDotDimensionNumbers",
     "RandomAlgorithm",
     "RoundingMethod",
     "ScatterDimensionNumbers",
@@ -688,6 +694,8 @@ __all__ = [
     "psum_p",
     "psum_scatter",
     "pswapaxes",
+    "ragged_dot",
+    "ragged_dot_general",
     "random_gamma_grad",
     "real",
     "real_p",

@@ -7,6 +7,7 @@ from tests.lax import (
     samples_elementwise,
     samples_fourier,
     samples_linalg,
+    samples_ragged,
     samples_reductions,
     samples_shaping,
     samples_slicing,
@@ -26,6 +27,7 @@ _FAMILIES = (
     samples_windows,
     samples_linalg,
     samples_fourier,
+    samples_ragged,
 )
 
 SAMPLES = [s for family in _FAMILIES for s in family.SAMPLES]

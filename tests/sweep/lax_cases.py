@@ -16,6 +16,7 @@ above = numbers(5, low=1.2, high=2.5)
 vectors = np.array([[2], [0], [3]])
 rows = lax.GatherDimensionNumbers((1,), (0,), (0,))
 into = lax.ScatterDimensionNumbers((1,), (0,), (0,))
+PARTS = lax.RaggedDotDimensionNumbers((((1,), (0,)), ((), ())), [1], [])
 FIRST = ("NHWC", "HWIO", "NHWC")
 
 ENTRIES = {
@@ -78,6 +79,11 @@ ENTRIES = {
         (lambda a, b: lax.dot_general(a, b, (((0, 2), (2, 0)), ((), ()))),
          numbers(2, 3, 4), numbers(4, 2, 2)),
     ],
+    "ragged_dot": (lambda a, b: lax.ragged_dot(a, b, np.array([1, 2])),
+                   signed(3, 4), signed(2, 4, 2)),
+    "ragged_dot_general": (
+        lambda a, b: lax.ragged_dot_general(a, b, np.array([1, 2]), PARTS),
+        signed(2, 4), signed(4, 3)),
     "conv_general_dilated": [
         (lambda a, b: lax.conv_general_dilated(
             a, b, (1, 2), ((1, 0), (2, 1)), (2, 1), (1, 2), FIRST), image, kernel),

@@ -377,12 +377,15 @@ class JitFunction:
             logs.warning(f"TRACING CACHE MISS: {record}")
         return traced
 
-    def _lower(self, traced: Traced, device: Any) -> evaluate.LoweredProgram:
+    def _lower(
+        self, traced: Traced, device: Any, platform: str | None = None
+    ) -> evaluate.LoweredProgram:
         return evaluate.lower(
             traced.program,
             traced.consts,
             name=traced.name,
             device=device,
+            platform=platform,
             donated=traced.donated,
             keep_unused=self._options.keep_unused,
             result_names=traced.debug_info.result_paths,
@@ -459,9 +462,11 @@ class JitFunction:
         """The `ShapeDtypeStruct`s of the results, without computing them."""
         return self.trace(*args, **kwargs).out_info
 
-    def lower_traced(self, traced: Traced) -> evaluate.LoweredProgram:
-        """Lowers for the options' device."""
-        return self._lower(traced, self._options.device)
+    def lower_traced(
+        self, traced: Traced, platform: str | None = None
+    ) -> evaluate.LoweredProgram:
+        """Lowers for the options' device, or another platform."""
+        return self._lower(traced, self._options.device, platform)
 
     # -- the cache -----------------------------------------------------------------
 

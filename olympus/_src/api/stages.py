@@ -132,13 +132,31 @@ class Traced(_Stage):
 
         Args:
           lowering_platforms: one platform to lower for in place of the device's.
+
+        Raises:
+          NotImplementedError: several platforms are given.
         """
         _refuse_tracers(self._traced.consts)
-        lowered = self._jitted.lower_traced(self._traced)
+        lowered = self._jitted.lower_traced(
+            self._traced, _only_platform(lowering_platforms)
+        )
         return Lowered(self._traced, self._call, self._jitted, lowered)
 
     def __repr__(self) -> str:
         return f"Traced({self.fun_name}: {self._traced.program.in_avals})"
+
+
+def _only_platform(platforms: Sequence[str] | None) -> str | None:
+    if not platforms:
+        return None
+    if isinstance(platforms, str):
+        return platforms
+    if len(platforms) > 1:
+        raise NotImplementedError(
+            "lower: lowering_platforms must be one platform, got "
+            f"{tuple(platforms)}; lower for each of them"
+        )
+    return platforms[0]
 
 
 def _refuse_tracers(consts: Sequence[Any]) -> None:

@@ -200,6 +200,7 @@ def lower(
     *,
     name: str,
     device: Any = None,
+    platform: str | None = None,
     donated: Sequence[bool] = (),
     keep_unused: bool = False,
     result_names: Sequence[str] | None = None,
@@ -211,6 +212,7 @@ def lower(
       consts: values of its constants; they become arguments of the module.
       name: the function's name; the module is `jit_name`.
       device: where it will run; None for the default device.
+      platform: what it is written for; None for the device's.
       donated: which inputs may be overwritten.
       keep_unused: keep inputs nobody reads as arguments.
       result_names: a path for each output.
@@ -219,7 +221,7 @@ def lower(
     low = LoweredProgram()
     low.device = device if device is not None else client.default_device()
     low.committed = device is not None
-    low.platform = low.device.platform
+    low.platform = platform or low.device.platform
     n_consts = len(consts)
     whole = partial_eval.expand(ir.hoist_consts(program), low.platform)
     used = [True] * len(whole.outvars)

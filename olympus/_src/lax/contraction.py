@@ -17,17 +17,18 @@ from olympus._src.lax.precision import canonical_precision, precision_text
 from olympus._src.lowering import types
 
 
-def _check(x: Any, y: Any, dimension_numbers: Any) -> None:
+def check_dimensions(name: str, x: Any, y: Any, dimension_numbers: Any) -> None:
+    """Raises TypeError unless axes of two operands can be contracted and batched."""
     (cx, cy), (bx, by) = dimension_numbers
     if len(cx) != len(cy) or len(bx) != len(by):
         raise TypeError(
-            "lax.dot_general: each operand must contract and batch as many axes as the "
+            f"{name}: each operand must contract and batch as many axes as the "
             f"other, got {dimension_numbers}"
         )
     for aval, dims, which in ((x, (*cx, *bx), "first"), (y, (*cy, *by), "second")):
         if len(set(dims)) != len(dims) or any(not 0 <= d < aval.ndim for d in dims):
             raise TypeError(
-                f"lax.dot_general: axes of the {which} operand must be distinct and "
+                f"{name}: axes of the {which} operand must be distinct and "
                 f"within {aval.short()}, got contracting and batch axes {dims}"
             )
     for kind, xs, ys in (("contracting", cx, cy), ("batch", bx, by)):
@@ -35,7 +36,7 @@ def _check(x: Any, y: Any, dimension_numbers: Any) -> None:
         y_sizes = tuple([y.shape[d] for d in ys])
         if x_sizes != y_sizes:
             raise TypeError(
-                f"lax.dot_general: {kind} axes must have equal sizes, got {x_sizes} of "
+                f"{name}: {kind} axes must have equal sizes, got {x_sizes} of "
                 f"{x.short()} and {y_sizes} of {y.short()}"
             )
 
@@ -49,7 +50,7 @@ def _abstract(
     preferred_element_type: Any,
     out_sharding: Any,
 ) -> Any:
-    _check(x, y, dimension_numbers)
+    check_dimensions("lax.dot_general", x, y, dimension_numbers)
     (cx, cy), (bx, by) = dimension_numbers
     shape = [x.shape[d] for d in bx]
     shape += [s for d, s in enumerate(x.shape) if d not in cx and d not in bx]
