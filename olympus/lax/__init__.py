@@ -10,6 +10,9 @@ from typing import Any as _Any
 from olympus._src.higher_order.associative_scan import (
     associative_scan,
 )
+from olympus._src.higher_order.composite import (
+    composite,
+)
 from olympus._src.higher_order.cond import (
     cond,
     cond_p,
@@ -29,11 +32,21 @@ from olympus._src.higher_order.incomplete import (
 from olympus._src.higher_order.linear_solve import (
     custom_linear_solve,
 )
+from olympus._src.higher_order.linear_solve import (
+    custom_linear_solve_p as linear_solve_p,
+)
 from olympus._src.higher_order.loops import (
     fori_loop,
 )
 from olympus._src.higher_order.loops import (
     map_ as map,
+)
+from olympus._src.higher_order.platforms import (
+    platform_dependent,
+)
+from olympus._src.higher_order.polynomial import (
+    polynomial,
+    polynomial_p,
 )
 from olympus._src.higher_order.reduce import (
     reduce,
@@ -44,6 +57,9 @@ from olympus._src.higher_order.reduce import (
 )
 from olympus._src.higher_order.root import (
     custom_root,
+)
+from olympus._src.higher_order.scaled_dot import (
+    scaled_dot,
 )
 from olympus._src.higher_order.scan import (
     scan,
@@ -534,6 +550,7 @@ __all__ = [
     "collapse",
     "complex",
     "complex_p",
+    "composite",
     "concatenate",
     "concatenate_p",
     "cond",
@@ -639,6 +656,7 @@ __all__ = [
     "le_to_p",
     "lgamma",
     "lgamma_p",
+    "linear_solve_p",
     "log",
     "log1p",
     "log1p_p",
@@ -676,6 +694,7 @@ __all__ = [
     "pad_p",
     "padtype_to_pads",
     "pbroadcast",
+    "platform_dependent",
     "pmax",
     "pmax_p",
     "pmean",
@@ -683,6 +702,8 @@ __all__ = [
     "pmin_p",
     "polygamma",
     "polygamma_p",
+    "polynomial",
+    "polynomial_p",
     "population_count",
     "population_count_p",
     "pow",
@@ -740,6 +761,7 @@ __all__ = [
     "round_p",
     "rsqrt",
     "rsqrt_p",
+    "scaled_dot",
     "scan",
     "scan_p",
     "scatter",

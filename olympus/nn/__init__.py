@@ -37,6 +37,11 @@ from olympus._src.nn.normalization import (
     one_hot,
     standardize,
 )
+from olympus._src.nn.scaled import (
+    get_scaled_dot_general_config,
+    scaled_dot_general,
+    scaled_matmul,
+)
 from olympus._src.numpy.softmaxes import (
     log_softmax,
     logsumexp,
@@ -49,6 +54,7 @@ __all__ = [
     "dot_product_attention",
     "elu",
     "gelu",
+    "get_scaled_dot_general_config",
     "glu",
     "hard_sigmoid",
     "hard_silu",
@@ -66,6 +72,8 @@ __all__ = [
     "one_hot",
     "relu",
     "relu6",
+    "scaled_dot_general",
+    "scaled_matmul",
     "selu",
     "sigmoid",
     "silu",

@@ -271,7 +271,7 @@ ERRORS = {
     "keyword": (
         lambda: cond(True, grow, double, x=1.0),
         TypeError,
-        "cond: operands must be given by position, got 'x' by keyword",
+        "unexpected keyword argument 'x'",
     ),
     "no branches": (
         lambda: switch(0, [], 1.0),

@@ -37,6 +37,14 @@ ENTRIES = {
     "polygamma": (lambda x: lax.polygamma(np.full(5, 1.0), x), x),
     "zeta": (lambda q: lax.zeta(np.full(5, 2.5), q), x),
     "integer_pow": [(lambda x, k=k: lax.integer_pow(x, k), m) for k in (-2, 0, 1, 3)],
+    "polynomial": (lambda x, c: lax.polynomial(x, c), m, x),
+    "scaled_dot": (
+        lambda a, b, s: lax.scaled_dot(
+            a, b, lhs_scale=s, preferred_element_type=np.float64),
+        signed(3, 4), signed(4, 2), numbers(3, 2)),
+    "platform_dependent": (
+        lambda x: lax.platform_dependent(x, cpu=jnp.sin, default=jnp.cos), x),
+    "composite": (lambda x: lax.composite(jnp.sin, "my.sin")(x), x),
     "clamp": (lambda a, x, b: lax.clamp(a, x, b), n * 0 - 0.5, m, n * 0 + 0.6),
     "select": (lambda x, y: lax.select(m > 0, x, y), m, n),
     "select_n": (lambda x, y: lax.select_n(m > 0, x, y), m, n),

@@ -48,6 +48,9 @@ def _check(index: Any, *operands: Any, branches: Any) -> None:
 
 
 def _lower(ctx: Any, index: str, *operands: str, branches: Any) -> list[str]:
+    known = ctx.block.known.get(index)
+    if known is not None:
+        return programs.lower_closed(ctx, ctx.block, branches[known], operands)
     ordered = effects.ordered(frozenset().union(*(b.effects for b in branches)))
     out_avals = [types.token_type()] * len(ordered) + list(ctx.avals_out)
     regions = []
@@ -190,8 +193,15 @@ cond_p.transpose = functools.partial(cond_derivatives.transpose, cond_p)
 # -- what users call -------------------------------------------------------------------
 
 
+_NONE = object()  # no operand, where None may be one
+
+
 def cond(
-    pred: Any, true_fun: Any, false_fun: Any, *operands: Any, **options: Any
+    pred: Any,
+    true_fun: Any,
+    false_fun: Any,
+    *operands: Any,
+    operand: Any = _NONE,
 ) -> Any:
     """Applies one of two functions, chosen by a boolean.
 
@@ -204,8 +214,7 @@ def cond(
       false_fun: applied otherwise; must return arrays of the same types in the same
         structure.
       *operands: arrays, and trees of them.
-      **options: `operand`, the only operand in place of `*operands`; `linear` is
-        accepted and not used.
+      operand: the only operand, in place of `*operands`.
 
     Returns:
       What the chosen function returns.
@@ -221,10 +230,10 @@ def cond(
       Array(4., dtype=float32, weak_type=True)
     """
     if not callable(true_fun) or not callable(false_fun):
-        old_form = _five_arguments(true_fun, false_fun, operands, options)
+        old_form = _five_arguments(true_fun, false_fun, operands, operand)
         if old_form is not None:
             return old_form(pred)
-    operands = _operands_of("cond", operands, options)
+    operands = _operands_of("cond", operands, operand)
     programs.check_callable("cond", true_fun=true_fun, false_fun=false_fun)
     aval = _predicate_aval(pred)
     if config.jit_disabled() and evaluate.is_evaluating():
@@ -239,10 +248,15 @@ def cond(
 
 
 def _five_arguments(
-    true_operand: Any, true_fun: Any, rest: Any, options: Any
+    true_operand: Any, true_fun: Any, rest: Any, operand: Any
 ) -> Callable[[Any], Any] | None:
     """The older form: pred, true_operand, true_fun, false_operand, false_fun."""
-    if options or len(rest) != 2 or not callable(true_fun) or not callable(rest[1]):
+    if (
+        operand is not _NONE
+        or len(rest) != 2
+        or not callable(true_fun)
+        or not callable(rest[1])
+    ):
         return None
     false_operand, false_fun = rest
     return lambda pred: cond(
@@ -254,14 +268,16 @@ def _five_arguments(
     )
 
 
-def switch(index: Any, branches: Sequence[Any], *operands: Any, **options: Any) -> Any:
+def switch(
+    index: Any, branches: Sequence[Any], *operands: Any, operand: Any = _NONE
+) -> Any:
     """Applies one of several functions, chosen by an integer.
 
     Args:
       index: integer scalar; values out of range choose the nearest branch.
       branches: functions that return arrays of the same types in the same structure.
       *operands: arrays, and trees of them.
-      **options: `operand`, the only operand in place of `*operands`.
+      operand: the only operand, in place of `*operands`.
 
     Returns:
       What `branches[index]` returns.
@@ -277,7 +293,7 @@ def switch(index: Any, branches: Sequence[Any], *operands: Any, **options: Any) 
       >>> lax.switch(1, [lambda x: x, lambda x: -x], 3.0)
       Array(-3., dtype=float32, weak_type=True)
     """
-    operands = _operands_of("switch", operands, options)
+    operands = _operands_of("switch", operands, operand)
     branches = tuple(branches)
     if not branches:
         raise ValueError(
@@ -294,12 +310,34 @@ def switch(index: Any, branches: Sequence[Any], *operands: Any, **options: Any) 
         chosen = int(np.asarray(evaluate.as_array(index)))
         return branches[min(max(chosen, 0), len(branches) - 1)](*operands)
     names = [f"branches[{i}]" for i in range(len(branches))]
-    bodies, leaves = _trace_branches("switch", branches, operands)
-    _check_branches("switch", bodies, names)
     if aval.dtype != INDEX.dtype:
         index = _as_int32(index, aval, len(branches))
     last = np.int32(len(branches) - 1)
-    return _bind(elementwise.clamp(np.int32(0), index, last), bodies, leaves)
+    return choose(
+        "switch",
+        lambda: elementwise.clamp(np.int32(0), index, last),
+        dict(zip(names, branches, strict=True)),
+        operands,
+    )
+
+
+def choose(
+    what: str,
+    index: Callable[[], Any],
+    branches: dict[str, Any],
+    operands: tuple[Any, ...],
+) -> Any:
+    """Applies the function at an index, which must be in range.
+
+    Args:
+      what: the public function, for messages.
+      index: gives the index, an int32 scalar, once the branches are traced.
+      branches: functions, by the names that messages give them.
+      operands: trees of arrays.
+    """
+    bodies, leaves = _trace_branches(what, tuple(branches.values()), operands)
+    _check_branches(what, bodies, list(branches))
+    return _bind(index(), bodies, leaves)
 
 
 def _as_int32(index: Any, aval: Any, count: int) -> Any:
@@ -310,21 +348,15 @@ def _as_int32(index: Any, aval: Any, count: int) -> Any:
     return elementwise.convert(index, INDEX.dtype)
 
 
-def _operands_of(what: str, operands: tuple[Any, ...], options: Any) -> tuple[Any, ...]:
-    unknown = set(options) - {"operand", "linear"}
-    if unknown:
-        raise TypeError(
-            f"{what}: operands must be given by position, got {min(unknown)!r} by "
-            "keyword; pass it after the functions"
-        )
-    if "operand" not in options:
+def _operands_of(what: str, operands: tuple[Any, ...], operand: Any) -> tuple[Any, ...]:
+    if operand is _NONE:
         return operands
     if operands:
         raise TypeError(
             f"{what}: operands must be given by position or as `operand`, got both; "
             "drop `operand`"
         )
-    return (options["operand"],)
+    return (operand,)
 
 
 def _predicate_aval(pred: Any) -> Any:

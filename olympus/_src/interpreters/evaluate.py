@@ -719,6 +719,11 @@ def eval_trace() -> EvalTrace:
     return _eval
 
 
+def platform() -> str:
+    """The platform on which operations run that have no arrays."""
+    return client.default_device().platform
+
+
 def is_evaluating() -> bool:
     """Whether nothing is being traced in this thread."""
     return current.trace is _eval

@@ -33,15 +33,17 @@ class Block:
     Attributes:
       location: the text appended to each operation, as in ` loc("f.py":1:2)`.
       tokens: the current token of each ordered effect.
+      known: values of integers that are known now, by their names.
     """
 
-    __slots__ = ("constants", "counter", "lines", "location", "tokens")
+    __slots__ = ("constants", "counter", "known", "lines", "location", "tokens")
 
     def __init__(self, counter: Counter | None = None, location: str = "") -> None:
         self.lines: list[str] = []
         self.counter = Counter() if counter is None else counter
         self.location = location
         self.tokens: dict[Any, str] = {}
+        self.known: dict[str, int] = {}
         self.constants: dict[Any, str] = {}  # also scalars that are repeated
 
     def fresh(self) -> str:
@@ -191,6 +193,7 @@ class Block:
         """A block for a region of an operation of this block."""
         block = Block(self.counter, self.location)
         block.tokens = dict(self.tokens)
+        block.known = self.known
         return block
 
     def arguments(self, in_avals: Sequence[Any]) -> list[str]:

@@ -66,10 +66,7 @@ class Module:
     ) -> list[str]:
         """Calls `program` as a private function, written once a module."""
         effects = _ordered(program)
-        symbol = self._by_key.get(program)
-        if symbol is None:
-            symbol = self._by_key[program] = self.symbol(name)
-            self._write_private(symbol, program, effects)
+        symbol = self.function(program, name)
         tokens = [ctx.block.tokens[e] for e in effects]
         in_avals = [types.token_type()] * len(effects) + program.in_avals
         out_avals = [types.token_type()] * len(effects) + program.out_avals
@@ -82,6 +79,14 @@ class Module:
         )
         ctx.block.tokens.update(zip(effects, outs, strict=False))
         return outs[len(effects) :]
+
+    def function(self, program: ir.Olympuspr, name: str) -> str:
+        """The symbol of `program` as a private function, written once a module."""
+        symbol = self._by_key.get(program)
+        if symbol is None:
+            symbol = self._by_key[program] = self.symbol(name)
+            self._write_private(symbol, program, _ordered(program))
+        return symbol
 
     def _write_private(
         self, symbol: str, program: ir.Olympuspr, effects: list[Any]

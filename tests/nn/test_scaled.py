@@ -1,0 +1,136 @@
+"""Contractions of blocks with scales, and of numbers in few bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import olympus
+from olympus import lax, nn
+
+F8, E8 = ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e8m0fnu
+F32 = np.float32
+rng = np.random.default_rng(0)
+A = rng.normal(size=(4, 64)).astype(F8)
+B = rng.normal(size=(64, 3)).astype(F8)
+SA = (2.0 ** rng.integers(-3, 3, (4, 2))).astype(E8)
+SB = (2.0 ** rng.integers(-3, 3, (2, 3))).astype(E8)
+WIDE_A = A.astype(F32) * np.repeat(SA.astype(F32), 32, 1)
+WIDE_B = B.astype(F32) * np.repeat(SB.astype(F32), 32, 0)
+
+
+def test_scaled_dot_is_the_product_of_scaled_operands() -> None:
+    got = lax.scaled_dot(A, B, lhs_scale=SA, rhs_scale=SB, preferred_element_type=F32)
+    np.testing.assert_allclose(got, WIDE_A @ WIDE_B, rtol=1e-5, atol=1e-5)
+    plain = lax.scaled_dot(A, B)
+    assert plain.dtype == ml_dtypes.bfloat16
+    np.testing.assert_allclose(
+        plain.astype(F32), A.astype(F32) @ B.astype(F32), rtol=3e-2, atol=0.2
+    )
+
+
+@pytest.mark.slow
+def test_scaled_dot_over_batches_and_under_transformations() -> None:
+    def f(a: Any, sa: Any) -> Any:
+        return lax.scaled_dot(a, WIDE_B, lhs_scale=sa, preferred_element_type=F32)
+
+    stacked = np.stack([A, A]).astype(F32)
+    scales = np.stack([SA, SA * 2]).astype(F32)
+    got = olympus.vmap(f)(stacked, scales)
+    want = np.stack([WIDE_A @ WIDE_B, 2 * WIDE_A @ WIDE_B])
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-4)
+    both = lax.scaled_dot(
+        stacked,
+        np.stack([WIDE_B, WIDE_B]),
+        lhs_scale=scales,
+        preferred_element_type=F32,
+    )
+    np.testing.assert_allclose(both, want, rtol=1e-5, atol=1e-4)
+    slope = olympus.grad(lambda a: f(a, SA).sum())(A.astype(F32))
+    np.testing.assert_allclose(
+        slope, np.repeat(SA.astype(F32), 32, 1) * WIDE_B.sum(1), rtol=1e-4, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    "scale", [np.ones((4, 3), E8), np.ones((3, 2), E8), np.ones((4,), E8)]
+)
+def test_scaled_dot_refuses_scales_of_other_sizes(scale: Any) -> None:
+    with pytest.raises(TypeError, match="lhs_scale must have the sizes"):
+        lax.scaled_dot(A, B, lhs_scale=scale)
+
+
+def test_scaled_dot_refuses_vectors() -> None:
+    with pytest.raises(TypeError, match="as many axes, two or more"):
+        lax.scaled_dot(A[0], B[:, 0])
+
+
+def test_scaled_matmul() -> None:
+    sizes = (A[None], B.T[None], SA[None], SB.T[None])
+    got = nn.scaled_matmul(*sizes)
+    assert got.dtype == F32
+    np.testing.assert_allclose(got[0], WIDE_A @ WIDE_B, rtol=1e-5, atol=1e-5)
+    assert (
+        nn.scaled_matmul(*sizes, preferred_element_type=np.float16).dtype == np.float16
+    )
+    for bad in (
+        (A, B, SA, SB),
+        (A[None], B.T[None, :, :32], SA[None], SB.T[None]),
+        (A[None], B.T[None], SA[None, :2], SB.T[None]),
+        (A[None], B.T[None], np.ones((1, 4, 3), E8), SB.T[None]),
+    ):
+        with pytest.raises(ValueError, match=r"nn\.scaled_matmul: "):
+            nn.scaled_matmul(*bad)
+
+
+X = rng.normal(size=(3, 64)).astype(F32)
+Y = rng.normal(size=(5, 64)).astype(F32)
+ROWS = (((1,), (1,)), ((), ()))
+# Relative to the products of the operands' norms: the rounding of each number.
+ERRORS = {"mxfp8": 2**-4, "nvfp4": 2**-2}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ERRORS)
+def test_products_in_few_bits_are_near(mode: str) -> None:
+    configs = [nn.get_scaled_dot_general_config(mode)] * 3
+
+    def f(x: Any, y: Any) -> Any:
+        return nn.scaled_dot_general(x, y, ROWS, configs=configs)
+
+    bound = ERRORS[mode] * np.outer(
+        np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1)
+    )
+    assert (np.abs(np.asarray(olympus.jit(f)(X, Y)) - X @ Y.T) <= bound).all()
+    ct = rng.normal(size=(3, 5)).astype(F32)
+    dx, dy = olympus.grad(lambda x, y: (f(x, y) * ct).sum(), (0, 1))(X, Y)
+    for got, left, right in ((dx, ct, Y), (dy, ct.T, X)):
+        norms = np.outer(np.linalg.norm(left, axis=1), np.linalg.norm(right, axis=0))
+        assert (np.abs(np.asarray(got) - left @ right) <= ERRORS[mode] * norms).all()
+
+
+@pytest.mark.slow
+def test_numbers_that_fit_are_exact() -> None:
+    """Small integers times a power of two for each block."""
+    x = rng.integers(-8, 9, (2, 3, 40)).astype(F32)
+    y = rng.integers(-8, 9, (2, 40, 2)).astype(F32) * 2.0**-20
+    configs = [nn.get_scaled_dot_general_config("mxfp8")] * 3
+    numbers = (((2,), (1,)), ((0,), (0,)))
+    got = nn.scaled_dot_general(x, y, numbers, configs=configs)
+    np.testing.assert_array_equal(got, x @ y)
+    zeros = nn.scaled_dot_general(0 * x, y, numbers, configs=configs)
+    np.testing.assert_array_equal(zeros, 0 * got)
+
+
+def test_configs_and_their_absence() -> None:
+    plain = nn.scaled_dot_general(X, Y, ROWS)
+    np.testing.assert_allclose(plain, X @ Y.T, rtol=1e-5, atol=1e-5)
+    config = nn.get_scaled_dot_general_config("nvfp4", np.ones(1, F32))
+    assert (config.mode, config.block_size) == ("nvfp4", 16)
+    with pytest.raises(ValueError, match="mode must be 'mxfp8' or 'nvfp4'"):
+        nn.get_scaled_dot_general_config("int8")
+    with pytest.raises(ValueError, match="configs must be three"):
+        nn.scaled_dot_general(X, Y, ROWS, configs=[config])
