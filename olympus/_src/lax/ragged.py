@@ -441,19 +441,14 @@ def ragged_dot_general(
             f"{_NAME}: group_offset must be None, got {group_offset!r}; slice the "
             "operands, so that the first group comes first"
         )
-    preferred = None
+    p: dict[str, Any] = {"precision": canonical_precision(precision)}
+    p["preferred_element_type"] = preferred_element_type
     if preferred_element_type is not None:
-        preferred = dtypes.canonicalize_dtype(dtypes.as_dtype(preferred_element_type))
-    return ragged_dot_general_p.bind(
-        lhs,
-        rhs,
-        group_sizes,
-        ragged_dot_dimension_numbers=ragged_dot_dimension_numbers,
-        precision=canonical_precision(precision),
-        preferred_element_type=preferred,
-        group_offset=None,
-        out_sharding=out_sharding,
-    )
+        kind = dtypes.as_dtype(preferred_element_type)
+        p["preferred_element_type"] = dtypes.canonicalize_dtype(kind)
+    p.update(group_offset=None, out_sharding=out_sharding)
+    p["ragged_dot_dimension_numbers"] = ragged_dot_dimension_numbers
+    return ragged_dot_general_p.bind(lhs, rhs, group_sizes, **p)
 
 
 _ROWS = RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))
