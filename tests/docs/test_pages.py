@@ -47,7 +47,23 @@ def examples():
                 continue
             seen.add(id(thing))
             for test in _tests(finder, thing, f"{page.__name__}.{name}"):
-                yield pytest.param(test, id=test.name)
+                yield pytest.param(test, id=test.name, marks=_marks(page.__name__))
+
+
+# Pages of so many examples that a run takes a part of them.
+_LONG = (
+    "olympus.numpy",
+    "olympus.lax",
+    "olympus.nn",
+    "olympus.random",
+    "olympus.scipy",
+)
+
+
+def _marks(page):
+    if page.startswith(_LONG):
+        return [pytest.mark.slow, pytest.mark.sampled(6)]
+    return []
 
 
 def _is_documented(thing):

@@ -61,3 +61,34 @@ def test_a_known_exponent_keeps_the_dtype_and_slope_of_the_base(two: object) -> 
     assert olympus.grad(lambda x: jnp.power(x, two))(0.0) == 0.0
     with pytest.raises(TypeError, match="negative"):
         jnp.power(x, two - 4)
+
+
+@pytest.mark.parametrize(
+    ("given", "sums", "products"),
+    [
+        ("bool", "int32", "int32"),
+        ("int8", "int32", "int8"),
+        ("uint8", "uint32", "uint8"),
+        ("float16", "float16", "float16"),
+    ],
+)
+def test_dtypes_of_standard_scans(given: str, sums: str, products: str) -> None:
+    """As jax 0.10.2 gives them."""
+    x = jnp.ones(2, given)
+    assert olympus.eval_shape(jnp.cumulative_sum, x).dtype == sums
+    assert olympus.eval_shape(jnp.cumulative_prod, x).dtype == products
+
+
+@pytest.mark.parametrize(
+    ("where", "kind"),
+    [
+        (5, ValueError),
+        (-3, ValueError),
+        (np.array([0, 5]), IndexError),
+        (np.array([-9]), IndexError),
+        ([0, 1], TypeError),
+    ],
+)
+def test_delete_refuses_positions_out_of_range(where: object, kind: type) -> None:
+    with pytest.raises(kind, match=r"numpy.delete|arrays or numbers"):
+        jnp.delete(jnp.array([1, 2]), where)

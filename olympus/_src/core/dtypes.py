@@ -639,6 +639,9 @@ def lattice_result(*typed: tuple[Any, bool]) -> tuple[Any, bool]:
 def promote_types(a: Any, b: Any) -> Any:
     """The dtype that values of dtypes `a` and `b` have together.
 
+    Differs from NumPy: integers with floats give the float's dtype, so int32 with
+    float32 gives float32.
+
     Args:
       a: a dtype or what stands for one; `int`, `float` and `complex` are weak.
       b: the same.

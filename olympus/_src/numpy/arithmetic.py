@@ -91,6 +91,10 @@ def true_divide(x1: Any, x2: Any, /) -> Any:
       x1, x2: arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.true_divide`.
+
+    Example:
+      >>> jnp.true_divide(jnp.array([1, -1]), jnp.array([4, 0]))
+      Array([0.25, -inf], dtype=float32)
     """
     x1, x2 = promotion.promote_args_inexact("divide", x1, x2)
     return lax.div(x1, x2)
@@ -100,6 +104,9 @@ def true_divide(x1: Any, x2: Any, /) -> Any:
 def floor_divide(x1: Any, x2: Any, /) -> Any:
     """Largest integer not above the quotient, elementwise.
 
+    Differs from NumPy: division of integers by zero gives a number without meaning and
+    no warning.
+
     Args:
       x1, x2: real arrays of shapes that broadcast, or numbers.
 
@@ -107,6 +114,10 @@ def floor_divide(x1: Any, x2: Any, /) -> Any:
       TypeError: an argument is complex.
 
     Source: NumPy, `numpy.floor_divide`.
+
+    Example:
+      >>> jnp.floor_divide(jnp.array([7, -7]), 2)
+      Array([ 3, -4], dtype=int32)
     """
     x, y = promotion.promote_args_numeric("floor_divide", x1, x2)
     _refuse_complex("floor_divide", x)
@@ -146,10 +157,16 @@ def _refuse_complex(name: str, x: Any) -> None:
 def remainder(x1: Any, x2: Any, /) -> Any:
     """Remainder with the sign of the divisor, elementwise.
 
+    Differs from NumPy: division of integers by zero gives 0 and no warning.
+
     Args:
       x1, x2: real arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.remainder`.
+
+    Example:
+      >>> jnp.remainder(jnp.array([7, -7]), 3)
+      Array([1, 2], dtype=int32)
     """
     x, y = promotion.promote_args_numeric("remainder", x1, x2)
     _refuse_complex("remainder", x)
@@ -168,10 +185,16 @@ def remainder(x1: Any, x2: Any, /) -> Any:
 def fmod(x1: Any, x2: Any, /) -> Any:
     """Remainder with the sign of the dividend, elementwise.
 
+    Differs from NumPy: division of integers by zero gives 0 and no warning.
+
     Args:
       x1, x2: real arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.fmod`.
+
+    Example:
+      >>> jnp.fmod(jnp.array([7, -7]), 3)
+      Array([ 1, -1], dtype=int32)
     """
     x, y = promotion.promote_args_numeric("fmod", x1, x2)
     if _is(x, "iu"):
@@ -184,10 +207,17 @@ def fmod(x1: Any, x2: Any, /) -> Any:
 def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
     """The pair of `floor_divide` and `remainder`.
 
+    Differs from NumPy: division of integers by zero gives numbers without meaning and
+    no warning.
+
     Args:
       x1, x2: real arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.divmod`.
+
+    Example:
+      >>> jnp.divmod(jnp.array([7, -7]), 3)
+      (Array([ 2, -3], dtype=int32), Array([1, 2], dtype=int32))
     """
     x, y = promotion.promote_args_numeric("divmod", x1, x2)
     _refuse_complex("divmod", x)
@@ -201,6 +231,9 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
 
 def power(x1: Any, x2: Any, /) -> Any:
     """`x1` to the power `x2`, elementwise.
+
+    Differs from NumPy: an integer raised to a traced negative integer gives 0; to a
+    known one, it raises TypeError.
 
     One integer as exponent, if it is not traced, is part of the program: the power is
     then made by multiplications, keeps its derivative at zero, and has the dtype of the
@@ -294,6 +327,10 @@ def float_power(x: Any, y: Any, /) -> Any:
       x, y: arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.float_power`.
+
+    Example:
+      >>> jnp.float_power(jnp.array([2, 3]), 2)
+      Array([4., 9.], dtype=float32)
     """
     x, y = promotion.promote_args_inexact("float_power", x, y)
     return lax.pow_(x, y)
@@ -307,6 +344,10 @@ def square(x: Any, /) -> Any:
       x: array or number.
 
     Source: NumPy, `numpy.square`.
+
+    Example:
+      >>> jnp.square(jnp.array([-3, 2]))
+      Array([9, 4], dtype=int32)
     """
     (x,) = promotion.promote_args_numeric("square", x)
     return lax.square(x)
@@ -320,6 +361,10 @@ def reciprocal(x: Any, /) -> Any:
       x: array or number.
 
     Source: NumPy, `numpy.reciprocal`.
+
+    Example:
+      >>> jnp.reciprocal(jnp.array([4.0, 0.0]))
+      Array([0.25,  inf], dtype=float32)
     """
     (x,) = promotion.promote_args_inexact("reciprocal", x)
     return lax.integer_pow(x, -1)
@@ -333,6 +378,10 @@ def hypot(x1: Any, x2: Any, /) -> Any:
       x1, x2: real arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.hypot`.
+
+    Example:
+      >>> jnp.hypot(jnp.array([3.0]), jnp.array([4.0]))
+      Array([5.], dtype=float32)
     """
     x, y = promotion.promote_args_inexact("hypot", x1, x2)
     _refuse_complex("hypot", x)
@@ -380,6 +429,10 @@ def positive(x: Any, /) -> Any:
       x: array or number.
 
     Source: NumPy, `numpy.positive`.
+
+    Example:
+      >>> jnp.positive(jnp.array([-1, 2]))
+      Array([-1,  2], dtype=int32)
     """
     (x,) = promotion.promote_args("positive", x)
     return x
@@ -393,6 +446,10 @@ def absolute(x: Any, /) -> Any:
       x: array or number.
 
     Source: NumPy, `numpy.absolute`.
+
+    Example:
+      >>> jnp.abs(jnp.array([-2, 0, 3]))
+      Array([2, 0, 3], dtype=int32)
     """
     (x,) = promotion.promote_args("absolute", x)
     return x if _is(x, "ub") else lax.abs_(x)
@@ -406,6 +463,10 @@ def fabs(x: Any, /) -> Any:
       x: real array or number.
 
     Source: NumPy, `numpy.fabs`.
+
+    Example:
+      >>> jnp.fabs(jnp.array([-1, 2]))
+      Array([1., 2.], dtype=float32)
     """
     (x,) = promotion.promote_args_inexact("fabs", x)
     _refuse_complex("fabs", x)
@@ -420,6 +481,10 @@ def sign(x: Any, /) -> Any:
       x: array of numbers, or a number.
 
     Source: NumPy, `numpy.sign`.
+
+    Example:
+      >>> jnp.sign(jnp.array([-2.0, 0.0, jnp.nan]))
+      Array([-1.,  0., nan], dtype=float32)
     """
     (x,) = promotion.promote_args("sign", x)
     return lax.sign(x)
@@ -433,6 +498,10 @@ def signbit(x: Any, /) -> Any:
       x: real array or number.
 
     Source: NumPy, `numpy.signbit`.
+
+    Example:
+      >>> jnp.signbit(jnp.array([-0.0, 1.0]))
+      Array([ True, False], dtype=bool)
     """
     (x,) = promotion.promote_args("signbit", x)
     if not _is(x, "f"):
@@ -456,6 +525,10 @@ def copysign(x1: Any, x2: Any, /) -> Any:
       x1, x2: real arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.copysign`.
+
+    Example:
+      >>> jnp.copysign(jnp.array([1.0, 2.0]), jnp.array([-0.0, 3.0]))
+      Array([-1.,  2.], dtype=float32)
     """
     x, y = promotion.promote_args_inexact("copysign", x1, x2)
     _refuse_complex("copysign", x)
@@ -471,6 +544,10 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
       x1, x2: real arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.heaviside`.
+
+    Example:
+      >>> jnp.heaviside(jnp.array([-1.0, 0.0, 1.0]), 0.5)
+      Array([0. , 0.5, 1. ], dtype=float32)
     """
     x, y = promotion.promote_args_inexact("heaviside", x1, x2)
     _refuse_complex("heaviside", x)
@@ -528,6 +605,10 @@ def fmax(x1: Any, x2: Any) -> Any:
       x1, x2: arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.fmax`.
+
+    Example:
+      >>> jnp.fmax(jnp.array([1.0, jnp.nan]), 0.5)
+      Array([1. , 0.5], dtype=float32)
     """
     return _ignoring_nan(lax.max_, *promotion.promote_args("fmax", x1, x2))
 
@@ -540,6 +621,10 @@ def fmin(x1: Any, x2: Any) -> Any:
       x1, x2: arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.fmin`.
+
+    Example:
+      >>> jnp.fmin(jnp.array([1.0, jnp.nan]), 0.5)
+      Array([0.5, 0.5], dtype=float32)
     """
     return _ignoring_nan(lax.min_, *promotion.promote_args("fmin", x1, x2))
 
@@ -558,6 +643,10 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
       ValueError: an argument is complex.
 
     Source: NumPy, `numpy.clip`.
+
+    Example:
+      >>> jnp.clip(jnp.array([-3, 2, 9]), 0, 5)
+      Array([0, 2, 5], dtype=int32)
     """
     promotion.check_arraylike("clip", arr)
     promotion.check_optional("clip", min, max)
@@ -617,6 +706,10 @@ def rint(x: Any, /) -> Any:
       x: array or number.
 
     Source: NumPy, `numpy.rint`.
+
+    Example:
+      >>> jnp.rint(jnp.array([0.5, 1.5, -1.2]))
+      Array([ 0.,  2., -1.], dtype=float32)
     """
     promotion.check_arraylike("rint", x)
     if dtypes.kind(aval_of(x).dtype) in "iub":
@@ -631,6 +724,8 @@ def rint(x: Any, /) -> Any:
 def round(a: Any, decimals: int = 0, out: None = None) -> Any:
     """Rounded to a number of decimals, elementwise; halves go to even.
 
+    Differs from NumPy: `out` must be None.
+
     Args:
       a: array or number.
       decimals: places after the point; may be negative for floats.
@@ -640,6 +735,10 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
       NotImplementedError: `decimals` is negative and `a` of integers, or `out` given.
 
     Source: NumPy, `numpy.round`.
+
+    Example:
+      >>> jnp.round(jnp.array([0.5, 1.5, 2.5]))
+      Array([0., 2., 2.], dtype=float32)
     """
     promotion.check_out("round", out)
     return _round(a, decimals=operator.index(decimals))
@@ -685,6 +784,10 @@ def nextafter(x: Any, y: Any, /) -> Any:
       x, y: real arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.nextafter`.
+
+    Example:
+      >>> jnp.nextafter(jnp.float32(1.0), jnp.float32(2.0)) - 1.0
+      Array(1.1920929e-07, dtype=float32)
     """
     x, y = promotion.promote_args_inexact("nextafter", x, y)
     return lax.nextafter(*_same_shape(x, y))
@@ -713,6 +816,10 @@ def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
       out: must be None.
 
     Source: NumPy, `numpy.modf`.
+
+    Example:
+      >>> jnp.modf(jnp.array([1.5, -2.25]))
+      (Array([ 0.5 , -0.25], dtype=float32), Array([ 1., -2.], dtype=float32))
     """
     promotion.check_out("modf", out)
     return _modf(x)
@@ -738,6 +845,10 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
       ValueError: an argument has another kind of dtype.
 
     Source: NumPy, `numpy.ldexp`.
+
+    Example:
+      >>> jnp.ldexp(jnp.array([0.5, 3.0]), jnp.array([4, 1]))
+      Array([8., 6.], dtype=float32)
     """
     promotion.check_arraylike("ldexp", x1, x2)
     if (
@@ -765,6 +876,10 @@ def gcd(x1: Any, x2: Any) -> Any:
       ValueError: an argument is not of integers.
 
     Source: NumPy, `numpy.gcd`; Euclid's algorithm.
+
+    Example:
+      >>> jnp.gcd(jnp.array([12, 0]), jnp.array([18, 5]))
+      Array([6, 5], dtype=int32)
     """
     x, y = _integers("gcd", x1, x2)
     x, y = _same_shape(lax.abs_(x), lax.abs_(y))
@@ -798,6 +913,10 @@ def lcm(x1: Any, x2: Any) -> Any:
       ValueError: an argument is not of integers.
 
     Source: NumPy, `numpy.lcm`.
+
+    Example:
+      >>> jnp.lcm(jnp.array([4, 3]), jnp.array([6, 0]))
+      Array([12,  0], dtype=int32)
     """
     x, y = _same_shape(*_integers("lcm", x1, x2))
     x, y = lax.abs_(x), lax.abs_(y)
@@ -818,6 +937,10 @@ def conjugate(x: Any, /) -> Any:
       x: array or number.
 
     Source: NumPy, `numpy.conjugate`.
+
+    Example:
+      >>> jnp.conjugate(jnp.array([1 + 2j]))
+      Array([1.-2.j], dtype=complex64)
     """
     (x,) = promotion.promote_args("conjugate", x)
     return lax.conj(x) if _is(x, "c") else x
@@ -831,6 +954,10 @@ def real(val: Any, /) -> Any:
       val: array or number.
 
     Source: NumPy, `numpy.real`.
+
+    Example:
+      >>> jnp.real(jnp.array([1 + 2j, 3.0]))
+      Array([1., 3.], dtype=float32)
     """
     (x,) = promotion.promote_args("real", val)
     return lax.real(x) if _is(x, "c") else x
@@ -844,6 +971,10 @@ def imag(val: Any, /) -> Any:
       val: array or number.
 
     Source: NumPy, `numpy.imag`.
+
+    Example:
+      >>> jnp.imag(jnp.array([1 + 2j, 3.0]))
+      Array([2., 0.], dtype=float32)
     """
     (x,) = promotion.promote_args("imag", val)
     return lax.imag(x) if _is(x, "c") else families.full_like(x, 0)
@@ -861,6 +992,10 @@ def angle(z: Any, deg: bool = False) -> Any:
       A real floating array.
 
     Source: NumPy, `numpy.angle`.
+
+    Example:
+      >>> jnp.angle(jnp.array([1.0, 1j, -1.0]), deg=True)
+      Array([  0.,  90., 180.], dtype=float32)
     """
     (x,) = promotion.promote_args_inexact("angle", z)
     re, im = (
@@ -904,6 +1039,10 @@ def nan_to_num(
       posinf, neginf: what infinities become; default the largest and least floats.
 
     Source: NumPy, `numpy.nan_to_num`.
+
+    Example:
+      >>> jnp.nan_to_num(jnp.array([1.0, jnp.nan]), nan=-1.0)
+      Array([ 1., -1.], dtype=float32)
     """
     del copy
     promotion.check_arraylike("nan_to_num", x)
@@ -922,6 +1061,10 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
       infinities and NaN are their own mantissas.
 
     Source: NumPy, `numpy.frexp`.
+
+    Example:
+      >>> jnp.frexp(jnp.array([8.0, 0.75]))
+      (Array([0.5 , 0.75], dtype=float32), Array([4, 0], dtype=int32))
     """
     (x,) = promotion.promote_args_inexact("frexp", x)
     _refuse_complex("frexp", x)
@@ -966,6 +1109,10 @@ def spacing(x: Any, /) -> Any:
       x: real array or number.
 
     Source: NumPy, `numpy.spacing`.
+
+    Example:
+      >>> jnp.spacing(jnp.float32(1.0))
+      Array(1.1920929e-07, dtype=float32)
     """
     (x,) = promotion.promote_args_inexact("spacing", x)
     _refuse_complex("spacing", x)

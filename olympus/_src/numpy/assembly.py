@@ -96,6 +96,10 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
       axis: the axis; None joins the flattened arrays.
 
     Source: Python array API standard, `concat`.
+
+    Example:
+      >>> jnp.concat([jnp.array([1, 2]), jnp.array([3])])
+      Array([1, 2, 3], dtype=int32)
     """
     return concatenate(arrays, axis)
 
@@ -119,6 +123,11 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> An
       ValueError: there are no arrays, or their shapes differ.
 
     Source: NumPy, `numpy.stack`.
+
+    Example:
+      >>> jnp.stack([jnp.array([1, 2]), jnp.array([3, 4])], axis=1)
+      Array([[1, 3],
+             [2, 4]], dtype=int32)
     """
     promotion.check_out("stack", out)
     xs = _sequence("stack", arrays)
@@ -141,6 +150,10 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
       axis: the axis; may be negative.
 
     Source: NumPy, `numpy.unstack`.
+
+    Example:
+      >>> jnp.unstack(jnp.array([[1, 2], [3, 4]]))
+      (Array([1, 2], dtype=int32), Array([3, 4], dtype=int32))
     """
     check_arraylike("unstack", x)
     if not aval_of(x).ndim:
@@ -166,6 +179,11 @@ def vstack(tup: Any, dtype: Any = None) -> Any:
       dtype: element type; default that of the arrays together.
 
     Source: NumPy, `numpy.vstack`.
+
+    Example:
+      >>> jnp.vstack([jnp.array([1, 2]), jnp.array([3, 4])])
+      Array([[1, 2],
+             [3, 4]], dtype=int32)
     """
     return concatenate(_prepared("vstack", tup, atleast_2d), 0, dtype)
 
@@ -178,6 +196,10 @@ def hstack(tup: Any, dtype: Any = None) -> Any:
       dtype: element type; default that of the arrays together.
 
     Source: NumPy, `numpy.hstack`.
+
+    Example:
+      >>> jnp.hstack([jnp.array([1, 2]), jnp.array([3])])
+      Array([1, 2, 3], dtype=int32)
     """
     xs = _prepared("hstack", tup, atleast_1d)
     return concatenate(xs, 0 if aval_of(xs[0]).ndim == 1 else 1, dtype)
@@ -191,6 +213,11 @@ def dstack(tup: Any, dtype: Any = None) -> Any:
       dtype: element type; default that of the arrays together.
 
     Source: NumPy, `numpy.dstack`.
+
+    Example:
+      >>> jnp.dstack([jnp.array([1, 2]), jnp.array([3, 4])])
+      Array([[[1, 3],
+              [2, 4]]], dtype=int32)
     """
     return concatenate(_prepared("dstack", tup, atleast_3d), 2, dtype)
 
@@ -202,6 +229,11 @@ def column_stack(tup: Any) -> Any:
       tup: sequence of arrays of one or two axes.
 
     Source: NumPy, `numpy.column_stack`.
+
+    Example:
+      >>> jnp.column_stack([jnp.array([1, 2]), jnp.array([3, 4])])
+      Array([[1, 3],
+             [2, 4]], dtype=int32)
     """
 
     def column(x: Any) -> Any:
@@ -218,6 +250,10 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
       axis: the axis; None joins the flattened arrays.
 
     Source: NumPy, `numpy.append`.
+
+    Example:
+      >>> jnp.append(jnp.array([1, 2]), jnp.array([[3], [4]]))
+      Array([1, 2, 3, 4], dtype=int32)
     """
     return concatenate([arr, values], axis)
 
@@ -229,6 +265,12 @@ def block(arrays: Any) -> Any:
       arrays: array, or nested lists of arrays of equal depth.
 
     Source: NumPy, `numpy.block`.
+
+    Example:
+      >>> jnp.block([[jnp.eye(2), jnp.zeros((2, 1))], [jnp.ones((1, 3))]])
+      Array([[1., 0., 0.],
+             [0., 1., 0.],
+             [1., 1., 1.]], dtype=float32)
     """
     return _block(arrays, 0, _depth(arrays))
 
@@ -312,6 +354,8 @@ def _pieces(name: str, ary: Any, where: Any, axis: int, equal: bool) -> list[Any
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """An array cut along an axis.
 
+    Differs from NumPy: sections must be known when the program is traced.
+
     Args:
       ary: array.
       indices_or_sections: into how many equal pieces, or the positions of the cuts.
@@ -324,6 +368,10 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
       ValueError: the axis does not divide into so many equal pieces.
 
     Source: NumPy, `numpy.split`.
+
+    Example:
+      >>> [x.tolist() for x in jnp.split(jnp.arange(6), 3)]
+      [[0, 1], [2, 3], [4, 5]]
     """
     return _pieces("split", ary, indices_or_sections, axis, True)
 
@@ -331,12 +379,18 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """An array cut along an axis in pieces that may differ by one in size.
 
+    Differs from NumPy: sections must be known when the program is traced.
+
     Args:
       ary: array.
       indices_or_sections: into how many pieces, or the positions of the cuts.
       axis: the axis; may be negative.
 
     Source: NumPy, `numpy.array_split`.
+
+    Example:
+      >>> jnp.array_split(jnp.arange(5), 2)
+      [Array([0, 1, 2], dtype=int32), Array([3, 4], dtype=int32)]
     """
     return _pieces("array_split", ary, indices_or_sections, axis, False)
 
@@ -349,6 +403,10 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
       indices_or_sections: into how many equal pieces, or the positions of the cuts.
 
     Source: NumPy, `numpy.hsplit`.
+
+    Example:
+      >>> [x.tolist() for x in jnp.hsplit(jnp.arange(6), [2, 3])]
+      [[0, 1], [2], [3, 4, 5]]
     """
     check_arraylike("hsplit", ary)
     axis = 0 if aval_of(ary).ndim == 1 else 1
@@ -363,6 +421,10 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
       indices_or_sections: into how many equal pieces, or the positions of the cuts.
 
     Source: NumPy, `numpy.vsplit`.
+
+    Example:
+      >>> jnp.vsplit(jnp.arange(4).reshape(2, 2), 2)
+      [Array([[0, 1]], dtype=int32), Array([[2, 3]], dtype=int32)]
     """
     return _pieces("vsplit", ary, indices_or_sections, 0, True)
 
@@ -375,5 +437,9 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
       indices_or_sections: into how many equal pieces, or the positions of the cuts.
 
     Source: NumPy, `numpy.dsplit`.
+
+    Example:
+      >>> [x.shape for x in jnp.dsplit(jnp.ones((2, 2, 4)), 2)]
+      [(2, 2, 2), (2, 2, 2)]
     """
     return _pieces("dsplit", ary, indices_or_sections, 2, True)

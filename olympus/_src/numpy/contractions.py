@@ -67,6 +67,9 @@ def matmul(
 ) -> Any:
     """The matrix product, over stacks of matrices.
 
+    Differs from NumPy: products may be computed in less than full precision on some
+    devices: see `precision`; `preferred_element_type` sets the dtype of sums.
+
     Args:
       a: array [..., n, k], or a vector [k].
       b: array [..., k, m], or a vector [k].
@@ -152,6 +155,9 @@ def dot(
 ) -> Any:
     """The sum of products over a's last axis and b's second to last (or only) one.
 
+    Differs from NumPy: products may be computed in less than full precision on some
+    devices: see `precision`; `preferred_element_type` sets the dtype of sums.
+
     Args:
       a, b: arrays; a scalar multiplies.
 
@@ -180,6 +186,10 @@ def vdot(
     """The sum of products of all elements, those of `a` conjugated.
 
     Source: `numpy.vdot`.
+
+    Example:
+      >>> jnp.vdot(jnp.array([1j, 2]), jnp.array([1j, 3]))
+      Array(7.+0.j, dtype=complex64)
     """
     a, b = _operands("vdot", a, b)
     a, b = _flat(_conjugate(a)), _flat(b)
@@ -210,6 +220,10 @@ def vecdot(
     """Dot products of vectors along an axis, over stacks; `x1` is conjugated.
 
     Source: `numpy.vecdot`.
+
+    Example:
+      >>> jnp.vecdot(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 10]))
+      Array([21, 43], dtype=int32)
     """
     x1, x2 = _operands("vecdot", x1, x2)
     x1 = _axis_last(x1, axis, "vecdot")
@@ -242,6 +256,10 @@ def matvec(x1: Any, x2: Any, /) -> Any:
     """Products of matrices [..., n, k] and vectors [..., k], over stacks.
 
     Source: `numpy.matvec`.
+
+    Example:
+      >>> jnp.matvec(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 10]))
+      Array([21, 43], dtype=int32)
     """
     x1, x2 = _operands("matvec", x1, x2)
     column = shaping.expand_dims(x2, (aval_of(x2).ndim,))
@@ -254,6 +272,10 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
     """Products of vectors [..., n], conjugated, and matrices [..., n, k], over stacks.
 
     Source: `numpy.vecmat`.
+
+    Example:
+      >>> jnp.vecmat(jnp.array([1, 10]), jnp.array([[1, 2], [3, 4]]))
+      Array([31, 42], dtype=int32)
     """
     x1, x2 = _operands("vecmat", x1, x2)
     row = shaping.expand_dims(_conjugate(x1), (aval_of(x1).ndim - 1,))
@@ -268,6 +290,10 @@ def inner(
     """The sum of products over the last axes.
 
     Source: `numpy.inner`.
+
+    Example:
+      >>> jnp.inner(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
+      Array([3, 7], dtype=int32)
     """
     a, b = _operands("inner", a, b)
     x, y = aval_of(a), aval_of(b)
@@ -282,6 +308,11 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
     """Products of each element of `a` with each of `b`: array [a.size, b.size].
 
     Source: `numpy.outer`.
+
+    Example:
+      >>> jnp.outer(jnp.array([1, 2]), jnp.array([1, 10]))
+      Array([[ 1, 10],
+             [ 2, 20]], dtype=int32)
     """
     promotion.check_out("outer", out)
     a, b = _operands("outer", a, b)
@@ -295,6 +326,10 @@ def kron(a: Any, b: Any) -> Any:
     """The Kronecker product: blocks of `b`, one for each element of `a`.
 
     Source: `numpy.kron`.
+
+    Example:
+      >>> jnp.kron(jnp.array([1, 10]), jnp.array([1, 2]))
+      Array([ 1,  2, 10, 20], dtype=int32)
     """
     a, b = _operands("kron", a, b)
     rank = max(aval_of(a).ndim, aval_of(b).ndim)
@@ -333,6 +368,10 @@ def tensordot(
         sequence of axes, of each.
 
     Source: `numpy.tensordot`.
+
+    Example:
+      >>> jnp.tensordot(jnp.arange(4).reshape(2, 2), jnp.array([1, 10]), axes=1)
+      Array([10, 32], dtype=int32)
     """
     a, b = _operands("tensordot", a, b)
     x, y = aval_of(a), aval_of(b)
@@ -383,6 +422,10 @@ def cross(
       axis: all three at once.
 
     Source: `numpy.cross`.
+
+    Example:
+      >>> jnp.cross(jnp.array([1, 0, 0]), jnp.array([0, 1, 0]))
+      Array([0, 0, 1], dtype=int32)
     """
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -437,6 +480,10 @@ def trace(
       dtype: of the sum; default a's, small integers widened.
 
     Source: `numpy.trace`.
+
+    Example:
+      >>> jnp.trace(jnp.array([[1, 2], [3, 4]]))
+      Array(5, dtype=int32)
     """
     promotion.check_arraylike("trace", a)
     promotion.check_out("trace", out)
@@ -479,6 +526,9 @@ def einsum(
     out_sharding: Any = None,
 ) -> Any:
     """Sums of products, as the subscripts say.
+
+    Differs from NumPy: products may be computed in less than full precision on some
+    devices: see `precision`; `preferred_element_type` sets the dtype of sums.
 
     Args:
       subscripts: such as 'ij,jk->ik', or NumPy's interleaved form.

@@ -37,6 +37,9 @@ def array(
 ) -> Any:
     """An array of a value.
 
+    Differs from NumPy: the default dtypes are 32 bits wide unless 64-bit dtypes are
+    switched on.
+
     Args:
       object: array, number, or nested sequences of them.
       dtype: element type; default that of the elements together.
@@ -89,6 +92,9 @@ def asarray(
 ) -> Any:
     """An array of a value; an array of that dtype is itself.
 
+    Differs from NumPy: the default dtypes are 32 bits wide unless 64-bit dtypes are
+    switched on; there is no `like`.
+
     Args:
       a: array, number, or nested sequences of them.
       dtype: element type; default that of the elements together.
@@ -101,6 +107,10 @@ def asarray(
       ValueError: `copy` is False and the value is no array of that dtype.
 
     Source: NumPy, `numpy.asarray`.
+
+    Example:
+      >>> jnp.asarray([1, 2, 3], dtype=jnp.float32)
+      Array([1., 2., 3.], dtype=float32)
     """
     plain = copy is None and order is None and device is None and out_sharding is None
     if plain and type(a) is evaluate.ArrayImpl and (dtype is None or a.dtype is dtype):
@@ -296,11 +306,18 @@ def _stacked(x: Any, dtype: Any) -> Any:
 def copy(a: Any, order: str | None = None) -> Any:
     """A new array with the same values.
 
+    Differs from NumPy: arrays never change, so a copy is needed only to keep a donated
+    buffer.
+
     Args:
       a: array or number.
       order: None, "K" or "C".
 
     Source: NumPy, `numpy.copy`.
+
+    Example:
+      >>> jnp.copy(np.arange(3))
+      Array([0, 1, 2], dtype=int32)
     """
     promotion.check_arraylike("copy", a)
     return array(a, copy=True, order=order)
@@ -308,6 +325,9 @@ def copy(a: Any, order: str | None = None) -> Any:
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
     """The array in another dtype.
+
+    Differs from NumPy: NaN becomes 0, and numbers out of range the nearest, where the
+    target is an integer dtype.
 
     Args:
       x: array or number.
@@ -319,6 +339,10 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
       ValueError: a complex array would lose its imaginary part silently.
 
     Source: NumPy, `numpy.astype`.
+
+    Example:
+      >>> jnp.astype(jnp.array([1.9, -1.9]), jnp.int32)
+      Array([ 1, -1], dtype=int32)
     """
     promotion.check_arraylike("astype", x)
     kind = dtypes.check_user_dtype(float if dtype is None else dtype, "astype")
@@ -407,6 +431,11 @@ def full(
       device, out_sharding: where it lives.
 
     Source: NumPy, `numpy.full`.
+
+    Example:
+      >>> jnp.full((2, 2), 7)
+      Array([[7, 7],
+             [7, 7]], dtype=int32, weak_type=True)
     """
     promotion.check_arraylike("full", fill_value)
     shape = _shape(shape, "full")
@@ -483,12 +512,19 @@ def empty_like(
 ) -> Any:
     """An array like another whose values are not stated; they are zeros.
 
+    Differs from NumPy: the elements are zeros: memory that was never written is never
+    shown.
+
     Args:
       prototype: array or number.
       dtype, shape: in place of its own.
       device: where it lives.
 
     Source: NumPy, `numpy.empty_like`.
+
+    Example:
+      >>> jnp.empty_like(jnp.ones((2, 3))).shape
+      (2, 3)
     """
     return zeros_like(prototype, dtype, shape, device=device)
 
@@ -511,6 +547,10 @@ def full_like(
       device, out_sharding: where it lives.
 
     Source: NumPy, `numpy.full_like`.
+
+    Example:
+      >>> jnp.full_like(jnp.array([1, 2]), 7)
+      Array([7, 7], dtype=int32)
     """
     aval = _like("full_like", a, dtype, shape)
     promotion.check_arraylike("full_like", 0, fill_value)
@@ -548,6 +588,8 @@ def arange(
     out_sharding: Any = None,
 ) -> Any:
     """Numbers at equal steps, from `start` up to but without `stop`.
+
+    Differs from NumPy: floats are float32 unless 64-bit dtypes are switched on.
 
     Args:
       start: first number; where `stop` is None, it is the end and 0 the first number.
@@ -616,6 +658,8 @@ def linspace(
     device: Any = None,
 ) -> Any:
     """Numbers at equal distances over an interval.
+
+    Differs from NumPy: floats are float32 unless 64-bit dtypes are switched on.
 
     Args:
       start, stop: ends of the interval: numbers or arrays that broadcast.
@@ -722,6 +766,10 @@ def logspace(
       axis: the axis of the result along which they lie.
 
     Source: NumPy, `numpy.logspace`.
+
+    Example:
+      >>> jnp.logspace(0, 3, 4, base=2)
+      Array([1., 2., 4., 8.], dtype=float32)
     """
     out = arithmetic.power(base, linspace(start, stop, num, endpoint, axis=axis))
     return out if dtype is None else astype(out, dtype)
@@ -745,6 +793,10 @@ def geomspace(
       axis: the axis of the result along which they lie.
 
     Source: NumPy, `numpy.geomspace`.
+
+    Example:
+      >>> jnp.geomspace(1, 8, 4).round(4)
+      Array([1., 2., 4., 8.], dtype=float32)
     """
     signs = arithmetic.sign(start)
     low, high = (elementary.log10(arithmetic.multiply(signs, x)) for x in (start, stop))
@@ -773,6 +825,11 @@ def eye(
       device: where it lives.
 
     Source: NumPy, `numpy.eye`.
+
+    Example:
+      >>> jnp.eye(2, 3, k=1)
+      Array([[0., 1., 0.],
+             [0., 0., 1.]], dtype=float32)
     """
     kind = dtypes.check_user_dtype(float if dtype is None else dtype, "eye")
     rows, columns = _shape((N, N if M is None else M), "eye")
@@ -805,6 +862,11 @@ def identity(n: Any, dtype: Any = None) -> Any:
       dtype: element type; default the default float.
 
     Source: NumPy, `numpy.identity`.
+
+    Example:
+      >>> jnp.identity(2, dtype=int)
+      Array([[1, 0],
+             [0, 1]], dtype=int32)
     """
     return eye(n, dtype=dtype)
 
@@ -823,6 +885,11 @@ def tri(
       dtype: element type; default the default float.
 
     Source: NumPy, `numpy.tri`.
+
+    Example:
+      >>> jnp.tri(2, 3, dtype=int)
+      Array([[1, 0, 0],
+             [1, 1, 0]], dtype=int32)
     """
     kind = dtypes.check_user_dtype(float if dtype is None else dtype, "tri")
     rows, columns = _shape((N, N if M is None else M), "tri")

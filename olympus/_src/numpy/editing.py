@@ -40,6 +40,8 @@ def delete(
 ) -> Any:
     """The array without some slices of an axis.
 
+    Differs from NumPy: integers that are traced need `assume_unique_indices`.
+
     Args:
       arr: array.
       obj: which: an integer, a slice, an array of integers or booleans.
@@ -47,7 +49,15 @@ def delete(
       assume_unique_indices: whether integers in `obj` do not repeat; needed where they
         are traced.
 
+    Raises:
+      IndexError: a position of an array is out of range.
+      ValueError: `obj` is one position and out of range.
+
     Source: NumPy, `numpy.delete`.
+
+    Example:
+      >>> jnp.delete(jnp.array([10, 20, 30]), 1)
+      Array([10, 30], dtype=int32)
     """
     check_arraylike("delete", arr)
     x = _as_array(arr)
@@ -58,12 +68,22 @@ def delete(
     lead = (slice(None),) * axis
     if isinstance(obj, trace.Tracer):
         return _delete_traced(x, obj, axis, n, assume_unique_indices)
-    where = obj if isinstance(obj, slice) else np.asarray(obj)
-    if not isinstance(where, slice) and where.dtype.kind in "iu":
-        # As in the field, positions out of range are brought to the nearest.
-        where = np.clip(where, -n, n - 1)
-    kept = np.delete(np.arange(n), where)
+    if not isinstance(obj, slice):
+        check_arraylike("delete", obj)
+        obj = np.asarray(obj)
+        _check_positions(obj, n)
+    kept = np.delete(np.arange(n), obj)
     return indexing.getitem(x, (*lead, kept.astype(np.int32)))
+
+
+def _check_positions(obj: np.ndarray[Any, Any], n: int) -> None:
+    if obj.dtype.kind not in "iu" or not np.any((obj < -n) | (obj >= n)):
+        return
+    kind = IndexError if obj.ndim else ValueError
+    raise kind(
+        f"numpy.delete: positions must be within an axis of size {n}, "
+        f"got {obj.tolist()}"
+    )
 
 
 def _delete_traced(x: Any, obj: Any, axis: int, n: int, unique: bool) -> Any:
@@ -84,6 +104,8 @@ def _delete_traced(x: Any, obj: Any, axis: int, n: int, unique: bool) -> Any:
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """The array with values put in before positions of an axis.
 
+    Differs from NumPy: positions must be known, so not traced.
+
     Args:
       arr: array.
       obj: the positions in `arr`: an integer, a slice or an array of integers.
@@ -91,6 +113,10 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
       axis: the axis; None for the flattened array.
 
     Source: NumPy, `numpy.insert`.
+
+    Example:
+      >>> jnp.insert(jnp.array([1, 2, 3]), 1, 9)
+      Array([1, 9, 2, 3], dtype=int32)
     """
     check_arraylike("insert", arr, 0 if isinstance(obj, slice) else obj, values)
     x, values = _as_array(arr), _as_array(values)
@@ -128,6 +154,9 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
     """The array with values on its main diagonal.
 
+    Differs from NumPy: arrays do not change in place, so `inplace` must be False and
+    the result is returned.
+
     Args:
       a: array of at least two axes.
       val: a number, or values that are repeated along the diagonal.
@@ -135,6 +164,11 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
       inplace: must be False: arrays are never changed in place.
 
     Source: NumPy, `numpy.fill_diagonal`.
+
+    Example:
+      >>> jnp.fill_diagonal(jnp.zeros((2, 2), int), 5, inplace=False)
+      Array([[5, 0],
+             [0, 5]], dtype=int32)
     """
     if inplace:
         raise NotImplementedError(
@@ -165,6 +199,10 @@ def put(
 ) -> Any:
     """The array with values at positions of the flattened array.
 
+    Differs from NumPy: arrays do not change in place, so `inplace` must be False and
+    the result is returned; positions out of range are brought to the nearest unless
+    `mode` says otherwise.
+
     Args:
       a: array.
       ind: integer array of positions.
@@ -173,6 +211,15 @@ def put(
       inplace: must be False: arrays are never changed in place.
 
     Source: NumPy, `numpy.put`.
+
+    Example:
+      >>> jnp.put(
+      ...     jnp.array([1, 2, 3]),
+      ...     jnp.array([0, 2]),
+      ...     jnp.array([8, 9]),
+      ...     inplace=False,
+      ... )
+      Array([8, 2, 9], dtype=int32)
     """
     _refuse_in_place("put", inplace)
     check_arraylike("put", a, ind, v)
@@ -199,6 +246,9 @@ def put(
 def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
     """The array with values, in turn, at the elements where a mask holds.
 
+    Differs from NumPy: arrays do not change in place, so `inplace` must be False and
+    the result is returned.
+
     Args:
       arr: array.
       mask: array of truth values, of as many elements.
@@ -206,6 +256,15 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
       inplace: must be False: arrays are never changed in place.
 
     Source: NumPy, `numpy.place`.
+
+    Example:
+      >>> jnp.place(
+      ...     jnp.array([1, 2, 3]),
+      ...     jnp.array([True, False, True]),
+      ...     jnp.array([8, 9]),
+      ...     inplace=False,
+      ... )
+      Array([8, 2, 9], dtype=int32)
     """
     _refuse_in_place("place", inplace)
     check_arraylike("place", arr, mask, vals)
@@ -233,6 +292,10 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
       axis: the axes trimmed; None for all.
 
     Source: NumPy, `numpy.trim_zeros`.
+
+    Example:
+      >>> jnp.trim_zeros(jnp.array([0, 0, 1, 2, 0]))
+      Array([1, 2], dtype=int32)
     """
     check_arraylike("trim_zeros", filt)
     host = search.concrete("trim_zeros", filt, "cut with slices")

@@ -109,6 +109,10 @@ def arctan2(x1: Any, x2: Any, /) -> Any:
       A floating array within [-pi, pi].
 
     Source: NumPy, `numpy.arctan2`.
+
+    Example:
+      >>> jnp.arctan2(jnp.array([0.0, 1.0]), jnp.array([-1.0, 0.0]))
+      Array([3.1415927, 1.5707964], dtype=float32)
     """
     x, y = promotion.promote_args_inexact("arctan2", x1, x2)
     return lax.atan2(x, y)
@@ -122,6 +126,10 @@ def sinc(x: Any, /) -> Any:
       x: array or number.
 
     Source: NumPy, `numpy.sinc`.
+
+    Example:
+      >>> jnp.sinc(jnp.array([0.0]))
+      Array([1.], dtype=float32)
     """
     promotion.check_arraylike("sinc", x)
     (x,) = promotion.promote_inexact(x)
@@ -181,6 +189,10 @@ def i0(x: Any) -> Any:
       x: real array or number.
 
     Source: NumPy, `numpy.i0`; `lax.bessel_i0e`.
+
+    Example:
+      >>> jnp.i0(jnp.array([0.0]))
+      Array([1.], dtype=float32)
     """
     promotion.check_arraylike("i0", x)
     return _i0(x)

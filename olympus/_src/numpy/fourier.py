@@ -390,6 +390,11 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> An
       ValueError: an axis does not exist or repeats, or sizes do not belong to them.
 
     Source: NumPy, `numpy.fft.fftn`.
+
+    Example:
+      >>> jnp.fft.fftn(jnp.ones((2, 1, 2)))
+      Array([[[4.+0.j, 0.+0.j]],
+             [[0.+0.j, 0.+0.j]]], dtype=complex64)
     """
     return _along_several("fftn", FftType.FFT, a, s, axes, norm)
 
@@ -410,6 +415,11 @@ def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -
       ValueError: an axis does not exist or repeats, or sizes do not belong to them.
 
     Source: NumPy, `numpy.fft.fft2`.
+
+    Example:
+      >>> jnp.fft.fft2(jnp.ones((2, 2)))
+      Array([[4.+0.j, 0.+0.j],
+             [0.+0.j, 0.+0.j]], dtype=complex64)
     """
     return _along_several("fft2", FftType.FFT, a, s, axes, norm, True)
 
@@ -431,6 +441,11 @@ def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> A
       ValueError: an axis does not exist or repeats, or sizes do not belong to them.
 
     Source: NumPy, `numpy.fft.ifftn`.
+
+    Example:
+      >>> jnp.fft.ifftn(jnp.ones((2, 1, 2)))
+      Array([[[1.+0.j, 0.+0.j]],
+             [[0.+0.j, 0.+0.j]]], dtype=complex64)
     """
     return _along_several("ifftn", FftType.IFFT, a, s, axes, norm)
 
@@ -451,6 +466,11 @@ def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) 
       ValueError: an axis does not exist or repeats, or sizes do not belong to them.
 
     Source: NumPy, `numpy.fft.ifft2`.
+
+    Example:
+      >>> jnp.fft.ifft2(jnp.ones((2, 2)))
+      Array([[1.+0.j, 0.+0.j],
+             [0.+0.j, 0.+0.j]], dtype=complex64)
     """
     return _along_several("ifft2", FftType.IFFT, a, s, axes, norm, True)
 
@@ -472,6 +492,11 @@ def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> A
       ValueError: an axis does not exist or repeats, or sizes do not belong to them.
 
     Source: NumPy, `numpy.fft.rfftn`.
+
+    Example:
+      >>> jnp.fft.rfftn(jnp.ones((2, 2)))
+      Array([[4.+0.j, 0.+0.j],
+             [0.+0.j, 0.+0.j]], dtype=complex64)
     """
     return _along_several("rfftn", FftType.RFFT, a, s, axes, norm)
 
@@ -492,6 +517,11 @@ def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) 
       ValueError: an axis does not exist or repeats, or sizes do not belong to them.
 
     Source: NumPy, `numpy.fft.rfft2`.
+
+    Example:
+      >>> jnp.fft.rfft2(jnp.ones((2, 2)))
+      Array([[4.+0.j, 0.+0.j],
+             [0.+0.j, 0.+0.j]], dtype=complex64)
     """
     return _along_several("rfft2", FftType.RFFT, a, s, axes, norm, True)
 
@@ -514,6 +544,11 @@ def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> 
       ValueError: an axis does not exist or repeats, or sizes do not belong to them.
 
     Source: NumPy, `numpy.fft.irfftn`.
+
+    Example:
+      >>> jnp.fft.irfftn(jnp.ones((2, 2)))
+      Array([[1., 0.],
+             [0., 0.]], dtype=float32)
     """
     return _along_several("irfftn", FftType.IRFFT, a, s, axes, norm)
 
@@ -535,6 +570,11 @@ def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None)
       ValueError: an axis does not exist or repeats, or sizes do not belong to them.
 
     Source: NumPy, `numpy.fft.irfft2`.
+
+    Example:
+      >>> jnp.fft.irfft2(jnp.ones((2, 2)))
+      Array([[1., 0.],
+             [0., 0.]], dtype=float32)
     """
     return _along_several("irfft2", FftType.IRFFT, a, s, axes, norm, True)
 

@@ -95,6 +95,9 @@ def vectorize(
 ) -> Callable[..., Any]:
     """A function of arrays from one of single elements, or of arrays of few axes.
 
+    Differs from NumPy: the function is batched, not called in a loop, so it must be one
+    that can be traced.
+
     Args:
       pyfunc: function of arrays.
       excluded: positions and names of arguments that are passed on as they are, as
@@ -208,6 +211,9 @@ def apply_along_axis(
 ) -> Any:
     """A function of vectors, applied to each line along an axis.
 
+    Differs from NumPy: the function is batched, not called in a loop, so it must be one
+    that can be traced.
+
     Args:
       func1d: function of a vector.
       axis: the axis.
@@ -215,6 +221,12 @@ def apply_along_axis(
       *args, **kwargs: passed on to the function.
 
     Source: NumPy, `numpy.apply_along_axis`.
+
+    Example:
+      >>> jnp.apply_along_axis(
+      ...     lambda row: row.max() - row.min(), 1, jnp.array([[1, 5], [2, 2]])
+      ... )
+      Array([4, 0], dtype=int32)
     """
     check_arraylike("apply_along_axis", arr)
     rank = aval_of(arr).ndim
@@ -239,6 +251,12 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
       axes: the axes.
 
     Source: NumPy, `numpy.apply_over_axes`.
+
+    Example:
+      >>> jnp.apply_over_axes(jnp.sum, jnp.ones((2, 3, 4)), [0, 2])
+      Array([[[8.],
+              [8.],
+              [8.]]], dtype=float32)
     """
     check_arraylike("apply_over_axes", a)
     out = creation.asarray(a)
@@ -257,6 +275,9 @@ def fromfunction(
 ) -> Any:
     """A function of positions, applied to each position of a grid.
 
+    Differs from NumPy: the function is batched over the positions, so it must be one
+    that can be traced.
+
     Args:
       function: of one number for each axis.
       shape: sizes of the axes.
@@ -264,6 +285,11 @@ def fromfunction(
       **kwargs: passed on to the function.
 
     Source: NumPy, `numpy.fromfunction`.
+
+    Example:
+      >>> jnp.fromfunction(lambda i, j: 10 * i + j, (2, 3), dtype=int)
+      Array([[ 0,  1,  2],
+             [10, 11, 12]], dtype=int32)
     """
     sizes = sizes_.canonicalize_shape(shape)
     fun: Callable[..., Any] = functools.partial(function, **kwargs)

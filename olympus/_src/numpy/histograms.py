@@ -34,6 +34,9 @@ def bincount(
 ) -> Any:
     """How often each non-negative integer occurs.
 
+    Differs from NumPy: under `jit` the length must be known: pass `length`; numbers
+    below 0 count as 0.
+
     Args:
       x: vector of integers; negative ones count as zero.
       weights: how much each occurrence counts.
@@ -42,6 +45,10 @@ def bincount(
       out_sharding: where the result lives.
 
     Source: NumPy, `numpy.bincount`.
+
+    Example:
+      >>> jnp.bincount(jnp.array([1, 1, 4]))
+      Array([0, 2, 0, 0, 1], dtype=int32)
     """
     del out_sharding
     check_arraylike("bincount", x)
@@ -76,6 +83,9 @@ def histogram_bin_edges(
 ) -> Any:
     """The edges of a histogram's bins.
 
+    Differs from NumPy: the number of bins must be a Python integer: rules such as
+    "auto" are not taken.
+
     Args:
       a: array of values.
       bins: how many bins of equal widths, or their edges.
@@ -83,6 +93,10 @@ def histogram_bin_edges(
       weights: have no effect.
 
     Source: NumPy, `numpy.histogram_bin_edges`.
+
+    Example:
+      >>> jnp.histogram_bin_edges(jnp.array([1, 2, 2, 3]), bins=2)
+      Array([1., 2., 3.], dtype=float32)
     """
     del weights
     if isinstance(bins, str):
@@ -122,6 +136,9 @@ def histogram(
 ) -> tuple[Any, Any]:
     """How many values fall in each bin.
 
+    Differs from NumPy: under `jit` the range need not be known; a NaN among the data
+    gives bins without meaning, where NumPy raises.
+
     Args:
       a: array of values.
       bins: how many bins of equal widths, or their edges.
@@ -134,6 +151,10 @@ def histogram(
       The pair of counts and edges.
 
     Source: NumPy, `numpy.histogram`.
+
+    Example:
+      >>> jnp.histogram(jnp.array([1, 2, 2, 3]), bins=2)
+      (Array([1., 3.], dtype=float32), Array([1., 2., 3.], dtype=float32))
     """
     del out_sharding
     edges = histogram_bin_edges(a, bins, range, weights)

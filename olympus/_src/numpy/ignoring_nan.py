@@ -170,6 +170,10 @@ def nanmean(
       where: mask of the elements that count.
 
     Source: NumPy, `numpy.nanmean`.
+
+    Example:
+      >>> jnp.nanmean(jnp.array([2.0, jnp.nan, 4.0]))
+      Array(3., dtype=float32)
     """
     check_arraylike("nanmean", a)
     promotion.check_out("nanmean", out)
@@ -269,6 +273,10 @@ def minmax(
       keepdims: keep the reduced axes, with size 1.
       initial: a pair of where they start from.
       where: mask of the elements that count.
+
+    Example:
+      >>> jnp.minmax(jnp.array([[3, 1], [2, 9]]), axis=1)
+      (Array([1, 2], dtype=int32), Array([3, 9], dtype=int32))
     """
     low, high = (None, None) if initial is None else initial
     return (

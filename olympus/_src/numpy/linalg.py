@@ -104,6 +104,10 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
       axis: the axis.
 
     Source: NumPy, `numpy.linalg.cross`.
+
+    Example:
+      >>> jnp.linalg.cross(jnp.array([1, 0, 0]), jnp.array([0, 1, 0]))
+      Array([0, 0, 1], dtype=int32)
     """
     check_arraylike("linalg.cross", x1, x2)
     if aval_of(x1).shape[axis] != 3 or aval_of(x2).shape[axis] != 3:
@@ -123,6 +127,11 @@ def outer(x1: Any, x2: Any, /) -> Any:
       x1, x2: vectors.
 
     Source: NumPy, `numpy.linalg.outer`.
+
+    Example:
+      >>> jnp.linalg.outer(jnp.array([1, 2]), jnp.array([1, 10]))
+      Array([[ 1, 10],
+             [ 2, 20]], dtype=int32)
     """
     check_arraylike("linalg.outer", x1, x2)
     if aval_of(x1).ndim != 1 or aval_of(x2).ndim != 1:
@@ -141,6 +150,11 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
       offset: which diagonal.
 
     Source: NumPy, `numpy.linalg.diagonal`.
+
+    Example:
+      >>> jnp.linalg.diagonal(jnp.arange(8).reshape(2, 2, 2))
+      Array([[0, 3],
+             [4, 7]], dtype=int32)
     """
     return selection.diagonal(x, offset, -2, -1)
 
@@ -154,6 +168,10 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
       dtype: element type of the sum.
 
     Source: NumPy, `numpy.linalg.trace`.
+
+    Example:
+      >>> jnp.linalg.trace(jnp.arange(8).reshape(2, 2, 2))
+      Array([ 3, 11], dtype=int32)
     """
     return contractions.trace(x, offset, -2, -1, dtype)
 
@@ -247,6 +265,10 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
       ValueError: there is no such norm.
 
     Source: NumPy, `numpy.linalg.norm`.
+
+    Example:
+      >>> jnp.linalg.norm(jnp.array([[3.0, 4.0], [6.0, 8.0]]), axis=1)
+      Array([ 5., 10.], dtype=float32)
     """
     check_arraylike("linalg.norm", x)
     return _norm(x, order=ord, axis=static_axis(axis), keepdims=bool(keepdims))
@@ -314,6 +336,10 @@ def vector_norm(
       ord: a number or inf.
 
     Source: NumPy, `numpy.linalg.vector_norm`.
+
+    Example:
+      >>> jnp.linalg.vector_norm(jnp.array([[3.0, 4.0], [6.0, 8.0]]), axis=1)
+      Array([ 5., 10.], dtype=float32)
     """
     check_arraylike("linalg.vector_norm", x)
     return _vector_norm_of(
@@ -337,6 +363,10 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
       ord: "fro", "nuc", 1, -1, 2, -2, inf or -inf.
 
     Source: NumPy, `numpy.linalg.matrix_norm`.
+
+    Example:
+      >>> jnp.linalg.matrix_norm(jnp.array([[3.0, 0.0], [0.0, 4.0]]))
+      Array(5., dtype=float32)
     """
     return norm(x, ord, (-2, -1), keepdims)
 
@@ -355,6 +385,11 @@ def matrix_power(a: Any, n: int) -> Any:
       TypeError: the matrices are not square, or `n` is no integer.
 
     Source: NumPy, `numpy.linalg.matrix_power`; repeated squaring.
+
+    Example:
+      >>> jnp.linalg.matrix_power(jnp.array([[1, 1], [0, 1]]), 5)
+      Array([[1, 5],
+             [0, 1]], dtype=int32)
     """
     check_arraylike("linalg.matrix_power", a)
     shape = aval_of(a).shape
@@ -398,6 +433,11 @@ def multi_dot(arrays: Any, *, precision: Any = None) -> Any:
       precision: how exactly, see `lax.Precision`.
 
     Source: NumPy, `numpy.linalg.multi_dot`; Cormen et al., chapter 15.2.
+
+    Example:
+      >>> jnp.linalg.multi_dot([jnp.ones((2, 9)), jnp.ones((9, 3)), jnp.ones((3, 1))])
+      Array([[27.],
+             [27.]], dtype=float32)
     """
     check_arraylike("linalg.multi_dot", *arrays)
     xs = list(arrays)

@@ -106,6 +106,10 @@ def logical_not(x: Any, /) -> Any:
       A boolean array.
 
     Source: NumPy, `numpy.logical_not`.
+
+    Example:
+      >>> jnp.logical_not(jnp.array([0, 3]))
+      Array([ True, False], dtype=bool)
     """
     promotion.check_arraylike("logical_not", x)
     return lax.bitwise_not(truth(x))
@@ -220,6 +224,10 @@ def bitwise_count(x: Any, /) -> Any:
       A uint8 array.
 
     Source: NumPy, `numpy.bitwise_count`.
+
+    Example:
+      >>> jnp.bitwise_count(jnp.array([0, 7, 255]))
+      Array([0, 3, 8], dtype=uint8)
     """
     (x,) = promotion.promote_args_numeric("bitwise_count", x)
     _refuse_inexact("bitwise_count", x)
@@ -242,6 +250,10 @@ def isfinite(x: Any, /) -> Any:
       x: array or number.
 
     Source: NumPy, `numpy.isfinite`.
+
+    Example:
+      >>> jnp.isfinite(jnp.array([1.0, jnp.inf, jnp.nan]))
+      Array([ True, False, False], dtype=bool)
     """
     promotion.check_arraylike("isfinite", x)
     (x,) = promotion.promote_dtypes(x)
@@ -260,6 +272,10 @@ def isinf(x: Any, /) -> Any:
       x: array or number.
 
     Source: NumPy, `numpy.isinf`.
+
+    Example:
+      >>> jnp.isinf(jnp.array([1.0, -jnp.inf, jnp.nan]))
+      Array([False,  True, False], dtype=bool)
     """
     promotion.check_arraylike("isinf", x)
     (x,) = promotion.promote_dtypes(x)
@@ -278,6 +294,10 @@ def isnan(x: Any, /) -> Any:
       x: array or number.
 
     Source: NumPy, `numpy.isnan`.
+
+    Example:
+      >>> jnp.isnan(jnp.array([1.0, jnp.inf, jnp.nan]))
+      Array([False, False,  True], dtype=bool)
     """
     promotion.check_arraylike("isnan", x)
     (x,) = promotion.promote_dtypes(x)
@@ -323,6 +343,10 @@ def isreal(x: Any) -> Any:
       x: array or number.
 
     Source: NumPy, `numpy.isreal`.
+
+    Example:
+      >>> jnp.isreal(jnp.array([1 + 1j, 2 + 0j]))
+      Array([False,  True], dtype=bool)
     """
     return lax.bitwise_not(iscomplex(x))
 
@@ -335,6 +359,10 @@ def iscomplex(x: Any) -> Any:
       x: array or number.
 
     Source: NumPy, `numpy.iscomplex`.
+
+    Example:
+      >>> jnp.iscomplex(jnp.array([1 + 1j, 2 + 0j]))
+      Array([ True, False], dtype=bool)
     """
     (x,) = promotion.promote_args("iscomplex", x)
     return truth(lax.imag(x)) if _is(x, "c") else _all_false(x)
@@ -347,6 +375,10 @@ def iscomplexobj(x: Any) -> bool:
       x: array or number.
 
     Source: NumPy, `numpy.iscomplexobj`.
+
+    Example:
+      >>> jnp.iscomplexobj(jnp.array([2 + 0j]))
+      True
     """
     if x is None:
         return False
@@ -360,6 +392,10 @@ def isrealobj(x: Any) -> bool:
       x: array or number.
 
     Source: NumPy, `numpy.isrealobj`.
+
+    Example:
+      >>> jnp.isrealobj(jnp.array([2 + 0j]))
+      False
     """
     return not iscomplexobj(x)
 
@@ -382,6 +418,12 @@ def isclose(
       A boolean array.
 
     Source: NumPy, `numpy.isclose`.
+
+    Example:
+      >>> jnp.isclose(
+      ...     jnp.array([1.0, jnp.nan]), jnp.array([1.00001, jnp.nan]), equal_nan=True
+      ... )
+      Array([False,  True], dtype=bool)
     """
     x, y = promotion.promote_args("isclose", a, b)
     if not _is(x, "fc"):
@@ -413,6 +455,10 @@ def allclose(
       A boolean scalar.
 
     Source: NumPy, `numpy.allclose`.
+
+    Example:
+      >>> jnp.allclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.00001]))
+      Array(True, dtype=bool)
     """
     return every(isclose(a, b, rtol, atol, equal_nan))
 
@@ -433,6 +479,10 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
       A boolean scalar.
 
     Source: NumPy, `numpy.array_equal`.
+
+    Example:
+      >>> jnp.array_equal(jnp.array([1, 2]), jnp.array([1, 3]))
+      Array(False, dtype=bool)
     """
     return _array_equal(_as_values(a1), _as_values(a2), equal_nan=equal_nan)
 
@@ -465,6 +515,10 @@ def array_equiv(a1: Any, a2: Any) -> Any:
       A boolean scalar.
 
     Source: NumPy, `numpy.array_equiv`.
+
+    Example:
+      >>> jnp.array_equiv(jnp.array([1, 1]), jnp.array([[1, 1], [1, 1]]))
+      Array(True, dtype=bool)
     """
     x, y = _as_values(a1), _as_values(a2)
     try:
@@ -494,6 +548,10 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
       A uint8 array.
 
     Source: NumPy, `numpy.packbits`.
+
+    Example:
+      >>> jnp.packbits(jnp.array([1, 0, 0, 0, 0, 0, 1, 1]))
+      Array([131], dtype=uint8)
     """
     promotion.check_arraylike("packbits", a)
     if dtypes.kind(aval_of(a).dtype) not in "biu":
@@ -548,6 +606,10 @@ def unpackbits(
       A uint8 array of zeros and ones.
 
     Source: NumPy, `numpy.unpackbits`.
+
+    Example:
+      >>> jnp.unpackbits(jnp.array([131], dtype=jnp.uint8))
+      Array([1, 0, 0, 0, 0, 0, 1, 1], dtype=uint8)
     """
     promotion.check_arraylike("unpackbits", a)
     if aval_of(a).dtype != np.uint8:

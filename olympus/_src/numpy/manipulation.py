@@ -28,6 +28,10 @@ def shape(a: Any) -> tuple[int, ...]:
       a: array or number.
 
     Source: NumPy, `numpy.shape`.
+
+    Example:
+      >>> jnp.shape(jnp.ones((2, 3)))
+      (2, 3)
     """
     check_arraylike("shape", a)
     return aval_of(a).shape
@@ -40,6 +44,10 @@ def ndim(a: Any) -> int:
       a: array or number.
 
     Source: NumPy, `numpy.ndim`.
+
+    Example:
+      >>> jnp.ndim(jnp.ones((2, 3)))
+      2
     """
     check_arraylike("ndim", a)
     return aval_of(a).ndim
@@ -53,6 +61,10 @@ def size(a: Any, axis: Any = None) -> int:
       axis: an axis, several, or None for all.
 
     Source: NumPy, `numpy.size`.
+
+    Example:
+      >>> jnp.size(jnp.ones((2, 3)), axis=1)
+      3
     """
     check_arraylike("size", a)
     if axis is None:
@@ -71,6 +83,10 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
       ValueError: sizes differ and neither is 1.
 
     Source: NumPy, `numpy.broadcast_shapes`.
+
+    Example:
+      >>> jnp.broadcast_shapes((2, 1), (3,))
+      (2, 3)
     """
     return (
         sizes_.broadcast_shapes(*[s if isinstance(s, tuple) else (s,) for s in shapes])
@@ -127,6 +143,9 @@ def reshape(
 ) -> Any:
     """The elements in another shape.
 
+    Differs from NumPy: `order` is "C" or "F"; arrays have no strides of their own, and
+    the result is never a view.
+
     Args:
       a: array or number.
       shape: the new sizes; one of them may be -1.
@@ -167,12 +186,19 @@ def _bad_order(name: str, order: str) -> Exception:
 def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
     """The elements along one axis.
 
+    Differs from NumPy: `order` is "C" or "F"; arrays have no strides of their own, and
+    the result is never a view.
+
     Args:
       a: array or number.
       order: "C" reads rows first, "F" columns first.
       out_sharding: where the result lives.
 
     Source: NumPy, `numpy.ravel`.
+
+    Example:
+      >>> jnp.ravel(jnp.array([[1, 2], [3, 4]]), order="F")
+      Array([1, 3, 2, 4], dtype=int32)
     """
     check_arraylike("ravel", a)
     if order not in ("C", "F"):
@@ -188,6 +214,11 @@ def resize(a: Any, new_shape: Any) -> Any:
       new_shape: the sizes.
 
     Source: NumPy, `numpy.resize`.
+
+    Example:
+      >>> jnp.resize(jnp.array([1, 2, 3]), (2, 2))
+      Array([[1, 2],
+             [3, 1]], dtype=int32)
     """
     check_arraylike("resize", a)
     wanted = sizes_.canonicalize_shape(new_shape)
@@ -223,6 +254,10 @@ def squeeze(a: Any, axis: Any = None) -> Any:
       ValueError: a named axis has another size.
 
     Source: NumPy, `numpy.squeeze`.
+
+    Example:
+      >>> jnp.squeeze(jnp.ones((1, 3, 1))).shape
+      (3,)
     """
     check_arraylike("squeeze", a)
     sizes = aval_of(a).shape
@@ -261,6 +296,10 @@ def expand_dims(a: Any, axis: Any) -> Any:
       ValueError: a position is out of range or repeats.
 
     Source: NumPy, `numpy.expand_dims`.
+
+    Example:
+      >>> jnp.expand_dims(jnp.ones((2, 3)), (0, -1)).shape
+      (1, 2, 3, 1)
     """
     check_arraylike("expand_dims", a)
     axes = sizes_.as_axes(axis)
@@ -318,6 +357,11 @@ def transpose(a: Any, axes: Any = None) -> Any:
       ValueError: it is not a permutation of the axes.
 
     Source: NumPy, `numpy.transpose`.
+
+    Example:
+      >>> jnp.transpose(jnp.array([[1, 2], [3, 4]]))
+      Array([[1, 3],
+             [2, 4]], dtype=int32)
     """
     check_arraylike("transpose", a)
     rank = aval_of(a).ndim
@@ -347,6 +391,10 @@ def permute_dims(a: Any, /, axes: Any) -> Any:
       axes: for each axis of the result, a's axis.
 
     Source: Python array API standard, `permute_dims`.
+
+    Example:
+      >>> jnp.permute_dims(jnp.ones((2, 3, 4)), (2, 0, 1)).shape
+      (4, 2, 3)
     """
     return transpose(a, axes)
 
@@ -361,6 +409,11 @@ def matrix_transpose(x: Any, /) -> Any:
       ValueError: there are fewer than two axes.
 
     Source: NumPy, `numpy.matrix_transpose`.
+
+    Example:
+      >>> jnp.matrix_transpose(jnp.array([[[1, 2], [3, 4]]]))
+      Array([[[1, 3],
+              [2, 4]]], dtype=int32)
     """
     check_arraylike("matrix_transpose", x)
     if aval_of(x).ndim < 2:
@@ -379,6 +432,10 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
       axis1, axis2: the axes; may be negative.
 
     Source: NumPy, `numpy.swapaxes`.
+
+    Example:
+      >>> jnp.swapaxes(jnp.ones((2, 3, 4)), 0, 2).shape
+      (4, 3, 2)
     """
     check_arraylike("swapaxes", a)
     rank = aval_of(a).ndim
@@ -401,6 +458,10 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
       ValueError: their numbers differ, or an axis does not exist.
 
     Source: NumPy, `numpy.moveaxis`.
+
+    Example:
+      >>> jnp.moveaxis(jnp.ones((2, 3, 4)), 0, -1).shape
+      (3, 4, 2)
     """
     check_arraylike("moveaxis", a)
     rank = aval_of(a).ndim
@@ -426,6 +487,10 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
       start: the axis it then stands before.
 
     Source: NumPy, `numpy.rollaxis`.
+
+    Example:
+      >>> jnp.rollaxis(jnp.ones((2, 3, 4)), 2).shape
+      (4, 2, 3)
     """
     check_arraylike("rollaxis", a)
     rank = aval_of(a).ndim
@@ -454,6 +519,11 @@ def flip(m: Any, axis: Any = None) -> Any:
       axis: an axis, several, or None for all.
 
     Source: NumPy, `numpy.flip`.
+
+    Example:
+      >>> jnp.flip(jnp.array([[1, 2], [3, 4]]))
+      Array([[4, 3],
+             [2, 1]], dtype=int32)
     """
     check_arraylike("flip", m)
     rank = aval_of(m).ndim
@@ -470,6 +540,11 @@ def fliplr(m: Any) -> Any:
       m: array of at least two axes.
 
     Source: NumPy, `numpy.fliplr`.
+
+    Example:
+      >>> jnp.fliplr(jnp.array([[1, 2], [3, 4]]))
+      Array([[2, 1],
+             [4, 3]], dtype=int32)
     """
     check_arraylike("fliplr", m)
     return flip(m, 1)
@@ -482,6 +557,11 @@ def flipud(m: Any) -> Any:
       m: array of at least one axis.
 
     Source: NumPy, `numpy.flipud`.
+
+    Example:
+      >>> jnp.flipud(jnp.array([[1, 2], [3, 4]]))
+      Array([[3, 4],
+             [1, 2]], dtype=int32)
     """
     check_arraylike("flipud", m)
     return flip(m, 0)
@@ -496,6 +576,11 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
       axes: the two axes.
 
     Source: NumPy, `numpy.rot90`.
+
+    Example:
+      >>> jnp.rot90(jnp.array([[1, 2], [3, 4]]))
+      Array([[2, 4],
+             [1, 3]], dtype=int32)
     """
     check_arraylike("rot90", m)
     i, j = sizes_.canonicalize_axes(axes, aval_of(m).ndim, "numpy.rot90")
@@ -518,6 +603,10 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
       axis: an axis, several, or None for the flattened array.
 
     Source: NumPy, `numpy.roll`.
+
+    Example:
+      >>> jnp.roll(jnp.array([1, 2, 3]), 1)
+      Array([3, 1, 2], dtype=int32)
     """
     check_arraylike("roll", a)
     rank = aval_of(a).ndim
@@ -589,6 +678,11 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
       ValueError: the array does not fit the shape.
 
     Source: NumPy, `numpy.broadcast_to`.
+
+    Example:
+      >>> jnp.broadcast_to(jnp.array([1, 2]), (2, 2))
+      Array([[1, 2],
+             [1, 2]], dtype=int32)
     """
     del out_sharding
     check_arraylike("broadcast_to", array)
@@ -615,6 +709,10 @@ def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
       *args: arrays or numbers.
 
     Source: NumPy, `numpy.broadcast_arrays`.
+
+    Example:
+      >>> [x.shape for x in jnp.broadcast_arrays(jnp.ones((2, 1)), jnp.ones(3))]
+      [(2, 3), (2, 3)]
     """
     check_arraylike("broadcast_arrays", *args)
     if not args:
@@ -632,6 +730,11 @@ def tile(A: Any, reps: Any) -> Any:
       reps: for each axis how many copies; or one number, for the last axis.
 
     Source: NumPy, `numpy.tile`.
+
+    Example:
+      >>> jnp.tile(jnp.array([1, 2]), (2, 2))
+      Array([[1, 2, 1, 2],
+             [1, 2, 1, 2]], dtype=int32)
     """
     check_arraylike("tile", A)
     counts = sizes_.as_axes(reps)
@@ -656,6 +759,9 @@ def repeat(
 ) -> Any:
     """Each element repeated, along an axis.
 
+    Differs from NumPy: under `jit` the length must be known where `repeats` is an
+    array: pass `total_repeat_length`.
+
     Args:
       a: array or number.
       repeats: how often: an integer, or one for each element of the axis.
@@ -668,6 +774,10 @@ def repeat(
       ConcretizationTypeError: `repeats` is traced and the length not given.
 
     Source: NumPy, `numpy.repeat`.
+
+    Example:
+      >>> jnp.repeat(jnp.array([1, 2]), jnp.array([2, 3]), total_repeat_length=5)
+      Array([1, 1, 2, 2, 2], dtype=int32)
     """
     del out_sharding
     check_arraylike("repeat", a)

@@ -30,6 +30,10 @@ def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
       unroll: has no effect on the result.
 
     Source: NumPy, `numpy.polyval`; Horner's rule.
+
+    Example:
+      >>> jnp.polyval(jnp.array([1, 2, 3]), 10)
+      Array(123, dtype=int32)
     """
     del unroll
     check_arraylike("polyval", p, x)
@@ -67,6 +71,10 @@ def polyadd(a1: Any, a2: Any) -> Any:
       a1, a2: vectors of coefficients, highest power first.
 
     Source: NumPy, `numpy.polyadd`.
+
+    Example:
+      >>> jnp.polyadd(jnp.array([1, 2]), jnp.array([3, 4, 5]))
+      Array([3, 5, 7], dtype=int32)
     """
     check_arraylike("polyadd", a1, a2)
     return _polyadd(a1, a2)
@@ -79,6 +87,10 @@ def polysub(a1: Any, a2: Any) -> Any:
       a1, a2: vectors of coefficients, highest power first.
 
     Source: NumPy, `numpy.polysub`.
+
+    Example:
+      >>> jnp.polysub(jnp.array([1, 2]), jnp.array([3, 4, 5]))
+      Array([-3, -3, -3], dtype=int32)
     """
     check_arraylike("polysub", a1, a2)
     return _polyadd(a1, arithmetic.negative(a2))
@@ -92,6 +104,10 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
       trim_leading_zeros: leave out leading zeros first; needs known values.
 
     Source: NumPy, `numpy.polymul`.
+
+    Example:
+      >>> jnp.polymul(jnp.array([1, 2]), jnp.array([1, -2]))
+      Array([ 1.,  0., -4.], dtype=float32)
     """
     check_arraylike("polymul", a1, a2)
     if trim_leading_zeros:
@@ -112,6 +128,10 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, A
       trim_leading_zeros: leave out leading zeros of the remainder; needs known values.
 
     Source: NumPy, `numpy.polydiv`.
+
+    Example:
+      >>> jnp.polydiv(jnp.array([1.0, 0.0, -4.0]), jnp.array([1.0, 2.0]))
+      (Array([ 1., -2.], dtype=float32), Array([0., 0., 0.], dtype=float32))
     """
     check_arraylike("polydiv", u, v)
     quotient, rest = _polydiv(u, v)
@@ -148,6 +168,10 @@ def polyder(p: Any, m: int = 1) -> Any:
       m: how many times over.
 
     Source: NumPy, `numpy.polyder`.
+
+    Example:
+      >>> jnp.polyder(jnp.array([1, 2, 3]))
+      Array([2., 2.], dtype=float32)
     """
     check_arraylike("polyder", p)
     times = operator.index(m)
@@ -175,6 +199,10 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
       k: constants of integration, one for each time; default 0.
 
     Source: NumPy, `numpy.polyint`.
+
+    Example:
+      >>> jnp.polyint(jnp.array([2.0, 3.0]))
+      Array([1., 3., 0.], dtype=float32)
     """
     check_arraylike("polyint", p)
     times = operator.index(m)
@@ -209,6 +237,10 @@ def poly(seq_of_zeros: Any) -> Any:
       seq_of_zeros: vector of roots.
 
     Source: NumPy, `numpy.poly`.
+
+    Example:
+      >>> jnp.poly(jnp.array([1.0, 2.0]))
+      Array([ 1., -3.,  2.], dtype=float32)
     """
     check_arraylike("poly", seq_of_zeros)
     if aval_of(seq_of_zeros).ndim > 1:
@@ -241,6 +273,11 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
       increasing: powers rise from left to right.
 
     Source: NumPy, `numpy.vander`.
+
+    Example:
+      >>> jnp.vander(jnp.array([2, 3]), 3)
+      Array([[4, 2, 1],
+             [9, 3, 1]], dtype=int32)
     """
     check_arraylike("vander", x)
     if aval_of(x).ndim != 1:

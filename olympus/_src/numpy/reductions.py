@@ -241,6 +241,9 @@ def sum(
 ) -> Any:
     """The sum of elements, over some axes or all.
 
+    Differs from NumPy: narrow integers widen to 32 bits, and not at all with
+    `promote_integers=False`; `out` must be None.
+
     Args:
       a: array or number.
       axis: an axis, several, or None for all.
@@ -322,6 +325,9 @@ def prod(
 ) -> Any:
     """The product of elements, over some axes or all.
 
+    Differs from NumPy: narrow integers widen to 32 bits, and not at all with
+    `promote_integers=False`; `out` must be None.
+
     Args:
       a: array or number.
       axis: an axis, several, or None for all.
@@ -333,6 +339,10 @@ def prod(
       promote_integers: whether narrow integers are widened to the default width.
 
     Source: NumPy, `numpy.prod`.
+
+    Example:
+      >>> jnp.prod(jnp.array([[1, 2], [3, 4]]), axis=1)
+      Array([ 2, 12], dtype=int32)
     """
     return run(
         _prod,
@@ -440,6 +450,10 @@ def max(
       ValueError: there is no element and no `initial`.
 
     Source: NumPy, `numpy.max`.
+
+    Example:
+      >>> jnp.max(jnp.array([[1, 5], [7, 2]]), axis=0)
+      Array([7, 5], dtype=int32)
     """
     return run(_max, "max", a, out, where, initial, axis=axis, keepdims=keepdims)
 
@@ -466,6 +480,10 @@ def min(
       ValueError: there is no element and no `initial`.
 
     Source: NumPy, `numpy.min`.
+
+    Example:
+      >>> jnp.min(jnp.array([[1, 5], [7, 2]]), axis=0)
+      Array([1, 2], dtype=int32)
     """
     return run(_min, "min", a, out, where, initial, axis=axis, keepdims=keepdims)
 
@@ -486,6 +504,10 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
       keepdims: keep the reduced axes, with size 1.
 
     Source: NumPy, `numpy.ptp`.
+
+    Example:
+      >>> jnp.ptp(jnp.array([[1, 5], [7, 2]]), axis=1)
+      Array([4, 5], dtype=int32)
     """
     promotion.check_arraylike("ptp", a)
     promotion.check_out("ptp", out)
@@ -537,6 +559,10 @@ def all(
       where: mask of the elements that count.
 
     Source: NumPy, `numpy.all`.
+
+    Example:
+      >>> jnp.all(jnp.array([[True, False], [True, True]]), axis=1)
+      Array([False,  True], dtype=bool)
     """
     return run(_all, "all", a, out, where, None, axis=axis, keepdims=keepdims)
 
@@ -559,6 +585,10 @@ def any(
       where: mask of the elements that count.
 
     Source: NumPy, `numpy.any`.
+
+    Example:
+      >>> jnp.any(jnp.array([[True, False], [False, False]]), axis=1)
+      Array([ True, False], dtype=bool)
     """
     return run(_any, "any", a, out, where, None, axis=axis, keepdims=keepdims)
 
@@ -577,6 +607,10 @@ def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
       keepdims: keep the reduced axes, with size 1.
 
     Source: NumPy, `numpy.count_nonzero`.
+
+    Example:
+      >>> jnp.count_nonzero(jnp.array([[0, 1], [2, 3]]), axis=0)
+      Array([1, 2], dtype=int32)
     """
     promotion.check_arraylike("count_nonzero", a)
     return _count(a, axis=static_axis(axis), keepdims=bool(keepdims))
@@ -642,6 +676,9 @@ def mean(
 ) -> Any:
     """The arithmetic mean of elements, over some axes or all.
 
+    Differs from NumPy: integers are averaged in float32 unless 64-bit dtypes are
+    switched on; `out` must be None.
+
     Args:
       a: array or number.
       axis: an axis, several, or None for all.
@@ -654,6 +691,10 @@ def mean(
       An array; NaN where no element counts.
 
     Source: NumPy, `numpy.mean`.
+
+    Example:
+      >>> jnp.mean(jnp.array([[1, 2], [3, 5]]), axis=0)
+      Array([2. , 3.5], dtype=float32)
     """
     return run(
         _mean, "mean", a, out, where, None, axis=axis, keepdims=keepdims, dtype=dtype
@@ -798,6 +839,10 @@ def var(
       A real array; NaN where the divisor is not positive.
 
     Source: NumPy, `numpy.var`.
+
+    Example:
+      >>> jnp.var(jnp.array([[1.0, 3.0], [2.0, 2.0]]), axis=1)
+      Array([1., 0.], dtype=float32)
     """
     return _spread(
         "var", a, axis, dtype, out, ddof, keepdims, where, mean, correction, _var
@@ -830,6 +875,10 @@ def std(
       correction: another name of `ddof`.
 
     Source: NumPy, `numpy.std`.
+
+    Example:
+      >>> jnp.std(jnp.array([[1.0, 3.0], [2.0, 2.0]]), axis=1)
+      Array([1., 0.], dtype=float32)
     """
     return _spread(
         "std", a, axis, dtype, out, ddof, keepdims, where, mean, correction, _std

@@ -66,7 +66,7 @@ nancumprod = _running(
 )
 
 
-def _standard(name: str, scan: Any, neutral: int, what: str) -> Any:
+def _standard(name: str, scan: Any, neutral: int, what: str, *, widen: bool) -> Any:
     def call(
         x: Any,
         /,
@@ -85,19 +85,22 @@ def _standard(name: str, scan: Any, neutral: int, what: str) -> Any:
                     f"numpy.{name}: axis must be given for arrays of {rank} axes"
                 )
             axis = 0
+        if dtype is None and widen:
+            dtype = reductions.sum_dtype(aval_of(x).dtype)
         out = scan(x, axis, dtype)
         if not include_initial:
             return out
         index = sizes_.canonicalize_axis(axis, rank, f"numpy.{name}")
         return _with_start(out, axis=index, value=neutral)
 
+    kinds = "integers widened" if widen else "integers for booleans"
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"""{what} of the elements up to each one, along an axis.
 
     Args:
       x: array of at least one axis.
       axis: the axis; may be left out for a vector.
-      dtype: element type; default x's, integers for booleans.
+      dtype: element type; default x's, {kinds}.
       include_initial: begin with the empty {what.lower()[:-1]}.
 
     Source: Python array API standard, `{name}`.
@@ -112,8 +115,9 @@ def _with_start(x: Any, *, axis: int, value: int) -> Any:
     return joining.pad(x, promotion.scalar(value, x), config)
 
 
-cumulative_sum = _standard("cumulative_sum", cumsum, 0, "Sums")
-cumulative_prod = _standard("cumulative_prod", cumprod, 1, "Products")
+cumulative_sum = _standard("cumulative_sum", cumsum, 0, "Sums", widen=True)
+# The standard would widen here too; JAX does not.
+cumulative_prod = _standard("cumulative_prod", cumprod, 1, "Products", widen=False)
 
 
 # -- differences -----------------------------------------------------------------------
@@ -131,6 +135,10 @@ def diff(
       prepend, append: values put before and after `a` along the axis.
 
     Source: NumPy, `numpy.diff`.
+
+    Example:
+      >>> jnp.diff(jnp.array([1, 4, 9, 16]), n=2)
+      Array([2, 2], dtype=int32)
     """
     check_arraylike("diff", a)
     promotion.check_optional("diff", prepend, append)
@@ -185,6 +193,10 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
       to_end, to_begin: values put after and before the differences.
 
     Source: NumPy, `numpy.ediff1d`.
+
+    Example:
+      >>> jnp.ediff1d(jnp.array([1, 4, 9]), to_begin=jnp.array([0]))
+      Array([0, 3, 5], dtype=int32)
     """
     check_arraylike("ediff1d", ary)
     promotion.check_optional("ediff1d", to_end, to_begin)
@@ -220,6 +232,10 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = None) ->
       An array like `f`, or a list of them, one for each axis.
 
     Source: NumPy, `numpy.gradient`.
+
+    Example:
+      >>> jnp.gradient(jnp.array([1.0, 2.0, 4.0, 7.0]))
+      Array([1. , 1.5, 2.5, 3. ], dtype=float32)
     """
     if edge_order not in (None, 1):
         raise NotImplementedError("numpy.gradient: edge_order must be 1")
@@ -295,6 +311,10 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
       axis: the axis integrated over.
 
     Source: NumPy, `numpy.trapezoid`.
+
+    Example:
+      >>> jnp.trapezoid(jnp.array([1.0, 2.0, 3.0]), dx=2.0)
+      Array(8., dtype=float32)
     """
     check_arraylike("trapezoid", y, dx)
     promotion.check_optional("trapezoid", x)

@@ -60,6 +60,9 @@ def nonzero(
 ) -> tuple[Any, ...]:
     """The positions of elements that are not zero.
 
+    Differs from NumPy: under `jit` the number of results must be known: pass `size`,
+    and `fill_value` for the places left over.
+
     Args:
       a: array.
       size: how many positions to return; needed while tracing. More are cut off.
@@ -73,6 +76,10 @@ def nonzero(
       ConcretizationTypeError: `a` is traced and `size` not given.
 
     Source: NumPy, `numpy.nonzero`.
+
+    Example:
+      >>> jnp.nonzero(jnp.array([0, 4, 5]), size=3, fill_value=-1)
+      (Array([ 1,  2, -1], dtype=int32),)
     """
     check_arraylike("nonzero", a)
     if aval_of(a).ndim == 0:
@@ -239,11 +246,18 @@ def _rank_by_sorting(line: Any, values: Any, side: str, kind: Any) -> Any:
 def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The positions, in the flattened array, of elements that are not zero.
 
+    Differs from NumPy: under `jit` the number of results must be known: pass `size`,
+    and `fill_value` for the places left over.
+
     Args:
       a: array.
       size, fill_value: see `nonzero`.
 
     Source: NumPy, `numpy.flatnonzero`.
+
+    Example:
+      >>> jnp.flatnonzero(jnp.array([[0, 4], [5, 0]]))
+      Array([1, 2], dtype=int32)
     """
     check_arraylike("flatnonzero", a)
     flat = shaping.reshape(evaluate_or_traced(a), (aval_of(a).size,))
@@ -258,6 +272,9 @@ def evaluate_or_traced(x: Any) -> Any:
 def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The positions of elements that are not zero, one in each row.
 
+    Differs from NumPy: under `jit` the number of rows must be known: pass `size`, and
+    `fill_value` for the rows left over.
+
     Args:
       a: array.
       size, fill_value: see `nonzero`.
@@ -266,6 +283,11 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
       An integer matrix [number of positions, number of axes].
 
     Source: NumPy, `numpy.argwhere`.
+
+    Example:
+      >>> jnp.argwhere(jnp.array([[0, 4], [5, 0]]))
+      Array([[0, 1],
+             [1, 0]], dtype=int32)
     """
     check_arraylike("argwhere", a)
     kind = dtypes.canonicalize_dtype(int)
@@ -293,6 +315,9 @@ def compress(
 ) -> Any:
     """The slices of an array where a condition holds.
 
+    Differs from NumPy: under `jit` the number of results must be known: pass `size`,
+    and `fill_value` for the places left over.
+
     Args:
       condition: vector of truth values, no longer than the axis.
       a: array.
@@ -302,6 +327,15 @@ def compress(
       out: must be None.
 
     Source: NumPy, `numpy.compress`.
+
+    Example:
+      >>> jnp.compress(
+      ...     jnp.array([True, False, True]),
+      ...     jnp.array([[1, 2, 3], [4, 5, 6]]),
+      ...     axis=1,
+      ... )
+      Array([[1, 3],
+             [4, 6]], dtype=int32)
     """
     promotion.check_out("compress", out)
     if isinstance(condition, (list, tuple)):
@@ -357,6 +391,9 @@ def searchsorted(
 ) -> Any:
     """Where values would be inserted in a sorted vector to keep its order.
 
+    Differs from NumPy: `method` chooses between search, sorting and comparing all,
+    which differ in speed only.
+
     Args:
       a: sorted vector.
       v: array of values.
@@ -373,6 +410,10 @@ def searchsorted(
       ValueError: `side` is neither, or `a` is no vector.
 
     Source: NumPy, `numpy.searchsorted`.
+
+    Example:
+      >>> jnp.searchsorted(jnp.array([1, 3, 5]), jnp.array([3, 4]))
+      Array([1, 2], dtype=int32)
     """
     if side not in ("left", "right"):
         raise ValueError(
@@ -420,6 +461,10 @@ def digitize(
       An integer array of x's shape.
 
     Source: NumPy, `numpy.digitize`.
+
+    Example:
+      >>> jnp.digitize(jnp.array([0.2, 6.4]), jnp.array([0.0, 1.0, 5.0]))
+      Array([1, 3], dtype=int32)
     """
     _check_method("digitize", method)
     check_arraylike("digitize", x, bins)

@@ -38,6 +38,9 @@ def where(
 ) -> Any:
     """Elements of `x` where the condition holds, of `y` elsewhere.
 
+    Differs from NumPy: with one argument, the number of results must be known under
+    `jit`: pass `size`.
+
     Args:
       condition: array of truth values.
       x, y: arrays or numbers that broadcast against it. Without them the result is
@@ -82,6 +85,10 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
       ValueError: the sequences differ in length, or are empty.
 
     Source: NumPy, `numpy.select`.
+
+    Example:
+      >>> jnp.select([jnp.array([True, False])], [jnp.array([1, 2])], default=9)
+      Array([1, 9], dtype=int32)
     """
     if len(condlist) != len(choicelist) or not len(condlist):
         raise ValueError(
@@ -104,6 +111,9 @@ def _select(*args: Any, count: int) -> Any:
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     """For each element the function (or number) of the last condition that holds.
 
+    Differs from NumPy: each function is computed for all elements, and the results are
+    chosen among.
+
     Args:
       x: array.
       condlist: boolean arrays of x's shape.
@@ -114,6 +124,14 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
       ValueError: the numbers of conditions and functions do not fit.
 
     Source: NumPy, `numpy.piecewise`.
+
+    Example:
+      >>> jnp.piecewise(
+      ...     jnp.array([-1.0, 2.0]),
+      ...     [jnp.array([True, False])],
+      ...     [0.0, lambda x: x * x],
+      ... )
+      Array([0., 4.], dtype=float32)
     """
     check_arraylike("piecewise", x)
     conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
@@ -164,6 +182,11 @@ def tril(m: Any, k: int = 0) -> Any:
       k: which diagonal; positive ones lie above the main one.
 
     Source: NumPy, `numpy.tril`.
+
+    Example:
+      >>> jnp.tril(jnp.array([[1, 2], [3, 4]]))
+      Array([[1, 0],
+             [3, 4]], dtype=int32)
     """
     check_arraylike("tril", m)
     return _triangle(m, k=operator.index(k), lower=True)
@@ -177,6 +200,11 @@ def triu(m: Any, k: int = 0) -> Any:
       k: which diagonal; positive ones lie above the main one.
 
     Source: NumPy, `numpy.triu`.
+
+    Example:
+      >>> jnp.triu(jnp.array([[1, 2], [3, 4]]))
+      Array([[1, 2],
+             [0, 4]], dtype=int32)
     """
     check_arraylike("triu", m)
     return _triangle(m, k=operator.index(k), lower=False)
@@ -212,6 +240,10 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
       axis1, axis2: the rows' and columns' axes.
 
     Source: NumPy, `numpy.diagonal`.
+
+    Example:
+      >>> jnp.diagonal(jnp.arange(9).reshape(3, 3), offset=1)
+      Array([1, 5], dtype=int32)
     """
     check_arraylike("diagonal", a)
     return _diagonal(a, offset=operator.index(offset), axis1=axis1, axis2=axis2)
@@ -228,6 +260,11 @@ def diag(v: Any, k: int = 0) -> Any:
       ValueError: `v` has another number of axes.
 
     Source: NumPy, `numpy.diag`.
+
+    Example:
+      >>> jnp.diag(jnp.array([1, 2]))
+      Array([[1, 0],
+             [0, 2]], dtype=int32)
     """
     check_arraylike("diag", v)
     if aval_of(v).ndim == 2:
@@ -258,6 +295,12 @@ def diagflat(v: Any, k: int = 0) -> Any:
       k: which diagonal; positive ones lie above the main one.
 
     Source: NumPy, `numpy.diagflat`.
+
+    Example:
+      >>> jnp.diagflat(jnp.array([1, 2]), 1)
+      Array([[0, 1, 0],
+             [0, 0, 2],
+             [0, 0, 0]], dtype=int32)
     """
     check_arraylike("diagflat", v)
     return _diagflat(v, k=operator.index(k))
@@ -273,6 +316,9 @@ def extract(
 ) -> Any:
     """The elements where a condition holds, along one axis.
 
+    Differs from NumPy: under `jit` the number of results must be known: pass `size`,
+    and `fill_value` for the places left over.
+
     Args:
       condition: array of truth values.
       arr: array of as many elements.
@@ -280,6 +326,10 @@ def extract(
       fill_value: what fills the result where fewer elements are found.
 
     Source: NumPy, `numpy.extract`.
+
+    Example:
+      >>> jnp.extract(jnp.array([True, False, True]), jnp.array([1, 2, 3]))
+      Array([1, 3], dtype=int32)
     """
     return search.compress(
         _raveled(condition), _raveled(arr), size=size, fill_value=fill_value
@@ -297,6 +347,9 @@ def _raveled(x: Any) -> Any:
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     """For each element the choice that its index names.
 
+    Differs from NumPy: `mode="raise"` needs positions that are known, so not under
+    `jit`.
+
     Args:
       a: integer array.
       choices: sequence of arrays that broadcast against it.
@@ -304,6 +357,12 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
       mode: "wrap" or "clip" for indices out of range; "raise" needs known indices.
 
     Source: NumPy, `numpy.choose`.
+
+    Example:
+      >>> jnp.choose(
+      ...     jnp.array([0, 1, 0]), [jnp.array([1, 2, 3]), jnp.array([10, 20, 30])]
+      ... )
+      Array([ 1, 20,  3], dtype=int32)
     """
     promotion.check_out("choose", out)
     check_arraylike("choose", a, *choices)

@@ -80,6 +80,9 @@ def unique(
 ) -> Any:
     """The distinct values, in rising order.
 
+    Differs from NumPy: under `jit` the number of results must be known: pass `size`,
+    and `fill_value` for the places left over.
+
     Args:
       ar: array.
       return_index: also return the position of each one's first occurrence.
@@ -92,6 +95,10 @@ def unique(
       sorted: has no effect: results are sorted.
 
     Source: NumPy, `numpy.unique`.
+
+    Example:
+      >>> jnp.unique(jnp.array([3, 1, 3]), return_counts=True)
+      (Array([1, 3], dtype=int32), Array([1, 2], dtype=int32))
     """
     del sorted
     check_arraylike("unique", ar)
@@ -185,11 +192,17 @@ def _in_order(flat: Any, equal_nan: bool) -> tuple[Any, Any, Any]:
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Distinct values with first positions, inverse and counts.
 
+    Differs from NumPy: under `jit` the number of results must be known: pass `size`.
+
     Args:
       x: array.
       size, fill_value: see `unique`.
 
     Source: NumPy, `numpy.unique_all`.
+
+    Example:
+      >>> jnp.unique_all(jnp.array([3, 1, 3])).inverse_indices
+      Array([1, 0, 1], dtype=int32)
     """
     check_arraylike("unique_all", x)
     return unique_all_result(
@@ -200,11 +213,17 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
 def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Distinct values and how often each occurs.
 
+    Differs from NumPy: under `jit` the number of results must be known: pass `size`.
+
     Args:
       x: array.
       size, fill_value: see `unique`.
 
     Source: NumPy, `numpy.unique_counts`.
+
+    Example:
+      >>> jnp.unique_counts(jnp.array([3, 1, 3])).counts
+      Array([1, 2], dtype=int32)
     """
     check_arraylike("unique_counts", x)
     return unique_counts_result(
@@ -219,11 +238,17 @@ def unique_inverse(
 ) -> Any:
     """Distinct values, and for each element which of them it is.
 
+    Differs from NumPy: under `jit` the number of results must be known: pass `size`.
+
     Args:
       x: array.
       size, fill_value: see `unique`.
 
     Source: NumPy, `numpy.unique_inverse`.
+
+    Example:
+      >>> jnp.unique_inverse(jnp.array([3, 1, 3])).inverse_indices
+      Array([1, 0, 1], dtype=int32)
     """
     check_arraylike("unique_inverse", x)
     return unique_inverse_result(
@@ -236,11 +261,17 @@ def unique_inverse(
 def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The distinct values.
 
+    Differs from NumPy: under `jit` the number of results must be known: pass `size`.
+
     Args:
       x: array.
       size, fill_value: see `unique`.
 
     Source: NumPy, `numpy.unique_values`.
+
+    Example:
+      >>> jnp.unique_values(jnp.array([3, 1, 3]))
+      Array([1, 3], dtype=int32)
     """
     check_arraylike("unique_values", x)
     return unique(x, equal_nan=False, size=size, fill_value=fill_value)
@@ -269,6 +300,10 @@ def isin(
       A boolean array of the elements' shape.
 
     Source: NumPy, `numpy.isin`.
+
+    Example:
+      >>> jnp.isin(jnp.array([1, 2, 3]), jnp.array([3, 1]))
+      Array([ True, False,  True], dtype=bool)
     """
     del assume_unique, method
     check_arraylike("isin", element, test_elements)
@@ -345,11 +380,17 @@ def union1d(
 ) -> Any:
     """The values that occur in either array.
 
+    Differs from NumPy: under `jit` the number of results must be known: pass `size`.
+
     Args:
       ar1, ar2: arrays.
       size, fill_value: see `unique`.
 
     Source: NumPy, `numpy.union1d`.
+
+    Example:
+      >>> jnp.union1d(jnp.array([3, 1]), jnp.array([2, 3]))
+      Array([1, 2, 3], dtype=int32)
     """
     check_arraylike("union1d", ar1, ar2)
     both = assembly.concatenate([manipulation.ravel(ar1), manipulation.ravel(ar2)])
@@ -366,6 +407,8 @@ def setdiff1d(
 ) -> Any:
     """The values of the first array that do not occur in the second.
 
+    Differs from NumPy: under `jit` the number of results must be known: pass `size`.
+
     Args:
       ar1, ar2: arrays.
       assume_unique: keep the order and repetitions of `ar1`.
@@ -375,6 +418,10 @@ def setdiff1d(
       A vector of `ar1`'s dtype.
 
     Source: NumPy, `numpy.setdiff1d`.
+
+    Example:
+      >>> jnp.setdiff1d(jnp.array([1, 2, 3]), jnp.array([2]))
+      Array([1, 3], dtype=int32)
     """
     check_arraylike("setdiff1d", ar1, ar2)
     if size is not None:
@@ -407,12 +454,18 @@ def setxor1d(
 ) -> Any:
     """The values that occur in exactly one of two arrays.
 
+    Differs from NumPy: under `jit` the number of results must be known: pass `size`.
+
     Args:
       ar1, ar2: arrays.
       assume_unique: whether neither repeats a value.
       size, fill_value: see `unique`.
 
     Source: NumPy, `numpy.setxor1d`.
+
+    Example:
+      >>> jnp.setxor1d(jnp.array([1, 2]), jnp.array([2, 3]))
+      Array([1, 3], dtype=int32)
     """
     check_arraylike("setxor1d", ar1, ar2)
     if size is not None:
@@ -450,6 +503,8 @@ def intersect1d(
 ) -> Any:
     """The values that occur in both arrays.
 
+    Differs from NumPy: under `jit` the number of results must be known: pass `size`.
+
     Args:
       ar1, ar2: arrays.
       assume_unique: whether neither repeats a value.
@@ -458,6 +513,10 @@ def intersect1d(
       size, fill_value: see `unique`.
 
     Source: NumPy, `numpy.intersect1d`.
+
+    Example:
+      >>> jnp.intersect1d(jnp.array([1, 2, 3, 2]), jnp.array([2, 3, 4]))
+      Array([2, 3], dtype=int32)
     """
     check_arraylike("intersect1d", ar1, ar2)
     if size is not None:

@@ -132,6 +132,12 @@ def interp(
       ValueError: the samples are no vectors of one size.
 
     Source: NumPy, `numpy.interp`.
+
+    Example:
+      >>> jnp.interp(
+      ...     jnp.array([0.5, 5.0]), jnp.array([0.0, 1.0]), jnp.array([10.0, 20.0])
+      ... )
+      Array([15., 20.], dtype=float32)
     """
     check_arraylike("interp", x, xp, fp)
     if aval_of(xp).ndim != 1 or aval_of(xp).shape != aval_of(fp).shape:
@@ -216,6 +222,10 @@ def unwrap(
       period: the size of the range that values wrap around.
 
     Source: NumPy, `numpy.unwrap`.
+
+    Example:
+      >>> jnp.unwrap(jnp.array([0.0, 7.0]), period=4.0)
+      Array([ 0., -1.], dtype=float32)
     """
     check_arraylike("unwrap", p)
     given = (period,) if discont is None else (period, discont)
@@ -301,6 +311,10 @@ def kaiser(M: int, beta: Any) -> Any:
       beta: its shape.
 
     Source: NumPy, `numpy.kaiser`.
+
+    Example:
+      >>> jnp.kaiser(1, 14.0)
+      Array([1.], dtype=float32)
     """
     n = operator.index(M)
     kind = dtypes.canonicalize_dtype(float)

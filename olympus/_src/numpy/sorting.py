@@ -54,6 +54,9 @@ def sort(
 ) -> Any:
     """The elements in rising order, along an axis.
 
+    Differs from NumPy: equal elements always keep their order; there is no `order` by
+    fields.
+
     Args:
       a: array.
       axis: the axis; None for the flattened array.
@@ -108,6 +111,9 @@ def argsort(
 ) -> Any:
     """The positions that would sort an array along an axis.
 
+    Differs from NumPy: equal elements always keep their order; there is no `order` by
+    fields.
+
     Args:
       a: array.
       axis: the axis; None for the flattened array.
@@ -121,6 +127,10 @@ def argsort(
       An integer array.
 
     Source: NumPy, `numpy.argsort`.
+
+    Example:
+      >>> jnp.argsort(jnp.array([30, 10, 20]))
+      Array([1, 2, 0], dtype=int32)
     """
     check_arraylike("argsort", a)
     _check_options("argsort", kind, order)
@@ -143,6 +153,10 @@ def lexsort(keys: Any, axis: int = -1, *, batch_size: int | None = None) -> Any:
       batch_size: has no effect.
 
     Source: NumPy, `numpy.lexsort`.
+
+    Example:
+      >>> jnp.lexsort((jnp.array([2, 1, 1]), jnp.array([0, 0, -1])))
+      Array([2, 1, 0], dtype=int32)
     """
     del batch_size
     listed = tuple(keys)
@@ -176,6 +190,10 @@ def partition(a: Any, kth: int, axis: int = -1) -> Any:
       axis: the axis.
 
     Source: NumPy, `numpy.partition`; the whole is sorted.
+
+    Example:
+      >>> jnp.partition(jnp.array([30, 10, 20]), 1)
+      Array([10, 20, 30], dtype=int32)
     """
     check_arraylike("partition", a)
     _check_rank("partition", a, kth, axis)
@@ -191,6 +209,10 @@ def argpartition(a: Any, kth: int, axis: int = -1) -> Any:
       axis: the axis.
 
     Source: NumPy, `numpy.argpartition`; the whole is sorted.
+
+    Example:
+      >>> jnp.argpartition(jnp.array([30, 10, 20]), 1)
+      Array([1, 2, 0], dtype=int32)
     """
     check_arraylike("argpartition", a)
     _check_rank("argpartition", a, kth, axis)
@@ -211,6 +233,10 @@ def sort_complex(a: Any) -> Any:
       a: array.
 
     Source: NumPy, `numpy.sort_complex`.
+
+    Example:
+      >>> jnp.sort_complex(jnp.array([2, 1 + 1j, 1 - 1j]))
+      Array([1.-1.j, 1.+1.j, 2.+0.j], dtype=complex64)
     """
     check_arraylike("sort_complex", a)
     return _sort_complex(a)
@@ -245,6 +271,10 @@ def top_k(
 
     Raises:
       ValueError: the axis has fewer elements, or the mode is neither.
+
+    Example:
+      >>> jnp.top_k(jnp.array([10, 40, 30]), 2)
+      (Array([40, 30], dtype=int32), Array([1, 2], dtype=int32))
     """
     del sorted
     check_arraylike("top_k", a)

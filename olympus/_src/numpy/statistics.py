@@ -46,6 +46,10 @@ def average(
       keepdims: keep the reduced axes, with size 1.
 
     Source: NumPy, `numpy.average`.
+
+    Example:
+      >>> jnp.average(jnp.array([1.0, 2.0]), weights=jnp.array([3.0, 1.0]))
+      Array(1.25, dtype=float32)
     """
     check_arraylike("average", a)
     axis = static_axis(axis)
@@ -276,6 +280,9 @@ def percentile(
 ) -> Any:
     """The values below which given parts of the elements lie.
 
+    Differs from NumPy: `out` must be None and `overwrite_input` False; weights are not
+    taken.
+
     Args:
       a: real array.
       q: the parts, from 0 to 100: a number or a vector.
@@ -320,6 +327,10 @@ def median(
       keepdims: keep the reduced axes, with size 1.
 
     Source: NumPy, `numpy.median`.
+
+    Example:
+      >>> jnp.median(jnp.array([3.0, 1.0, 10.0]))
+      Array(3., dtype=float32)
     """
     check_arraylike("median", a)
     return quantile(a, 0.5, axis, out, overwrite_input, "midpoint", keepdims)
@@ -341,6 +352,10 @@ def nanmedian(
       keepdims: keep the reduced axes, with size 1.
 
     Source: NumPy, `numpy.nanmedian`.
+
+    Example:
+      >>> jnp.nanmedian(jnp.array([2.0, jnp.nan, 4.0]))
+      Array(3., dtype=float32)
     """
     check_arraylike("nanmedian", a)
     return nanquantile(a, 0.5, axis, out, overwrite_input, "midpoint", keepdims)
@@ -372,6 +387,11 @@ def cov(
       dtype: element type of the work.
 
     Source: NumPy, `numpy.cov`.
+
+    Example:
+      >>> jnp.cov(jnp.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]))
+      Array([[ 1., -1.],
+             [-1.,  1.]], dtype=float32)
     """
     check_arraylike("cov", m)
     promotion.check_optional("cov", y, fweights, aweights)
@@ -465,6 +485,11 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
       dtype: element type of the work.
 
     Source: NumPy, `numpy.corrcoef`.
+
+    Example:
+      >>> jnp.corrcoef(jnp.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])).round(3)
+      Array([[ 1., -1.],
+             [-1.,  1.]], dtype=float32)
     """
     check_arraylike("corrcoef", x)
     c = cov(x, y, rowvar, dtype=dtype)

@@ -40,6 +40,9 @@ def take(
 ) -> Any:
     """Slices of an array at positions of an axis.
 
+    Differs from NumPy: a position out of range gives NaN, or an extreme of an integer
+    dtype, where NumPy raises; `mode` chooses otherwise.
+
     Args:
       a: array.
       indices: integer array of positions; negative ones count from the end.
@@ -58,6 +61,10 @@ def take(
       NotImplementedError: mode "raise".
 
     Source: NumPy, `numpy.take`.
+
+    Example:
+      >>> jnp.take(jnp.array([10.0, 20.0]), jnp.array([1, -1, 5]))
+      Array([20., 20., nan], dtype=float32)
     """
     promotion.check_out("take", out)
     check_arraylike("take", a, indices)
@@ -125,6 +132,9 @@ def take_along_axis(
 ) -> Any:
     """For each line along an axis, its elements at positions of its own.
 
+    Differs from NumPy: a position out of range gives NaN, or an extreme of an integer
+    dtype, where NumPy raises; `mode` chooses otherwise.
+
     Args:
       arr: array.
       indices: integer array that broadcasts against `arr` but for the axis.
@@ -135,6 +145,13 @@ def take_along_axis(
         are out of range.
 
     Source: NumPy, `numpy.take_along_axis`.
+
+    Example:
+      >>> jnp.take_along_axis(
+      ...     jnp.array([[10, 20], [30, 40]]), jnp.array([[1], [0]]), axis=1
+      ... )
+      Array([[20],
+             [30]], dtype=int32)
     """
     check_arraylike("take_along_axis", arr, indices)
     _check_indices("take_along_axis", indices)
@@ -247,6 +264,9 @@ def put_along_axis(
 ) -> Any:
     """The array with values written, on each line along an axis, at its own positions.
 
+    Differs from NumPy: arrays do not change in place, so `inplace` must be False and
+    the result is returned.
+
     Args:
       arr: array.
       indices: integer array that broadcasts against `arr` but for the axis.
@@ -256,6 +276,13 @@ def put_along_axis(
       mode: what happens to positions out of range; see `Array.at`.
 
     Source: NumPy, `numpy.put_along_axis`.
+
+    Example:
+      >>> jnp.put_along_axis(
+      ...     jnp.zeros((2, 2), int), jnp.array([[0], [1]]), 5, 1, inplace=False
+      ... )
+      Array([[5, 0],
+             [0, 5]], dtype=int32)
     """
     if inplace:
         raise ValueError(
@@ -279,6 +306,9 @@ def put_along_axis(
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     """Positions in a flattened array as positions along each axis.
 
+    Differs from NumPy: positions out of range are brought to the nearest and never
+    raise.
+
     Args:
       indices: integer array.
       shape: sizes of the axes.
@@ -287,6 +317,10 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
       An array for each axis; positions out of range are clipped.
 
     Source: NumPy, `numpy.unravel_index`.
+
+    Example:
+      >>> jnp.unravel_index(jnp.array([2, 4]), (2, 3))
+      (Array([0, 1], dtype=int32), Array([2, 1], dtype=int32))
     """
     check_arraylike("unravel_index", indices)
     sizes = sizes_.canonicalize_shape(shape)
@@ -317,6 +351,9 @@ def ravel_multi_index(
 ) -> Any:
     """Positions along each axis as positions in the flattened array.
 
+    Differs from NumPy: `mode="raise"` needs positions that are known, so not under
+    `jit`.
+
     Args:
       multi_index: an integer array for each axis.
       dims: sizes of the axes.
@@ -325,6 +362,10 @@ def ravel_multi_index(
       dtype: integer dtype of the result.
 
     Source: NumPy, `numpy.ravel_multi_index`.
+
+    Example:
+      >>> jnp.ravel_multi_index((jnp.array([0, 1]), jnp.array([2, 1])), (2, 3))
+      Array([2, 4], dtype=int32)
     """
     sizes = sizes_.canonicalize_shape(dims)
     check_arraylike("ravel_multi_index", *multi_index)
@@ -381,6 +422,13 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
       sparse: a tuple of arrays with one long axis each, in place of full ones.
 
     Source: NumPy, `numpy.indices`.
+
+    Example:
+      >>> jnp.indices((2, 2))
+      Array([[[0, 0],
+              [1, 1]],
+             [[0, 1],
+              [0, 1]]], dtype=int32)
     """
     kind = dtypes.check_user_dtype(int if dtype is None else dtype, "indices")
     sizes = sizes_.canonicalize_shape(dimensions)
@@ -396,6 +444,11 @@ def ix_(*args: Any) -> tuple[Any, ...]:
       *args: vectors of integers or booleans.
 
     Source: NumPy, `numpy.ix_`.
+
+    Example:
+      >>> jnp.arange(9).reshape(3, 3)[jnp.ix_(jnp.array([0, 2]), jnp.array([1, 2]))]
+      Array([[1, 2],
+             [7, 8]], dtype=int32)
     """
     check_arraylike("ix_", *args)
     outs = []
@@ -427,6 +480,12 @@ def meshgrid(
       A list of arrays, one for each vector.
 
     Source: NumPy, `numpy.meshgrid`.
+
+    Example:
+      >>> jnp.meshgrid(jnp.array([1, 2]), jnp.array([10, 20]))
+      [Array([[1, 2],
+             [1, 2]], dtype=int32), Array([[10, 10],
+             [20, 20]], dtype=int32)]
     """
     check_arraylike("meshgrid", *xi)
     if not copy:
@@ -498,6 +557,10 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
       k: which diagonal.
 
     Source: NumPy, `numpy.tril_indices_from`.
+
+    Example:
+      >>> jnp.tril_indices_from(jnp.ones((2, 2)))
+      (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
     """
     rows, columns = _matrix_shape("tril_indices_from", arr)
     return tril_indices(rows, k, columns)
@@ -511,6 +574,10 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
       k: which diagonal.
 
     Source: NumPy, `numpy.triu_indices_from`.
+
+    Example:
+      >>> jnp.triu_indices_from(jnp.ones((2, 2)))
+      (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
     rows, columns = _matrix_shape("triu_indices_from", arr)
     return triu_indices(rows, k, columns)
@@ -533,6 +600,11 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
       ndim: number of axes.
 
     Source: NumPy, `numpy.diag_indices`.
+
+    Example:
+      >>> jnp.zeros((2, 2), int).at[jnp.diag_indices(2)].set(7)
+      Array([[7, 0],
+             [0, 7]], dtype=int32)
     """
     if n < 0:
         raise ValueError(f"n argument to diag_indices must be nonnegative, got {n}")
@@ -546,6 +618,10 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
       arr: array of equal sizes along all axes.
 
     Source: NumPy, `numpy.diag_indices_from`.
+
+    Example:
+      >>> jnp.diag_indices_from(jnp.ones((2, 2)))
+      (Array([0, 1], dtype=int32), Array([0, 1], dtype=int32))
     """
     check_arraylike("diag_indices_from", arr)
     sizes = aval_of(arr).shape
@@ -569,6 +645,10 @@ def mask_indices(
       size: how many positions; needed while tracing.
 
     Source: NumPy, `numpy.mask_indices`.
+
+    Example:
+      >>> jnp.mask_indices(3, jnp.triu, 1)
+      (Array([0, 0, 1], dtype=int32), Array([1, 2, 2], dtype=int32))
     """
     left = mask_func(creation.ones((n, n)), k)
     rows, columns = search.nonzero(logic.not_equal(left, 0), size=size)

@@ -49,6 +49,10 @@ def array_repr(
       max_line_width, precision, suppress_small: as NumPy has them.
 
     Source: NumPy, `numpy.array_repr`.
+
+    Example:
+      >>> jnp.array_repr(jnp.array([1.0, 2.0]))
+      'Array([1., 2.], dtype=float32)'
     """
     del max_line_width, precision, suppress_small
     return repr(arr)
@@ -67,6 +71,10 @@ def array_str(
       max_line_width, precision, suppress_small: as NumPy has them.
 
     Source: NumPy, `numpy.array_str`.
+
+    Example:
+      >>> jnp.array_str(jnp.array([1.0, 2.0]))
+      '[1. 2.]'
     """
     return np.array_str(np.asarray(a), max_line_width, precision, suppress_small)
 
@@ -87,7 +95,9 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
 def frombuffer(
     buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
 ) -> Any:
-    """An array of the numbers in a buffer.
+    r"""An array of the numbers in a buffer.
+
+    Differs from NumPy: the memory is copied to the device.
 
     Args:
       buffer: bytes or what has a buffer.
@@ -96,6 +106,10 @@ def frombuffer(
       offset: bytes skipped in front.
 
     Source: NumPy, `numpy.frombuffer`.
+
+    Example:
+      >>> jnp.frombuffer(b"\x01\x02", dtype=jnp.uint8)
+      Array([1, 2], dtype=uint8)
     """
     return creation.asarray(np.frombuffer(buffer, np.dtype(dtype), count, offset))
 
@@ -103,16 +117,24 @@ def frombuffer(
 def fromiter(*args: Any, **kwargs: Any) -> Any:
     """An array of an iterator's values.
 
+    Differs from NumPy: the elements are gathered on the host first.
+
     Args:
       *args, **kwargs: as NumPy has them.
 
     Source: NumPy, `numpy.fromiter`.
+
+    Example:
+      >>> jnp.fromiter((i * i for i in range(4)), dtype=int)
+      Array([0, 1, 4, 9], dtype=int32)
     """
     return creation.asarray(np.fromiter(*args, **kwargs))
 
 
 def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Any:
     """An array of the numbers in a text.
+
+    Differs from NumPy: the text is read on the host first.
 
     Args:
       string: the text.
@@ -121,12 +143,18 @@ def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) ->
       sep: what stands between them.
 
     Source: NumPy, `numpy.fromstring`.
+
+    Example:
+      >>> jnp.fromstring("1 2 3", dtype=int, sep=" ")
+      Array([1, 2, 3], dtype=int32)
     """
     return creation.asarray(np.fromstring(string, np.dtype(dtype), count, sep=sep))
 
 
 def fromfile(*args: Any, **kwargs: Any) -> None:
     """Refuses: read the file with NumPy.
+
+    Differs from NumPy: the elements are read on the host first.
 
     Raises:
       NotImplementedError: always.

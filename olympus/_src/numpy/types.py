@@ -81,6 +81,9 @@ newaxis = None
 def result_type(*args: Any) -> Any:
     """The dtype that an operation on these arguments works in.
 
+    Differs from NumPy: a Python number gives way to any dtype of its kind, and int32
+    with float32 gives float32.
+
     Args:
       *args: arrays, numbers, dtypes or what stands for one.
 
@@ -132,6 +135,10 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
       casting: "no", "equiv", "safe", "same_kind" or "unsafe".
 
     Source: NumPy, `numpy.can_cast`.
+
+    Example:
+      >>> jnp.can_cast(jnp.int32, jnp.float32), jnp.can_cast(jnp.float32, jnp.int32)
+      (False, False)
     """
     if hasattr(from_, "dtype") and not isinstance(from_, (np.dtype, type)):
         from_ = from_.dtype
@@ -163,6 +170,10 @@ def isdtype(dtype: Any, kind: Any) -> bool:
       TypeError: `kind` is none of those.
 
     Source: NumPy, `numpy.isdtype`.
+
+    Example:
+      >>> jnp.isdtype(jnp.float32, ("integral", "real floating"))
+      True
     """
     found = dtypes.as_dtype(dtype)
     options = kind if isinstance(kind, tuple) else (kind,)
@@ -188,6 +199,10 @@ def isscalar(element: Any) -> bool:
       element: any value.
 
     Source: NumPy, `numpy.isscalar`.
+
+    Example:
+      >>> jnp.isscalar(3.0), jnp.isscalar(jnp.array([3.0]))
+      (True, False)
     """
     if np.isscalar(element):
         return True
@@ -202,5 +217,9 @@ def iterable(y: Any) -> bool:
       y: any value.
 
     Source: NumPy, `numpy.iterable`.
+
+    Example:
+      >>> jnp.iterable(jnp.arange(3)), jnp.iterable(3)
+      (True, False)
     """
     return np.iterable(y)

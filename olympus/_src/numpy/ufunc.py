@@ -215,6 +215,9 @@ def frompyfunc(
 ) -> ufunc:
     """A ufunc of a function of single elements.
 
+    Differs from NumPy: the function is traced and batched, so it computes with arrays
+    and not with Python objects.
+
     Args:
       func: takes `nin` scalars, returns `nout`, as a tuple if there are several.
       nin: the number of its arguments.
