@@ -145,9 +145,9 @@ def _float_divmod(x: Any, y: Any) -> tuple[Any, Any]:
     return lax.round(quotient), rest
 
 
-def _refuse_complex(name: str, x: Any) -> None:
+def _refuse_complex(name: str, x: Any, error: Any = TypeError) -> None:
     if _is(x, "c"):
-        raise TypeError(
+        raise error(
             f"numpy.{name}: arguments must be real, got {aval_of(x).short()}; complex "
             "numbers have no order, take x.real or numpy.abs(x)"
         )
@@ -316,7 +316,7 @@ def _integers_power(x: Any, y: Any) -> Any:
         y = lax.shift_right_logical(y, one)
     # Any higher bit of the exponent overflows all bases but 0, 1 and -1.
     odd = lax.ne(lax.bitwise_and(y, one), zero)
-    return lax.select(odd, lax.mul(total, x), total)
+    return promotion.strong(lax.select(odd, lax.mul(total, x), total))
 
 
 @program(2)
@@ -384,7 +384,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
       Array([5.], dtype=float32)
     """
     x, y = promotion.promote_args_inexact("hypot", x1, x2)
-    _refuse_complex("hypot", x)
+    _refuse_complex("hypot", x, ValueError)
     x, y = promotion.broadcast("hypot", (x, y))
     long = lax.max_(lax.abs_(x), lax.abs_(y))
     endless = promotion.scalar(np.inf, long)
@@ -397,7 +397,8 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     squares = [lax.square(lax.div(v, scale)) for v in (x, y)]
     length = lax.mul(scale, lax.sqrt(lax.add(*squares)))
     length = lax.select(nothing, long, length)
-    return lax.select(either, families.full_like(length, np.inf), length)
+    length = lax.select(either, families.full_like(length, np.inf), length)
+    return promotion.strong(length, x1, x2)
 
 
 # -- signs -----------------------------------------------------------------------------
@@ -504,6 +505,7 @@ def signbit(x: Any, /) -> Any:
       Array([ True, False], dtype=bool)
     """
     (x,) = promotion.promote_args("signbit", x)
+    _refuse_complex("signbit", x, ValueError)
     if not _is(x, "f"):
         return lax.lt(x, promotion.scalar(0, x))
     return lax.lt(_bits_of(x), np.zeros((), _signed_of(x))[()])
@@ -554,7 +556,7 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
     zero, one = promotion.scalar(0, x), promotion.scalar(1, x)
     above = lax.select(lax.gt(x, zero), one, y)
     out = lax.select(lax.lt(x, zero), zero, above)
-    return lax.select(lax.ne(x, x), x, out)
+    return promotion.strong(lax.select(lax.ne(x, x), x, out), x1)
 
 
 # -- extremes --------------------------------------------------------------------------
@@ -713,8 +715,7 @@ def rint(x: Any, /) -> Any:
     """
     promotion.check_arraylike("rint", x)
     if dtypes.kind(aval_of(x).dtype) in "iub":
-        (x,) = promotion.promote_args_inexact("rint", x)
-        return x
+        return promotion.cast(x, dtypes.canonicalize_dtype(float), False)
     if _is(x, "c"):
         return lax.complex_(rint(lax.real(x)), rint(lax.imag(x)))
     (x,) = promotion.promote_args("rint", x)
@@ -862,7 +863,7 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     (x,) = promotion.promote_args_inexact("ldexp", x1)
     (n,) = promotion.promote_args_numeric("ldexp", x2)
     x, n = promotion.broadcast("ldexp", (x, n))
-    return _scaled(x, n)
+    return promotion.strong(_scaled(x, n))
 
 
 @program(2)
@@ -881,8 +882,12 @@ def gcd(x1: Any, x2: Any) -> Any:
       >>> jnp.gcd(jnp.array([12, 0]), jnp.array([18, 5]))
       Array([6, 5], dtype=int32)
     """
-    x, y = _integers("gcd", x1, x2)
-    x, y = _same_shape(lax.abs_(x), lax.abs_(y))
+    x, y = _same_shape(*_integers("gcd", x1, x2))
+    return promotion.strong(_euclid(lax.abs_(x), lax.abs_(y)), x1, x2)
+
+
+def _euclid(x: Any, y: Any) -> Any:
+    """Greatest common divisor of integers that are not negative."""
     zero, one = promotion.scalar(0, x), promotion.scalar(1, x)
     # Fibonacci numbers need most steps: under 1.45 for each bit.
     for _ in range(int(1.45 * dtypes.itemsize_bits(aval_of(x).dtype)) + 1):
@@ -920,10 +925,10 @@ def lcm(x1: Any, x2: Any) -> Any:
     """
     x, y = _same_shape(*_integers("lcm", x1, x2))
     x, y = lax.abs_(x), lax.abs_(y)
-    common = gcd(x, y)
+    common = _euclid(x, y)
     zero, one = promotion.scalar(0, x), promotion.scalar(1, x)
     safe = lax.select(lax.eq(common, zero), one, common)
-    return lax.mul(x, lax.div(y, safe))
+    return promotion.strong(lax.mul(x, lax.div(y, safe)), x1, x2)
 
 
 # -- complex numbers -------------------------------------------------------------------
@@ -997,6 +1002,9 @@ def angle(z: Any, deg: bool = False) -> Any:
       >>> jnp.angle(jnp.array([1.0, 1j, -1.0]), deg=True)
       Array([  0.,  90., 180.], dtype=float32)
     """
+    promotion.check_arraylike("angle", z)
+    if dtypes.kind(aval_of(z).dtype) in "iub":
+        z = promotion.cast(z, dtypes.canonicalize_dtype(float), False)
     (x,) = promotion.promote_args_inexact("angle", z)
     re, im = (
         (lax.real(x), lax.imag(x)) if _is(x, "c") else (x, families.full_like(x, 0))
@@ -1024,7 +1032,8 @@ def _nan_to_num(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
 def _where_literal(mask: Any, value: Any, x: Any) -> Any:
     kind = aval_of(x)
     value = promotion.cast(value, kind.dtype, False)
-    return lax.select(mask, promotion.full_shape(value, kind.shape), x)
+    shape = promotion.result_shape("nan_to_num", [kind.shape, aval_of(value).shape])
+    return lax.select(*[promotion.full_shape(v, shape) for v in (mask, value, x)])
 
 
 def nan_to_num(
@@ -1115,7 +1124,7 @@ def spacing(x: Any, /) -> Any:
       Array(1.1920929e-07, dtype=float32)
     """
     (x,) = promotion.promote_args_inexact("spacing", x)
-    _refuse_complex("spacing", x)
+    _refuse_complex("spacing", x, ValueError)
     dtype = aval_of(x).dtype
     info = dtypes.finfo(dtype)
     bits = np.dtype(f"uint{info.bits}")
@@ -1138,4 +1147,4 @@ def spacing(x: Any, /) -> Any:
     step = lax.select(lax.eq(lax.abs_(x), edge), families.full_like(x, np.inf), step)
     nothing = families.full_like(x, np.nan)
     step = lax.select(lax.le(lax.abs_(x), edge), step, nothing)
-    return copysign(step, x)
+    return promotion.strong(copysign(step, x))

@@ -174,7 +174,7 @@ def dot(
     a, b = _operands("dot", a, b)
     x, y = aval_of(a), aval_of(b)
     if not x.ndim or not y.ndim:
-        return lax.mul(a, b)
+        return _scaled("dot", a, b, preferred_element_type)
     numbers = (((x.ndim - 1,), (max(y.ndim - 2, 0),)), ((), ()))
     return _contract("dot", a, b, numbers, precision, preferred_element_type)
 
@@ -195,6 +195,24 @@ def vdot(
     a, b = _flat(_conjugate(a)), _flat(b)
     numbers = (((0,), (0,)), ((), ()))
     return _contract("vdot", a, b, numbers, precision, preferred_element_type)
+
+
+def _scaled(name: str, a: Any, b: Any, preferred: Any) -> Any:
+    """The product with a scalar."""
+    out = _times(a, b)
+    if preferred is None:
+        return out
+    return lax.convert(out, dtypes.check_user_dtype(preferred, name), False)
+
+
+def _summed(x: Any, axes: tuple[int, ...]) -> Any:
+    if aval_of(x).dtype == np.bool_:
+        return reductions.reduce_or(x, axes)
+    return reductions.reduce_sum(x, axes)
+
+
+def _times(a: Any, b: Any) -> Any:
+    return lax.bitwise_and(a, b) if aval_of(a).dtype == np.bool_ else lax.mul(a, b)
 
 
 def _flat(x: Any) -> Any:
@@ -251,6 +269,15 @@ def _product_of_matrices(
     return _stacked(a, b, precision, preferred)
 
 
+def _check_ranks(name: str, x1: Any, least1: int, x2: Any, least2: int) -> None:
+    if aval_of(x1).ndim < least1 or aval_of(x2).ndim < least2:
+        raise ValueError(
+            f"numpy.{name}: x1 must have at least {least1} and x2 at least {least2} "
+            f"axes, got {aval_of(x1).short()} and {aval_of(x2).short()}; add axes with "
+            "expand_dims"
+        )
+
+
 @promotion.program(2)
 def matvec(x1: Any, x2: Any, /) -> Any:
     """Products of matrices [..., n, k] and vectors [..., k], over stacks.
@@ -262,6 +289,7 @@ def matvec(x1: Any, x2: Any, /) -> Any:
       Array([21, 43], dtype=int32)
     """
     x1, x2 = _operands("matvec", x1, x2)
+    _check_ranks("matvec", x1, 2, x2, 1)
     column = shaping.expand_dims(x2, (aval_of(x2).ndim,))
     out = _product_of_matrices("matvec", x1, column, None, None)
     return shaping.squeeze(out, (aval_of(out).ndim - 1,))
@@ -278,6 +306,7 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
       Array([31, 42], dtype=int32)
     """
     x1, x2 = _operands("vecmat", x1, x2)
+    _check_ranks("vecmat", x1, 1, x2, 2)
     row = shaping.expand_dims(_conjugate(x1), (aval_of(x1).ndim - 1,))
     out = _product_of_matrices("vecmat", row, x2, None, None)
     return shaping.squeeze(out, (aval_of(out).ndim - 2,))
@@ -298,7 +327,7 @@ def inner(
     a, b = _operands("inner", a, b)
     x, y = aval_of(a), aval_of(b)
     if not x.ndim or not y.ndim:
-        return lax.mul(a, b)
+        return _scaled("inner", a, b, preferred_element_type)
     numbers = (((x.ndim - 1,), (y.ndim - 1,)), ((), ()))
     return _contract("inner", a, b, numbers, precision, preferred_element_type)
 
@@ -318,7 +347,7 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
     a, b = _operands("outer", a, b)
     n, m = aval_of(a).size, aval_of(b).size
     rows = shaping.broadcast_in_dim(_flat(a), (n, m), (0,))
-    return lax.mul(rows, shaping.broadcast_in_dim(_flat(b), (n, m), (1,)))
+    return _times(rows, shaping.broadcast_in_dim(_flat(b), (n, m), (1,)))
 
 
 @promotion.program(2)
@@ -429,7 +458,7 @@ def cross(
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    a, b = _operands("cross", a, b)
+    a, b = (promotion.strong(v) for v in _operands("cross", a, b))
     a, b = _axis_last(a, axisa, "cross"), _axis_last(b, axisb, "cross")
     n, m = aval_of(a).shape[-1], aval_of(b).shape[-1]
     if n not in (2, 3) or m not in (2, 3):
@@ -498,7 +527,7 @@ def trace(
     on = lax.eq(lax.add(row, families.full_like(row, offset)), column)
     kept = lax.select(on, a, families.full_like(a, 0))
     kept = lax.convert(kept, _sum_dtype(aval_of(a).dtype, dtype))
-    return reductions.reduce_sum(kept, (rank - 2, rank - 1))
+    return _summed(kept, (rank - 2, rank - 1))
 
 
 def _sum_dtype(dtype: Any, asked: Any) -> Any:
@@ -711,7 +740,7 @@ def _reduced(x: Any, names: str, kept: set[str]) -> tuple[Any, str]:
             x, names = _diagonal(x, names, name)
     gone = [i for i, n in enumerate(names) if n not in kept]
     if gone:
-        x = reductions.reduce_sum(x, tuple(gone))
+        x = _summed(x, tuple(gone))
         names = "".join([n for n in names if n in kept])
     return x, names
 
@@ -730,7 +759,7 @@ def _diagonal(x: Any, names: str, name: str) -> tuple[Any, str]:
         shaping.broadcasted_iota(np.int32, shape, j),
     )
     kept = lax.select(on, x, families.full_like(x, 0))
-    return reductions.reduce_sum(kept, (j,)), names[:j] + names[j + 1 :]
+    return _summed(kept, (j,)), names[:j] + names[j + 1 :]
 
 
 def _arranged(x: Any, names: str, output: str) -> Any:

@@ -187,6 +187,7 @@ def _moved(x: Any, device: Any) -> Any:
 def _of_scalar(x: Any, dtype: Any, device: Any) -> Any:
     aval = aval_of(x)
     if dtype is not None:
+        promotion.check_complex_number(x, dtype)
         aval = ShapedArray((), dtype)
         return evaluate.put(_cast_numpy(np.asarray(x), dtype), aval, device)
     if aval.dtype.kind == "i":
@@ -443,6 +444,7 @@ def full(
     kind, weak = dtypes.dtype_and_weak(fill_value)
     if dtype is not None:
         kind, weak = dtypes.check_user_dtype(dtype, "full"), False
+    promotion.check_complex_number(fill_value, kind)
     if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():
         value = _cast_numpy(np.asarray(fill_value), kind)
         host = np.broadcast_to(value, shape)
@@ -555,6 +557,7 @@ def full_like(
     aval = _like("full_like", a, dtype, shape)
     promotion.check_arraylike("full_like", 0, fill_value)
     place = device if out_sharding is None else out_sharding
+    promotion.check_complex_number(fill_value, aval.dtype)
     if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():
         value = _cast_numpy(np.asarray(fill_value), aval.dtype)
         return evaluate.put(np.array(np.broadcast_to(value, aval.shape)), aval, place)
@@ -798,9 +801,13 @@ def geomspace(
       >>> jnp.geomspace(1, 8, 4).round(4)
       Array([1., 2., 4., 8.], dtype=float32)
     """
+    promotion.check_arraylike("geomspace", start, stop)
+    given = [dtypes.dtype_and_weak(x) for x in (start, stop)]
+    kind = dtypes.to_inexact_dtype(dtypes.lattice_result(*given)[0])
+    start, stop = (promotion.cast(x, kind, False) for x in (start, stop))
     signs = arithmetic.sign(start)
     low, high = (elementary.log10(arithmetic.multiply(signs, x)) for x in (start, stop))
-    out = logspace(low, high, num, endpoint, axis=axis)
+    out = logspace(low, high, num, endpoint, dtype=kind, axis=axis)
     out = arithmetic.multiply(signs, out)
     return out if dtype is None else astype(out, dtype)
 

@@ -13,14 +13,19 @@ from olympus._src.numpy import promotion
 from olympus._src.numpy.promotion import aval_of, program
 
 
-def _elementary(name: str, fun: Callable[[Any], Any], what: str) -> Any:
-    """A function of one floating argument, from the operation of lax."""
+def _elementary(
+    name: str, fun: Callable[[Any], Any], what: str, strong: bool = False
+) -> Any:
+    """A function of one floating argument, from the operation of lax.
+
+    The result of a number is weak, unless it is to be `strong`.
+    """
 
     @program(1, name=name)
     def call(x: Any, /) -> Any:
         promotion.check_arraylike(name, x)
         (x,) = promotion.promote_inexact(x)
-        return fun(x)
+        return promotion.strong(fun(x)) if strong else fun(x)
 
     call.__doc__ = f"""{what}, elementwise; integers and booleans become floats.
 
@@ -60,8 +65,8 @@ exp = _elementary("exp", lax.exp, "Exponential")
 exp2 = _elementary("exp2", lax.exp2, "Power of two")
 expm1 = _elementary("expm1", lax.expm1, "Exponential minus one, exact near zero")
 log = _elementary("log", lax.log, "Natural logarithm")
-log2 = _elementary("log2", _log_base(2.0), "Logarithm to base two")
-log10 = _elementary("log10", _log_base(10.0), "Logarithm to base ten")
+log2 = _elementary("log2", _log_base(2.0), "Logarithm to base two", strong=True)
+log10 = _elementary("log10", _log_base(10.0), "Logarithm to base ten", strong=True)
 log1p = _elementary("log1p", lax.log1p, "Logarithm of one plus the argument")
 sqrt = _elementary("sqrt", lax.sqrt, "Square root")
 cbrt = _elementary("cbrt", lax.cbrt, "Cube root")
@@ -155,7 +160,8 @@ def _log_sum(name: str, real: Any, exponential: Any, scale: float) -> Any:
     def call(x1: Any, x2: Any, /) -> Any:
         x, y = promotion.promote_args_inexact(name, x1, x2)
         if not _complex(x):
-            return real(x, y)
+            out = real(x, y)
+            return out if name == "logaddexp" else promotion.strong(out, x1, x2)
         return _complex_log_sum(x, y, exponential, scale)
 
     call.__doc__ = f"""Logarithm of the sum of exponentials, without overflow.
@@ -173,7 +179,9 @@ def _complex(x: Any) -> bool:
 
 
 def _complex_log_sum(x: Any, y: Any, exponential: Any, scale: float) -> Any:
-    top = lax.convert(lax.max_(lax.real(x), lax.real(y)), aval_of(x).dtype)
+    kind = aval_of(x)
+    weak = kind.weak_type and kind.shape == aval_of(y).shape
+    top = lax.convert(lax.max_(lax.real(x), lax.real(y)), kind.dtype, weak)
     total = lax.add(exponential(lax.sub(x, top)), exponential(lax.sub(y, top)))
     return lax.add(top, lax.mul(lax.log(total), promotion.scalar(scale, x)))
 
@@ -195,6 +203,11 @@ def i0(x: Any) -> Any:
       Array([1.], dtype=float32)
     """
     promotion.check_arraylike("i0", x)
+    if _complex(x):
+        raise ValueError(
+            f"numpy.i0: the argument must be real, got {aval_of(x).short()}; take its "
+            "real part"
+        )
     return _i0(x)
 
 

@@ -64,7 +64,7 @@ def bincount(
     else:
         length = max(int(minlength), operator.index(length))
     if weights is None:
-        weights = np.int32(1)
+        weights = dtypes.canonicalize_dtype(int).type(1)
     check_arraylike("bincount", x, weights)
     return _bincount(x, weights, length=length)
 
@@ -157,8 +157,11 @@ def histogram(
       (Array([1., 3.], dtype=float32), Array([1., 2., 3.], dtype=float32))
     """
     del out_sharding
-    edges = histogram_bin_edges(a, bins, range, weights)
     check_arraylike("histogram", a)
+    if weights is not None:
+        check_arraylike("histogram", weights)
+        a, weights = promotion.promote_inexact(a, weights)
+    edges = histogram_bin_edges(a, bins, range, weights)
     w = np.float32(1) if weights is None else weights
     counts = _histogram(a, w, edges, weighted=weights is not None)
     if density:

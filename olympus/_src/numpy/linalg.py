@@ -156,7 +156,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
       Array([[0, 3],
              [4, 7]], dtype=int32)
     """
-    return selection.diagonal(x, offset, -2, -1)
+    return promotion.strong(selection.diagonal(x, offset, -2, -1))
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
@@ -349,7 +349,8 @@ def vector_norm(
 
 @promotion.program(1, name="vector_norm")
 def _vector_norm_of(x: Any, *, order: Any, axis: Any, keepdims: bool) -> Any:
-    (x,) = promotion.promote_inexact(x)
+    if order not in (1, np.inf):  # these two are exact in integers
+        (x,) = promotion.promote_inexact(x)
     axes = reductions.axes_of("linalg.vector_norm", x, axis)
     return _vector_norm(x, order, axes, keepdims)
 

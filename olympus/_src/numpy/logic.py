@@ -74,6 +74,7 @@ def _logical(name: str, fun: Any, what: str) -> Any:
     @program(2, name=name)
     def combine(x: Any, y: Any, /) -> Any:
         promotion.check_arraylike(name, x, y)
+        dtypes.lattice_result(*[dtypes.dtype_and_weak(v) for v in (x, y)])
         x, y = promotion.broadcast(name, (x, y))
         return fun(truth(x), truth(y))
 
@@ -382,7 +383,8 @@ def iscomplexobj(x: Any) -> bool:
     """
     if x is None:
         return False
-    return dtypes.kind(getattr(x, "dtype", np.asarray(x).dtype)) == "c"
+    dtype = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
+    return dtypes.kind(dtype) == "c"
 
 
 def isrealobj(x: Any) -> bool:

@@ -786,6 +786,10 @@ def repeat(
     axis = sizes_.canonicalize_axis(axis, aval_of(a).ndim, "numpy.repeat")
     length = aval_of(a).shape[axis]
     if isinstance(repeats, trace.Tracer):
+        if dtypes.kind(repeats.dtype) not in "iub":
+            raise TypeError(
+                f"numpy.repeat: repeats must be of integers, got {aval_of(repeats)}"
+            )
         if total_repeat_length is None:
             raise repeats.refusal(
                 errors.ConcretizationTypeError,
@@ -831,6 +835,8 @@ def _take_along(x: Any, where: Any, axis: int) -> Any:
 def _repeat_dynamic(x: Any, repeats: Any, axis: int, total: int) -> Any:
     length = aval_of(x).shape[axis]
     counts = promotion.full_shape(repeats, (length,))
+    if aval_of(counts).dtype == np.bool_:
+        counts = lax.convert(counts, np.dtype(np.int32))
     ends = cumulative.cumsum(counts, 0)
     wide_ends = shaping.broadcast_in_dim(ends, (total, length), (1,))
     at = shaping.broadcasted_iota(aval_of(ends).dtype, (total, length), 0)
@@ -932,7 +938,7 @@ def _pad_constant(array: Any, widths: Any, values: Any) -> Any:
 
 @program(2, name="pad")
 def _pad_scalar(x: Any, value: Any, *, widths: Any) -> Any:
-    value = lax.convert(value, aval_of(x).dtype, False)
+    value = lax.convert(value, aval_of(x).dtype, aval_of(x).weak_type)
     return joining.pad(x, value, [(a, b, 0) for a, b in widths])
 
 
@@ -970,7 +976,7 @@ def _pad_by_index(x: Any, *, widths: Any, mode: Any) -> Any:
 
 @program(2, name="pad")
 def _pad_ramp(x: Any, ends: Any, *, widths: Any) -> Any:
-    kind = aval_of(x).dtype
+    kind, weak = aval_of(x).dtype, aval_of(x).weak_type
     rank = len(widths)
     working = np.dtype(np.float32) if dtypes.kind(kind) in "iub" else kind
     ends = promotion.full_shape(lax.convert(ends, working, False), (rank, 2))
@@ -996,7 +1002,7 @@ def _pad_ramp(x: Any, ends: Any, *, widths: Any) -> Any:
             ramp = lax.add(end, lax.mul(w, lax.sub(edge, end)))
             if kind != working:
                 ramp = lax.floor(ramp)
-            pieces[2 * j] = lax.convert(ramp, kind, False)
+            pieces[2 * j] = lax.convert(ramp, kind, weak)
         x = joining.concatenate(pieces, axis)
     return x
 
@@ -1008,7 +1014,7 @@ def _pad_statistic(x: Any, *, widths: Any, mode: str) -> Any:
         found = _statistics()[mode](x, axis=axis, keepdims=True)
         if dtypes.kind(kind) in "iu" and mode == "mean":
             found = lax.round(found, lax.RoundingMethod.TO_NEAREST_EVEN)
-        found = lax.convert(found, kind, False)
+        found = lax.convert(found, kind, aval_of(x).weak_type)
         pieces = [x]
         for j, n in enumerate((before, after)):
             sizes = list(aval_of(x).shape)

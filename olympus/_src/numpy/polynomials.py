@@ -42,13 +42,14 @@ def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
 
 @promotion.program(2, name="polyval")
 def _polyval(p: Any, x: Any) -> Any:
+    given = (p, x)
     p, x = promotion.promote_dtypes(p, x)
     shape = promotion.result_shape("polyval", [aval_of(x).shape, aval_of(p).shape[1:]])
     total = promotion.full_shape(promotion.scalar(0, x), shape)
     x = promotion.full_shape(x, shape)
     for c in stacking.unstack(p, 0) if aval_of(p).shape[0] else ():
-        total = lax.add(lax.mul(total, x), promotion.full_shape(c, shape))
-    return total
+        total = arithmetic.add(arithmetic.multiply(total, x), c)
+    return promotion.strong(total, *given)
 
 
 @promotion.program(2, name="polyadd")
@@ -93,6 +94,7 @@ def polysub(a1: Any, a2: Any) -> Any:
       Array([-3, -3, -3], dtype=int32)
     """
     check_arraylike("polysub", a1, a2)
+    a1, a2 = promotion.promote_dtypes(a1, a2)
     return _polyadd(a1, arithmetic.negative(a2))
 
 
@@ -210,7 +212,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
         raise ValueError(
             "Order of integral must be positive (see polyder); numpy.polyint"
         )
-    constants = [0] * times if k is None else list(np.atleast_1d(np.asarray(k)))
+    constants = [0] * times if k is None else _constants(k)
     constants = constants * times if len(constants) == 1 else constants
     if len(constants) != times:
         raise ValueError(
@@ -221,9 +223,17 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     return p
 
 
+def _constants(k: Any) -> list[Any]:
+    """Numbers, or a vector of them, as a list."""
+    if isinstance(k, (list, tuple)):
+        return list(k)
+    check_arraylike("polyint", k)
+    return list(stacking.unstack(shaping.broadcast_to_rank(k, 1), 0))
+
+
 @promotion.program(2, name="polyint")
 def _integral(p: Any, c: Any) -> Any:
-    (p,) = promotion.promote_inexact(p)
+    p, c = promotion.promote_inexact(p, c)
     n = aval_of(p).shape[0]
     powers = np.arange(n, 0, -1).astype(aval_of(p).dtype)
     last = promotion.full_shape(lax.convert(c, aval_of(p).dtype, False), (1,))
@@ -261,7 +271,7 @@ def _poly(roots: Any) -> Any:
             joining.pad(out, zero, [(1, 0, 0)]), promotion.full_shape(root, (i + 2,))
         )
         out = lax.sub(shifted, scaled)
-    return out
+    return promotion.strong(out)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
@@ -301,4 +311,4 @@ def _vander(x: Any, *, columns: int, increasing: bool) -> Any:
     for _ in range(columns - 1):
         line = lax.mul(line, x)
         parts.append(line)
-    return stacking.stack(parts if increasing else parts[::-1], 1)
+    return promotion.strong(stacking.stack(parts if increasing else parts[::-1], 1))

@@ -51,7 +51,8 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if current.trace is not _eval:
-                return fun(*args, **kwargs)
+                out = fun(*args, **kwargs)
+                return _as_array(out) if type(out) in _HOST_VALUES else out
             if len(args) == arrays and not kwargs:
                 # Most calls by far: one or two arrays whose program is known.
                 x = args[0]
@@ -96,6 +97,15 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
         return call  # type: ignore[return-value]
 
     return wrap
+
+
+_HOST_VALUES = frozenset((bool, int, float, complex, np.ndarray))
+
+
+def _as_array(x: Any) -> Any:
+    """An argument that a function gives back as it came, as the array it stands for."""
+    aval = aval_of(x)
+    return evaluate.put(np.asarray(x).astype(aval.dtype), aval, None)
 
 
 # -- checks ----------------------------------------------------------------------------
@@ -160,7 +170,7 @@ def promote_numeric(*args: Any) -> list[Any]:
     typed = [dtypes.dtype_and_weak(x) for x in args]
     dtype, weak = dtypes.lattice_result(*typed)
     if dtype == np.bool_:
-        dtype = dtypes.canonicalize_dtype(np.int64)
+        dtype = np.dtype(np.int32)
     return [cast(x, dtype, weak) for x in args]
 
 
@@ -171,12 +181,26 @@ def cast(x: Any, dtype: Any, weak: bool) -> Any:
     """`x` in a dtype; a Python number becomes a literal, an equation where it must."""
     if isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic):
         return _cast_scalar(x, dtype, weak)
-    if isinstance(x, (np.ndarray, np.generic)):
-        weak = False
-        if x.dtype != dtype:
-            return x.astype(dtype)
-        return x
+    if isinstance(x, (np.ndarray, np.generic)) and not weak:
+        return x if x.dtype == dtype else x.astype(dtype)
     return convert(x, dtype, weak)
+
+
+def strong(x: Any, *given: Any) -> Any:
+    """`x` in its own dtype, no longer weak unless all that was given is."""
+    aval = aval_of(x)
+    if given and all(dtypes.dtype_and_weak(g)[1] for g in given):
+        return x
+    return convert(x, aval.dtype, False) if aval.weak_type else x
+
+
+def check_complex_number(x: Any, dtype: Any) -> None:
+    """Raises TypeError where a Python complex number is to be of a real dtype."""
+    if type(x) is complex and dtypes.kind(dtype) in "iuf":
+        raise TypeError(
+            f"numpy.array: a Python complex number cannot be of dtype {dtype}, got {x};"
+            " take its real part"
+        )
 
 
 def _cast_scalar(x: Any, dtype: Any, weak: bool) -> Any:

@@ -118,6 +118,8 @@ def fold(
         kind = dtypes.check_user_dtype(dtype, name)
     elif promote:
         kind = sum_dtype(kind)
+    elif name in ("sum", "prod") and kind == np.bool_:
+        kind = np.dtype(np.int32)
     working = _upcast(kind) if upcast else kind
     if dtype is not None:
         x = promotion.cast(x, kind, False)
@@ -174,9 +176,19 @@ def run(
     if where is None and initial is None:
         return run_program(a, **static)
     promotion.check_optional(name, where, initial)
+    check_mask(name, where)
     given = [v for v in (where, initial) if v is not None]
     flags = (where is not None, initial is not None)
     return run_program(a, *given, flags=flags, **static)
+
+
+def check_mask(name: str, where: Any) -> None:
+    """Raises ValueError where a mask is not of booleans."""
+    if where is not None and aval_of(where).dtype != np.bool_:
+        raise ValueError(
+            f"numpy.{name}: where must be of booleans, got {aval_of(where).short()}; "
+            "write the condition, as in x != 0"
+        )
 
 
 def chosen(given: tuple[Any, ...], flags: tuple[bool, bool]) -> Any:
@@ -397,18 +409,20 @@ def _complex_extreme(
     name: str, x: Any, axes: Any, keepdims: bool, where: Any, initial: Any
 ) -> Any:
     """By real part, then by imaginary part; NaN wins."""
-    if where is not None or initial is not None:
-        raise NotImplementedError(
-            f"numpy.{name}: `where` and `initial` are for real arrays, got complex"
-        )
     reduce = lax_reductions.reduce_max if name == "max" else lax_reductions.reduce_min
     worst = -np.inf if name == "max" else np.inf
+    if where is not None:
+        x = _masked(name, x, where, initial, _constant(complex(worst, worst)))
     re, im = lax.real(x), lax.imag(x)
     first = keep_dims(reduce(re, axes), x, axes)
     first = promotion.full_shape(first, aval_of(x).shape)
     chosen = lax.bitwise_or(lax.eq(re, first), lax.ne(re, re))
     second = reduce(lax.select(chosen, im, families.full_like(im, worst)), axes)
     out = lax.complex_(reduce(re, axes), second)
+    out = promotion.strong(out)
+    if initial is not None:
+        start = promotion.cast(initial, aval_of(out).dtype, False)
+        out = (lax.max_ if name == "max" else lax.min_)(start, out)
     return keep_dims(out, x, axes) if keepdims else out
 
 
@@ -728,13 +742,19 @@ def _var(
     working, kind = own, dtypes.real_dtype(own)
     if dtype is not None:
         kind = dtypes.check_user_dtype(dtype, "var")
+        if dtypes.kind(kind) == "b":
+            raise TypeError(
+                "numpy.var: dtype must be of numbers, got bool; convert the result "
+                "with astype"
+            )
         if dtypes.kind(kind) != "c" and dtypes.kind(own) == "c":
             raise ValueError(
                 f"numpy.var: dtype must be complex for complex arrays, got {kind}; "
                 "take the real part first"
             )
+        if dtypes.kind(kind) in "iu":  # a variance is no integer
+            kind = dtypes.canonicalize_dtype(float)
         working = dtypes.lattice_result((own, False), (kind, False))[0]
-        kind = dtypes.real_dtype(kind)
     working = _upcast(working)
     real = dtypes.real_dtype(working)
     x = promotion.cast(x, working, False)
@@ -784,6 +804,7 @@ def _spread(
 ) -> Any:
     promotion.check_arraylike(name, a)
     promotion.check_optional(name, where, mean)
+    check_mask(name, where)
     promotion.check_out(name, out)
     if correction is not None:
         if ddof != 0:
@@ -807,6 +828,12 @@ def _spread(
 
 @_fused
 def _std(x: Any, *given: Any, **options: Any) -> Any:
+    dtype = options["dtype"]
+    if dtype is not None and dtypes.kind(dtypes.as_dtype(dtype)) not in "fc":
+        raise ValueError(
+            "numpy.std: dtype must be floating or complex, got "
+            f"{dtypes.as_dtype(dtype)}; convert the result with astype"
+        )
     return lax.sqrt(_var(x, *given, **options))
 
 

@@ -241,7 +241,9 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = None) ->
         raise NotImplementedError("numpy.gradient: edge_order must be 1")
     check_arraylike("gradient", f, *varargs)
     axes = reductions.axes_of("gradient", f, reductions.static_axis(axis))
-    spacing = list(varargs) or [1.0]
+    kind = dtypes.to_inexact_dtype(aval_of(f).dtype)
+    weak = aval_of(f).weak_type
+    spacing = list(varargs) or [promotion.cast(1.0, kind, weak)]
     if len(spacing) == 1:
         spacing *= len(axes)
     if len(spacing) != len(axes):
@@ -254,8 +256,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = None) ->
 
 @program(2, name="gradient")
 def _slope(f: Any, h: Any, *, axis: int) -> Any:
-    (f,) = promotion.promote_inexact(f)
-    h = promotion.cast(h, aval_of(f).dtype, False)
+    f, h = promotion.promote_inexact(f, h)
     n = aval_of(f).shape[axis]
     if n < 2:
         raise ValueError(
@@ -319,7 +320,8 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     check_arraylike("trapezoid", y, dx)
     promotion.check_optional("trapezoid", x)
     if x is None:
-        return _trapezoid(y, dx, axis=axis, even=True)
+        kind = dtypes.to_inexact_dtype(aval_of(y).dtype)
+        return _trapezoid(y, promotion.cast(dx, kind, False), axis=axis, even=True)
     return _trapezoid(y, x, axis=axis, even=False)
 
 

@@ -364,7 +364,8 @@ def compress(
         return indexing.getitem(x, (*lead, where.astype(np.int32)))
     where = _first_positions(condition, length=length, size=operator.index(size))
     place = (*lead, where)
-    return indexing.take(x, place, mode="fill", fill_value=fill_value, wrap=False)
+    out = indexing.take(x, place, mode="fill", fill_value=fill_value, wrap=False)
+    return promotion.strong(out)
 
 
 @promotion.program(1, name="compress")
@@ -443,7 +444,7 @@ def _check_method(name: str, method: str | None) -> None:
 @promotion.program(2, name="searchsorted")
 def _searchsorted(a: Any, v: Any, *, side: str, method: str) -> Any:
     a, v = promotion.promote_dtypes(a, v)
-    return binary_search(a, v, side, method)
+    return lax.convert(binary_search(a, v, side, method), np.dtype(np.int32))
 
 
 def digitize(
@@ -480,9 +481,7 @@ def _digitize(x: Any, bins: Any, *, right: bool, method: str) -> Any:
     n = aval_of(bins).shape[0]
     x, bins = promotion.promote_dtypes(x, bins)
     if not n:
-        return promotion.full_shape(
-            dtypes.canonicalize_dtype(int).type(0), aval_of(x).shape
-        )
+        return promotion.full_shape(np.int32(0), aval_of(x).shape)
     side = "left" if right else "right"
     backwards = shaping.rev(bins, (0,))
     ends = joining.slice_in_dim(bins, n - 1, n), joining.slice_in_dim(bins, 0, 1)

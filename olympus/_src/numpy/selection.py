@@ -152,7 +152,8 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     out = value(default)
     for condition, f in zip(conditions, functions, strict=True):
         out = _where(condition, value(f), out)
-    return promotion.full_shape(out, aval_of(x).shape)
+    shape = promotion.result_shape("piecewise", [aval_of(v).shape for v in (x, out)])
+    return promotion.full_shape(out, shape)
 
 
 # -- triangles and diagonals -----------------------------------------------------------
@@ -268,7 +269,7 @@ def diag(v: Any, k: int = 0) -> Any:
     """
     check_arraylike("diag", v)
     if aval_of(v).ndim == 2:
-        return diagonal(v, k)
+        return promotion.strong(diagonal(v, k))
     if aval_of(v).ndim != 1:
         raise ValueError(
             f"numpy.diag: v must have one or two axes, got {aval_of(v).short()}"
@@ -308,7 +309,7 @@ def diagflat(v: Any, k: int = 0) -> Any:
 
 @program(1, name="diagflat")
 def _diagflat(v: Any, *, k: int) -> Any:
-    return _diag(shaping.reshape(v, (aval_of(v).size,)), k=k)
+    return promotion.strong(_diag(shaping.reshape(v, (aval_of(v).size,)), k=k))
 
 
 def extract(
@@ -392,4 +393,4 @@ def _choose(a: Any, *choices: Any, mode: str) -> Any:
     values = promotion.promote_dtypes(*choices)
     shape = promotion.result_shape("choose", [aval_of(x).shape for x in (a, *values)])
     a, *values = [promotion.full_shape(x, shape) for x in (a, *values)]
-    return lax.select_n(a, *values)
+    return promotion.strong(lax.select_n(a, *values))

@@ -163,6 +163,7 @@ def interp(
 def _interp(x: Any, xp: Any, fp: Any, *given: Any, sides: Any, periodic: bool) -> Any:
     x, xp = promotion.promote_inexact(x, xp)
     (fp,) = promotion.promote_inexact(fp)
+    fp = promotion.promote_dtypes(fp, x)[0]
     rest = list(given)
     if periodic:
         period = promotion.cast(rest.pop(), aval_of(x).dtype, False)
@@ -183,7 +184,7 @@ def _interp(x: Any, xp: Any, fp: Any, *given: Any, sides: Any, periodic: bool) -
         flat, promotion.full_shape(promotion.scalar(1, wide), aval_of(wide).shape), wide
     )
     share = lax.div(lax.sub(x, x0), safe)
-    share = lax.convert(share, aval_of(fp).dtype, False)
+    share = lax.convert(share, aval_of(fp).dtype, aval_of(share).weak_type)
     out = lax.add(f0, lax.mul(lax.sub(f1, f0), share))
     out = lax.select(flat, f0, out)
     ends = (lax.lt, 0), (lax.gt, n - 1)
@@ -238,8 +239,8 @@ def _unwrap(p: Any, *given: Any, axis: int) -> Any:
         raise ValueError(
             "jnp.unwrap does not support complex inputs; unwrap numpy.angle(p)"
         )
-    (p,) = promotion.promote_numeric(p)
-    if not isinstance(given[0], int) and dtypes.kind(aval_of(given[0]).dtype) == "f":
+    p = promotion.promote_dtypes(p, given[0])[0]
+    if dtypes.kind(aval_of(p).dtype) == "b":
         (p,) = promotion.promote_inexact(p)
     dtype = aval_of(p).dtype
     axis = sizes_.canonicalize_axis(axis, aval_of(p).ndim, "numpy.unwrap")

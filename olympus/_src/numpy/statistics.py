@@ -96,7 +96,13 @@ _METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
 def _quantile(
     a: Any, q: Any, *, axis: Any, keepdims: bool, method: str, ignore_nan: bool
 ) -> Any:
-    a, q = promotion.promote_inexact(a, q)
+    if dtypes.kind(aval_of(q).dtype) == "c":
+        raise TypeError(
+            f"numpy.quantile: q must be real, got {aval_of(q).short()}; take its real "
+            "part"
+        )
+    a = promotion.strong(promotion.promote_inexact(a)[0])
+    q = promotion.cast(q, aval_of(a).dtype, False)
     if dtypes.kind(aval_of(a).dtype) == "c":
         raise ValueError("numpy.quantile: arrays must be real, got complex")
     if aval_of(q).ndim > 1:
@@ -402,6 +408,11 @@ def cov(
     given = [v for v in (y, fweights, aweights) if v is not None]
     flags = tuple([v is not None for v in (y, fweights, aweights)])
     kind = None if dtype is None else dtypes.check_user_dtype(dtype, "cov")
+    if kind is not None and dtypes.kind(kind) not in "fc":
+        raise ValueError(
+            f"numpy.cov: dtype must be floating or complex, got {kind}; convert the "
+            "result with astype"
+        )
     return _cov(
         m,
         *given,

@@ -488,6 +488,12 @@ def meshgrid(
              [20, 20]], dtype=int32)]
     """
     check_arraylike("meshgrid", *xi)
+    for x in xi:
+        if aval_of(x).ndim != 1:
+            raise ValueError(
+                f"numpy.meshgrid: arguments must be vectors, got {aval_of(x).short()}; "
+                "flatten them with ravel"
+            )
     if not copy:
         raise ValueError("numpy.meshgrid: copy must be True; arrays have no views")
     if indexing not in ("xy", "ij"):
@@ -495,8 +501,6 @@ def meshgrid(
             f"Valid values for indexing are 'xy' and 'ij', got {indexing}; "
             "numpy.meshgrid"
         )
-    if any(aval_of(x).ndim > 1 for x in xi):
-        raise ValueError("Arguments to numpy.meshgrid must be 1D")
     if not xi:
         return []
     return list(_meshgrid(*xi, sparse=bool(sparse), swap=indexing == "xy"))
