@@ -229,11 +229,10 @@ from olympus._src.numpy.namespace import (
 from olympus._src.numpy.namespace import (
     array_namespace_info as __array_namespace_info__,
 )
+from olympus._src.numpy.positions import argmax, argmin
 from olympus._src.numpy.reductions import (
     all,
     any,
-    argmax,
-    argmin,
     count_nonzero,
     max,
     mean,

@@ -15,6 +15,7 @@ from olympus._src.numpy import (
     elementary,
     manipulation,
     polynomials,
+    positions,
     promotion,
     reductions,
     search,
@@ -178,7 +179,7 @@ def _roots(p: Any) -> Any:
     if n < 2:
         return creation.zeros((0,), dtypes.complex_dtype(dtype))
     # Leading zeros are turned to the end, where each adds an eigenvalue of zero.
-    leading = reductions.argmax(p != 0).astype(np.int32)
+    leading = positions.argmax(p != 0).astype(np.int32)
     leading = selection.where((p == 0).all(), n - 1, leading)
     places = (np.arange(n, dtype=np.int32) + leading) % n
     p = p[places]

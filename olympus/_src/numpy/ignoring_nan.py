@@ -10,7 +10,7 @@ from olympus._src.core import dtypes
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families
-from olympus._src.numpy import logic, promotion, reductions
+from olympus._src.numpy import logic, positions, promotion, reductions
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 from olympus._src.numpy.reductions import static_axis
 
@@ -252,8 +252,8 @@ def _nan_position(name: str, plain: Any, neutral: float) -> Any:
     return call
 
 
-nanargmax = _nan_position("nanargmax", reductions.argmax, -np.inf)
-nanargmin = _nan_position("nanargmin", reductions.argmin, np.inf)
+nanargmax = _nan_position("nanargmax", positions.argmax, -np.inf)
+nanargmin = _nan_position("nanargmin", positions.argmin, np.inf)
 
 
 def minmax(

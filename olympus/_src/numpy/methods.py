@@ -21,6 +21,7 @@ from olympus._src.numpy import (
     indexing,
     logic,
     manipulation,
+    positions,
     reductions,
     scans,
     search,
@@ -276,8 +277,8 @@ def _methods() -> dict[str, Any]:
         for fun in (
             reductions.all,
             reductions.any,
-            reductions.argmax,
-            reductions.argmin,
+            positions.argmax,
+            positions.argmin,
             reductions.max,
             reductions.mean,
             reductions.min,

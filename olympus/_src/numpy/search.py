@@ -489,4 +489,4 @@ def _digitize(x: Any, bins: Any, *, right: bool, method: str) -> Any:
     rising = binary_search(bins, x, side, method)
     falling = binary_search(backwards, x, side, method)
     falling = lax.sub(aval_of(falling).dtype.type(n), falling)
-    return lax.select_n(down, rising, falling)
+    return lax.convert(lax.select_n(down, rising, falling), np.dtype(np.int32))

@@ -18,6 +18,7 @@ from olympus._src.numpy import (
     creation,
     decompositions,
     manipulation,
+    positions,
     promotion,
     reductions,
     selection,
@@ -205,7 +206,7 @@ def _det_jvp(primals: Any, tangents: Any) -> Any:
     packed, pivots, order = linalg.lu(a)
     size = aval_of(a).shape[-1]
     pivot = matrices.diagonal(packed)
-    place = reductions.argmin(lax.abs_(pivot), axis=-1, keepdims=True)
+    place = positions.argmin(lax.abs_(pivot), axis=-1, keepdims=True)
     is_least = place == np.arange(size)
     least = reductions.sum(selection.where(is_least, pivot, 0), axis=-1)
     others = reductions.prod(selection.where(is_least, 1, pivot), axis=-1)

@@ -14,6 +14,7 @@ from olympus._src.numpy import (
     arithmetic,
     creation,
     manipulation,
+    positions,
     promotion,
     reductions,
     search,
@@ -348,5 +349,5 @@ def _vq(obs: Any, codes: Any) -> Any:
         obs, codes = obs[:, None], codes[:, None]
     apart = abs(obs[:, None, :] - codes[None, :, :])
     squares = reductions.sum(apart * apart, axis=-1)
-    nearest = reductions.argmin(squares, axis=-1).astype(np.int32)
+    nearest = positions.argmin(squares, axis=-1).astype(np.int32)
     return nearest, reductions.min(squares, axis=-1) ** 0.5

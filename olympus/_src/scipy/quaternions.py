@@ -18,6 +18,7 @@ from olympus._src.numpy import (
     assembly,
     elementary,
     logic,
+    positions,
     promotion,
     reductions,
     selection,
@@ -113,7 +114,7 @@ def from_matrix(m: Any) -> Any:
     choices.append(
         _vector(*[a - b for a, b in zip(turn, back, strict=True)], 1 + trace)
     )
-    largest = reductions.argmax(_vector(*diagonal, trace), axis=-1)[..., None]
+    largest = positions.argmax(_vector(*diagonal, trace), axis=-1)[..., None]
     out = choices[3]
     for i in range(3):
         out = where(largest == i, choices[i], out)

@@ -14,6 +14,7 @@ from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import (
     ignoring_nan,
     logic,
+    positions,
     reductions,
     scans,
     sorting,
@@ -199,7 +200,7 @@ def _mode(a: Any, *, axis: int | None, keepdims: bool) -> Any:
     at = shaping.broadcasted_iota(np.int32, aval.shape, line)
     starts = (at == 0) | ~same
     length = at - cumulative.cummax(where(starts, at, 0), axis=line) + 1
-    best = reductions.argmax(length, line, keepdims=True)
+    best = positions.argmax(length, line, keepdims=True)
     value = taking.take_along_axis(ordered, best, line)
     count = reductions.max(length, line, keepdims=True)
     return tuple(shaping.reshape(v, out_shape) for v in (value, count))
