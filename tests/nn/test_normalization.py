@@ -128,3 +128,9 @@ def test_one_hot_refuses_bad_axes_and_traced_sizes():
         nn.one_hot(np.array([0]), 3, axis=5)
     with pytest.raises(TypeError, match="static_argnums"):
         olympus.jit(lambda x, n: nn.one_hot(x, n))(np.array([0]), 3)
+
+
+def test_one_hot_takes_lists_and_refuses_negative_sizes():
+    np.testing.assert_array_equal(nn.one_hot([1, 0], 2), [[0, 1], [1, 0]])
+    with pytest.raises(TypeError, match="num_classes must not be negative, got -1"):
+        nn.one_hot(np.array([1]), -1)

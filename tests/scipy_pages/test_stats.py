@@ -202,3 +202,10 @@ def test_what_is_wrong_with_arguments_is_said():
         stats.gamma.pdf(1.0)
     with pytest.raises(TypeError, match="unexpected keyword"):
         stats.gamma.pdf(1.0, 1.0, mean=1)
+
+
+@pytest.mark.slow
+def test_counts_of_betabinom_are_rounded_down():
+    # As JAX 0.10.2 does; SciPy gives no probability to what is not whole.
+    got = scipy.stats.betabinom.pmf(np.float32([1.5, 1.0]), 5, 1.0, 2.0)
+    np.testing.assert_allclose(got[0], got[1], rtol=1e-6)

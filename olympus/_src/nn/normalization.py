@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from olympus._src.core import avals, dtypes
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
@@ -129,7 +131,7 @@ def one_hot(
     """Vectors of zeros with a 1 at the given positions.
 
     Args:
-      x: array of positions; one outside the range gives a vector of zeros.
+      x: array or list of positions; one outside the range gives a vector of zeros.
       num_classes: size of the vectors.
       dtype: of the result; default the default float.
       axis: where the new axis goes.
@@ -140,7 +142,7 @@ def one_hot(
 
     Raises:
       ValueError: there is no such axis.
-      TypeError: `num_classes` is no integer, or is traced.
+      TypeError: `num_classes` is no integer, is negative, or is traced.
 
     Example:
       >>> import numpy as np
@@ -149,6 +151,8 @@ def one_hot(
       Array([[1., 0., 0.],
              [0., 0., 1.]], dtype=float32)
     """
+    if isinstance(x, (list, tuple)):
+        x = np.asarray(x)
     check_arrays("one_hot", x)
     if out_sharding is not None:
         raise NotImplementedError(
@@ -159,6 +163,11 @@ def one_hot(
     rank = avals.aval_of(x).ndim + 1
     axis = sizes.canonicalize_axis(axis, rank, "nn.one_hot")
     (count,) = sizes.canonicalize_shape((num_classes,), "nn.one_hot")
+    if type(count) is int and count < 0:
+        raise TypeError(
+            f"nn.one_hot: num_classes must not be negative, got {count}; 0 gives "
+            "vectors without elements"
+        )
     return _one_hot(x, count=count, axis=axis, dtype=dtype)
 
 

@@ -23,7 +23,7 @@ def logpmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Any:
     def inside(k: Any) -> Any:
         return log_choices(n, k) + betaln(k + a, n - k + b) - betaln(a, b)
 
-    return supported(inside, k - loc, most=n)
+    return supported(inside, lax.floor(k) - loc, most=n)
 
 
 @_function

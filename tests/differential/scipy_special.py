@@ -1,0 +1,203 @@
+"""Functions of olympus.scipy.special.
+
+Where the oracle leaves floats (poles, branch cuts, orders that SciPy refuses), the
+draws keep to points where both have a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from tests.differential.drawing import Call, Draw
+from tests.differential.entries import entries
+
+entry = entries("scipy.special")
+
+
+def between(
+    d: Draw, low: float, high: float, shape: Any = "any", kinds: str = "single"
+) -> np.ndarray[Any, Any]:
+    """Numbers of an interval, its ends among them."""
+    if isinstance(shape, str):
+        shape = d.shape(shape)
+    x = np.asarray(d.rng.uniform(low, high, shape))
+    x = np.where(d.rng.uniform(size=shape) < 0.1, d.pick([low, high]), x)
+    return x.astype(d.dtype(kinds))
+
+
+def some(kinds: str, values: str) -> Callable[[Draw], Call]:
+    """A call with one array of these kinds and values."""
+    return lambda d: d.call(d.array(kinds, values=values))
+
+
+def within(*bounds: tuple[float, float], kinds: str = "single") -> Any:
+    """A call with an array for each interval; they broadcast together."""
+
+    def draw(d: Draw) -> Call:
+        shapes = d.shapes(len(bounds))
+        dtype = d.dtype(kinds)
+        args = [
+            between(d, *b, shape=shape).astype(dtype)
+            for b, shape in zip(bounds, shapes, strict=True)
+        ]
+        return d.call(*args)
+
+    return draw
+
+
+def whole_and(low: int, high: int, *bounds: tuple[float, float]) -> Any:
+    """A call with whole numbers, and an array for each interval."""
+
+    def draw(d: Draw) -> Call:
+        shapes = d.shapes(1 + len(bounds))
+        n = d.rng.integers(low, high + 1, shapes[0])
+        dtype = d.dtype("single")
+        args = [
+            between(d, *b, shape=shape).astype(dtype)
+            for b, shape in zip(bounds, shapes[1:], strict=True)
+        ]
+        return d.call(n.astype(np.int32), *args)
+
+    return draw
+
+
+def plane(low: float, high: float) -> Callable[[Draw], Call]:
+    """A call with complex numbers of a square."""
+
+    def draw(d: Draw) -> Call:
+        shape = d.shape()
+        z = d.rng.uniform(low, high, shape) + 1j * d.rng.uniform(low, high, shape)
+        return d.call(z.astype(d.dtype("complex")))
+
+    return draw
+
+
+def along_axes(d: Draw) -> Call:
+    x = d.array("single", "full", "plain ties")
+    return d.call(x, **d.options(axis=[a for a in d.axes(x) if a != ()]))
+
+
+def sums_of_exponentials(d: Draw) -> Call:
+    x = d.array("int single single", "full", "plain ties infinite")
+    options = d.options(
+        axis=[a for a in d.axes(x) if a != ()],
+        keepdims=[True, False],
+        b=lambda: d.filled(d.dtype("single"), x.shape, d.pick(["positive", "zeros"])),
+    )
+    if d.chance(0.3):
+        options["return_sign"] = True
+    elif "b" in options:
+        options["b"] = np.abs(options["b"])
+    return d.call(x, **options)
+
+
+def entropies(d: Draw) -> Call:
+    x, y = d.arrays(2, "int single", values="plain positive zeros special", mixed=False)
+    return d.call(x, y)
+
+
+def two_counts(d: Draw) -> Call:
+    shapes = d.shapes(2)
+    n, k = (d.rng.integers(0, high, s) for high, s in zip((13, 9), shapes, strict=True))
+    dtype = d.dtype("int single")
+    repetition = d.options(repetition=[True, False])
+    return d.call(n.astype(dtype), k.astype(dtype), **repetition)
+
+
+def bernoulli_numbers(d: Draw) -> Call:
+    return d.call(d.integer(0, 40))
+
+
+def first_kind(f: Any, z: Any, v: int) -> Any:
+    """Orders 0 to v, of which SciPy's functions each take one."""
+    if f is not special.jv:
+        return f(z, v=v)
+    return np.stack([f(k, z) for k in range(v + 1)])
+
+
+def harmonics(d: Draw) -> Call:
+    n = d.rng.integers(0, 7, 4)
+    m = np.asarray([d.integer(-int(k), int(k)) for k in n])
+    dtype = d.dtype("single")
+    theta, phi = (d.rng.uniform(0, high, 4).astype(dtype) for high in (np.pi, 2 * np.pi))
+    return d.call(n.astype(np.int32), m.astype(np.int32), theta, phi)
+
+
+POSITIVE = (0.05, 12.0)
+UNIT = (0.0, 1.0)
+
+ENTRIES = [
+    *entry(
+        "erf erfc expit entr ndtr", some("int half single", "plain special"), ulps=32
+    ),
+    *entry("i0e i1e", some("int half single", "plain special"), ulps=64),
+    *entry("i0 i1", some("int single", "plain"), ulps=16),
+    *entry("log_ndtr", within((-20.0, 12.0)), ulps=64),
+    *entry("erfcx dawsn", within((-6.0, 40.0)), ulps=32),
+    *entry("gammasgn", some("single", "plain special")),
+    *entry("gammaln", within((-12.0, 40.0)), ulps=64, scale=1.0),
+    *entry("digamma", within((-8.3, 40.0)), ulps=512, scale="result"),
+    *entry("gamma", within((-4.3, 12.0)), ulps=256),
+    *entry("factorial", within((-0.5, 12.0)), ulps=128),
+    *entry("spence", within((0.0, 30.0)), ulps=32, scale=1.0),
+    *entry("exp1", within((0.01, 30.0)), ulps=64),
+    *entry("expi", within((-20.0, 20.0)), ulps=64, scale=1.0),
+    *entry("sici", within((-30.0, 30.0)), ulps=64, scale=4.0),
+    *entry("fresnel", within((-6.0, 6.0)), ulps=256, scale=1.0),
+    *entry("erfinv", within((-1.0, 1.0)), ulps=32, scale=1.0),
+    *entry("erfcinv", within((0.0, 2.0)), ulps=64, scale=1.0),
+    *entry("ndtri", within(UNIT), ulps=64, scale=1.0),
+    *entry("logit", within(UNIT), ulps=32, scale=1.0),
+    *entry("beta", within(POSITIVE, POSITIVE), ulps=512),
+    *entry("betaln", within(POSITIVE, (0.05, 60.0)), ulps=64, scale=60.0),
+    *entry("betainc", within(POSITIVE, POSITIVE, UNIT), ulps=256, scale=1.0),
+    *entry("gammainc gammaincc", within(POSITIVE, (0.0, 30.0)), ulps=256, scale=1.0),
+    *entry("xlogy xlog1py kl_div rel_entr", entropies, ulps=32, scale="args"),
+    *entry("zeta", within((1.05, 12.0), POSITIVE), ulps=256),
+    *entry("polygamma", whole_and(0, 6, (0.2, 12.0)), ulps=1024, scale=1.0),
+    *entry("comb", two_counts, ulps=512),
+    *entry("poch", within(POSITIVE, (-3.7, 6.0)), ulps=2048),
+    *entry("boxcox", within((0.05, 12.0), (-2.0, 2.0)), ulps=256, scale=1.0),
+    *entry("boxcox1p", within((-0.8, 12.0), (-2.0, 2.0)), ulps=256, scale=1.0),
+    *entry("expn", whole_and(0, 9, (0.05, 20.0)), ulps=256),
+    *entry("owens_t", within((-6.0, 6.0), (-6.0, 6.0)), ulps=256, scale=0.25),
+    *entry("hyp1f1", within((-4.0, 4.0), (0.3, 6.0), (-6.0, 6.0)), ulps=4096, scale=1.0),
+    *entry(
+        "hyp2f1",
+        within((-3.0, 3.0), (-3.0, 3.0), (0.4, 6.0), (-0.9, 0.8)),
+        ulps=8192,
+        scale=1.0,
+    ),
+    *entry("loggamma", plane(-5.0, 8.0), ulps=512, scale=8.0, label="complex"),
+    *entry("loggamma", within((0.05, 30.0)), ulps=64, scale=1.0),
+    *entry("wofz", plane(-4.0, 5.0), ulps=512),
+    *entry("softmax log_softmax", along_axes, ulps=32, scale=1.0),
+    *entry("logsumexp", sums_of_exponentials, ulps=32, scale="args"),
+    *entry("bernoulli", bernoulli_numbers, ulps=64, jit=False),
+    *entry(
+        "bessel_jn",
+        lambda d: d.call(between(d, 0.05, 9.0, "vector"), d.integer(0, 6)),
+        call=first_kind,
+        oracle=lambda z, v: first_kind(special.jv, z, v),
+        ulps=4096,
+        scale=1.0,
+    ),
+    *entry(
+        "sph_harm_y",
+        harmonics,
+        call=lambda f, *args: f(*args, n_max=6),
+        oracle=lambda *args: special.sph_harm_y(*args),
+        ulps=512,
+        scale=1.0,
+    ),
+    *entry(
+        "multigammaln",
+        lambda d: d.call(between(d, 3.6, 20.0), d.integer(1, 7)),
+        ulps=64,
+        scale=60.0,
+    ),
+]
