@@ -35,4 +35,6 @@ OF_NO_ARRAY = words(
 
 PAGES: dict[str, set[str]] = {
     "numpy": CREATION_AND_SHAPES | OF_NO_ARRAY,
+    "scipy.special": set(),
+    "scipy.stats": set(),
 }

@@ -11,6 +11,8 @@ from tests.differential import (
     numpy_reductions,
     numpy_sorting,
     numpy_statistics,
+    scipy_special,
+    scipy_stats,
 )
 from tests.differential.entries import Entry
 
@@ -20,6 +22,8 @@ TABLES: dict[types.ModuleType, int] = {
     numpy_reductions: 2,
     numpy_sorting: 2,
     numpy_statistics: 2,
+    scipy_special: 4,
+    scipy_stats: 8,
 }
 ENTRIES: list[Entry] = [e for table in TABLES for e in table.ENTRIES]
 SHARES: dict[str, int] = {
