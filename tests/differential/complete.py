@@ -36,5 +36,4 @@ OF_NO_ARRAY = words(
 PAGES: dict[str, set[str]] = {
     "numpy": CREATION_AND_SHAPES | OF_NO_ARRAY,
     "scipy.special": set(),
-    "scipy.stats": set(),
 }

@@ -123,7 +123,9 @@ def harmonics(d: Draw) -> Call:
     n = d.rng.integers(0, 7, 4)
     m = np.asarray([d.integer(-int(k), int(k)) for k in n])
     dtype = d.dtype("single")
-    theta, phi = (d.rng.uniform(0, high, 4).astype(dtype) for high in (np.pi, 2 * np.pi))
+    theta, phi = (
+        d.rng.uniform(0, high, 4).astype(dtype) for high in (np.pi, 2 * np.pi)
+    )
     return d.call(n.astype(np.int32), m.astype(np.int32), theta, phi)
 
 
@@ -165,7 +167,9 @@ ENTRIES = [
     *entry("boxcox1p", within((-0.8, 12.0), (-2.0, 2.0)), ulps=256, scale=1.0),
     *entry("expn", whole_and(0, 9, (0.05, 20.0)), ulps=256),
     *entry("owens_t", within((-6.0, 6.0), (-6.0, 6.0)), ulps=256, scale=0.25),
-    *entry("hyp1f1", within((-4.0, 4.0), (0.3, 6.0), (-6.0, 6.0)), ulps=4096, scale=1.0),
+    *entry(
+        "hyp1f1", within((-4.0, 4.0), (0.3, 6.0), (-6.0, 6.0)), ulps=4096, scale=1.0
+    ),
     *entry(
         "hyp2f1",
         within((-3.0, 3.0), (-3.0, 3.0), (0.4, 6.0), (-0.9, 0.8)),

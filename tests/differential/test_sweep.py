@@ -6,6 +6,7 @@ header chooses; `OLYMPUS_SWEEP=all` takes all entries and more cases.
 
 from __future__ import annotations
 
+import importlib
 import os
 import zlib
 from collections.abc import Callable
@@ -42,6 +43,11 @@ def test_every_public_function_is_in_a_table(page: str) -> None:
     assert public - covered - elsewhere == set()
     assert elsewhere & covered == set(), "in a table now: take it off the list"
     assert (covered | elsewhere) - public == set(), "not a function of the page"
+
+
+def test_every_distribution_is_in_a_table() -> None:
+    public = importlib.import_module("olympus.scipy.stats").__all__
+    assert set(public) - pages.covered("scipy.stats") == set()
 
 
 @pytest.mark.parametrize("page", complete.PAGES)
