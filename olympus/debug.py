@@ -1,7 +1,16 @@
 """Looking into programs while they run: prints, callbacks, breakpoints."""
 
 from olympus._src.api.debug import breakpoint
+from olympus._src.higher_order.debugging import DebugEffect, OrderedDebugEffect
 from olympus._src.higher_order.debugging import debug_callback as callback
+from olympus._src.higher_order.debugging import debug_log as log
 from olympus._src.higher_order.debugging import debug_print as print
 
-__all__ = ["breakpoint", "callback", "print"]
+__all__ = [
+    "DebugEffect",
+    "OrderedDebugEffect",
+    "breakpoint",
+    "callback",
+    "log",
+    "print",
+]

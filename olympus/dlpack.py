@@ -1,5 +1,6 @@
 """Exchange of arrays with other libraries, without a copy."""
 
-from olympus._src.numpy.interchange import from_dlpack as from_dlpack
+from olympus._src.numpy.interchange import import_array as from_dlpack
+from olympus._src.numpy.interchange import is_supported_dtype
 
-__all__ = ["from_dlpack"]
+__all__ = ["from_dlpack", "is_supported_dtype"]

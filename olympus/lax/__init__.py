@@ -7,6 +7,9 @@ broadcast. `olympus.numpy` is written in these.
 import importlib as _importlib
 from typing import Any as _Any
 
+from olympus._src.api.placement import (
+    with_sharding_constraint,
+)
 from olympus._src.higher_order.associative_scan import (
     associative_scan,
 )
@@ -99,6 +102,9 @@ from olympus._src.lax.collectives import (
     pmin_p,
     psum_p,
 )
+from olympus._src.lax.constraints import (
+    sharding_constraint_p,
+)
 from olympus._src.lax.contraction import (
     batch_matmul,
     dot,
@@ -107,6 +113,7 @@ from olympus._src.lax.contraction import (
 )
 from olympus._src.lax.convolution import (
     ConvDimensionNumbers,
+    ConvGeneralDilatedDimensionNumbers,
     conv,
     conv_dimension_numbers,
     conv_general_dilated,
@@ -317,6 +324,10 @@ from olympus._src.lax.joining import (
 from olympus._src.lax.joining import (
     slice_ as slice,
 )
+from olympus._src.lax.local_convolution import (
+    conv_general_dilated_local,
+    conv_transpose_shape_tuple,
+)
 from olympus._src.lax.parallel import (
     all_gather,
     all_to_all,
@@ -471,6 +482,7 @@ from olympus._src.lax.windows import (
 __all__ = [
     "AccuracyMode",
     "ConvDimensionNumbers",
+    "ConvGeneralDilatedDimensionNumbers",
     "DotAlgorithm",
     "DotAlgorithmPreset",
     "DotDimensionNumbers",
@@ -560,12 +572,14 @@ __all__ = [
     "conv",
     "conv_dimension_numbers",
     "conv_general_dilated",
+    "conv_general_dilated_local",
     "conv_general_dilated_p",
     "conv_general_dilated_patches",
     "conv_general_permutations",
     "conv_general_shape_tuple",
     "conv_shape_tuple",
     "conv_transpose",
+    "conv_transpose_shape_tuple",
     "conv_with_general_padding",
     "convert_element_type",
     "convert_element_type_p",
@@ -783,6 +797,7 @@ __all__ = [
     "select_n",
     "select_n_p",
     "shape_as_value",
+    "sharding_constraint_p",
     "shift_left",
     "shift_left_p",
     "shift_right_arithmetic",
@@ -832,6 +847,7 @@ __all__ = [
     "unstack_p",
     "while_loop",
     "while_p",
+    "with_sharding_constraint",
     "xor_p",
     "zeta",
     "zeta_p",

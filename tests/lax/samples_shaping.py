@@ -6,6 +6,7 @@ import numpy as np
 
 from olympus._src.lax import (
     barriers,
+    constraints,
     families,
     joining,
     memory,
@@ -135,6 +136,7 @@ SAMPLES = [
     S(barriers.optimization_barrier_p, array((2, 3)), array((2,), i32)),
     S(barriers.stop_gradient_p, array((2, 3)), smooth=False),
     S(barriers.stage_p, array((2, 3)), linear=(0,)),
+    S(constraints.sharding_constraint_p, array((2, 3)), sharding=None, linear=(0,)),
     S(barriers.dce_sink_p, array((2, 3)), prevent_mlir_dce=True, smooth=False),
     S(barriers.create_token_p),
     S(barriers.after_all_p, np.zeros(0, b1), np.zeros(0, b1), loop=False),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+import olympus
 import olympus.lax as lax
 import olympus.numpy as jnp
 from tests.sweep.making import each, numbers, parts, signed, table, words
@@ -92,6 +93,13 @@ ENTRIES = {
     "ragged_dot_general": (
         lambda a, b: lax.ragged_dot_general(a, b, np.array([1, 2]), PARTS),
         signed(2, 4), signed(4, 3)),
+    "conv_general_dilated_local": (
+        lambda a, b: lax.conv_general_dilated_local(
+            a, b, (1,), "VALID", (2,), dimension_numbers=("NWC", "WIO", "NWC")),
+        signed(2, 4, 2), signed(3, 4, 2)),
+    "with_sharding_constraint": (
+        lambda x: lax.with_sharding_constraint(
+            x, olympus.device_put(np.zeros(1)).sharding), m),
     "conv_general_dilated": [
         (lambda a, b: lax.conv_general_dilated(
             a, b, (1, 2), ((1, 0), (2, 1)), (2, 1), (1, 2), FIRST), image, kernel),
@@ -185,7 +193,7 @@ WITHOUT_DERIVATIVE = words(
     """DotDimensionNumbers after_all argmax argmin bitcast_convert_type bitwise_and
     bitwise_not bitwise_or bitwise_xor broadcast_shapes broadcasted_iota clz
     conv_dimension_numbers conv_general_permutations conv_general_shape_tuple
-    conv_shape_tuple create_token
+    conv_shape_tuple conv_transpose_shape_tuple create_token
     dce_sink dtype empty eq ge gt iota is_finite le lt mulhi ne nextafter
     padtype_to_pads population_count reduce_and reduce_or reduce_window_shape_tuple
     reduce_xor rng_bit_generator rng_uniform shape_as_value shift_left

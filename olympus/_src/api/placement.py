@@ -12,6 +12,7 @@ from olympus._src import tree
 from olympus._src.core import trace
 from olympus._src.foundation import caching, config
 from olympus._src.interpreters import evaluate
+from olympus._src.lax.constraints import sharding_constraint_p
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, placement, versions
 
@@ -115,6 +116,58 @@ def device_put(
     """
     target = None if device is None else as_device(device)
     return tree.tree_map(lambda leaf: _put(leaf, target), x)
+
+
+def with_sharding_constraint(x: Any, shardings: Any) -> Any:
+    """The same values, which must live where a sharding says.
+
+    Inside of a compiled function this is a mark in the program; outside arrays are put
+    there.
+
+    Args:
+      x: a pytree of arrays.
+      shardings: a sharding of one device, or a tree of them that is a prefix of `x`.
+
+    Returns:
+      A pytree of the same structure.
+
+    Raises:
+      TypeError: a leaf of `shardings` is no sharding of one device.
+      ValueError: a leaf is None, or `shardings` is no prefix of `x`.
+
+    Example:
+      >>> import olympus, numpy as np
+      >>> here = olympus.device_put(np.zeros(2)).sharding
+      >>> olympus.lax.with_sharding_constraint(np.arange(3), here)
+      Array([0, 1, 2], dtype=int32)
+    """
+    wanted = tree.broadcast_prefix(
+        shardings,
+        x,
+        lambda s: s is None,
+        what="with_sharding_constraint shardings",
+        full_name="x",
+    )
+    for sharding in wanted:
+        if sharding is None:
+            raise ValueError(
+                "with_sharding_constraint: shardings must be shardings, got None; "
+                "leave the call out where nothing is to be constrained"
+            )
+        if not hasattr(sharding, "device_set") or len(sharding.device_set) != 1:
+            raise TypeError(
+                "with_sharding_constraint: shardings must be shardings of one device, "
+                f"got {sharding!r}; take that of an array, `x.sharding`"
+            )
+    leaves, structure = tree.tree_flatten(x)
+    outs = [_constrained(v, s) for v, s in zip(leaves, wanted, strict=True)]
+    return tree.tree_unflatten(structure, outs)
+
+
+def _constrained(x: Any, sharding: Any) -> Any:
+    if evaluate.is_evaluating():
+        return _put(x, as_device(sharding))
+    return sharding_constraint_p.bind(x, sharding=sharding)
 
 
 def as_device(device: Any) -> Any:

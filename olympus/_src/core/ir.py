@@ -308,7 +308,10 @@ def _find_axis_names(program: Olympuspr) -> frozenset[Any]:
 
 
 def eval_olympuspr(
-    olympuspr: Olympuspr, consts: Sequence[Any], *args: Any
+    olympuspr: Olympuspr,
+    consts: Sequence[Any],
+    *args: Any,
+    propagate_source_info: bool = True,
 ) -> list[Any]:
     """Runs a program in the current interpreter.
 
@@ -316,6 +319,8 @@ def eval_olympuspr(
       olympuspr: the program.
       consts: a value for each of its `constvars`.
       *args: a value for each of its `invars`.
+      propagate_source_info: whether operations keep the places where the program has
+        them, in place of that of this call.
 
     Returns:
       A list with a value for each output.
@@ -332,7 +337,8 @@ def eval_olympuspr(
     try:
         for eqn in olympuspr.eqns:
             inputs = [v.val if type(v) is Literal else env[v] for v in eqn.invars]
-            current.position = eqn.source
+            if propagate_source_info:
+                current.position = eqn.source
             if eqn.scope:
                 current.scope = outer_scope + eqn.scope
             out = eqn.primitive.bind(*inputs, **eqn.params)

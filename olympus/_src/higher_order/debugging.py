@@ -201,6 +201,45 @@ def debug_print(
     return None
 
 
+def debug_log(
+    fmt: str | None = None,
+    *args: Any,
+    skip_format_check: bool = False,
+    ordered: bool = False,
+    partitioned: bool = False,
+    _use_logging: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Logs values of a program, each time it runs, at the level INFO.
+
+    Args:
+      fmt: see `debug.print`.
+      *args: arrays, trees of them, and any other values.
+      ordered: keep the program's order among ordered prints.
+      partitioned: on several devices log once for each, its part.
+      skip_format_check: accept arguments that `fmt` has no place for.
+      **kwargs: more values, by name.
+
+    Raises:
+      TypeError, ValueError, KeyError, IndexError: as `debug.print`.
+
+    Source: the logger named `olympus` of Python's `logging`.
+
+    Example:
+      >>> import olympus
+      >>> olympus.debug.log("x is {}", 2.0)
+    """
+    return debug_print(
+        fmt,
+        *args,
+        skip_format_check=skip_format_check,
+        ordered=ordered,
+        partitioned=partitioned,
+        _use_logging=_use_logging,
+        **kwargs,
+    )
+
+
 class Printer:
     """Prints a text with its places filled; equal ones share their programs."""
 

@@ -44,6 +44,9 @@ class ConvDimensionNumbers(NamedTuple):
     out_spec: tuple[int, ...]
 
 
+ConvGeneralDilatedDimensionNumbers = ConvDimensionNumbers | tuple[str, str, str] | None
+
+
 def conv_general_permutations(dimension_numbers: Any) -> tuple[Any, ...]:
     """For layouts such as ('NHWC', 'HWIO', 'NHWC'), the axes in the order of the specs.
 
@@ -201,10 +204,10 @@ def conv_general_shape_tuple(
         window_strides,
         padding,
     )
-    return _placed(plain, dn.out_spec)
+    return placed(plain, dn.out_spec)
 
 
-def _placed(values: Sequence[int], spec: Sequence[int]) -> tuple[int, ...]:
+def placed(values: Sequence[int], spec: Sequence[int]) -> tuple[int, ...]:
     """Sizes listed in a spec's order, at the axes it names."""
     out = [0] * len(spec)
     for d, value in zip(spec, values, strict=True):
@@ -259,7 +262,7 @@ def _abstract(lhs: Any, rhs: Any, **params: Any) -> Any:
         _out_size(*line)
         for line in zip(sizes, window, *[params[k] for k in lists], strict=True)
     ]
-    shape = _placed((n // batches, out_features, *out), dn.out_spec)
+    shape = placed((n // batches, out_features, *out), dn.out_spec)
     preferred = params["preferred_element_type"]
     weak = lhs.weak_type and rhs.weak_type
     return ShapedArray(shape, dtype if preferred is None else preferred, weak)
@@ -725,7 +728,7 @@ _TRANSPOSE_LAYOUTS = {
 }
 
 
-def _transpose_pads(window: int, step: int, padding: str) -> tuple[int, int]:
+def transpose_pads(window: int, step: int, padding: str) -> tuple[int, int]:
     """Padding of the spread input, so that the result is `step` times the input."""
     kind = padding.upper()
     if kind not in ("SAME", "VALID"):
@@ -784,7 +787,7 @@ def conv_transpose(
     window = _dilated_sizes(avals.aval_of(rhs), dn.rhs_spec, dilation)
     if isinstance(padding, str):
         pads = [
-            _transpose_pads(k, s, padding) for k, s in zip(window, strides, strict=True)
+            transpose_pads(k, s, padding) for k, s in zip(window, strides, strict=True)
         ]
     else:
         pads = [tuple(pair) for pair in padding]

@@ -162,3 +162,31 @@ def dtype(x: Any) -> Any:
     if not hasattr(x, "dtype"):
         return avals.aval_of(x).dtype
     return dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True)
+
+
+def max_dim(d1: int, d2: int) -> int:
+    """The larger of two sizes of axes.
+
+    Args:
+      d1, d2: sizes.
+
+    Example:
+      >>> from olympus import core
+      >>> core.max_dim(2, 3)
+      3
+    """
+    return max(d1, d2)
+
+
+def min_dim(d1: int, d2: int) -> int:
+    """The smaller of two sizes of axes.
+
+    Args:
+      d1, d2: sizes.
+
+    Example:
+      >>> from olympus import core
+      >>> core.min_dim(2, 3)
+      2
+    """
+    return min(d1, d2)

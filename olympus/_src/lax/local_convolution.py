@@ -1,0 +1,123 @@
+"""Convolutions with a kernel for each place, and shapes of transposed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src.core import avals
+from olympus._src.lax import contraction, convolution, families
+from olympus._src.lax import precision as precision_
+
+
+def conv_general_dilated_local(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: Any,
+    filter_shape: Sequence[int],
+    lhs_dilation: Any = None,
+    rhs_dilation: Any = None,
+    dimension_numbers: Any = None,
+    precision: Any = None,
+) -> Any:
+    """A convolution whose kernel is another one at each place of the result.
+
+    Args:
+      lhs: input, of a batch axis, an axis of features and spatial axes.
+      rhs: kernels; its spatial axes are those of the result, and its axis of input
+        features counts all elements of a window, features first.
+      window_strides: steps along the spatial axes.
+      padding: 'SAME', 'VALID', or a pair (before, after) for each spatial axis.
+      filter_shape: sizes of the window.
+      lhs_dilation: spacing put between elements of the input.
+      rhs_dilation: spacing put between elements of the window.
+      dimension_numbers: see `conv_dimension_numbers`.
+      precision: None, a `Precision`, its name, a pair of them, or a `DotAlgorithm`.
+
+    Returns:
+      Array in the layout of `dimension_numbers`.
+
+    Raises:
+      TypeError: sizes do not agree.
+
+    Source: `stablehlo.convolution` of patches, and `stablehlo.dot_general`.
+
+    Example:
+      >>> import numpy as np
+      >>> from olympus import lax
+      >>> x = np.arange(4, dtype='float32').reshape(1, 1, 4)
+      >>> kernels = np.array([[[1, 0, 2], [1, 0, 2]]], 'float32')
+      >>> lax.conv_general_dilated_local(x, kernels, (1,), 'VALID', (2,))
+      Array([[[ 1.,  0., 10.]]], dtype=float32)
+    """
+    exact = precision_.canonical_precision(precision)
+    patches = convolution.conv_general_dilated_patches(
+        lhs,
+        filter_shape,
+        window_strides,
+        padding,
+        lhs_dilation,
+        rhs_dilation,
+        dimension_numbers,
+        precision_.first_precision(exact),
+    )
+    kinds = avals.aval_of(lhs), avals.aval_of(rhs)
+    numbers = convolution.conv_dimension_numbers(
+        kinds[0].shape, kinds[1].shape, dimension_numbers
+    )
+    _, features, *places = numbers.out_spec
+    _, inputs, *kernel_places = numbers.rhs_spec
+    contracted, batch = ((features,), (inputs,)), (tuple(places), tuple(kernel_places))
+    found = contraction.dot_general(patches, rhs, (contracted, batch), exact)
+    # The axes come as places, batch, output features.
+    order = [0] * len(numbers.out_spec)
+    for position, axis in enumerate((*places, *numbers.out_spec[:2])):
+        order[axis] = position
+    return families.transpose_p.bind(found, permutation=tuple(order))
+
+
+def conv_transpose_shape_tuple(
+    lhs_shape: Any,
+    rhs_shape: Any,
+    window_strides: Any,
+    padding: Any,
+    dimension_numbers: Any,
+) -> tuple[int, ...]:
+    """The shape of a transposed convolution of arrays in any layout.
+
+    Args:
+      lhs_shape: shape of the input.
+      rhs_shape: shape of the kernel.
+      window_strides: how far apart elements of the input are put.
+      padding: 'SAME', 'VALID', or a pair of numbers for each spatial axis.
+      dimension_numbers: see `conv_dimension_numbers`.
+
+    Raises:
+      ValueError: an unknown padding.
+
+    Example:
+      >>> from olympus import lax
+      >>> layout = ('NHWC', 'HWIO', 'NHWC')
+      >>> lax.conv_transpose_shape_tuple(
+      ...     (1, 8, 8, 3), (3, 3, 3, 4), (2, 2), 'SAME', layout)
+      (1, 16, 16, 4)
+    """
+    numbers = convolution.conv_dimension_numbers(
+        lhs_shape, rhs_shape, dimension_numbers
+    )
+    lhs = [lhs_shape[d] for d in numbers.lhs_spec]
+    rhs = [rhs_shape[d] for d in numbers.rhs_spec]
+    if isinstance(padding, str):
+        pads = [
+            convolution.transpose_pads(k, s, padding)
+            for k, s in zip(rhs[2:], window_strides, strict=True)
+        ]
+    else:
+        pads = [tuple(pair) for pair in padding]
+    wide = [
+        convolution.dilated(size, step)
+        for size, step in zip(lhs[2:], window_strides, strict=True)
+    ]
+    plain = convolution.conv_shape_tuple((*lhs[:2], *wide), rhs, (1,) * len(pads), pads)
+    return convolution.placed(plain, numbers.out_spec)
