@@ -242,7 +242,7 @@ def test_reductions_over_several_axes_under_a_mask(name):
         (lambda: jnp.pad(A, -1), ValueError, "negative values"),
         (lambda: jnp.where(M, A), TypeError, "at position 2"),
         (lambda: jnp.nonzero(3), ValueError, "0d arrays"),
-        (lambda: jnp.take(A, 1.0), TypeError, "integer type"),
+        (lambda: jnp.take(A, 1.0), ValueError, "integer type"),
         (lambda: jnp.linspace(0, 1, -1), ValueError, "non-negative"),
         (lambda: jnp.zeros(-1), TypeError, "nonnegative"),
         (lambda: jnp.zeros(2.0), TypeError, "Shapes must be 1D sequences"),

@@ -251,3 +251,64 @@ def test_writing_everywhere_keeps_the_type(value):
     for x in (jnp.ones(3), jnp.asarray(1.0), jnp.ones((2, 2))):
         out = x.at[...].set(value)
         assert (out.dtype, out.weak_type) == (x.dtype, x.weak_type)
+
+
+def test_lists_beside_other_indices_are_arrays():
+    x = _values((3, 4))
+    for index in [
+        (0, [1, 2]),
+        ([0, 1], [1, 2]),
+        ([[0], [1]], (1, 2)),
+        ([1, 2],),
+        (..., [0, -3]),
+        (0, []),
+        (0, [True, False, True, False]),
+    ]:
+        wanted = x[tuple(list(i) if isinstance(i, tuple) else i for i in index)]
+        np.testing.assert_array_equal(jnp.asarray(x)[index], wanted)
+    found = olympus.jit(lambda v, i: v[0, [i, 2]])(x, 1)
+    np.testing.assert_array_equal(found, x[0, [1, 2]])
+
+
+def test_lists_as_values():
+    x = jnp.zeros((2, 3))
+    np.testing.assert_array_equal(x.at[0].set([1, 2, 3])[0], [1, 2, 3])
+    np.testing.assert_array_equal(x.at[0].add((1, 2, jnp.int32(3)))[0], [1, 2, 3])
+
+
+def test_an_ellipsis_without_axes_sets_arrays_apart():
+    x, i = _values((2, 3, 4)), np.array([0, 1])
+    for index in [(slice(None), i, ..., i), (i, ..., i, slice(None)), (0, ..., i, i)]:
+        np.testing.assert_array_equal(jnp.asarray(x)[index], x[index])
+    wanted = x.copy()
+    wanted[:, i, ..., i] = np.array([[1, 2], [3, 4]])
+    found = jnp.asarray(x).at[:, i, ..., i].set(np.array([[1, 2], [3, 4]]))
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_positions_of_narrow_dtypes_count_from_the_end_of_long_axes():
+    x = jnp.arange(300.0)
+    assert x[jnp.int8(-1)] == 299
+    assert olympus.vmap(lambda i: x[i])(jnp.array([-1, 3], "int8")).tolist() == [299, 3]
+    assert x.at[jnp.int8(-1)].set(7.0)[-1] == 7
+    assert x[jnp.array([200], "uint8")][0] == 200
+    assert jnp.take(x, jnp.array([-1, 100], "int8"), mode="wrap").tolist() == [299, 100]
+
+
+@pytest.mark.parametrize(
+    ("index", "error", "message"),
+    [
+        ({}, IndexError, "only integers, slices"),
+        (range(2), TypeError, "non-tuple sequence"),
+        (slice("a"), TypeError, "bounds and steps of slices"),
+        (np.array([1.5]), TypeError, "integer or boolean type"),
+        (slice(None, None, 0), ValueError, "step"),
+        (np.array([True, False]), IndexError, "got 2, expected 3"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("write", [False, True])
+def test_what_is_said_of_refused_indices(index, error, message, write):
+    x = jnp.ones((3, 4))
+    with pytest.raises(error, match=message):
+        _ = x.at[index].set(1.0) if write else x[index]

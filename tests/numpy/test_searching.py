@@ -120,3 +120,56 @@ def test_positions_that_must_be_seen_to_be_refused(function):
     }[function]
     with pytest.raises(olympus.errors.ConcretizationTypeError, match="mode='wrap'"):
         olympus.jit(call)(np.array([0, 1]))
+
+
+def test_put_counts_negative_positions_from_the_end_unless_clipped():
+    # Recorded of jax 0.10.2.
+    x, at, v = jnp.arange(5.0), np.array([2, -2, 9]), jnp.array([7.0, 8.0])
+    put = lambda **options: jnp.put(x, at, v, inplace=False, **options)  # noqa: E731
+    np.testing.assert_array_equal(put(), [0, 1, 7, 8, 7])
+    np.testing.assert_array_equal(put(mode="clip"), [8, 1, 7, 3, 7])
+    np.testing.assert_array_equal(put(mode="wrap"), [0, 1, 7, 8, 7])
+    with pytest.raises(ValueError, match="'wrap' or 'clip'"):
+        put(mode="fill")
+
+
+def test_positions_of_grids():
+    sizes, at = (20, 3, 4), np.array([5, -30, 239, 500])
+    found = jnp.unravel_index(at.astype(np.int16), sizes)
+    inside = np.clip(np.where(at < 0, at + 240, at), 0, 239)
+    np.testing.assert_array_equal(found, np.unravel_index(inside, sizes))
+    narrow = jnp.unravel_index(np.array([100, -1], np.int8), sizes)
+    assert narrow[0].dtype == np.int8
+    np.testing.assert_array_equal(narrow, np.unravel_index([100, 239], sizes))
+    assert jnp.unravel_index(7, (3, 4))[0].weak_type
+    pairs = (np.array([1, 2]), np.array([3, 5]))
+    flat = jnp.ravel_multi_index(pairs, (3, 4), mode="ignore")
+    np.testing.assert_array_equal(flat, [7, 13])
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda x: jnp.take(x, np.array([1.0])), ValueError),
+        (lambda x: jnp.take(x, 1, mode="nearest"), ValueError),
+        (lambda x: jnp.unravel_index(1.5, (3, 4)), TypeError),
+        (lambda x: jnp.ravel_multi_index((0.5, 1), (3, 4)), ValueError),
+        (lambda x: jnp.ravel_multi_index((0, 1), (3, 4), order="X"), ValueError),
+        (lambda x: jnp.ravel_multi_index((0, 1), (3, 4), mode="X"), ValueError),
+        (lambda x: jnp.choose(np.array([0]), []), ValueError),
+        (lambda x: jnp.choose(np.array([0]), [1], mode="X"), ValueError),
+        (lambda x: jnp.diag_indices(2.5), TypeError),
+        (lambda x: jnp.tril_indices(-1), TypeError),
+        (lambda x: jnp.indices((-1, 2)), TypeError),
+        (lambda x: jnp.delete(x, np.array([0, 9]), axis=0), IndexError),
+        (lambda x: jnp.take_along_axis(x, np.ones((3, 1), int), 1), ValueError),
+        (lambda x: olympus.lax.dynamic_slice(x, (0,), (1, 1)), ValueError),
+    ],
+)
+def test_errors_have_the_kinds_that_the_field_knows(call, error):
+    with pytest.raises(error):
+        call(jnp.ones((2, 3)))
+
+
+def test_choices_have_strong_types():
+    assert not jnp.choose(np.array([0, 1]), [1, 2]).weak_type

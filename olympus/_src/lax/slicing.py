@@ -69,7 +69,7 @@ def _positions(
     if isinstance(allow_negative, bool):
         allow_negative = [allow_negative] * len(start_indices)
     if len(start_indices) != len(shape):
-        raise TypeError(
+        raise ValueError(
             f"{where}: must have a start index for each of the operand's {len(shape)} "
             f"axes, got {len(start_indices)}"
         )

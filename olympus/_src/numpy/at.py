@@ -12,7 +12,7 @@ from olympus._src.foundation import notices
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping
-from olympus._src.numpy import indexing, masks, plans, updates
+from olympus._src.numpy import creation, indexing, masks, plans, updates
 from olympus._src.numpy.plans import Mode
 
 
@@ -28,7 +28,7 @@ class IndexUpdateHelper:
         return IndexUpdateRef(self.array, index)
 
     def __repr__(self) -> str:
-        return f"IndexUpdateHelper({self.array})"
+        return f"IndexUpdateHelper({self.array!r})"
 
 
 class IndexUpdateRef:
@@ -47,7 +47,7 @@ class IndexUpdateRef:
         self.index = index
 
     def __repr__(self) -> str:
-        return f"IndexUpdateRef({self.array}, {self.index!r})"
+        return f"IndexUpdateRef({self.array!r}, {self.index!r})"
 
     def get(
         self,
@@ -66,6 +66,8 @@ class IndexUpdateRef:
           >>> onp.arange(3.0).at[7].get(mode='fill', fill_value=-1)
           Array(-1., dtype=float32)
         """
+        if mode is None and wrap_negative_indices:
+            return indexing.getitem(self.array, self.index)
         return indexing.take(
             self.array,
             self.index,
@@ -186,6 +188,8 @@ def _write(
     wrap_negative_indices: bool = True,
 ) -> Any:
     x = ref.array
+    if isinstance(values, (list, tuple)):
+        values = creation.asarray(values)
     if not avals.is_array_like(values):
         raise TypeError(
             f"at[...].{op}: values must be an array or a number, got {type(values)}; "

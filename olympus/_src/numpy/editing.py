@@ -207,7 +207,8 @@ def put(
       a: array.
       ind: integer array of positions.
       v: values, repeated as needed.
-      mode: "clip" (default) or "wrap" for positions out of range.
+      mode: for positions out of range "clip" (the nearest) or "wrap" (counted around);
+        the default is the nearest, negative positions counting from the end.
       inplace: must be False: arrays are never changed in place.
 
     Source: NumPy, `numpy.put`.
@@ -232,14 +233,14 @@ def put(
     if mode == "wrap":
         rest = lax.rem(ind, kind.type(n))
         ind = lax.select(lax.lt(rest, kind.type(0)), lax.add(rest, kind.type(n)), rest)
-    elif mode in (None, "clip"):
+    elif mode == "clip":  # here a negative position is out of range, as in NumPy
         ind = lax.min_(lax.max_(ind, kind.type(0)), kind.type(n - 1))
-    else:
+    elif mode is not None:
         raise ValueError(
             f"mode should be one of 'wrap' or 'clip'; numpy.put got {mode!r}"
         )
     values = manipulation.resize(v, (aval_of(ind).size,))
-    out = at.IndexUpdateHelper(manipulation.ravel(x))[ind].set(values)
+    out = at.IndexUpdateHelper(manipulation.ravel(x))[ind].set(values, mode="clip")
     return manipulation.reshape(out, aval_of(x).shape)
 
 

@@ -129,7 +129,7 @@ def read_traced(x: Any, *operands: Any, plan: Plan, options: Any) -> Any:
         x, entries = _apply_moving(x, entries, operands)
     x, entries = _apply_slices(x, entries, operands, advanced)
     if advanced:
-        return _gather(x, entries, operands, options)
+        return _gather(x, entries, operands, options, plan.apart)
     x = _apply_scalars(x, entries, operands)
     return _apply_new(x, entries)
 
@@ -259,10 +259,12 @@ class Layout:
 
     __slots__ = ("axes", "batch", "labels", "positions")
 
-    def __init__(self, x_shape: Any, entries: Any, operands: Any) -> None:
+    def __init__(
+        self, x_shape: Any, entries: Any, operands: Any, apart: bool = False
+    ) -> None:
         advanced = [k for k, e in enumerate(entries) if e[0] in (INT, SCALAR, ARRAY)]
-        together = not advanced or advanced == list(
-            range(advanced[0], advanced[-1] + 1)
+        together = not advanced or (
+            not apart and advanced[-1] - advanced[0] == len(advanced) - 1
         )
         self.axes: list[int] = []
         found: list[Any] = []
@@ -315,10 +317,10 @@ def _spread(p: Any, shape: tuple[int, ...]) -> Any:
     return shaping.broadcast_in_dim(p, shape, dims)
 
 
-def _gather(x: Any, entries: Any, operands: Any, options: Any) -> Any:
+def _gather(x: Any, entries: Any, operands: Any, options: Any, apart: bool) -> Any:
     mode, fill_value, is_sorted, unique = options
     shape = avals.aval_of(x).shape
-    layout = Layout(shape, entries, operands)
+    layout = Layout(shape, entries, operands, apart)
     labels = [label for label in layout.labels if label != NEW]
     offsets = tuple([k for k, label in enumerate(labels) if label != "batch"])
     numbers = gather.GatherDimensionNumbers(

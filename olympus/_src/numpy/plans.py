@@ -15,6 +15,7 @@ from olympus._src.core import avals, dtypes, trace
 from olympus._src.foundation import config, errors
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import gather
+from olympus._src.numpy import creation
 
 Mode = gather.GatherScatterMode
 
@@ -36,17 +37,27 @@ class Plan:
       entries: what to do along each axis.
       inserted: axes of size one to insert before the entries apply.
       distinct: no position is named twice, as far as is known.
+      apart: indices stand apart though no axis is between them: `x[i, ..., j]`.
     """
 
-    __slots__ = ("_hash", "distinct", "entries", "inserted")
+    __slots__ = ("_hash", "apart", "distinct", "entries", "inserted")
 
     def __init__(
-        self, entries: tuple[Any, ...], inserted: tuple[int, ...], distinct: bool
+        self,
+        entries: tuple[Any, ...],
+        inserted: tuple[int, ...],
+        distinct: bool,
+        apart: bool = False,
     ) -> None:
         self.entries = entries
         self.inserted = inserted
         self.distinct = distinct
-        self._hash = hash((entries, inserted, distinct))
+        self.apart = apart
+        self._hash = hash((entries, inserted, distinct, apart))
+
+    def after_insertion(self) -> Plan:
+        """What is left to do when the inserted axes are there."""
+        return Plan(self.entries, (), self.distinct, self.apart)
 
     def __hash__(self) -> int:
         return self._hash
@@ -57,6 +68,7 @@ class Plan:
             and self.entries == other.entries
             and self.inserted == other.inserted
             and self.distinct == other.distinct
+            and self.apart == other.apart
         )
 
     def is_sorted(self) -> bool:
@@ -86,7 +98,7 @@ def parse(
       IndexError: too many indices, or a mask of a wrong shape.
       TypeError: an index is of a kind that indexes nothing.
     """
-    items, distinct = _items(aval, index)
+    items, distinct, apart = _items(aval, index)
     entries: list[Any] = []
     operands: list[Any] = []
     inserted: list[int] = []
@@ -112,7 +124,7 @@ def parse(
             entries.append((*entry, "counted") if counted else entry)
             operands.append(value)
         axis += 1
-    return Plan(tuple(entries), tuple(inserted), distinct), operands
+    return Plan(tuple(entries), tuple(inserted), distinct, apart), operands
 
 
 def moving(plan: Plan, operands: list[Any], shape: Any) -> tuple[Plan, list[Any]]:
@@ -132,7 +144,7 @@ def moving(plan: Plan, operands: list[Any], shape: Any) -> tuple[Plan, list[Any]
                 entries[k] = (MOVING, len(operands), size, step)
                 operands.append(low)
         axis += entry[0] != NEW
-    return Plan(tuple(entries), plan.inserted, plan.distinct), operands
+    return Plan(tuple(entries), plan.inserted, plan.distinct, plan.apart), operands
 
 
 def forward(first: int, size: int, step: int) -> tuple[int, int, int]:
@@ -153,15 +165,18 @@ class _Flag:
         self.value = bool(value)
 
 
-def _items(aval: Any, index: Any) -> tuple[list[Any], bool]:
+def _items(aval: Any, index: Any) -> tuple[list[Any], bool, bool]:
     """The items of an index with `...` spelled out and masks as positions.
 
-    The second result says whether the positions are distinct: a mask's are.
+    The other results are what a plan says by `distinct` and `apart`.
     """
-    given = index if isinstance(index, tuple) else (index,)
     items: list[Any] = []
-    for item in given:
-        items += _expanded(item)
+    if isinstance(index, tuple):
+        for item in index:
+            sequence = isinstance(item, (list, tuple))
+            items += _expanded(_from_sequence(item) if sequence else item)
+    else:
+        items = _expanded(index)
     consumed = sum(
         not (i is None or i is Ellipsis or isinstance(i, _Flag)) for i in items
     )
@@ -176,7 +191,23 @@ def _items(aval: Any, index: Any) -> tuple[list[Any], bool]:
     at = ellipses[0] if ellipses else len(items)
     full = [slice(None)] * (aval.ndim - consumed)
     spelled = items[:at] + full + items[at + 1 :]
-    return _positions(aval, spelled), _are_distinct(items)
+    around = items[max(at - 1, 0) : at] + items[at + 1 : at + 2]
+    apart = bool(ellipses) and not full and sum(map(_is_advanced, around)) == 2
+    return _positions(aval, spelled), _are_distinct(items), apart
+
+
+def _is_advanced(item: Any) -> bool:
+    return not (item is None or isinstance(item, slice))
+
+
+def _from_sequence(item: Any) -> Any:
+    """An array of a list of numbers that stands beside other indices."""
+    if not item:
+        return np.zeros(0, np.int32)
+    if any(isinstance(leaf, trace.Tracer) for leaf in item):
+        return creation.asarray(item)
+    found = np.asarray(item)
+    return found if found.ndim else item  # no numbers, which is refused
 
 
 def _are_distinct(items: list[Any]) -> bool:
@@ -196,7 +227,7 @@ def _expanded(item: Any) -> list[Any]:
         return [item]
     if isinstance(item, (bool, np.bool_)):
         return [_Flag(item)]
-    if isinstance(item, (list, tuple)):
+    if isinstance(item, (list, tuple, range)):
         raise TypeError(
             "Using a non-tuple sequence for multidimensional indexing is not allowed; "
             "use arr[array(seq)] in place of arr[seq], or arr[tuple(seq)] for one "
@@ -209,7 +240,13 @@ def _expanded(item: Any) -> list[Any]:
     if not avals.is_array_like(item):
         if hasattr(item, "__index__"):
             return [item.__index__()]
-        raise _bad_kind(item)
+        if hasattr(item, "dtype"):
+            raise _bad_kind(item)
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), newaxis (`None`) and "
+            "integer or boolean arrays are valid indices, got an object of type "
+            f"{type(item).__name__}: {item!r}"
+        )
     aval = avals.aval_of(item)
     if aval.dtype == np.bool_:
         return _mask_places(item, aval)
@@ -298,7 +335,14 @@ def _slice_entry(item: slice, size: int) -> tuple[Any, ...]:
 
 
 def _as_int(x: Any) -> int | None:
-    return None if x is None else x.__index__()
+    if x is None:
+        return None
+    if not hasattr(x, "__index__"):
+        raise TypeError(
+            "indexing: bounds and steps of slices must be integers or None, got "
+            f"{type(x).__name__}: {x!r}; convert it with int()"
+        )
+    return x.__index__()
 
 
 def _number(

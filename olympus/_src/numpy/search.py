@@ -362,6 +362,10 @@ def compress(
                 "to the axis"
             )
         return indexing.getitem(x, (*lead, where.astype(np.int32)))
+    if not length:
+        sizes = aval_of(x).shape
+        fill = promotion.cast(fill_value, aval_of(x).dtype, False)
+        return promotion.full_shape(fill, (*sizes[:axis], size, *sizes[axis + 1 :]))
     where = _first_positions(condition, length=length, size=operator.index(size))
     place = (*lead, where)
     out = indexing.take(x, place, mode="fill", fill_value=fill_value, wrap=False)

@@ -371,6 +371,15 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
         raise ValueError(
             f"numpy.choose: a must be of integers, got {aval_of(a).short()}"
         )
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(
+            f"numpy.choose: mode must be 'raise', 'wrap' or 'clip', got {mode!r}"
+        )
+    if not len(choices):
+        raise ValueError(
+            "numpy.choose: choices must hold an array at least, got none; give one for "
+            "each number in a"
+        )
     if mode == "raise":
         known = search.known_positions("choose", a)
         if known.size and (known.min() < 0 or known.max() >= len(choices)):
@@ -390,7 +399,8 @@ def _choose(a: Any, *choices: Any, mode: str) -> Any:
         a = lax.select(lax.lt(rest, np.int32(0)), lax.add(rest, np.int32(n)), rest)
     else:
         a = lax.min_(lax.max_(a, np.int32(0)), np.int32(n - 1))
-    values = promotion.promote_dtypes(*choices)
+    dtype = dtypes.result_type(*choices)
+    values = [promotion.cast(x, dtype, False) for x in choices]
     shape = promotion.result_shape("choose", [aval_of(x).shape for x in (a, *values)])
     a, *values = [promotion.full_shape(x, shape) for x in (a, *values)]
     return promotion.strong(lax.select_n(a, *values))

@@ -68,7 +68,18 @@ def take(
     """
     promotion.check_out("take", out)
     check_arraylike("take", a, indices)
-    _check_indices("take", indices)
+    kind = dtypes.kind(aval_of(indices).dtype)
+    if kind not in "iub":
+        raise ValueError(
+            f"numpy.take: indices must have an integer type, got "
+            f"{aval_of(indices).short()}; convert them with astype"
+        )
+    if kind == "b":
+        indices = promotion.cast(indices, np.dtype(np.int32), False)
+    if mode not in (None, *_MODES, "raise"):
+        raise ValueError(
+            f"numpy.take: invalid mode {mode!r}; give 'fill', 'clip' or 'wrap'"
+        )
     x = _as_array(a)
     if axis is None:
         axis, x = 0, shaping.reshape(x, (aval_of(a).size,))
@@ -87,6 +98,9 @@ def take(
         fill_value=filling,
         promises=(bool(unique_indices), bool(indices_are_sorted)),
     )
+
+
+_MODES = ("fill", "clip", "wrap", "promise_in_bounds", "one_hot")
 
 
 def _number(fill_value: Any) -> Any:
@@ -162,7 +176,7 @@ def take_along_axis(
                 "take_along_axis indices must be 1D if axis=None, got "
                 f"{aval_of(indices).short()}"
             )
-        return take(x, indices, mode=mode, fill_value=fill_value)
+        axis, x = 0, shaping.reshape(x, (aval_of(x).size,))
     axis = _check_lines("take_along_axis", x, indices, axis)
     filling = None if fill_value is None else _number(fill_value)
     return _take_along(
@@ -226,7 +240,13 @@ def _check_lines(name: str, x: Any, indices: Any, axis: int) -> int:
     axis = sizes_.canonicalize_axis(axis, rank, f"numpy.{name}")
     lines, own = list(aval_of(x).shape), list(aval_of(indices).shape)
     lines[axis] = own[axis] = 1
-    promotion.result_shape(name, [tuple(lines), tuple(own)])
+    for n, m in zip(lines, own, strict=True):
+        if n != m and 1 not in (n, m):
+            raise ValueError(
+                f"numpy.{name}: got incompatible shapes for broadcasting: "
+                f"{tuple(lines)}, {tuple(own)}; but for the axis, sizes must be equal "
+                "or 1"
+            )
     return axis
 
 
@@ -324,6 +344,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     """
     check_arraylike("unravel_index", indices)
     sizes = sizes_.canonicalize_shape(shape)
+    _check_indices("unravel_index", indices)
     return tuple(_unravel(indices, shape=sizes))
 
 
@@ -331,14 +352,17 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
 def _unravel(indices: Any, *, shape: tuple[int, ...]) -> Any:
     kind = aval_of(indices).dtype
     total = int(np.prod(shape, dtype=np.int64))
-    negative = lax.lt(indices, kind.type(0))
-    flat = lax.select(negative, lax.add(indices, kind.type(total)), indices)
-    flat = lax.min_(lax.max_(flat, kind.type(0)), kind.type(max(total - 1, 0)))
+    weak = aval_of(indices).weak_type
+    narrow = total > dtypes.iinfo(kind).max
+    wide = np.dtype(np.int32) if narrow else kind
+    flat = indexing.position(lax.convert(indices, wide), total, (plans.ARRAY, 0))
+    wide = aval_of(flat).dtype
+    flat = lax.min_(lax.max_(flat, wide.type(0)), wide.type(max(total - 1, 0)))
     outs = []
     for size in reversed(shape):
-        outs.append(lax.rem(flat, kind.type(max(size, 1))))
-        flat = lax.div(flat, kind.type(max(size, 1)))
-    return outs[::-1]
+        outs.append(lax.rem(flat, wide.type(max(size, 1))))
+        flat = lax.div(flat, wide.type(max(size, 1)))
+    return [lax.convert(x, kind, weak) for x in outs[::-1]]
 
 
 def ravel_multi_index(
@@ -357,7 +381,7 @@ def ravel_multi_index(
     Args:
       multi_index: an integer array for each axis.
       dims: sizes of the axes.
-      mode: "raise" (needs known positions), "clip" or "wrap" out of range.
+      mode: "raise" (needs known positions), "clip", "wrap" or "ignore" out of range.
       order: "C" or "F".
       dtype: integer dtype of the result.
 
@@ -374,6 +398,21 @@ def ravel_multi_index(
             f"numpy.ravel_multi_index: expected an index for each of {len(sizes)} "
             f"axes, got {len(multi_index)}"
         )
+    if mode not in ("raise", "wrap", "clip", "ignore"):
+        raise ValueError(
+            f"numpy.ravel_multi_index: invalid mode={mode!r}; give 'raise', 'wrap', "
+            "'clip' or 'ignore'"
+        )
+    if order not in ("C", "F"):
+        raise ValueError(
+            f"numpy.ravel_multi_index: invalid order={order!r}; give 'C' or 'F'"
+        )
+    for i in multi_index:
+        if dtypes.kind(aval_of(i).dtype) not in "iub":
+            raise ValueError(
+                "numpy.ravel_multi_index: positions must be of integer type, got "
+                f"{aval_of(i).short()}; convert them with astype"
+            )
     if mode == "raise":
         for i, size in zip(multi_index, sizes, strict=True):
             known = search.known_positions("ravel_multi_index", i)
@@ -432,6 +471,10 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
     """
     kind = dtypes.check_user_dtype(int if dtype is None else dtype, "indices")
     sizes = sizes_.canonicalize_shape(dimensions)
+    if any(n < 0 for n in sizes):
+        raise TypeError(
+            f"numpy.indices: sizes of axes must not be negative, got {tuple(sizes)}"
+        )
     if sparse:
         return tuple([creation.asarray(g) for g in np.indices(sizes, kind, True)])
     return creation.asarray(np.indices(sizes, kind))
@@ -528,6 +571,11 @@ def _triangle_positions(name: str, lower: bool) -> Any:
     def positions(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
         rows = operator.index(n)
         columns = rows if m is None else operator.index(m)
+        if rows < 0 or columns < 0:
+            raise TypeError(
+                f"numpy.{name}: numbers of rows and columns must not be negative, got "
+                f"({rows}, {columns})"
+            )
         find = np.tril_indices if lower else np.triu_indices
         kind = dtypes.canonicalize_dtype(int)
         found = find(rows, operator.index(k), columns)
@@ -610,6 +658,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
       Array([[7, 0],
              [0, 7]], dtype=int32)
     """
+    n = operator.index(n)
     if n < 0:
         raise ValueError(f"n argument to diag_indices must be nonnegative, got {n}")
     return (creation.arange(n),) * ndim

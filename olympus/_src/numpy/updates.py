@@ -44,7 +44,7 @@ def update_traced(
         return lax.convert(out, own.dtype, own.weak_type)
     if plan.inserted:
         whole = shaping.expand_dims(x, plan.inserted)
-        plan = Plan(plan.entries, (), plan.distinct)
+        plan = plan.after_insertion()
         out = update_traced(whole, values, *operands, plan=plan, options=options)
         return shaping.reshape(out, own.shape)
     if _is_window(plan, options.mode):
@@ -160,7 +160,7 @@ def _update_scattered(
     x: Any, values: Any, operands: Any, plan: Plan, options: Options
 ) -> Any:
     x_shape = avals.aval_of(x).shape
-    layout = indexing.Layout(x_shape, plan.entries, operands)
+    layout = indexing.Layout(x_shape, plan.entries, operands, plan.apart)
     partial = _partial_slices(plan, x_shape, operands)
     result = _result_shape(layout, partial, x_shape)
     check_values(values, result, options.op)
@@ -196,11 +196,11 @@ def apply_traced(
     """`x` with a function applied at the plan's positions, as often as they come."""
     if plan.inserted:
         whole = shaping.expand_dims(x, plan.inserted)
-        plan = Plan(plan.entries, (), plan.distinct)
+        plan = plan.after_insertion()
         out = apply_traced(whole, *operands, plan=plan, options=options, func=func)
         return shaping.reshape(out, avals.aval_of(x).shape)
     x_shape = avals.aval_of(x).shape
-    layout = indexing.Layout(x_shape, plan.entries, operands)
+    layout = indexing.Layout(x_shape, plan.entries, operands, plan.apart)
     partial = _partial_slices(plan, x_shape, operands)
     if not avals.aval_of(x).size or 0 in _result_shape(layout, partial, x_shape):
         return x
