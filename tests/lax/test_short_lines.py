@@ -74,6 +74,20 @@ def test_short_lines_of_each_kind_and_size(dtype, size):
     check([turned, drawn("bool", turned.shape)], 1, 1)
 
 
+def test_long_lines_keep_the_order_and_signs_of_zeros():
+    x = drawn("float32", (70,))
+    same_bits(lax.sort(x), x[stable_order(0, x)])
+
+
+@pytest.mark.parametrize("kinds", [("float32", "int32"), ("uint32", "bool", "int8")])
+def test_long_lines_are_sorted_by_several_keys(kinds):
+    keys = [drawn(kind, (500,), i) for i, kind in enumerate(kinds)]
+    order = stable_order(0, *keys)
+    got = lax.sort((*keys, np.arange(500)), num_keys=len(keys))
+    for x, want in zip(got, [*keys, np.arange(500, dtype=np.int32)], strict=True):
+        same_bits(x, want[order])
+
+
 def test_lines_that_do_not_suit_are_sorted_as_ever():
     short, long = np.zeros((4000, 65), np.float32), np.zeros((10, 5), np.float32)
     assert not ranking.suits([short], 1, 1)

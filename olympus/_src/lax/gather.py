@@ -313,6 +313,18 @@ def _lower(
     )
 
 
+def emit_along(
+    ctx: Any, x: str, aval: Any, places: str, places_aval: Any, axis: int
+) -> str:
+    """Writes the elements of `x` at positions along an axis, which must be inside."""
+    rank = aval.ndim
+    vectors = ShapedArray((*places_aval.shape, 1), places_aval.dtype)
+    places = ctx.block.reshape(places, places_aval, vectors)
+    text = attributes(*along_axis(rank, axis), rank, False)
+    out = ShapedArray(places_aval.shape, aval.dtype)
+    return ctx.block.op1("stablehlo.gather", [x, places], [aval, vectors], out, text)
+
+
 def fill_of(fill_value: Any, dtype: Any) -> Any:
     """The value read outside: as given, else NaN, the least or the largest number."""
     if fill_value is not None:

@@ -63,6 +63,26 @@ def emit_sort(
     ]
 
 
+def emit_top_k(ctx: Any, x: str, aval: Any, k: int) -> list[str]:
+    """Writes the `k` largest elements of the last axis's lines, and their positions.
+
+    Floats are in the order of their bits: 0 is above -0, NaN outermost by its sign.
+    """
+    lines = _Lines(ctx, aval.shape, aval.ndim - 1)
+    block, (key, key_aval) = ctx.block, (x, aval)
+    if dtypes.issubdtype(aval.dtype, np.floating):
+        key, key_aval = sort_keys.emit_total_order(ctx, x, aval)
+    key = block.elementwise("stablehlo.not", (key,), key_aval)
+    kind = sort_keys.comparison_kind(key_aval.dtype)
+    ranks = lines.ranks([(key, key_aval, kind)])
+    places = ShapedArray(aval.shape, _I32)
+    count = block.emit(
+        f"stablehlo.iota dim = {aval.ndim - 1} : {types.tensor_type(places)}"
+    )
+    values = _moved(lines, ranks, x, aval, k)
+    return [values, lines.placed(ranks, count, places, k)[0]]
+
+
 def _turned(ctx: Any, x: str, aval: Any, order: Sequence[int]) -> tuple[str, Any]:
     """The array with its axes in another order."""
     if list(order) == list(range(aval.ndim)):
@@ -75,8 +95,7 @@ def _key(ctx: Any, x: str, aval: Any) -> tuple[str, Any, str]:
     """What an operand is compared by: a name, its type, the kind of comparison."""
     if dtypes.issubdtype(aval.dtype, np.floating):
         x, aval = sort_keys.emit_ordered_bits(ctx, x, aval, merge_zeros=True)
-    signed = dtypes.issubdtype(aval.dtype, np.signedinteger)
-    return x, aval, "SIGNED" if signed else "UNSIGNED"
+    return x, aval, sort_keys.comparison_kind(aval.dtype)
 
 
 def _moved(lines: _Lines, ranks: str, x: str, aval: Any, count: int) -> str:

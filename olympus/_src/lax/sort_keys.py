@@ -29,9 +29,14 @@ def emit_ordered_bits(ctx: Any, x: str, aval: Any, merge_zeros: bool) -> Any:
         zero = block.splat(0, aval)
         is_zero = block.compare("EQ", x, zero, aval, "FLOAT", flag)
         x = _emit_select(block, is_zero, zero, x, flag, aval)
+    return emit_total_order(ctx, x, aval)
+
+
+def emit_total_order(ctx: Any, x: str, aval: Any) -> Any:
+    """A float's bits as a signed integer in IEEE 754's total order."""
     bits = ShapedArray(aval.shape, bits_dtype(aval.dtype))
-    word = block.op1("stablehlo.bitcast_convert", [x], [aval], bits)
-    return emit_flip(block, word, bits), bits
+    word = ctx.block.op1("stablehlo.bitcast_convert", [x], [aval], bits)
+    return emit_flip(ctx.block, word, bits), bits
 
 
 def emit_flip(block: Any, word: str, bits: Any) -> str:
@@ -51,6 +56,28 @@ def _emit_select(
     return block.emit(f"stablehlo.select {which}, {yes}, {no} : {t(flag)}, {t(aval)}")
 
 
+def comparison_kind(dtype: Any) -> str:
+    """How integers of a dtype are compared."""
+    return "SIGNED" if dtypes.issubdtype(dtype, np.signedinteger) else "UNSIGNED"
+
+
 def has_words(dtype: Any) -> bool:
     """Whether a float's bits are a signed integer of 16 bits or more."""
     return dtypes.issubdtype(dtype, np.floating) and dtypes.itemsize_bits(dtype) >= 16
+
+
+def packs(dtype: Any) -> bool:
+    """Whether a key of this dtype and a position fit in 64 bits."""
+    number = dtypes.issubdtype(dtype, np.integer) or has_words(dtype)
+    return dtype == np.bool_ or (number and dtypes.itemsize_bits(dtype) <= 32)
+
+
+def emit_packed(ctx: Any, key: str, aval: Any, positions: str) -> str:
+    """Integers over positions (of 64 bits, below 2**31): they sort by both."""
+    block, wide = ctx.block, ShapedArray(aval.shape, np.dtype(np.int64))
+    key = block.convert(key, aval, wide)
+    if aval.dtype == np.uint32:
+        half = block.splat(2**31, wide)
+        key = block.elementwise("stablehlo.subtract", (key, half), wide)
+    key = block.elementwise("stablehlo.shift_left", (key, block.splat(32, wide)), wide)
+    return block.elementwise("stablehlo.or", (key, positions), wide)

@@ -18,12 +18,21 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
-from olympus._src.lax import families, gather, ranking, shaping, sizes, sort_keys
+from olympus._src.lax import (
+    families,
+    gather,
+    largest,
+    ranking,
+    shaping,
+    sizes,
+    sort_keys,
+)
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
 _FILE = "lax/sorting.py"
 _I32, _I64 = np.dtype(np.int32), np.dtype(np.int64)
+_MOST_KEYS = 4  # each takes a sort
 
 
 # -- types -----------------------------------------------------------------------------
@@ -72,7 +81,7 @@ class _Comparator:
     def _one(self, x: str, y: str, scalar: Any, needs_equal: bool) -> Any:
         """Whether x < y and x == y, where NaN is above all numbers and -0 equals 0."""
         if not dtypes.issubdtype(scalar.dtype, np.floating):
-            kind = _integer_order(scalar.dtype)
+            kind = sort_keys.comparison_kind(scalar.dtype)
             below = self._compare("LT", x, y, scalar, kind)
             return below, self._compare("EQ", x, y, scalar, kind)
         nan_x = self._compare("NE", x, x, scalar, "FLOAT")
@@ -94,10 +103,6 @@ class _Comparator:
 
     def _logic(self, op: str, x: str, y: str) -> str:
         return self.block.elementwise(f"stablehlo.{op}", (x, y), self.flag)
-
-
-def _integer_order(dtype: Any) -> str:
-    return "SIGNED" if dtypes.issubdtype(dtype, np.signedinteger) else "UNSIGNED"
 
 
 def _key_parts(block: Any, x: str, y: str, scalar: Any) -> list[tuple[str, str, Any]]:
@@ -147,6 +152,11 @@ def _emit_sort(
 # -- keys as integers, for the CPU -----------------------------------------------------
 
 
+def _has_twins(dtype: Any) -> bool:
+    """Whether elements may be equal and yet differ, as zeros of both signs are."""
+    return not (dtypes.issubdtype(dtype, np.integer) or dtype == np.bool_)
+
+
 def _lower_alone(ctx: Any, x: str, aval: Any, dimension: int) -> list[str]:
     if not sort_keys.has_words(aval.dtype):
         return _emit_sort(ctx, [x], [aval], dimension, True, 1)
@@ -158,15 +168,7 @@ def _lower_alone(ctx: Any, x: str, aval: Any, dimension: int) -> list[str]:
 
 def _packs(aval: Any, dimension: int) -> bool:
     """Whether key and position fit in 64 bits."""
-    real_key = dtypes.issubdtype(aval.dtype, np.integer) or sort_keys.has_words(
-        aval.dtype
-    )
-    narrow = dtypes.itemsize_bits(aval.dtype) <= 32
-    return (
-        narrow
-        and aval.shape[dimension] < 2**31
-        and (real_key or aval.dtype == np.bool_)
-    )
+    return sort_keys.packs(aval.dtype) and aval.shape[dimension] < 2**31
 
 
 def _emit_order(ctx: Any, x: str, aval: Any, dimension: int) -> Any:
@@ -176,29 +178,33 @@ def _emit_order(ctx: Any, x: str, aval: Any, dimension: int) -> Any:
     key, key_aval = x, aval
     if sort_keys.has_words(aval.dtype):
         key, key_aval = sort_keys.emit_ordered_bits(ctx, x, aval, merge_zeros=True)
-    key = block.convert(key, key_aval, wide)
-    if aval.dtype == np.uint32:
-        half = block.splat(2**31, wide)
-        key = block.elementwise("stablehlo.subtract", (key, half), wide)
-    shift = block.splat(32, wide)
-    key = block.elementwise("stablehlo.shift_left", (key, shift), wide)
     t = types.tensor_type(wide)
     count = block.emit(f"stablehlo.iota dim = {dimension} : {t}")
-    packed = block.elementwise("stablehlo.or", (key, count), wide)
+    packed = sort_keys.emit_packed(ctx, key, key_aval, count)
     (packed,) = _emit_sort(ctx, [packed], [wide], dimension, True, 1)
     return block.convert(packed, wide, positions), positions
 
 
 def _lower_by_order(
-    ctx: Any, operands: Sequence[str], in_avals: Sequence[Any], dimension: int
+    ctx: Any,
+    operands: Sequence[str],
+    in_avals: Sequence[Any],
+    dimension: int,
+    num_keys: int,
 ) -> list[str]:
-    order, positions = _emit_order(ctx, operands[0], in_avals[0], dimension)
-    rank = positions.ndim
-    vectors = ShapedArray((*positions.shape, 1), _I32)
-    order = ctx.block.reshape(order, positions, vectors)
-    attributes = gather.attributes(*gather.along_axis(rank, dimension), rank, False)
+    """Orders by the last key, what that gives by the key before it, and so on."""
+    order = ""
+    positions = ShapedArray(in_avals[0].shape, _I32)
+    for k in reversed(range(num_keys)):
+        key, aval = operands[k], in_avals[k]
+        if not order:
+            order, _ = _emit_order(ctx, key, aval, dimension)
+            continue
+        key = gather.emit_along(ctx, key, aval, order, positions, dimension)
+        then, _ = _emit_order(ctx, key, aval, dimension)
+        order = gather.emit_along(ctx, order, positions, then, positions, dimension)
     return [
-        ctx.block.op1("stablehlo.gather", [x, order], [aval, vectors], aval, attributes)
+        gather.emit_along(ctx, x, aval, order, positions, dimension)
         for x, aval in zip(operands, in_avals, strict=True)
     ]
 
@@ -210,11 +216,14 @@ def _sort_lower(
     on_cpu = ctx.platform == "cpu"
     if on_cpu and ranking.suits(in_avals, num_keys, dimension):
         return ranking.emit_sort(ctx, operands, in_avals, dimension, num_keys)
-    if on_cpu and len(operands) == 1:
+    alone = len(operands) == 1
+    if on_cpu and alone and not _has_twins(in_avals[0].dtype):
+        return _emit_sort(ctx, operands, in_avals, dimension, True, 1)
+    by_order = on_cpu and num_keys <= _MOST_KEYS and in_avals[0].size
+    if by_order and all(_packs(aval, dimension) for aval in in_avals[:num_keys]):
+        return _lower_by_order(ctx, operands, in_avals, dimension, num_keys)
+    if on_cpu and alone:
         return _lower_alone(ctx, operands[0], in_avals[0], dimension)
-    by_order = on_cpu and num_keys == 1 and in_avals[0].size
-    if by_order and _packs(in_avals[0], dimension):
-        return _lower_by_order(ctx, operands, in_avals, dimension)
     return _emit_sort(ctx, operands, in_avals, dimension, is_stable, num_keys)
 
 
@@ -299,10 +308,16 @@ def _top_k_lower(ctx: Any, x: str, *, k: int, axis: int) -> list[str]:
     if axis != last:
         x = families.emit_transpose(ctx, x, aval, moved, order)
     turned = [_permuted(out, order) for out in ctx.avals_out]
-    kinds = ", ".join([types.tensor_type(a) for a in turned])
-    outs = ctx.block.emit_many(
-        f"chlo.top_k({x}, k = {k}) : {types.tensor_type(moved)} -> ({kinds})", 2
-    )
+    on_cpu = ctx.platform == "cpu"
+    if on_cpu and largest.suits(moved, k):
+        outs = largest.emit_top_k(ctx, x, moved, k)
+    elif on_cpu and k and ranking.suits([moved], 1, last):
+        outs = ranking.emit_top_k(ctx, x, moved, k)
+    else:
+        kinds = ", ".join([types.tensor_type(a) for a in turned])
+        outs = ctx.block.emit_many(
+            f"chlo.top_k({x}, k = {k}) : {types.tensor_type(moved)} -> ({kinds})", 2
+        )
     if axis == last:
         return outs
     return [
