@@ -479,6 +479,10 @@ def igamma(a: Any, x: Any) -> Any:
     Args:
       a: positive floating array.
       x: non-negative floating array; NaN is given outside.
+
+    Example:
+      >>> lax.igamma(1.0, jnp.array([0.0, jnp.inf]))
+      Array([0., 1.], dtype=float32)
     """
     return igamma_p.bind(a, x)
 
@@ -489,6 +493,10 @@ def igammac(a: Any, x: Any) -> Any:
     Args:
       a: positive floating array.
       x: non-negative floating array; NaN is given outside.
+
+    Example:
+      >>> lax.igammac(1.0, jnp.array([0.0, jnp.inf]))
+      Array([1., 0.], dtype=float32)
     """
     return igammac_p.bind(a, x)
 
@@ -509,6 +517,10 @@ def random_gamma_grad(a: Any, x: Any) -> Any:
     Args:
       a: positive floating array.
       x: positive floating array, the variates.
+
+    Example:
+      >>> lax.random_gamma_grad(jnp.array([1.0]), jnp.array([1.0])).shape
+      (1,)
     """
     return e.neg(e.div(igamma_grad_a(a, x), _gamma_density(a, x)))
 
@@ -520,5 +532,9 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
       a: positive floating array.
       b: positive floating array.
       x: floating array from 0 to 1; NaN is given outside.
+
+    Example:
+      >>> lax.betainc(1.0, 1.0, jnp.array([0.25]))
+      Array([0.24999976], dtype=float32)
     """
     return regularized_incomplete_beta_p.bind(a, b, x)

@@ -464,6 +464,16 @@ def scatter_apply(
       TypeError: axes, sizes or dtypes do not fit.
 
     Source: `stablehlo.scatter`.
+
+    Example:
+      >>> lax.scatter_apply(
+      ...     jnp.arange(3.0),
+      ...     jnp.array([[1]]),
+      ...     lambda x: -x,
+      ...     lax.ScatterDimensionNumbers((), (0,), (0,)),
+      ...     update_shape=(1,),
+      ... )
+      Array([ 0., -1.,  2.], dtype=float32)
     """
     dtype = avals.aval_of(operand).dtype
     scalar = ShapedArray((), dtype)

@@ -156,6 +156,10 @@ def approx_max_k(
       TypeError: the operand has no axes.
 
     Source: F. Chern, B. Hechtman and others, TPU-KNN, 2022.
+
+    Example:
+      >>> lax.approx_max_k(jnp.array([3.0, 9.0, 1.0, 7.0]), 2)
+      (Array([9., 7.], dtype=float32), Array([1, 3], dtype=int32))
     """
     return _approximate(
         "approx_max_k",
@@ -197,6 +201,10 @@ def approx_min_k(
       TypeError: the operand has no axes.
 
     Source: F. Chern, B. Hechtman and others, TPU-KNN, 2022.
+
+    Example:
+      >>> lax.approx_min_k(jnp.array([3.0, 9.0, 1.0, 7.0]), 2)
+      (Array([1., 3.], dtype=float32), Array([2, 0], dtype=int32))
     """
     return _approximate(
         "approx_min_k",

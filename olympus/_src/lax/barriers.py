@@ -98,6 +98,10 @@ def optimization_barrier(operand: Any, /) -> Any:
       A pytree of the same structure.
 
     Source: `stablehlo.optimization_barrier`.
+
+    Example:
+      >>> lax.optimization_barrier(jnp.array([1, 2]))
+      Array([1, 2], dtype=int32)
     """
     leaves, structure = tree_flatten(operand)
     return tree_unflatten(structure, optimization_barrier_p.bind(*leaves))

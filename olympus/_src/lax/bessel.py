@@ -132,6 +132,10 @@ def bessel_i0e(x: Any) -> Any:
 
     Args:
       x: floating array.
+
+    Example:
+      >>> lax.bessel_i0e(jnp.array([0.0]))
+      Array([1.], dtype=float32)
     """
     return bessel_i0e_p.bind(x)
 
@@ -143,5 +147,9 @@ def bessel_i1e(x: Any) -> Any:
       x: floating array.
 
     Source: `chlo.bessel_i1e`.
+
+    Example:
+      >>> lax.bessel_i1e(jnp.array([0.0]))
+      Array([0.], dtype=float32)
     """
     return bessel_i1e_p.bind(x)

@@ -294,6 +294,12 @@ def dot_general(
       TypeError: axes do not exist, repeat, or differ in size.
 
     Source: `stablehlo.dot_general`.
+
+    Example:
+      >>> lax.dot_general(
+      ...     jnp.ones((4, 2, 3)), jnp.ones((4, 3)), (((2,), (1,)), ((0,), (0,)))
+      ... ).shape
+      (4, 2)
     """
     (cx, cy), (bx, by) = dimension_numbers
     numbers = (
@@ -341,6 +347,10 @@ def dot(
       TypeError: other numbers of axes, or sizes that do not agree.
 
     Source: `stablehlo.dot_general`.
+
+    Example:
+      >>> lax.dot(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 10]))
+      Array([21, 43], dtype=int32)
     """
     x, y = avals.aval_of(lhs), avals.aval_of(rhs)
     if dimension_numbers is None:
@@ -371,6 +381,10 @@ def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
 
     Raises:
       ValueError: numbers of axes differ or are below 2.
+
+    Example:
+      >>> lax.batch_matmul(jnp.ones((4, 2, 3)), jnp.ones((4, 3, 5))).shape
+      (4, 2, 5)
     """
     rank = avals.aval_of(lhs).ndim
     if rank < 2 or rank != avals.aval_of(rhs).ndim:

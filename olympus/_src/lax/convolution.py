@@ -54,6 +54,10 @@ def conv_general_permutations(dimension_numbers: Any) -> tuple[Any, ...]:
 
     Raises:
       ValueError: a layout lacks a letter, repeats one, or has others than the kernel's.
+
+    Example:
+      >>> lax.conv_general_permutations(("NHWC", "HWIO", "NHWC"))
+      ((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
     """
     pairs = ("NC", "OI", "NC")
     layouts = tuple(dimension_numbers)
@@ -88,6 +92,12 @@ def conv_dimension_numbers(
     Raises:
       TypeError: numbers of axes differ.
       ValueError: a layout is not one.
+
+    Example:
+      >>> lax.conv_dimension_numbers(
+      ...     (1, 8, 8, 3), (3, 3, 3, 16), ("NHWC", "HWIO", "NHWC")
+      ... ).lhs_spec
+      (0, 3, 1, 2)
     """
     if isinstance(dimension_numbers, ConvDimensionNumbers):
         return dimension_numbers
@@ -134,6 +144,10 @@ def padtype_to_pads(
 
     Raises:
       ValueError: there is no such padding.
+
+    Example:
+      >>> lax.padtype_to_pads((8, 8), (3, 3), (2, 2), "SAME")
+      [(0, 1), (0, 1)]
     """
     kind = padding.upper() if isinstance(padding, str) else padding
     if kind == "VALID":
@@ -171,6 +185,10 @@ def conv_shape_tuple(
       strides: steps along the spatial axes.
       pads: a padding's name, or pairs of numbers.
       batch_group_count: how many groups the batch is divided in.
+
+    Example:
+      >>> lax.conv_shape_tuple((1, 3, 8, 8), (16, 3, 3, 3), (1, 1), [(0, 0), (0, 0)])
+      (1, 16, 6, 6)
     """
     if isinstance(pads, str):
         pads = padtype_to_pads(lhs_shape[2:], rhs_shape[2:], strides, pads)
@@ -196,6 +214,12 @@ def conv_general_shape_tuple(
       window_strides: steps along the spatial axes.
       padding: a padding's name, or pairs of numbers.
       dimension_numbers: see `conv_dimension_numbers`.
+
+    Example:
+      >>> lax.conv_general_shape_tuple(
+      ...     (1, 8, 8, 3), (3, 3, 3, 16), (2, 2), "SAME", ("NHWC", "HWIO", "NHWC")
+      ... )
+      (1, 4, 4, 16)
     """
     dn = conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers)
     plain = conv_shape_tuple(
@@ -618,6 +642,12 @@ def conv_general_dilated(
       ValueError: sizes do not agree with the groups.
 
     Source: `stablehlo.convolution`.
+
+    Example:
+      >>> lax.conv_general_dilated(
+      ...     jnp.arange(5.0).reshape(1, 1, 5), jnp.ones((1, 1, 2)), (2,), [(0, 1)]
+      ... )
+      Array([[[1., 5., 4.]]], dtype=float32)
     """
     lhs_aval, rhs_aval = avals.aval_of(lhs), avals.aval_of(rhs)
     dn = conv_dimension_numbers(lhs_aval.shape, rhs_aval.shape, dimension_numbers)
@@ -675,6 +705,13 @@ def conv(
       padding: 'SAME', 'SAME_LOWER' or 'VALID'.
       precision: None, a `Precision`, its name, a pair of them, or a `DotAlgorithm`.
       preferred_element_type: dtype of the sums and the result.
+
+    Example:
+      >>> lax.conv(jnp.ones((1, 1, 4, 4)), jnp.ones((1, 1, 3, 3)), (1, 1), "VALID")[
+      ...     0, 0
+      ... ]
+      Array([[9., 9.],
+             [9., 9.]], dtype=float32)
     """
     return conv_general_dilated(
         lhs,
@@ -707,6 +744,12 @@ def conv_with_general_padding(
       rhs_dilation: distance of the kernel's elements.
       precision: None, a `Precision`, its name, a pair of them, or a `DotAlgorithm`.
       preferred_element_type: dtype of the sums and the result.
+
+    Example:
+      >>> lax.conv_with_general_padding(
+      ...     jnp.ones((1, 1, 4)), jnp.ones((1, 1, 3)), (1,), [(1, 1)], None, None
+      ... )
+      Array([[[2., 3., 3., 2.]]], dtype=float32)
     """
     return conv_general_dilated(
         lhs,
@@ -773,6 +816,12 @@ def conv_transpose(
       preferred_element_type: dtype of the sums and the result.
       use_consistent_padding: pairs of numbers are the padding of the convolution whose
         adjoint this is.
+
+    Example:
+      >>> lax.conv_transpose(
+      ...     jnp.ones((1, 4, 1)), jnp.ones((3, 1, 2)), (2,), "SAME"
+      ... ).shape
+      (1, 8, 2)
     """
     lhs_shape, rhs_shape = avals.aval_of(lhs).shape, avals.aval_of(rhs).shape
     if dimension_numbers is None:
@@ -838,6 +887,12 @@ def conv_general_dilated_patches(
 
     Returns:
       An array whose axis of features runs over features, then over a patch's elements.
+
+    Example:
+      >>> lax.conv_general_dilated_patches(
+      ...     jnp.ones((1, 2, 5, 5)), (3, 3), (1, 1), "VALID"
+      ... ).shape
+      (1, 18, 3, 3)
     """
     aval = avals.aval_of(lhs)
     size = math.prod(filter_shape)

@@ -334,6 +334,10 @@ def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
       operand: array of numbers.
       axis: the axis; may be negative.
       reverse: multiply from the end instead.
+
+    Example:
+      >>> lax.cumprod(jnp.array([1, 2, 3]), reverse=True)
+      Array([6, 6, 3], dtype=int32)
     """
     return _apply(cumprod_p, operand, axis, reverse)
 
@@ -345,6 +349,10 @@ def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
       operand: array of bools, integers or floats.
       axis: the axis; may be negative.
       reverse: go from the end instead.
+
+    Example:
+      >>> lax.cummax(jnp.array([1, 3, 2]))
+      Array([1, 3, 3], dtype=int32)
     """
     return _apply(cummax_p, operand, axis, reverse)
 
@@ -356,6 +364,10 @@ def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
       operand: array of bools, integers or floats.
       axis: the axis; may be negative.
       reverse: go from the end instead.
+
+    Example:
+      >>> lax.cummin(jnp.array([3, 1, 2]))
+      Array([3, 1, 1], dtype=int32)
     """
     return _apply(cummin_p, operand, axis, reverse)
 
@@ -367,5 +379,9 @@ def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
       operand: floating array.
       axis: the axis; may be negative.
       reverse: go from the end instead.
+
+    Example:
+      >>> lax.cumlogsumexp(jnp.array([0.0, -jnp.inf]))
+      Array([0., 0.], dtype=float32)
     """
     return _apply(cumlogsumexp_p, operand, axis, reverse)

@@ -492,6 +492,16 @@ def gather(
       TypeError: axes or sizes do not fit.
 
     Source: `stablehlo.gather`.
+
+    Example:
+      >>> lax.gather(
+      ...     jnp.arange(12).reshape(3, 4),
+      ...     jnp.array([[2], [0]]),
+      ...     lax.GatherDimensionNumbers((1,), (0,), (0,)),
+      ...     (1, 4),
+      ... )
+      Array([[ 8,  9, 10, 11],
+             [ 0,  1,  2,  3]], dtype=int32)
     """
     parsed = GatherScatterMode.PROMISE_IN_BOUNDS
     if mode is not None:
@@ -553,6 +563,11 @@ def index_take(src: Any, idxs: Any, axes: Any) -> Any:
 
     Returns:
       An array [n, ...] of the axes of `src` not in `axes`.
+
+    Example:
+      >>> lax.index_take(jnp.arange(12).reshape(3, 4), (jnp.array([0, 2]),), (0,))
+      Array([[ 0,  1,  2,  3],
+             [ 8,  9, 10, 11]], dtype=int32)
     """
     aval = avals.aval_of(src)
     columns = []

@@ -117,6 +117,11 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
       ValueError: there are no operands.
 
     Source: `stablehlo.concatenate`.
+
+    Example:
+      >>> lax.concatenate([jnp.array([[1], [2]]), jnp.array([[3], [4]])], 1)
+      Array([[1, 3],
+             [2, 4]], dtype=int32)
     """
     operands = tuple(operands)
     if len(operands) == 1 and not np.isscalar(operands[0]):
@@ -202,6 +207,10 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
       ValueError: the sizes do not sum to the axis's.
 
     Source: `stablehlo.slice`.
+
+    Example:
+      >>> [x.shape for x in lax.split(jnp.ones((5, 2)), (2, 3))]
+      [(2, 2), (3, 2)]
     """
     axis = _axis_of(operand, axis, "lax.split")
     return split_p.bind(operand, sizes=tuple([int(s) for s in sizes]), axis=axis)
@@ -353,6 +362,10 @@ def slice_(
       TypeError: positions are outside the operand, or their number is wrong.
 
     Source: `stablehlo.slice`.
+
+    Example:
+      >>> lax.slice(jnp.arange(10), (2,), (8,), (3,))
+      Array([2, 5], dtype=int32)
     """
     steps = None if strides is None else tuple([int(s) for s in strides])
     return slice_p.bind(
@@ -377,6 +390,10 @@ def slice_in_dim(
       axis: the axis; may be negative.
 
     Source: `stablehlo.slice`.
+
+    Example:
+      >>> lax.slice_in_dim(jnp.arange(10), -3, None)
+      Array([7, 8, 9], dtype=int32)
     """
     shape = avals.aval_of(operand).shape
     axis = sizes_.canonicalize_axis(axis, len(shape), "lax.slice_in_dim")
@@ -406,6 +423,10 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
 
     Raises:
       IndexError: there is no such position.
+
+    Example:
+      >>> lax.index_in_dim(jnp.array([[1, 2], [3, 4]]), 1, keepdims=False)
+      Array([3, 4], dtype=int32)
     """
     shape = avals.aval_of(operand).shape
     axis = sizes_.canonicalize_axis(axis, len(shape), "lax.index_in_dim")

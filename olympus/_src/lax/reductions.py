@@ -253,6 +253,10 @@ def reduce_sum(operand: Any, axes: Any, *, out_sharding: Any = None) -> Any:
       ValueError: an axis does not exist or repeats.
 
     Source: `stablehlo.reduce` of `add`.
+
+    Example:
+      >>> lax.reduce_sum(jnp.array([[1, 5], [7, 2]]), (0, 1))
+      Array(15, dtype=int32)
     """
     return _reduce(families.reduce_sum_p, operand, axes)
 
@@ -265,6 +269,10 @@ def reduce_prod(operand: Any, axes: Any) -> Any:
       axes: the axes multiplied over; the result is without them.
 
     Source: `stablehlo.reduce` of `multiply`.
+
+    Example:
+      >>> lax.reduce_prod(jnp.array([[1, 5], [7, 2]]), (0,))
+      Array([ 7, 10], dtype=int32)
     """
     return _reduce(reduce_prod_p, operand, axes)
 
@@ -278,6 +286,10 @@ def reduce_max(operand: Any, axes: Any, *, out_sharding: Any = None) -> Any:
       out_sharding: where the result lives.
 
     Source: `stablehlo.reduce` of `maximum`.
+
+    Example:
+      >>> lax.reduce_max(jnp.array([[1, 5], [7, 2]]), (0,))
+      Array([7, 5], dtype=int32)
     """
     return _reduce(reduce_max_p, operand, axes)
 
@@ -291,6 +303,10 @@ def reduce_min(operand: Any, axes: Any, *, out_sharding: Any = None) -> Any:
       out_sharding: where the result lives.
 
     Source: `stablehlo.reduce` of `minimum`.
+
+    Example:
+      >>> lax.reduce_min(jnp.array([[1, 5], [7, 2]]), (0,))
+      Array([1, 2], dtype=int32)
     """
     return _reduce(reduce_min_p, operand, axes)
 
@@ -303,6 +319,10 @@ def reduce_and(operand: Any, axes: Any) -> Any:
       axes: the axes reduced; the result is without them.
 
     Source: `stablehlo.reduce` of `and`.
+
+    Example:
+      >>> lax.reduce_and(jnp.array([[True, False], [True, True]]), (1,))
+      Array([False,  True], dtype=bool)
     """
     return _reduce(reduce_and_p, operand, axes)
 
@@ -315,6 +335,10 @@ def reduce_or(operand: Any, axes: Any) -> Any:
       axes: the axes reduced; the result is without them.
 
     Source: `stablehlo.reduce` of `or`.
+
+    Example:
+      >>> lax.reduce_or(jnp.array([[True, False], [False, False]]), (1,))
+      Array([ True, False], dtype=bool)
     """
     return _reduce(reduce_or_p, operand, axes)
 
@@ -327,6 +351,10 @@ def reduce_xor(operand: Any, axes: Any) -> Any:
       axes: the axes reduced; the result is without them.
 
     Source: `stablehlo.reduce` of `xor`.
+
+    Example:
+      >>> lax.reduce_xor(jnp.array([6, 3]), (0,))
+      Array(5, dtype=int32)
     """
     return _reduce(reduce_xor_p, operand, axes)
 
@@ -341,6 +369,10 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
 
     Raises:
       ValueError: the axis is empty or does not exist.
+
+    Example:
+      >>> lax.argmax(jnp.array([[1, 5], [7, 2]]), 1, jnp.int32)
+      Array([1, 0], dtype=int32)
     """
     return _position_of(argmax_p, operand, axis, index_dtype)
 
@@ -355,6 +387,10 @@ def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
 
     Raises:
       ValueError: the axis is empty or does not exist.
+
+    Example:
+      >>> lax.argmin(jnp.array([[1, 5], [7, 2]]), 1, jnp.int32)
+      Array([0, 1], dtype=int32)
     """
     return _position_of(argmin_p, operand, axis, index_dtype)
 
@@ -375,6 +411,10 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
       mantissa_bits: bits of its mantissa.
 
     Source: `stablehlo.reduce_precision`.
+
+    Example:
+      >>> lax.reduce_precision(jnp.array([1.2345]), exponent_bits=5, mantissa_bits=2)
+      Array([1.25], dtype=float32)
     """
     return reduce_precision_p.bind(
         operand, exponent_bits=int(exponent_bits), mantissa_bits=int(mantissa_bits)

@@ -581,6 +581,15 @@ def scatter(
       TypeError: axes, sizes or dtypes do not fit.
 
     Source: `stablehlo.scatter`.
+
+    Example:
+      >>> lax.scatter(
+      ...     jnp.ones(3),
+      ...     jnp.array([[1]]),
+      ...     jnp.array([5.0]),
+      ...     lax.ScatterDimensionNumbers((), (0,), (0,)),
+      ... )
+      Array([1., 5., 1.], dtype=float32)
     """
     return _apply(
         "scatter",
@@ -621,6 +630,15 @@ def scatter_add(
       TypeError: axes, sizes or dtypes do not fit.
 
     Source: `stablehlo.scatter`.
+
+    Example:
+      >>> lax.scatter_add(
+      ...     jnp.ones(3),
+      ...     jnp.array([[1]]),
+      ...     jnp.array([5.0]),
+      ...     lax.ScatterDimensionNumbers((), (0,), (0,)),
+      ... )
+      Array([1., 6., 1.], dtype=float32)
     """
     return _apply(
         "scatter_add",
@@ -661,6 +679,15 @@ def scatter_sub(
       TypeError: axes, sizes or dtypes do not fit.
 
     Source: `stablehlo.scatter`.
+
+    Example:
+      >>> lax.scatter_sub(
+      ...     jnp.ones(3),
+      ...     jnp.array([[1]]),
+      ...     jnp.array([5.0]),
+      ...     lax.ScatterDimensionNumbers((), (0,), (0,)),
+      ... )
+      Array([ 1., -4.,  1.], dtype=float32)
     """
     return _apply(
         "scatter_sub",
@@ -701,6 +728,15 @@ def scatter_mul(
       TypeError: axes, sizes or dtypes do not fit.
 
     Source: `stablehlo.scatter`.
+
+    Example:
+      >>> lax.scatter_mul(
+      ...     jnp.ones(3),
+      ...     jnp.array([[1]]),
+      ...     jnp.array([5.0]),
+      ...     lax.ScatterDimensionNumbers((), (0,), (0,)),
+      ... )
+      Array([1., 5., 1.], dtype=float32)
     """
     return _apply(
         "scatter_mul",
@@ -741,6 +777,15 @@ def scatter_min(
       TypeError: axes, sizes or dtypes do not fit.
 
     Source: `stablehlo.scatter`.
+
+    Example:
+      >>> lax.scatter_min(
+      ...     jnp.ones(3),
+      ...     jnp.array([[1]]),
+      ...     jnp.array([5.0]),
+      ...     lax.ScatterDimensionNumbers((), (0,), (0,)),
+      ... )
+      Array([1., 1., 1.], dtype=float32)
     """
     return _apply(
         "scatter_min",
@@ -781,6 +826,15 @@ def scatter_max(
       TypeError: axes, sizes or dtypes do not fit.
 
     Source: `stablehlo.scatter`.
+
+    Example:
+      >>> lax.scatter_max(
+      ...     jnp.ones(3),
+      ...     jnp.array([[1]]),
+      ...     jnp.array([5.0]),
+      ...     lax.ScatterDimensionNumbers((), (0,), (0,)),
+      ... )
+      Array([1., 5., 1.], dtype=float32)
     """
     return _apply(
         "scatter_max",

@@ -111,6 +111,11 @@ def reshape(
       TypeError: the sizes are traced, or hold another number of elements.
 
     Source: `stablehlo.reshape`.
+
+    Example:
+      >>> lax.reshape(jnp.arange(4), (2, 2), dimensions=(0,))
+      Array([[0, 1],
+             [2, 3]], dtype=int32)
     """
     aval = avals.aval_of(operand)
     shape = sizes.canonicalize_shape(new_sizes)
@@ -202,6 +207,10 @@ def squeeze(array: Any, dimensions: Any) -> Any:
       ValueError: such an axis does not exist or is not of size 1.
 
     Source: `stablehlo.reshape`.
+
+    Example:
+      >>> lax.squeeze(jnp.ones((1, 3, 1)), (0,)).shape
+      (3, 1)
     """
     rank = avals.aval_of(array).ndim
     axes = sizes.canonicalize_axes(dimensions, rank, "lax.squeeze")
@@ -218,6 +227,10 @@ def expand_dims(array: Any, dimensions: Any) -> Any:
       dimensions: positions in the result's shape; may be negative.
 
     Source: `stablehlo.broadcast_in_dim`.
+
+    Example:
+      >>> lax.expand_dims(jnp.ones(3), (0, 2)).shape
+      (1, 3, 1)
     """
     shape = avals.aval_of(array).shape
     if not hasattr(dimensions, "__len__"):
@@ -245,6 +258,11 @@ def transpose(operand: Any, permutation: Any) -> Any:
       TypeError: it is not a permutation of the axes.
 
     Source: `stablehlo.transpose`.
+
+    Example:
+      >>> lax.transpose(jnp.array([[1, 2], [3, 4]]), (1, 0))
+      Array([[1, 3],
+             [2, 4]], dtype=int32)
     """
     order = tuple([int(i) for i in permutation])
     if order == tuple(range(len(order))) and len(order) == avals.aval_of(operand).ndim:
@@ -268,6 +286,11 @@ def broadcast_in_dim(
       TypeError: sizes do not agree.
 
     Source: `stablehlo.broadcast_in_dim`.
+
+    Example:
+      >>> lax.broadcast_in_dim(jnp.array([1, 2]), (2, 3), (0,))
+      Array([[1, 1, 1],
+             [2, 2, 2]], dtype=int32)
     """
     shape = sizes.canonicalize_shape(shape)
     dims = tuple([int(d) for d in broadcast_dimensions])
@@ -288,6 +311,10 @@ def broadcast(operand: Any, sizes: Any, *, out_sharding: Any = None) -> Any:
       out_sharding: where the result lives.
 
     Source: `stablehlo.broadcast_in_dim`.
+
+    Example:
+      >>> lax.broadcast(jnp.array([1, 2]), (3,)).shape
+      (3, 2)
     """
     lead = tuple(sizes)
     if not lead and not np.isscalar(operand):
@@ -298,7 +325,12 @@ def broadcast(operand: Any, sizes: Any, *, out_sharding: Any = None) -> Any:
 
 
 def broadcast_to_rank(x: Any, rank: int) -> Any:
-    """`x` with axes of size 1 added in front until it has `rank` axes."""
+    """`x` with axes of size 1 added in front until it has `rank` axes.
+
+    Example:
+      >>> lax.broadcast_to_rank(jnp.ones((2, 3)), 4).shape
+      (1, 1, 2, 3)
+    """
     have = avals.aval_of(x).ndim
     if have > rank:
         raise ValueError(
@@ -323,6 +355,11 @@ def full(
       sharding: where the result lives.
 
     Source: `stablehlo.broadcast_in_dim`.
+
+    Example:
+      >>> lax.full((2, 2), 7, jnp.int32)
+      Array([[7, 7],
+             [7, 7]], dtype=int32)
     """
     shape = sizes.canonicalize_shape(shape)
     value = avals.aval_of(fill_value)
@@ -347,6 +384,10 @@ def full_like(
       dtype: replaces that of `x`.
       shape: replaces that of `x`.
       sharding: where the result lives.
+
+    Example:
+      >>> lax.full_like(jnp.array([1, 2]), 7)
+      Array([7, 7], dtype=int32)
     """
     aval = avals.aval_of(x)
     weak = dtype is None and aval.weak_type
@@ -363,7 +404,12 @@ def full_like(
 
 
 def empty(shape: Any, dtype: Any, *, out_sharding: Any = None) -> Any:
-    """An array whose elements have no stated value (they are zero)."""
+    """An array whose elements have no stated value (they are zero).
+
+    Example:
+      >>> lax.empty((2, 3), jnp.float32).shape
+      (2, 3)
+    """
     return full(shape, 0, dtype)
 
 
@@ -405,6 +451,10 @@ def iota(dtype: Any, size: int) -> Any:
       size: how many.
 
     Source: `stablehlo.iota`.
+
+    Example:
+      >>> lax.iota(jnp.int32, 4)
+      Array([0, 1, 2, 3], dtype=int32)
     """
     return broadcasted_iota(dtype, (size,), 0)
 
@@ -421,6 +471,11 @@ def broadcasted_iota(
       out_sharding: where the result lives.
 
     Source: `stablehlo.iota`.
+
+    Example:
+      >>> lax.broadcasted_iota(jnp.int32, (2, 3), 1)
+      Array([[0, 1, 2],
+             [0, 1, 2]], dtype=int32)
     """
     shape = sizes.canonicalize_shape(shape)
     dimension = sizes.canonicalize_axis(dimension, len(shape), "lax.broadcasted_iota")
@@ -473,6 +528,11 @@ def rev(operand: Any, dimensions: Any) -> Any:
       dimensions: the axes; may be negative.
 
     Source: `stablehlo.reverse`.
+
+    Example:
+      >>> lax.rev(jnp.array([[1, 2], [3, 4]]), (1,))
+      Array([[2, 1],
+             [4, 3]], dtype=int32)
     """
     rank = avals.aval_of(operand).ndim
     axes = sizes.canonicalize_axes(dimensions, rank, "lax.rev")
@@ -531,6 +591,10 @@ def tile(operand: Any, reps: Any) -> Any:
     Args:
       operand: array.
       reps: for each axis, how many copies stand one after another.
+
+    Example:
+      >>> lax.tile(jnp.array([1, 2]), (3,))
+      Array([1, 2, 1, 2, 1, 2], dtype=int32)
     """
     return tile_p.bind(operand, reps=tuple([int(r) for r in reps]))
 
@@ -598,6 +662,10 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
       ValueError: the last axis does not fill whole elements.
 
     Source: `stablehlo.bitcast_convert`.
+
+    Example:
+      >>> lax.bitcast_convert_type(jnp.array([1.0]), jnp.int32)
+      Array([1065353216], dtype=int32)
     """
     kind = dtypes.canonicalize_dtype(dtypes.as_dtype(new_dtype))
     return bitcast_convert_type_p.bind(operand, new_dtype=kind)

@@ -232,6 +232,10 @@ def dynamic_slice(
       TypeError: numbers of indices or sizes do not fit.
 
     Source: `stablehlo.dynamic_slice`.
+
+    Example:
+      >>> lax.dynamic_slice(jnp.arange(5), (3,), (2,))
+      Array([3, 4], dtype=int32)
     """
     shape = avals.aval_of(operand).shape
     window = sizes.canonicalize_shape(slice_sizes)
@@ -368,6 +372,10 @@ def dynamic_update_slice(
       TypeError: the update does not fit.
 
     Source: `stablehlo.dynamic_update_slice`.
+
+    Example:
+      >>> lax.dynamic_update_slice(jnp.zeros(4), jnp.ones(2), (1,))
+      Array([0., 1., 1., 0.], dtype=float32)
     """
     starts = _positions(
         avals.aval_of(operand).shape,
@@ -405,6 +413,10 @@ def dynamic_slice_in_dim(
       slice_size: the part's size.
       axis: the axis; may be negative.
       allow_negative_indices: False where none is negative: saves instructions.
+
+    Example:
+      >>> lax.dynamic_slice_in_dim(jnp.arange(5), 4, 2)
+      Array([3, 4], dtype=int32)
     """
     axis, starts = _along(operand, axis, start_index, "lax.dynamic_slice_in_dim")
     window = list(avals.aval_of(operand).shape)
@@ -430,6 +442,10 @@ def dynamic_index_in_dim(
       axis: the axis; may be negative.
       keepdims: keep the axis, with size 1.
       allow_negative_indices: False where none is negative: saves instructions.
+
+    Example:
+      >>> lax.dynamic_index_in_dim(jnp.array([10, 20, 30]), 1, keepdims=False)
+      Array(20, dtype=int32)
     """
     out = dynamic_slice_in_dim(
         operand, index, 1, axis, allow_negative_indices=allow_negative_indices
@@ -453,6 +469,10 @@ def dynamic_update_slice_in_dim(
       start_index: integer scalar; see `dynamic_slice`.
       axis: the axis; may be negative.
       allow_negative_indices: False where none is negative: saves instructions.
+
+    Example:
+      >>> lax.dynamic_update_slice_in_dim(jnp.zeros(4), jnp.ones(2), 1, 0)
+      Array([0., 1., 1., 0.], dtype=float32)
     """
     _, starts = _along(operand, axis, start_index, "lax.dynamic_update_slice_in_dim")
     return dynamic_update_slice(
@@ -476,6 +496,10 @@ def dynamic_update_index_in_dim(
       index: integer scalar; see `dynamic_slice`.
       axis: the axis; may be negative.
       allow_negative_indices: False where none is negative: saves instructions.
+
+    Example:
+      >>> lax.dynamic_update_index_in_dim(jnp.zeros(3), 1.0, 2, 0)
+      Array([0., 0., 1.], dtype=float32)
     """
     rank = avals.aval_of(operand).ndim
     axis = sizes.canonicalize_axis(axis, rank, "lax.dynamic_update_index_in_dim")

@@ -386,6 +386,10 @@ def sort(
       ValueError: num_keys is not from 1 to the number of arrays.
 
     Source: `stablehlo.sort`.
+
+    Example:
+      >>> lax.sort((jnp.array([3, 1, 2]), jnp.array([30, 10, 20])), num_keys=1)
+      (Array([1, 2, 3], dtype=int32), Array([10, 20, 30], dtype=int32))
     """
     several = isinstance(operand, Sequence)
     operands = tuple(operand) if several else (operand,)
@@ -411,6 +415,10 @@ def sort_key_val(
       values: array of the same shape.
       dimension: the axis; may be negative.
       is_stable: keep the order of equal keys.
+
+    Example:
+      >>> lax.sort_key_val(jnp.array([3, 1, 2]), jnp.array([30, 10, 20]))
+      (Array([1, 2, 3], dtype=int32), Array([10, 20, 30], dtype=int32))
     """
     keys, values = sort((keys, values), dimension, is_stable)
     return keys, values
@@ -434,6 +442,10 @@ def top_k(
       ValueError: the axis has fewer than `k` elements.
 
     Source: `chlo.top_k`.
+
+    Example:
+      >>> lax.top_k(jnp.array([10, 40, 30]), 2)
+      (Array([40, 30], dtype=int32), Array([1, 2], dtype=int32))
     """
     rank = avals.aval_of(operand).ndim
     axis = sizes.canonicalize_axis(axis, rank, "lax.top_k")

@@ -225,6 +225,10 @@ def erf(x: Any) -> Any:
       x: array of floats.
 
     Source: `chlo.erf`.
+
+    Example:
+      >>> lax.erf(jnp.array([0.0, jnp.inf]))
+      Array([0., 1.], dtype=float32)
     """
     return erf_p.bind(x)
 
@@ -237,6 +241,10 @@ def erfc(x: Any, *, accuracy: Any = None) -> Any:
       accuracy: a `Tolerance` or an `AccuracyMode`; there is one implementation.
 
     Source: `chlo.erfc`.
+
+    Example:
+      >>> lax.erfc(jnp.array([0.0, jnp.inf]))
+      Array([1., 0.], dtype=float32)
     """
     return bind_accurately(erfc_p, x, accuracy)
 
@@ -248,6 +256,10 @@ def erf_inv(x: Any) -> Any:
       x: array of floats in [-1, 1].
 
     Source: `chlo.erf_inv`.
+
+    Example:
+      >>> lax.erf_inv(jnp.array([0.0, 1.0]))
+      Array([ 0., inf], dtype=float32)
     """
     return erf_inv_p.bind(x)
 
@@ -259,6 +271,10 @@ def lgamma(x: Any) -> Any:
       x: array of floats.
 
     Source: `chlo.lgamma`.
+
+    Example:
+      >>> lax.lgamma(jnp.array([1.0, 0.0]))
+      Array([4.7683716e-07,           inf], dtype=float32)
     """
     return lgamma_p.bind(x)
 
@@ -270,6 +286,10 @@ def digamma(x: Any) -> Any:
       x: array of floats.
 
     Source: `chlo.digamma`.
+
+    Example:
+      >>> lax.digamma(jnp.array([1.0])).round(4)
+      Array([-0.5772], dtype=float32)
     """
     return digamma_p.bind(x)
 
@@ -282,6 +302,10 @@ def polygamma(m: Any, x: Any) -> Any:
       x: array of floats, of m's shape and dtype; scalars may stand beside arrays.
 
     Source: `chlo.polygamma`.
+
+    Example:
+      >>> lax.polygamma(1.0, jnp.array([1.0])).round(3)
+      Array([1.6450001], dtype=float32)
     """
     return polygamma_p.bind(m, x)
 
@@ -294,6 +318,10 @@ def zeta(x: Any, q: Any) -> Any:
       q: array of floats, of x's shape and dtype; scalars may stand beside arrays.
 
     Source: `chlo.zeta`.
+
+    Example:
+      >>> lax.zeta(jnp.array([2.0]), jnp.array([1.0])).round(4)
+      Array([1.6449], dtype=float32)
     """
     return zeta_p.bind(x, q)
 

@@ -56,6 +56,10 @@ def reduce_window_shape_tuple(
       padding: (before, after) for each axis.
       base_dilation: distance of the operand's elements; default 1.
       window_dilation: distance of the window's elements; default 1.
+
+    Example:
+      >>> lax.reduce_window_shape_tuple((8, 8), (2, 2), (2, 2), [(0, 0), (0, 0)])
+      (4, 4)
     """
     ones = (1,) * len(tuple(operand_shape))
     shape = []

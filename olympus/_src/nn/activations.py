@@ -91,6 +91,11 @@ def relu6(x: Any) -> Any:
       A floating array of x's shape.
 
     Source: Krizhevsky, "Convolutional deep belief networks on CIFAR-10" (2010).
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.relu6(jnp.array([-1.0, 3.0, 9.0]))
+      Array([0., 3., 6.], dtype=float32)
     """
     return _relu6(x)
 
@@ -128,6 +133,11 @@ def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Any:
 
     Returns:
       A floating array.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.leaky_relu(jnp.array([-100.0, 2.0]))
+      Array([-1.,  2.], dtype=float32)
     """
     check_arrays("leaky_relu", x)
     return where(lax.ge(*_with("leaky_relu", x, 0)), x, multiply(negative_slope, x))
@@ -146,6 +156,11 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
 
     Source: Clevert, Unterthiner and Hochreiter, "Fast and accurate deep network
       learning by exponential linear units" (2015).
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.elu(jnp.array([-jnp.inf, 0.0, 2.0]))
+      Array([-1.,  0.,  2.], dtype=float32)
     """
     return _elu("elu", x, alpha)
 
@@ -170,6 +185,11 @@ def celu(x: Any, alpha: Any = 1.0) -> Any:
       A floating array.
 
     Source: Barron, "Continuously differentiable exponential linear units" (2017).
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.celu(jnp.array([-jnp.inf, 0.0, 2.0]))
+      Array([-1.,  0.,  2.], dtype=float32)
     """
     check_arrays("celu", x)
     below = elementary.expm1(divide(minimum(x, 0.0), alpha))
@@ -192,6 +212,11 @@ def selu(x: Any) -> Any:
 
     Source: Klambauer, Unterthiner, Mayr and Hochreiter, "Self-normalizing neural
       networks" (2017).
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.selu(jnp.array([0.0]))
+      Array([0.], dtype=float32)
     """
     return multiply(_SELU_SCALE, _elu("selu", x, _SELU_ALPHA))
 
@@ -211,6 +236,11 @@ def sigmoid(x: Any) -> Any:
 
     Raises:
       TypeError: `x` is of integers or booleans.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.sigmoid(jnp.array([-jnp.inf, 0.0, jnp.inf]))
+      Array([0. , 0.5, 1. ], dtype=float32)
     """
     check_arrays("sigmoid", x)
     return lax.logistic(x)
@@ -230,6 +260,11 @@ def silu(x: Any) -> Any:
       TypeError: `x` is of integers or booleans.
 
     Source: Elfwing, Uchibe and Doya, "Sigmoid-weighted linear units" (2017).
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.silu(jnp.array([0.0, 100.0]))
+      Array([  0., 100.], dtype=float32)
     """
     check_arrays("silu", x)
     return lax.mul(x, lax.logistic(x))
@@ -244,6 +279,11 @@ def softplus(x: Any) -> Any:
 
     Returns:
       A floating array of x's shape.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.softplus(jnp.array([-jnp.inf, 100.0]))
+      Array([  0., 100.], dtype=float32)
     """
     check_arrays("softplus", x)
     return elementary.logaddexp(x, 0)
@@ -258,6 +298,11 @@ def log_sigmoid(x: Any) -> Any:
 
     Returns:
       A floating array of x's shape.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.log_sigmoid(jnp.array([-100.0, jnp.inf]))
+      Array([-100.,   -0.], dtype=float32)
     """
     check_arrays("log_sigmoid", x)
     return lax.neg(elementary.logaddexp(lax.neg(x), 0))
@@ -274,6 +319,11 @@ def mish(x: Any) -> Any:
       A floating array of x's shape.
 
     Source: Misra, "Mish: a self regularized non-monotonic activation function" (2019).
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.mish(jnp.array([0.0, 100.0]))
+      Array([  0., 100.], dtype=float32)
     """
     check_arrays("mish", x)
     return multiply(x, lax.tanh(elementary.logaddexp(x, 0)))
@@ -294,6 +344,11 @@ def glu(x: Any, axis: int = -1) -> Any:
 
     Source: Dauphin, Fan, Auli and Grangier, "Language modeling with gated convolutional
       networks" (2016).
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.glu(jnp.array([3.0, 0.0]))
+      Array([1.5], dtype=float32)
     """
     check_arrays("glu", x)
     aval = avals.aval_of(x)
@@ -331,6 +386,11 @@ def gelu(x: Any, approximate: bool = True) -> Any:
       A floating array of x's shape.
 
     Source: Hendrycks and Gimpel, "Gaussian error linear units" (2016).
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.gelu(jnp.array([-100.0, 0.0, 100.0]))
+      Array([ -0.,   0., 100.], dtype=float32)
     """
     return _gelu(x, approximate=bool(approximate))
 
@@ -358,6 +418,11 @@ def tanh(x: Any, /) -> Any:
 
     Returns:
       A floating array of x's shape.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.tanh(jnp.array([0.0, jnp.inf]))
+      Array([0., 1.], dtype=float32)
     """
     return lax.tanh(_inexact("tanh", x))
 
@@ -371,6 +436,11 @@ def soft_sign(x: Any) -> Any:
 
     Returns:
       A floating array of x's shape.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.soft_sign(jnp.array([-1.0, 3.0]))
+      Array([-0.5 ,  0.75], dtype=float32)
     """
     check_arrays("soft_sign", x)
     return divide(x, add(arithmetic.absolute(x), 1))
@@ -388,6 +458,11 @@ def squareplus(x: Any, b: Any = 4) -> Any:
       A floating array.
 
     Source: Barron, "Squareplus: a softplus-like algebraic rectifier" (2021).
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.squareplus(jnp.array([0.0]), b=4.0)
+      Array([1.], dtype=float32)
     """
     check_arrays("squareplus", x, b)
     check_arrays("squareplus", b)
@@ -407,6 +482,11 @@ def hard_tanh(x: Any) -> Any:
 
     Returns:
       An array of x's shape and dtype.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.hard_tanh(jnp.array([-4.0, 0.5, 4.0]))
+      Array([-1. ,  0.5,  1. ], dtype=float32)
     """
     check_arrays("hard_tanh", x)
     if dtypes.kind(dtypes.dtype_of(x)) == "u":  # nothing is below -1
@@ -425,6 +505,11 @@ def hard_sigmoid(x: Any) -> Any:
 
     Returns:
       A floating array of x's shape.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.hard_sigmoid(jnp.array([-4.0, 0.0, 4.0]))
+      Array([0. , 0.5, 1. ], dtype=float32)
     """
     check_arrays("hard_sigmoid", x)
     return divide(_relu6(add(x, 3.0)), 6.0)
@@ -439,6 +524,11 @@ def hard_silu(x: Any) -> Any:
 
     Returns:
       A floating array of x's shape.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.hard_silu(jnp.array([-4.0, 0.0, 4.0]))
+      Array([-0.,  0.,  4.], dtype=float32)
     """
     check_arrays("hard_silu", x)
     return multiply(x, divide(_relu6(add(x, 3.0)), 6.0))
@@ -453,6 +543,11 @@ def sparse_plus(x: Any) -> Any:
 
     Returns:
       A floating array of x's shape.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.sparse_plus(jnp.array([-2.0, 0.0, 2.0]))
+      Array([0.  , 0.25, 2.  ], dtype=float32)
     """
     x, zero, low, high, four = _with("sparse_plus", x, 0.0, -1.0, 1.0, 4.0)
     curve = lax.div(lax.square(lax.add(x, high)), four)
@@ -469,6 +564,11 @@ def sparse_sigmoid(x: Any) -> Any:
 
     Returns:
       A floating array of x's shape.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.sparse_sigmoid(jnp.array([-2.0, 0.0, 2.0]))
+      Array([0. , 0.5, 1. ], dtype=float32)
     """
     check_arrays("sparse_sigmoid", x)
     limited = minimum(2.0, maximum(0.0, add(x, 1.0)))
@@ -483,6 +583,11 @@ def identity(x: Any) -> Any:
 
     Returns:
       An array of x's shape and dtype.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.identity(jnp.array([1, 2]))
+      Array([1, 2], dtype=int32)
     """
     check_arrays("identity", x)
     return creation.asarray(x)
@@ -499,6 +604,11 @@ def log1mexp(x: Any) -> Any:
       A floating array of x's shape; NaN where `x` is negative.
 
     Source: Mächler, "Accurately computing log(1 - exp(-|a|))" (2012).
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.log1mexp(jnp.array([jnp.inf]))
+      Array([-0.], dtype=float32)
     """
     x = _inexact("log1mexp", x)
     n = avals.aval_of(x).dtype.type

@@ -58,6 +58,13 @@ def dot_product_attention(
       ValueError: shapes do not fit, or the implementation is unknown.
 
     Source: Vaswani and others, "Attention is all you need" (2017), equation 1.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.dot_product_attention(
+      ...     jnp.ones((1, 4, 2, 8)), jnp.ones((1, 6, 2, 8)), jnp.ones((1, 6, 2, 8))
+      ... ).shape
+      (1, 4, 2, 8)
     """
     _check_implementation(implementation)
     if isinstance(local_window_size, int):

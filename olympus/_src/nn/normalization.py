@@ -35,6 +35,11 @@ def logmeanexp(
 
     Returns:
       A floating array.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.logmeanexp(jnp.array([1.0, 1.0]))
+      Array(1., dtype=float32)
     """
     total = logsumexp(x, axis, keepdims=keepdims, where=where)
     shape = avals.aval_of(x).shape
@@ -75,6 +80,11 @@ def standardize(
 
     Raises:
       ValueError: the algorithm is unknown.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.standardize(jnp.array([1.0, 3.0]), epsilon=0.0)
+      Array([-1.,  1.], dtype=float32)
     """
     if algorithm not in ("fast", "stable"):
         raise ValueError(

@@ -109,6 +109,11 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
 
     Returns:
       A floating array of x's shape.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.log_softmax(jnp.array([0.0, -jnp.inf]))
+      Array([  0., -inf], dtype=float32)
     """
     check_arrays("log_softmax", x, where)
     given, flags = given_arrays(x, where)
@@ -149,6 +154,11 @@ def logsumexp(
       A floating array, or two of them. Without `return_sign` negative sums are NaN.
 
     Source: SciPy, `scipy.special.logsumexp`.
+
+    Example:
+      >>> from olympus import nn
+      >>> nn.logsumexp(jnp.array([-jnp.inf, 1.0]))
+      Array(1., dtype=float32)
     """
     check_arrays("logsumexp", a, b, where)
     given, flags = given_arrays(a, b, where)

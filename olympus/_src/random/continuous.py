@@ -100,6 +100,11 @@ def truncated_normal(
     Raises:
       ValueError: several keys are given, the dtype is of another kind, or the bounds do
         not broadcast to `shape`.
+
+    Example:
+      >>> from olympus import random
+      >>> jnp.abs(random.truncated_normal(random.key(0), -1.0, 1.0, (9,))).max() <= 1
+      Array(True, dtype=bool)
     """
     key = keys.single_key("truncated_normal", key)
     arguments.refuse_sharding("truncated_normal", out_sharding)
@@ -153,6 +158,11 @@ def lognormal(
 
     Returns:
       Positive floats [*shape].
+
+    Example:
+      >>> from olympus import random
+      >>> random.lognormal(random.key(0), 0.5, shape=(4,)).min() > 0
+      Array(True, dtype=bool)
     """
     args = parameters("lognormal", key, shape, dtype, out_sharding, sigma)
     return _lognormal(args.key, sigma, shape=args.shape, dtype=args.dtype)
@@ -328,6 +338,11 @@ def gumbel(
 
     Raises:
       ValueError: several keys are given, or the dtype or mode is of another kind.
+
+    Example:
+      >>> from olympus import random
+      >>> random.gumbel(random.key(0), (2, 3)).shape
+      (2, 3)
     """
     args = parameters("gumbel", key, shape, dtype, out_sharding)
     high = high_gumbel("gumbel", mode)
@@ -373,6 +388,11 @@ def pareto(
 
     Returns:
       Floats [*shape].
+
+    Example:
+      >>> from olympus import random
+      >>> random.pareto(random.key(0), 2.0, shape=(4,)).min() >= 1
+      Array(True, dtype=bool)
     """
     args = parameters("pareto", key, shape, dtype, out_sharding, b)
     return _pareto(args.key, b, shape=args.shape, dtype=args.dtype)
@@ -403,6 +423,11 @@ def rayleigh(
 
     Returns:
       Floats [*shape].
+
+    Example:
+      >>> from olympus import random
+      >>> random.rayleigh(random.key(0), 1.0, shape=(2,)).shape
+      (2,)
     """
     args = parameters("rayleigh", key, shape, dtype, out_sharding, scale)
     return _rayleigh(args.key, scale, shape=args.shape, dtype=args.dtype)
@@ -431,6 +456,11 @@ def weibull_min(
 
     Returns:
       Floats of the shape that `shape` and the parameters broadcast to.
+
+    Example:
+      >>> from olympus import random
+      >>> random.weibull_min(random.key(0), 1.0, 2.0, shape=(2,)).shape
+      (2,)
     """
     args = parameters("weibull_min", key, shape, dtype, None)
     given = [avals.aval_of(x).shape for x in (scale, concentration)]
@@ -479,6 +509,11 @@ def triangular(
 
     Returns:
       Floats [*shape].
+
+    Example:
+      >>> from olympus import random
+      >>> random.triangular(random.key(0), 0.0, 0.5, 1.0, shape=(2,)).shape
+      (2,)
     """
     args = parameters("triangular", key, shape, dtype, out_sharding, left, mode, right)
     return _triangular(args.key, left, mode, right, shape=args.shape, dtype=args.dtype)
@@ -520,6 +555,11 @@ def wald(
 
     Source: Michael, Schucany and Haas, "Generating random variates using
       transformations with multiple roots" (1976).
+
+    Example:
+      >>> from olympus import random
+      >>> random.wald(random.key(0), 1.0, shape=(2,)).shape
+      (2,)
     """
     args = parameters("wald", key, shape, dtype, out_sharding, mean)
     return _wald(args.key, mean, shape=args.shape, dtype=args.dtype)
@@ -557,6 +597,11 @@ def maxwell(
 
     Returns:
       Floats [*shape].
+
+    Example:
+      >>> from olympus import random
+      >>> random.maxwell(random.key(0), (2,)).shape
+      (2,)
     """
     args = parameters("maxwell", key, shape, dtype, out_sharding)
     return _maxwell(args.key, shape=args.shape, dtype=args.dtype)
@@ -594,6 +639,11 @@ def double_sided_maxwell(
 
     Returns:
       Floats [*shape, *shape of the parameters].
+
+    Example:
+      >>> from olympus import random
+      >>> random.double_sided_maxwell(random.key(0), 0.0, 1.0, shape=(2,)).shape
+      (2,)
     """
     key = keys.single_key("double_sided_maxwell", key)
     dtype = arguments.float_dtype("double_sided_maxwell", dtype)

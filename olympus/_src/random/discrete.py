@@ -95,6 +95,11 @@ def poisson(
     Source: Knuth, "The art of computer programming", volume 2, 3.4.1, for means below
       10; else Hörmann, "The transformed rejection method for generating Poisson random
       variables" (1993), algorithm PTRS.
+
+    Example:
+      >>> from olympus import random
+      >>> random.poisson(random.key(0), 3.0, shape=(2,)).dtype
+      dtype('int32')
     """
     key = keys.single_key("poisson", key)
     arguments.refuse_sharding("poisson", out_sharding)
@@ -216,6 +221,11 @@ def geometric(
     Raises:
       ValueError: several keys are given, the dtype is of another kind, or `p` does not
         broadcast to `shape`.
+
+    Example:
+      >>> from olympus import random
+      >>> random.geometric(random.key(0), 0.5, shape=(4,)).min() >= 1
+      Array(True, dtype=bool)
     """
     key = keys.single_key("geometric", key)
     arguments.refuse_sharding("geometric", out_sharding)
@@ -259,6 +269,11 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
 
     Source: sums of geometric numbers where `n p` is at most 10; else Hörmann, "The
       generation of binomial random variates" (1993), algorithm BTRS.
+
+    Example:
+      >>> from olympus import random
+      >>> random.binomial(random.key(0), 10, 0.5, shape=(3,)).shape
+      (3,)
     """
     args = parameters("binomial", key, shape, dtype, None, n, p)
     return _binomial(args.key, n, p, shape=args.shape, dtype=args.dtype)
@@ -433,6 +448,11 @@ def multinomial(
     Raises:
       ValueError: several keys are given, the dtype is of another kind, or the shapes do
         not fit.
+
+    Example:
+      >>> from olympus import random
+      >>> random.multinomial(random.key(0), 10, jnp.array([0.2, 0.8])).sum()
+      Array(10., dtype=float32)
     """
     key = keys.single_key("multinomial", key)
     dtype = _count_dtype("multinomial", dtype)

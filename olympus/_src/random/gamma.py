@@ -282,6 +282,11 @@ def gamma(
         broadcast to `shape`.
 
     Source: Marsaglia and Tsang, "A simple method for generating gamma variables", 2000.
+
+    Example:
+      >>> from olympus import random
+      >>> random.gamma(random.key(0), jnp.array([0.5, 2.0])).shape
+      (2,)
     """
     args = parameters("gamma", key, shape, dtype, out_sharding, a)
     _refuse_method("gamma", method)
@@ -322,6 +327,11 @@ def loggamma(
 
     Returns:
       Floats [*shape].
+
+    Example:
+      >>> from olympus import random
+      >>> random.loggamma(random.key(0), jnp.array([0.001, 2.0])).shape
+      (2,)
     """
     args = parameters("loggamma", key, shape, dtype, out_sharding, a)
     _refuse_method("loggamma", method)
@@ -361,6 +371,11 @@ def beta(
 
     Returns:
       Floats [*shape] from 0 to 1.
+
+    Example:
+      >>> from olympus import random
+      >>> random.beta(random.key(0), 2.0, jnp.array([1.0, 3.0])).shape
+      (2,)
     """
     args = parameters("beta", key, shape, dtype, out_sharding, a, b)
     _refuse_method("beta", method)
@@ -399,6 +414,11 @@ def dirichlet(
 
     Raises:
       ValueError: `alpha` is a scalar, or does not broadcast to `shape`.
+
+    Example:
+      >>> from olympus import random
+      >>> random.dirichlet(random.key(0), jnp.ones(3)).sum().round(4)
+      Array(1., dtype=float32)
     """
     key = keys.single_key("dirichlet", key)
     arguments.refuse_sharding("dirichlet", out_sharding)
@@ -451,6 +471,11 @@ def chisquare(
 
     Returns:
       Positive floats [*shape].
+
+    Example:
+      >>> from olympus import random
+      >>> random.chisquare(random.key(0), 3.0, shape=(2,)).shape
+      (2,)
     """
     args = parameters("chisquare", key, shape, dtype, out_sharding, df)
     _refuse_method("chisquare", method)
@@ -486,6 +511,11 @@ def f(
 
     Returns:
       Positive floats [*shape].
+
+    Example:
+      >>> from olympus import random
+      >>> random.f(random.key(0), 3.0, 5.0, shape=(2,)).shape
+      (2,)
     """
     args = parameters("f", key, shape, dtype, out_sharding, dfnum, dfden)
     return _f(args.key, dfnum, dfden, shape=args.shape, dtype=args.dtype)
@@ -522,6 +552,11 @@ def t(
 
     Returns:
       Floats [*shape].
+
+    Example:
+      >>> from olympus import random
+      >>> random.t(random.key(0), 4.0, shape=(2,)).shape
+      (2,)
     """
     args = parameters("t", key, shape, dtype, out_sharding, df)
     return _t(args.key, df, shape=args.shape, dtype=args.dtype)
@@ -550,6 +585,11 @@ def generalized_normal(
 
     Returns:
       Floats [*shape].
+
+    Example:
+      >>> from olympus import random
+      >>> random.generalized_normal(random.key(0), 2.0, shape=(2,)).shape
+      (2,)
     """
     args = parameters("generalized_normal", key, shape, dtype, out_sharding)
     return _generalized_normal(args.key, p, shape=args.shape, dtype=args.dtype)

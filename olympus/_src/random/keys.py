@@ -462,6 +462,11 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
 
     Raises:
       TypeError: the words have another dtype or shape.
+
+    Example:
+      >>> from olympus import random
+      >>> random.wrap_key_data(jnp.array([0, 7], jnp.uint32)) == random.key(7)
+      Array(True, dtype=bool)
     """
     implementation = _find_implementation(impl, dtype)
     return random_wrap_p.bind(key_bits_array, impl=implementation)
@@ -472,6 +477,11 @@ def clone(key: Any) -> Any:
 
     Args:
       key: keys.
+
+    Example:
+      >>> from olympus import random
+      >>> random.clone(random.key(0)) == random.key(0)
+      Array(True, dtype=bool)
     """
     typed, raw = as_keys("clone", key)
     copy = random_clone_p.bind(typed)

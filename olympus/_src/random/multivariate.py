@@ -48,6 +48,11 @@ def ball(
 
     Source: Barthe, Guedon, Mendelson and Naor, "A probabilistic approach to the
       geometry of the l_p^n ball" (2005).
+
+    Example:
+      >>> from olympus import random
+      >>> random.ball(random.key(0), 3, shape=(5,)).shape
+      (5, 3)
     """
     key = keys.single_key("ball", key)
     arguments.refuse_sharding("ball", out_sharding)
@@ -97,6 +102,11 @@ def orthogonal(
 
     Source: Mezzadri, "How to generate random matrices from the classical compact
       groups" (2007): Q of normal matrices, with R's diagonal made positive.
+
+    Example:
+      >>> from olympus import random
+      >>> random.orthogonal(random.key(0), 3, shape=(2,)).shape
+      (2, 3, 3)
     """
     key = keys.single_key("orthogonal", key)
     arguments.refuse_sharding("orthogonal", out_sharding)
@@ -174,6 +184,13 @@ def multivariate_normal(
     Raises:
       ValueError: the shapes do not fit, several keys are given, or the method is
         unknown.
+
+    Example:
+      >>> from olympus import random
+      >>> random.multivariate_normal(
+      ...     random.key(0), jnp.zeros(2), jnp.eye(2), shape=(5,)
+      ... ).shape
+      (5, 2)
     """
     key = keys.single_key("multivariate_normal", key)
     arguments.refuse_sharding("multivariate_normal", out_sharding)

@@ -48,6 +48,11 @@ def i0e(x: Any) -> Any:
 
     Returns:
       A floating array of x's shape.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.i0e(jnp.array([0.0]))
+      Array([1.], dtype=float32)
     """
     return bessel.bessel_i0e(*floats("i0e", x))
 
@@ -61,6 +66,11 @@ def i1(x: Any) -> Any:
 
     Returns:
       A floating array of x's shape.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.i1(jnp.array([0.0]))
+      Array([0.], dtype=float32)
     """
     return bessel.bessel_i1_p.bind(*floats("i1", x))
 
@@ -74,6 +84,11 @@ def i1e(x: Any) -> Any:
 
     Returns:
       A floating array of x's shape.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.i1e(jnp.array([0.0]))
+      Array([0.], dtype=float32)
     """
     return bessel.bessel_i1e(*floats("i1e", x))
 

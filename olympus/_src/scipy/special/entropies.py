@@ -60,6 +60,11 @@ def xlog1py(x: Any, y: Any) -> Any:
 
     Returns:
       A floating or complex array of the common shape.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.xlog1py(jnp.array([0.0, 2.0]), jnp.array([-1.0, 0.0]))
+      Array([0., 0.], dtype=float32)
     """
     return _xlog1py(*inexact("xlog1py", x, y))
 
@@ -122,6 +127,11 @@ def rel_entr(p: Any, q: Any) -> Any:
 
     Raises:
       ValueError: an argument is complex.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.rel_entr(jnp.array([0.0, 1.0]), jnp.array([2.0, 1.0]))
+      Array([0., 0.], dtype=float32)
     """
     return _rel_entr(*floats("rel_entr", p, q))
 
@@ -150,6 +160,11 @@ def kl_div(p: Any, q: Any) -> Any:
 
     Raises:
       ValueError: an argument is complex.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.kl_div(jnp.array([0.0, 1.0]), jnp.array([2.0, 1.0]))
+      Array([2., 0.], dtype=float32)
     """
     p, q = floats("kl_div", p, q)
     return _rel_entr(p, q) - p + q
@@ -186,6 +201,11 @@ def logit(x: Any) -> Any:
 
     Returns:
       A floating or complex array of x's shape.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.logit(jnp.array([0.0, 0.5, 1.0]))
+      Array([-inf,   0.,  inf], dtype=float32)
     """
     return _logit(*inexact("logit", x))
 
@@ -215,6 +235,11 @@ def boxcox(x: Any, lmbda: Any) -> Any:
 
     Returns:
       A floating or complex array of the common shape.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.boxcox(jnp.array([3.0]), 2.0)
+      Array([4.], dtype=float32)
     """
     x, power = inexact("boxcox", x, lmbda)
     return _power_of_log(log(x), power)
@@ -230,6 +255,11 @@ def boxcox1p(x: Any, lmbda: Any) -> Any:
 
     Returns:
       A floating or complex array of the common shape.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.boxcox1p(jnp.array([2.0]), 2.0)
+      Array([4.], dtype=float32)
     """
     x, power = inexact("boxcox1p", x, lmbda)
     return _power_of_log(log1p(x), power)

@@ -261,6 +261,11 @@ def fresnel(x: Any) -> Any:
 
     Raises:
       NotImplementedError: x is complex.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.fresnel(jnp.array([0.0]))
+      (Array([0.], dtype=float32), Array([0.], dtype=float32))
     """
     (x,) = inexact("fresnel", x, weak=False)
     if is_complex(x):

@@ -67,6 +67,11 @@ def gammasgn(x: Any) -> Any:
 
     Raises:
       ValueError: x is complex.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.gammasgn(jnp.array([-0.5, 2.0]))
+      Array([-1.,  1.], dtype=float32)
     """
     return _sign(*floats("gammasgn", x, weak=False))
 
@@ -150,6 +155,11 @@ def loggamma(x: Any) -> Any:
     Returns:
       A floating or complex array of x's shape; NaN at real numbers below 0, where
       the logarithm is complex.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.loggamma(jnp.array([1.0]))
+      Array([4.7683716e-07], dtype=float32)
     """
     (x,) = inexact("loggamma", x)
     if is_complex(x):
@@ -206,6 +216,11 @@ def digamma(x: Any) -> Any:
 
     Returns:
       A floating array of x's shape; NaN at 0, -1, -2, ...
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.digamma(jnp.array([1.0])).round(4)
+      Array([-0.5772], dtype=float32)
     """
     return special.digamma(*floats("digamma", x))
 

@@ -253,6 +253,11 @@ def sici(x: Any) -> Any:
 
     Raises:
       ValueError: x is complex.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.sici(jnp.array([0.0]))
+      (Array([0.], dtype=float32), Array([-inf], dtype=float32))
     """
     return wide(_sici)(*floats("sici", x, weak=False))
 

@@ -49,6 +49,11 @@ def erfc(x: Any) -> Any:
 
     Returns:
       A floating array of x's shape.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.erfc(jnp.array([0.0, jnp.inf]))
+      Array([1., 0.], dtype=float32)
     """
     return special.erfc(*floats("erfc", x))
 
@@ -62,6 +67,11 @@ def erfinv(x: Any) -> Any:
 
     Returns:
       A floating array of x's shape.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.erfinv(jnp.array([0.0, 1.0]))
+      Array([ 0., inf], dtype=float32)
     """
     return special.erf_inv(*floats("erfinv", x))
 
@@ -75,6 +85,11 @@ def erfcinv(y: Any) -> Any:
 
     Returns:
       A floating array of y's shape.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.erfcinv(jnp.array([1.0, 0.0]))
+      Array([-0., inf], dtype=float32)
     """
     return wide(_erfcinv)(*floats("erfcinv", y))
 

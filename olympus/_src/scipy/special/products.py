@@ -38,6 +38,11 @@ def betaln(a: Any, b: Any) -> Any:
 
     Returns:
       A floating array of the common shape.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.betaln(jnp.array([1.0]), jnp.array([1.0]))
+      Array([9.536743e-07], dtype=float32)
     """
     return wide(_betaln)(*floats("betaln", a, b))
 
@@ -103,6 +108,11 @@ def beta(a: Any, b: Any) -> Any:
 
     Raises:
       ValueError: an argument is complex.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.beta(jnp.array([1.0]), jnp.array([2.0]))
+      Array([0.49999997], dtype=float32)
     """
     return wide(_beta)(*floats("beta", a, b, weak=False))
 
@@ -153,6 +163,11 @@ def gammainc(a: Any, x: Any) -> Any:
 
     Returns:
       A floating array of the common shape.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.gammainc(1.0, jnp.array([0.0, jnp.inf]))
+      Array([0., 1.], dtype=float32)
     """
     return incomplete.igamma(*floats("gammainc", a, x))
 
@@ -167,6 +182,11 @@ def gammaincc(a: Any, x: Any) -> Any:
 
     Returns:
       A floating array of the common shape.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.gammaincc(1.0, jnp.array([0.0, jnp.inf]))
+      Array([1., 0.], dtype=float32)
     """
     return incomplete.igammac(*floats("gammaincc", a, x))
 
@@ -193,6 +213,11 @@ def multigammaln(a: Any, d: Any) -> Any:
     Raises:
       TypeError: d is traced or no number.
       ValueError: d is no whole number of at least 1.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.multigammaln(jnp.array([3.0]), 2).round(4)
+      Array([1.5502], dtype=float32)
     """
     try:
         size = int(d)

@@ -37,6 +37,11 @@ def log_softmax(x: Any, /, *, axis: Any = None) -> Any:
 
     Returns:
       A floating array of x's shape.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.log_softmax(jnp.array([0.0, -jnp.inf]))
+      Array([  0., -inf], dtype=float32)
     """
     check("log_softmax", x)
     return softmaxes.log_softmax(x, axis)
