@@ -91,3 +91,22 @@ def test_the_example_of_a_docstring_prints_what_it_shows(test):
     )
     result = runner.run(test, out=report.append)
     assert not result.failed, "".join(report)
+
+
+# Functions of these pages show themselves at work; a class may say what it is instead.
+_SHOWN = ("olympus.numpy", "olympus.numpy.fft", "olympus.numpy.linalg")
+
+
+@pytest.mark.parametrize("name", _SHOWN)
+def test_every_function_has_an_example(name):
+    page = importlib.import_module(name)
+    bare = [
+        entry
+        for entry in page.__all__
+        if _is_documented(thing := getattr(page, entry))
+        and not inspect.isclass(thing)
+        and hasattr(thing, "__name__")
+        and not hasattr(thing, "dtype")
+        and ">>>" not in thing.__doc__
+    ]
+    assert not bare

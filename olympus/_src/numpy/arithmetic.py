@@ -14,7 +14,7 @@ import numpy as np
 from olympus._src.core import dtypes
 from olympus._src.lax import barriers, families, shaping
 from olympus._src.lax import elementwise as lax
-from olympus._src.numpy import promotion
+from olympus._src.numpy import examples, promotion
 from olympus._src.numpy.promotion import aval_of, program
 
 
@@ -60,6 +60,11 @@ def subtract(x: Any, y: Any, /) -> Any:
       TypeError: both arguments are booleans, or shapes do not broadcast.
 
     Source: NumPy, `numpy.subtract`.
+
+    Example:
+      >>> jnp.subtract(jnp.array([1, 2]), jnp.array([[1], [2]]))
+      Array([[ 0,  1],
+             [-1,  0]], dtype=int32)
     """
     x, y = promotion.promote_args("subtract", x, y)
     if _is(x, "b"):
@@ -78,6 +83,10 @@ def multiply(x: Any, y: Any, /) -> Any:
       x, y: arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.multiply`.
+
+    Example:
+      >>> jnp.multiply(jnp.array([1, 2]), 3)
+      Array([3, 6], dtype=int32)
     """
     x, y = promotion.promote_args("multiply", x, y)
     return lax.bitwise_and(x, y) if _is(x, "b") else lax.mul(x, y)
@@ -412,6 +421,10 @@ def negative(x: Any, /) -> Any:
       x: array or number.
 
     Source: NumPy, `numpy.negative`.
+
+    Example:
+      >>> jnp.negative(jnp.array([1, -2]))
+      Array([-1,  2], dtype=int32)
     """
     (x,) = promotion.promote_args("negative", x)
     if _is(x, "b"):
@@ -570,6 +583,10 @@ def maximum(x: Any, y: Any, /) -> Any:
       x, y: arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.maximum`.
+
+    Example:
+      >>> jnp.maximum(jnp.array([1.0, jnp.nan]), 2.0)
+      Array([ 2., nan], dtype=float32)
     """
     x, y = promotion.promote_args("maximum", x, y)
     return lax.max_(x, y)
@@ -583,6 +600,10 @@ def minimum(x: Any, y: Any, /) -> Any:
       x, y: arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.minimum`.
+
+    Example:
+      >>> jnp.minimum(jnp.array([1.0, jnp.nan]), 2.0)
+      Array([ 1., nan], dtype=float32)
     """
     x, y = promotion.promote_args("minimum", x, y)
     return lax.min_(x, y)
@@ -686,7 +707,7 @@ def _rounding(name: str, fun: Any, what: str) -> Any:
       x: real array or number.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return rounded
 
 

@@ -17,7 +17,7 @@ from olympus._src.foundation import errors
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise, shaping, stacking
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import arithmetic, elementary, promotion
+from olympus._src.numpy import arithmetic, elementary, examples, promotion
 from olympus._src.numpy.promotion import aval_of
 
 ShapedArray = avals.ShapedArray
@@ -406,7 +406,7 @@ def _constant_array(name: str, value: int, what: str) -> Any:
       TypeError: the shape is traced, negative or not of integers.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return make
 
 
@@ -501,7 +501,7 @@ def _constant_like(name: str, value: int, what: str) -> Any:
       device, out_sharding: where it lives.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return make
 
 

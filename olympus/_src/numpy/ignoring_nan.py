@@ -10,7 +10,7 @@ from olympus._src.core import dtypes
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families
-from olympus._src.numpy import logic, positions, promotion, reductions
+from olympus._src.numpy import examples, logic, positions, promotion, reductions
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 from olympus._src.numpy.reductions import static_axis
 
@@ -95,7 +95,7 @@ _ARGUMENTS = """
       where: mask of the elements that count.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{example}    """
 
 
 def _typed(name: str, plain: Any, neutral: float, what: str) -> Any:
@@ -114,7 +114,9 @@ def _typed(name: str, plain: Any, neutral: float, what: str) -> Any:
 
     call.__name__ = call.__qualname__ = name
     listed = _ARGUMENTS.format(
-        dtype="dtype: element type of the result.\n      ", name=name
+        dtype="dtype: element type of the result.\n      ",
+        name=name,
+        example=examples.of(name),
     )
     call.__doc__ = f"{what} of the elements that are not NaN.\n{listed}"
     return call
@@ -134,7 +136,7 @@ def _extreme(name: str, plain: Any, neutral: float, what: str) -> Any:
         return start(a, axis, out, keepdims, initial, where)
 
     call.__name__ = call.__qualname__ = name
-    listed = _ARGUMENTS.format(dtype="", name=name)
+    listed = _ARGUMENTS.format(dtype="", name=name, example=examples.of(name))
     call.__doc__ = (
         f"{what} of the elements that are not NaN; NaN where all are.\n{listed}"
     )
@@ -211,7 +213,7 @@ def _nan_spread(name: str, plain: Any, what: str) -> Any:
       mean: the mean, where it is known.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return call
 
 
@@ -248,7 +250,7 @@ def _nan_position(name: str, plain: Any, neutral: float) -> Any:
       An integer array; -1 where all elements are NaN.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return call
 
 

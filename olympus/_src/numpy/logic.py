@@ -10,7 +10,7 @@ from olympus._src.core import dtypes
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families, joining, reductions, shaping
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import promotion
+from olympus._src.numpy import examples, promotion
 from olympus._src.numpy.promotion import aval_of, program
 
 
@@ -39,7 +39,7 @@ def _comparison(name: str, fun: Any, what: str) -> Any:
       A boolean array.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return compare
 
 
@@ -87,7 +87,7 @@ def _logical(name: str, fun: Any, what: str) -> Any:
       A boolean array.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return combine
 
 
@@ -135,7 +135,7 @@ def _bitwise(name: str, fun: Any, what: str) -> Any:
       TypeError: an argument is floating or complex.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return combine
 
 
@@ -165,7 +165,7 @@ def _inverter(name: str) -> Any:
       x: integer or boolean array, or a number.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return call
 
 
@@ -205,7 +205,7 @@ def _shift_doc(name: str, parameters: str, side: str) -> str:
       {parameters}: integer arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
 
 
 left_shift = _left_shifter("left_shift")
@@ -328,7 +328,7 @@ def _infinite(name: str, value: float) -> Any:
       out: must be None.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return call
 
 

@@ -14,7 +14,7 @@ from olympus._src.foundation import errors
 from olympus._src.lax import cumulative, families, joining, shaping, slicing, stacking
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import indexing, promotion, reductions
+from olympus._src.numpy import examples, indexing, promotion, reductions
 from olympus._src.numpy.promotion import aval_of, check_arraylike, program
 from olympus._src.numpy.reductions import static_axis
 
@@ -329,7 +329,7 @@ def _at_least(name: str, rank: int, position: Any) -> Any:
       An array, or a tuple of them where several are given.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return call
 
 

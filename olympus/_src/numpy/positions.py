@@ -8,7 +8,7 @@ from olympus._src.core import dtypes
 from olympus._src.lax import reductions as lax_reductions
 from olympus._src.lax import shaping
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import promotion, reductions
+from olympus._src.numpy import examples, promotion, reductions
 from olympus._src.numpy.promotion import aval_of, program
 
 
@@ -55,7 +55,7 @@ def _position_of(name: str, find: Any) -> Any:
       ValueError: there are no elements.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return call
 
 

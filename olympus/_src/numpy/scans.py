@@ -11,7 +11,7 @@ from olympus._src.core import dtypes
 from olympus._src.lax import cumulative, joining, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import logic, promotion, reductions
+from olympus._src.numpy import examples, logic, promotion, reductions
 from olympus._src.numpy.promotion import aval_of, check_arraylike, program
 
 
@@ -52,7 +52,7 @@ def _running(name: str, scan: Any, neutral: int, ignore_nan: bool, what: str) ->
       out: must be None.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return call
 
 
@@ -104,7 +104,7 @@ def _standard(name: str, scan: Any, neutral: int, what: str, *, widen: bool) -> 
       include_initial: begin with the empty {what.lower()[:-1]}.
 
     Source: Python array API standard, `{name}`.
-    """
+{examples.of(name)}    """
     return call
 
 

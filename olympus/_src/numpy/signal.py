@@ -15,6 +15,7 @@ from olympus._src.numpy import (
     arithmetic,
     creation,
     elementary,
+    examples,
     indexing,
     promotion,
     scans,
@@ -69,7 +70,7 @@ def _sequence_product(name: str, what: str, reverse: bool) -> Any:
       preferred_element_type: dtype of the sums and the result.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return call
 
 
@@ -294,7 +295,7 @@ def _window(name: str, values: Any, what: str) -> Any:
       M: number of points.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return make
 
 

@@ -18,6 +18,7 @@ from olympus._src.numpy import (
     contractions,
     creation,
     elementary,
+    examples,
     indexing,
     manipulation,
     promotion,
@@ -263,7 +264,7 @@ def _quantile_function(name: str, ignore_nan: bool, percent: bool) -> Any:
       An array whose first axis is q's, where it has one.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return call
 
 

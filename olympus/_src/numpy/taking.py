@@ -12,7 +12,16 @@ from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import gather, shaping
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import at, creation, indexing, logic, plans, promotion, search
+from olympus._src.numpy import (
+    at,
+    creation,
+    examples,
+    indexing,
+    logic,
+    plans,
+    promotion,
+    search,
+)
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
 
@@ -593,7 +602,7 @@ def _triangle_positions(name: str, lower: bool) -> Any:
       The pair of the rows' and columns' numbers.
 
     Source: NumPy, `numpy.{name}`.
-    """
+{examples.of(name)}    """
     return positions
 
 

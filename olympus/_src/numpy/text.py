@@ -87,6 +87,14 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
       *args, **kwargs: as NumPy has them.
 
     Source: NumPy, `numpy.load`.
+
+    Example:
+      >>> import io
+      >>> file = io.BytesIO()
+      >>> jnp.save(file, jnp.arange(3))
+      >>> _ = file.seek(0)
+      >>> jnp.load(file)
+      Array([0, 1, 2], dtype=int32)
     """
     found = np.load(file, *args, **kwargs)
     return creation.asarray(found) if isinstance(found, np.ndarray) else found
