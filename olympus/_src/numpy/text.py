@@ -162,10 +162,18 @@ def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) ->
 def fromfile(*args: Any, **kwargs: Any) -> None:
     """Refuses: read the file with NumPy.
 
-    Differs from NumPy: the elements are read on the host first.
+    Differs from NumPy: raw files are not read here.
 
     Raises:
       NotImplementedError: always.
+
+    Example:
+      >>> import tempfile
+      >>> file = tempfile.TemporaryFile()
+      >>> np.arange(3, dtype=np.int32).tofile(file)
+      >>> _ = file.seek(0)
+      >>> jnp.asarray(np.fromfile(file, dtype=np.int32))
+      Array([0, 1, 2], dtype=int32)
     """
     del args, kwargs
     raise NotImplementedError(
