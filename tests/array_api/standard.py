@@ -215,9 +215,9 @@ ELEMENTWISE = [
 # As above; "wide" is the default integer of the same sign for integers of fewer bits,
 # "index" the dtype of positions.
 REDUCTIONS = [
-    ("sum prod", NUMERIC, "wide"),
+    ("sum prod cumulative_sum", NUMERIC, "wide"),
     # A departure of JAX's: the standard has "wide" here, too.
-    ("cumulative_sum cumulative_prod", NUMERIC, "same"),
+    ("cumulative_prod", NUMERIC, "same"),
     ("mean", FLOATS, "same"),
     ("std var", REAL_FLOATS, "same"),
     ("max min sort", REAL, "same"),

@@ -366,3 +366,43 @@ def test_grids():
     np.testing.assert_allclose(jnp.mgrid[0:1:3j], np.mgrid[0:1:3j])
     np.testing.assert_array_equal(jnp.r_[A[0], 1, 2], np.r_[A[0], 1, 2])
     np.testing.assert_array_equal(jnp.c_[A[0], A[1]], np.c_[A[0], A[1]])
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "error", "words"),
+    [
+        (1j, float, TypeError, "complex number"),
+        ([1j], float, TypeError, "complex"),
+        (np.nan, int, ValueError, "NaN to integer"),
+        ([np.nan], "int8", ValueError, "NaN to integer"),
+        (np.inf, int, OverflowError, "infinity to integer"),
+        (1e10, "int8", OverflowError, "out of bounds for int8"),
+        (300, "uint8", OverflowError, "out of bounds for uint8"),
+        ([300], "uint8", OverflowError, "out of bounds for uint8"),
+        ([1, jnp.ones(2)], None, TypeError, "equal lengths"),
+    ],
+)
+def test_python_numbers_that_a_dtype_cannot_hold(value, dtype, error, words):
+    with pytest.raises(error, match=words):
+        jnp.asarray(value, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "wanted"),
+    [
+        # Recorded from jax 0.10.2: arrays of NumPy are cast as C does.
+        (np.array(300), "uint8", 44),
+        (np.int64(-1), "uint8", 255),
+        (np.array([300]), "uint8", [44]),
+        (1.9, "int32", 1),
+        ([1.9, True], "int32", [1, 1]),
+        (1j, "bool", True),
+        ([1, 2.5], "bfloat16", [1, 2.5]),
+        (1e300, "float32", np.inf),
+        ([1e300], "float16", [np.inf]),
+    ],
+)
+def test_values_cast_to_a_dtype(value, dtype, wanted):
+    found = jnp.asarray(value, dtype=dtype)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(np.asarray(found).astype(np.float64), wanted)

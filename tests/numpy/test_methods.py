@@ -175,3 +175,28 @@ def test_equal_keys_of_other_types_are_other_programs():
 def test_functions_are_traced_straight_through():
     program = str(olympus.make_olympuspr(lambda x: jnp.where(x > 0, x, 0.0))(X * 1.0))
     assert "jit[" not in program
+
+
+def test_bytes_of_arrays():
+    x = np.arange(6, dtype=np.int32).reshape(2, 3)
+    assert jnp.asarray(x).tobytes() == x.tobytes()
+    assert jnp.asarray(x).tobytes("F") == x.tobytes("F")
+    assert jnp.asarray(x).platform() == "cpu"
+    for dtype in ("int8", "bool", "int16", "float32", "complex64"):
+        wanted = x.astype(dtype).byteswap()
+        found = jnp.asarray(x.astype(dtype)).byteswap()
+        assert found.dtype == dtype
+        assert np.asarray(found).tobytes() == wanted.tobytes()
+    swapped = olympus.jit(lambda v: v.byteswap())(x)
+    np.testing.assert_array_equal(swapped, x.byteswap())
+    with pytest.raises(olympus.errors.ConcretizationTypeError, match="tobytes"):
+        olympus.jit(lambda v: v.tobytes())(x)
+
+
+def test_membership_and_partition():
+    x = jnp.asarray(X)
+    assert 2 in x
+    assert 7 not in x
+    with pytest.raises(ValueError, match=r"\(x == value\)\.any\(\)"):
+        assert 2 in x[None]
+    np.testing.assert_array_equal(x[x.argpartition(1)][:2], [-3, 2])

@@ -239,6 +239,11 @@ class Tracer:
         """Refuses: a traced value has no Python list."""
         raise self._concretization("tolist()")
 
+    def tobytes(self, order: Any = "C") -> NoReturn:
+        """Refuses: a traced value has no bytes."""
+        del order
+        raise self._concretization("tobytes()")
+
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise self.refusal(
             errors.TracerArrayConversionError,

@@ -189,10 +189,23 @@ def _of_scalar(x: Any, dtype: Any, device: Any) -> Any:
     if dtype is not None:
         promotion.check_complex_number(x, dtype)
         aval = ShapedArray((), dtype)
-        return evaluate.put(_cast_numpy(np.asarray(x), dtype), aval, device)
+        return evaluate.put(_number_of(x, dtype), aval, device)
     if aval.dtype.kind == "i":
         evaluate.check_range(x, aval.dtype)
     return evaluate.put(np.asarray(x, aval.dtype), aval, device)
+
+
+def _number_of(x: Any, dtype: Any) -> np.ndarray:
+    """A Python number in a dtype; integers take no NaN and nothing out of range."""
+    if dtypes.kind(dtype) in "iu" and not isinstance(x, int):
+        try:
+            x = int(x)
+        except (ValueError, OverflowError) as error:
+            raise type(error)(
+                f"numpy.array: {error}, got dtype {dtype}; use a floating dtype"
+            ) from None
+    with np.errstate(all="ignore"):
+        return np.asarray(x, dtype)
 
 
 def _cast_numpy(x: np.ndarray, dtype: Any) -> np.ndarray:
@@ -200,8 +213,6 @@ def _cast_numpy(x: np.ndarray, dtype: Any) -> np.ndarray:
         return x
     if dtypes.kind(x.dtype) == "c" and dtypes.kind(dtype) not in "cb":
         x = x.real  # without NumPy's warning: a dtype was asked for
-    if x.dtype.kind == "i" and x.ndim == 0 and dtypes.kind(dtype) in "iu":
-        return np.asarray(int(x), dtype)  # says where it does not fit
     with np.errstate(all="ignore"):
         return x.astype(dtype)
 
@@ -242,12 +253,10 @@ def _of_sequence(x: Any, dtype: Any, device: Any) -> Any:
         )
     traced = any(isinstance(leaf, trace.Tracer) for leaf in leaves)
     keys = any(dtypes.is_extended(getattr(leaf, "dtype", None)) for leaf in leaves)
-    if dtype is None and leaves:
-        dtype = _common_dtype(leaves)
-    elif dtype is None:
-        dtype = dtypes.canonicalize_dtype(float)
     if not traced and not keys:
         return _of_plain_sequence(x, leaves, dtype, device)
+    if dtype is None:
+        dtype = _common_dtype(leaves)
     return _stacked(x, dtype)
 
 
@@ -273,11 +282,22 @@ def asleaf(x: Any) -> Any:
 
 def _of_plain_sequence(x: Any, leaves: list[Any], dtype: Any, device: Any) -> Any:
     """From values that are all known: NumPy builds the array."""
-    direct = dtypes.kind(dtype) in "iu" and all(type(v) is int for v in leaves)
+    # Python numbers are put in the dtype by NumPy, which says what does not fit.
+    numbers = all(type(v) in dtypes.python_scalar_dtypes for v in leaves)
+    direct = numbers and (dtype is not None or all(type(v) is int for v in leaves))
+    if dtype is None:
+        dtype = dtypes.canonicalize_dtype(float)
+        dtype = _common_dtype(leaves) if leaves else dtype
     try:
-        value = np.array(x, dtype) if direct else np.array(x)
+        with np.errstate(all="ignore"):
+            value = np.array(x, dtype) if direct else np.array(x)
     except ValueError as error:
-        raise ValueError(
+        if "inhomogeneous" not in str(error):
+            raise ValueError(f"numpy.array: {error}, got dtype {dtype}") from None
+        arrays = any(type(v) is evaluate.ArrayImpl for v in leaves)
+        # Arrays that do not stack are an error of types, as in a traced function.
+        kind = TypeError if arrays else ValueError
+        raise kind(
             f"numpy.array: nested sequences must have equal lengths, got {error}"
         ) from None
     if value.dtype.kind in "OSUV" and not dtypes.is_supported(value.dtype):
@@ -297,7 +317,7 @@ def _stacked(x: Any, dtype: Any) -> Any:
     shape = aval_of(parts[0]).shape
     if any(aval_of(p).shape != shape for p in parts):
         shapes = ", ".join([str(aval_of(p).shape) for p in parts])
-        raise ValueError(
+        raise TypeError(
             f"numpy.array: elements must have equal shapes, got {shapes}; pad them, or "
             "use numpy.concatenate"
         )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, scalar_types, trace
-from olympus._src.lax import shaping, stacking
+from olympus._src.lax import elementwise, shaping, stacking
 from olympus._src.numpy import (
     arithmetic,
     at,
@@ -209,6 +209,28 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Any:
     return manipulation.reshape(out, (*shape[:-1], shape[-1] * (old // new)))
 
 
+def _byteswap(self: Any) -> Any:
+    """The bytes of each element in reverse order; of complex numbers, of both parts."""
+    dtype = aval_of(self).dtype
+    if dtypes.kind(dtype) == "c":
+        parts = [_byteswap(p) for p in (arithmetic.real(self), arithmetic.imag(self))]
+        return elementwise.complex_(*parts)
+    if dtype.itemsize == 1:
+        return self
+    turned = manipulation.flip(_view(self[..., None], np.uint8), -1)
+    return _view(turned, dtype)[..., 0]
+
+
+def _contains(self: Any, value: Any) -> bool:
+    """Whether a vector has an element that equals a value."""
+    if aval_of(self).ndim != 1:
+        raise ValueError(
+            "Array.__contains__: search array must be one-dimensional, got "
+            f"{aval_of(self).short()}; write (x == value).any()"
+        )
+    return bool(reductions.any(logic.equal(self, value)))
+
+
 def _to_device(self: Any, device: Any, *, stream: None = None) -> Any:
     """The array on another device."""
     if stream is not None:
@@ -289,6 +311,7 @@ def _methods() -> dict[str, Any]:
             reductions.var,
             scans.cumprod,
             scans.cumsum,
+            sorting.argpartition,
             sorting.argsort,
             sorting.sort,
             manipulation.ravel,
@@ -318,7 +341,9 @@ def _methods() -> dict[str, Any]:
         "to_device": _to_device,
         "clip": _item_of_clip,
         "copy": _copy,
+        "byteswap": _byteswap,
         "take": _take,
+        "__contains__": _contains,
         "__array_namespace__": _array_namespace,
     }
     return table

@@ -331,6 +331,14 @@ class ArrayImpl:
         """Nested lists of Python scalars."""
         return self._value.tolist()
 
+    def tobytes(self, order: Any = "C") -> bytes:
+        """The bytes of all elements, the last axis first; "F" for the first one."""
+        return self._value.tobytes(order)
+
+    def platform(self) -> str:
+        """The name of the platform that holds it, as in "cpu"."""
+        return next(iter(self.devices())).platform
+
     def __len__(self) -> int:
         shape = self.aval.shape
         if not shape:
