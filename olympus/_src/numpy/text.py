@@ -169,10 +169,10 @@ def fromfile(*args: Any, **kwargs: Any) -> None:
 
     Example:
       >>> import tempfile
-      >>> file = tempfile.TemporaryFile()
-      >>> np.arange(3, dtype=np.int32).tofile(file)
-      >>> _ = file.seek(0)
-      >>> jnp.asarray(np.fromfile(file, dtype=np.int32))
+      >>> with tempfile.TemporaryFile() as file:
+      ...     np.arange(3, dtype=np.int32).tofile(file)
+      ...     _ = file.seek(0)
+      ...     jnp.asarray(np.fromfile(file, dtype=np.int32))
       Array([0, 1, 2], dtype=int32)
     """
     del args, kwargs
