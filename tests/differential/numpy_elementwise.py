@@ -161,14 +161,17 @@ def finite(x: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> An
 
 ROUND = "plain unit special"
 CURVES = [
+    # The compiler's log1p loses two digits in double precision, its cosh of large
+    # numbers one in single precision.
     *curve("sin cos tanh arctan atan arcsinh asinh", one(REAL, ROUND), signs=True),
-    *curve("sinh", one(REAL, ROUND), signs=True, ulps=8),
+    *curve("sinh", one(REAL, ROUND), signs=True, ulps=32),
     *curve("tan", one(REAL, "plain unit zeros infinite"), signs=True, ulps=8),
-    *curve("cosh exp exp2", one(REAL, ROUND), ulps=8),
+    *curve("cosh exp exp2", one(REAL, ROUND), ulps=32),
     *curve("expm1 cbrt", one(REAL, ROUND), signs=True, ulps=8),
-    *curve("arcsin asin arccos acos arctanh atanh", one(REAL, "unit special"), ulps=8),
+    *curve("arcsin asin arccos acos", one(REAL, "unit special"), ulps=8),
+    *curve("arctanh atanh", one(REAL, "unit special"), ulps=160),
     *curve("arccosh acosh log log2 log10", one(REAL, "positive special"), ulps=8),
-    *curve("log1p", one(REAL, "unit positive special"), ulps=8, signs=True),
+    *curve("log1p", one(REAL, "unit positive special"), ulps=160, signs=True),
     *curve("sqrt", one(REAL, "positive special"), signs=True),
     *curve("deg2rad radians rad2deg degrees", one(REAL, ROUND), signs=True),
     *curve("i0", one(REAL, "plain"), ulps=64),

@@ -166,13 +166,20 @@ def _unique_sized(ar: Any, *fills: Any, size: int, equal_nan: bool) -> Any:
     values = indexing.getitem(ordered, (safe,))
     index = indexing.getitem(order, (safe,))
     if fills:
-        fill = promotion.cast(fills[0], aval_of(values).dtype, False)
+        fill = _fill(fills[0], aval_of(values).dtype)
     else:
         fill = shaping.squeeze(joining.slice_in_dim(ordered, 0, 1), (0,))
     values = lax.select(some, values, promotion.full_shape(fill, (size,)))
     head = shaping.squeeze(joining.slice_in_dim(order, 0, 1), (0,))
     index = lax.select(some, index, promotion.full_shape(head, (size,)))
     return [values, index, shaping.reshape(inverse, aval_of(ar).shape), counts]
+
+
+def _fill(value: Any, dtype: Any) -> Any:
+    """A value to fill with; whole numbers wrap around, as where they are traced."""
+    if isinstance(value, int):
+        return np.asarray(value).astype(dtype)[()]
+    return promotion.cast(value, dtype, False)
 
 
 def _in_order(flat: Any, equal_nan: bool) -> tuple[Any, Any, Any]:
@@ -359,10 +366,7 @@ def _first_of(keep: Any, size: int) -> tuple[Any, Any]:
 def _chosen(x: Any, keep: Any, size: int, fills: tuple[Any, ...]) -> Any:
     """The first elements that are kept; others are the fill, or the first of them."""
     dtype = aval_of(x).dtype
-    fill = fills[0] if fills else 0
-    if isinstance(fill, int):  # which wraps around, as where it is traced
-        fill = np.asarray(fill).astype(dtype)[()]
-    fill = promotion.cast(fill, dtype, False)
+    fill = _fill(fills[0] if fills else 0, dtype)
     if not aval_of(x).size or not size:
         return promotion.full_shape(fill, (size,))
     at, there = _first_of(keep, size)
