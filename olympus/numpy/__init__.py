@@ -446,6 +446,14 @@ if _TYPE_CHECKING:
         polyval,
         vander,
     )
+    from olympus._src.numpy.quantiles import (
+        median,
+        nanmedian,
+        nanpercentile,
+        nanquantile,
+        percentile,
+        quantile,
+    )
     from olympus._src.numpy.sets import (
         intersect1d,
         isin,
@@ -473,12 +481,6 @@ if _TYPE_CHECKING:
         average,
         corrcoef,
         cov,
-        median,
-        nanmedian,
-        nanpercentile,
-        nanquantile,
-        percentile,
-        quantile,
     )
     from olympus._src.numpy.text import (
         array_repr,
@@ -941,6 +943,9 @@ _LATE = {
     "numpy.polynomials": (
         "poly polyadd polyder polydiv polyint polymul polysub polyval vander"
     ),
+    "numpy.quantiles": (
+        "median nanmedian nanpercentile nanquantile percentile quantile"
+    ),
     "numpy.sets": (
         "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts "
         "unique_inverse unique_values"
@@ -948,10 +953,7 @@ _LATE = {
     "numpy.signal": (
         "bartlett blackman convolve correlate hamming hanning interp kaiser unwrap"
     ),
-    "numpy.statistics": (
-        "average corrcoef cov median nanmedian nanpercentile nanquantile percentile "
-        "quantile"
-    ),
+    "numpy.statistics": "average corrcoef cov",
     "numpy.text": (
         "array_repr array_str frombuffer fromfile fromiter fromstring "
         "get_printoptions load printoptions save savez set_printoptions"

@@ -11,7 +11,7 @@ from tests.differential.entries import as_floats, entries, in_common_dtype
 
 entry = entries("numpy")
 
-METHODS = ["linear", "lower", "higher", "midpoint", "nearest"]
+METHODS = ["linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf"]
 
 
 def middle(d: Draw) -> Call:
@@ -32,6 +32,27 @@ def ranks(of: float) -> Any:
         return d.call(x, q, **some)
 
     return draw
+
+
+def weighted_ranks(d: Draw) -> Call:
+    """Weights of the array's shape; no sum of them lies at a part that is asked for."""
+    x = d.array("int single", "full", "distinct ties missing")
+    axis = d.pick([None, d.axis(x), tuple(range(x.ndim))[::-1]])
+    weights = np.asarray(d.rng.integers(1, 4, x.shape)).astype(d.dtype("single int"))
+    q = np.asarray(d.pick([[0.37, 0.91], 0.43])).astype(np.float32)
+    options = {"axis": axis, "weights": weights, "method": "inverted_cdf"}
+    return d.call(x, q, **options, **d.options(keepdims=[True]))
+
+
+def weights_of_axes(d: Draw) -> Call:
+    """Weights of the shape of the reduced axes."""
+    call = weighted_ranks(d)
+    axis = call.kwargs["axis"]
+    if axis is not None:
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        shape = tuple(call.args[0].shape[a] for a in axes)
+        call.kwargs["weights"] = np.asarray(d.rng.integers(1, 4, shape))
+    return call
 
 
 def weighted(d: Draw) -> Call:
@@ -199,6 +220,8 @@ ENTRIES = [
     *entry("nanmedian", middle, ulps=4, scale="args", prepare=as_floats),
     *entry("quantile", ranks(1), kinds=False, ulps=32, scale="args"),
     *entry("nanquantile", ranks(1), kinds=False, ulps=32, scale="args"),
+    *entry("nanquantile", weighted_ranks, kinds=False, ulps=0, label="weights"),
+    *entry("quantile", weights_of_axes, kinds=False, ulps=0, label="weights"),
     *entry("percentile", ranks(100), kinds=False, ulps=64, scale="args"),
     *entry("nanpercentile", ranks(100), kinds=False, ulps=64, scale="args"),
     *entry("average", weighted, ulps=32, scale="args"),

@@ -39,7 +39,8 @@ for _table in TABLES:
 def functions(page: str) -> set[str]:
     """The public functions of a page."""
     own = importlib.import_module(f"olympus.{page}")
-    return {n for n in own.__all__ if is_function(getattr(own, n))}
+    names = {n for n in own.__all__ if not n.startswith("__")}
+    return {n for n in names if is_function(getattr(own, n))}
 
 
 def is_function(x: Any) -> bool:

@@ -328,7 +328,7 @@ def _isin(element: Any, values: Any, *, invert: bool) -> Any:
     where = search.binary_search(line, x, "left")
     kind = aval_of(where).dtype
     near = indexing.getitem(line, (lax.min_(where, kind.type(n - 1)),))
-    found = lax.eq(near, x)
+    found = promotion.strong(lax.eq(near, x))
     return lax.bitwise_not(found) if invert else found
 
 

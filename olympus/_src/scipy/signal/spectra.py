@@ -16,9 +16,9 @@ from olympus._src.numpy import (
     fourier,
     manipulation,
     promotion,
+    quantiles,
     reductions,
     selection,
-    statistics,
     taking,
 )
 from olympus._src.scipy import checks
@@ -549,6 +549,6 @@ def _averaged(power: Any, average: str) -> Any:
     even = 2.0 * np.arange(1, (count - 1) // 2 + 1)
     bias = 1 + float((1 / (even + 1) - 1 / even).sum())
     if dtypes.kind(aval_of(power).dtype) != "c":
-        return statistics.median(power, axis=-2) / bias
-    parts = [statistics.median(p, axis=-2) / bias for p in (power.real, power.imag)]
+        return quantiles.median(power, axis=-2) / bias
+    parts = [quantiles.median(p, axis=-2) / bias for p in (power.real, power.imag)]
     return parts[0] + 1j * parts[1]
