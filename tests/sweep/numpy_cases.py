@@ -171,7 +171,8 @@ ENTRIES = {
 CASES = table(jnp, ENTRIES)
 
 WITHOUT_DERIVATIVE = words(
-    """__array_namespace_info__ all allclose any argmax argmin argpartition argsort argwhere array_equal
+    """__array_namespace_info__
+    all allclose any argmax argmin argpartition argsort argwhere array_equal
     array_equiv array_repr array_str bitwise_and bitwise_count bitwise_invert
     bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor
     broadcast_shapes can_cast count_nonzero diag_indices diag_indices_from digitize
