@@ -65,7 +65,7 @@ def _compare(f, *args, expect=None, rtol=1e-4):
 @pytest.fixture
 def always(monkeypatch):
     """Small convolutions are replaced as large ones are."""
-    for name in ("DEPTHWISE_WORK", "GROUPED_WORK", "DENSE_WORK"):
+    for name in ("DEPTHWISE_WORK", "SINGLE_WORK", "GROUPED_WORK", "DENSE_WORK"):
         monkeypatch.setattr(convolution_kernels, name, 0)
     return monkeypatch
 
@@ -124,6 +124,15 @@ def test_what_is_not_finite_stays_in_its_group(always):
         got = P.rewrite("cpu", *ins, **eqn.params)(x, w)
         rest = np.moveaxis(np.asarray(got), spec.out_spec[1], 0)[per:]
         assert np.isfinite(rest).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 9000), (2, 1, 90, 50)])
+def test_signals_of_one_channel(shape):
+    w = np.random.default_rng(0).normal(size=(1, 1, *(5, 3)[: len(shape) - 2]))
+    x = np.random.default_rng(1).normal(size=shape).astype("float32")
+    w = w.astype("float32")
+    steps = (1,) * (len(shape) - 2)
+    assert _compare(lambda x, w: lax.conv(x, w, steps, "SAME"), x, w) == 1
 
 
 def test_small_and_plain_convolutions_stay():

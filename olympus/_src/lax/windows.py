@@ -10,7 +10,13 @@ import numpy as np
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
-from olympus._src.lax import convolution, elementwise, families, joining
+from olympus._src.lax import (
+    convolution,
+    elementwise,
+    families,
+    joining,
+    window_kernels,
+)
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
@@ -150,6 +156,7 @@ def _window_reduction(
     identity: Callable[[Any], Any],
     accepts: Any,
     fold: Callable[..., Any],
+    op: Callable[..., Any],
     **rules: Any,
 ) -> Primitive:
     def abstract(operand: Any, **params: Any) -> Any:
@@ -177,6 +184,11 @@ def _window_reduction(
             [region],
         )
 
+    def rewrite(platform: str, x: Any, **params: Any) -> Any:
+        out, _ = p.results((x,), params)
+        start = identity(x.dtype)
+        return window_kernels.choose_fold(platform, x, out, op, start, params)
+
     def batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         (dim,) = dims
         return p.bind(args[0], **with_axis(params, dim)), dim
@@ -193,6 +205,7 @@ def _window_reduction(
         name,
         abstract=abstract,
         lower=lower,
+        rewrite=rewrite,
         batch=batch,
         reference=reference,
         file=_FILE,
@@ -246,6 +259,7 @@ reduce_window_sum_p = _window_reduction(
     lambda dtype: 0,
     families.NUMERIC,
     np.sum,
+    elementwise.add,
     transpose=_sum_transpose,
 )
 families.set_linear(reduce_window_sum_p)
@@ -255,6 +269,7 @@ reduce_window_max_p = _window_reduction(
     families.lowest,
     families.REAL,
     np.max,
+    elementwise.max_,
     jvp=_extreme_jvp("max", elementwise.ge_p),
 )
 reduce_window_min_p = _window_reduction(
@@ -263,6 +278,7 @@ reduce_window_min_p = _window_reduction(
     families.highest,
     families.REAL,
     np.min,
+    elementwise.min_,
     jvp=_extreme_jvp("min", elementwise.le_p),
 )
 _extremes = {"max": reduce_window_max_p, "min": reduce_window_min_p}
@@ -417,6 +433,14 @@ def _scatter_lower(
     )
 
 
+def _scatter_rewrite(
+    platform: str, source: Any, operand: Any, *, select_prim: Any, **params: Any
+) -> Any:
+    return window_kernels.choose_scatter(
+        platform, source, operand, select_prim.bind, params
+    )
+
+
 def _scatter_transpose(cts: Any, source: Any, operand: Any, **params: Any) -> Any:
     (ct,) = cts
     if type(ct) is Zero:
@@ -443,6 +467,7 @@ select_and_scatter_add_p = Primitive(
     "select_and_scatter_add",
     abstract=_scatter_abstract,
     lower=_scatter_lower,
+    rewrite=_scatter_rewrite,
     transpose=_scatter_transpose,
     batch=_both_batch("scatter"),
     reference=_scatter_reference,

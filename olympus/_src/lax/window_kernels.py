@@ -1,0 +1,192 @@
+"""Reductions over windows as operations on shifted arrays, for the CPU.
+
+XLA walks over the elements of each window. Folding shifted copies of the whole array,
+an axis after another, works on vectors (8 x 56 x 56 x 64, 3 x 3: sums 1.3 ms, not 5).
+The gradient of a maximum finds the place of the selected element in each window that
+way, and then adds up what each place receives (2 x 2: 0.5 ms, not 20).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals, dtypes
+from olympus._src.lax import elementwise, families, joining, shaping
+
+Params = dict[str, Any]
+
+FOLD_WORK = 2**20  # elements of all windows, below which nothing is gained
+SCATTER_WORK = 2**16
+_FEWEST_FOLDED, _LONGEST = 5, 16  # elements of a window; along one axis
+_MOST_SCATTERED = 25
+_MOST_SHARED = 4  # windows that an element is in: each compares its elements anew
+
+
+def choose_fold(
+    platform: str, x: Any, out: Any, op: Callable[..., Any], start: Any, params: Params
+) -> Callable[[Any], Any] | None:
+    """What to lower in place of a reduction over windows, or None.
+
+    Args:
+      platform: where it will run.
+      x, out: the types of operand and result.
+      op: folds two arrays.
+      start: what padding holds.
+      params: the operation's parameters.
+    """
+    window = params["window_dimensions"]
+    count = math.prod(window)
+    if platform != "cpu" or out.size * count < FOLD_WORK:
+        return None
+    if count < _FEWEST_FOLDED or max(window) > _LONGEST:
+        return None
+    return lambda operand: _folded(operand, op, start, params)
+
+
+def _folded(x: Any, op: Callable[..., Any], start: Any, params: Params) -> Any:
+    dtype = avals.aval_of(x).dtype
+    if op is elementwise.add and _is_small_float(dtype):
+        wide = elementwise.convert(x, np.float32)
+        return elementwise.convert(_folded(wide, op, start, params), dtype)
+    steps, holes = params["window_strides"], params["window_dilation"]
+    x = _padded(x, start, params["padding"], params["base_dilation"])
+    for axis, count in enumerate(params["window_dimensions"]):
+        reach = (count - 1) * holes[axis] + 1
+        size = (avals.aval_of(x).shape[axis] - reach) // steps[axis] + 1
+        total = None
+        for i in range(count):
+            part = _part(x, [axis], [i * holes[axis]], [size], [steps[axis]])
+            total = part if total is None else op(total, part)
+        x = total
+    return x
+
+
+def _is_small_float(dtype: Any) -> bool:
+    return dtypes.issubdtype(dtype, np.floating) and dtype.itemsize < 4
+
+
+def _padded(x: Any, value: Any, padding: Any, spread: Sequence[int]) -> Any:
+    config = [
+        (low, high, by - 1) for (low, high), by in zip(padding, spread, strict=True)
+    ]
+    scalar = np.asarray(value).astype(avals.aval_of(x).dtype)[()]
+    return joining.pad(x, scalar, config)
+
+
+def _part(x: Any, axes: Any, start: Any, sizes: Any, steps: Any) -> Any:
+    """From `start` on, `sizes` elements in steps along some axes; all along others."""
+    shape = avals.aval_of(x).shape
+    low, high, strides = [0] * len(shape), list(shape), [1] * len(shape)
+    for axis, first, size, step in zip(axes, start, sizes, steps, strict=True):
+        low[axis], high[axis] = first, first + (size - 1) * step + 1
+        strides[axis] = step
+    return joining.slice_(x, low, high, strides)
+
+
+# -- gradients of maxima ---------------------------------------------------------------
+
+
+def choose_scatter(
+    platform: str,
+    source: Any,
+    operand: Any,
+    prefers: Callable[..., Any],
+    params: Params,
+) -> Callable[[Any, Any], Any] | None:
+    """What to lower in place of `select_and_scatter_add`, or None.
+
+    Args:
+      platform: where it will run.
+      source, operand: the types of the operands.
+      prefers: whether the first of two elements stays selected.
+      params: the operation's parameters.
+    """
+    window, steps = params["window_dimensions"], params["window_strides"]
+    count = math.prod(window)
+    shared = math.prod([-(-k // s) for k, s in zip(window, steps, strict=True)])
+    if platform != "cpu" or not 1 < count <= _MOST_SCATTERED or shared > _MOST_SHARED:
+        return None
+    if source.size * count < SCATTER_WORK:
+        return None
+    return lambda source, operand: _scattered(source, operand, prefers, params)
+
+
+def _scattered(source: Any, operand: Any, prefers: Any, params: Params) -> Any:
+    """Each element receives the sources of the windows that selected it."""
+    aval, shape = avals.aval_of(source), avals.aval_of(operand).shape
+    selected = _selected(operand, aval.shape, prefers, params)
+    steps, padding = params["window_strides"], params["padding"]
+    if _is_small_float(aval.dtype):
+        source = elementwise.convert(source, np.float32)
+    zero = families.full_like(source, 0)
+    total = None
+    for n, place in enumerate(_places(params)):
+        here = elementwise.eq(selected, families.full_like(selected, n))
+        part = elementwise.select(here, source, zero)
+        back = []
+        for size, many, i, step, (low, _) in zip(
+            shape, aval.shape, place, steps, padding, strict=True
+        ):
+            back.append((i - low, size - (i - low) - (many - 1) * step - 1))
+        part = _padded(part, 0, back, steps)
+        total = part if total is None else elementwise.add(total, part)
+    return elementwise.convert(total, aval.dtype)
+
+
+def _places(params: Params) -> Any:
+    return itertools.product(*map(range, params["window_dimensions"]))
+
+
+def _selected(x: Any, shape: Any, prefers: Any, params: Params) -> Any:
+    """Which place of its window each has selected; padding never is.
+
+    Of equal elements it is the first, in the order of the array.
+    """
+    sizes = avals.aval_of(x).shape
+    padding, steps = params["padding"], params["window_strides"]
+    has_padding = any(low or high for low, high in padding)
+    padded = _padded(x, 0, padding, (1,) * len(shape))
+    best = selected = None
+    for n, place in enumerate(_places(params)):
+        part = _part(padded, range(len(shape)), place, shape, steps)
+        number = shaping.full(shape, n, np.int32)
+        inside = _inside(shape, sizes, place, params)
+        if best is None:
+            best, selected = part, number
+            if inside is not None:
+                nothing = shaping.full(shape, -1, np.int32)
+                selected = elementwise.select(inside, number, nothing)
+            continue
+        better = elementwise.bitwise_not(prefers(best, part))
+        if has_padding:
+            empty = elementwise.lt(selected, families.full_like(selected, 0))
+            better = elementwise.bitwise_or(better, empty)
+        if inside is not None:
+            better = elementwise.bitwise_and(better, inside)
+        best = elementwise.select(better, part, best)
+        selected = elementwise.select(better, number, selected)
+    return selected
+
+
+def _inside(shape: Any, sizes: Any, place: Any, params: Params) -> Any:
+    """Where a place of the window is not in the padding; None: everywhere."""
+    found = None
+    for axis, ((low, _), step) in enumerate(
+        zip(params["padding"], params["window_strides"], strict=True)
+    ):
+        first = place[axis] - low
+        if first >= 0 and first + (shape[axis] - 1) * step < sizes[axis]:
+            continue
+        at = shaping.broadcasted_iota(np.int32, shape, axis)
+        at = elementwise.mul(at, families.full_like(at, step))
+        for test in (
+            elementwise.ge(at, families.full_like(at, -first)),
+            elementwise.lt(at, families.full_like(at, sizes[axis] - first)),
+        ):
+            found = test if found is None else elementwise.bitwise_and(found, test)
+    return found

@@ -1,0 +1,139 @@
+"""What the CPU lowers in place of reductions over windows and their gradients."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import olympus
+from olympus import lax
+from olympus._src.core import avals
+from olympus._src.lax import elementwise, window_kernels, windows
+
+FOLDS = (
+    windows.reduce_window_sum_p,
+    windows.reduce_window_max_p,
+    windows.reduce_window_min_p,
+)
+SCATTER = windows.select_and_scatter_add_p
+
+
+@pytest.fixture(autouse=True)
+def always(monkeypatch):
+    """Small reductions are replaced as large ones are."""
+    for name in ("FOLD_WORK", "SCATTER_WORK"):
+        monkeypatch.setattr(window_kernels, name, 0)
+
+
+def _case(seed):
+    rng = np.random.default_rng(seed)
+    rank = int(rng.integers(1, 4))
+
+    def numbers(low, high):
+        return tuple(map(int, rng.integers(low, high, rank)))
+
+    params = {
+        "window_dimensions": (*numbers(1, 4)[1:], 5),
+        "window_strides": numbers(1, 4),
+        "padding": tuple(zip(numbers(0, 2), numbers(0, 2), strict=True)),
+    }
+    holes = {"base_dilation": numbers(1, 3), "window_dilation": numbers(1, 3)}
+    x = np.round(rng.normal(size=[int(n) for n in rng.integers(9, 12, rank)]) * 2)
+    return x.astype("float32"), params, {**params, **holes}
+
+
+def _replaced(p, *xs, **params):
+    replacement = p.rewrite("cpu", *map(avals.aval_of, xs), **params)
+    return None if replacement is None else olympus.jit(replacement)(*xs)
+
+
+def _check_folds(seed):
+    x, _, params = _case(seed)
+    for p in FOLDS:
+        got = _replaced(p, x, **params)
+        np.testing.assert_allclose(got, p.reference(x, **params), rtol=1e-5)
+
+
+def _check_scatter(seed):
+    x, params, _ = _case(seed)
+    shape = windows.reduce_window_shape_tuple(x.shape, *params.values())
+    source = np.random.default_rng(seed).normal(size=shape).astype("float32")
+    found = 0
+    for chooses in (elementwise.ge_p, elementwise.le_p):
+        got = _replaced(SCATTER, source, x, select_prim=chooses, **params)
+        if got is None:
+            continue
+        found += 1
+        want = SCATTER.reference(source, x, select_prim=chooses, **params)
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+    return found
+
+
+def test_folds_and_gradients_of_maxima():
+    _check_folds(0)
+    assert _check_scatter(6)
+
+
+@pytest.mark.slow
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("seed", range(40))
+def test_folds_at_random(seed):
+    _check_folds(seed)
+    _check_scatter(seed)
+
+
+@pytest.mark.parametrize("window", [2, 3])
+def test_windows_of_the_lowest_number_keep_their_gradient(window):
+    """Padding is never selected, not even where the elements equal its value."""
+    x = np.full((8, 8), -np.inf, "float32")
+
+    def total(x):
+        return lax.reduce_window(x, -np.inf, lax.max, (window,) * 2, (2, 2), "SAME")
+
+    out, pull = olympus.vjp(total, x)
+    (slope,) = olympus.jit(pull)(np.ones_like(out))
+    assert np.sum(slope) == out.size
+    text = olympus.jit(pull).lower(np.ones_like(out)).as_text()
+    assert "select_and_scatter" not in text
+
+
+@pytest.mark.parametrize("dtype", ["int32", ml_dtypes.bfloat16])
+def test_sums_of_other_dtypes(dtype):
+    x = np.random.default_rng(0).integers(-40, 40, (3, 20)).astype(dtype)
+    sizes = {"window_dimensions": (1, 7), "window_strides": (1, 2)}
+    params = {**sizes, "padding": ((0, 0), (3, 2)), "base_dilation": (1, 1)}
+    got = _replaced(FOLDS[0], x, **params, window_dilation=(1, 1))
+    assert got.dtype == dtype
+    want = (
+        FOLDS[0]
+        .reference(x.astype("float64"), **params, window_dilation=(1, 1))
+        .astype(dtype)
+    )
+    np.testing.assert_array_equal(np.asarray(got), want)
+
+
+def test_not_a_number_in_a_window_is_its_maximum():
+    x = np.zeros((4, 30), "float32")
+    x[1, 7] = np.nan
+    params = {"window_dimensions": (1, 5), "window_strides": (1, 5)}
+    params |= {"padding": ((0, 0), (0, 0))}
+    params |= {"base_dilation": (1, 1), "window_dilation": (1, 1)}
+    got = np.isnan(_replaced(FOLDS[1], x, **params))
+    assert got[1, 1]
+    assert got.sum() == 1
+
+
+def test_small_ones_overlapping_ones_and_long_windows_stay(monkeypatch):
+    x = np.ones((2, 40), "float32")
+    params = {"window_strides": (1, 1), "padding": ((0, 0), (0, 0))}
+    holes = {"base_dilation": (1, 1), "window_dilation": (1, 1)}
+    long = {**params, **holes, "window_dimensions": (1, 20)}
+    assert _replaced(FOLDS[0], x, **long) is None
+    source = np.ones((2, 36), "float32")
+    overlapping = {**params, "window_dimensions": (1, 5)}
+    kind = elementwise.ge_p
+    assert _replaced(SCATTER, source, x, select_prim=kind, **overlapping) is None
+    monkeypatch.undo()
+    short = {**long, "window_dimensions": (1, 5)}
+    assert _replaced(FOLDS[0], x, **short) is None
