@@ -193,6 +193,47 @@ def _jvp(p: Primitive, combine: Primitive) -> Any:
     return jvp
 
 
+def _log_sums_jvp(primals: Any, tangents: Any, *, axis: int, reverse: bool) -> Any:
+    """The tangent of each sum from the one before: `a * before + b * t`.
+
+    Here a and b are the shares of the sum before and of the element. Their products
+    over many steps telescope, so that rounding does not add up; and the steps combine
+    without further exponentials.
+    """
+    (x,), (t,) = primals, tangents
+    if type(t) is Zero:
+        out = cumlogsumexp_p.bind(x, axis=axis, reverse=reverse)
+        return out, Zero(avals.aval_of(out).to_tangent())
+    axes = (axis, axis)
+    if reverse:
+        x, t = prefixes.reversed_along([x, t], axes)
+    out = cumlogsumexp_p.bind(x, axis=axis, reverse=False)
+    moved = _log_sums_tangent(x, t, out, axis)
+    if reverse:
+        out, moved = prefixes.reversed_along([out, moved], axes)
+    return out, moved
+
+
+def _log_sums_tangent(x: Any, t: Any, out: Any, axis: int) -> Any:
+    n = prefixes.size_along(x, axis)
+    if n < 2:
+        return t
+    part = joining.slice_in_dim
+    first, after = part(t, 0, 1, axis=axis), part(out, 1, n, axis=axis)
+    kept = special.share(after, part(out, 0, n - 1, axis=axis), elementwise.exp)
+    taken = special.share(after, part(x, 1, n, axis=axis), elementwise.exp)
+    steps = joining.concatenate([families.full_like(first, 1), kept], axis)
+    added = elementwise.mul(taken, part(t, 1, n, axis=axis))
+    added = joining.concatenate([first, added], axis)
+    return prefixes.prefixes(_two_steps, [steps, added], (axis, axis))[1]
+
+
+def _two_steps(before: list[Any], after: list[Any]) -> list[Any]:
+    """Two maps `a * v + b` as one."""
+    (a, b), (c, d) = before, after
+    return [elementwise.mul(a, c), elementwise.add(elementwise.mul(c, b), d)]
+
+
 # -- the records -----------------------------------------------------------------------
 
 
@@ -298,9 +339,9 @@ cumlogsumexp_p = _cumulative(
     families.lowest,
     families.FLOAT,
     lambda x, axis: np.logaddexp.accumulate(x, axis),
-    special.logaddexp_p,
-    _SMALL_FOR_EXPONENTIALS,
+    small=_SMALL_FOR_EXPONENTIALS,
 )
+cumlogsumexp_p.jvp = _log_sums_jvp
 
 
 # -- functions -------------------------------------------------------------------------

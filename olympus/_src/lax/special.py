@@ -178,14 +178,14 @@ def _log_of_sum(x: Any, y: Any, power: Any, log1p_: Any) -> Any:
     return elementwise.select(apart, add(x, y), add(high, tail))
 
 
-def _weight(t: Any, out: Any, x: Any, power: Any) -> Any:
+def share(out: Any, x: Any, power: Any) -> Any:
     """The derivative by x: the power of x - out, which has no kink at x = y."""
     infinite = families.scalar_like(x, math.inf)
     inside, total = (
         elementwise.select(elementwise.eq(v, infinite), families.full_like(v, 0), v)
         for v in (x, out)
     )
-    return mul(t, power(sub(inside, total)))
+    return power(sub(inside, total))
 
 
 def _log_sum(
@@ -196,8 +196,8 @@ def _log_sum(
         accepts=families.FLOAT,
         decompose=lambda x, y: _log_of_sum(x, y, power, log1p_),
         derivatives=(
-            lambda t, out, x, y: _weight(t, out, x, power),
-            lambda t, out, x, y: _weight(t, out, y, power),
+            lambda t, out, x, y: mul(t, share(out, x, power)),
+            lambda t, out, x, y: mul(t, share(out, y, power)),
         ),
         reference=reference,
         file=_FILE,
