@@ -241,8 +241,8 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
 def power(x1: Any, x2: Any, /) -> Any:
     """`x1` to the power `x2`, elementwise.
 
-    Differs from NumPy: an integer raised to a traced negative integer gives 0; to a
-    known one, it raises TypeError.
+    Differs from NumPy: integers raised to negative integers give numbers without
+    meaning; to one that is known, they raise TypeError.
 
     One integer as exponent, if it is not traced, is part of the program: the power is
     then made by multiplications, keeps its derivative at zero, and has the dtype of the
@@ -746,7 +746,8 @@ def rint(x: Any, /) -> Any:
 def round(a: Any, decimals: int = 0, out: None = None) -> Any:
     """Rounded to a number of decimals, elementwise; halves go to even.
 
-    Differs from NumPy: `out` must be None.
+    Differs from NumPy: `out` must be None; `decimals` must not be negative for whole
+    numbers.
 
     Args:
       a: array or number.

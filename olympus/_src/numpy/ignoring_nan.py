@@ -240,6 +240,8 @@ def _nan_position(name: str, plain: Any, neutral: float) -> Any:
     which = "largest" if name.endswith("max") else "smallest"
     call.__doc__ = f"""The position of the {which} element that is not NaN.
 
+    Differs from NumPy: where all elements are NaN it is -1, not an error.
+
     Args:
       a: array or number.
       axis: the axis; None for the flattened array.

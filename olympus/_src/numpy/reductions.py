@@ -851,6 +851,9 @@ def var(
 ) -> Any:
     """The variance of elements, over some axes or all.
 
+    Differs from NumPy: NaN, not infinity, where `ddof` is the number of elements or
+    more.
+
     Args:
       a: array or number.
       axis: an axis, several, or None for all.
@@ -889,6 +892,9 @@ def std(
     correction: Any = None,
 ) -> Any:
     """The standard deviation of elements, over some axes or all.
+
+    Differs from NumPy: NaN, not infinity, where `ddof` is the number of elements or
+    more.
 
     Args:
       a: array or number.

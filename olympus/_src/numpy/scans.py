@@ -45,6 +45,8 @@ def _running(name: str, scan: Any, neutral: int, ignore_nan: bool, what: str) ->
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"""{what} of the elements up to each one, along an axis.
 
+    Differs from NumPy: whole numbers of few bits keep their dtype.
+
     Args:
       a: array.
       axis: the axis; None for the flattened array.

@@ -63,6 +63,8 @@ def _sequence_product(name: str, what: str, reverse: bool) -> Any:
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"""{what} of two vectors.
 
+    Differs from NumPy: whole numbers give floats.
+
     Args:
       a, v: vectors.
       mode: "full", "same" (the longer one's size) or "valid" (full overlaps only).

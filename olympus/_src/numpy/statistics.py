@@ -37,6 +37,8 @@ def average(
 ) -> Any:
     """The weighted mean of elements, over some axes or all.
 
+    Differs from NumPy: NaN where the weights sum to zero, which NumPy refuses.
+
     Args:
       a: array or number.
       axis: an axis, several, or None for all.
