@@ -27,7 +27,7 @@ CREATION_AND_SHAPES = words(
 )
 # Files, text and questions about dtypes have tests of their own.
 OF_NO_ARRAY = words(
-    """__array_namespace_info__ array_repr array_str can_cast from_dlpack fromfile
+    """array_repr array_str can_cast from_dlpack fromfile
     frompyfunc get_printoptions iscomplexobj isdtype isrealobj isscalar
     issubdtype iterable load ndim printoptions promote_types
     result_type save savez set_printoptions shape size"""

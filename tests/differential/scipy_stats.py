@@ -132,6 +132,12 @@ def counts(d: Draw) -> Call:
     return d.call(x, n, p)
 
 
+def of_sum_one(x: Any, n: Any, p: Any) -> list[Any]:
+    """Probabilities of single precision sum to one in single precision alone."""
+    p = p.astype(np.float64)
+    return [x, n, p / p.sum()]
+
+
 def ranked(d: Draw) -> Call:
     x = d.array("int single", "full", "ties plain missing")
     methods = ["average", "min", "max", "dense", "ordinal"]
@@ -168,8 +174,8 @@ ENTRIES = [
     *entry("multivariate_normal.logpdf", vectors, ulps=256, scale=10.0),
     *entry("dirichlet.pdf", simplices, ulps=4096, scale=1.0),
     *entry("dirichlet.logpdf", simplices, ulps=1024, scale=10.0),
-    *entry("multinomial.pmf", counts, ulps=512, scale=1.0),
-    *entry("multinomial.logpmf", counts, ulps=512, scale=10.0),
+    *entry("multinomial.pmf", counts, prepare=of_sum_one, ulps=512, scale=1.0),
+    *entry("multinomial.logpmf", counts, prepare=of_sum_one, ulps=512, scale=10.0),
     *entry("rankdata", ranked, kinds=False),  # ranks are always floats
     *entry("mode", with_axis, oracle=lambda *a, **k: tuple(stats.mode(*a, **k))),
     *entry("sem", errors, ulps=64, scale="args"),
