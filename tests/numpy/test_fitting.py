@@ -121,3 +121,12 @@ def test_roots_refuses():
         jnp.roots([1, 2])
     with pytest.raises(errors.ConcretizationTypeError, match="strip_zeros=False"):
         olympus.jit(jnp.roots)(np.ones(3))
+
+
+def test_the_polynomial_of_a_matrix_is_its_characteristic_one():
+    m = np.array([[2.0, 1.0], [1.0, 3.0]])
+    found = jnp.poly(m)
+    assert found.dtype == np.complex128
+    close(found, [1, -5, 5])
+    with pytest.raises(ValueError, match="or a square matrix"):
+        jnp.poly(np.ones((2, 3)))

@@ -376,3 +376,21 @@ def test_einsum_path_is_the_order_of_einsum():
     left, _ = jnp.einsum_path("ij,jk,kl->il", x, y, z, optimize=False)
     assert left == [(0, 1), (0, 1)]
     assert jnp.einsum_path(x, [0, 1], optimize=False)[0] == [(0,)]
+
+
+def test_einsum_with_axes_of_the_result_in_a_list():
+    x = np.arange(6.0, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(jnp.einsum(x, [0, 1], [1, 0]), x.T)
+    np.testing.assert_array_equal(jnp.einsum(x, [0, 1]), x)
+    np.testing.assert_array_equal(jnp.einsum(x, [0, 1], x, [2, 1], [0, 2]), x @ x.T)
+    np.testing.assert_array_equal(jnp.einsum(x, [0, 1], x, [2, 1]), x @ x.T)
+    with pytest.raises(TypeError, match="asarray"):
+        jnp.einsum(x, [0, 1], [[1.0]], [1, 2])
+
+
+def test_einsum_of_one_operand_has_the_preferred_dtype():
+    x = np.arange(3.0, dtype=np.float32)
+    for subscripts in ("i->", "i", "i,i->"):
+        args = [x] * (subscripts.count(",") + 1)
+        out = jnp.einsum(subscripts, *args, preferred_element_type="float16")
+        assert out.dtype == np.float16

@@ -343,3 +343,19 @@ def test_out_is_refused(name):
 def test_booleans_have_no_difference(call):
     with pytest.raises(TypeError):
         call(jnp.array([True]))
+
+
+def test_reductions_of_ufuncs_take_all_options():
+    x = np.arange(6.0, dtype=np.float32)
+    for name in ("maximum", "minimum"):
+        found = getattr(jnp, name).reduce(x, dtype="int8", initial=3.0, where=x > 0)
+        wanted = getattr(np, name).reduce(x, initial=3.0, where=x > 0)
+        assert found.dtype == np.int8
+        assert found == wanted
+    flags = np.array([True, False, True])
+    for name in ("logical_and", "logical_or"):
+        for start in (True, False):
+            options = {"initial": start, "where": flags}
+            found = getattr(jnp, name).reduce(flags, **options)
+            assert found == getattr(np, name).reduce(flags, **options)
+        assert getattr(jnp, name).reduce(flags, dtype="int8").dtype == np.int8

@@ -347,3 +347,13 @@ def test_bad_numbers_to_fold_in_are_refused():
         random.fold_in(key, -1)
     with pytest.raises(TypeError, match=r"single number.*\(3,\)"):
         random.fold_in(key, np.arange(3))
+
+
+def test_the_dtype_of_a_key_may_be_named():
+    for dtype in ("rbg", random.key_dtype("rbg")):
+        assert random.key(0, dtype=dtype).dtype == random.key_dtype("rbg")
+    with pytest.raises(ValueError, match="unrecognized PRNG implementation"):
+        random.key(0, dtype="other")
+    for dtype in (int, 3):
+        with pytest.raises(TypeError, match="a dtype of keys or the name"):
+            random.key(0, dtype=dtype)

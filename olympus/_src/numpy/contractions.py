@@ -628,7 +628,9 @@ def einsum_plan(
     opt_einsum = importlib.import_module("opt_einsum")
     parser = importlib.import_module("opt_einsum.parser")
     if not isinstance(subscripts, str):
-        promotion.check_arraylike("einsum", subscripts, *operands[1::2])
+        # Each array has its axes after it; the axes of the result may end the list.
+        last = len(operands) - (len(operands) + 1) % 2
+        promotion.check_arraylike("einsum", subscripts, *operands[1:last:2])
     else:
         promotion.check_arraylike("einsum", *operands)
     shapes = [_shape_or_list(x) for x in (subscripts, *operands)]
@@ -679,7 +681,8 @@ def _einsum_traced(
             parts.append(_product(x, y, others, target, precision, preferred))
         arrays.append(parts[0][0])
         names.append(parts[0][1])
-    return _arranged(arrays[0], names[0], output)
+    out = _arranged(arrays[0], names[0], output)
+    return out if preferred is None else promotion.convert(out, preferred, False)
 
 
 _einsum = evaluate.fuse(_einsum_traced)

@@ -12,6 +12,7 @@ from olympus._src.lax import joining, shaping, stacking
 from olympus._src.numpy import (
     arithmetic,
     creation,
+    decompositions,
     editing,
     manipulation,
     promotion,
@@ -244,7 +245,10 @@ def poly(seq_of_zeros: Any) -> Any:
     """The polynomial that has given roots and a leading coefficient of one.
 
     Args:
-      seq_of_zeros: vector of roots.
+      seq_of_zeros: vector of roots; or a square matrix, whose eigenvalues they are.
+
+    Raises:
+      ValueError: it is neither.
 
     Source: NumPy, `numpy.poly`.
 
@@ -253,8 +257,14 @@ def poly(seq_of_zeros: Any) -> Any:
       Array([ 1., -3.,  2.], dtype=float32)
     """
     check_arraylike("poly", seq_of_zeros)
-    if aval_of(seq_of_zeros).ndim > 1:
-        raise NotImplementedError("numpy.poly: seq_of_zeros must be a vector of roots")
+    shape = aval_of(seq_of_zeros).shape
+    if len(shape) == 2 and shape[0] == shape[1] > 0:
+        seq_of_zeros = decompositions.eigvals(seq_of_zeros)
+    elif len(shape) > 1:
+        raise ValueError(
+            "numpy.poly: seq_of_zeros must be a vector of roots or a square matrix, "
+            f"got {aval_of(seq_of_zeros).short()}"
+        )
     return _poly(seq_of_zeros)
 
 

@@ -12,6 +12,7 @@ from olympus._src.lax import shaping
 from olympus._src.numpy import (
     arithmetic,
     at,
+    creation,
     elementary,
     folds,
     functional,
@@ -269,6 +270,23 @@ def _of(fun: Any, nin: int, **rules: Any) -> ufunc:
     return ufunc(fun, nin, 1, **rules)
 
 
+def _with_options(reduction: Any, join: Any = None) -> Any:
+    """A reduction that lacks `dtype`, or `initial`, as one that has them.
+
+    `join` puts the start of the fold to its result.
+    """
+
+    def reduce(a: Any, dtype: Any = None, initial: Any = None, **options: Any) -> Any:
+        if initial is not None and join is None:
+            options["initial"] = initial
+        out = reduction(a, **options)
+        if initial is not None and join is not None:
+            out = join(out, initial)
+        return out if dtype is None else creation.astype(out, dtype)
+
+    return reduce
+
+
 add = _of(
     arithmetic.add,
     2,
@@ -286,11 +304,21 @@ multiply = _of(
     accumulate=scans.cumprod,
     at="multiply",
 )
-maximum = _of(arithmetic.maximum, 2, reduce=reductions.max, at="max")
-minimum = _of(arithmetic.minimum, 2, reduce=reductions.min, at="min")
+maximum = _of(arithmetic.maximum, 2, reduce=_with_options(reductions.max), at="max")
+minimum = _of(arithmetic.minimum, 2, reduce=_with_options(reductions.min), at="min")
 negative = _of(arithmetic.negative, 1)
-logical_and = _of(logic.logical_and, 2, identity=True, reduce=reductions.all)
-logical_or = _of(logic.logical_or, 2, identity=False, reduce=reductions.any)
+logical_and = _of(
+    logic.logical_and,
+    2,
+    identity=True,
+    reduce=_with_options(reductions.all, logic.logical_and),
+)
+logical_or = _of(
+    logic.logical_or,
+    2,
+    identity=False,
+    reduce=_with_options(reductions.any, logic.logical_or),
+)
 logical_xor = _of(logic.logical_xor, 2, identity=False)
 bitwise_and = _of(logic.bitwise_and, 2, identity=-1)
 bitwise_or = _of(logic.bitwise_or, 2, identity=0)

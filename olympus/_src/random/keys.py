@@ -285,11 +285,11 @@ def _find_implementation(impl: Any, dtype: Any = None) -> Any:
             "random.key: at most one of impl and dtype must be given, got "
             f"impl={impl!r} and dtype={dtype!r}; leave out one"
         )
-    if isinstance(dtype, KeyType):
-        return dtype.implementation
+    if isinstance(dtype, (KeyType, str)):
+        return implementations.find(dtype)
     raise TypeError(
-        f"random.key: dtype must be a dtype of keys, got {dtype!r}; for example "
-        "dtype=random.key_dtype()"
+        "random.key: dtype must be a dtype of keys or the name of a generator, got "
+        f"{dtype!r}; for example dtype=random.key_dtype()"
     )
 
 
@@ -359,7 +359,7 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
     Args:
       seed: scalar integer; keys of different seeds are independent.
       impl: name of a generator; default that of `olympus_default_prng_impl`.
-      dtype: a dtype of keys, instead of `impl`.
+      dtype: a dtype of keys, or a generator's name, instead of `impl`.
 
     Returns:
       A scalar array whose dtype is a dtype of keys.
@@ -458,7 +458,7 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
     Args:
       key_bits_array: uint32 [..., *key shape].
       impl: name of the generator; default that of `olympus_default_prng_impl`.
-      dtype: a dtype of keys, instead of `impl`.
+      dtype: a dtype of keys, or a generator's name, instead of `impl`.
 
     Raises:
       TypeError: the words have another dtype or shape.
