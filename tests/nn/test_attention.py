@@ -123,3 +123,17 @@ def test_the_derivative_is_that_of_differences():
 def test_bad_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=rf"nn\.dot_product_attention.*{message}"):
         call()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"mask": np.ones((1, 1, T, S), "float32")}, "mask dtype should be bool"),
+        ({"key_value_seq_lengths": np.ones(2, "float32")}, "lengths must be integers"),
+        ({"value": np.float16(V)}, "must have one dtype, got float32, float32 and fl"),
+    ],
+)
+def test_other_dtypes_are_refused(arguments, message):
+    given = {"query": Q, "key": KEYS, "value": V, **arguments}
+    with pytest.raises(ValueError, match=message):
+        nn.dot_product_attention(**given)

@@ -182,3 +182,19 @@ def test_derivatives_and_maps():
 def test_errors_teach(call, kind, said):
     with pytest.raises(kind, match=said):
         call()
+
+
+def test_halfway_places_are_rounded_away_from_zero():
+    x, place = np.arange(4.0, dtype="float32"), np.float32([-1.5, 0.5, 2.5])
+    # As JAX 0.10.2: positions -2, 1 and 3, of which the first comes round to 2.
+    got = ndimage.map_coordinates(x, [place], order=0, mode="wrap")
+    np.testing.assert_array_equal(got, [2, 1, 3])
+    got = ndimage.map_coordinates(np.array([2, 3]), [np.float32([0.5])], order=1)
+    np.testing.assert_array_equal(got, [3])
+
+
+def test_a_place_given_by_axis_keeps_its_shape():
+    grid = (np.float32([0, 1]), np.float32([0, 1]))
+    f = interpolate.RegularGridInterpolator(grid, np.float32([[0, 1], [2, 3]]))
+    assert f((0.5, 0.5)).shape == ()
+    assert f(np.float32([0.5, 0.5])).shape == (1,)

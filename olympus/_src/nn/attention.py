@@ -73,6 +73,7 @@ def dot_product_attention(
     present = [x for x in arrays if x is not None]
     check_arrays("dot_product_attention", *arrays)
     _check_shapes(*arrays)
+    _check_dtypes(*arrays)
     features = avals.aval_of(query).shape[-1]
     return _attention(
         *present,
@@ -136,6 +137,28 @@ def _check_shapes(
             raise ValueError(
                 "nn.dot_product_attention: sequence lengths must be one integer for "
                 f"each batch, {(batch,)}, got {avals.aval_of(x).short()}; reshape them"
+            )
+
+
+def _check_dtypes(
+    query: Any, key: Any, value: Any, bias: Any, mask: Any, *lengths: Any
+) -> None:
+    q, k, v = (avals.aval_of(x) for x in (query, key, value))
+    if not q.dtype == k.dtype == v.dtype:
+        raise ValueError(
+            "nn.dot_product_attention: query, key and value must have one dtype, got "
+            f"{q.dtype}, {k.dtype} and {v.dtype}; convert them with astype"
+        )
+    if mask is not None and dtypes.kind(avals.aval_of(mask).dtype) != "b":
+        raise ValueError(
+            "nn.dot_product_attention: mask dtype should be bool, got "
+            f"{avals.aval_of(mask).short()}; compare it, or pass numbers as bias"
+        )
+    for x in lengths:
+        if x is not None and dtypes.kind(avals.aval_of(x).dtype) not in "ui":
+            raise ValueError(
+                "nn.dot_product_attention: sequence lengths must be integers, got "
+                f"{avals.aval_of(x).short()}; convert them with astype"
             )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import (
     arithmetic,
     creation,
@@ -67,7 +68,8 @@ def map_coordinates(
       cval: the number.
 
     Returns:
-      An array of the places' shape and the dtype of `input`.
+      An array of the places' shape and the dtype of `input`; where that is of
+      integers, halves are rounded away from zero.
 
     Raises:
       NotImplementedError: there is no such order or mode here.
@@ -119,14 +121,15 @@ def _map_coordinates(x: Any, cval: Any, *places: Any, order: int, mode: str) -> 
         shares = [share for _, _, share in corner if share is not None]
         total = total + math.prod(shares, start=found)
     if dtypes.kind(aval.dtype) in "iu" and dtypes.kind(aval_of(total).dtype) == "f":
-        total = arithmetic.round(total)
+        total = lax.round(total)
     return total.astype(aval.dtype)
 
 
 def _neighbours(place: Any, n: int, order: int, mode: str) -> list[Any]:
     """Of each sample that counts: position, whether it is in the array, and share."""
     (place,) = promotion.promote_inexact(place)
-    first = arithmetic.floor(place + 0.5 if order == 0 else place)
+    # Halves are rounded away from zero.
+    first = lax.round(place) if order == 0 else lax.floor(place)
     share = place - first
     found = []
     for step in range(order + 1):
@@ -207,7 +210,8 @@ class RegularGridInterpolator:
           ValueError: places have another number of axes, or there is no such method.
         """
         chosen = self.method if method is None else _check_method(method)
-        if isinstance(xi, (tuple, list)):
+        by_axis = isinstance(xi, (tuple, list))
+        if by_axis:
             xi = manipulation.moveaxis(
                 creation.asarray(manipulation.broadcast_arrays(*xi)), 0, -1
             )
@@ -218,9 +222,10 @@ class RegularGridInterpolator:
                 f"points xi must be [..., {len(self.grid)}], one for each axis of the "
                 f"grid, got {aval_of(xi).short()}"
             )
-        xi = xi[None] if aval_of(xi).ndim == 1 else xi
+        rows = xi[None] if aval_of(xi).ndim == 1 else xi
         fill = () if self.fill_value is None else (self.fill_value,)
-        return _on_grid(self.values, xi, *self.grid, *fill, method=chosen)
+        out = _on_grid(self.values, rows, *self.grid, *fill, method=chosen)
+        return out[0] if by_axis and aval_of(xi).ndim == 1 else out
 
 
 def _check_method(method: str) -> str:
