@@ -33,7 +33,18 @@ OF_NO_ARRAY = words(
     result_type save savez set_printoptions shape size"""
 )
 
+# These have tests of their own, or are another page's.
+OF_NETWORKS = words(
+    """get_scaled_dot_general_config logsumexp scaled_dot_general scaled_matmul"""
+)
+
 PAGES: dict[str, set[str]] = {
     "numpy": CREATION_AND_SHAPES | OF_NO_ARRAY,
     "scipy.special": set(),
+    "scipy.fft": set(),
+    "scipy.signal": set(),
+    "scipy.integrate": set(),
+    "scipy.ndimage": set(),
+    "scipy.cluster.vq": set(),
+    "nn": OF_NETWORKS,
 }

@@ -7,23 +7,27 @@ import types
 from typing import Any
 
 from tests.differential import (
+    neural,
     numpy_elementwise,
     numpy_reductions,
     numpy_sorting,
     numpy_statistics,
     scipy_special,
     scipy_stats,
+    scipy_transforms,
 )
 from tests.differential.entries import Entry
 
 # Of each table one in so many entries is taken in a run of all tests.
 TABLES: dict[types.ModuleType, int] = {
+    neural: 4,
     numpy_elementwise: 2,
     numpy_reductions: 2,
     numpy_sorting: 2,
     numpy_statistics: 2,
-    scipy_special: 4,
-    scipy_stats: 8,
+    scipy_special: 6,
+    scipy_stats: 12,
+    scipy_transforms: 2,
 }
 ENTRIES: list[Entry] = [e for table in TABLES for e in table.ENTRIES]
 SHARES: dict[str, int] = {
