@@ -85,6 +85,7 @@ def by_value(z):
     return np.sort_complex(np.asarray(z))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "p",
     [[3.0, -2, 5, 1], [0, 0, 1.0, 2, 3], [1.0, 2, 0, 0], [2.0, 1], [4.0], [0.0, 0], []],

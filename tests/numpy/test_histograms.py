@@ -41,7 +41,14 @@ def test_histogramdd(bins, limits, weights, density):
         same(got, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("bins", [3, [2, 3], EDGES, [EDGES, 3]], ids=str)
+@pytest.mark.parametrize(
+    "bins",
+    [
+        *[pytest.param(b, marks=pytest.mark.slow) for b in (3, [2, 3], EDGES)],
+        [EDGES, 3],
+    ],
+    ids=str,
+)
 def test_histogram2d(bins):
     x, y = POINTS[:, 0], POINTS[:, 1]
     found = jnp.histogram2d(x, y, bins)
@@ -49,6 +56,7 @@ def test_histogram2d(bins):
         same(got, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_histogramdd_of_integers_and_traced_points():
     points = np.arange(10).reshape(5, 2)
     found, _ = jnp.histogramdd(points, bins=2, weights=np.arange(5))

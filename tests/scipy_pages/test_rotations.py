@@ -110,12 +110,14 @@ def test_products(ours, theirs):
     assert len(joined) == len(ours) + 1
 
 
+@pytest.mark.slow
 def test_mean(ours, theirs):
     weights = RNG.uniform(size=len(QUATS))
     same_turn(ours[:6].mean(), theirs[:6].mean())
     same_turn(ours.mean(weights), theirs.mean(weights))
 
 
+@pytest.mark.slow
 def test_identity_and_random():
     assert Rotation.identity().single
     close(Rotation.identity(3).as_matrix(), np.stack([np.eye(3)] * 3))
@@ -126,6 +128,7 @@ def test_identity_and_random():
     assert Rotation.random(olympus.random.key(1)).single
 
 
+@pytest.mark.slow
 def test_motion_between_rotations(ours, theirs):
     times = np.array([0.0, 1.0, 1.5, 4.0])
     at = np.array([0.0, 0.3, 1.0, 1.2, 3.9, 4.0])
@@ -139,6 +142,7 @@ def test_motion_between_rotations(ours, theirs):
     same_turn(traced, motion(at))
 
 
+@pytest.mark.slow
 def test_transformations(ours):
     matrices = olympus.vmap(lambda r: r.inv().as_matrix())(ours)
     close(matrices, np.swapaxes(ours.as_matrix(), 1, 2))
