@@ -18,7 +18,7 @@ from olympus._src.lax import families, joining, sort_keys
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
-LONGEST_LINE = 64
+LONGEST_LINE = 48
 # Sums over more than this are no longer unrolled, and take twenty times as long.
 _UNROLLED = 32
 # Below this a sort takes 50 µs, which compiling more would not repay.
