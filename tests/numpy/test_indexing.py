@@ -312,3 +312,10 @@ def test_what_is_said_of_refused_indices(index, error, message, write):
     x = jnp.ones((3, 4))
     with pytest.raises(error, match=message):
         _ = x.at[index].set(1.0) if write else x[index]
+
+
+def test_a_number_known_to_be_outside_writes_nothing():
+    x = jnp.arange(3.0)
+    for index in (5, -7, np.array(3)):
+        for mode in (None, "drop", "promise_in_bounds"):
+            np.testing.assert_array_equal(x.at[index].add(9.0, mode=mode), x)

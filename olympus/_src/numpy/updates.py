@@ -58,9 +58,12 @@ update.__name__ = "at"
 
 def _is_window(plan: Plan, mode: Mode) -> bool:
     """Whether the index is one block within bounds, or to be moved inside."""
-    numbers = (INT,) if mode is Mode.FILL_OR_DROP else (INT, SCALAR)
+    # A number known to be outside (an entry of three) writes nothing in any mode.
+    inside = (INT,) if mode is Mode.FILL_OR_DROP else (INT, SCALAR)
     return all(
-        e[0] == NEW or e[0] in numbers or (e[0] in (SLICE, MOVING) and e[3] == 1)
+        e[0] == NEW
+        or (e[0] in inside and len(e) == 2)
+        or (e[0] in (SLICE, MOVING) and e[3] == 1)
         for e in plan.entries
     )
 
