@@ -1,6 +1,7 @@
 """Times olympus against jax and prints a Markdown table of medians and ratios.
 
-usage: python -m bench [--rounds N] [--groups NAME,...] [--json FILE] [--numpy]
+usage: python -m bench [--rounds N] [--groups NAME,...] [--json FILE]
+                       [--beside numpy,torch]
 
 Both libraries run in fresh processes of this interpreter, in turns, so that what the
 machine does beside falls on both. A case's figure is the median over rounds of the best
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 # The most that olympus may take of jax's time, by case.
@@ -34,6 +36,7 @@ BUDGETS = {
     "eager asarray(numpy)": 0.25,
     "eager where": 0.25,
     "eager .at[].set": 0.25,
+    **dict.fromkeys(["eager m[i]", "eager m[:, 1]", "eager m.at[i].add"], 0.25),
     "eager grad of an MLP of 3 layers": 0.25,
     "trace grad MLP-50": 1 / 6,
     "trace grad transformer-12": 1 / 6,
@@ -75,6 +78,7 @@ GROUPS = (
     *[
         "calls",
         "eager",
+        "forty",
         "eager_grad",
         "tracing",
         "lowering",
@@ -86,7 +90,12 @@ GROUPS = (
     ],
 )
 LIBRARIES = ("olympus", "jax")
-WITH_NUMPY = ("sorts", "orders", "prefixes", "scatters")
+# What else may be timed beside the two, and the groups it has cases of.
+_DATA = ("sorts", "orders", "prefixes", "scatters")
+PEERS = {
+    "numpy": ("forty", *_DATA),
+    "torch": ("forty", "kernels", *_DATA, "convolutions", "matrices"),
+}
 BYTECODE = Path(tempfile.gettempdir()) / "olympus-bench-bytecode"
 
 
@@ -109,11 +118,13 @@ def run_once(lib: str, group: str) -> dict[str, float]:
 
 def budget_of(case: str) -> float | None:
     """The most of jax's time that a case may take."""
-    return 1.0 if case.startswith("kernel ") else BUDGETS.get(case)
+    if case.startswith("eager "):
+        return BUDGETS.get(case, 0.8)
+    return 1.0 if case.startswith(("kernel ", "run ")) else BUDGETS.get(case)
 
 
 def collect(
-    rounds: int, groups: list[str], numpy: bool = False
+    rounds: int, groups: list[str], peers: Sequence[str] = ()
 ) -> dict[str, dict[str, list[float]]]:
     """Times of each case and library over all rounds."""
     found: dict[str, dict[str, list[float]]] = {}
@@ -122,8 +133,7 @@ def collect(
     for group in groups:
         for i in range(rounds):
             order = LIBRARIES if i % 2 == 0 else LIBRARIES[::-1]
-            if numpy and group in WITH_NUMPY:
-                order = (*order, "numpy")
+            order = (*order, *[peer for peer in peers if group in PEERS[peer]])
             for lib in order:
                 for case, seconds in run_once(lib, group).items():
                     found.setdefault(case, {}).setdefault(lib, []).append(seconds)
@@ -141,11 +151,11 @@ def scaled(case: str, figure: float) -> str:
     return f"{seconds / 1e-6:.1f} µs"
 
 
-def table(found: dict[str, dict[str, list[float]]], numpy: bool = False) -> str:
+def table(found: dict[str, dict[str, list[float]]], peers: Sequence[str] = ()) -> str:
     """The figures as Markdown."""
     lines = ["| case | olympus | jax | ratio | budget | |", "|---|--:|--:|--:|--:|---|"]
-    if numpy:
-        lines = [lines[0] + " numpy | ratio |", lines[1] + "--:|--:|"]
+    for peer in peers:
+        lines = [f"{lines[0]} {peer} | ratio |", lines[1] + "--:|--:|"]
     for case, by_lib in found.items():
         times = {name: statistics.median(v) for name, v in by_lib.items() if v}
         if not times.keys() >= set(LIBRARIES):
@@ -159,11 +169,11 @@ def table(found: dict[str, dict[str, list[float]]], numpy: bool = False) -> str:
         lines.append(
             f"| {case} | {ours} | {theirs} | {ratio:.2f} | {limit} | {verdict} |"
         )
-        if numpy:
-            host = times.get("numpy")
+        for peer in peers:
+            time_ = times.get(peer)
             lines[-1] += (
-                f" {scaled(case, host)} | {times['olympus'] / host:.2f} |"
-                if host
+                f" {scaled(case, time_)} | {times['olympus'] / time_:.2f} |"
+                if time_
                 else " | |"
             )
     return "\n".join(lines)
@@ -186,11 +196,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--groups", default=",".join(GROUPS))
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--numpy", action="store_true", help="also NumPy's times")
+    parser.add_argument("--beside", default="", help="also time numpy, torch")
     given = parser.parse_args()
-    found = collect(given.rounds, given.groups.split(","), given.numpy)
+    peers = [peer for peer in given.beside.split(",") if peer]
+    found = collect(given.rounds, given.groups.split(","), peers)
     print(f"Medians of {given.rounds} rounds; {versions()}.\n")
-    print(table(found, given.numpy))
+    print(table(found, peers))
     if given.json:
         given.json.write_text(json.dumps(found, indent=1))
 

@@ -7,6 +7,7 @@ usage: python -m bench.worker LIBRARY GROUP
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import sys
 import time
@@ -76,14 +77,28 @@ def main() -> None:
     if group in ("import", "first twenty operations"):
         print(json.dumps(process(lib, group)))
         return
-    from bench import kernels, programs
-
-    library = programs.Library(lib)
-    wait = library.wait
-    cases = {**programs.GROUPS, **kernels.GROUPS}[group](library)
+    cases, wait = _cases(lib, group)
     gc.collect()
     gc.disable()
     print(json.dumps({name: measure(f, _waiting(wait)) for name, f in cases.items()}))
+
+
+def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
+    """The cases of a group, and what waits for a result."""
+    if lib == "torch":
+        from bench import torch_cases
+
+        return torch_cases.GROUPS[group](importlib.import_module(lib)), lambda x: x
+    from bench import convolutions, eager, kernels, programs
+
+    library = programs.Library(lib)
+    groups = {
+        **programs.GROUPS,
+        **eager.GROUPS,
+        **kernels.GROUPS,
+        **convolutions.GROUPS,
+    }
+    return groups[group](library), library.wait
 
 
 def _waiting(wait: Any) -> Any:

@@ -330,7 +330,7 @@ def _cuts(name: str, length: int, where: Any, equal: bool) -> tuple[int, ...]:
         )
     small, longer = divmod(length, parts)
     sizes = [small + 1] * longer + [small] * (parts - longer)
-    return (0, *np.cumsum(sizes).tolist())
+    return (0, *itertools.accumulate(sizes))
 
 
 @program(1, name="split")

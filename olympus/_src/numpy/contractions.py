@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.foundation import caching
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import (
     contraction,
@@ -575,7 +576,7 @@ def einsum(
       Array([3., 3.], dtype=float32)
     """
     promotion.check_out("einsum", out)
-    expression, arrays, path = einsum_plan(subscripts, operands, optimize)
+    expression, path, arrays = _einsum_plan(subscripts, operands, optimize)
     return _einsum(
         *arrays,
         expression=expression,
@@ -612,7 +613,7 @@ def einsum_path(
     if optimize is True:
         optimize = "optimal"
     elif optimize is False:
-        arrays = einsum_plan(subscripts, operands, False)[1]
+        arrays = _einsum_plan(subscripts, operands, False)[2]
         optimize = [(0, 1)] * (len(arrays) - 1) or [(0,)]
     path, description = opt_einsum.contract_path(
         subscripts, *operands, optimize=optimize
@@ -620,45 +621,46 @@ def einsum_path(
     return [tuple(step) for step in path], description
 
 
-def einsum_plan(
+def _einsum_plan(
     subscripts: Any, operands: Sequence[Any], optimize: Any
-) -> tuple[str, list[Any], tuple[Any, ...]]:
-    """The expression with letters only, the arrays, and the order of products."""
+) -> tuple[str, tuple[Any, ...], list[Any]]:
+    """The expression with letters only, the order of products, and the arrays."""
+    if isinstance(subscripts, str):
+        promotion.check_arraylike("einsum", *operands)
+        shapes = tuple([aval_of(x).shape for x in operands])
+        if isinstance(optimize, (str, bool)):
+            return *_known_plan(subscripts, shapes, optimize), list(operands)
+        return *_plan([subscripts, *shapes], shapes, optimize), list(operands)
+    # Each array has its axes after it; the axes of the result may end the list.
+    last = len(operands) - (len(operands) + 1) % 2
+    promotion.check_arraylike("einsum", subscripts, *operands[1:last:2])
+    given = (subscripts, *operands)
+    arrays = [x for x in given if not isinstance(x, (str, list, tuple))]
+    shapes = tuple([aval_of(x).shape for x in arrays])
+    form = [x if isinstance(x, (str, list, tuple)) else aval_of(x).shape for x in given]
+    return *_plan(form, shapes, optimize), arrays
+
+
+def _plan(form: list[Any], shapes: Any, optimize: Any) -> tuple[str, tuple[Any, ...]]:
     # Not at the top: 20 ms that programs without einsum need not pay.
     opt_einsum = importlib.import_module("opt_einsum")
     parser = importlib.import_module("opt_einsum.parser")
-    if not isinstance(subscripts, str):
-        # Each array has its axes after it; the axes of the result may end the list.
-        last = len(operands) - (len(operands) + 1) % 2
-        promotion.check_arraylike("einsum", subscripts, *operands[1:last:2])
-    else:
-        promotion.check_arraylike("einsum", *operands)
-    shapes = [_shape_or_list(x) for x in (subscripts, *operands)]
-    inputs, output, _ = parser.parse_einsum_input(
-        [
-            s if s is not None else x
-            for s, x in zip(shapes, (subscripts, *operands), strict=True)
-        ],
-        shapes=True,
-    )
-    found = [
-        x for x, s in zip((subscripts, *operands), shapes, strict=True) if s is not None
-    ]
+    inputs, output, _ = parser.parse_einsum_input(form, shapes=True)
     expression = f"{inputs}->{output}"
     if optimize is False:
-        order = tuple([(0, 1)] * (len(found) - 1)) or ((0,),)
-        return expression, found, order
+        return expression, tuple([(0, 1)] * (len(shapes) - 1)) or ((0,),)
     path, _ = opt_einsum.contract_path(
         expression,
-        *[aval_of(x).shape for x in found],
+        *shapes,
         shapes=True,
         optimize="optimal" if optimize is True else optimize,
     )
-    return expression, found, tuple(map(tuple, path))
+    return expression, tuple(map(tuple, path))
 
 
-def _shape_or_list(x: Any) -> Any:
-    return None if isinstance(x, (str, list, tuple)) else aval_of(x).shape
+@caching.bounded_cache(512, "orders of the products of einsum", typed=True)
+def _known_plan(subscripts: str, shapes: Any, optimize: str | bool) -> Any:
+    return _plan([subscripts, *shapes], shapes, optimize)
 
 
 def _einsum_traced(

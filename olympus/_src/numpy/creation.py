@@ -718,9 +718,9 @@ def linspace(
     )
     if known:
         out = evaluate.put(out, ShapedArray(out.shape, kind), device)
-        step = evaluate.put(
-            np.asarray(step, working), ShapedArray(np.shape(step), working), device
-        )
+        if retstep:
+            step = np.asarray(step, working)
+            step = evaluate.put(step, ShapedArray(step.shape, working), device)
     return (out, step) if retstep else out
 
 

@@ -611,6 +611,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     check_arraylike("roll", a)
     rank = aval_of(a).ndim
     if axis is None:
+        if isinstance(shift, (int, np.integer)):
+            return _roll_flat(a, shift=int(shift))
         flat = roll(ravel(a), shift, 0)
         return reshape(flat, aval_of(a).shape)
     axis = static_axis(axis)
@@ -622,6 +624,13 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         shifts = np.broadcast_to(np.asarray(shift), (len(axes),)).tolist()
         return _roll(a, shifts=tuple([operator.index(s) for s in shifts]), axes=axes)
     return _roll_dynamic(a, shift, axes)
+
+
+@program(1, name="roll")
+def _roll_flat(x: Any, *, shift: int) -> Any:
+    aval = aval_of(x)
+    flat = shaping.reshape(x, (aval.size,))
+    return shaping.reshape(_roll(flat, shifts=(shift,), axes=(0,)), aval.shape)
 
 
 @program(1, name="roll")
@@ -850,6 +859,8 @@ def _repeat_dynamic(x: Any, repeats: Any, axis: int, total: int) -> Any:
 
 
 def _pad_widths(width: Any, rank: int) -> tuple[tuple[int, int], ...]:
+    if type(width) is int and width >= 0:
+        return ((width, width),) * rank
     if isinstance(width, dict):
         pairs: list[tuple[int, ...]] = [(0, 0)] * rank
         for axis, value in width.items():
@@ -872,6 +883,15 @@ def _pad_widths(width: Any, rank: int) -> tuple[tuple[int, int], ...]:
     if (table < 0).any():
         raise ValueError(f"index can't contain negative values: numpy.pad got {width}")
     return tuple([(int(a), int(b)) for a, b in table])
+
+
+# The one option that a mode has.
+_PAD_OPTIONS = {
+    "constant": "constant_values",
+    "linear_ramp": "end_values",
+    "reflect": "reflect_type",
+    "symmetric": "reflect_type",
+}
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
@@ -899,9 +919,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     """
     check_arraylike("pad", array)
     widths = _pad_widths(pad_width, aval_of(array).ndim)
-    allowed = {"constant": {"constant_values"}, "linear_ramp": {"end_values"}}
-    allowed |= {"reflect": {"reflect_type"}, "symmetric": {"reflect_type"}}
-    odd = set(kwargs) - allowed.get(mode, set())
+    odd = [name for name in kwargs if name != _PAD_OPTIONS.get(mode)]
     if odd:
         raise ValueError(
             f"unsupported keyword arguments for mode {mode!r}: {sorted(odd)}"
