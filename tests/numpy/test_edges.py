@@ -92,3 +92,11 @@ def test_dtypes_of_standard_scans(given: str, sums: str, products: str) -> None:
 def test_delete_refuses_positions_out_of_range(where: object, kind: type) -> None:
     with pytest.raises(kind, match=r"numpy.delete|arrays or numbers"):
         jnp.delete(jnp.array([1, 2]), where)
+
+
+@pytest.mark.parametrize("x", [np.float16(-1), -1.0, np.int8(-1)])
+def test_the_angle_of_one_real_number_has_the_default_dtype(x: object) -> None:
+    """Recorded from JAX 0.10.2; that of an array has the array's."""
+    out = jnp.angle(x)
+    assert (out.dtype, out.weak_type) == (np.float32, False)
+    assert jnp.angle(np.array([x], np.float16)).dtype == np.float16

@@ -1025,7 +1025,9 @@ def angle(z: Any, deg: bool = False) -> Any:
       Array([  0.,  90., 180.], dtype=float32)
     """
     promotion.check_arraylike("angle", z)
-    if dtypes.kind(aval_of(z).dtype) in "iub":
+    aval = aval_of(z)
+    kind = dtypes.kind(aval.dtype)
+    if kind in "iub" or (kind == "f" and not aval.ndim):
         z = promotion.cast(z, dtypes.canonicalize_dtype(float), False)
     (x,) = promotion.promote_args_inexact("angle", z)
     re, im = (
