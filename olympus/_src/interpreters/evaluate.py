@@ -232,7 +232,7 @@ def lower(
     ]
     low.kept = kept[n_consts:]
     low.in_avals = whole.in_avals[len(low.consts) :]
-    low.out_avals = whole.out_avals
+    low.out_avals = program.out_avals  # weak also where what it expands to is not
     low.program = whole
     low.module_name = f"jit_{name}"
     low.result_names = result_names

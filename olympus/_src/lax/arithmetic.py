@@ -538,6 +538,19 @@ def integer_pow(x: Any, y: int) -> Any:
     return integer_pow_p.bind(x, y=int(y))
 
 
+def _integer_pow_abstract(x: Any, *, y: int) -> Any:
+    families.check_dtype("integer_pow", x, families.NUMERIC)
+    if y < 0 and dtypes.issubdtype(x.dtype, np.integer):
+        raise TypeError(
+            "lax.integer_pow: integers must not be raised to a negative power, got "
+            f"{x.short()} and {y}; convert them with lax.convert_element_type"
+        )
+    return x
+
+
+integer_pow_p.abstract = _integer_pow_abstract
+
+
 def reciprocal(x: Any) -> Any:
     """`1 / x`, elementwise.
 

@@ -170,7 +170,11 @@ def _clamp_derivative(t: Any, out: Any, low: Any, x: Any, high: Any) -> Any:
 
 
 def _clamp_lower(ctx: Any, low: str, x: str, high: str) -> str:
-    return ctx.block.elementwise("stablehlo.clamp", (low, x, high), ctx.avals_out[0])
+    out = ctx.avals_out[0]
+    if out.dtype == np.bool_:  # the greater of two is either, the lesser is both
+        above = ctx.block.elementwise("stablehlo.or", (low, x), out)
+        return ctx.block.elementwise("stablehlo.and", (above, high), out)
+    return ctx.block.elementwise("stablehlo.clamp", (low, x, high), out)
 
 
 clamp_p = elementwise(
@@ -349,7 +353,7 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
 
     Args:
       operand: array or scalar.
-      new_dtype: a dtype; Python's `int`, `float`, ... give the default width, weakly.
+      new_dtype: a dtype; Python's `int`, `float`, ... give the default width.
 
     Returns:
       Array of the operand's shape, of the new dtype.
@@ -361,8 +365,18 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
       >>> lax.convert_element_type(2.7, "int32")
       np.int32(2)
     """
-    weak = new_dtype in (int, float, complex) if isinstance(new_dtype, type) else False
-    return convert(operand, dtypes.canonicalize_dtype(dtypes.as_dtype(new_dtype)), weak)
+    return convert(operand, dtypes.canonicalize_dtype(dtypes.as_dtype(new_dtype)))
+
+
+def _number_as(x: Any, dtype: Any) -> Any:
+    """A number in a dtype, as the compiler converts.
+
+    A float becomes the nearest integer that the dtype has, and NaN zero.
+    """
+    if isinstance(x, float) and dtypes.issubdtype(dtype, np.integer):
+        info = dtypes.iinfo(dtype)
+        x = 0 if x != x else int(min(max(x, info.min), info.max))
+    return np.asarray(x).astype(dtype)[()]
 
 
 def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:
@@ -373,7 +387,7 @@ def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:
             return np.asarray(x, dtype)[()] if not weak_type else x
         return x
     if isinstance(x, (bool, int, float, complex)) and not weak_type:
-        return np.asarray(x).astype(dtype)[()]
+        return _number_as(x, dtype)
     return convert_element_type_p.bind(
         x, new_dtype=dtype, weak_type=weak_type, sharding=None
     )

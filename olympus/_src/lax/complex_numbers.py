@@ -92,6 +92,16 @@ imag_p.taylor = families.linear_series(imag_p)
 
 
 def _complex_dtype(x: Any, y: Any) -> Any:
+    return _of_parts("complex", x)
+
+
+def _of_parts(what: str, x: Any) -> Any:
+    """The complex dtype of parts of a dtype."""
+    if x.dtype.itemsize < 4:
+        raise TypeError(
+            f"lax.{what}: real operands must be float32 or float64, got {x.short()}; "
+            "convert them with lax.convert_element_type"
+        )
     return dtypes.complex_dtype(x.dtype)
 
 
@@ -153,7 +163,7 @@ conj_p = elementwise(
     "conj",
     accepts=families.FLOAT_COMPLEX,
     lower=_conj_lower,
-    out_dtype=lambda x, *, input_dtype: dtypes.complex_dtype(x.dtype),
+    out_dtype=lambda x, *, input_dtype: _of_parts("conj", x),
     reference=lambda x, *, input_dtype: np.conj(x),
     derivatives=(lambda t, out, x, *, input_dtype: conj(t),),
     transpose=_conj_transpose,

@@ -57,8 +57,18 @@ def _abstract(
     shape += [s for d, s in enumerate(y.shape) if d not in cy and d not in by]
     dtype = preferred_element_type
     if dtype is None:
-        dtype = families.common_dtype("dot_general", (x, y))
+        dtype = _common_dtype(x, y)
     return ShapedArray(tuple(shape), dtype, x.weak_type and y.weak_type)
+
+
+def _common_dtype(x: Any, y: Any) -> Any:
+    """Real numbers of two dtypes are summed in the one that both promote to."""
+    if x.dtype != y.dtype and not {"b", "c"} & {
+        dtypes.kind(x.dtype),
+        dtypes.kind(y.dtype),
+    }:
+        return dtypes.promote_types(x.dtype, y.dtype)
+    return families.common_dtype("dot_general", (x, y))
 
 
 def _lower(
@@ -72,6 +82,10 @@ def _lower(
     out_sharding: Any,
 ) -> str:
     (ax, ay), (out,) = ctx.avals_in, ctx.avals_out
+    if ax.dtype != ay.dtype and preferred_element_type is None:
+        both = [ShapedArray(a.shape, out.dtype) for a in (ax, ay)]
+        x, y = ctx.block.convert(x, ax, both[0]), ctx.block.convert(y, ay, both[1])
+        ax, ay = both
     sums = out
     if ctx.platform == "cpu":
         sums = ShapedArray(out.shape, _sum_dtype(ax, ay, out, dimension_numbers))

@@ -157,6 +157,10 @@ def padtype_to_pads(
             "padding must be 'SAME', 'SAME_LOWER', 'VALID' or pairs of numbers, got "
             f"{padding!r}"
         )
+    if any(step < 1 for step in window_strides):
+        raise ValueError(
+            f"window_strides must be 1 or more, got {tuple(window_strides)}"
+        )
     pads = []
     for size, window, step in zip(in_shape, window_shape, window_strides, strict=True):
         out = -(-size // step)

@@ -351,6 +351,10 @@ def _broadcast_in_dim_abstract(
                 f"broadcast to axis {d} of size {shape[d]}; got {operand.short()} and "
                 f"shape {tuple(shape)}"
             )
+    if any(isinstance(s, int) and s < 0 for s in shape):
+        raise TypeError(
+            f"lax.broadcast_in_dim: sizes must not be negative, got {tuple(shape)}"
+        )
     return ShapedArray(tuple(shape), operand.dtype, operand.weak_type)
 
 

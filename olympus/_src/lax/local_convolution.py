@@ -52,16 +52,10 @@ def conv_general_dilated_local(
       Array([[[ 1.,  0., 10.]]], dtype=float32)
     """
     exact = precision_.canonical_precision(precision)
-    patches = convolution.conv_general_dilated_patches(
-        lhs,
-        filter_shape,
-        window_strides,
-        padding,
-        lhs_dilation,
-        rhs_dilation,
-        dimension_numbers,
-        precision_.first_precision(exact),
-    )
+    dilations = lhs_dilation, rhs_dilation
+    window = tuple(filter_shape), tuple(window_strides), padding, *dilations
+    own = dimension_numbers, precision_.first_precision(exact)
+    patches = convolution.conv_general_dilated_patches(lhs, *window, *own)
     kinds = avals.aval_of(lhs), avals.aval_of(rhs)
     numbers = convolution.conv_dimension_numbers(
         kinds[0].shape, kinds[1].shape, dimension_numbers

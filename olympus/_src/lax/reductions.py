@@ -416,6 +416,11 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
       >>> lax.reduce_precision(jnp.array([1.2345]), exponent_bits=5, mantissa_bits=2)
       Array([1.25], dtype=float32)
     """
+    if exponent_bits < 1 or mantissa_bits < 0:
+        raise ValueError(
+            "lax.reduce_precision: exponent_bits must be 1 or more and mantissa_bits 0 "
+            f"or more, got {exponent_bits} and {mantissa_bits}"
+        )
     return reduce_precision_p.bind(
         operand, exponent_bits=int(exponent_bits), mantissa_bits=int(mantissa_bits)
     )

@@ -362,6 +362,7 @@ def full(
              [7, 7]], dtype=int32)
     """
     shape = sizes.canonicalize_shape(shape)
+    sizes.check_sizes("full", shape)
     value = avals.aval_of(fill_value)
     if value.shape:
         raise TypeError(
@@ -418,6 +419,7 @@ def empty(shape: Any, dtype: Any, *, out_sharding: Any = None) -> Any:
 
 def _iota_abstract(*, dtype: Any, shape: Any, dimension: int, sharding: Any) -> Any:
     families.check_dtype("iota", ShapedArray((), dtype), families.NUMERIC, "its dtype")
+    sizes.check_sizes("iota", shape)
     if not 0 <= dimension < len(shape):
         raise ValueError(
             "lax.iota: dimension must be an axis of the result, got "
@@ -604,6 +606,13 @@ def tile(operand: Any, reps: Any) -> Any:
 
 def _bitcast_abstract(operand: Any, *, new_dtype: Any) -> Any:
     old, new = dtypes.itemsize_bits(operand.dtype), dtypes.itemsize_bits(new_dtype)
+    kinds = [dtypes.kind(d) for d in (operand.dtype, new_dtype)]
+    if kinds[0] != kinds[1] and ("b" in kinds or "c" in kinds):
+        raise TypeError(
+            "lax.bitcast_convert_type: bools and complex numbers must stay of their "
+            f"kind, got {operand.short()} and {new_dtype}; use "
+            "lax.convert_element_type, or lax.real and lax.imag"
+        )
     shape = operand.shape
     if old > new:
         shape = (*shape, old // new)

@@ -120,6 +120,12 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     return tuple(result)
 
 
+def check_sizes(what: str, shape: Any) -> None:
+    """Raises TypeError where a size of an axis is negative."""
+    if any(isinstance(s, int) and s < 0 for s in shape):
+        raise TypeError(f"lax.{what}: sizes must not be negative, got {tuple(shape)}")
+
+
 def shape_as_value(shape: Any) -> Any:
     """A shape as an array of integers.
 

@@ -29,7 +29,8 @@ def _pow_abstract(x: Any, y: Any) -> Any:
             "lax.pow: the exponent must have the base's dtype or an integer dtype, got "
             f"{x.short()} and {y.short()}; convert it with lax.convert_element_type"
         )
-    return ShapedArray(families.common_shape("pow", (x, y)), x.dtype, x.weak_type)
+    shape = families.common_shape("pow", (x, y))
+    return ShapedArray(shape, x.dtype, x.weak_type and y.weak_type)
 
 
 def _pow_lower(ctx: Any, x: str, y: str) -> str:

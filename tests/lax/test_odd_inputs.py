@@ -1,0 +1,105 @@
+"""Odd inputs: result types and kinds of errors, as recorded from JAX 0.10.2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import olympus
+from olympus import lax
+
+F32, I32 = np.float32, np.int32
+V = np.array([3, 1, 2], F32)
+WHOLE = V.astype(I32)
+HALF = V.astype(ml_dtypes.bfloat16)
+BITS = V > 1
+Z = np.array([1j, 2], np.complex64)
+
+REFUSED = {
+    "broadcast": (TypeError, lambda: lax.broadcast(V, [-1])),
+    "iota": (TypeError, lambda: lax.iota(F32, -1)),
+    "full": (TypeError, lambda: lax.full((-1,), 3)),
+    "complex to real bits": (TypeError, lambda: lax.bitcast_convert_type(Z, F32)),
+    "bool to bits": (TypeError, lambda: lax.bitcast_convert_type(BITS, np.uint8)),
+    "bits to bool": (TypeError, lambda: lax.bitcast_convert_type(V, np.bool_)),
+    "complex of halves": (TypeError, lambda: lax.complex(HALF, HALF)),
+    "conj of halves": (TypeError, lambda: lax.conj(HALF)),
+    "no exponent": (ValueError, lambda: lax.reduce_precision(V, 0, 2)),
+    "negative mantissa": (ValueError, lambda: lax.reduce_precision(V, 5, -1)),
+    "stride of zero": (
+        ValueError,
+        lambda: lax.conv(np.ones((1, 1, 3)), np.ones((1, 1, 2)), (0,), "SAME"),
+    ),
+    "negative power": (TypeError, lambda: lax.integer_pow(WHOLE, -1)),
+    "reciprocal of integers": (TypeError, lambda: lax.reciprocal(WHOLE)),
+}
+
+
+@pytest.mark.parametrize(("kind", "call"), REFUSED.values(), ids=REFUSED)
+def test_refused(kind: type[Exception], call: Any) -> None:
+    with pytest.raises(kind):
+        call()
+
+
+# dtype, weakness
+TYPES = {
+    "int by its class": ("int32", False, lambda: lax.convert_element_type(V, int)),
+    "float of an array": (
+        "float32",
+        False,
+        lambda: lax.convert_element_type(WHOLE, float),
+    ),
+    "igamma": ("float32", True, lambda: lax.igamma(1.0, 2.0)),
+    "betainc": ("float32", True, lambda: lax.betainc(1.0, 2.0, 0.5)),
+    "pow of an array": ("float32", False, lambda: lax.pow(2.5, V)),
+    "pow of numbers": ("float32", True, lambda: lax.pow(2.5, 2)),
+    "dot with integers": ("float32", False, lambda: lax.dot(V, WHOLE)),
+    "dot with halves": ("float32", False, lambda: lax.dot(HALF, V)),
+    "dot of both": ("bfloat16", False, lambda: lax.dot(WHOLE, HALF)),
+}
+
+
+@pytest.mark.parametrize(("dtype", "weak", "call"), TYPES.values(), ids=TYPES)
+def test_types(dtype: str, weak: bool, call: Any) -> None:
+    aval = olympus.numpy.asarray(call()).aval
+    assert (aval.dtype.name, call().aval.weak_type) == (dtype, weak)
+    staged = olympus.jit(call)()
+    assert (staged.dtype, staged.aval.weak_type) == (aval.dtype, weak)
+
+
+@pytest.mark.parametrize(
+    ("number", "dtype", "want"),
+    [
+        (np.nan, I32, 0),
+        (-1.5, np.uint8, 0),
+        (300.0, np.uint8, 255),
+        (1e30, I32, 2**31 - 1),
+        (-np.inf, np.int8, -128),
+        (-2.7, I32, -2),
+    ],
+)
+def test_numbers_are_converted_as_arrays_are(
+    number: Any, dtype: Any, want: int
+) -> None:
+    assert lax.convert_element_type(number, dtype) == want
+    compiled = olympus.jit(lambda x: lax.convert_element_type(x, dtype))(number)
+    assert int(compiled) == want
+
+
+def test_bools_are_clamped() -> None:
+    for low in (False, True):
+        for high in (False, True):
+            got = olympus.jit(lambda x, a=low, b=high: lax.clamp(a, x, b))(BITS)
+            np.testing.assert_array_equal(got, np.minimum(np.maximum(BITS, low), high))
+
+
+def test_products_of_two_dtypes_have_derivatives() -> None:
+    slope = olympus.grad(lambda x: lax.dot(x, HALF))(V)
+    assert slope.dtype == F32
+    np.testing.assert_array_equal(slope, V)
+    np.testing.assert_array_equal(olympus.grad(lambda x: lax.dot(WHOLE, x))(V), V)
+    with pytest.raises(TypeError, match="the same dtypes"):
+        lax.dot(V[:2], Z)
