@@ -207,7 +207,6 @@ from olympus._src.numpy.manipulation import (
     matrix_transpose,
     moveaxis,
     ndim,
-    pad,
     permute_dims,
     ravel,
     repeat,
@@ -229,6 +228,7 @@ from olympus._src.numpy.namespace import (
 from olympus._src.numpy.namespace import (
     array_namespace_info as __array_namespace_info__,
 )
+from olympus._src.numpy.padding import pad
 from olympus._src.numpy.positions import argmax, argmin
 from olympus._src.numpy.reductions import (
     all,

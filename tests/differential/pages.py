@@ -8,8 +8,13 @@ from typing import Any
 
 from tests.differential import (
     neural,
+    numpy_creation,
     numpy_elementwise,
+    numpy_fft,
+    numpy_linalg,
+    numpy_products,
     numpy_reductions,
+    numpy_shapes,
     numpy_sorting,
     numpy_statistics,
     scipy_special,
@@ -21,6 +26,11 @@ from tests.differential.entries import Entry
 # Of each table one in so many entries is taken in a run of all tests.
 TABLES: dict[types.ModuleType, int] = {
     neural: 4,
+    numpy_creation: 4,
+    numpy_fft: 4,
+    numpy_linalg: 4,
+    numpy_products: 4,
+    numpy_shapes: 4,
     numpy_elementwise: 2,
     numpy_reductions: 2,
     numpy_sorting: 2,

@@ -10,7 +10,7 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.lax import joining, sizes
-from olympus._src.numpy import fourier, manipulation, promotion
+from olympus._src.numpy import fourier, manipulation, padding, promotion
 from olympus._src.scipy import checks
 
 aval_of = checks.aval_of
@@ -65,7 +65,7 @@ def _along(x: Any, axis: int, n: int | None, ortho: bool, method: Any) -> Any:
     if n is not None and n < own:
         x = x[..., :n]
     elif n is not None and n > own:
-        x = manipulation.pad(x, [(0, 0)] * (aval_of(x).ndim - 1) + [(0, n - own)])
+        x = padding.pad(x, [(0, 0)] * (aval_of(x).ndim - 1) + [(0, n - own)])
     if dtypes.kind(aval_of(x).dtype) == "c":
         out = method(x.real, ortho) + 1j * method(x.imag, ortho)
     else:

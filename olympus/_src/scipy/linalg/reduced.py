@@ -20,6 +20,7 @@ from olympus._src.numpy import (
     decompositions,
     elementary,
     manipulation,
+    padding,
     promotion,
     selection,
 )
@@ -205,7 +206,7 @@ def _hessenberg(a: Any, *, calc_q: bool) -> Any:
     room = [(0, 0)] * (aval_of(a).ndim - 2) + [(1, 0), (1, 0)]
     corner = np.zeros((n, n), aval_of(a).dtype)
     corner[0, 0] = 1
-    return form, manipulation.pad(inner, room) + corner
+    return form, padding.pad(inner, room) + corner
 
 
 def polar(

@@ -15,6 +15,7 @@ from olympus._src.numpy import (
     creation,
     fourier,
     manipulation,
+    padding,
     promotion,
     quantiles,
     reductions,
@@ -131,15 +132,15 @@ def _extended(x: Any, boundary: str | None, half: int) -> Any:
         return x
     width = [(0, 0)] * (aval_of(x).ndim - 1) + [(half, half)]
     if boundary == "zeros":
-        return manipulation.pad(x, width)
+        return padding.pad(x, width)
     if boundary == "constant":
-        return manipulation.pad(x, width, mode="edge")
-    mirrored = manipulation.pad(x, width, mode="reflect")
+        return padding.pad(x, width, mode="edge")
+    mirrored = padding.pad(x, width, mode="reflect")
     if boundary == "even":
         return mirrored
     n = aval_of(x).shape[-1]
     inside = slice(half, half + n)
-    turned = 2 * manipulation.pad(x, width, mode="edge") - mirrored
+    turned = 2 * padding.pad(x, width, mode="edge") - mirrored
     return turned.at[..., inside].set(x)
 
 
@@ -147,7 +148,7 @@ def _to_the_end(x: Any, size: int, step: int) -> Any:
     """Zeros after `x`, so that segments take it all."""
     n = aval_of(x).shape[-1]
     missing = -(n - size) % step
-    return manipulation.pad(x, [(0, 0)] * (aval_of(x).ndim - 1) + [(0, missing)])
+    return padding.pad(x, [(0, 0)] * (aval_of(x).ndim - 1) + [(0, missing)])
 
 
 def _frequencies(length: int, fs: Any, one_sided: bool, dtype: Any) -> Any:
@@ -526,7 +527,7 @@ def _power(
 
 def _filled(x: Any, n: int) -> Any:
     width = [(0, 0)] * (aval_of(x).ndim - 1) + [(0, n - aval_of(x).shape[-1])]
-    return manipulation.pad(x, width)
+    return padding.pad(x, width)
 
 
 def _sides(length: int, one_sided: bool) -> np.ndarray | float:

@@ -1,0 +1,272 @@
+"""Arrays with elements added at their edges: constants, mirrors, ramps, statistics."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import joining, shaping
+from olympus._src.lax import sizes as sizes_
+from olympus._src.numpy import functional, indexing, promotion, quantiles, reductions
+from olympus._src.numpy.promotion import aval_of, check_arraylike, program
+
+_BY_INDEX = ("edge", "wrap", "reflect", "symmetric")
+_STATISTICS: dict[str, Any] = {
+    "maximum": reductions.max,
+    "minimum": reductions.min,
+    "mean": reductions.mean,
+    "median": quantiles.median,
+}
+# The one option that a mode has.
+_OPTIONS = {
+    "constant": "constant_values",
+    "linear_ramp": "end_values",
+    "reflect": "reflect_type",
+    "symmetric": "reflect_type",
+    **dict.fromkeys(_STATISTICS, "stat_length"),
+}
+
+
+def _pad_widths(width: Any, rank: int) -> tuple[tuple[int, int], ...]:
+    if type(width) is int and width >= 0:
+        return ((width, width),) * rank
+    if isinstance(width, dict):
+        pairs: list[tuple[int, ...]] = [(0, 0)] * rank
+        for axis, value in width.items():
+            i = sizes_.canonicalize_axis(axis, rank, "numpy.pad")
+            pair = value if isinstance(value, (tuple, list)) else (value, value)
+            pairs[i] = tuple(map(operator.index, pair))
+        return tuple([(before, after) for before, after in pairs])
+    values = np.asarray(width)
+    if values.size and values.dtype.kind not in "iu":
+        raise TypeError(
+            f"numpy.pad: pad_width must be of integers, got dtype {values.dtype}"
+        )
+    try:
+        table = np.broadcast_to(values, (rank, 2))
+    except ValueError:
+        raise ValueError(
+            f"numpy.pad: pad_width must be one number, one pair, or a pair for each of "
+            f"the {rank} axes, got {width}"
+        ) from None
+    if (table < 0).any():
+        raise ValueError(f"index can't contain negative values: numpy.pad got {width}")
+    return tuple([(int(a), int(b)) for a, b in table])
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    """The array with elements added at its edges.
+
+    Args:
+      array: array.
+      pad_width: how many before and after each axis: a number, a pair, a pair for each
+        axis, or a dict of them by axis.
+      mode: "constant" (with `constant_values`), "edge", "reflect", "symmetric", "wrap",
+        "linear_ramp" (with `end_values`), "empty", or one of the statistics "maximum",
+        "minimum", "mean", "median" (of `stat_length` elements from each edge; default
+        all); "reflect" and "symmetric" take a `reflect_type` of "even" or "odd". Or a
+        function of a padded line, the pair of its widths, the axis and a dict of
+        further options, which returns the line.
+      **kwargs: the mode's options.
+
+    Raises:
+      ValueError: a width is negative, or the mode has no such option.
+      NotImplementedError: the mode is not there.
+
+    Source: NumPy, `numpy.pad`.
+
+    Example:
+      >>> import olympus.numpy as onp
+      >>> onp.pad(onp.arange(3), 1)
+      Array([0, 0, 1, 2, 0], dtype=int32)
+    """
+    check_arraylike("pad", array)
+    widths = _pad_widths(pad_width, aval_of(array).ndim)
+    if callable(mode):
+        return _pad_by_function(array, widths, mode, kwargs)
+    odd = [name for name in kwargs if name != _OPTIONS.get(mode)]
+    if odd:
+        raise ValueError(
+            f"unsupported keyword arguments for mode {mode!r}: {sorted(odd)}"
+        )
+    if mode == "constant":
+        values = kwargs.get("constant_values", 0)
+        return _pad_constant(array, widths, values)
+    if mode == "empty":
+        return _pad_constant(array, widths, 0)
+    if mode == "linear_ramp":
+        ends = kwargs.get("end_values", 0)
+        ends = np.asarray(ends) if isinstance(ends, (tuple, list)) else ends
+        return _pad_ramp(array, ends, widths=widths)
+    if mode in _BY_INDEX:
+        kind = kwargs.get("reflect_type", "even")
+        if kind not in ("even", "odd"):
+            raise ValueError(
+                f"numpy.pad: reflect_type must be 'even' or 'odd', got {kind!r}"
+            )
+        return _pad_by_index(array, widths=widths, mode=mode, odd=kind == "odd")
+    if mode in _STATISTICS:
+        lengths = _stat_lengths(kwargs.get("stat_length"), mode, len(widths))
+        return _pad_statistic(array, widths=widths, mode=mode, lengths=lengths)
+    raise NotImplementedError(
+        f"numpy.pad: mode must be one of those of NumPy, got {mode!r}; pad with "
+        "concatenate"
+    )
+
+
+def _pad_constant(array: Any, widths: Any, values: Any) -> Any:
+    if isinstance(values, (tuple, list)):
+        values = np.asarray(values)
+    check_arraylike("pad", 0, values)
+    if aval_of(values).ndim == 0:
+        return _pad_scalar(array, values, widths=widths)
+    return _pad_each(array, values, widths=widths)
+
+
+@program(2, name="pad")
+def _pad_scalar(x: Any, value: Any, *, widths: Any) -> Any:
+    value = lax.convert(value, aval_of(x).dtype, aval_of(x).weak_type)
+    return joining.pad(x, value, [(a, b, 0) for a, b in widths])
+
+
+@program(2, name="pad")
+def _pad_each(x: Any, values: Any, *, widths: Any) -> Any:
+    rank = len(widths)
+    values = lax.convert(values, aval_of(x).dtype, False)
+    values = promotion.full_shape(values, (rank, 2))
+    for i, (before, after) in enumerate(widths):
+        for j, n in enumerate((before, after)):
+            value = shaping.squeeze(
+                joining.slice_(values, (i, j), (i + 1, j + 1)), (0, 1)
+            )
+            edge = [(0, 0, 0)] * rank
+            edge[i] = (0, n, 0) if j else (n, 0, 0)
+            x = joining.pad(x, value, edge)
+    return x
+
+
+@program(1, name="pad")
+def _pad_by_index(x: Any, *, widths: Any, mode: Any, odd: bool) -> Any:
+    for axis, (before, after) in enumerate(widths):
+        length = aval_of(x).shape[axis]
+        if not before and not after:
+            continue
+        if not length:
+            raise ValueError(
+                f"can't extend empty axis {axis} using modes other than 'constant' or "
+                "'empty'"
+            )
+        where = np.pad(np.arange(length), (before, after), mode=mode)
+        out = _take_along(x, where.astype(np.int32), axis)
+        if odd and length > 1:
+            out = _turned_about(x, out, axis, before, shared=mode == "reflect")
+        x = out
+    return x
+
+
+def _take_along(x: Any, where: Any, axis: int) -> Any:
+    return indexing.getitem(x, (slice(None),) * axis + (where,))
+
+
+def _turned_about(x: Any, mirrored: Any, axis: int, before: int, shared: bool) -> Any:
+    """Mirror images of `x` along an axis, turned about the edge they begin at.
+
+    With `shared`, an image and what it mirrors have the edge's element in common. Two
+    images make a period; over each the values rise by twice that from edge to edge.
+    """
+    n = aval_of(x).shape[axis]
+    length = n - 1 if shared else n
+    total = aval_of(mirrored).shape[axis]
+    periods, rest = np.divmod(np.arange(total) - before, 2 * length)
+    turns = rest > length if shared else rest >= length
+    dtype = aval_of(x).dtype
+    first = joining.slice_in_dim(x, 0, 1, axis=axis)
+    last = joining.slice_in_dim(x, n - 1, n, axis=axis)
+    shape = aval_of(mirrored).shape
+
+    def along(values: Any) -> Any:
+        return shaping.broadcast_in_dim(values.astype(dtype), shape, (axis,))
+
+    def wide(v: Any) -> Any:
+        return shaping.broadcast_in_dim(v, shape, range(len(shape)))
+
+    rise = lax.mul(along(2 * periods), wide(lax.sub(last, first)))
+    turned = lax.sub(lax.mul(along(np.full(total, 2)), wide(last)), mirrored)
+    chosen = shaping.broadcast_in_dim(turns, shape, (axis,))
+    return lax.add(lax.select(chosen, turned, mirrored), rise)
+
+
+@program(2, name="pad")
+def _pad_ramp(x: Any, ends: Any, *, widths: Any) -> Any:
+    kind, weak = aval_of(x).dtype, aval_of(x).weak_type
+    rank = len(widths)
+    working = np.dtype(np.float32) if dtypes.kind(kind) in "iub" else kind
+    ends = promotion.full_shape(lax.convert(ends, working, False), (rank, 2))
+    for axis, pair in enumerate(widths):
+        pieces = [x, x, x]
+        for j, n in enumerate(pair):
+            length = aval_of(x).shape[axis]
+            at = 0 if j == 0 else length - 1
+            edge = joining.slice_in_dim(x, at, at + 1, axis=axis)
+            edge = lax.convert(edge, working, False)
+            end = joining.slice_(ends, (axis, j), (axis + 1, j + 1))
+            end = shaping.broadcast_in_dim(
+                shaping.squeeze(end, (0, 1)), aval_of(edge).shape, ()
+            )
+            weights = (np.arange(n) / n if n else np.zeros(0)).astype(working)
+            weights = weights if j == 0 else weights[::-1].copy()
+            sizes = [*aval_of(edge).shape]
+            sizes[axis] = n
+            w = shaping.broadcast_in_dim(weights, sizes, (axis,))
+            edge, end = (
+                shaping.broadcast_in_dim(v, sizes, range(rank)) for v in (edge, end)
+            )
+            ramp = lax.add(end, lax.mul(w, lax.sub(edge, end)))
+            if kind != working:
+                ramp = lax.floor(ramp)
+            pieces[2 * j] = lax.convert(ramp, kind, weak)
+        x = joining.concatenate(pieces, axis)
+    return x
+
+
+def _stat_lengths(given: Any, mode: str, rank: int) -> Any:
+    """For each axis, how many elements from either edge; None for all of them."""
+    if given is None:
+        return ((None, None),) * rank
+    lengths = _pad_widths(given, rank)
+    if mode in ("maximum", "minimum") and any(0 in pair for pair in lengths):
+        raise ValueError("stat_length of 0 yields no value for padding; numpy.pad")
+    return lengths
+
+
+@program(1, name="pad")
+def _pad_statistic(x: Any, *, widths: Any, mode: str, lengths: Any) -> Any:
+    aval = aval_of(x)
+    for axis, (pair, counts) in enumerate(zip(widths, lengths, strict=True)):
+        n = aval_of(x).shape[axis]
+        pieces = [x]
+        for at_end, (width, count) in enumerate(zip(pair, counts, strict=True)):
+            count = n if count is None else min(count, n)
+            start = n - count if at_end else 0
+            part = joining.slice_in_dim(x, start, start + count, axis=axis)
+            found = _STATISTICS[mode](part, axis=axis, keepdims=True)
+            if dtypes.kind(aval.dtype) in "iu" and mode in ("mean", "median"):
+                found = lax.round(found, lax.RoundingMethod.TO_NEAREST_EVEN)
+            found = lax.convert(found, aval.dtype, aval.weak_type)
+            sizes = list(aval_of(x).shape)
+            sizes[axis] = width
+            piece = shaping.broadcast_in_dim(found, sizes, range(len(sizes)))
+            pieces.insert(len(pieces) if at_end else 0, piece)
+        x = joining.concatenate(pieces, axis)
+    return x
+
+
+def _pad_by_function(array: Any, widths: Any, fun: Any, options: Any) -> Any:
+    x = _pad_constant(array, widths, 0)
+    for axis, pair in enumerate(widths):
+        x = functional.apply_along_axis(fun, axis, x, pair, axis, options)
+    return x
