@@ -57,3 +57,16 @@ def test_spacing_of_small_numbers(dtype):
     with np.errstate(over="ignore"):
         wanted = np.copysign(np.spacing(x), x)  # half precision loses the sign there
     assert found.tobytes() == wanted.tobytes()
+
+
+def test_decimal_logarithms_of_powers_of_ten():
+    powers = np.arange(-30, 31)
+    x = (10.0**powers).astype(np.float32)
+    np.testing.assert_array_max_ulp(np.asarray(jnp.log10(x)), powers.astype("f4"), 1)
+    few = np.arange(-5, 6)
+    found = jnp.log10((10.0**few).astype(np.float32))
+    np.testing.assert_array_equal(found, few)
+    np.testing.assert_array_equal(jnp.geomspace(1, 100, 3), [1, 10, 100])
+    x = np.abs(np.random.default_rng(0).normal(size=2000)).astype(np.float32) * 100
+    exact = np.log10(x.astype(np.float64)).astype(np.float32)
+    np.testing.assert_array_max_ulp(np.asarray(jnp.log10(x)), exact, 2)

@@ -44,29 +44,32 @@ def _scaled(fun: Any, factor: float) -> Any:
     return lambda x: lax.mul(fun(x), promotion.scalar(factor, x))
 
 
-def _log_base(base: float) -> Any:
-    def log(x: Any) -> Any:
-        return _divided(lax.log(x), math.log(base))
-
-    return log
+def _log2(x: Any) -> Any:
+    log_two = math.log(2.0)
+    return _by_parts(lambda part: lax.div(part, promotion.scalar(log_two, part)), x)
 
 
-def _divided(x: Any, number: float) -> Any:
-    """`x` over a real number; a complex quotient would have no value at infinity."""
-    if not _complex(x):
-        return lax.div(x, promotion.scalar(number, x))
-    parts = [
-        lax.div(p, promotion.scalar(number, p)) for p in (lax.real(x), lax.imag(x))
-    ]
-    return lax.complex_(*parts)
+def _log10(x: Any) -> Any:
+    # A product, since the quotient by the rounded logarithm of ten is not as exact: in
+    # single precision it misses the powers of ten.
+    factor = 1 / math.log(10.0)
+    return _by_parts(lambda part: lax.mul(part, promotion.scalar(factor, part)), x)
+
+
+def _by_parts(scaled: Any, x: Any) -> Any:
+    """The logarithm scaled; a complex factor would have no value at infinity."""
+    log = lax.log(x)
+    if not _complex(log):
+        return scaled(log)
+    return lax.complex_(scaled(lax.real(log)), scaled(lax.imag(log)))
 
 
 exp = _elementary("exp", lax.exp, "Exponential")
 exp2 = _elementary("exp2", lax.exp2, "Power of two")
 expm1 = _elementary("expm1", lax.expm1, "Exponential minus one, exact near zero")
 log = _elementary("log", lax.log, "Natural logarithm")
-log2 = _elementary("log2", _log_base(2.0), "Logarithm to base two", strong=True)
-log10 = _elementary("log10", _log_base(10.0), "Logarithm to base ten", strong=True)
+log2 = _elementary("log2", _log2, "Logarithm to base two", strong=True)
+log10 = _elementary("log10", _log10, "Logarithm to base ten", strong=True)
 log1p = _elementary("log1p", lax.log1p, "Logarithm of one plus the argument")
 sqrt = _elementary("sqrt", lax.sqrt, "Square root")
 cbrt = _elementary("cbrt", lax.cbrt, "Cube root")
