@@ -33,6 +33,7 @@ from olympus._src.lowering import types
 _FILE = "lax/sorting.py"
 _I32, _I64 = np.dtype(np.int32), np.dtype(np.int64)
 _MOST_KEYS = 4  # each takes a sort
+_FEW = 128  # so few are sorted at once anyhow, and what is plain compiles soonest
 
 
 # -- types -----------------------------------------------------------------------------
@@ -213,7 +214,7 @@ def _sort_lower(
     ctx: Any, *operands: str, dimension: int, is_stable: bool, num_keys: int
 ) -> list[str]:
     in_avals = ctx.avals_in
-    on_cpu = ctx.platform == "cpu"
+    on_cpu = ctx.platform == "cpu" and in_avals[0].size > _FEW
     if on_cpu and ranking.suits(in_avals, num_keys, dimension):
         return ranking.emit_sort(ctx, operands, in_avals, dimension, num_keys)
     alone = len(operands) == 1
