@@ -140,7 +140,7 @@ def harmonics(d: Draw) -> Call:
     return d.call(n.astype(np.int32), m.astype(np.int32), theta, phi)
 
 
-POSITIVE = (0.05, 12.0)
+POSITIVE, NOT_NEGATIVE = (0.05, 12.0), (0.0, 12.0)
 UNIT = (0.0, 1.0)
 
 ENTRIES = [
@@ -168,7 +168,9 @@ ENTRIES = [
     *entry("beta", within(POSITIVE, POSITIVE), ulps=512),
     *entry("betaln", within(POSITIVE, (0.05, 60.0)), ulps=64, scale=60.0),
     *entry("betainc", within(POSITIVE, POSITIVE, UNIT), ulps=256, scale=1.0),
-    *entry("gammainc gammaincc", within(POSITIVE, (0.0, 30.0)), ulps=256, scale=1.0),
+    *entry(
+        "gammainc gammaincc", within(NOT_NEGATIVE, (0.0, 30.0)), ulps=256, scale=1.0
+    ),
     *entry("xlogy xlog1py kl_div rel_entr", entropies, ulps=32, scale="args"),
     *entry("zeta", within((1.05, 12.0), POSITIVE), ulps=256),
     *entry("polygamma", whole_and(0, 6, (0.2, 12.0)), ulps=1024, scale=1.0),

@@ -70,3 +70,16 @@ def test_decimal_logarithms_of_powers_of_ten():
     x = np.abs(np.random.default_rng(0).normal(size=2000)).astype(np.float32) * 100
     exact = np.log10(x.astype(np.float64)).astype(np.float32)
     np.testing.assert_array_max_ulp(np.asarray(jnp.log10(x)), exact, 2)
+
+
+def test_incomplete_gamma_functions_of_the_shape_zero():
+    a, x = np.float32([0, 0, 0]), np.float32([2, np.inf, 0])
+    np.testing.assert_array_equal(lax.igamma(a, x), [1, 1, np.nan])
+    np.testing.assert_array_equal(lax.igammac(a, x), [0, 0, np.nan])
+
+
+def test_negative_powers_of_integers_and_formats_without_exponent_are_refused():
+    with pytest.raises(TypeError, match="integers cannot be raised to negative"):
+        lax.integer_pow(np.int32([2, 3]), -1)
+    with pytest.raises(ValueError, match="exponent_bits must be 1 or more"):
+        lax.reduce_precision(np.float32([1]), 0, 3)

@@ -156,17 +156,20 @@ def _fraction_start(a: Any, x: Any) -> tuple[Any, Any, Any]:
 class _Regions:
     """Where a series or a fraction is used, with harmless arguments for the other."""
 
-    __slots__ = ("a", "by_series", "is_bad", "is_infinite", "is_zero", "x")
+    __slots__ = ("a", "by_series", "is_bad", "is_flat", "is_infinite", "is_zero", "x")
 
     def __init__(self, a: Any, x: Any) -> None:
         zero, one = _number(x, 0), _number(x, 1)
         not_numbers = e.bitwise_or(e.ne(a, a), e.ne(x, x))
+        self.is_flat = e.bitwise_and(e.eq(a, zero), e.gt(x, zero))
         outside = e.bitwise_or(e.le(a, zero), e.lt(x, zero))
+        outside = e.bitwise_and(outside, e.bitwise_not(self.is_flat))
         self.is_bad = e.bitwise_or(not_numbers, outside)
         self.is_zero = e.eq(x, zero)
         self.is_infinite = e.eq(x, _number(x, np.inf))
         special_case = e.bitwise_or(
-            self.is_bad, e.bitwise_or(self.is_zero, self.is_infinite)
+            e.bitwise_or(self.is_bad, self.is_flat),
+            e.bitwise_or(self.is_zero, self.is_infinite),
         )
         self.a = e.select(special_case, one, a)
         self.x = e.select(special_case, one, x)
@@ -182,11 +185,14 @@ class _Regions:
             e.select(self.by_series, two, self.x),
         )
 
-    def joined(self, inner: Any, at_zero: float, at_infinity: float) -> Any:
-        """The result, with the values at the ends and NaN outside."""
+    def joined(
+        self, inner: Any, at_zero: float, at_infinity: float, without_shape: float
+    ) -> Any:
+        """The result, with the values at the ends and where a is 0, and NaN outside."""
         x = inner
         x = e.select(self.is_zero, _number(x, at_zero), x)
         x = e.select(self.is_infinite, _number(x, at_infinity), x)
+        x = e.select(self.is_flat, _number(x, without_shape), x)
         return e.select(self.is_bad, _number(x, np.nan), x)
 
 
@@ -213,7 +219,7 @@ def _lower_gamma(a: Any, x: Any) -> Any:
     sa, sx, fa, fx = regions.split()
     rest = e.sub(_number(x, 1), _fraction(fa, fx))
     inner = e.select(regions.by_series, _series(sa, sx), rest)
-    return regions.joined(inner, 0, 1)
+    return regions.joined(inner, 0, 1, 1)
 
 
 @_wide
@@ -222,7 +228,7 @@ def _upper_gamma(a: Any, x: Any) -> Any:
     sa, sx, fa, fx = regions.split()
     rest = e.sub(_number(x, 1), _series(sa, sx))
     inner = e.select(regions.by_series, rest, _fraction(fa, fx))
-    return regions.joined(inner, 1, 0)
+    return regions.joined(inner, 1, 0, 0)
 
 
 def _log_scale_slope(a: Any, x: Any) -> Any:
@@ -255,7 +261,7 @@ def _gamma_slope(a: Any, x: Any) -> Any:
     sa, sx, fa, fx = regions.split()
     rest = e.neg(_fraction_slope(fa, fx))
     inner = e.select(regions.by_series, _series_slope(sa, sx), rest)
-    return regions.joined(inner, 0, 0)
+    return regions.joined(inner, 0, 0, np.nan)
 
 
 def _times_log(power: Any, log: Any) -> Any:
@@ -477,7 +483,7 @@ def igamma(a: Any, x: Any) -> Any:
     """The regularised lower incomplete gamma function, elementwise.
 
     Args:
-      a: positive floating array.
+      a: positive floating array; 0 where x is positive gives 1.
       x: non-negative floating array; NaN is given outside.
 
     Example:
@@ -491,7 +497,7 @@ def igammac(a: Any, x: Any) -> Any:
     """The regularised upper incomplete gamma function, elementwise: 1 - igamma.
 
     Args:
-      a: positive floating array.
+      a: positive floating array; 0 where x is positive gives 0.
       x: non-negative floating array; NaN is given outside.
 
     Example:

@@ -524,6 +524,9 @@ def integer_pow(x: Any, y: int) -> Any:
     Returns:
       Array of the shape and dtype of `x`.
 
+    Raises:
+      TypeError: `x` is of integers and `y` negative.
+
     Source: `stablehlo.multiply`.
 
     Example:
@@ -535,6 +538,11 @@ def integer_pow(x: Any, y: int) -> Any:
         return x
     if y == 0:
         return families.ones_like(x)
+    if y < 0 and dtypes.kind(avals.aval_of(x).dtype) in "ui":
+        raise TypeError(
+            "lax.integer_pow: integers cannot be raised to negative powers, got "
+            f"{avals.aval_of(x).short()} and {y}; convert them to floats"
+        )
     return integer_pow_p.bind(x, y=int(y))
 
 
