@@ -93,7 +93,7 @@ LIBRARIES = ("olympus", "jax")
 # What else may be timed beside the two, and the groups it has cases of.
 _DATA = ("sorts", "orders", "prefixes", "scatters")
 PEERS = {
-    "numpy": ("forty", *_DATA),
+    "numpy": ("forty", *_DATA, "matrices"),
     "torch": ("forty", "kernels", *_DATA, "convolutions", "matrices"),
 }
 BYTECODE = Path(tempfile.gettempdir()) / "olympus-bench-bytecode"
