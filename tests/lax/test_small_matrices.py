@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -60,24 +62,16 @@ def test_cholesky(n):
 
 @pytest.mark.slow
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("left_side", [True, False])
-@pytest.mark.parametrize("lower", [True, False])
-@pytest.mark.parametrize("transpose_a", [True, False])
-@pytest.mark.parametrize("unit_diagonal", [True, False])
-def test_triangular_solve(left_side, lower, transpose_a, unit_diagonal):
+@pytest.mark.parametrize("switches", list(itertools.product([True, False], repeat=4)))
+def test_triangular_solve(switches):
+    names = ("left_side", "lower", "transpose_a", "unit_diagonal")
+    params = dict(zip(names, switches, strict=True))
     a = _matrices(3) + 4 * np.eye(3, dtype="float32")
     b = _matrices(4, seed=1)[:, :3, :2]
-    b = b if left_side else np.swapaxes(b, 1, 2)
+    b = b if params["left_side"] else np.swapaxes(b, 1, 2)
 
     def solve(a, b):
-        return lax.linalg.triangular_solve(
-            a,
-            b,
-            left_side=left_side,
-            lower=lower,
-            transpose_a=transpose_a,
-            unit_diagonal=unit_diagonal,
-        )
+        return lax.linalg.triangular_solve(a, b, **params)
 
     _compare(solve, a, b)
 
