@@ -89,6 +89,21 @@ def test_numbers_are_converted_as_arrays_are(
     assert int(compiled) == want
 
 
+@pytest.mark.parametrize(
+    "name", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"]
+)
+def test_upper_halves_of_products(name: str) -> None:
+    info = np.iinfo(name)
+    ends = [info.min, info.max, 0, 1, 77, info.max // 3, info.min // 2]
+    numbers = np.array(ends, object)
+    x, y = (v.astype(name) for v in np.meshgrid(numbers, numbers))
+    want = (x.astype(object) * y.astype(object)) >> info.bits
+    with olympus.enable_x64(True):
+        got = olympus.vmap(lax.mulhi)(x[:, None], y[:, None])
+    assert got.dtype == name
+    np.testing.assert_array_equal(got[:, 0], want.astype(name))
+
+
 def test_bools_are_clamped() -> None:
     for low in (False, True):
         for high in (False, True):

@@ -94,8 +94,50 @@ mul_p.taylor = families.bilinear_series(mul_p)
 
 
 def _mulhi_lower(ctx: Any, x: str, y: str) -> str:
-    t = types.tensor_type(ctx.avals_out[0])
-    return ctx.block.emit(f"chlo.mulhi {x}, {y} : {t}, {t} -> {t}")
+    """The product in twice the width; the compiler has no such operation everywhere."""
+    out = ctx.avals_out[0]
+    signed = dtypes.issubdtype(out.dtype, np.signedinteger)
+    if out.dtype.itemsize == 8:
+        return _mulhi_by_halves(ctx, x, y, signed)
+    wide = ShapedArray(out.shape, np.dtype(np.int64 if signed else np.uint64))
+    x, y = ctx.block.convert(x, out, wide), ctx.block.convert(y, out, wide)
+    whole = ctx.block.elementwise("stablehlo.multiply", (x, y), wide)
+    by = ctx.block.splat(8 * out.dtype.itemsize, wide)
+    shift = "arithmetic" if signed else "logical"
+    high = ctx.block.elementwise(f"stablehlo.shift_right_{shift}", (whole, by), wide)
+    return ctx.block.convert(high, wide, out)
+
+
+def _mulhi_by_halves(ctx: Any, x: str, y: str, signed: bool) -> str:
+    """Four products of 32 bits and their carry; negative operands are 2**64 less."""
+    block, out = ctx.block, ctx.avals_out[0]
+    words = ShapedArray(out.shape, np.dtype(np.uint64))
+
+    def write(op: str, a: str, b: str, aval: Any = words) -> str:
+        return block.elementwise(f"stablehlo.{op}", (a, b), aval)
+
+    def bits(v: str) -> str:
+        return block.op1("stablehlo.bitcast_convert", [v], [out], words)
+
+    half, mask = block.splat(32, words), block.splat(2**32 - 1, words)
+    a, b = (bits(x), bits(y)) if signed else (x, y)
+    (a_low, a_high), (b_low, b_high) = (
+        (write("and", v, mask), write("shift_right_logical", v, half)) for v in (a, b)
+    )
+    crossed = write("multiply", a_low, b_high), write("multiply", a_high, b_low)
+    carry = write("shift_right_logical", write("multiply", a_low, b_low), half)
+    high = write("multiply", a_high, b_high)
+    for v in crossed:
+        carry = write("add", carry, write("and", v, mask))
+        high = write("add", high, write("shift_right_logical", v, half))
+    high = write("add", high, write("shift_right_logical", carry, half))
+    if not signed:
+        return high
+    sign = block.splat(63, out)
+    for v, other in ((x, b), (y, a)):
+        negative = bits(write("shift_right_arithmetic", v, sign, out))
+        high = write("subtract", high, write("and", negative, other))
+    return block.op1("stablehlo.bitcast_convert", [high], [words], out)
 
 
 def _mulhi_reference(x: Any, y: Any) -> Any:
@@ -444,7 +486,7 @@ def mulhi(x: Any, y: Any, /) -> Any:
     Returns:
       Array of the operands' shape and dtype.
 
-    Source: `chlo.mulhi`.
+    Source: H. S. Warren, Hacker's Delight, 2012, section 8-2.
 
     Example:
       >>> import numpy as np
