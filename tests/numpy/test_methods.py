@@ -107,7 +107,15 @@ def test_traced_arrays_have_the_methods_of_concrete_ones():
 
 @pytest.mark.parametrize(
     ("dtype", "new"),
-    [("float32", "int32"), ("int32", "int8"), ("uint8", "float32"), ("bool", "uint8")],
+    [
+        ("float32", "int32"),
+        ("int32", "int8"),
+        ("uint8", "float32"),
+        ("bool", "uint8"),
+        ("complex64", "float32"),
+        ("complex64", "int16"),
+        ("float32", "complex64"),
+    ],
 )
 def test_view(dtype, new):
     x = np.arange(8).reshape(2, 4).astype(dtype)

@@ -167,6 +167,20 @@ def _flatten(self: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
     return manipulation.ravel(self, order, out_sharding=out_sharding)
 
 
+def _view_of_parts(x: Any, kind: Any) -> Any:
+    """Complex numbers as the pairs of floats that they are in memory, read otherwise."""
+    shape = aval_of(x).shape
+    pairs = stacking.stack([elementwise.real(x), elementwise.imag(x)], len(shape))
+    if dtypes.itemsize_bits(aval_of(x).dtype) == dtypes.itemsize_bits(kind):
+        return shaping.bitcast_convert_type(pairs, kind)
+    if not shape:
+        raise ValueError(
+            "Array.view: a scalar has no axis for elements of another size, got "
+            f"{aval_of(x).dtype} to {kind}; reshape it to one axis first"
+        )
+    return _view(manipulation.reshape(pairs, (*shape[:-1], 2 * shape[-1])), kind)
+
+
 def _view(self: Any, dtype: Any = None, type: None = None) -> Any:
     """The same bits read as another dtype.
 
@@ -188,6 +202,16 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Any:
             else _view(self, np.uint8)
         )
         return creation.astype(byte, kind) if kind == np.bool_ else _view(byte, kind)
+    if dtypes.kind(own) == "c":
+        return _view_of_parts(self, kind)
+    if dtypes.kind(kind) == "c":
+        parts = _view(self, dtypes.real_dtype(kind))
+        if aval_of(parts).shape[-1] % 2:
+            raise ValueError(
+                f"Array.view: the last axis must hold whole elements of {kind}, got "
+                f"{aval_of(self).short()}"
+            )
+        return elementwise.complex_(parts[..., 0::2], parts[..., 1::2])
     old, new = dtypes.itemsize_bits(own), dtypes.itemsize_bits(kind)
     shape = aval_of(self).shape
     if old != new and not shape:
