@@ -168,7 +168,7 @@ def _flatten(self: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
 
 
 def _view_of_parts(x: Any, kind: Any) -> Any:
-    """Complex numbers as the pairs of floats that they are in memory, read otherwise."""
+    """Complex numbers as the pairs of floats that they are, read as another dtype."""
     shape = aval_of(x).shape
     pairs = stacking.stack([elementwise.real(x), elementwise.imag(x)], len(shape))
     if dtypes.itemsize_bits(aval_of(x).dtype) == dtypes.itemsize_bits(kind):
