@@ -161,3 +161,46 @@ def test_threads_write_to_their_own_arrays():
         t.join()
     assert not failures
     assert not np.asarray(x).any()
+
+
+X = np.linspace(0.5, 1.0, 21, dtype=np.float32)
+ONE_CALL = {
+    "mean": lambda x, m: jnp.mean(x),
+    "var": lambda x, m: jnp.var(m, axis=0),
+    "nanmean": lambda x, m: jnp.nanmean(m, axis=1, where=m > 0),
+    "nanvar": lambda x, m: jnp.nanvar(x),
+    "nanstd": lambda x, m: jnp.nanstd(m, axis=0, keepdims=True),
+    "median": lambda x, m: jnp.median(x),
+    "cov": lambda x, m: jnp.cov(m),
+    "diff": lambda x, m: jnp.diff(x, n=2),
+    "gradient": lambda x, m: jnp.gradient(x),
+    "interp": lambda x, m: jnp.interp(x, x, x),
+    "trapezoid": lambda x, m: jnp.trapezoid(x),
+    "vstack": lambda x, m: jnp.vstack([x, x]),
+    "column_stack": lambda x, m: jnp.column_stack([x, x]),
+    "dstack": lambda x, m: jnp.dstack([m, m]),
+    "rot90": lambda x, m: jnp.rot90(m),
+    "roll": lambda x, m: jnp.roll(m, 2),
+    "split": lambda x, m: jnp.split(x, 3),
+    "pad": lambda x, m: jnp.pad(m, 1),
+    "where": lambda x, m: jnp.where(m, m, 0.0),
+    "clip": lambda x, m: jnp.clip(x, 0.6, 0.8),
+    "isclose": lambda x, m: jnp.isclose(x, x),
+    "einsum": lambda x, m: jnp.einsum("ij,kj->ik", m, m),
+    "kron": lambda x, m: jnp.kron(x, x),
+    "norm": lambda x, m: jnp.linalg.norm(m, axis=1),
+    "polyval": lambda x, m: jnp.polyval(x[:3], x),
+    "searchsorted": lambda x, m: jnp.searchsorted(x, x),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ONE_CALL)
+def test_what_is_made_of_several_operations_is_one_program(name, compiled):
+    x, m = jnp.asarray(X), jnp.asarray(X.reshape(3, 7))
+    ONE_CALL[name](x, m)  # what it needs beside, such as a mask, is there already
+    olympus.clear_caches()
+    x[:3], m > 0
+    del compiled[:]
+    ONE_CALL[name](x, m)
+    assert len(compiled) == 1

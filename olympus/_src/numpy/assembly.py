@@ -171,6 +171,12 @@ def _prepared(name: str, arrays: Any, prepare: Any) -> list[Any]:
     return [prepare(x) for x in _sequence(name, arrays)]
 
 
+@promotion.evaluate.fuse
+def _joined(*xs: Any, prepare: Any, axis: int, dtype: Any) -> Any:
+    """Arrays prepared and concatenated in one program."""
+    return concatenate([prepare(x) for x in xs], axis, dtype)
+
+
 def vstack(tup: Any, dtype: Any = None) -> Any:
     """Arrays below one another, along the first axis.
 
@@ -185,7 +191,8 @@ def vstack(tup: Any, dtype: Any = None) -> Any:
       Array([[1, 2],
              [3, 4]], dtype=int32)
     """
-    return concatenate(_prepared("vstack", tup, atleast_2d), 0, dtype)
+    xs = _sequence("vstack", tup)
+    return _joined(*xs, prepare=atleast_2d, axis=0, dtype=dtype)
 
 
 def hstack(tup: Any, dtype: Any = None) -> Any:
@@ -219,7 +226,8 @@ def dstack(tup: Any, dtype: Any = None) -> Any:
       Array([[[1, 3],
               [2, 4]]], dtype=int32)
     """
-    return concatenate(_prepared("dstack", tup, atleast_3d), 2, dtype)
+    xs = _sequence("dstack", tup)
+    return _joined(*xs, prepare=atleast_3d, axis=2, dtype=dtype)
 
 
 def column_stack(tup: Any) -> Any:
@@ -235,11 +243,12 @@ def column_stack(tup: Any) -> Any:
       Array([[1, 3],
              [2, 4]], dtype=int32)
     """
+    xs = _sequence("column_stack", tup)
+    return _joined(*xs, prepare=_as_column, axis=1, dtype=None)
 
-    def column(x: Any) -> Any:
-        return x if aval_of(x).ndim > 1 else reshape(x, (-1, 1))
 
-    return concatenate(_prepared("column_stack", tup, column), 1)
+def _as_column(x: Any) -> Any:
+    return x if aval_of(x).ndim > 1 else reshape(x, (-1, 1))
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:

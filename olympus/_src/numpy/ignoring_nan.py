@@ -149,10 +149,6 @@ nanmax = _extreme("nanmax", reductions.max, -np.inf, "The largest")
 nanmin = _extreme("nanmin", reductions.min, np.inf, "The smallest")
 
 
-def _both(mask: Any, where: Any) -> Any:
-    return mask if where is None else logic.logical_and(mask, where)
-
-
 def nanmean(
     a: Any,
     axis: Any = None,
@@ -179,11 +175,27 @@ def nanmean(
     """
     check_arraylike("nanmean", a)
     promotion.check_out("nanmean", out)
-    mask = _both(logic.logical_not(logic.isnan(a)), where)
-    return reductions.mean(a, axis, dtype, None, keepdims, where=mask)
+    masks = () if where is None else (where,)
+    return _nanmean(a, *masks, axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+@evaluate.fuse
+def _nanmean(a: Any, *where: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
+    return reductions.mean(a, axis, dtype, None, keepdims, where=_counting(a, *where))
+
+
+def _counting(a: Any, where: Any = None) -> Any:
+    """The mask of the elements that are not NaN and not masked."""
+    mask = logic.logical_not(logic.isnan(a))
+    return mask if where is None else logic.logical_and(mask, where)
 
 
 def _nan_spread(name: str, plain: Any, what: str) -> Any:
+    @evaluate.fuse
+    def spread(a: Any, *given: Any, masked: bool, **options: Any) -> Any:
+        mean = given[masked] if len(given) > masked else None
+        return plain(a, where=_counting(a, *given[:masked]), mean=mean, **options)
+
     def call(
         a: Any,
         axis: Any = None,
@@ -196,8 +208,10 @@ def _nan_spread(name: str, plain: Any, what: str) -> Any:
     ) -> Any:
         check_arraylike(name, a)
         promotion.check_out(name, out)
-        mask = _both(logic.logical_not(logic.isnan(a)), where)
-        return plain(a, axis, dtype, None, ddof, keepdims, where=mask, mean=mean)
+        given = [x for x in (where, mean) if x is not None]
+        options = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
+        masked = where is not None
+        return spread(a, *given, masked=masked, **options)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"""{what} of the elements that are not NaN.

@@ -585,8 +585,11 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     check_arraylike("rot90", m)
     i, j = sizes_.canonicalize_axes(axes, aval_of(m).ndim, "numpy.rot90")
     turns = k % 4
-    if turns == 0:
-        return as_is(m)
+    return _turned(m, turns=turns, i=i, j=j) if turns else as_is(m)
+
+
+@program(1, name="rot90")
+def _turned(m: Any, *, turns: int, i: int, j: int) -> Any:
     if turns == 2:
         return flip(m, (i, j))
     if turns == 1:
