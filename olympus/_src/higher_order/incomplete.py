@@ -513,6 +513,10 @@ def igamma_grad_a(a: Any, x: Any) -> Any:
     Args:
       a: positive floating array.
       x: non-negative floating array.
+
+    Example:
+      >>> lax.igamma_grad_a(jnp.array([1.0]), jnp.array([0.0]))
+      Array([0.], dtype=float32)
     """
     return igamma_grad_a_p.bind(a, x)
 

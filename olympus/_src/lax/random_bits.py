@@ -240,6 +240,10 @@ def rng_bit_generator(
       The next state, and the bits.
 
     Source: `stablehlo.rng_bit_generator`.
+
+    Example:
+      >>> lax.rng_bit_generator(jnp.array([0, 1, 0, 1], jnp.uint32), (2, 3))[1].shape
+      (2, 3)
     """
     return rng_bit_generator_p.bind(
         key,

@@ -698,6 +698,10 @@ def broadcast_like(arr: Any, like_arr: Any) -> Any:
     Args:
       arr: array.
       like_arr: array whose shape is taken.
+
+    Example:
+      >>> lax.broadcast_like(jnp.array([1, 2]), jnp.ones((3, 2))).shape
+      (3, 2)
     """
     shape, own = avals.aval_of(like_arr).shape, avals.aval_of(arr).shape
     return broadcast_in_dim(arr, shape, range(len(shape) - len(own), len(shape)))

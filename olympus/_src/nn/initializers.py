@@ -94,6 +94,12 @@ def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> A
 
     Returns:
       An array [*shape].
+
+    Example:
+      >>> from olympus import random
+      >>> from olympus.nn import initializers
+      >>> initializers.ones(random.key(0), (2,))
+      Array([1., 1.], dtype=float32)
     """
     refuse_sharding("initializers.ones", out_sharding)
     return creation.ones(shape, float if dtype is None else dtype)
@@ -108,6 +114,12 @@ def constant(value: Any, dtype: Any = None) -> Callable[..., Any]:
 
     Returns:
       An initializer.
+
+    Example:
+      >>> from olympus import random
+      >>> from olympus.nn import initializers
+      >>> initializers.constant(2.0)(random.key(0), (2,))
+      Array([2., 2.], dtype=float32)
     """
 
     def init(key: Any, shape: Any, dtype: Any = dtype, out_sharding: Any = None) -> Any:
@@ -130,6 +142,12 @@ def uniform(scale: Any = 1e-2, dtype: Any = None) -> Callable[..., Any]:
 
     Returns:
       An initializer of floating weights.
+
+    Example:
+      >>> from olympus import random
+      >>> from olympus.nn import initializers
+      >>> initializers.uniform(0.1)(random.key(0), (9,)).max() <= 0.1
+      Array(True, dtype=bool)
     """
 
     def draw(key: Any, shape: Any, dtype: Any) -> Any:
@@ -174,6 +192,12 @@ def truncated_normal(
 
     Returns:
       An initializer of floating weights.
+
+    Example:
+      >>> from olympus import random
+      >>> from olympus.nn import initializers
+      >>> initializers.truncated_normal(0.1)(random.key(0), (2, 3)).shape
+      (2, 3)
     """
 
     def draw(key: Any, shape: Any, dtype: Any) -> Any:
@@ -302,6 +326,14 @@ def variance_scaling(
     Raises:
       ValueError: the mode or distribution is unknown; when called, the shape has fewer
         than two axes.
+
+    Example:
+      >>> from olympus import random
+      >>> from olympus.nn import initializers
+      >>> initializers.variance_scaling(2.0, "fan_in", "normal")(
+      ...     random.key(0), (4, 5)
+      ... ).shape
+      (4, 5)
     """
     for what, value, known in (
         ("mode", mode, _MODES),
@@ -418,6 +450,12 @@ def orthogonal(
 
     Source: Saxe, McClelland and Ganguli, "Exact solutions to the nonlinear dynamics of
       learning in deep linear neural networks" (2013).
+
+    Example:
+      >>> from olympus import random
+      >>> from olympus.nn import initializers
+      >>> initializers.orthogonal()(random.key(0), (3, 3)).shape
+      (3, 3)
     """
 
     def draw(key: Any, shape: Any, dtype: Any) -> Any:
@@ -459,6 +497,12 @@ def delta_orthogonal(
       window, and no more inputs than outputs.
 
     Source: Xiao and others, "Dynamical isometry and a mean field theory of CNNs", 2018.
+
+    Example:
+      >>> from olympus import random
+      >>> from olympus.nn import initializers
+      >>> initializers.delta_orthogonal()(random.key(0), (3, 3, 4, 4)).shape
+      (3, 3, 4, 4)
     """
 
     def draw(key: Any, shape: Any, dtype: Any) -> Any:

@@ -103,6 +103,11 @@ def cho_solve(
       ValueError: shapes do not agree.
 
     Source: SciPy, `scipy.linalg.cho_solve`; see `cho_factor`.
+
+    Example:
+      >>> from olympus.scipy import linalg
+      >>> linalg.cho_solve(linalg.cho_factor(jnp.array([[4.0]])), jnp.array([8.0]))
+      Array([2.], dtype=float32)
     """
     del overwrite_b, check_finite
     c, lower = c_and_lower
@@ -192,6 +197,11 @@ def lu_solve(
       ValueError: shapes do not agree, or `trans` is something else.
 
     Source: SciPy, `scipy.linalg.lu_solve`; see `lu_factor`.
+
+    Example:
+      >>> from olympus.scipy import linalg
+      >>> linalg.lu_solve(linalg.lu_factor(jnp.array([[4.0]])), jnp.array([8.0]))
+      Array([2.], dtype=float32)
     """
     del overwrite_b, check_finite
     packed, pivots = lu_and_piv
