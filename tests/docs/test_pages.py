@@ -111,8 +111,8 @@ _SHOWN = [
     "olympus.scipy.stats.beta",
     "olympus.scipy.stats.norm",
 ]
-# A general form whose example would be a page.
-_WITHOUT_EXAMPLE = ("ragged_dot_general",)
+# A general form whose example would be a page, and a type for annotations.
+_WITHOUT_EXAMPLE = ("ragged_dot_general", "Key")
 
 
 @pytest.mark.parametrize("name", _SHOWN)
