@@ -201,7 +201,7 @@ def resized(d: Draw) -> Call:
 
 
 def rolled_elements(d: Draw) -> Call:
-    x = d.array(ANY)
+    x = d.array(ANY, "axes")
     if x.ndim > 1 and d.chance(0.3):
         return d.call(x, (1, -2), (0, 1))
     return d.call(x, d.pick([0, 1, -1, 7, -9]), **d.options(axis=d.axes(x)))

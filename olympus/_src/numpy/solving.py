@@ -54,16 +54,13 @@ def solve(a: Any, b: Any) -> Any:
     check_arraylike("linalg.solve", a, b)
     check_matrices("solve", a, square=True)
     a_aval, b_aval = aval_of(a), aval_of(b)
-    if b_aval.ndim == 0 or (b_aval.ndim > 1 and b_aval.ndim == a_aval.ndim - 1):
+    if b_aval.ndim == 0 or (
+        b_aval.shape[-2 if b_aval.ndim > 1 else 0] != a_aval.shape[-1]
+    ):
         raise ValueError(
-            "numpy.linalg.solve: b must be one vector, or matrices [..., n, m], got "
-            f"{a_aval.short()} and {b_aval.short()}; for a vector each, use "
-            "solve(a, b[..., None])[..., 0]"
-        )
-    if b_aval.shape[-2 if b_aval.ndim > 1 else 0] != a_aval.shape[-1]:
-        raise ValueError(
-            f"numpy.linalg.solve: b must have as many rows as a, got {a_aval.short()} "
-            f"and {b_aval.short()}"
+            "numpy.linalg.solve: b must be one vector, or matrices [..., n, m] with as "
+            f"many rows as a, got {a_aval.short()} and {b_aval.short()}; for a vector "
+            "for each matrix, use solve(a, b[..., None])[..., 0]"
         )
     return _solve(a, b)
 
