@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import olympus
+import olympus.numpy as jnp
 from olympus import lax
 
 X = np.arange(1, 25, dtype=np.float32).reshape(2, 3, 4) / 8
@@ -174,3 +175,44 @@ class TestErrors:
             olympus.vmap(
                 lambda s: lax.reduce_window(X[0, 0], s, lambda a, b: a * b, (2,))
             )(X[0, 0])
+
+
+def _larger_with_place(one, other):
+    (x, i), (y, j) = one, other
+    return jnp.where(x > y, x, y), jnp.where(x > y, i, j)
+
+
+def _largest_with_places(x):
+    places = np.broadcast_to(np.arange(x.shape[-1], dtype=np.int32), x.shape)
+    window = (1,) * (len(x.shape) - 1) + (3,)
+    start = (-np.inf, 0)
+    return lax.reduce_window((x, places), start, _larger_with_place, window)
+
+
+def test_windows_of_several_arrays():
+    x = np.array([3.0, 1.0, 4.0, 1.5, 5.0, 9.0], np.float32)
+    parts = np.lib.stride_tricks.sliding_window_view(x, 3)
+    for f in (_largest_with_places, olympus.jit(_largest_with_places)):
+        values, places = f(x)
+        np.testing.assert_array_equal(values, parts.max(1))
+        np.testing.assert_array_equal(places, parts.argmax(1) + np.arange(4))
+        assert places.dtype == np.int32
+
+
+def test_windows_of_several_arrays_batch_and_differentiate():
+    x = np.array([[3, 1, 4, 1.5], [2, 7, 1, 8]], np.float32)
+    batched = olympus.vmap(_largest_with_places)(x)
+    for row, values, places in zip(x, *batched, strict=True):
+        wanted = _largest_with_places(row)
+        np.testing.assert_array_equal(values, wanted[0])
+        np.testing.assert_array_equal(places, wanted[1])
+    slope = olympus.grad(lambda x: jnp.sum(_largest_with_places(x)[0] ** 2))(x[0])
+    np.testing.assert_allclose(slope, [0, 0, 16, 0])
+
+
+def test_windows_of_arrays_that_do_not_fit_are_refused():
+    x = np.zeros(4, np.float32)
+    with pytest.raises(ValueError, match=r"pytrees of one structure"):
+        lax.reduce_window((x, x), (0.0,), lambda a, b: a, (2,))
+    with pytest.raises(TypeError, match=r"equal shapes, got f32\[4\], f32\[3\]"):
+        lax.reduce_window((x, x[:3]), (0.0, 0.0), lambda a, b: a, (2,))

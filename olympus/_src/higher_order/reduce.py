@@ -71,14 +71,18 @@ def _region(ctx: Any, program: Any, pairs: Sequence[Any]) -> str:
     return inner.region(names, pairs, outs, pairs[: len(outs)])
 
 
+def _check_equal_shapes(what: str, operands: Sequence[Any]) -> None:
+    if any(a.shape != operands[0].shape for a in operands):
+        listed = ", ".join([a.short() for a in operands])
+        raise TypeError(f"{what}: operands must have equal shapes, got {listed}")
+
+
 # -- reduce ----------------------------------------------------------------------------
 
 
 def _abstract(*args: Any, olympuspr: Any, dimensions: Any, **_: Any) -> Any:
     operands = args[: len(args) // 2]
-    if any(a.shape != operands[0].shape for a in operands):
-        listed = ", ".join([a.short() for a in operands])
-        raise TypeError(f"lax.reduce: operands must have equal shapes, got {listed}")
+    _check_equal_shapes("lax.reduce", operands)
     families.check_axes("reduce", operands[0], dimensions)
     shape = [s for d, s in enumerate(operands[0].shape) if d not in dimensions]
     return [ShapedArray(tuple(shape), a.dtype, a.weak_type) for a in operands]
@@ -253,7 +257,26 @@ def reduce(
     p = _known(computation, xs, starts)
     if p is not None:
         return structure.unflatten([p.bind(xs[0], axes=axes)])
-    starts = [_start("lax.reduce", s, x) for s, x in zip(starts, xs, strict=True)]
+    program, starts = _of_pairs("lax.reduce", computation, xs, starts, structure)
+    outs = reduce_p.bind(
+        *xs,
+        *starts,
+        computation=computation,
+        olympuspr=program,
+        dimensions=axes,
+    )
+    return structure.unflatten(outs)
+
+
+def _of_pairs(
+    what: str,
+    computation: Any,
+    xs: Sequence[Any],
+    starts: Sequence[Any],
+    structure: Any,
+) -> tuple[Any, list[Any]]:
+    """The computation as a program of two elements, and the values it starts from."""
+    starts = [_start(what, s, x) for s, x in zip(starts, xs, strict=True)]
     scalars = [ShapedArray((), avals.aval_of(x).dtype) for x in xs]
 
     def run(*pairs: Any) -> Any:
@@ -261,16 +284,9 @@ def reduce(
         out = computation(structure.unflatten(one), structure.unflatten(other))
         return tree.tree_leaves(out)
 
-    program = _trace("lax.reduce", computation, run, scalars * 2)
-    _check_results("lax.reduce", program, scalars)
-    outs = reduce_p.bind(
-        *xs,
-        *starts,
-        computation=computation,
-        olympuspr=ir.ClosedOlympuspr(program),
-        dimensions=axes,
-    )
-    return structure.unflatten(outs)
+    program = _trace(what, computation, run, scalars * 2)
+    _check_results(what, program, scalars)
+    return ir.ClosedOlympuspr(program), starts
 
 
 def _start(what: str, start: Any, operand: Any) -> Any:
@@ -287,39 +303,44 @@ def _start(what: str, start: Any, operand: Any) -> Any:
 # -- reduce_window ---------------------------------------------------------------------
 
 
-def _window_abstract(operand: Any, start: Any, *, olympuspr: Any, **params: Any) -> Any:
-    windows.check("reduce_window", operand, params)
+def _window_abstract(*args: Any, olympuspr: Any, **params: Any) -> Any:
+    operands = args[: len(args) // 2]
+    _check_equal_shapes("lax.reduce_window", operands)
+    windows.check("reduce_window", operands[0], params)
     shape = windows.reduce_window_shape_tuple(
-        operand.shape, *[params[k] for k in windows.LISTS]
+        operands[0].shape, *[params[k] for k in windows.LISTS]
     )
-    return ShapedArray(shape, operand.dtype, operand.weak_type)
+    return [ShapedArray(shape, a.dtype, a.weak_type) for a in operands]
 
 
-def _window_lower(
-    ctx: Any, x: str, start: str, *, olympuspr: Any, **params: Any
-) -> str:
-    aval, out = ctx.avals_in[0], ctx.avals_out[0]
-    scalar = ShapedArray((), aval.dtype)
-    if not out.size:
-        return ctx.block.splat(0, out)
-    return ctx.block.op1(
+def _window_lower(ctx: Any, *args: str, olympuspr: Any, **params: Any) -> Any:
+    operands, outs = ctx.avals_in[: len(args) // 2], ctx.avals_out
+    scalars = [ShapedArray((), a.dtype) for a in operands]
+    if not outs[0].size:
+        return [ctx.block.splat(0, out) for out in outs]
+    return ctx.block.op(
         "stablehlo.reduce_window",
-        [x, start],
-        [aval, scalar],
-        out,
+        args,
+        [*operands, *scalars],
+        outs,
         windows.attributes(params),
-        [_region(ctx, olympuspr.olympuspr, [scalar, scalar])],
+        [_region(ctx, olympuspr.olympuspr, scalars * 2)],
     )
 
 
 def _window_batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
-    (x, start), (dim, start_dim) = args, dims
-    if start_dim is not None:
+    count = len(args) // 2
+    if any(d is not None for d in dims[count:]):
         raise NotImplementedError(
             "lax.reduce_window: init_value may not be mapped by vmap where the "
             "computation is a function; fold it in afterwards"
         )
-    return reduce_window_p.bind(x, start, **windows.with_axis(params, dim)), dim
+    moved = [
+        families.at_front(axis, x, d)
+        for x, d in zip(args[:count], dims[:count], strict=True)
+    ]
+    outs = reduce_window_p.bind(*moved, *args[count:], **windows.with_axis(params, 0))
+    return outs, [0] * count
 
 
 def _window_elements(x: Any, start: Any, params: Any) -> Any:
@@ -353,22 +374,28 @@ def _window_elements(x: Any, start: Any, params: Any) -> Any:
 
 def _window_jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
     """Through the same fold of the windows' elements, side by side."""
-    out = reduce_window_p.bind(*primals, olympuspr=olympuspr, **params)
-    if not avals.aval_of(out).size:
-        return out, Zero(avals.aval_of(out).to_tangent())
+    outs = reduce_window_p.bind(*primals, olympuspr=olympuspr, **params)
+    count = len(outs)
+    if not avals.aval_of(outs[0]).size:
+        return outs, [Zero(avals.aval_of(out).to_tangent()) for out in outs]
 
-    def fold(x: Any, start: Any) -> Any:
+    def fold(*args: Any) -> Any:
         # What stands in the gaps is an identity, which does not move.
-        elements = _window_elements(x, primals[1], params)
-        folded = _fold_by_halves(olympuspr.olympuspr, (0,), (elements, start))
-        return [shaping.reshape(folded[0], avals.aval_of(out).shape)]
+        elements = [
+            _window_elements(x, start, params)
+            for x, start in zip(args[:count], primals[count:], strict=True)
+        ]
+        folded = _fold_by_halves(olympuspr.olympuspr, (0,), (*elements, *args[count:]))
+        shape = avals.aval_of(outs[0]).shape
+        return [shaping.reshape(x, shape) for x in folded]
 
-    _, (tangent,) = ad.jvp(fold, primals, tangents)
-    return out, tangent
+    _, out_tangents = ad.jvp(fold, primals, tangents)
+    return outs, out_tangents
 
 
 reduce_window_p = Primitive(
     "reduce_window",
+    multiple_results=True,
     abstract=_window_abstract,
     lower=_window_lower,
     jvp=_window_jvp,
@@ -390,10 +417,10 @@ def reduce_window(
     """Folds the elements in windows that slide along the axes.
 
     Args:
-      operand: array.
-      init_value: scalar the fold of each window starts from.
-      computation: takes two scalars and returns one; it must be associative and
-        commutative, with `init_value` as its identity.
+      operand: array, or a pytree of arrays of one shape.
+      init_value: scalar the fold of each window starts from, or such a pytree.
+      computation: takes two scalars, or two such pytrees of them, and returns one; it
+        must be associative and commutative, with `init_value` as its identity.
       window_dimensions: size of the window along each axis.
       window_strides: step of the window along each axis; default 1.
       padding: 'SAME', 'SAME_LOWER', 'VALID', or (before, after) for each axis.
@@ -411,25 +438,27 @@ def reduce_window(
       >>> lax.reduce_window(x, 0.0, lambda x, y: x + y, (2,), (2,))
       Array([4., 7.], dtype=float32)
     """
-    aval = avals.aval_of(operand)
+    xs, structure = tree.tree_flatten(operand)
+    starts, start_structure = tree.tree_flatten(init_value)
+    if structure != start_structure or not xs:
+        raise ValueError(
+            "lax.reduce_window: operand and init_value must be pytrees of one "
+            f"structure, of one array or more, got {structure} and {start_structure}"
+        )
     spread = {"base_dilation": base_dilation, "window_dilation": window_dilation}
+    shape = avals.aval_of(xs[0]).shape
     params = windows.parameters(
-        aval.shape, window_dimensions, window_strides, padding, **spread
+        shape, window_dimensions, window_strides, padding, **spread
     )
-    known = windows.known_reduction(computation, init_value, aval.dtype)
+    known = None
+    if len(xs) == 1:
+        dtype = avals.aval_of(xs[0]).dtype
+        known = windows.known_reduction(computation, starts[0], dtype)
     if known is not None:
-        return known.bind(operand, **params)
-    start = _start("lax.reduce_window", init_value, operand)
-    scalar = ShapedArray((), aval.dtype)
-
-    def run(x: Any, y: Any) -> Any:
-        return [computation(x, y)]
-
-    program = _trace("lax.reduce_window", computation, run, [scalar, scalar])
-    _check_results("lax.reduce_window", program, [scalar])
-    return reduce_window_p.bind(
-        operand, start, olympuspr=ir.ClosedOlympuspr(program), **params
-    )
+        return structure.unflatten([known.bind(xs[0], **params)])
+    program, starts = _of_pairs("lax.reduce_window", computation, xs, starts, structure)
+    outs = reduce_window_p.bind(*xs, *starts, olympuspr=program, **params)
+    return structure.unflatten(outs)
 
 
 # -- scatter_apply ---------------------------------------------------------------------
