@@ -100,3 +100,10 @@ def test_the_angle_of_one_real_number_has_the_default_dtype(x: object) -> None:
     out = jnp.angle(x)
     assert (out.dtype, out.weak_type) == (np.float32, False)
     assert jnp.angle(np.array([x], np.float16)).dtype == np.float16
+
+
+def test_a_shape_that_does_not_fit_says_why() -> None:
+    with pytest.raises(TypeError, match=r"\(2, -1\) since 2, .* does not divide it"):
+        jnp.arange(5).reshape(2, -1)
+    with pytest.raises(TypeError, match=r"\(2, 2\) \(size 4\); numpy.reshape keeps"):
+        jnp.arange(5).reshape(2, 2)

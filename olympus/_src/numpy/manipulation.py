@@ -117,9 +117,13 @@ def new_shape(x: Any, shape: Any, where: str = "") -> tuple[int, ...]:
 
 
 def _reshape_error(aval: Any, wanted: tuple[int, ...]) -> TypeError:
+    why = f"(size {math.prod(wanted)}); numpy.reshape keeps the number of elements"
+    if -1 in wanted:
+        rest = -math.prod(wanted)
+        why = f"since {rest}, the product of the sizes given, does not divide it"
     return TypeError(
         f"cannot reshape array of shape {aval.shape} (size {aval.size}) into shape "
-        f"{wanted} (size {math.prod(wanted)}); numpy.reshape keeps their number"
+        f"{wanted} {why}"
     )
 
 
