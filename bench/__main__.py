@@ -78,7 +78,6 @@ GROUPS = (
     *[
         "calls",
         "eager",
-        "forty",
         "eager_grad",
         "tracing",
         "lowering",
