@@ -28,6 +28,7 @@ PAGES: dict[str, set[str]] = {
     "numpy": INDEXING | OF_NO_ARRAY,
     "numpy.fft": set(),
     "numpy.linalg": set(),
+    "scipy.linalg": set(),
     "scipy.special": set(),
     "scipy.fft": set(),
     "scipy.signal": set(),
