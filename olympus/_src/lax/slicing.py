@@ -258,7 +258,7 @@ def _update_abstract(operand: Any, update: Any, *indices: Any) -> Any:
             f"and fit in it, got {update.short()} for {operand.short()}"
         )
     _check_indices("dynamic_update_slice", operand, indices)
-    return ShapedArray(operand.shape, dtype, operand.weak_type and update.weak_type)
+    return ShapedArray(operand.shape, dtype)
 
 
 def _update_lower(ctx: Any, x: str, update: str, *indices: str) -> str:

@@ -13,7 +13,7 @@ from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import joining, sizes, special
-from olympus._src.numpy import arithmetic, creation, elementary, promotion
+from olympus._src.numpy import arithmetic, creation, elementary, logic, promotion
 from olympus._src.numpy.arithmetic import maximum, minimum
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
@@ -140,7 +140,7 @@ def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Any:
       Array([-1.,  2.], dtype=float32)
     """
     check_arrays("leaky_relu", x)
-    return where(lax.ge(*_with("leaky_relu", x, 0)), x, multiply(negative_slope, x))
+    return where(logic.greater_equal(x, 0), x, multiply(negative_slope, x))
 
 
 @program(2)
@@ -167,7 +167,7 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
 
 def _elu(name: str, x: Any, alpha: Any) -> Any:
     check_arrays(name, x)
-    positive = lax.gt(*_with(name, x, 0))
+    positive = logic.greater(x, 0)
     # The branch not taken must stay finite, or its derivative would spoil the other.
     below = where(positive, 0.0, x)
     return where(positive, x, multiply(alpha, elementary.expm1(below)))
@@ -340,6 +340,7 @@ def glu(x: Any, axis: int = -1) -> Any:
       A floating array with half the size along the axis.
 
     Raises:
+      TypeError: `x` is of integers or booleans.
       ValueError: the size is odd.
 
     Source: Dauphin, Fan, Auli and Grangier, "Language modeling with gated convolutional
@@ -363,7 +364,6 @@ def glu(x: Any, axis: int = -1) -> Any:
 
 @program(1, name="glu")
 def _glu(x: Any, axis: int) -> Any:
-    x = promotion.promote_inexact(x)[0]
     half = avals.aval_of(x).shape[axis] // 2
     first = joining.slice_in_dim(x, 0, half, axis=axis)
     gate = joining.slice_in_dim(x, half, 2 * half, axis=axis)
@@ -492,8 +492,8 @@ def hard_tanh(x: Any) -> Any:
     if dtypes.kind(dtypes.dtype_of(x)) == "u":  # nothing is below -1
         return minimum(x, 1)
     x, low, high = _with("hard_tanh", x, -1, 1)
-    raised = lax.select(lax.lt(x, low), _filled(low, x), x)
-    return lax.select(lax.gt(x, high), _filled(high, x), raised)
+    raised = lax.select(logic.less(x, low), _filled(low, x), x)
+    return lax.select(logic.greater(x, high), _filled(high, x), raised)
 
 
 @program(1)
@@ -551,8 +551,8 @@ def sparse_plus(x: Any) -> Any:
     """
     x, zero, low, high, four = _with("sparse_plus", x, 0.0, -1.0, 1.0, 4.0)
     curve = lax.div(lax.square(lax.add(x, high)), four)
-    upper = lax.select(lax.ge(x, high), x, curve)
-    return lax.select(lax.le(x, low), _filled(zero, x), upper)
+    upper = lax.select(logic.greater_equal(x, high), x, curve)
+    return lax.select(logic.less_equal(x, low), _filled(zero, x), upper)
 
 
 @program(1)
@@ -571,8 +571,7 @@ def sparse_sigmoid(x: Any) -> Any:
       Array([0. , 0.5, 1. ], dtype=float32)
     """
     check_arrays("sparse_sigmoid", x)
-    limited = minimum(2.0, maximum(0.0, add(x, 1.0)))
-    return multiply(0.5, limited)
+    return multiply(0.5, arithmetic.clip(add(x, 1.0), 0.0, 2.0))
 
 
 def identity(x: Any) -> Any:
@@ -611,11 +610,10 @@ def log1mexp(x: Any) -> Any:
       Array([-0.], dtype=float32)
     """
     x = _inexact("log1mexp", x)
-    n = avals.aval_of(x).dtype.type
-    near = lax.lt(x, n(math.log(2)))
+    near = logic.less(x, promotion.scalar(math.log(2), x))
     # Each branch sees only arguments where its derivative is finite too.
-    small = lax.select(near, x, _filled(n(0.5), x))
-    large = lax.select(near, _filled(n(1), x), x)
+    small = lax.select(near, x, _filled(promotion.scalar(0.5, x), x))
+    large = lax.select(near, _filled(promotion.scalar(1, x), x), x)
     return lax.select(
         near,
         lax.log(lax.neg(lax.expm1(lax.neg(small)))),

@@ -47,7 +47,8 @@ def logmeanexp(
     if avals.aval_of(mask).shape != shape:
         mask = promotion.full_shape(mask, shape)
     count = reductions.sum(mask, axis, None, None, keepdims)
-    return subtract(total, elementary.log(count))
+    dtype = dtypes.real_dtype(avals.aval_of(total).dtype)
+    return subtract(total, lax.convert(elementary.log(count), dtype))
 
 
 # -- standardization -------------------------------------------------------------------
@@ -100,7 +101,8 @@ def standardize(
 @evaluate.fuse
 def _standardize(*given: Any, axis: Any, stable: bool, flags: Any) -> Any:
     x, mean, variance, epsilon, where = spread_arrays(given, flags)
-    (x,) = promotion.promote_inexact(x)
+    if mean is None or variance is None:
+        (x,) = promotion.promote_inexact(x)
     if mean is None:
         mean = reductions.mean(x, axis, None, None, True, where=where)
     if variance is None:

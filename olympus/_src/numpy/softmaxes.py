@@ -7,7 +7,7 @@ from typing import Any
 
 from olympus._src.core import avals, dtypes
 from olympus._src.interpreters import evaluate
-from olympus._src.lax import barriers, shaping
+from olympus._src.lax import barriers, shaping, sizes
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import arithmetic, elementary, logic, promotion, reductions
 from olympus._src.numpy.selection import where as choose
@@ -90,12 +90,12 @@ def _shifted(x: Any, axis: Any, where: Any) -> Any:
 
     The largest element is a constant for derivatives: it cancels out.
     """
-    (x,) = promotion.promote_inexact(x)
+    safe = x if where is None else choose(where, x, -math.inf)
+    x, safe = [promotion.promote_inexact(v)[0] for v in (x, safe)]
     if not avals.aval_of(x).size:
-        return x
+        return safe
     still = barriers.stop_gradient(x)
     largest = reductions.max(still, axis, None, True, initial=-math.inf, where=where)
-    safe = x if where is None else choose(where, x, -math.inf)
     return subtract(safe, largest)
 
 
@@ -181,6 +181,11 @@ def _logsumexp(
     else:
         a, b = promotion.promote_args_inexact("nn.logsumexp", a, b)
         a = choose(logic.not_equal(b, 0), a, -math.inf)
+    if where is not None:  # a mask may have more axes than what it chooses from
+        shape = sizes.broadcast_shapes(
+            avals.aval_of(a).shape, avals.aval_of(where).shape
+        )
+        a = promotion.broadcast_to_shape(a, shape)
     top = _finite_top(a, axis, where)
     powers = elementary.exp(subtract(a, top))
     if b is not None:

@@ -103,7 +103,8 @@ def _update_window(x: Any, values: Any, operands: Any, plan: Plan, op: str) -> A
         values = combine(op, old, values)
     if whole:
         return lax.convert(values, own.dtype, own.weak_type)
-    return slicing.dynamic_update_slice(x, values, starts, allow_negative_indices=False)
+    out = slicing.dynamic_update_slice(x, values, starts, allow_negative_indices=False)
+    return lax.convert(out, own.dtype, True) if own.weak_type else out
 
 
 def _as_block(values: Any, sizes: tuple[int, ...], axes: list[int | None]) -> Any:

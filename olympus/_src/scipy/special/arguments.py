@@ -27,6 +27,11 @@ def check(name: str, *args: Any) -> None:
         )
 
 
+def listed(x: Any) -> Any:
+    """A list as an array, for the few functions that take lists."""
+    return np.asarray(x) if isinstance(x, (list, tuple)) else x
+
+
 def inexact(name: str, *args: Any, weak: bool = True) -> list[Any]:
     """The arguments as floating or complex arrays of one dtype and shape.
 
@@ -50,15 +55,31 @@ def inexact(name: str, *args: Any, weak: bool = True) -> list[Any]:
     return [_array(x, shape, weak) for x in values]
 
 
-def floats(name: str, *args: Any, weak: bool = True) -> list[Any]:
+def floats(
+    name: str,
+    *args: Any,
+    weak: bool = True,
+    error: type[Exception] = ValueError,
+) -> list[Any]:
     """As `inexact`, refusing complex numbers."""
     values = inexact(name, *args, weak=weak)
     if dtypes.kind(avals.aval_of(values[0]).dtype) == "c":
-        raise ValueError(
+        raise error(
             f"scipy.special.{name}: does not support complex-valued inputs, got "
             f"{avals.aval_of(values[0]).dtype}; pass the real part"
         )
     return values
+
+
+def default_floats(*xs: Any) -> list[Any]:
+    """Floats in the default dtype, which is the widest there is."""
+    dtype = dtypes.canonicalize_dtype(np.dtype(np.float64))
+    return [lax.convert(x, dtype) for x in xs]
+
+
+def reals(name: str, *args: Any, weak: bool = True) -> list[Any]:
+    """As `floats`, for functions that have only ever refused by a TypeError."""
+    return floats(name, *args, weak=weak, error=TypeError)
 
 
 def _array(x: Any, shape: tuple[int, ...], weak: bool) -> Any:

@@ -16,7 +16,7 @@ from olympus._src.lax import bessel, joining
 from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
-from olympus._src.scipy.special.arguments import floats, polynomial, wide
+from olympus._src.scipy.special.arguments import listed, polynomial, reals, wide
 
 minimum, maximum = arithmetic.minimum, arithmetic.maximum
 
@@ -36,7 +36,7 @@ def i0(x: Any) -> Any:
       >>> print(special.i0(0.0))
       1.0
     """
-    return bessel.bessel_i0_p.bind(*floats("i0", x))
+    return bessel.bessel_i0_p.bind(*reals("i0", x))
 
 
 @program(1)
@@ -54,7 +54,7 @@ def i0e(x: Any) -> Any:
       >>> special.i0e(jnp.array([0.0]))
       Array([1.], dtype=float32)
     """
-    return bessel.bessel_i0e(*floats("i0e", x))
+    return bessel.bessel_i0e(*reals("i0e", x))
 
 
 @program(1)
@@ -72,7 +72,7 @@ def i1(x: Any) -> Any:
       >>> special.i1(jnp.array([0.0]))
       Array([0.], dtype=float32)
     """
-    return bessel.bessel_i1_p.bind(*floats("i1", x))
+    return bessel.bessel_i1_p.bind(*reals("i1", x))
 
 
 @program(1)
@@ -90,7 +90,7 @@ def i1e(x: Any) -> Any:
       >>> special.i1e(jnp.array([0.0]))
       Array([0.], dtype=float32)
     """
-    return bessel.bessel_i1e(*floats("i1e", x))
+    return bessel.bessel_i1e(*reals("i1e", x))
 
 
 # -- the first kind --------------------------------------------------------------------
@@ -219,7 +219,7 @@ def _bessel_jn_jvp(v: int, n_iter: int, primals: Any, tangents: Any) -> Any:
 
 @program(1, "bessel_jn")
 def _jn(z: Any, v: int, n_iter: int) -> Any:
-    (z,) = floats("bessel_jn", z, weak=False)
+    (z,) = reals("bessel_jn", listed(z), weak=False)
     return wide(lambda x: _bessel_jn(x, v, n_iter))(z)
 
 

@@ -133,7 +133,7 @@ def rel_entr(p: Any, q: Any) -> Any:
       >>> special.rel_entr(jnp.array([0.0, 1.0]), jnp.array([2.0, 1.0]))
       Array([0., 0.], dtype=float32)
     """
-    return _rel_entr(*floats("rel_entr", p, q))
+    return _rel_entr(*floats("rel_entr", p, q, weak=False))
 
 
 def _rel_entr(p: Any, q: Any) -> Any:
@@ -166,7 +166,7 @@ def kl_div(p: Any, q: Any) -> Any:
       >>> special.kl_div(jnp.array([0.0, 1.0]), jnp.array([2.0, 1.0]))
       Array([2., 0.], dtype=float32)
     """
-    p, q = floats("kl_div", p, q)
+    p, q = floats("kl_div", p, q, weak=False)
     return _rel_entr(p, q) - p + q
 
 
@@ -207,7 +207,7 @@ def logit(x: Any) -> Any:
       >>> special.logit(jnp.array([0.0, 0.5, 1.0]))
       Array([-inf,   0.,  inf], dtype=float32)
     """
-    return _logit(*inexact("logit", x))
+    return _logit(*inexact("logit", x, weak=False))
 
 
 @custom_jvp

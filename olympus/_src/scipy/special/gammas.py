@@ -10,7 +10,7 @@ from olympus._src.api.forward import jvp
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
-from olympus._src.numpy import arithmetic, elementary, logic
+from olympus._src.numpy import arithmetic, elementary, logic, promotion
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
 from olympus._src.scipy.special.arguments import (
@@ -19,6 +19,7 @@ from olympus._src.scipy.special.arguments import (
     inexact,
     is_complex,
     is_double,
+    reals,
     wide,
 )
 
@@ -52,7 +53,7 @@ def gammaln(x: Any) -> Any:
       >>> print(f"{special.gammaln(100.0):.2f}")
       359.13
     """
-    return special.lgamma(*floats("gammaln", x))
+    return special.lgamma(*reals("gammaln", x))
 
 
 @program(1)
@@ -163,7 +164,7 @@ def loggamma(x: Any) -> Any:
     """
     (x,) = inexact("loggamma", x)
     if is_complex(x):
-        return complex_loggamma(x)
+        return complex_loggamma(promotion.strong(x))
     return where(x < 0, math.nan, special.lgamma(where(x < 0, 1, x)))
 
 
@@ -222,7 +223,7 @@ def digamma(x: Any) -> Any:
       >>> special.digamma(jnp.array([1.0])).round(4)
       Array([-0.5772], dtype=float32)
     """
-    return special.digamma(*floats("digamma", x))
+    return special.digamma(*reals("digamma", x))
 
 
 @program(2)
@@ -292,7 +293,7 @@ _zeta.defjvps(
 
 @program(2)
 def _hurwitz(x: Any, q: Any) -> Any:
-    return wide(_zeta)(*floats("zeta", x, q))
+    return wide(_zeta)(*reals("zeta", x, q))
 
 
 def zeta(x: Any, q: Any = None) -> Any:

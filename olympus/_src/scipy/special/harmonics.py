@@ -15,12 +15,13 @@ from olympus._src.lax import shaping
 from olympus._src.numpy import arithmetic, elementary
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
-from olympus._src.scipy.special.arguments import check, floats
+from olympus._src.scipy.special.arguments import check, default_floats, reals
 
 
 @program(4)
 def _harmonics(n: Any, m: Any, theta: Any, phi: Any, top: int) -> Any:
-    n, m, theta, phi = floats("sph_harm_y", n, m, theta, phi, weak=False)
+    n, m, theta, phi = reals("sph_harm_y", n, m, theta, phi, weak=False)
+    n, m, theta, phi = default_floats(n, m, theta, phi)
     order = abs(m)
     legendre = _legendre(n, order, theta, top)
     # Orders below 0 are the conjugates of those above, with signs in turn.

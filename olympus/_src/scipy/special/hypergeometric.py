@@ -13,7 +13,7 @@ from olympus._src.lax import special
 from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
-from olympus._src.scipy.special.arguments import epsilon, floats, wide
+from olympus._src.scipy.special.arguments import epsilon, floats, reals, wide
 from olympus._src.scipy.special.gammas import gammasgn
 
 minimum, maximum = arithmetic.minimum, arithmetic.maximum
@@ -230,4 +230,4 @@ def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
       >>> print(f"{special.hyp2f1(1.0, 1.0, 2.0, 0.5):.4f}")
       1.3863
     """
-    return wide(_hyp2f1)(*floats("hyp2f1", a, b, c, x, weak=False))
+    return wide(_hyp2f1)(*reals("hyp2f1", a, b, c, x, weak=False))

@@ -18,7 +18,15 @@ from olympus._src.lax import special
 from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
-from olympus._src.scipy.special.arguments import epsilon, floats, polynomial, wide
+from olympus._src.scipy.special.arguments import (
+    default_floats,
+    epsilon,
+    floats,
+    listed,
+    polynomial,
+    reals,
+    wide,
+)
 
 minimum, maximum = arithmetic.minimum, arithmetic.maximum
 exp, log = elementary.exp, elementary.log
@@ -189,7 +197,7 @@ def expn(n: Any, x: Any) -> Any:
       >>> print(special.expn(2, 0.0))
       1.0
     """
-    return wide(_expn)(*floats("expn", n, x, weak=False))
+    return wide(_expn)(*floats("expn", n, listed(x), weak=False))
 
 
 # -- sine and cosine integrals ---------------------------------------------------------
@@ -319,7 +327,7 @@ def spence(x: Any) -> Any:
       >>> print(f"{special.spence(0.0):.4f}")
       1.6449
     """
-    return wide(_spence)(*floats("spence", x, weak=False))
+    return wide(_spence)(*reals("spence", listed(x), weak=False))
 
 
 # -- Owen's T --------------------------------------------------------------------------
@@ -392,4 +400,5 @@ def owens_t(h: Any, a: Any) -> Any:
       >>> print(f"{special.owens_t(0.0, 1.0):.4f}")
       0.1250
     """
-    return wide(_owens_t)(*floats("owens_t", h, a, weak=False))
+    h, a = floats("owens_t", h, a, weak=False)
+    return _owens_t(*default_floats(h, a))

@@ -10,7 +10,7 @@ from olympus._src.lax import special
 from olympus._src.numpy import arithmetic, elementary
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
-from olympus._src.scipy.special.arguments import floats, ratio, wide
+from olympus._src.scipy.special.arguments import floats, listed, ratio, reals, wide
 
 exp, log, log1p = elementary.exp, elementary.log, elementary.log1p
 minimum, maximum = arithmetic.minimum, arithmetic.maximum
@@ -37,7 +37,7 @@ def erf(x: Any) -> Any:
       >>> print(special.erf(0.0))
       0.0
     """
-    return special.erf(*floats("erf", x))
+    return special.erf(*reals("erf", x))
 
 
 @program(1)
@@ -55,7 +55,7 @@ def erfc(x: Any) -> Any:
       >>> special.erfc(jnp.array([0.0, jnp.inf]))
       Array([1., 0.], dtype=float32)
     """
-    return special.erfc(*floats("erfc", x))
+    return special.erfc(*reals("erfc", x))
 
 
 @program(1)
@@ -73,7 +73,7 @@ def erfinv(x: Any) -> Any:
       >>> special.erfinv(jnp.array([0.0, 1.0]))
       Array([ 0., inf], dtype=float32)
     """
-    return special.erf_inv(*floats("erfinv", x))
+    return special.erf_inv(*reals("erfinv", x))
 
 
 @program(1)
@@ -181,7 +181,7 @@ def ndtr(x: Any) -> Any:
       >>> print(special.ndtr(0.0))
       0.5
     """
-    return wide(_ndtr)(*floats("ndtr", x, weak=False))
+    return wide(_ndtr)(*reals("ndtr", listed(x), weak=False))
 
 
 def _ndtr(x: Any) -> Any:
@@ -244,7 +244,7 @@ def ndtri(p: Any) -> Any:
       >>> print(special.ndtri(0.5))
       0.0
     """
-    return wide(_ndtri)(*floats("ndtri", p, weak=False))
+    return wide(_ndtri)(*reals("ndtri", p, weak=False))
 
 
 @custom_jvp
@@ -299,7 +299,7 @@ def log_ndtr(x: Any, series_order: int = 3) -> Any:
             f"scipy.special.log_ndtr: series_order must be {bound}, got "
             f"{series_order}; pass an int from 0 to 30"
         )
-    return wide(_log_ndtr)(*floats("log_ndtr", x, weak=False))
+    return wide(_log_ndtr)(*reals("log_ndtr", listed(x), weak=False))
 
 
 @custom_jvp

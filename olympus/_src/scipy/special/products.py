@@ -16,7 +16,7 @@ from olympus._src.lax import special
 from olympus._src.numpy import arithmetic, creation, elementary
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
-from olympus._src.scipy.special.arguments import floats, polynomial, wide
+from olympus._src.scipy.special.arguments import floats, polynomial, reals, wide
 from olympus._src.scipy.special.gammas import gammasgn, positive_gamma, real_gamma
 
 exp, log, log1p = elementary.exp, elementary.log, elementary.log1p
@@ -44,7 +44,7 @@ def betaln(a: Any, b: Any) -> Any:
       >>> special.betaln(jnp.array([1.0]), jnp.array([1.0]))
       Array([9.536743e-07], dtype=float32)
     """
-    return wide(_betaln)(*floats("betaln", a, b))
+    return wide(_betaln)(*reals("betaln", a, b))
 
 
 @custom_jvp
@@ -169,7 +169,7 @@ def gammainc(a: Any, x: Any) -> Any:
       >>> special.gammainc(1.0, jnp.array([0.0, jnp.inf]))
       Array([0., 1.], dtype=float32)
     """
-    return incomplete.igamma(*floats("gammainc", a, x))
+    return incomplete.igamma(*reals("gammainc", a, x))
 
 
 @program(2)
@@ -188,12 +188,12 @@ def gammaincc(a: Any, x: Any) -> Any:
       >>> special.gammaincc(1.0, jnp.array([0.0, jnp.inf]))
       Array([1., 0.], dtype=float32)
     """
-    return incomplete.igammac(*floats("gammaincc", a, x))
+    return incomplete.igammac(*reals("gammaincc", a, x))
 
 
 @program(1)
 def _multigammaln(a: Any, d: int) -> Any:
-    (a,) = floats("multigammaln", a)
+    (a,) = reals("multigammaln", a, weak=False)
     out = lgamma(a)
     for i in range(1, d):
         out = out + lgamma(a - i / 2)
@@ -242,7 +242,7 @@ def multigammaln(a: Any, d: Any) -> Any:
 
 @program(1)
 def _factorial(n: Any) -> Any:
-    (n,) = floats("factorial", n)
+    (n,) = reals("factorial", n)
     safe = where(n < 0, 0, n)
     return where(n < 0, 0, wide(real_gamma)(safe + 1))
 
@@ -331,7 +331,7 @@ _poch.defjvps(
 
 @program(2)
 def _comb(N: Any, k: Any, repetition: bool) -> Any:
-    count, k = floats("comb", N, k)
+    count, k = reals("comb", N, k)
     if repetition:
         count = count + k - 1
     return wide(_binomial)(count, k)
