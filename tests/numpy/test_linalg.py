@@ -77,6 +77,13 @@ CALLS = [
     ("matrix_rank", (TALL,), {}),
     ("matrix_rank", (np.zeros(3),), {}),
     ("matrix_rank", (np.diag([1.0, 1e-3]),), {"rtol": 1e-2}),
+    ("matrix_rank", (np.diag([100.0, 1.0]),), {"rtol": 0.5}),
+    ("matrix_rank", (np.diag([100.0, 1.0]),), {"tol": 0.5}),
+    (
+        "matrix_rank",
+        (np.stack([np.diag([100.0, 1.0])] * 2),),
+        {"tol": np.array([0.5, 2.0])},
+    ),
     ("matrix_rank", (SYM,), {"hermitian": True}),
     *(("cond", (A,), {"p": p}) for p in (None, 2, -2, 1, -1, np.inf, "fro", "nuc")),
     ("cond", (TALL,), {}),

@@ -68,6 +68,10 @@ def check_matrices(name: str, x: Any, *, square: bool = False) -> None:
 def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
     """The triangular factor of positive definite matrices.
 
+    Differs from NumPy: both triangles count, as `(a + a^H) / 2`, unless
+    `symmetrize_input` is off; matrices that are not positive definite give NaN and no
+    error.
+
     Args:
       a: Hermitian, positive definite matrices [..., n, n].
       upper: return R with `a = R^H R`; otherwise L with `a = L L^H`.
@@ -104,6 +108,8 @@ def _cholesky(a: Any, *, upper: bool, symmetrize: bool) -> Any:
 
 def qr(a: Any, mode: str = "reduced") -> Any:
     """The QR factorization: Q with orthonormal columns, R upper triangular.
+
+    Differs from NumPy: "full" is another name of "reduced", and there is no "economic".
 
     Args:
       a: matrices [..., m, n].
@@ -157,6 +163,8 @@ def svd(
     subset_by_index: tuple[int, int] | None = None,
 ) -> Any:
     """The singular value decomposition, `a = U diag(S) Vh`.
+
+    Differs from NumPy: NaN among the elements give NaN and no error.
 
     Args:
       a: matrices [..., m, n].
@@ -222,6 +230,8 @@ def _svd(a: Any, *, full: bool, compute_uv: bool, hermitian: bool, subset: Any) 
 def svdvals(x: Any, /) -> Any:
     """The singular values of matrices, descending.
 
+    Differs from NumPy: NaN among the elements give NaN and no error.
+
     Args:
       x: matrices [..., m, n].
 
@@ -252,7 +262,7 @@ def matrix_rank(
       rtol: what is negligible, in proportion to the largest singular value; by default
         max(m, n) times the dtype's spacing at 1.
       hermitian: promises that `M` is Hermitian, which costs less.
-      tol: another name of `rtol`.
+      tol: what is negligible, as a number.
 
     Returns:
       Integers [...].
@@ -273,7 +283,7 @@ def matrix_rank(
         return _any_nonzero(M)
     if bound is None:
         return _rank(M, hermitian=bool(hermitian))
-    return _rank_by(M, bound, hermitian=bool(hermitian))
+    return _rank_by(M, bound, hermitian=bool(hermitian), relative=tol is None)
 
 
 def one_of(name: str, **given: Any) -> Any:
@@ -297,27 +307,33 @@ def _any_nonzero(x: Any) -> Any:
 @promotion.program(1, name="matrix_rank")
 def _rank(x: Any, *, hermitian: bool) -> Any:
     (x,) = promotion.promote_inexact(x)
-    return _count(x, negligible(x), hermitian)
+    values = _svd(x, full=False, compute_uv=False, hermitian=hermitian, subset=None)
+    return _count(values, cutoff(values, negligible(x)))
 
 
 @promotion.program(2, name="matrix_rank")
-def _rank_by(x: Any, rtol: Any, *, hermitian: bool) -> Any:
+def _rank_by(x: Any, bound: Any, *, hermitian: bool, relative: bool) -> Any:
     (x,) = promotion.promote_inexact(x)
-    return _count(x, rtol, hermitian)
-
-
-def _count(x: Any, rtol: Any, hermitian: bool) -> Any:
     values = _svd(x, full=False, compute_uv=False, hermitian=hermitian, subset=None)
-    above = values > cutoff(values, rtol)
-    return reductions.sum(above, axis=-1)
+    least = cutoff(values, bound) if relative else _beside(values, bound)
+    return _count(values, least)
+
+
+def _count(values: Any, least: Any) -> Any:
+    return reductions.sum(values > least, axis=-1)
 
 
 def cutoff(values: Any, rtol: Any) -> Any:
     """`rtol` [...] times the largest of singular values [..., k], as [..., 1]."""
     largest = reductions.max(values, axis=-1, keepdims=True, initial=0)
-    if aval_of(rtol).ndim:
-        rtol = manipulation.expand_dims(rtol, -1)
-    return largest * promotion.cast(rtol, aval_of(values).dtype, False)
+    return largest * _beside(values, rtol)
+
+
+def _beside(values: Any, bound: Any) -> Any:
+    """A bound [...] of singular values [..., k], as [..., 1] in their dtype."""
+    if aval_of(bound).ndim:
+        bound = manipulation.expand_dims(bound, -1)
+    return promotion.cast(bound, aval_of(values).dtype, False)
 
 
 def negligible(x: Any) -> float:
@@ -341,6 +357,9 @@ def _which_triangle(name: str, UPLO: Any) -> bool:
 
 def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices.
+
+    Differs from NumPy: both triangles count, as `(a + a^H) / 2`, unless
+    `symmetrize_input` is off; NaN give NaN.
 
     Args:
       a: Hermitian matrices [..., n, n].
@@ -377,6 +396,9 @@ def _eigh(a: Any, *, lower: bool, symmetrize: bool) -> Any:
 def eigvalsh(a: Any, UPLO: str | None = None, *, symmetrize_input: bool = True) -> Any:
     """The eigenvalues of Hermitian matrices, ascending.
 
+    Differs from NumPy: both triangles count, as `(a + a^H) / 2`, unless
+    `symmetrize_input` is off; NaN give NaN.
+
     Args:
       a: Hermitian matrices [..., n, n].
       UPLO: without `symmetrize_input`, which triangle is read, "L" or "U".
@@ -403,6 +425,9 @@ def eigvalsh(a: Any, UPLO: str | None = None, *, symmetrize_input: bool = True) 
 
 def eig(a: Any) -> EigResult:
     """Eigenvalues and right eigenvectors of general matrices.
+
+    Differs from NumPy: the results are complex, even where all eigenvalues are real;
+    there is no error for NaN.
 
     Args:
       a: square matrices [..., n, n].
@@ -439,6 +464,9 @@ def _eig(a: Any, *, vectors: bool) -> Any:
 
 def eigvals(a: Any) -> Any:
     """The eigenvalues of general matrices.
+
+    Differs from NumPy: the result is complex, even where all eigenvalues are real;
+    there is no error for NaN.
 
     Args:
       a: square matrices [..., n, n].
