@@ -134,9 +134,11 @@ def _also_here(elsewhere):
 
 
 def _differences(page):
+    things = [("Everything here", importlib.import_module(page))]
+    things += [(f"`{name}`", thing) for name, thing in members(page)]
     rows = [
-        f"`{name}`\n: {text}\n"
-        for name, thing in members(page)
+        f"{name}\n: {text}\n"
+        for name, thing in things
         for _, text in differences(getattr(thing, "__doc__", None))
     ]
     if not rows:

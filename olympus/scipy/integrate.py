@@ -1,4 +1,7 @@
-"""Integrals of samples by SciPy's names."""
+"""Integrals of samples by SciPy's names.
+
+Differs from SciPy: the trapezoidal rule is here; arguments are arrays, not lists.
+"""
 
 from olympus._src.numpy.scans import trapezoid
 

@@ -1,4 +1,10 @@
-"""Linear algebra by SciPy's names: systems, factors, functions, patterns."""
+"""Linear algebra by SciPy's names: systems, factors, functions, patterns.
+
+Differs from SciPy: integers and Python numbers give float32 unless 64-bit dtypes are
+switched on; arguments are arrays or numbers, not lists; nothing is raised or warned of
+because of values, since a traced function could not: NaN or infinity says that there is
+no result.
+"""
 
 from olympus._src.scipy.linalg.factors import (
     cho_factor,

@@ -1,4 +1,8 @@
-"""Signals by SciPy's names: convolution, trends, spectra."""
+"""Signals by SciPy's names: convolution, trends, spectra.
+
+Differs from SciPy: integers and Python numbers give float32 unless 64-bit dtypes are
+switched on; arguments are arrays or numbers, not lists.
+"""
 
 from olympus._src.scipy.signal.convolving import (
     convolve,

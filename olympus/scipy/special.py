@@ -1,4 +1,9 @@
-"""Special functions, by SciPy's names."""
+"""Special functions, by SciPy's names.
+
+Differs from SciPy: integers and Python numbers give float32 unless 64-bit dtypes are
+switched on; arguments are arrays or numbers, not lists; half precision stays half
+precision; there are no `out`, `where` and `dtype`.
+"""
 
 from olympus._src.numpy.softmaxes import (
     logsumexp,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import olympus.scipy.special
 from house import source
 
 SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "reference_pages.py"
@@ -51,6 +52,14 @@ def test_a_page_collects_the_differences_of_its_functions(pages):
         for name, thing in pages.members(page):
             for _, difference in pages.differences(getattr(thing, "__doc__", None)):
                 assert f"`{name}`\n: {difference}\n" in text
+
+
+def test_a_page_begins_with_what_differs_in_all_of_it(pages):
+    text = pages.page_texts()["olympus.scipy.special"]
+    ((library, difference),) = pages.differences(olympus.scipy.special.__doc__)
+    assert library == "SciPy"
+    head = "## Where this differs from SciPy\n\nEverything here\n: "
+    assert f"{head}{difference}\n" in text
 
 
 def test_callable_objects_and_values_are_on_their_page(pages):

@@ -366,6 +366,8 @@ def square(x: Any, /) -> Any:
 def reciprocal(x: Any, /) -> Any:
     """`1 / x`, elementwise, in floating point.
 
+    Differs from NumPy: integers give floats.
+
     Args:
       x: array or number.
 
@@ -654,6 +656,9 @@ def fmin(x1: Any, x2: Any) -> Any:
 
 def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
     """Values limited to a range, elementwise.
+
+    Differs from NumPy: the bounds are called `min` and `max`, and complex numbers are
+    refused.
 
     Args:
       arr: real array or number.

@@ -808,6 +808,8 @@ def geomspace(
 ) -> Any:
     """Numbers at equal ratios over an interval.
 
+    Differs from NumPy: an end of 0 gives NaN and no error.
+
     Args:
       start, stop: ends of the interval, of one sign.
       num: how many.

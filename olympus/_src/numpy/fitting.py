@@ -141,6 +141,9 @@ def _polyfit(
 def roots(p: Any, *, strip_zeros: bool = True) -> Any:
     """Where a polynomial is zero.
 
+    Differs from NumPy: the result is complex, even where all roots are real; they may
+    come in another order.
+
     Args:
       p: vector of coefficients [n], highest power first.
       strip_zeros: leave out leading zeros first, which needs known values. If not, each

@@ -207,6 +207,9 @@ def _along_several(
 def fft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
     """The discrete Fourier transform along an axis.
 
+    Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
+    there is no `out`.
+
     Args:
       a: array, of any dtype of numbers.
       n: the size to which the axis is cut off or filled with zeros.
@@ -232,6 +235,9 @@ def fft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
 
 def ifft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
     """The inverse of `fft`.
+
+    Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
+    there is no `out`.
 
     Args:
       a: array, of any dtype of numbers.
@@ -259,6 +265,9 @@ def ifft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
 def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
     """The discrete Fourier transform of real numbers.
 
+    Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
+    there is no `out`.
+
     Args:
       a: array, real.
       n: the size to which the axis is cut off or filled with zeros.
@@ -285,6 +294,9 @@ def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
 def irfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
     """The inverse of `rfft`.
 
+    Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
+    there is no `out`.
+
     Args:
       a: array, of n // 2 + 1 frequencies.
       n: how many numbers come out; by default twice the size of the axis, less 2.
@@ -310,6 +322,9 @@ def irfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any
 
 def hfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
     """The transform of a signal that is Hermitian in time, hence a real spectrum.
+
+    Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
+    there is no `out`.
 
     Args:
       a: array, of the n // 2 + 1 first places in time.
@@ -338,6 +353,9 @@ def hfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
 
 def ihfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
     """The inverse of `hfft`.
+
+    Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
+    there is no `out`.
 
     Args:
       a: array, real.
@@ -376,6 +394,9 @@ def _swapped(name: str, norm: Any) -> str:
 def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
     """The discrete Fourier transform along several axes.
 
+    Differs from NumPy: an axis may not repeat; each of the sizes is a positive integer,
+    not -1 or None; there is no `out`.
+
     Args:
       a: array, of any dtype of numbers.
       s: the sizes to which the axes are cut off or filled with zeros.
@@ -402,6 +423,8 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> An
 def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
     """The discrete Fourier transform along two axes.
 
+    Differs from NumPy: there must be two axes, and they must differ; there is no `out`.
+
     Args:
       a: array, of any dtype of numbers.
       s: the sizes to which the axes are cut off or filled with zeros.
@@ -426,6 +449,9 @@ def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -
 
 def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
     """The inverse of `fftn`.
+
+    Differs from NumPy: an axis may not repeat; each of the sizes is a positive integer,
+    not -1 or None; there is no `out`.
 
     Args:
       a: array, of any dtype of numbers.
@@ -453,6 +479,8 @@ def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> A
 def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
     """The inverse of `fft2`.
 
+    Differs from NumPy: there must be two axes, and they must differ; there is no `out`.
+
     Args:
       a: array, of any dtype of numbers.
       s: the sizes to which the axes are cut off or filled with zeros.
@@ -477,6 +505,9 @@ def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) 
 
 def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
     """The transform of real numbers along several axes.
+
+    Differs from NumPy: an axis may not repeat; each of the sizes is a positive integer,
+    not -1 or None; there is no `out`.
 
     Args:
       a: array, real.
@@ -504,6 +535,8 @@ def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> A
 def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
     """The transform of real numbers along two axes.
 
+    Differs from NumPy: there must be two axes, and they must differ; there is no `out`.
+
     Args:
       a: array, real.
       s: the sizes to which the axes are cut off or filled with zeros.
@@ -528,6 +561,9 @@ def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) 
 
 def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
     """The inverse of `rfftn`.
+
+    Differs from NumPy: an axis may not repeat; each of the sizes is a positive integer,
+    not -1 or None; there is no `out`.
 
     Args:
       a: array, with n // 2 + 1 frequencies along the last axis.
@@ -555,6 +591,8 @@ def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> 
 
 def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
     """The inverse of `rfft2`.
+
+    Differs from NumPy: there must be two axes, and they must differ; there is no `out`.
 
     Args:
       a: array, with n // 2 + 1 frequencies along the last axis.
@@ -605,6 +643,9 @@ def _frequencies(name: str, n: Any, d: Any, dtype: Any, device: Any, half: bool)
 def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
     """The frequencies that belong to the places of a result of `fft`.
 
+    Differs from NumPy: the dtype can be chosen, and is float32 by default unless 64-bit
+    dtypes are switched on; no places are no error.
+
     Args:
       n: how many places there are.
       d: the distance of two samples, in units of time.
@@ -629,6 +670,9 @@ def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> A
 
 def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
     """The frequencies that belong to the places of a result of `rfft`.
+
+    Differs from NumPy: the dtype can be chosen, and is float32 by default unless 64-bit
+    dtypes are switched on.
 
     Args:
       n: how many samples there are.

@@ -211,6 +211,9 @@ def histogram2d(
 ) -> tuple[Any, Any, Any]:
     """How many points of the plane fall in each bin.
 
+    Differs from NumPy: counts are integers unless there are weights or `density` is
+    set; a NaN among the data gives bins without meaning, where NumPy raises.
+
     Args:
       x, y: the points' coordinates: vectors [n].
       bins: how many bins of equal widths, or their edges; or a pair of those.
@@ -257,6 +260,9 @@ def histogramdd(
     density: bool | None = None,
 ) -> tuple[Any, list[Any]]:
     """How many points fall in each bin of a space of several dimensions.
+
+    Differs from NumPy: counts are integers unless there are weights or `density` is
+    set; a NaN among the data gives bins without meaning, where NumPy raises.
 
     Args:
       sample: the points [n, d].

@@ -277,6 +277,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 def cond(x: Any, p: Any = None) -> Any:
     """The condition number of matrices: the norm times that of the inverse.
 
+    Differs from NumPy: empty matrices raise ValueError.
+
     Args:
       x: matrices [..., m, n]; square ones unless `p` is None, 2 or -2.
       p: which norm: None or 2 is the ratio of the largest and the smallest singular
@@ -378,6 +380,9 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 def matrix_power(a: Any, n: int) -> Any:
     """Square matrices to an integer power, which of the inverse if negative.
 
+    Differs from NumPy: singular matrices have powers below zero of inf or NaN, and no
+    error.
+
     Args:
       a: array [..., m, m].
       n: the power.
@@ -428,6 +433,8 @@ def _matrix_power(a: Any, *, n: int) -> Any:
 
 def multi_dot(arrays: Any, *, precision: Any = None) -> Any:
     """The product of several matrices, in the order that costs least.
+
+    Differs from NumPy: there is no `out`; matrices are arrays, not lists.
 
     Args:
       arrays: at least two matrices; the first and last may be vectors.

@@ -102,6 +102,9 @@ def polysub(a1: Any, a2: Any) -> Any:
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
     """The product of two polynomials.
 
+    Differs from NumPy: leading zeros are kept, since how many there are may be unknown,
+    unless `trim_leading_zeros` is set.
+
     Args:
       a1, a2: vectors of coefficients, highest power first.
       trim_leading_zeros: leave out leading zeros first; needs known values.
@@ -125,6 +128,9 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
 
 def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
     """The quotient and remainder of two polynomials.
+
+    Differs from NumPy: leading zeros of the remainder are kept, so it has the size of
+    `u`, unless `trim_leading_zeros` is set.
 
     Args:
       u, v: vectors of coefficients, highest power first.
@@ -165,6 +171,8 @@ def _polydiv(u: Any, v: Any) -> Any:
 
 def polyder(p: Any, m: int = 1) -> Any:
     """The derivative of a polynomial.
+
+    Differs from NumPy: integers give floats.
 
     Args:
       p: vector of coefficients, highest power first.
@@ -243,6 +251,9 @@ def _integral(p: Any, c: Any) -> Any:
 
 def poly(seq_of_zeros: Any) -> Any:
     """The polynomial that has given roots and a leading coefficient of one.
+
+    Differs from NumPy: the result is complex for complex roots that come in pairs, and
+    for any matrix, since how they lie may be unknown.
 
     Args:
       seq_of_zeros: vector of roots; or a square matrix, whose eigenvalues they are.

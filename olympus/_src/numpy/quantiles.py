@@ -348,6 +348,8 @@ def median(
 ) -> Any:
     """The middle element, or the mean of the two in the middle.
 
+    Differs from NumPy: `out` must be None and `overwrite_input` False.
+
     Args:
       a: real array.
       axis: an axis, several, or None for all.
@@ -372,6 +374,9 @@ def nanmedian(
     keepdims: bool = False,
 ) -> Any:
     """The middle of the elements that are not NaN.
+
+    Differs from NumPy: `out` must be None and `overwrite_input` False; there is no
+    warning where all are NaN.
 
     Args:
       a: real array.

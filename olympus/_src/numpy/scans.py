@@ -307,6 +307,8 @@ def _uneven_slope(part: Any, x: Any, n: int, axis: int, rank: int) -> Any:
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """The integral of samples by the trapezoidal rule.
 
+    Differs from NumPy: integers give float32 unless 64-bit dtypes are switched on.
+
     Args:
       y: array of values.
       x: their coordinates; default at distances `dx`.

@@ -456,6 +456,9 @@ def digitize(
 ) -> Any:
     """The number of the bin that each value falls in.
 
+    Differs from NumPy: edges that neither rise nor fall are no error, and give
+    positions without meaning.
+
     Args:
       x: array of values.
       bins: monotonic vector of edges.

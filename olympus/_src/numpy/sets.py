@@ -297,6 +297,8 @@ def isin(
 ) -> Any:
     """Whether each element is among given values.
 
+    Differs from NumPy: the algorithm is chosen by `method`, not `kind`.
+
     Args:
       element: array.
       test_elements: array of values.

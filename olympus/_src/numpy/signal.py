@@ -123,6 +123,8 @@ def interp(
 ) -> Any:
     """Values between samples, on straight lines.
 
+    Differs from NumPy: a period of 0 gives NaN and no error.
+
     Args:
       x: where values are wanted.
       xp: rising vector of the samples' places.

@@ -34,6 +34,8 @@ matmul = contractions.matmul
 def solve(a: Any, b: Any) -> Any:
     """The x with `a x = b`.
 
+    Differs from NumPy: singular matrices give inf or NaN and no error.
+
     Args:
       a: square matrices [..., n, n].
       b: one vector [n], or matrices [..., n, m]; leading axes are broadcast.
@@ -87,6 +89,8 @@ def _solve_broadcast(a: Any, b: Any) -> Any:
 
 def inv(a: Any) -> Any:
     """The inverse of matrices.
+
+    Differs from NumPy: singular matrices give inf or NaN and no error.
 
     Args:
       a: square matrices [..., n, n].
@@ -314,6 +318,9 @@ def pinv(
 ) -> Any:
     """The pseudo-inverse of Moore and Penrose.
 
+    Differs from NumPy: the default `rtol` grows with the size of the matrices and the
+    dtype's precision, where NumPy's is 1e-15 for all.
+
     Args:
       a: matrices [..., m, n].
       rtol: which singular values count as zero, in proportion to the largest; by
@@ -386,6 +393,9 @@ def lstsq(
     a: Any, b: Any, rcond: float | None = None, *, numpy_resid: bool = False
 ) -> Any:
     """The x for which `a x` is nearest to `b`; of several the shortest.
+
+    Differs from NumPy: the sums of squares are always there, unless `numpy_resid` is
+    set.
 
     Args:
       a: a matrix [m, n].
@@ -506,6 +516,8 @@ def _tensorinv(a: Any, *, ind: int) -> Any:
 
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     """The x with `tensordot(a, x, x.ndim) = b`.
+
+    Differs from NumPy: singular arrays give inf or NaN and no error.
 
     Args:
       a: array whose first axes are those of `b`, and whose others have together as many

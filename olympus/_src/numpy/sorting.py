@@ -184,6 +184,8 @@ def _lexsort(*keys: Any, axis: int) -> Any:
 def partition(a: Any, kth: int, axis: int = -1) -> Any:
     """The array with the element of rank `kth` in its place, smaller ones before it.
 
+    Differs from NumPy: `kth` is one integer; there are no `kind` and `order`.
+
     Args:
       a: array.
       kth: the rank.
@@ -202,6 +204,8 @@ def partition(a: Any, kth: int, axis: int = -1) -> Any:
 
 def argpartition(a: Any, kth: int, axis: int = -1) -> Any:
     """The positions that would partition an array.
+
+    Differs from NumPy: `kth` is one integer; there are no `kind` and `order`.
 
     Args:
       a: array.

@@ -103,6 +103,8 @@ def cov(
 ) -> Any:
     """The covariances of variables.
 
+    Differs from NumPy: weights below 0 are no errors, and give values without meaning.
+
     Args:
       m: matrix of observations: variables in rows; or a vector of one variable's.
       y: further variables.

@@ -58,6 +58,11 @@ def map_coordinates(
 ) -> Any:
     """Values of an array at places that need not be whole numbers.
 
+    Differs from SciPy: `order` has to be given, and is 0 or 1; "wrap" repeats after as
+    many samples as there are, one more than in SciPy; "constant" passes from the last
+    sample to `cval` in a straight line; there are no `output`, `prefilter` and modes
+    "grid-...".
+
     Args:
       input: array.
       coordinates: for each axis an array of places, of shapes that broadcast.
@@ -145,6 +150,10 @@ def _neighbours(place: Any, n: int, order: int, mode: str) -> list[Any]:
 
 class RegularGridInterpolator:
     """Values between samples on a grid of any number of axes.
+
+    Differs from SciPy: `bounds_error` must be False, which is the default: places
+    beyond the grid give `fill_value`; methods are "linear" and "nearest"; the vectors
+    must rise, which is promised and not looked for.
 
     Args:
       points: for each axis a rising vector of places.
@@ -300,6 +309,9 @@ def _on_grid(values: Any, xi: Any, *rest: Any, method: str) -> Any:
 
 def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Any, Any]:
     """The nearest code of each observation.
+
+    Differs from SciPy: NaN give distances of NaN and no error: `check_finite` has no
+    effect.
 
     Args:
       obs: observations [m, d], or [m] numbers.

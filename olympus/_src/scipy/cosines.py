@@ -132,6 +132,9 @@ def _one(name: str, what: str, see: str) -> Callable[..., Any]:
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"""The {what} along an axis.
 
+    Differs from SciPy: `type` is 2, and there is no norm "forward"; there are no
+    `overwrite_x`, `workers` and `orthogonalize`.
+
     Args:
       x: array.
       type: 2.
@@ -175,6 +178,9 @@ def _several(name: str, what: str, see: str) -> Callable[..., Any]:
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"""The {what} along several axes.
+
+    Differs from SciPy: `type` is 2, and there is no norm "forward"; there are no
+    `overwrite_x`, `workers` and `orthogonalize`.
 
     Args:
       x: array.

@@ -180,6 +180,10 @@ def cg(
 ) -> tuple[Any, None]:
     """Solves `A x = b` by conjugate gradients, for A Hermitian and positive definite.
 
+    Differs from SciPy: `A` may be a function, and `b` a tree of arrays, but not a
+    sparse matrix; the relative tolerance is called `tol`; the second result is None,
+    and says nothing of convergence; there is no `callback`.
+
     Args:
       A: a matrix, or a function that multiplies by it.
       b: the right side, an array or a tree of arrays.
@@ -244,6 +248,10 @@ def bicgstab(
     M: Any = None,
 ) -> tuple[Any, None]:
     """Solves `A x = b` by stabilized biconjugate gradients, for any regular A.
+
+    Differs from SciPy: `A` may be a function, and `b` a tree of arrays, but not a
+    sparse matrix; the relative tolerance is called `tol`; the second result is None,
+    and says nothing of convergence; there is no `callback`.
 
     Args:
       A: a matrix, or a function that multiplies by it.
@@ -322,6 +330,10 @@ def gmres(
     solve_method: str = "batched",
 ) -> tuple[Any, Any]:
     """Solves `A x = b` by least residuals in Krylov spaces, for any regular A.
+
+    Differs from SciPy: `A` may be a function, and `b` a tree of arrays, but not a
+    sparse matrix; the relative tolerance is called `tol`; the second result is always
+    0, and says nothing of convergence; there is no `callback`.
 
     Args:
       A: a matrix, or a function that multiplies by it.

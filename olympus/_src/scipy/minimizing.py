@@ -90,6 +90,10 @@ def minimize(
 ) -> OptimizeResults:
     """Finds a place where a function of a vector has a least value.
 
+    Differs from SciPy: `method` has to be given, and is "BFGS"; the gradient comes from
+    differentiating `fun`, so it must be traceable; there are no bounds, constraints and
+    callbacks, other options, or a message in the result.
+
     Args:
       fun: `fun(x, *args)` returns a number; it must be differentiable.
       x0: where to start, a floating vector.

@@ -27,6 +27,9 @@ aval_of = avals.aval_of
 class Rotation(NamedTuple):
     """A rotation of space, or several along leading axes.
 
+    Differs from SciPy: quaternions of length zero become NaN and no error; there are no
+    `align_vectors`, `approx_equal`, `create_group`, `reduce` and Davenport angles.
+
     It is a pytree of one array, so it passes through `jit`, `vmap` and `grad`. Make it
     by `from_quat`, `from_matrix`, `from_rotvec`, `from_mrp` or `from_euler`.
 
@@ -342,6 +345,9 @@ def _check_lead(name: str, x: Any, y: Any) -> None:
 
 class Slerp(NamedTuple):
     """Motion through rotations, between each two at a steady turn about one axis.
+
+    Differs from SciPy: it is made by `Slerp.init`; times beyond the first and last go
+    on with the turns there and are no errors.
 
     Make it by `Slerp.init(times, rotations)`; called with times it gives rotations.
 

@@ -1,4 +1,10 @@
-"""Probability distributions, each a page of its own; statistics of samples."""
+"""Probability distributions, each a page of its own; statistics of samples.
+
+Differs from SciPy: a distribution is a module of functions: there are no frozen
+distributions, moments or fits, and samples come from `olympus.random`; integers and
+Python numbers give float32 unless 64-bit dtypes are switched on; arguments are arrays
+or numbers, not lists; complex numbers are refused.
+"""
 
 from olympus._src.scipy.stats.kde import gaussian_kde
 from olympus._src.scipy.stats.summaries import mode, rankdata, sem

@@ -1,4 +1,7 @@
-"""The binomial distribution: `scipy.stats.binom`."""
+"""The binomial distribution: `scipy.stats.binom`.
+
+Differs from SciPy: numbers of trials that are not whole are taken.
+"""
 
 from olympus._src.scipy.stats.binom import logpmf, pmf
 

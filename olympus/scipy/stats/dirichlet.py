@@ -1,4 +1,8 @@
-"""The Dirichlet distribution: `scipy.stats.dirichlet`."""
+"""The Dirichlet distribution: `scipy.stats.dirichlet`.
+
+Differs from SciPy: vectors that do not add up to 1, and parameters that are not
+positive, give a density of 0 and no error.
+"""
 
 from olympus._src.scipy.stats.dirichlet import logpdf, pdf
 

@@ -1,4 +1,7 @@
-"""The generalized normal distribution: `scipy.stats.gennorm`."""
+"""The generalized normal distribution: `scipy.stats.gennorm`.
+
+Differs from SciPy: there are no `loc` and `scale`.
+"""
 
 from olympus._src.scipy.stats.gennorm import cdf, logpdf, pdf
 

@@ -1,4 +1,8 @@
-"""The multinomial distribution: `scipy.stats.multinomial`."""
+"""The multinomial distribution: `scipy.stats.multinomial`.
+
+Differs from SciPy: counts must be of an integer dtype; probabilities that do not add up
+to 1 are taken as they are.
+"""
 
 from olympus._src.scipy.stats.multinomial import logpmf, pmf
 

@@ -1,4 +1,7 @@
-"""The normal distribution: `scipy.stats.norm`."""
+"""The normal distribution: `scipy.stats.norm`.
+
+Differs from SciPy: a negative scale is no error: `logpdf` and `pdf` take its size.
+"""
 
 from olympus._src.scipy.stats.norm import cdf, isf, logcdf, logpdf, logsf, pdf, ppf, sf
 

@@ -1,4 +1,7 @@
-"""The von Mises distribution on the circle: `scipy.stats.vonmises`."""
+"""The von Mises distribution on the circle: `scipy.stats.vonmises`.
+
+Differs from SciPy: there are no `loc` and `scale`.
+"""
 
 from olympus._src.scipy.stats.vonmises import logpdf, pdf
 

@@ -1,4 +1,7 @@
-"""The Cauchy distribution wrapped around the circle: `scipy.stats.wrapcauchy`."""
+"""The Cauchy distribution wrapped around the circle: `scipy.stats.wrapcauchy`.
+
+Differs from SciPy: there are no `loc` and `scale`.
+"""
 
 from olympus._src.scipy.stats.wrapcauchy import logpdf, pdf
 

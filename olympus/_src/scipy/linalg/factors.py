@@ -22,6 +22,10 @@ def cholesky(
 ) -> Any:
     """The triangular factor of positive definite matrices.
 
+    Differs from SciPy: both triangles count, as `(a + a^H) / 2`; matrices that are not
+    positive definite, or hold NaN, give NaN and no error; `overwrite_a` and
+    `check_finite` have no effect.
+
     Args:
       a: Hermitian, positive definite matrices [..., n, n].
       lower: return L with `a = L L^H`; otherwise R with `a = R^H R`.
@@ -60,6 +64,10 @@ def cho_factor(
 ) -> tuple[Any, bool]:
     """As `cholesky`, with which triangle it is, for `cho_solve`.
 
+    Differs from SciPy: both triangles of `a` count, and the factor's other triangle is
+    zero; matrices that are not positive definite give NaN and no error; `overwrite_a`
+    and `check_finite` have no effect.
+
     Args:
       a: Hermitian, positive definite matrices [..., n, n].
       lower: which triangle the factor fills.
@@ -90,6 +98,9 @@ def cho_solve(
     check_finite: bool = True,
 ) -> Any:
     """The x with `a x = b`, by the factor of `a`.
+
+    Differs from SciPy: NaN and infinity spread to the result and are not refused:
+    `overwrite_b` and `check_finite` have no effect.
 
     Args:
       c_and_lower: the result of `cho_factor`.
@@ -143,6 +154,9 @@ def lu_factor(
 ) -> tuple[Any, Any]:
     """The LU factorization with exchanges of rows, packed for `lu_solve`.
 
+    Differs from SciPy: singular matrices give no warning, and NaN are not refused:
+    `overwrite_a` and `check_finite` have no effect.
+
     Args:
       a: matrices [..., m, n].
       overwrite_a, check_finite: not used; they are SciPy's.
@@ -183,6 +197,9 @@ def lu_solve(
     check_finite: bool = True,
 ) -> Any:
     """The x with `a x = b`, by the factors of `a`.
+
+    Differs from SciPy: NaN and infinity spread to the result and are not refused:
+    `overwrite_b` and `check_finite` have no effect.
 
     Args:
       lu_and_piv: the result of `lu_factor`.
@@ -246,6 +263,9 @@ def lu(
 ) -> Any:
     """The LU factorization with exchanges of rows, `a = P L U`.
 
+    Differs from SciPy: rows are exchanged by a matrix: there is no `p_indices`;
+    `overwrite_a` and `check_finite` have no effect.
+
     Args:
       a: matrices [..., m, n].
       permute_l: return `P L` as one matrix.
@@ -304,6 +324,9 @@ def qr(
 ) -> tuple[Any, ...]:
     """The QR factorization: Q with orthonormal columns, R upper triangular.
 
+    Differs from SciPy: there is no mode "raw"; `overwrite_a`, `lwork` and
+    `check_finite` have no effect.
+
     Args:
       a: matrices [..., m, n].
       mode: "full": Q is square; "economic": Q has min(m, n) columns; "r": R alone.
@@ -353,6 +376,8 @@ def qr_multiply(
     overwrite_c: bool = False,
 ) -> tuple[Any, ...]:
     """The QR factorization of `a`, and the product of Q and a matrix.
+
+    Differs from SciPy: `overwrite_a` and `overwrite_c` have no effect.
 
     Args:
       a: matrices [..., m, n], of which Q has k = min(m, n) columns.
@@ -422,6 +447,10 @@ def svd(
 ) -> Any:
     """The singular value decomposition, `a = U diag(s) Vh`.
 
+    Differs from SciPy: where SciPy raises, for NaN, the results are NaN; the platform
+    chooses the algorithm: `lapack_driver`, `overwrite_a` and `check_finite` have no
+    effect.
+
     Args:
       a: matrices [..., m, n].
       full_matrices: whether U and Vh are square.
@@ -463,10 +492,14 @@ def eigh(
 ) -> Any:
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
+    Differs from SciPy: both triangles count, as `(a + a^H) / 2`, whatever `lower` is;
+    there are no generalized problems, and no choice of some eigenvalues
+    (`subset_by_index`, `subset_by_value`) or of a driver; NaN give NaN and no error.
+
     Args:
       a: Hermitian matrices [..., n, n].
       b: None; generalized problems are not there.
-      lower: which triangle is read.
+      lower: has no effect.
       eigvals_only: whether vectors are left out.
       eigvals: None; all are computed.
       type: 1.
@@ -507,6 +540,9 @@ def eigh(
 def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The inverses of matrices.
 
+    Differs from SciPy: singular matrices give inf or NaN and no error; there is no
+    `assume_a` and no `lower`; `overwrite_a` and `check_finite` have no effect.
+
     Args:
       a: square matrices [..., n, n].
       overwrite_a, check_finite: not used; they are SciPy's.
@@ -530,6 +566,9 @@ def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
 
 def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The determinants of matrices.
+
+    Differs from SciPy: integers are computed in float32 unless 64-bit dtypes are
+    switched on; `overwrite_a` and `check_finite` have no effect.
 
     Args:
       a: square matrices [..., n, n].
@@ -565,6 +604,10 @@ def solve(
     assume_a: str = "gen",
 ) -> Any:
     """The x with `a x = b`.
+
+    Differs from SciPy: singular matrices give inf or NaN, with no error and no warning;
+    there is no `transposed`; `assume_a` knows no diagonal, banded or triangular
+    matrices, and what is promised is not looked for.
 
     Args:
       a: square matrices [..., n, n].
@@ -615,6 +658,9 @@ def solve_triangular(
     check_finite: bool = True,
 ) -> Any:
     """The x with `a x = b`, for triangular matrices.
+
+    Differs from SciPy: a zero on the diagonal gives inf or NaN and no error;
+    `overwrite_b` and `check_finite` have no effect.
 
     Args:
       a: matrices [..., n, n], of which one triangle is read.

@@ -56,6 +56,9 @@ def _pade_numerator(order: int) -> list[float]:
 def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Any:
     """The exponential of matrices.
 
+    Differs from SciPy: `upper_triangular` is promised, not looked for; matrices that
+    would need more than `max_squarings` squarings give NaN.
+
     Args:
       A: square matrices [..., n, n].
       upper_triangular: promises that they are, which costs less.
@@ -131,6 +134,8 @@ def expm_frechet(
     A: Any, E: Any, *, method: str | None = None, compute_expm: bool = True
 ) -> Any:
     """The derivative of the exponential of matrices in a direction.
+
+    Differs from SciPy: there is one method, and `check_finite` is not there.
 
     Args:
       A: square matrices [..., n, n].
@@ -213,6 +218,10 @@ def solve_sylvester(
     A: Any, B: Any, C: Any, *, method: str = "schur", tol: float = 1e-8
 ) -> Any:
     """The X with `A X + X B = C`.
+
+    Differs from SciPy: the arguments are called A, B and C; equations without one
+    solution give NaN, where SciPy gives large numbers; there are two methods to choose
+    from.
 
     Args:
       A: square matrices [..., m, m].
@@ -327,6 +336,9 @@ def _sylvester_jvp(method: str, tol: float, primals: Any, tangents: Any) -> Any:
 def sqrtm(A: Any, blocksize: int = 1) -> Any:
     """The principal square root of matrices.
 
+    Differs from SciPy: the result is always complex, and NaN throughout where there is
+    no square root; there is no `disp`.
+
     Args:
       A: square matrices [..., n, n].
       blocksize: 1.
@@ -400,6 +412,9 @@ def _root_jvp(primals: Any, tangents: Any) -> Any:
 
 def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
     """A function of matrices, given what it is of numbers.
+
+    Differs from SciPy: the result is always complex; integers are refused; there is no
+    check and no printed warning of large errors.
 
     Args:
       A: a square matrix [n, n], floating or complex.

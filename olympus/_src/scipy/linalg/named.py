@@ -34,6 +34,9 @@ def _floats(values: Any, shape: tuple[int, int]) -> Any:
 def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Any:
     """The matrix of the discrete Fourier transform.
 
+    Differs from SciPy: the dtype can be chosen; by default it is complex64 unless
+    64-bit dtypes are switched on.
+
     Args:
       n: how many rows and columns.
       scale: None; "sqrtn", which makes it unitary; or "n".
@@ -103,6 +106,8 @@ def hadamard(n: int, dtype: Any = int) -> Any:
 def helmert(n: int, full: bool = False) -> Any:
     """Orthonormal rows, each the contrast of a number and the mean of those before.
 
+    Differs from SciPy: the result is float32 unless 64-bit dtypes are switched on.
+
     Args:
       n: how many columns.
       full: add the constant row, which comes first.
@@ -135,6 +140,8 @@ def helmert(n: int, full: bool = False) -> Any:
 def hilbert(n: int) -> Any:
     """Hilbert's matrix, `1 / (i + j + 1)`.
 
+    Differs from SciPy: the result is float32 unless 64-bit dtypes are switched on.
+
     Args:
       n: how many rows and columns.
 
@@ -158,6 +165,9 @@ def hilbert(n: int) -> Any:
 
 def invhilbert(n: int) -> Any:
     """The inverse of Hilbert's matrix, whose elements are integers.
+
+    Differs from SciPy: the result is floating, and float32 unless 64-bit dtypes are
+    switched on; there is no `exact`, which asks for integers.
 
     Args:
       n: how many rows and columns.
@@ -213,6 +223,9 @@ def _kind(name: str, kind: Any) -> str:
 def pascal(n: int, kind: str | None = None) -> Any:
     """Pascal's triangle as a matrix.
 
+    Differs from SciPy: the result is floating, where SciPy gives integers; there is no
+    `exact`.
+
     Args:
       n: how many rows and columns.
       kind: "symmetric", the default: `comb(i + j, i)`; "lower": `comb(i, j)`; "upper":
@@ -244,6 +257,9 @@ def pascal(n: int, kind: str | None = None) -> Any:
 
 def invpascal(n: int, kind: str | None = None) -> Any:
     """The inverse of `pascal`.
+
+    Differs from SciPy: the result is floating, where SciPy gives integers; there is no
+    `exact`.
 
     Args:
       n: how many rows and columns.

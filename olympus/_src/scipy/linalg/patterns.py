@@ -168,6 +168,8 @@ def _toeplitz(c: Any, r: Any) -> Any:
 def hankel(c: Any, r: Any = None) -> Any:
     """The matrix whose diagonals from lower left to upper right are constant.
 
+    Differs from SciPy: leading axes are a batch, where SciPy flattens the arguments.
+
     Args:
       c: the first column [..., m].
       r: the last row [..., n], whose first element is not read; default zeros like `c`.
@@ -270,6 +272,8 @@ def _masked(x: Any, mask: np.ndarray) -> Any:
 
 def companion(a: Any) -> Any:
     """The matrix whose characteristic polynomial is a given one.
+
+    Differs from SciPy: a leading coefficient of zero gives inf or NaN and no error.
 
     Args:
       a: coefficients [..., n], highest power first; n is at least 2.
@@ -404,6 +408,8 @@ def _fiedler(a: Any) -> Any:
 
 def fiedler_companion(a: Any) -> Any:
     """The matrix of five diagonals whose characteristic polynomial is a given one.
+
+    Differs from SciPy: a leading coefficient of zero gives inf or NaN and no error.
 
     Args:
       a: coefficients [..., n], highest power first.

@@ -33,6 +33,9 @@ matmul = matrices.matmul
 def schur(a: Any, output: str = "real") -> tuple[Any, Any]:
     """Schur's form T of square matrices, with `a = Z T Z^H`.
 
+    Differs from SciPy: integers are refused; eigenvalues cannot be sorted, and `lwork`,
+    `overwrite_a` and `check_finite` are not there.
+
     Args:
       a: square matrices [..., n, n], floating or complex.
       output: "real": blocks of two rows stand for complex eigenvalues of real matrices;
@@ -167,6 +170,9 @@ def hessenberg(
 ) -> Any:
     """Hessenberg's form H of square matrices, with `a = Q H Q^H`.
 
+    Differs from SciPy: integers are refused; `overwrite_a` and `check_finite` have no
+    effect.
+
     Args:
       a: square matrices [..., n, n], floating or complex.
       calc_q: whether Q is wanted.
@@ -218,6 +224,10 @@ def polar(
     max_iterations: int | None = None,
 ) -> tuple[Any, Any]:
     """The polar decomposition: orthonormal rows or columns times a positive matrix.
+
+    Differs from SciPy: the default method is an iteration, which refuses matrices that
+    are wider than high for "right", higher than wide for "left"; the singular value
+    decomposition, which is SciPy's way, takes all.
 
     Args:
       a: matrices [..., m, n], floating or complex.
@@ -308,6 +318,10 @@ def eigh_tridiagonal(
     key: Any = None,
 ) -> Any:
     """Eigenvalues and eigenvectors of a Hermitian matrix of three diagonals.
+
+    Differs from SciPy: complex numbers beside the diagonal are taken; there is no
+    choice of eigenvalues in an interval (`select="v"`); there is no `lapack_driver` and
+    no `check_finite`.
 
     They are computed to full accuracy, whatever the tolerance.
 

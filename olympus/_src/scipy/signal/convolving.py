@@ -134,6 +134,8 @@ def convolve(
 ) -> Any:
     """The convolution of two arrays.
 
+    Differs from SciPy: integers give floats; "auto" is "direct", whatever the sizes.
+
     Args:
       in1, in2: arrays of equally many axes.
       mode: "full"; "same", the middle of that in the shape of `in1`; or "valid", what
@@ -168,6 +170,8 @@ def correlate(
     precision: Any = None,
 ) -> Any:
     """The cross-correlation of two arrays: sums of one and the other's shifts.
+
+    Differs from SciPy: integers give floats; "auto" is "direct", whatever the sizes.
 
     Args:
       in1, in2: arrays of equally many axes; the second is conjugated.
@@ -229,6 +233,9 @@ def convolve2d(
 ) -> Any:
     """The convolution of two matrices.
 
+    Differs from SciPy: integers give floats; beyond the matrices there are zeros, and
+    no other `boundary` or `fillvalue`.
+
     Args:
       in1, in2: matrices.
       mode: as of `convolve`.
@@ -264,6 +271,9 @@ def correlate2d(
 ) -> Any:
     """The cross-correlation of two matrices.
 
+    Differs from SciPy: integers give floats; beyond the matrices there are zeros, and
+    no other `boundary` or `fillvalue`.
+
     Args:
       in1, in2: matrices; the second is conjugated.
       mode: as of `correlate`.
@@ -291,6 +301,9 @@ def correlate2d(
 
 def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
     """The convolution of two arrays, by Fourier transforms.
+
+    Differs from SciPy: integers give float32 unless 64-bit dtypes are switched on;
+    empty arrays are refused.
 
     Args:
       in1, in2: arrays of equally many axes.

@@ -193,6 +193,9 @@ def stft(
 ) -> tuple[Any, Any, Any]:
     """The short-time Fourier transform: spectra of overlapping segments of a signal.
 
+    Differs from SciPy: there is no `scaling`: it is "spectrum"; the windows "taylor",
+    "chebwin" and "dpss" are not known.
+
     Args:
       x: array.
       fs: samples per unit of time.
@@ -263,6 +266,9 @@ def istft(
     freq_axis: int = -2,
 ) -> tuple[Any, Any]:
     """The inverse of `stft`: overlapping segments added up, divided by their windows.
+
+    Differs from SciPy: there is no `scaling`: it is "spectrum"; the windows "taylor",
+    "chebwin" and "dpss" are not known.
 
     Args:
       Zxx: spectra, with axes of frequency and time.
@@ -375,6 +381,9 @@ def csd(
 ) -> tuple[Any, Any]:
     """The cross power spectral density of two signals, by Welch's method.
 
+    Differs from SciPy: only None for `y` gives a real result, not `x` passed twice; the
+    windows "taylor", "chebwin" and "dpss" are not known.
+
     Args:
       x: array.
       y: array; None for `x`, which gives a real result.
@@ -433,6 +442,8 @@ def welch(
     average: str = "mean",
 ) -> tuple[Any, Any]:
     """The power spectral density of a signal, by Welch's method.
+
+    Differs from SciPy: the windows "taylor", "chebwin" and "dpss" are not known.
 
     Args:
       x: array.

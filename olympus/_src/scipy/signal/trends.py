@@ -24,6 +24,9 @@ def detrend(
 ) -> Any:
     """A signal less its mean, or less the line nearest to it.
 
+    Differs from SciPy: arrays are never changed in place, so `overwrite_data` must be
+    None; "l" and "c" are no types.
+
     Args:
       data: array.
       axis: the axis.

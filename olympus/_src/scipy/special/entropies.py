@@ -177,6 +177,8 @@ def kl_div(p: Any, q: Any) -> Any:
 def expit(x: Any) -> Any:
     """Logistic function, `1 / (1 + exp(-x))`.
 
+    Differs from SciPy: complex numbers are taken, too.
+
     Args:
       x: array or number.
 
@@ -195,6 +197,8 @@ def expit(x: Any) -> Any:
 @program(1)
 def logit(x: Any) -> Any:
     """Logarithm of the odds, `log(x / (1 - x))`.
+
+    Differs from SciPy: complex numbers are taken, too.
 
     Args:
       x: array or number.
@@ -229,6 +233,8 @@ _logit.defjvps(lambda t, out, x: t / (x * (1 - x)))
 def boxcox(x: Any, lmbda: Any) -> Any:
     """Box-Cox transform, `(x^lmbda - 1) / lmbda`, or `log(x)` where lmbda is 0.
 
+    Differs from SciPy: complex numbers are taken, too.
+
     Args:
       x: array or number.
       lmbda: array or number.
@@ -248,6 +254,8 @@ def boxcox(x: Any, lmbda: Any) -> Any:
 @program(2)
 def boxcox1p(x: Any, lmbda: Any) -> Any:
     """Box-Cox transform of 1 + x, exact for small x.
+
+    Differs from SciPy: complex numbers are taken, too.
 
     Args:
       x: array or number.

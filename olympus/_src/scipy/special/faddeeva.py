@@ -166,6 +166,8 @@ _dawsn.defjvps(lambda t, out, x: t * _dawsn_slope(out, x))
 def dawsn(x: Any) -> Any:
     """Dawson's integral, `exp(-x^2)` times the integral of `exp(t^2)` from 0 to x.
 
+    Differs from SciPy: complex numbers are refused.
+
     Args:
       x: real array or number.
 
@@ -252,6 +254,8 @@ def _fresnel_jvp(primals: Any, tangents: Any) -> Any:
 @program(1)
 def fresnel(x: Any) -> Any:
     """Fresnel's integrals of `sin(pi t^2 / 2)` and `cos(pi t^2 / 2)` from 0 to x.
+
+    Differs from SciPy: complex numbers are refused.
 
     Args:
       x: real array or number.

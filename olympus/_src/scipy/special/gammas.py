@@ -212,6 +212,9 @@ def _log_sine(z: Any) -> Any:
 def digamma(x: Any) -> Any:
     """Derivative of the logarithm of the gamma function.
 
+    Differs from SciPy: complex numbers are refused; 0 gives NaN, where SciPy gives an
+    infinity of the sign opposite to that of the zero.
+
     Args:
       x: real array or number.
 
@@ -229,6 +232,8 @@ def digamma(x: Any) -> Any:
 @program(2)
 def polygamma(n: Any, x: Any) -> Any:
     """Derivatives of `digamma`, of order n.
+
+    Differs from SciPy: n must be of an integer dtype.
 
     Args:
       n: array or number of an integer dtype, not negative.
@@ -298,6 +303,8 @@ def _hurwitz(x: Any, q: Any) -> Any:
 
 def zeta(x: Any, q: Any = None) -> Any:
     """Hurwitz zeta function, the sum over n from 0 of `(n + q)^-x`.
+
+    Differs from SciPy: q has to be given: 1 is for Riemann's function.
 
     Args:
       x: real array or number, above 1.

@@ -70,6 +70,9 @@ def sph_harm_y(
 ) -> Any:
     """Spherical harmonics of degree n and order m, with the Condon-Shortley phase.
 
+    Differs from SciPy: no derivatives come along: `diff_n` must be None; a negative
+    degree gives NaN, where SciPy gives 0.
+
     Args:
       n: array or number of an integer dtype: degrees, not negative.
       m: array or number of an integer dtype: orders, from -n to n; 0 results outside.

@@ -118,6 +118,8 @@ _hyp1f1.defjvps(
 def hyp1f1(a: Any, b: Any, x: Any) -> Any:
     """Kummer's confluent hypergeometric function.
 
+    Differs from SciPy: complex numbers are refused.
+
     Args:
       a: real array or number.
       b: real array or number, not 0, -1, -2, ...
@@ -210,6 +212,8 @@ _hyp2f1.defjvps(
 @program(4)
 def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
     """Gauss's hypergeometric function.
+
+    Differs from SciPy: complex numbers are refused.
 
     Args:
       a: real array or number.

@@ -92,6 +92,8 @@ _expi.defjvps(lambda t, out, x: t * (exp(x) / x))
 def expi(x: Any) -> Any:
     """Exponential integral Ei: the integral of `exp(t) / t` from -infinity to x.
 
+    Differs from SciPy: complex numbers are refused.
+
     Args:
       x: real array or number; the principal value is taken above 0.
 
@@ -112,6 +114,8 @@ def expi(x: Any) -> Any:
 @program(1)
 def exp1(x: Any) -> Any:
     """Exponential integral E1: the integral of `exp(-t) / t` from x to infinity.
+
+    Differs from SciPy: complex numbers are refused.
 
     Args:
       x: real array or number; NaN results below 0.
@@ -252,6 +256,8 @@ def _sici_jvp(primals: Any, tangents: Any) -> Any:
 def sici(x: Any) -> Any:
     """Sine integral and cosine integral.
 
+    Differs from SciPy: complex numbers are refused.
+
     Args:
       x: real array or number.
 
@@ -315,6 +321,8 @@ _spence.defjvps(lambda t, out, x: t * _spence_slope(x))
 @program(1)
 def spence(x: Any) -> Any:
     """Spence's function: the integral of `log(t) / (1 - t)` from 1 to x.
+
+    Differs from SciPy: complex numbers are refused.
 
     Args:
       x: real array or number; NaN results below 0.
@@ -384,6 +392,8 @@ _owens_t.defjvps(
 @program(2)
 def owens_t(h: Any, a: Any) -> Any:
     """Owen's T: the probability that X > h and 0 < Y < a X, both standard normal.
+
+    Differs from SciPy: NaN where h and a are infinite both.
 
     Args:
       h: real array or number.

@@ -26,6 +26,8 @@ _ROOT_PI = math.sqrt(math.pi)
 def erf(x: Any) -> Any:
     """Error function: `2 / sqrt(pi)` times the integral of `exp(-t^2)` from 0 to x.
 
+    Differs from SciPy: complex numbers are refused.
+
     Args:
       x: real array or number.
 
@@ -43,6 +45,8 @@ def erf(x: Any) -> Any:
 @program(1)
 def erfc(x: Any) -> Any:
     """One minus the error function, exact where that is close to 1.
+
+    Differs from SciPy: complex numbers are refused.
 
     Args:
       x: real array or number.
@@ -170,6 +174,8 @@ scaled_erfc.defjvps(lambda t, out, x: t * _scaled_erfc_slope(out, x))
 def ndtr(x: Any) -> Any:
     """Distribution function of the standard normal distribution.
 
+    Differs from SciPy: complex numbers are refused.
+
     Args:
       x: real array or number.
 
@@ -270,6 +276,9 @@ _ndtri.defjvps(lambda t, out, p: t * math.sqrt(2 * math.pi) * exp(out * out / 2)
 @program(1)
 def log_ndtr(x: Any, series_order: int = 3) -> Any:
     """Logarithm of `ndtr`, exact in both tails.
+
+    Differs from SciPy: complex numbers are refused; `series_order` is there for code
+    that names it.
 
     Args:
       x: real array or number.

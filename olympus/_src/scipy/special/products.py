@@ -137,6 +137,8 @@ _beta.defjvps(
 def betainc(a: Any, b: Any, x: Any) -> Any:
     """Regularised incomplete beta function.
 
+    Differs from SciPy: NaN where a or b is 0, of which SciPy takes limits.
+
     Args:
       a: real array or number, positive.
       b: real array or number, positive.
@@ -203,6 +205,9 @@ def _multigammaln(a: Any, d: int) -> Any:
 def multigammaln(a: Any, d: Any) -> Any:
     """Logarithm of the multivariate gamma function.
 
+    Differs from SciPy: a number below the bound gives a value without meaning and no
+    error.
+
     Args:
       a: real array or number, above `(d - 1) / 2`.
       d: the dimension, a whole number of at least 1.
@@ -249,6 +254,8 @@ def _factorial(n: Any) -> Any:
 
 def factorial(n: Any, exact: bool = False) -> Any:
     """Factorial, `gamma(n + 1)`, of floats too; 0 below 0.
+
+    Differs from SciPy: `exact` must be False, and there is no `extend`.
 
     Args:
       n: real array or number.
@@ -371,6 +378,8 @@ _smooth_binomial.defjvps(
 
 def comb(N: Any, k: Any, *, repetition: bool = False) -> Any:
     """Number of ways to choose k of N things; 0 where k is below 0 or above N.
+
+    Differs from SciPy: there is no `exact`.
 
     Args:
       N: real array or number.

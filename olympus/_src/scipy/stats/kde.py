@@ -31,6 +31,10 @@ _NAME = "scipy.stats.gaussian_kde"
 class gaussian_kde:
     """The density of a sample, as a mixture of normal distributions around its points.
 
+    Differs from SciPy: an estimate is never changed, so `set_bandwidth` refuses;
+    `resample` takes a key first; boxes have one dimension; there is no `marginal`; a
+    sample without spread in some direction is no error.
+
     Args:
       dataset: points [d, n], a column each, or n numbers; real.
       bw_method: the width of the kernels, as a factor of the sample's own: 'scott' (the

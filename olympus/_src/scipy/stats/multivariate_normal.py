@@ -80,6 +80,10 @@ def _squares(factor: Any, y: Any) -> Any:
 def logpdf(x: Any, mean: Any, cov: Any, allow_singular: None = None) -> Any:
     """Logarithm of the density of the normal distribution of vectors.
 
+    Differs from SciPy: `mean` and `cov` have to be given; a vector is not taken for a
+    diagonal matrix; covariances that are not positive definite give NaN and no error,
+    and `allow_singular` must be None.
+
     Args:
       x: vectors [..., n] at which to evaluate.
       mean: vectors [..., n], or a number for all entries.

@@ -76,6 +76,8 @@ def rankdata(
 ) -> Any:
     """Ranks of elements from 1 on, the least first.
 
+    Differs from SciPy: ranks are floating for all methods; NaN cannot be omitted.
+
     Args:
       a: array or number.
       method: what elements that are equal get: the 'average', 'min' or 'max' of the
@@ -152,6 +154,8 @@ def mode(
 ) -> ModeResult:
     """The most frequent value along an axis, the least of several, and its count.
 
+    Differs from SciPy: NaN cannot be omitted.
+
     Args:
       a: array or number. NaN are equal to each other, and greater than numbers.
       axis: along which to count; None counts all elements.
@@ -215,6 +219,8 @@ def sem(
     keepdims: bool = False,
 ) -> Any:
     """Standard error of the mean: the deviation over the root of the count.
+
+    Differs from SciPy: NaN raise no error; `axis` is one axis, or None.
 
     Args:
       a: array or number.
