@@ -364,6 +364,8 @@ def test_norms_and_powers():
 def test_grids():
     np.testing.assert_array_equal(jnp.mgrid[0:2, 0:3], np.mgrid[0:2, 0:3])
     np.testing.assert_allclose(jnp.mgrid[0:1:3j], np.mgrid[0:1:3j])
+    mixed = jnp.ogrid[0:4:2, 0:1:3j]
+    assert [str(x.dtype) for x in mixed] == ["float32", "float32"]
     np.testing.assert_array_equal(jnp.r_[A[0], 1, 2], np.r_[A[0], 1, 2])
     np.testing.assert_array_equal(jnp.c_[A[0], A[1]], np.c_[A[0], A[1]])
 

@@ -97,6 +97,15 @@ def test_interpolation_of_vectors_at_a_tuple_of_places():
     close(ours((POINTS[:, 0], 1.5)), theirs((POINTS[:, 0], 1.5)))
 
 
+def test_shares_of_wide_lines_make_narrow_values_wide():
+    with olympus.enable_x64(True):
+        line, values = np.array([0.0, 1, 2]), np.float32([0, 1, 3])
+        of = interpolate.RegularGridInterpolator((line,), values)
+        got = of(np.array([[1.1]]))
+    assert got.dtype == np.float64
+    np.testing.assert_allclose(got, [1.2], rtol=1e-14)
+
+
 def test_codes_as_scipy():
     for obs in (X, LINE):
         codes = obs[:2] + 0.1

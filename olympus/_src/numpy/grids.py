@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.numpy import assembly, creation, manipulation, taking
+from olympus._src.numpy import assembly, creation, manipulation, promotion, taking
 from olympus._src.numpy.promotion import aval_of
 
 s_ = np.s_
@@ -38,7 +38,7 @@ class _Grid:
         lines = [_line(k) for k in key]
         grid = taking.meshgrid(*lines, indexing="ij", sparse=self._sparse)
         if self._sparse:
-            return list(grid)
+            return promotion.promote_dtypes(*grid) if grid else []
         return assembly.stack(grid) if grid else creation.zeros(0)
 
 

@@ -299,7 +299,7 @@ def _on_grid(values: Any, xi: Any, *rest: Any, method: str) -> Any:
         found = values[tuple([index for index, _ in corner])]
         for _, share in corner:
             if share is not None:
-                found = found * share[(..., *trailing)].astype(aval_of(values).dtype)
+                found = found * share[(..., *trailing)]
         total = total + found
     return where(outside[(..., *trailing)], fill[0], total) if fill else total
 
