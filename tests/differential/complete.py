@@ -28,7 +28,11 @@ PAGES: dict[str, set[str]] = {
     "numpy": INDEXING | OF_NO_ARRAY,
     "numpy.fft": set(),
     "numpy.linalg": set(),
+    "image": set(),
+    "ops": set(),
     "scipy.linalg": set(),
+    "scipy.optimize": set(),
+    "scipy.sparse.linalg": set(),
     "scipy.special": set(),
     "scipy.fft": set(),
     "scipy.signal": set(),
@@ -36,4 +40,11 @@ PAGES: dict[str, set[str]] = {
     "scipy.ndimage": set(),
     "scipy.cluster.vq": set(),
     "nn": OF_NETWORKS,
+}
+
+# Pages of classes; tests/scipy_pages/test_rotations.py has the tests of rotations.
+PAGES_OF_CLASSES: dict[str, set[str]] = {
+    "scipy.interpolate": set(),
+    "scipy.stats": set(),
+    "scipy.spatial.transform": words("Rotation Slerp"),
 }

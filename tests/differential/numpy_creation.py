@@ -144,6 +144,57 @@ def open_grid(d: Draw) -> Call:
     return d.call(*[d.array("int", d.pick([(0,), (2,), (3,)])) for _ in range(2)])
 
 
+def a_slice(d: Draw) -> Any:
+    """Whole or broken ends; the third is a step, or how many numbers there are."""
+    start = d.integer(-3, 3) * d.pick([1, 1, 0.5])
+    if d.chance(0.3):
+        return slice(start, start + d.integer(1, 4), complex(0, d.integer(2, 5)))
+    step = d.pick([None, 1, 2, 0.5])
+    if d.chance(0.3):
+        return slice(None, d.integer(0, 5), step)
+    return slice(start, start + d.integer(0, 5), step)
+
+
+def a_grid(d: Draw) -> Call:
+    if d.chance(0.4):
+        return d.call(a_slice(d))
+    return d.call(tuple(a_slice(d) for _ in range(d.integer(1, 3))))
+
+
+def indexed(f: Any, index: Any) -> Any:
+    return f[index]
+
+
+def to_be_joined(d: Draw) -> Call:
+    """Slices, numbers and vectors, or matrices with the axis they are joined along."""
+    if d.chance(0.7):
+        dtype = d.dtype("int single complex")
+        makers = [
+            lambda: a_slice(d),
+            lambda: d.filled(dtype, (d.integer(1, 3),), "plain"),
+            lambda: d.integer(-3, 3),
+            lambda: 0.5,
+        ]
+        return d.call(tuple(d.pick(makers)() for _ in range(d.integer(1, 3))))
+    dtype = d.dtype("int single complex")
+    parts = [d.filled(dtype, (2, 2), "plain") for _ in range(2)]
+    return d.call((d.pick(["0", "1", "-1", "0,3", "1,2"]), *parts))
+
+
+def columns(d: Draw) -> Call:
+    n = d.integer(1, 3)
+    shape = d.pick([(n,), (n, 2)])
+    return d.call(tuple(d.array("int single", shape) for _ in range(d.integer(1, 3))))
+
+
+def an_index(d: Draw) -> Call:
+    return d.call(d.pick([2, slice(1, None), (0, slice(None, None, 2)), (None, ...)]))
+
+
+def written(f: Any, index: Any) -> str:
+    return repr(f[index])
+
+
 def a_function(d: Draw) -> Call:
     if d.chance():
         return d.call(lambda i: 2 * i + 1, (d.integer(0, 4),))
@@ -290,6 +341,10 @@ ENTRIES = [
     *entry("meshgrid", axes_of_a_grid),
     *entry("indices", places),
     *entry("ix_", open_grid, jit=False),
+    *entry("mgrid ogrid", a_grid, call=indexed, scale=3.0),
+    *entry("r_", to_be_joined, call=indexed, scale=3.0),
+    *entry("c_", columns, call=indexed),
+    *entry("s_ index_exp", an_index, call=written, jit=False),
     *entry("fromfunction", a_function),
     *entry("tril_indices triu_indices", triangle_places),
     *entry("tril_indices_from triu_indices_from", triangle_places_of),
