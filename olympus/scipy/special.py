@@ -5,9 +5,6 @@ switched on; arguments are arrays or numbers, not lists; half precision stays ha
 precision; there are no `out`, `where` and `dtype`.
 """
 
-from olympus._src.numpy.softmaxes import (
-    logsumexp,
-)
 from olympus._src.scipy.special.bessel import (
     bessel_jn,
     i0,
@@ -79,6 +76,7 @@ from olympus._src.scipy.special.products import (
 )
 from olympus._src.scipy.special.softmaxes import (
     log_softmax,
+    logsumexp,
     softmax,
 )
 

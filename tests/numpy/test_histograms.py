@@ -75,6 +75,9 @@ def test_histogramdd_of_integers_and_traced_points():
         (lambda: jnp.histogramdd(POINTS, weights=W[:3]), ValueError, "weights must be"),
         (lambda: jnp.histogramdd([W, W]), TypeError, "asarray"),
         (lambda: jnp.histogram2d(W, W[:3]), TypeError, "of one length"),
+        (lambda: jnp.histogram(W, "auto"), NotImplementedError, r"numpy\.histogram:"),
+        (lambda: jnp.histogram(W, -1), ValueError, r"numpy\.histogram: bins"),
+        (lambda: jnp.histogram(W, weights=W[:3]), ValueError, "shape of a"),
     ],
 )
 def test_histograms_refuse(call, kind, message):

@@ -289,6 +289,12 @@ def test_isclose(equal_nan):
     )
 
 
+def test_closeness_names_the_function_that_was_called():
+    for function in (jnp.isclose, jnp.allclose):
+        with pytest.raises(TypeError, match=rf"numpy\.{function.__name__}\b"):
+            function([1.0], 1.0)
+
+
 def test_ufuncs_reduce_accumulate_and_join():
     x = np.arange(1.0, 7.0, dtype=np.float32).reshape(2, 3)
     np.testing.assert_allclose(jnp.add.reduce(x), np.add.reduce(x))

@@ -99,16 +99,20 @@ def histogram_bin_edges(
       Array([1., 2., 3.], dtype=float32)
     """
     del weights
+    return _edges("histogram_bin_edges", a, bins, range)
+
+
+def _edges(name: str, a: Any, bins: Any, range: Any) -> Any:
     if isinstance(bins, str):
         raise NotImplementedError(
-            "numpy.histogram_bin_edges: bins must be a number or edges"
+            f"numpy.{name}: bins must be a number or edges, got {bins!r}"
         )
-    check_arraylike(
-        "histogram_bin_edges", a, bins if not isinstance(bins, (list, tuple)) else 0
-    )
+    check_arraylike(name, a, bins if not isinstance(bins, (list, tuple)) else 0)
     if np.ndim(bins) == 1:
         return creation.asarray(bins, dtypes.to_inexact_dtype(aval_of(a).dtype))
     count = operator.index(bins)
+    if count < 0:
+        raise ValueError(f"numpy.{name}: bins must not be negative, got {count}")
     kind = dtypes.to_inexact_dtype(aval_of(a).dtype)
     if range is None:
         if not aval_of(a).size:
@@ -161,7 +165,12 @@ def histogram(
     if weights is not None:
         check_arraylike("histogram", weights)
         a, weights = promotion.promote_inexact(a, weights)
-    edges = histogram_bin_edges(a, bins, range, weights)
+        if aval_of(weights).shape != aval_of(a).shape:
+            raise ValueError(
+                "numpy.histogram: weights must have the shape of a, got "
+                f"{aval_of(weights).short()} and {aval_of(a).short()}"
+            )
+    edges = _edges("histogram", a, bins, range)
     w = np.float32(1) if weights is None else weights
     counts = _histogram(a, w, edges, weighted=weights is not None)
     if density:
@@ -303,7 +312,7 @@ def histogramdd(
                 "numpy.histogramdd: weights must be one for each of the points "
                 f"{aval_of(sample).short()}, got {aval_of(weights).short()}"
             )
-    edges = _edges_of_axes(sample, d, bins, range, weights)
+    edges = _edges_of_axes(sample, d, bins, range)
     counts = _histogramdd(
         sample, 1 if weights is None else weights, *edges, weighted=weights is not None
     )
@@ -325,9 +334,7 @@ def _is_number(bins: Any) -> bool:
     return not isinstance(bins, (list, tuple)) and not getattr(bins, "ndim", 0)
 
 
-def _edges_of_axes(
-    sample: Any, d: int, bins: Any, limits: Any, weights: Any
-) -> list[Any]:
+def _edges_of_axes(sample: Any, d: int, bins: Any, limits: Any) -> list[Any]:
     """The edges of the bins along each axis."""
     each = [bins] * d if _is_number(bins) else bins
     if len(each) != d:
@@ -342,7 +349,7 @@ def _edges_of_axes(
             f"axes, got {limits!r}"
         )
     return [
-        histogram_bin_edges(sample[:, i], b, limit, weights)
+        _edges("histogramdd", sample[:, i], b, limit)
         for i, (b, limit) in enumerate(zip(each, limits, strict=True))
     ]
 

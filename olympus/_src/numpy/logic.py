@@ -427,7 +427,11 @@ def isclose(
       ... )
       Array([False,  True], dtype=bool)
     """
-    x, y = promotion.promote_args("isclose", a, b)
+    return _close("isclose", a, b, rtol, atol, equal_nan)
+
+
+def _close(name: str, a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
+    x, y = promotion.promote_args(name, a, b)
     if not _is(x, "fc"):
         x, y = promotion.promote_inexact(x, y)
     dtype = dtypes.real_dtype(aval_of(x).dtype)
@@ -462,7 +466,7 @@ def allclose(
       >>> jnp.allclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.00001]))
       Array(True, dtype=bool)
     """
-    return every(isclose(a, b, rtol, atol, equal_nan))
+    return every(_close("allclose", a, b, rtol, atol, equal_nan))
 
 
 def every(mask: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Softmax and its logarithm over all axes, unless one is chosen."""
+"""Softmax and logarithms of sums over all axes, unless one is chosen."""
 
 from __future__ import annotations
 
@@ -45,3 +45,33 @@ def log_softmax(x: Any, /, *, axis: Any = None) -> Any:
     """
     check("log_softmax", x)
     return softmaxes.log_softmax(x, axis)
+
+
+def logsumexp(
+    a: Any,
+    axis: Any = None,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    where: Any = None,
+) -> Any:
+    """Logarithm of a sum of exponentials, `log(sum(b exp(a)))`, without overflow.
+
+    Args:
+      a: array or number.
+      axis: the axis or axes summed over; None for all.
+      b: factors of the exponentials; may be negative.
+      keepdims: keep the axes, with size 1.
+      return_sign: return the logarithm of the magnitude of the sum, and its sign.
+      where: mask of the elements that take part.
+
+    Returns:
+      A floating array, or two of them. Without `return_sign` negative sums are NaN.
+
+    Example:
+      >>> from olympus.scipy import special
+      >>> special.logsumexp(jnp.array([-jnp.inf, 1.0]))
+      Array(1., dtype=float32)
+    """
+    check("logsumexp", a, *[x for x in (b, where) if x is not None])
+    return softmaxes.logsumexp(a, axis, b, keepdims, return_sign, where)
