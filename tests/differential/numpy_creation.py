@@ -73,14 +73,16 @@ def powers(d: Draw) -> Call:
 
 
 def ratios(d: Draw) -> Call:
-    """Ends of one sign, or complex."""
+    """Two ends of one sign, or pairs of which each has its own."""
     start, stop = (d.integer(1, 40) / 4 for _ in range(2))
     if d.chance(0.3):
         start, stop = -start, -stop
     options = d.options(endpoint=[True, False], axis=[0, -1])
     if d.chance(0.3):
         start = np.array([start, start * 2], np.float32)
-    return d.call(start, stop, d.pick([1, 2, 5]), **options)
+    elif d.chance(0.3):
+        start, stop = (np.array([x, -2 * x], np.float32) for x in (start, stop))
+    return d.call(start, stop, d.pick([0, 1, 2, 5]), **options)
 
 
 # -- matrices --------------------------------------------------------------------------

@@ -361,6 +361,16 @@ def test_norms_and_powers():
     np.testing.assert_allclose(jnp.linalg.multi_dot([A, B, A]), A @ B @ A, rtol=1e-4)
 
 
+def test_ratios_along_a_later_axis_keep_the_sign_of_their_line():
+    first, last = np.float32([1, -1, 2]), np.float32([8, -8, 4])
+    for num in (0, 1, 2, 4):
+        got = jnp.geomspace(first, last, num, axis=-1)
+        np.testing.assert_allclose(got, np.geomspace(first, last, num, axis=-1), 1e-6)
+    rows = np.stack([last, last])
+    got = jnp.geomspace(first, rows, 2, axis=1)
+    np.testing.assert_allclose(got, np.geomspace(first, rows, 2, axis=1), 1e-6)
+
+
 def test_grids():
     np.testing.assert_array_equal(jnp.mgrid[0:2, 0:3], np.mgrid[0:2, 0:3])
     np.testing.assert_allclose(jnp.mgrid[0:1:3j], np.mgrid[0:1:3j])

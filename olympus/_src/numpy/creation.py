@@ -830,8 +830,18 @@ def geomspace(
     signs = arithmetic.sign(start)
     low, high = (elementary.log10(arithmetic.multiply(signs, x)) for x in (start, stop))
     out = logspace(low, high, num, endpoint, dtype=kind, axis=axis)
-    out = arithmetic.multiply(signs, out)
+    out = arithmetic.multiply(_along_lines(signs, aval_of(high).ndim, axis), out)
     return out if dtype is None else astype(out, dtype)
+
+
+def _along_lines(x: Any, rank: int, axis: int) -> Any:
+    """One number for each line: axes of one in front, and where the lines lie."""
+    shape = aval_of(x).shape
+    if not shape:
+        return x
+    full = [1] * (rank - len(shape)) + list(shape)
+    full.insert(sizes_.canonicalize_axis(axis, rank + 1, "numpy.geomspace"), 1)
+    return shaping.reshape(x, tuple(full))
 
 
 # -- matrices --------------------------------------------------------------------------
