@@ -111,3 +111,38 @@ def test_einsum_multiplies_in_the_order_that_needs_no_transposition(formula):
     np.testing.assert_allclose(
         jnp.einsum(formula, *xs), np.einsum(formula, *xs), rtol=1e-5, atol=1e-5
     )
+
+
+# The dtype of sums was recorded from JAX 0.10.2.
+@pytest.mark.parametrize(
+    ("dtypes", "sums"),
+    [
+        (("int8", "uint32"), "uint32"),
+        (("int32", "uint32"), "int32"),
+        (("bool", "float32"), "float32"),
+        (("float16", "bfloat16"), "bfloat16"),
+        (("int32", "float16"), "float16"),
+        (("float32", "complex64"), "complex64"),
+    ],
+)
+def test_products_of_two_dtypes_are_summed_in_one_of_them(dtypes, sums):
+    x, y = (jnp.asarray([1, 0, 1]).astype(dtype) for dtype in dtypes)
+    for found in (lax.dot(x, y), lax.dot(y, x)):
+        assert found.dtype == sums
+        assert found == 2
+
+
+def test_real_numbers_have_real_gradients_of_products_with_complex_ones():
+    x, z = np.ones(3, np.float32), np.array([1 + 2j, 3 - 1j, 1j], np.complex64)
+    real = olympus.grad(lambda x: lax.dot(x, z).real)(x)
+    imaginary = olympus.grad(lambda x: lax.dot(z, x).imag)(x)
+    np.testing.assert_array_equal(real, z.real)
+    np.testing.assert_array_equal(imaginary, z.imag)
+
+
+def test_sums_of_integers_are_not_made_narrower():
+    x = np.ones(3, np.int32)
+    with pytest.raises(TypeError, match="preferred_element_type must not be narrower"):
+        lax.dot(x, x, preferred_element_type=np.int8)
+    with pytest.raises(TypeError, match=r"numpy.matmul: preferred_element_type"):
+        jnp.matmul(x, x, preferred_element_type="bfloat16")

@@ -116,5 +116,28 @@ def test_products_of_two_dtypes_have_derivatives() -> None:
     assert slope.dtype == F32
     np.testing.assert_array_equal(slope, V)
     np.testing.assert_array_equal(olympus.grad(lambda x: lax.dot(WHOLE, x))(V), V)
-    with pytest.raises(TypeError, match="the same dtypes"):
-        lax.dot(V[:2], Z)
+
+
+def test_complex_numbers_are_clamped_by_real_parts_first():
+    z = np.array([1 + 2j, 3 - 1j, 1 + 1j], np.complex64)
+    low, high = np.complex64(1 + 1.5j), np.complex64(2)
+    np.testing.assert_array_equal(
+        lax.clamp(low, z, high), np.minimum(np.maximum(z, low), high)
+    )
+
+
+def test_any_integer_chooses_among_cases():
+    cases = [np.zeros(3, np.float32), np.ones(3, np.float32)]
+    for dtype in ("int8", "uint8", "uint32"):
+        which = np.array([0, 1, np.iinfo(dtype).max], dtype)
+        np.testing.assert_array_equal(lax.select_n(which, *cases), [0, 1, 1])
+
+
+def test_what_changes_nothing_makes_numpy_arrays_of_64_bits_narrow():
+    x = np.ones(3)
+    for found in (
+        lax.transpose(x, (0,)),
+        lax.broadcast_like(x, x),
+        lax.convert_element_type(x, float),
+    ):
+        assert found.dtype == np.float32

@@ -371,10 +371,10 @@ def _predicate_aval(pred: Any) -> Any:
             f"cond: pred must be a scalar, got {aval.short()}; reduce it with "
             "numpy.all or numpy.any, or choose by element with numpy.where"
         )
-    if aval.dtype != np.bool_ and not dtypes.issubdtype(aval.dtype, np.number):
+    if aval.dtype != np.bool_ and dtypes.kind(aval.dtype) not in "iuf":
         raise TypeError(
-            f"cond: pred must be a boolean or a number, got {aval.short()}; compare "
-            "values to get one"
+            f"cond: pred must be a boolean or a real number, got {aval.short()}; "
+            "compare values to get one"
         )
     return aval
 

@@ -10,7 +10,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.lax import families, pieces
-from olympus._src.lax.choice import convert_element_type, select_n
+from olympus._src.lax.choice import clamp_p, convert_element_type, select_n
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
@@ -514,6 +514,37 @@ def div(x: Any, y: Any) -> Any:
       Array(-3, dtype=int32, weak_type=True)
     """
     return div_p.bind(x, y)
+
+
+def clamp(min: Any, x: Any, max: Any) -> Any:
+    """`x` limited to the range from `min` to `max`, elementwise.
+
+    Args:
+      min, max: bounds, of the dtype of `x`; of its shape, or scalars.
+      x: array or scalar; complex numbers are ordered by real, then imaginary parts.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Source: `stablehlo.clamp`.
+
+    Example:
+      >>> from olympus import lax
+      >>> lax.clamp(0, 5, 3)
+      Array(3, dtype=int32, weak_type=True)
+    """
+    aval = avals.aval_of(x)
+    if dtypes.kind(aval.dtype) == "c":  # ordered by real parts, then imaginary ones
+        return min_(max_(x, _bound(min, aval)), _bound(max, aval))
+    return clamp_p.bind(min, x, max)
+
+
+def _bound(bound: Any, aval: Any) -> Any:
+    if avals.aval_of(bound).shape == aval.shape:
+        return bound
+    return families.broadcast_in_dim_p.bind(
+        bound, shape=aval.shape, broadcast_dimensions=(), sharding=None
+    )
 
 
 def max_(x: Any, y: Any) -> Any:

@@ -160,7 +160,8 @@ def _clamp_abstract(low: Any, x: Any, high: Any) -> Any:
                 f"lax.clamp: `{name}` must be a scalar or have x's shape, got "
                 f"{bound.short()} and {x.short()}"
             )
-    return ShapedArray(x.shape, x.dtype, x.weak_type)
+    weak = low.weak_type and x.weak_type and high.weak_type
+    return ShapedArray(x.shape, x.dtype, weak)
 
 
 def _clamp_derivative(t: Any, out: Any, low: Any, x: Any, high: Any) -> Any:
@@ -305,6 +306,12 @@ def select_n(which: Any, *cases: Any) -> Any:
       >>> lax.select_n(True, 1, 2)
       Array(2, dtype=int32, weak_type=True)
     """
+    aval = avals.aval_of(which)
+    if dtypes.kind(aval.dtype) in "iu" and aval.dtype != np.int32:
+        if dtypes.itemsize_bits(aval.dtype) >= 32:  # stays where it is in 32 bits
+            ends = [families.scalar_like(which, n) for n in (0, len(cases) - 1)]
+            which = clamp_p.bind(ends[0], which, ends[1])
+        which = convert(which, np.dtype(np.int32))
     return select_n_p.bind(which, *cases)
 
 
@@ -328,26 +335,6 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
     return select_n_p.bind(pred, on_false, on_true)
 
 
-def clamp(min: Any, x: Any, max: Any) -> Any:
-    """`x` limited to the range from `min` to `max`, elementwise.
-
-    Args:
-      min, max: bounds, of the dtype of `x`; of its shape, or scalars.
-      x: array or scalar, bool, integer or floating.
-
-    Returns:
-      Array of the shape and dtype of `x`.
-
-    Source: `stablehlo.clamp`.
-
-    Example:
-      >>> from olympus import lax
-      >>> lax.clamp(0, 5, 3)
-      Array(3, dtype=int32, weak_type=True)
-    """
-    return clamp_p.bind(min, x, max)
-
-
 def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     """The operand with another element type.
 
@@ -365,7 +352,13 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
       >>> lax.convert_element_type(2.7, "int32")
       np.int32(2)
     """
-    return convert(operand, dtypes.canonicalize_dtype(dtypes.as_dtype(new_dtype)))
+    dtype = dtypes.canonicalize_dtype(dtypes.as_dtype(new_dtype))
+    if type(operand) is complex and dtypes.kind(dtype) not in "bc":
+        raise TypeError(
+            "lax.convert_element_type: a Python complex number must become complex or "
+            f"bool, got {operand!r} and {dtype}; take its real part"
+        )
+    return convert(operand, dtype)
 
 
 def _number_as(x: Any, dtype: Any) -> Any:
@@ -385,6 +378,8 @@ def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:
     if aval.dtype == dtype and aval.weak_type == weak_type:
         if isinstance(x, (bool, int, float, complex)):
             return np.asarray(x, dtype)[()] if not weak_type else x
+        if type(x) is np.ndarray and x.dtype != dtype:  # of 64 bits, where they are off
+            return x.astype(dtype)
         return x
     if isinstance(x, (bool, int, float, complex)) and not weak_type:
         return _number_as(x, dtype)

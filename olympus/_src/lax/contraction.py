@@ -55,20 +55,55 @@ def _abstract(
     shape = [x.shape[d] for d in bx]
     shape += [s for d, s in enumerate(x.shape) if d not in cx and d not in bx]
     shape += [s for d, s in enumerate(y.shape) if d not in cy and d not in by]
-    dtype = preferred_element_type
-    if dtype is None:
-        dtype = _common_dtype(x, y)
+    dtype = common_dtype(x, y)
+    if preferred_element_type is not None:
+        check_preferred("lax.dot_general", dtype, preferred_element_type)
+        dtype = preferred_element_type
     return ShapedArray(tuple(shape), dtype, x.weak_type and y.weak_type)
 
 
-def _common_dtype(x: Any, y: Any) -> Any:
-    """Real numbers of two dtypes are summed in the one that both promote to."""
-    if x.dtype != y.dtype and not {"b", "c"} & {
-        dtypes.kind(x.dtype),
-        dtypes.kind(y.dtype),
-    }:
-        return dtypes.promote_types(x.dtype, y.dtype)
-    return families.common_dtype("dot_general", (x, y))
+_KINDS = "buifc"
+
+
+def common_dtype(x: Any, y: Any) -> Any:
+    """One of the operands' dtypes, in which products are added up.
+
+    It is the one whose kind comes later, or the wider one; of equally wide ones the
+    signed integer, and bfloat16, which has the wider range.
+    """
+    if x.dtype == y.dtype:
+        return x.dtype
+    places = [_place(a.dtype) for a in (x, y)]
+    if None in places or places[0] == places[1]:
+        return families.common_dtype("dot_general", (x, y))
+    return (x if places[0] > places[1] else y).dtype
+
+
+def _place(dtype: Any) -> Any:
+    if isinstance(dtype, dtypes.ExtendedDType):
+        return None
+    kind = dtypes.kind(dtype)
+    bits = dtypes.itemsize_bits(dtype)
+    group = _KINDS.index("i" if kind == "u" else kind)
+    return (group, bits, kind == "i" or dtype.name == "bfloat16")
+
+
+def check_preferred(name: str, dtype: Any, preferred: Any) -> None:
+    """Raises TypeError if sums of whole or complex numbers would be made narrower."""
+    if dtype == preferred or dtypes.kind(dtype) == "f":
+        return
+    if _part_bits(preferred) < _part_bits(dtype):
+        raise TypeError(
+            f"{name}: preferred_element_type must not be narrower than the operands' "
+            f"{dtype}, got {preferred}; convert the operands or the result with astype"
+        )
+
+
+def _part_bits(dtype: Any) -> int:
+    """The width of a number, or of one part of a complex one."""
+    if dtype == np.bool_:
+        return 1
+    return int(dtypes.itemsize_bits(dtypes.real_dtype(dtype)))
 
 
 def _lower(
@@ -247,7 +282,7 @@ def _reference(
         ys[j] = xs[i]
     out = [xs[d] for d in bx] + [xs[d] for d in _free(x.ndim, cx, bx)]
     out += [ys[d] for d in _free(y.ndim, cy, by)]
-    dtype = preferred_element_type or x.dtype
+    dtype = preferred_element_type or common_dtype(x, y)
     expr = f"{''.join(xs)},{''.join(ys)}->{''.join(out)}"
     return np.einsum(expr, x.astype(dtype), y.astype(dtype)).astype(dtype)
 
@@ -295,7 +330,7 @@ def dot_general(
     """Contracts axes of two arrays, over shared batch axes.
 
     Args:
-      lhs, rhs: arrays of one dtype (or of dtypes the preferred type admits).
+      lhs, rhs: arrays; of two dtypes the wider one counts, and floats over integers.
       dimension_numbers: `((lhs contracting, rhs contracting), (lhs batch, rhs batch))`,
         each a sequence of axes.
       precision: None, a `Precision`, its name, a pair of them, or a `DotAlgorithm`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from olympus._src.lax.arithmetic import (
     add,
     add_p,
+    clamp,
     div,
     div_p,
     integer_pow,
@@ -52,7 +53,6 @@ from olympus._src.lax.bits import (
     xor_p,
 )
 from olympus._src.lax.choice import (
-    clamp,
     clamp_p,
     convert,
     convert_element_type,

@@ -110,7 +110,7 @@ def canonical_indices(indices: Any, where: str) -> Any:
     """Integer indices of at least 32 bits, so that every size fits."""
     aval = avals.aval_of(indices)
     if not dtypes.issubdtype(aval.dtype, np.integer):
-        raise TypeError(f"{where}: indices must be integers, got {aval.short()}")
+        raise ValueError(f"{where}: indices must be integers, got {aval.short()}")
     if dtypes.itemsize_bits(aval.dtype) < 32:
         return elementwise.convert(indices, np.dtype(np.int32))
     return elementwise.convert(indices, aval.dtype)

@@ -266,8 +266,15 @@ def transpose(operand: Any, permutation: Any) -> Any:
     """
     order = tuple([int(i) for i in permutation])
     if order == tuple(range(len(order))) and len(order) == avals.aval_of(operand).ndim:
-        return operand
+        return _canonical(operand)
     return families.transpose_p.bind(operand, permutation=order)
+
+
+def _canonical(x: Any) -> Any:
+    """`x`; of a NumPy array of 64 bits where those are off, one of 32."""
+    return (
+        elementwise.convert(x, avals.aval_of(x).dtype) if type(x) is np.ndarray else x
+    )
 
 
 def broadcast_in_dim(
@@ -296,7 +303,7 @@ def broadcast_in_dim(
     dims = tuple([int(d) for d in broadcast_dimensions])
     same = avals.aval_of(operand).shape == shape and dims == tuple(range(len(shape)))
     if same and not np.isscalar(operand):
-        return operand
+        return _canonical(operand)
     return families.broadcast_in_dim_p.bind(
         operand, shape=shape, broadcast_dimensions=dims, sharding=out_sharding
     )
@@ -606,13 +613,6 @@ def tile(operand: Any, reps: Any) -> Any:
 
 def _bitcast_abstract(operand: Any, *, new_dtype: Any) -> Any:
     old, new = dtypes.itemsize_bits(operand.dtype), dtypes.itemsize_bits(new_dtype)
-    kinds = [dtypes.kind(d) for d in (operand.dtype, new_dtype)]
-    if kinds[0] != kinds[1] and ("b" in kinds or "c" in kinds):
-        raise TypeError(
-            "lax.bitcast_convert_type: bools and complex numbers must stay of their "
-            f"kind, got {operand.short()} and {new_dtype}; use "
-            "lax.convert_element_type, or lax.real and lax.imag"
-        )
     shape = operand.shape
     if old > new:
         shape = (*shape, old // new)
@@ -623,6 +623,13 @@ def _bitcast_abstract(operand: Any, *, new_dtype: Any) -> Any:
                 f"to become {new_dtype}, got {operand.short()}"
             )
         shape = shape[:-1]
+    kinds = [dtypes.kind(d) for d in (operand.dtype, new_dtype)]
+    if kinds[0] != kinds[1] and ("b" in kinds or "c" in kinds):
+        raise TypeError(
+            "lax.bitcast_convert_type: bools and complex numbers must stay of their "
+            f"kind, got {operand.short()} and {new_dtype}; use "
+            "lax.convert_element_type, or lax.real and lax.imag"
+        )
     return ShapedArray(shape, new_dtype)
 
 

@@ -47,6 +47,8 @@ def _contract(
                 f"numpy.{name}: contracted sizes must be equal, got {a.shape[i]} of "
                 f"{a.short()} and {b.shape[j]} of {b.short()}"
             )
+    if preferred is not None:
+        contraction.check_preferred(f"numpy.{name}", a.dtype, dtype)
     if dtype == np.bool_:  # some product holds, where any does
         as_int = np.dtype(np.int32)
         counts = contraction.dot_general(

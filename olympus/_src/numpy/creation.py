@@ -648,6 +648,11 @@ def arange(
     else:
         kind = dtypes.check_user_dtype(dtype, "arange")
     if kind == np.bool_:
+        if dtype is not None:
+            raise TypeError(
+                "numpy.arange: dtype must be of numbers, got bool; compare a range of "
+                "integers with 0"
+            )
         kind = dtypes.canonicalize_dtype(int)
     place = device if out_sharding is None else out_sharding
     first, last, by = _range_bounds(start, stop, step, values)

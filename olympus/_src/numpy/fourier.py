@@ -629,6 +629,13 @@ def _frequencies(name: str, n: Any, d: Any, dtype: Any, device: Any, half: bool)
             )
     count = operator.index(n) if hasattr(n, "__index__") else int(n)
     kind = dtypes.canonicalize_dtype(np.float64 if dtype is None else dtype)
+    if (half and kind == np.bool_) or isinstance(d, complex):
+        raise TypeError(
+            f"numpy.fft.{name}: d must be real and dtype one of numbers, got {d} and "
+            f"{kind}; leave dtype out"
+        )
+    if half:
+        kind = dtypes.to_inexact_dtype(kind)
     # From zero to the largest, then from the smallest to -1.
     order = np.fft.ifftshift(np.arange(count) - count // 2)
     numbers = np.arange(count // 2 + 1) if half else order

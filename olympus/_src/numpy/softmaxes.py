@@ -96,7 +96,8 @@ def _shifted(x: Any, axis: Any, where: Any) -> Any:
         return safe
     still = barriers.stop_gradient(x)
     largest = reductions.max(still, axis, None, True, initial=-math.inf, where=where)
-    return subtract(safe, largest)
+    kind = avals.aval_of(safe)  # that of the mask's -inf, where integers are masked
+    return subtract(safe, lax.convert(largest, kind.dtype, kind.weak_type))
 
 
 def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:

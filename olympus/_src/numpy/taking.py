@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -430,12 +431,18 @@ def ravel_multi_index(
                     "invalid entry in coordinates array; numpy.ravel_multi_index takes "
                     "mode='clip' or mode='wrap' for positions out of range"
                 )
-    kind = (
-        dtypes.canonicalize_dtype(int)
-        if dtype is None
-        else dtypes.check_user_dtype(dtype, "ravel_multi_index")
-    )
+    kind = _ravel_dtype(multi_index, sizes, dtype)
     return _ravel_multi(*multi_index, dims=sizes, mode=mode, order=order, kind=kind)
+
+
+def _ravel_dtype(multi_index: Any, sizes: Any, dtype: Any) -> Any:
+    """The dtype of places: that which the positions have together, if it holds all."""
+    if dtype is not None:
+        return dtypes.check_user_dtype(dtype, "ravel_multi_index")
+    kind, _ = dtypes.lattice_result(*[dtypes.dtype_and_weak(i) for i in multi_index])
+    if dtypes.kind(kind) not in "iu" or math.prod(sizes) > dtypes.iinfo(kind).max:
+        return dtypes.canonicalize_dtype(int)
+    return kind
 
 
 @evaluate.fuse
