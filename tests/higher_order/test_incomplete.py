@@ -65,8 +65,6 @@ def test_beta_slope_and_its_limits():
     with config.enable_x64(True):
         got = olympus.grad(lax.betainc, 2)(2.0, 3.0, 0.3)
         assert float(got) == pytest.approx(12 * 0.3 * 0.7**2)
-    with pytest.raises(NotImplementedError, match=r"igamma_grad_a.*last argument"):
-        olympus.grad(lax.igamma_grad_a)(2.0, 3.0)
 
 
 @pytest.mark.slow
@@ -125,3 +123,43 @@ def test_small_floats_scalars_and_maps():
     np.testing.assert_allclose(got, scipy.special.gammainc(2, x), rtol=2e-3)
     mapped = olympus.vmap(lax.igamma, (None, 0))(np.float16(2), x)
     np.testing.assert_array_equal(mapped, got)
+
+
+@pytest.mark.slow
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("again", [olympus.jacrev, olympus.jacfwd])
+@pytest.mark.parametrize(
+    ("function", "where"),
+    [
+        (lax.igamma, (2.5, 1.3)),
+        (lax.igamma, (0.7, 4.0)),
+        (lax.igammac, (2.0, 9.0)),
+        (lax.betainc, (2.0, 3.5, 0.3)),
+        (lax.betainc, (0.8, 1.7, 0.9)),
+    ],
+)
+def test_second_derivatives_are_differences_of_first_ones(function, where, again):
+    with config.enable_x64(True):
+        wrt = tuple(range(len(where)))
+        slope = olympus.jit(olympus.grad(function, wrt))
+        got = np.array(again(slope, wrt)(*where))
+        step = 1e-5 * np.eye(len(where))
+        want = np.transpose(
+            [
+                (np.array(slope(*(where + s))) - np.array(slope(*(where - s)))) / 2e-5
+                for s in step
+            ]
+        )
+        np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.slow
+def test_a_third_derivative_in_reverse():
+    with config.enable_x64(True):
+        second = olympus.jit(olympus.grad(olympus.grad(lax.igamma)))
+        got = olympus.grad(olympus.grad(olympus.grad(lax.igamma)))(2.0, 1.3)
+        want = (second(2.0 + 1e-5, 1.3) - second(2.0 - 1e-5, 1.3)) / 2e-5
+        assert float(got) == pytest.approx(float(want), rel=1e-6)
+        outside = olympus.grad(olympus.grad(lax.igamma))
+        assert np.isnan(outside(2.0, -1.0))
+        assert outside(2.0, 0.0) == 0

@@ -65,37 +65,146 @@ def iterate(step: Step, state: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
     return while_loop(going, body, (np.int32(0), active, state))[2]
 
 
-def _with_tangents(step: Step, count: int, slopes_given: tuple[Any, ...]) -> Step:
-    """The step on states followed by their tangents, from the slopes of `given`.
+class _Loop:
+    """What an iteration converges to, as an elementwise function of what is given.
 
-    A slope of None is zero. It is finished when the tangents have come to rest as well.
+    Args:
+      start: `(*given) -> state`.
+      step: as of `iterate`.
+      count: the size of the state.
+      moving: for each derivative that was taken, which of the given move. After the
+        given follow the directions of these, derivative by derivative, and after the
+        state its tangents.
     """
 
-    def run(n: Any, state: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
+    __slots__ = ("count", "moving", "start", "step")
+
+    def __init__(
+        self,
+        start: Callable[..., Any],
+        step: Step,
+        count: int,
+        moving: tuple[tuple[bool, ...], ...] = (),
+    ) -> None:
+        self.start, self.step, self.count, self.moving = start, step, count, moving
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.start, self.step, self.moving
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Loop) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return self.step.__name__.strip("_")
+
+    def along(self, *moving: bool) -> _Loop:
+        """The loop of the state and its tangents."""
+        return _Loop(self.start, self.step, self.count, (*self.moving, moving))
+
+    def size(self) -> int:
+        """How many results there are."""
+        return self.count << len(self.moving)
+
+    def _without_last(self, given: Any) -> tuple[_Loop, Any, list[Any]]:
+        """The loop that was differentiated, its arguments, and their tangents."""
+        *before, last = self.moving
+        own, directions = given[: len(last)], iter(given[len(last) :])
+        tangents = [
+            next(directions) if moves else Zero(avals.aval_of(g).to_tangent())
+            for g, moves in zip(own, last, strict=True)
+        ]
+        return _Loop(self.start, self.step, self.count, tuple(before)), own, tangents
+
+    def begin(self, given: Any) -> tuple[Any, ...]:
+        """The state to begin with."""
+        if not self.moving:
+            return tuple(self.start(*given))
+        inner, own, tangents = self._without_last(given)
+        outs, moved = ad.jvp(lambda *xs: list(inner.begin(xs)), [*own], tangents)
+        return (*outs, *_whole(outs, moved))
+
+    def advance(self, n: Any, state: Any, given: Any) -> Any:
+        """The step; tangents have to come to rest as well."""
+        if not self.moving:
+            return self.step(n, state, given)
+        inner, own, tangents = self._without_last(given)
+        count = inner.size()
         values, slopes = state[:count], state[count:]
-        flags: list[Any] = []
 
         def advance(*xs: Any) -> Any:
-            new, unfinished = step(n, xs[:count], xs[count:])
-            flags.append(unfinished)
+            new, unfinished = inner.advance(n, xs[:count], xs[count:])
             return [*new, unfinished]
 
-        tangents = [
-            Zero(avals.aval_of(g).to_tangent()) if slope is None else slope
-            for g, slope in zip(given, slopes_given, strict=True)
-        ]
-        outs, moved = ad.jvp(advance, [*values, *given], [*slopes, *tangents])
+        outs, moved = ad.jvp(advance, [*values, *own], [*slopes, *tangents])
         *new, unfinished = outs
-        new_slopes = [
-            _like(v, 0) if type(t) is Zero else t
-            for v, t in zip(new, moved[:count], strict=True)
-        ]
+        new_slopes = _whole(new, moved[:count])
         change = e.abs_(e.sub(new_slopes[-1], slopes[-1]))
         bound = e.mul(e.abs_(new_slopes[-1]), _epsilon(change))
         unfinished = e.bitwise_or(unfinished, e.gt(change, bound))
         return (*new, *new_slopes), unfinished
 
-    return run
+    def __call__(self, *given: Any) -> Any:
+        """The state in the end."""
+        return loop_p.bind(*given, loop=self)
+
+
+def _whole(values: Any, tangents: Any) -> list[Any]:
+    return [
+        _like(v, 0) if type(t) is Zero else t
+        for v, t in zip(values, tangents, strict=True)
+    ]
+
+
+def _loop_abstract(*given: Any, loop: _Loop) -> Any:
+    return [avals.ShapedArray(given[0].shape, given[0].dtype)] * loop.size()
+
+
+def _loop_decompose(*given: Any, loop: _Loop) -> Any:
+    return list(iterate(loop.advance, loop.begin(given), given))
+
+
+def _loop_jvp(primals: Any, tangents: Any, *, loop: _Loop) -> Any:
+    """Slopes times tangents, as of any elementwise function of a few numbers.
+
+    The slopes are computed beside the values, by loops that carry tangents forwards,
+    so what depends on the tangents can be transposed.
+    """
+    outs, size = loop(*primals), loop.size()
+    sums: list[Any] = [Zero(avals.aval_of(o).to_tangent()) for o in outs]
+    for i, t in enumerate(tangents):
+        if type(t) is Zero:
+            continue
+        moving = loop.along(*[i == k for k in range(len(primals))])
+        slopes = moving(*primals, _like(primals[i], 1))[size:]
+        sums = [
+            families.add_tangents(total, e.mul(t, slope))
+            for total, slope in zip(sums, slopes, strict=True)
+        ]
+    return outs, sums
+
+
+def _loop_batch(axis: Any, args: Any, dims: Any, *, loop: _Loop) -> Any:
+    args = [
+        families.insert_axis(x, 0, axis.size)
+        if d is None
+        else families.move_axis(x, d, 0)
+        for x, d in zip(args, dims, strict=True)
+    ]
+    return loop(*args), [0] * loop.size()
+
+
+loop_p = Primitive(
+    "converging_loop",
+    multiple_results=True,
+    abstract=_loop_abstract,
+    decompose=_loop_decompose,
+    jvp=_loop_jvp,
+    batch=_loop_batch,
+    file=_FILE,
+)
 
 
 # -- the gamma function ----------------------------------------------------------------
@@ -135,14 +244,12 @@ def _log_scale(a: Any, x: Any) -> Any:
 
 
 def _series(a: Any, x: Any) -> Any:
-    one = _like(x, 1)
-    _, total = iterate(_series_step, (one, one), (a, x))
+    _, total = _SERIES(a, x)
     return e.mul(total, e.exp(_log_scale(a, x)))
 
 
 def _fraction(a: Any, x: Any) -> Any:
-    state = _fraction_start(a, x)
-    *_, h = iterate(_fraction_step, state, (a, x))
+    *_, h = _FRACTION(a, x)
     return e.mul(h, e.mul(a, e.exp(_log_scale(a, x))))
 
 
@@ -151,6 +258,14 @@ def _fraction_start(a: Any, x: Any) -> tuple[Any, Any, Any]:
     safe = e.select(e.eq(b, _number(b, 0)), _epsilon(b), b)
     d = e.div(_number(x, 1), safe)
     return _like(x, 1 / float(dtypes.finfo(avals.aval_of(x).dtype).tiny) / 1e3), d, d
+
+
+def _series_start(a: Any, x: Any) -> tuple[Any, Any]:
+    return _like(x, 1), _like(x, 1)
+
+
+_SERIES = _Loop(_series_start, _series_step, 2)
+_FRACTION = _Loop(_fraction_start, _fraction_step, 3)
 
 
 class _Regions:
@@ -236,19 +351,13 @@ def _log_scale_slope(a: Any, x: Any) -> Any:
 
 
 def _series_slope(a: Any, x: Any) -> Any:
-    one, zero = _like(x, 1), _like(x, 0)
-    step = _with_tangents(_series_step, 2, (one, None))
-    _, total, _, slope = iterate(step, (one, one, zero, zero), (a, x))
+    _, total, _, slope = _SERIES.along(True, False)(a, x, _like(a, 1))
     moved = e.add(slope, e.mul(total, _log_scale_slope(a, x)))
     return e.mul(moved, e.exp(_log_scale(a, x)))
 
 
 def _fraction_slope(a: Any, x: Any) -> Any:
-    c, d, h = _fraction_start(a, x)
-    d_slope = e.mul(d, d)
-    step = _with_tangents(_fraction_step, 3, (_like(a, 1), None))
-    state = (c, d, h, _like(c, 0), d_slope, d_slope)
-    found = iterate(step, state, (a, x))
+    found = _FRACTION.along(True, False)(a, x, _like(a, 1))
     total, slope = found[2], found[5]
     scale = e.mul(a, e.exp(_log_scale(a, x)))
     moved = e.add(e.div(_number(a, 1), a), _log_scale_slope(a, x))
@@ -262,6 +371,14 @@ def _gamma_slope(a: Any, x: Any) -> Any:
     rest = e.neg(_fraction_slope(fa, fx))
     inner = e.select(regions.by_series, _series_slope(sa, sx), rest)
     return regions.joined(inner, 0, 0, np.nan)
+
+
+@_wide
+def _gamma_curvature(a: Any, x: Any) -> Any:
+    """The second derivative in a."""
+    still = Zero(avals.aval_of(x).to_tangent())
+    _, (inner,) = ad.jvp(lambda *xs: [_gamma_slope(*xs)], [a, x], [_like(a, 1), still])
+    return _Regions(a, x).joined(inner, 0, 0, np.nan)
 
 
 def _times_log(power: Any, log: Any) -> Any:
@@ -314,15 +431,18 @@ def _beta_step(n: Any, state: Any, given: Any) -> Any:
 
 
 def _beta_fraction(a: Any, b: Any, x: Any) -> Any:
-    d = _beta_start(a, b, x)
-    *_, h = iterate(_beta_step, (_like(x, 1), d, d), (a, b, x))
+    *_, h = _BETA(a, b, x)
     return e.div(h, a)
 
 
-def _beta_start(a: Any, b: Any, x: Any) -> Any:
+def _beta_start(a: Any, b: Any, x: Any) -> tuple[Any, Any, Any]:
     one = _number(x, 1)
     slope = e.div(e.mul(e.add(a, b), x), e.add(a, one))
-    return e.div(one, e.sub(one, slope))
+    d = e.div(one, e.sub(one, slope))
+    return _like(x, 1), d, d
+
+
+_BETA = _Loop(_beta_start, _beta_step, 3)
 
 
 def _log_beta_scale(a: Any, b: Any, x: Any) -> Any:
@@ -392,12 +512,7 @@ def _beta_slope(which: int) -> Callable[..., Any]:
 
 def _beta_log_slope(p: Any, q: Any, y: Any, dp: Any, dq: Any) -> tuple[Any, Any]:
     """The fraction over p, and the slope of the logarithm of the whole function."""
-    start, start_slope = ad.jvp(lambda p, q: [_beta_start(p, q, y)], [p, q], [dp, dq])
-    (d,), (d_slope,) = start, start_slope
-    one, zero = _like(y, 1), _like(y, 0)
-    step = _with_tangents(_beta_step, 3, (dp, dq, None))
-    state = (one, d, d, zero, d_slope, d_slope)
-    found = iterate(step, state, (p, q, y))
+    found = _BETA.along(True, True, False)(p, q, y, dp, dq)
     total, slope = found[2], found[5]
     _, (scale_slope,) = ad.jvp(
         lambda p, q: [e.sub(_log_beta_scale(p, q, y), e.log(p))], [p, q], [dp, dq]
@@ -420,21 +535,11 @@ def _elementwise(name: str, decompose: Any, derivatives: Any) -> Primitive:
     return p
 
 
-def _unwritten(function: str, arguments: str) -> Any:
-    def derivative(*_: Any, **__: Any) -> Any:
-        raise NotImplementedError(
-            f"lax.{function}: the derivative in {arguments} is not written; "
-            "differentiate in the last argument, or use lax.stop_gradient on the others"
-        )
-
-    return derivative
-
-
 igamma_grad_a_p = _elementwise(
     "igamma_grad_a",
     _gamma_slope,
     (
-        _unwritten("igamma_grad_a", "a"),
+        lambda t, out, a, x: e.mul(t, _gamma_curvature(a, x)),
         lambda t, out, a, x: e.mul(t, _gamma_density_slope(a, x)),
     ),
 )
