@@ -173,3 +173,10 @@ def test_errors_have_the_kinds_that_the_field_knows(call, error):
 
 def test_choices_have_strong_types():
     assert not jnp.choose(np.array([0, 1]), [1, 2]).weak_type
+
+
+def test_complex_numbers_have_bins_by_real_parts_first() -> None:
+    z = np.array([1 + 2j, 3 - 1j, 1 + 1j], np.complex64)
+    bins = np.sort(z)
+    expected = np.searchsorted(bins, z, side="right")
+    np.testing.assert_array_equal(jnp.digitize(z, bins), expected)

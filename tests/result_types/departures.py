@@ -99,7 +99,7 @@ DEPARTURES = (
     Departure(
         "a weak array is treated as the number that it came from",
         call=r"jnp\.(deg2rad|degrees|rad2deg|radians|sinc|angle|hypot|gcd|lcm|heaviside"
-        r"|logaddexp2|poly|unravel_index|unique\w*|union1d|interp|polydiv)\(.*",
+        r"|logaddexp2|poly|unravel_index|unique\w*|union1d|setdiff1d|interp|polydiv)\(.*",
         kinds=r"(.* )?(\w+\*|P\w)( .*)?",
         want="[^!].*",
         got="[^!].*",
@@ -180,6 +180,20 @@ DEPARTURES = (
         kinds=r"(.* )?(b|Pb)( .*)?",
         want="!T",
         got=".*",
+    ),
+    Departure(
+        "an imaginary part is not dropped unasked",
+        call=r"(jnp|lax)\.full_like\(v, a\)",
+        kinds=".* Pc",
+        want=r"\w+\*",
+        got="!T",
+    ),
+    Departure(
+        "the norm of order 0 counts what is not zero, of integers too, as in NumPy",
+        call=r"jnp\.linalg\.vector_norm\(v, ord=0\)",
+        kinds=".*",
+        want="!V",
+        got="f[48]",
     ),
     Departure(
         "an unsigned number is its own magnitude",

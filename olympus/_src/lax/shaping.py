@@ -402,6 +402,11 @@ def full_like(
     kind = aval.dtype if dtype is None else dtypes.canonicalize_dtype(dtype, True)
     if dtypes.is_extended(kind):
         raise TypeError(f"lax.full_like: cannot fill {aval.short()} with numbers")
+    if type(fill_value) is complex and dtypes.kind(kind) not in "bc":
+        raise TypeError(
+            f"lax.full_like: a Python complex number cannot be of dtype {kind}, got "
+            f"{fill_value}; take its real part"
+        )
     shape = aval.shape if shape is None else sizes.canonicalize_shape(shape)
     value = avals.aval_of(fill_value)
     if value.shape:

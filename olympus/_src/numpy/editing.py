@@ -279,7 +279,8 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
     kind = dtypes.canonicalize_dtype(int)
     rank = lax.sub(scans.cumsum(flags), kind.type(1))
     turn = lax.rem(lax.max_(rank, kind.type(0)), kind.type(aval_of(line).size))
-    chosen = lax.convert(indexing.getitem(line, (turn,)), aval_of(x).dtype, False)
+    kind = aval_of(x)
+    chosen = lax.convert(indexing.getitem(line, (turn,)), kind.dtype, kind.weak_type)
     out = selection.where(flags, chosen, manipulation.ravel(x))
     return manipulation.reshape(out, aval_of(x).shape)
 

@@ -186,7 +186,7 @@ def _sum(x: Any, axes: Any, keepdims: bool) -> Any:
 def _vector_norm(x: Any, order: Any, axes: Any, keepdims: bool) -> Any:
     if order is None or order == 2:
         return elementary.sqrt(_sum(_magnitude_square(x), axes, keepdims))
-    size = lax.abs_(x)
+    size = x if aval_of(x).dtype == np.bool_ else lax.abs_(x)
     if order == np.inf:
         return reductions.max(size, axis=axes, keepdims=keepdims, initial=0)
     if order == -np.inf:

@@ -492,7 +492,7 @@ def _digitize(x: Any, bins: Any, *, right: bool, method: str) -> Any:
     side = "left" if right else "right"
     backwards = shaping.rev(bins, (0,))
     ends = joining.slice_in_dim(bins, n - 1, n), joining.slice_in_dim(bins, 0, 1)
-    down = shaping.squeeze(lax.lt(*ends), (0,))
+    down = shaping.squeeze(logic.less(*ends), (0,))
     rising = binary_search(bins, x, side, method)
     falling = binary_search(backwards, x, side, method)
     falling = lax.sub(aval_of(falling).dtype.type(n), falling)

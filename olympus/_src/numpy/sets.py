@@ -441,13 +441,14 @@ def setdiff1d(
 
 @promotion.evaluate.fuse
 def _setdiff(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> Any:
-    own = aval_of(a).dtype
+    own = aval_of(a)
     x, y = _vectors(a, b)
     new = _flags(True, x)
     if not assume_unique and aval_of(x).size:
         x, _, new = _distinct(x, False)
     keep = lax.bitwise_and(new, _isin(x, y, invert=True))
-    return _chosen(lax.convert(x, own), keep, size, fills)
+    out = _chosen(lax.convert(x, own.dtype), keep, size, fills)
+    return lax.convert(out, own.dtype, own.weak_type)
 
 
 def setxor1d(
@@ -484,7 +485,7 @@ def setxor1d(
 
 @promotion.evaluate.fuse
 def _setxor(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> Any:
-    x, y = _vectors(a, b)
+    x, y = [promotion.strong(v) for v in _vectors(a, b)]
     values, keep = [], []
     for one, other in ((x, y), (y, x)):
         if aval_of(one).size:
@@ -543,7 +544,7 @@ def _intersect(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> A
     """The values, and their first positions in either array, past the end of it
     where there are no more.
     """
-    x, y = _vectors(a, b)
+    x, y = [promotion.strong(v) for v in _vectors(a, b)]
     kind = dtypes.canonicalize_dtype(int)
     lengths = [kind.type(aval_of(v).size) for v in (x, y)]
     nowhere = [promotion.full_shape(n, (size,)) for n in lengths]

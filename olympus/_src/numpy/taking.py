@@ -493,6 +493,11 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
         )
     if sparse:
         return tuple([creation.asarray(g) for g in np.indices(sizes, kind, True)])
+    if kind == np.bool_:
+        raise TypeError(
+            "numpy.indices: dtype must be of numbers, got bool; compare the "
+            "positions with 0"
+        )
     return creation.asarray(np.indices(sizes, kind))
 
 
