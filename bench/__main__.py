@@ -117,9 +117,8 @@ def run_once(lib: str, group: str) -> dict[str, float]:
 
 def budget_of(case: str) -> float | None:
     """The most of jax's time that a case may take."""
-    if case.startswith("eager "):
-        return BUDGETS.get(case, 0.8)
-    return 1.0 if case.startswith(("kernel ", "run ")) else BUDGETS.get(case)
+    usual = {"eager": 0.8, "kernel": 1.0, "run": 1.0}
+    return BUDGETS.get(case, usual.get(case.split()[0]))
 
 
 def collect(
