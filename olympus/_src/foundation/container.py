@@ -1,0 +1,135 @@
+"""Named byte strings with a header in one sealed file: what outlives the process.
+
+Entries of the compile cache, exported programs and bundles are written so:
+
+    8 bytes     the mark: not text, so that a transfer as text is seen to spoil it
+    8 bytes     length of the header, little-endian
+    header      JSON in UTF-8: kind, version, fields, names and sizes of the sections
+    sections    one after another
+    32 bytes    SHA-256 of all before it
+
+The digest tells damage, not malice: whoever may write the file can write its digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+_MARK = b"\x93OLYMP\r\n"
+_DIGEST_BYTES = 32
+_PREFIX_BYTES = len(_MARK) + 8
+
+
+class Unreadable(ValueError):
+    """The bytes are no container, a damaged one, or one of another kind or version."""
+
+
+class Container:
+    """What a container holds.
+
+    Attributes:
+      kind: what it is, as in 'exported program'.
+      version: the version of that kind's fields and sections.
+      fields: values of JSON by name.
+      sections: bytes by name.
+    """
+
+    __slots__ = ("fields", "kind", "sections", "version")
+
+    def __init__(
+        self, kind: str, version: int, fields: Any, sections: Mapping[str, bytes]
+    ) -> None:
+        self.kind = kind
+        self.version = version
+        self.fields = fields
+        self.sections = dict(sections)
+
+
+def pack(container: Container) -> bytes:
+    """The bytes of a container; equal containers have equal bytes."""
+    header = {
+        "kind": container.kind,
+        "version": container.version,
+        "fields": container.fields,
+        "sections": [[name, len(data)] for name, data in container.sections.items()],
+    }
+    text = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
+    size = len(text).to_bytes(8, "little")
+    body = b"".join([_MARK, size, text, *container.sections.values()])
+    return body + hashlib.sha256(body).digest()
+
+
+def unpack(data: bytes, kind: str, versions: range) -> Container:
+    """The container that `pack` made bytes of; nothing is read before it is verified.
+
+    Args:
+      data: the bytes.
+      kind: what it must be.
+      versions: the versions of that kind which the caller reads.
+
+    Raises:
+      Unreadable: the bytes are damaged or something else; says what they are.
+    """
+    header = _header(data, kind)
+    if header["kind"] != kind:
+        raise Unreadable(
+            f"must be of kind {kind!r}, got one of kind {header['kind']!r}"
+        )
+    version = header["version"]
+    if version not in versions:
+        raise Unreadable(
+            f"{kind}: its format must be of version {versions[0]} to {versions[-1]}, "
+            f"got version {version}, which "
+            + ("a newer" if version > versions[-1] else "an older")
+            + " olympus wrote"
+        )
+    view = memoryview(data)
+    start = _PREFIX_BYTES + int.from_bytes(data[len(_MARK) : _PREFIX_BYTES], "little")
+    sections = {}
+    for name, size in header["sections"]:
+        sections[name] = bytes(view[start : start + size])
+        start += size
+    return Container(kind, version, header["fields"], sections)
+
+
+def is_container(data: bytes) -> bool:
+    """Whether bytes start as those of a container do."""
+    return data[: len(_MARK)] == _MARK
+
+
+def _header(data: bytes, kind: str) -> Any:
+    """The header of bytes that are whole."""
+    if not data:
+        raise Unreadable(f"{kind}: got no bytes at all")
+    if not is_container(data):
+        raise Unreadable(
+            f"{kind}: must start with {_MARK!r}, got {bytes(data[: len(_MARK)])!r}; "
+            "these bytes are something else, or were changed on the way"
+        )
+    view = memoryview(data)
+    body, digest = view[:-_DIGEST_BYTES], view[-_DIGEST_BYTES:]
+    if len(data) < _PREFIX_BYTES + _DIGEST_BYTES or _digest(body) != digest:
+        raise Unreadable(
+            f"{kind}: its {len(data)} bytes do not match their own digest: they were "
+            "cut short or changed"
+        )
+    size = int.from_bytes(data[len(_MARK) : _PREFIX_BYTES], "little")
+    try:
+        header = json.loads(bytes(body[_PREFIX_BYTES : _PREFIX_BYTES + size]))
+        lengths = sum(length for _, length in header["sections"])
+        sound = _PREFIX_BYTES + size + lengths == len(body)
+        sound = sound and type(header["version"]) is int and "fields" in header
+        sound = sound and type(header["kind"]) is str
+        sound = sound and all(n >= 0 for _, n in header["sections"])
+    except (ValueError, KeyError, TypeError):
+        sound = False
+    if not sound:
+        raise Unreadable(f"{kind}: its header contradicts its contents")
+    return header
+
+
+def _digest(body: memoryview) -> bytes:
+    return hashlib.sha256(body).digest()
