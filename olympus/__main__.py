@@ -1,0 +1,8 @@
+"""The command line: `python -m olympus --help` lists what it does."""
+
+import sys
+
+from olympus._src.command.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What `python -m olympus` does: one file for each sub-command."""

@@ -1,0 +1,60 @@
+"""The command `python -m olympus`: finds the sub-command and reports its failure."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from olympus._src.command import environment
+from olympus._src.command.command import Command, Failure
+
+COMMANDS: tuple[Command, ...] = (environment.COMMAND,)
+
+# Exit statuses: what argparse, the shell and the C library use for the same.
+_WRONG_USE = 2
+_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a sub-command.
+
+    Args:
+      arguments: the words after `python -m olympus`; None for those of this process.
+
+    Returns:
+      The exit status: 0 if all went well, 1 if the answer is no, 2 for wrong use.
+    """
+    given = _parser().parse_args(arguments)
+    try:
+        status = given.command.run(given)
+        sys.stdout.flush()
+    except Failure as failure:
+        print(f"olympus {given.command.name}: {failure}", file=sys.stderr)
+        return _WRONG_USE
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader of the output has gone; Python would complain when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m olympus",
+        description="Looks after what olympus keeps in files.",
+    )
+    choices = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        part = choices.add_parser(
+            command.name,
+            help=command.help,
+            description=f"{command.help}.",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_arguments(part)
+        part.set_defaults(command=command)
+    return parser
