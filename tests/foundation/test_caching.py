@@ -1,6 +1,5 @@
-"""Caches: bounds, order, weak keys, threads, clearing."""
+"""Caches: bounds, order, threads, clearing."""
 
-import gc
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 
@@ -89,67 +88,6 @@ def test_bounded_survives_threads():
 
     with ThreadPoolExecutor(4) as pool:
         assert max(pool.map(work, range(1, 5))) <= 8
-
-
-class _Thing:
-    def __eq__(self, other):  # equal, but never the same
-        return True
-
-    __hash__ = None
-
-
-def test_weak_cache_goes_by_identity_and_lets_go():
-    calls = []
-
-    @caching.weak_cache("things")
-    def describe(thing, suffix):
-        calls.append(suffix)
-        return object()
-
-    first, second = _Thing(), _Thing()
-    one = describe(first, "a")
-    assert describe(first, "a") is one
-    assert describe(second, "a") is not one
-    assert describe(first, "b") is not one
-    assert calls == ["a", "a", "b"]
-    assert caching.cache_sizes()["things"] == 3
-    del first
-    gc.collect()
-    assert caching.cache_sizes()["things"] == 1
-    describe.clear()
-    assert caching.cache_sizes()["things"] == 0
-    describe(second, "a")
-    assert len(calls) == 4
-
-
-def test_weak_cache_computes_what_cannot_be_referred_to():
-    @caching.weak_cache("sizes")
-    def size(thing):
-        return len(thing)
-
-    assert size((1, 2)) == 2
-    assert caching.cache_sizes()["sizes"] == 0
-
-
-def test_weak_cache_bounds_each_first_argument():
-    @caching.weak_cache("sums", maxsize=3)
-    def add(thing, n):
-        return n
-
-    thing = _Thing()
-    assert [add(thing, n) for n in range(10)] == list(range(10))
-    assert caching.cache_sizes()["sums"] <= 3
-
-
-def test_weak_cache_gives_all_threads_one_result():
-    @caching.weak_cache("objects")
-    def make(thing, n):
-        return object()
-
-    thing = _Thing()
-    with ThreadPoolExecutor(4) as pool:
-        rows = list(pool.map(lambda _: [make(thing, n) for n in range(200)], range(4)))
-    assert all(row == rows[0] for row in rows)
 
 
 def test_register_counts_the_owner_of_a_bound_method():

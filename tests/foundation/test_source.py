@@ -78,15 +78,6 @@ def test_libraries_may_leave_themselves_out(tmp_path):
         source._users.clear()
 
 
-def test_summary_names_the_innermost_frames():
-    def outer():
-        return source.user_frame_summary(2)
-
-    first, second = outer().splitlines()
-    assert "outer" in first
-    assert "test_summary_names_the_innermost_frames" in second
-
-
 def test_stack_is_innermost_first_and_bounded():
     def deep(n):
         return source.capture_stack(3) if n == 0 else deep(n - 1)

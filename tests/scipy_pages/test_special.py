@@ -261,8 +261,8 @@ def test_softmax_is_over_all_axes():
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
-        (lambda: special.gamma([1.0]), TypeError, "gamma: requires ndarray"),
-        (lambda: special.logsumexp([1.0]), TypeError, r"special\.logsumexp: req"),
+        (lambda: special.gamma([1.0]), TypeError, "gamma: arguments must be arrays"),
+        (lambda: special.logsumexp([1.0]), TypeError, r"special\.logsumexp: arg"),
         (lambda: special.entr(1j), ValueError, "entr: does not support complex"),
         (lambda: special.polygamma(0.5, 1.0), ValueError, "must be of integer type"),
         (lambda: special.zeta(2.0), NotImplementedError, "q must be given"),

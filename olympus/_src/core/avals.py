@@ -197,9 +197,6 @@ class AbstractToken(AbstractValue):
     __repr__ = short
 
 
-abstract_token = AbstractToken()
-
-
 # -- which aval a Python value has -------------------------------------------------
 
 _aval_rules: dict[type, Callable[[Any], AbstractValue]] = {}
@@ -230,7 +227,9 @@ def is_array_like(x: Any) -> bool:
     """True for what `aval_of` accepts."""
     if type(x) in _aval_rules or hasattr(x, "aval"):
         return True
-    return any(base in _aval_rules for base in type(x).__mro__)
+    if any(base in _aval_rules for base in type(x).__mro__):
+        return True
+    return hasattr(x, "__olympus_array__")
 
 
 def _inherited_rule(x: Any) -> Callable[[Any], AbstractValue]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import threading
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -147,78 +146,5 @@ def bounded_cache(maxsize: int, name: str, *, typed: bool = False) -> Callable[[
         cached = functools.lru_cache(maxsize, typed)(fun)
         register(cached.cache_clear, name, lambda: cached.cache_info().currsize)
         return cached  # type: ignore[return-value]
-
-    return decorate
-
-
-class WeakCache:
-    """Results by the first argument's identity, for as long as that argument lives.
-
-    Further arguments must be hashable. A first argument that cannot be referred to
-    weakly is computed anew each time.
-    """
-
-    __slots__ = ("__wrapped__", "_data", "_maxsize")
-
-    def __init__(self, fun: Callable[..., Any], maxsize: int, name: str) -> None:
-        self.__wrapped__ = fun
-        self._maxsize = maxsize
-        self._data: dict[int, tuple[Any, dict[Any, Any]]] = {}
-        register(self.clear, name, self.__len__)
-
-    def __call__(self, first: Any, *rest: Any) -> Any:
-        entry = self._data.get(id(first))
-        if entry is None or entry[0]() is not first:
-            entry = self._enter(first)
-            if entry is None:
-                return self.__wrapped__(first, *rest)
-        results = entry[1]
-        found = results.get(rest, _MISSING)
-        if found is _MISSING:
-            found = self.__wrapped__(first, *rest)
-            if len(results) >= self._maxsize:
-                results.clear()
-            # Of two threads that computed it, both must return the same object.
-            found = results.setdefault(rest, found)
-        return found
-
-    def _enter(self, first: Any) -> tuple[Any, dict[Any, Any]] | None:
-        key = id(first)
-        data = self._data
-
-        def forget(reference: Any) -> None:
-            kept = data.get(key)
-            # The identity may belong to a younger object by now.
-            if kept is not None and kept[0] is reference:
-                data.pop(key, None)
-
-        try:
-            entry: tuple[Any, dict[Any, Any]] = (weakref.ref(first, forget), {})
-        except TypeError:
-            return None
-        present = data.setdefault(key, entry)
-        if present[0]() is not first:
-            data[key] = present = entry
-        return present
-
-    def __len__(self) -> int:
-        return sum(len(results) for _, results in list(self._data.values()))
-
-    def clear(self) -> None:
-        """Forgets all results."""
-        self._data.clear()
-
-
-def weak_cache(name: str, maxsize: int = 1024) -> Callable[[F], F]:
-    """Keeps a function's results while its first argument lives; see `WeakCache`.
-
-    Args:
-      name: what they are.
-      maxsize: results to keep for each first argument.
-    """
-
-    def decorate(fun: F) -> F:
-        cached: Any = WeakCache(fun, maxsize, name)
-        return cached
 
     return decorate

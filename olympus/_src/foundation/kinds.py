@@ -97,7 +97,6 @@ def _accept_device(value: Any) -> Any:
 
 
 TRUTH = Kind("True or False", _accept_truth, _read_truth)
-MAYBE_TRUTH = Kind("True or False", _accept_truth, _read_truth, optional=True)
 INTEGER = Kind("an integer", _accept_integer, int)
 MAYBE_INTEGER = Kind("an integer", _accept_integer, int, optional=True)
 NUMBER = Kind("a number", _accept_number, float)

@@ -171,11 +171,6 @@ def capture_stack(limit: int = -1) -> list[Position]:
     return found
 
 
-def user_frame_summary(limit: int = 5) -> str:
-    """The user's innermost frames as lines of text, innermost first; may be empty."""
-    return "\n".join(f"  {position}" for position in capture_stack(limit))
-
-
 # -- functions -------------------------------------------------------------------------
 
 

@@ -23,9 +23,9 @@ from olympus._src.lax import (
     elementwise,
     families,
     grouping,
-    joining,
     reductions,
     shaping,
+    shifting,
     stacking,
 )
 
@@ -89,24 +89,11 @@ def _work_dtype(out: Any) -> Any:
 
 def _padded(x: Any, axes: Sequence[int], params: dict[str, Any]) -> Any:
     """The input with its padding, and with holes between its elements."""
-    config = [(0, 0, 0)] * avals.aval_of(x).ndim
-    pads, spread = params["padding"], params["lhs_dilation"]
-    for axis, (low, high), by in zip(axes, pads, spread, strict=True):
-        config[axis] = (low, high, by - 1)
-    zero = np.zeros((), avals.aval_of(x).dtype)[()]
-    return joining.pad(x, zero, config)
-
-
-def _strided(
-    x: Any, axes: Sequence[int], start: Any, sizes: Any, steps: Sequence[int]
-) -> Any:
-    """From `start` on, `sizes` elements in steps along some axes; all along others."""
-    shape = avals.aval_of(x).shape
-    low, high, strides = [0] * len(shape), list(shape), [1] * len(shape)
-    for axis, first, size, step in zip(axes, start, sizes, steps, strict=True):
-        low[axis], high[axis] = first, first + (size - 1) * step + 1
-        strides[axis] = step
-    return joining.slice_(x, low, high, strides)
+    ndim = avals.aval_of(x).ndim
+    padding, spread = [(0, 0)] * ndim, [1] * ndim
+    for n, axis in enumerate(axes):
+        padding[axis], spread[axis] = params["padding"][n], params["lhs_dilation"][n]
+    return shifting.padded(x, 0, padding, spread)
 
 
 def _places(sizes: Sequence[int]) -> Any:
@@ -127,10 +114,10 @@ def _depthwise(x: Any, w: Any, out: Any, params: dict[str, Any]) -> Any:
     total = None
     for place in _places(window):
         start = [i * by for i, by in zip(place, params["rhs_dilation"], strict=True)]
-        part = _strided(x, axes, start, sizes, params["window_strides"])
+        part = shifting.strided(x, axes, start, sizes, params["window_strides"])
         part = _repeated(part, features, each)
         ones = [1] * len(window)
-        one = _strided(w, dn.rhs_spec[2:], place, ones, ones)
+        one = shifting.strided(w, dn.rhs_spec[2:], place, ones, ones)
         factor = shaping.reshape(one, (outputs,))
         shape = avals.aval_of(part).shape
         product = elementwise.mul(
@@ -177,7 +164,7 @@ def _depthwise_sums(x: Any, w: Any, out: Any, params: dict[str, Any]) -> Any:
     sums = []
     for place in _places(sizes):
         start = [i * by for i, by in zip(place, params["window_strides"], strict=True)]
-        part = _strided(x, axes, start, window, params["rhs_dilation"])
+        part = shifting.strided(x, axes, start, window, params["rhs_dilation"])
         sums.append(reductions.reduce_sum(elementwise.mul(part, w), summed))
     count = avals.aval_of(sums[0]).shape[0]
     whole = shaping.reshape(stacking.stack(sums, 0), (*sizes, 1, count))

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.lax import elementwise, families, joining, shaping
+from olympus._src.lax import elementwise, families, shaping, shifting
 
 Params = dict[str, Any]
 
@@ -54,13 +54,13 @@ def _folded(x: Any, op: Callable[..., Any], start: Any, params: Params) -> Any:
         wide = elementwise.convert(x, np.float32)
         return elementwise.convert(_folded(wide, op, start, params), dtype)
     steps, holes = params["window_strides"], params["window_dilation"]
-    x = _padded(x, start, params["padding"], params["base_dilation"])
+    x = shifting.padded(x, start, params["padding"], params["base_dilation"])
     for axis, count in enumerate(params["window_dimensions"]):
         reach = (count - 1) * holes[axis] + 1
         size = (avals.aval_of(x).shape[axis] - reach) // steps[axis] + 1
         total = None
         for i in range(count):
-            part = _part(x, [axis], [i * holes[axis]], [size], [steps[axis]])
+            part = shifting.strided(x, [axis], [i * holes[axis]], [size], [steps[axis]])
             total = part if total is None else op(total, part)
         x = total
     return x
@@ -68,24 +68,6 @@ def _folded(x: Any, op: Callable[..., Any], start: Any, params: Params) -> Any:
 
 def _is_small_float(dtype: Any) -> bool:
     return dtypes.issubdtype(dtype, np.floating) and dtype.itemsize < 4
-
-
-def _padded(x: Any, value: Any, padding: Any, spread: Sequence[int]) -> Any:
-    config = [
-        (low, high, by - 1) for (low, high), by in zip(padding, spread, strict=True)
-    ]
-    scalar = np.asarray(value).astype(avals.aval_of(x).dtype)[()]
-    return joining.pad(x, scalar, config)
-
-
-def _part(x: Any, axes: Any, start: Any, sizes: Any, steps: Any) -> Any:
-    """From `start` on, `sizes` elements in steps along some axes; all along others."""
-    shape = avals.aval_of(x).shape
-    low, high, strides = [0] * len(shape), list(shape), [1] * len(shape)
-    for axis, first, size, step in zip(axes, start, sizes, steps, strict=True):
-        low[axis], high[axis] = first, first + (size - 1) * step + 1
-        strides[axis] = step
-    return joining.slice_(x, low, high, strides)
 
 
 # -- gradients of maxima ---------------------------------------------------------------
@@ -133,7 +115,7 @@ def _scattered(source: Any, operand: Any, prefers: Any, params: Params) -> Any:
             shape, aval.shape, place, steps, padding, strict=True
         ):
             back.append((i - low, size - (i - low) - (many - 1) * step - 1))
-        part = _padded(part, 0, back, steps)
+        part = shifting.padded(part, 0, back, steps)
         total = part if total is None else elementwise.add(total, part)
     return elementwise.convert(total, aval.dtype)
 
@@ -150,10 +132,10 @@ def _selected(x: Any, shape: Any, prefers: Any, params: Params) -> Any:
     sizes = avals.aval_of(x).shape
     padding, steps = params["padding"], params["window_strides"]
     has_padding = any(low or high for low, high in padding)
-    padded = _padded(x, 0, padding, (1,) * len(shape))
+    padded = shifting.padded(x, 0, padding, (1,) * len(shape))
     best = selected = None
     for n, place in enumerate(_places(params)):
-        part = _part(padded, range(len(shape)), place, shape, steps)
+        part = shifting.strided(padded, range(len(shape)), place, shape, steps)
         number = shaping.full(shape, n, np.int32)
         inside = _inside(shape, sizes, place, params)
         if best is None:

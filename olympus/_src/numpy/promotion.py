@@ -112,10 +112,8 @@ def _as_array(x: Any) -> Any:
 
 
 def check_arraylike(name: str, *args: Any) -> None:
-    """Raises TypeError unless all are arrays or numbers; lists are not."""
-    for i, x in enumerate(args):
-        if not avals.is_array_like(x) and not hasattr(x, "__olympus_array__"):
-            raise _not_an_array(name, x, i)
+    """`check_arrays` for a function of `numpy`."""
+    check_arrays("numpy", name, *args)
 
 
 def check_optional(name: str, *args: Any) -> None:
@@ -123,14 +121,24 @@ def check_optional(name: str, *args: Any) -> None:
     check_arraylike(name, *[x for x in args if x is not None])
 
 
-def _not_an_array(name: str, x: Any, position: int) -> TypeError:
-    cure = "convert it with numpy.asarray"
-    if x is None:
-        cure = "leave the argument out, or pass a number"
-    return TypeError(
-        f"numpy.{name}: arguments must be arrays or numbers, got {type(x)} at position "
-        f"{position}; {cure}"
-    )
+def check_arrays(page: str, name: str, *args: Any) -> None:
+    """Raises TypeError unless all are arrays or numbers; lists are not.
+
+    Args:
+      page: where users find the function, as in 'scipy.linalg'.
+      name: the function's name there.
+      args: what it was given, by position.
+    """
+    for position, x in enumerate(args):
+        if avals.is_array_like(x):
+            continue
+        cure = "convert it with numpy.asarray"
+        if x is None:
+            cure = "leave the argument out, or pass a number"
+        raise TypeError(
+            f"{page}.{name}: arguments must be arrays or numbers, got {type(x)} at "
+            f"position {position}; {cure}"
+        )
 
 
 def check_out(name: str, out: Any) -> None:
@@ -140,11 +148,6 @@ def check_out(name: str, out: Any) -> None:
             f"numpy.{name}: `out` must be None, since arrays are never changed in "
             f"place, got {type(out).__name__}; use the returned array"
         )
-
-
-def asarray_leaf(x: Any) -> Any:
-    """What an object that says how it becomes an array stands for."""
-    return x.__olympus_array__() if hasattr(x, "__olympus_array__") else x
 
 
 # -- dtypes ----------------------------------------------------------------------------

@@ -59,12 +59,6 @@ def keep_dims(out: Any, x: Any, axes: tuple[int, ...]) -> Any:
     return shaping.broadcast_in_dim(out, shape, kept)
 
 
-def unweak(x: Any) -> Any:
-    """The array without weak type."""
-    aval = aval_of(x)
-    return lax.convert(x, aval.dtype, False) if aval.weak_type else x
-
-
 # -- folds -----------------------------------------------------------------------------
 
 

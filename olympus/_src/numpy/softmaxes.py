@@ -17,13 +17,7 @@ multiply, subtract = arithmetic.multiply, arithmetic.subtract
 
 def check_arrays(name: str, *args: Any) -> None:
     """Raises TypeError unless all are arrays or numbers, or None; lists are not."""
-    for position, x in enumerate(args):
-        if x is None or avals.is_array_like(x) or hasattr(x, "__olympus_array__"):
-            continue
-        raise TypeError(
-            f"nn.{name} requires ndarray or scalar arguments, got {type(x)} at "
-            f"position {position}; convert it with numpy.asarray"
-        )
+    promotion.check_arrays("nn", name, *[0 if x is None else x for x in args])
 
 
 def axes_of(axis: Any) -> Any:

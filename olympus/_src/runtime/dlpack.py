@@ -101,7 +101,6 @@ def buffer_from(
 
 
 _HOST = 1
-_CUDA = 2
 
 
 def _host_view(x: Any) -> np.ndarray | None:

@@ -5,19 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src.core import avals
+from olympus._src.numpy import promotion
 
 aval_of = avals.aval_of
 
 
 def check_arrays(name: str, *args: Any) -> None:
     """Raises TypeError unless all are arrays or numbers; lists are not."""
-    for position, x in enumerate(args):
-        if avals.is_array_like(x) or hasattr(x, "__olympus_array__"):
-            continue
-        raise TypeError(
-            f"scipy.{name} requires ndarray or scalar arguments, got {type(x)} at "
-            f"position {position}; convert it with numpy.asarray"
-        )
+    promotion.check_arrays("scipy", name, *args)
 
 
 def one_of(name: str, what: str, value: Any, known: tuple[Any, ...]) -> None:

@@ -13,13 +13,7 @@ aval_of = avals.aval_of
 
 def check_arrays(name: str, *args: Any) -> None:
     """Raises TypeError unless all are arrays or numbers; lists are not."""
-    for position, x in enumerate(args):
-        if avals.is_array_like(x) or hasattr(x, "__olympus_array__"):
-            continue
-        raise TypeError(
-            f"scipy.linalg.{name} requires ndarray or scalar arguments, got {type(x)} "
-            f"at position {position}; convert it with numpy.asarray"
-        )
+    promotion.check_arrays("scipy.linalg", name, *args)
 
 
 def check_vectors(name: str, what: str, x: Any) -> None:

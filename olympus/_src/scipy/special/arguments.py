@@ -18,13 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def check(name: str, *args: Any) -> None:
     """Raises TypeError unless all are arrays or numbers; lists are not."""
-    for position, x in enumerate(args):
-        if avals.is_array_like(x) or hasattr(x, "__olympus_array__"):
-            continue
-        raise TypeError(
-            f"scipy.special.{name}: requires ndarray or scalar arguments, got "
-            f"{type(x)} at position {position}; convert it with numpy.asarray"
-        )
+    promotion.check_arrays("scipy.special", name, *args)
 
 
 def listed(x: Any) -> Any:

@@ -118,7 +118,7 @@ def _document(
 def check(name: str, names: Any, given: Any) -> None:
     """Raises TypeError unless all are real arrays or numbers; lists are not."""
     for key, x in zip(names, given, strict=True):
-        if not avals.is_array_like(x) and not hasattr(x, "__olympus_array__"):
+        if not avals.is_array_like(x):
             raise TypeError(
                 f"{name}: {key} must be an array or a number, got {type(x).__name__}; "
                 "convert it with numpy.asarray"

@@ -31,7 +31,7 @@ class ModeResult(NamedTuple):
 
 
 def _check(name: str, a: Any, nan_policy: str) -> None:
-    if not avals.is_array_like(a) and not hasattr(a, "__olympus_array__"):
+    if not avals.is_array_like(a):
         raise TypeError(
             f"scipy.stats.{name}: a must be an array or a number, got "
             f"{type(a).__name__}; convert it with numpy.asarray"
