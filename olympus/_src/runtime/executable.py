@@ -26,7 +26,10 @@ from olympus._src.runtime.array import ArrayImpl, deleted
 from olympus._src.runtime.callback_program import CallbackProgram
 from olympus._src.runtime.compiling import Options
 from olympus._src.runtime.shardings import placement_of
+from olympus._src.runtime.stored_program import StoredProgram
 from olympus._src.runtime.versions import Device, LoadedExecutable, XlaRuntimeError
+
+Program = LoadedExecutable | CallbackProgram | StoredProgram
 
 # -- compiling -------------------------------------------------------------------------
 
@@ -39,7 +42,7 @@ def compile(
     host_callbacks: Sequence[Callable[..., Any]] = (),
     num_replicas: int = 1,
     num_partitions: int | None = None,
-) -> LoadedExecutable | CallbackProgram:
+) -> Program:
     """Compiles StableHLO for devices and loads the program.
 
     Args:
@@ -116,7 +119,7 @@ class Executable:
 
     def __init__(
         self,
-        loaded: LoadedExecutable | CallbackProgram,
+        loaded: Program,
         out_avals: Sequence[Any],
         device: Device | None = None,
         *,
@@ -194,8 +197,7 @@ class Executable:
     @property
     def loaded(self) -> LoadedExecutable:
         """The executable of jaxlib."""
-        program = self._program
-        return program.loaded if isinstance(program, CallbackProgram) else program
+        return _loaded(self._program)
 
     @property
     def sharding(self) -> Any:
@@ -228,7 +230,7 @@ class Executable:
 
     def serialize(self) -> bytes:
         """The compiled program as bytes, for `deserialize` on the same platform."""
-        return serialize(self.loaded)
+        return serialize(self._program)
 
 
 def _executor(
@@ -331,9 +333,11 @@ def wait_for_side_effects() -> None:
 # -- bytes -----------------------------------------------------------------------------
 
 
-def serialize(loaded: LoadedExecutable) -> bytes:
+def serialize(program: Program) -> bytes:
     """A compiled program as bytes."""
-    return loaded.serialize()
+    if isinstance(program, StoredProgram):
+        return program.serialize()
+    return _loaded(program).serialize()
 
 
 def deserialize(
@@ -342,7 +346,7 @@ def deserialize(
     devices: Sequence[Device] | None = None,
     options: Options = (),
     host_callbacks: Sequence[Callable[..., Any]] = (),
-) -> LoadedExecutable:
+) -> StoredProgram:
     """Loads what `serialize` wrote.
 
     Raises:
@@ -352,6 +356,13 @@ def deserialize(
     cpu_kernels.prepare_for(data)
     device_list = versions.DeviceList(tuple(chosen))
     built = compiling.compile_options(options, chosen, 1, len(chosen))
-    return chosen[0].client.deserialize_executable(
+    loaded = chosen[0].client.deserialize_executable(
         data, device_list, built, list(host_callbacks)
     )
+    return StoredProgram(loaded, lambda: data)
+
+
+def _loaded(program: Program) -> LoadedExecutable:
+    if isinstance(program, (CallbackProgram, StoredProgram)):
+        return program.loaded
+    return program
