@@ -77,6 +77,11 @@ def main() -> None:
     if group in ("import", "first twenty operations"):
         print(json.dumps(process(lib, group)))
         return
+    if group == "disk":
+        from bench import disk
+
+        print(json.dumps(disk.times(lib)))
+        return
     cases, wait = _cases(lib, group)
     gc.collect()
     gc.disable()
