@@ -69,6 +69,7 @@ def sealed(header):
     "header",
     [
         b"\xff",
+        b'{"fields":' + b"[" * 100_000,
         [],
         {},
         {"kind": KIND, "version": 3, "fields": {}, "sections": [["a", 5]]},

@@ -124,7 +124,7 @@ def _header(data: bytes, kind: str) -> Any:
         sound = sound and type(header["version"]) is int and "fields" in header
         sound = sound and type(header["kind"]) is str
         sound = sound and all(n >= 0 for _, n in header["sections"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         sound = False
     if not sound:
         raise Unreadable(f"{kind}: its header contradicts its contents")
