@@ -366,3 +366,14 @@ def test_64_bits():
 def test_a_python_integer_that_does_not_fit():
     with pytest.raises(OverflowError, match="x64"):
         olympus.jit(lambda x: x)(2**40)
+
+
+def test_a_compiled_function_names_itself_where_an_argument_is_no_array():
+    def scaled(x):
+        return 2 * x
+
+    compiled = olympus.jit(scaled).lower(1.0).compile()
+    with pytest.raises(
+        TypeError, match=r"argument to scaled at .*\.py:\d+ as an abstr"
+    ):
+        compiled("text")

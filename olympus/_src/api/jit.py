@@ -89,6 +89,11 @@ class Traced:
         avals = map(avals_.aval_of, self.consts)
         return sum(a.size * a.dtype.itemsize for a in avals) > _HEAVY_BYTES
 
+    @property
+    def out_avals(self) -> list[Any]:
+        """Types of the results."""
+        return self.program.out_avals
+
     def alive(self) -> bool:
         """Whether constants that are tracers still belong to open traces."""
         return not self.has_tracers or all(

@@ -231,15 +231,20 @@ class Call:
     def paths(self) -> list[str]:
         """A path for each leaf, as in `x` or `params['w']`."""
         args, kwargs = self.structure.unflatten(range(self.structure.num_leaves))
-        names = self._positional_names(len(args) + len(self.static_args))
-        static = {i for i, _ in self.static_args}
-        names = [n for i, n in enumerate(names) if i not in static]
+        names = self.argument_names()
         paths = []
         for name, value in (*zip(names, args, strict=True), *kwargs.items()):
             for path, _ in tree.tree_flatten_with_path(value)[0]:
                 paths.append(f"{name}{tree.keystr(path)}")
         order = _leaf_order(args, kwargs)
         return [paths[i] for i in order]
+
+    def argument_names(self) -> list[str]:
+        """A name for each positional argument that is not static."""
+        args, _ = self.structure.unflatten(range(self.structure.num_leaves))
+        static = {i for i, _ in self.static_args}
+        names = self._positional_names(len(args) + len(static))
+        return [n for i, n in enumerate(names) if i not in static]
 
     def _positional_names(self, count: int) -> list[str]:
         names, rest = _positional_of(self.fun)
@@ -260,7 +265,7 @@ class Call:
 
     def light(self) -> Call:
         """The call without its arrays and function, for what outlives it."""
-        fun = self.fun if type(self.fun) is _Names else _Names(self.fun)
+        fun = self.fun if type(self.fun) is Names else Names(self.fun)
         light = Call(fun, self.static_args, self.static_kwargs, (), self.structure)
         light.avals = list(self.avals)
         return light
@@ -286,23 +291,35 @@ class Call:
         return flags
 
 
-class _Names:
-    """A function's parameters, without what its closure holds.
+class Names:
+    """What messages say of a function, without what its closure holds.
 
-    The code of a plain function tells them, when somebody asks.
+    The code of a plain function tells its parameters, when somebody asks.
+
+    Args:
+      fun: the function.
     """
 
-    __slots__ = ("_code", "_found")
+    __slots__ = ("__code__", "__name__", "_found")
 
     def __init__(self, fun: Any) -> None:
         plain = _plain_function(fun)
-        self._code = None if plain is None else plain.__code__
+        self.__name__ = source.function_name(fun)
+        self.__code__ = source.function_code(fun) if plain is None else plain.__code__
         self._found = _positional_of(fun) if plain is None else None
+
+    @classmethod
+    def given(cls, name: str, positional: Sequence[str]) -> Names:
+        """Of a function that is not here: its name, and those of its parameters."""
+        names = cls.__new__(cls)
+        names.__name__, names.__code__ = name, None
+        names._found = (list(positional), "")
+        return names
 
     def positional(self) -> tuple[list[str], str]:
         """Names of positional parameters, and of that which takes all others or ''."""
         if self._found is None:
-            code: Any = self._code
+            code: Any = self.__code__
             names = code.co_varnames
             count = code.co_argcount
             after = count + code.co_kwonlyargcount
@@ -320,7 +337,7 @@ def _plain_function(fun: Any) -> Any:
 
 
 def _positional_of(fun: Any) -> tuple[list[str], str]:
-    if type(fun) is _Names:
+    if type(fun) is Names:
         return fun.positional()
     signature = _signature(fun)
     names: list[str] = []
@@ -398,10 +415,11 @@ def abstract_argument(x: Any, call: Call, i: int) -> Any:
 
 def _bad_argument(x: Any, call: Call, i: int) -> TypeError:
     path = call.paths()[i]
-    where = source.function_location(call.fun)
+    known = source.function_code(call.fun) is not None
+    where = f" at {source.function_location(call.fun)}" if known else ""
     return TypeError(
-        f"Error interpreting argument to {source.function_name(call.fun)}"
-        f"{f' at {where}' if where else ''} as an abstract array. The problematic "
+        f"Error interpreting argument to {source.function_name(call.fun)}{where} "
+        "as an abstract array. The problematic "
         f"value is of type {type(x)} and was passed to the function at path {path}.\n"
         "Arguments must be arrays, numbers, or pytrees of them; mark Python values "
         "with static_argnums or static_argnames."

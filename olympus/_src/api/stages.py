@@ -95,7 +95,7 @@ class _Stage:
     @property
     def out_info(self) -> Any:
         """A `ShapeDtypeStruct` for each result, in `out_tree`."""
-        structs = [shapes.struct_of(a) for a in self._traced.program.out_avals]
+        structs = [shapes.struct_of(a) for a in self._traced.out_avals]
         return self.out_tree.unflatten(structs)
 
 
@@ -226,6 +226,31 @@ def _dialect(dialect: str | None) -> str:
     raise ValueError(f"as_text: dialect must be 'stablehlo' or 'hlo', got {dialect!r}")
 
 
+class Signature:
+    """What a compiled function tells of the program it was made of.
+
+    Attributes:
+      name: the function's name.
+      out_tree: structure of the results.
+      out_avals: their types.
+      donated: which leaves a result may overwrite.
+    """
+
+    __slots__ = ("donated", "name", "out_avals", "out_tree")
+
+    def __init__(
+        self,
+        name: str,
+        out_tree: Any,
+        out_avals: Sequence[Any],
+        donated: Sequence[bool],
+    ) -> None:
+        self.name = name
+        self.out_tree = out_tree
+        self.out_avals = list(out_avals)
+        self.donated = list(donated)
+
+
 class Compiled(_Stage):
     """A compiled function of one signature."""
 
@@ -316,7 +341,12 @@ class Compiled(_Stage):
     def output_shardings(self) -> Any:
         """A sharding for each result, in `out_tree`."""
         sharding = self._compiled.executable.sharding
-        return self.out_tree.unflatten([sharding] * len(self._traced.program.outvars))
+        return self.out_tree.unflatten([sharding] * len(self._traced.out_avals))
 
     def __repr__(self) -> str:
         return f"Compiled({self._traced.name})"
+
+
+def parts_of(compiled: Compiled) -> tuple[Any, signatures.Call, Any]:
+    """What a compiled function is made of: its signature, call and program."""
+    return compiled._traced, compiled._call, compiled._compiled

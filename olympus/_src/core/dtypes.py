@@ -201,6 +201,28 @@ def long_name(dtype: Any) -> str:
     return "float0" if dtype == float0 else dtype.name
 
 
+_extended: dict[str, ExtendedDType] = {}
+
+
+def note_extended(dtype: ExtendedDType) -> None:
+    """Makes an extended dtype known to `by_long_name`."""
+    _extended[dtype.name] = dtype
+
+
+def by_long_name(name: str) -> Any:
+    """The dtype of a full name, as `long_name` gives it; no setting has a say.
+
+    Raises:
+      LookupError: there is none.
+    """
+    if name == "float0":
+        return float0
+    found = _named.get(name) or _extended.get(name)
+    if found is None:
+        raise LookupError(f"dtype: must be one of {', '.join(_named)}, got {name!r}")
+    return found
+
+
 def itemsize_bits(dtype: Any) -> int:
     """Number of bits of one element.
 

@@ -139,6 +139,7 @@ class LoweredProgram:
       out_avals: types of its results.
       callbacks: host functions it calls.
       effects: its ordered effects, each an extra argument and result.
+      program: what it was lowered from; None where only the executable is here.
     """
 
     __slots__ = (
@@ -174,7 +175,7 @@ class LoweredProgram:
     module_name: str
     out_avals: Sequence[Any]
     platform: str
-    program: ir.Olympuspr
+    program: Any
     result_names: Sequence[str] | None
     text: str
 
@@ -277,6 +278,11 @@ def _aliases(
 class CompiledProgram:
     """A loaded executable with its constants.
 
+    Args:
+      lowered: the program.
+      options: XLA's, by name.
+      loaded: the executable, where it need not be compiled.
+
     Attributes:
       run: takes the caller's jaxlib buffers, one for each input; returns the results.
       run_one: the same for a program of one result, which it returns itself.
@@ -290,6 +296,7 @@ class CompiledProgram:
         "duration_s",
         "executable",
         "lowered",
+        "options",
         "run",
         "run_one",
     )
@@ -297,7 +304,10 @@ class CompiledProgram:
     run_one: Callable[[list[Any]], ArrayImpl]
 
     def __init__(
-        self, lowered: LoweredProgram, options: tuple[tuple[str, Any], ...]
+        self,
+        lowered: LoweredProgram,
+        options: tuple[tuple[str, Any], ...],
+        loaded: Any = None,
     ) -> None:
         start = time.perf_counter()
         if config.no_execution.value:
@@ -309,7 +319,7 @@ class CompiledProgram:
         out_avals = list(lowered.out_avals)
         out_avals += [_TOKEN_AVAL] * len(lowered.effects)
         self.executable = executable.Executable(
-            _load(lowered, options),
+            _load(lowered, options) if loaded is None else loaded,
             out_avals,
             lowered.device,
             committed=lowered.committed,
@@ -322,10 +332,12 @@ class CompiledProgram:
         self._effects = lowered.effects
         # Functions in slots, not methods: a call is a few microseconds in all.
         self.run, self.run_one = self._runners()
+        self.options = options
         self.duration_s = time.perf_counter() - start
-        events.record_event_duration_secs(
-            "/olympus/core/compile/backend_compile_duration", self.duration_s
-        )
+        if loaded is None:
+            events.record_event_duration_secs(
+                "/olympus/core/compile/backend_compile_duration", self.duration_s
+            )
 
     def _runners(self) -> tuple[Any, Any]:
         plain = self._all_kept and not self._const_buffers and not self._effects
@@ -367,15 +379,16 @@ class CompiledProgram:
     def _blame(self, buffers: list[Any], found: str) -> None:
         """Raises an error that names the operation that first made the number."""
         program = self.lowered.program
+        eqns = [] if program is None else program.eqns
         name = self.lowered.module_name.removeprefix("jit_")
-        single = program.eqns[0] if len(program.eqns) == 1 else None
+        single = eqns[0] if len(eqns) == 1 else None
         itself = single is not None and single.primitive.name == name
         position = current.position
         if position is None and single is not None:
             position = single.source
         if position is None:
             position = source.capture()
-        if program.eqns and not itself and not any(map(_is_deleted, buffers)):
+        if program and eqns and not itself and not any(map(_is_deleted, buffers)):
             if all(e.source is None for e in program.eqns):
                 eqns = [e.replace(source=position) for e in program.eqns]
                 program = program.replace(eqns=eqns)

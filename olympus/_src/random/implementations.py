@@ -112,6 +112,7 @@ def register(implementation: KeyImplementation) -> KeyImplementation:
             f"{implementation.name!r}, which is registered; choose another"
         )
     registry[implementation.name] = implementation
+    dtypes.note_extended(implementation.dtype)
     return implementation
 
 

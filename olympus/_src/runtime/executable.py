@@ -11,6 +11,7 @@ to read arrays with it on that were made with it off.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -328,6 +329,36 @@ client.on_clear(side_effects.forget)
 def wait_for_side_effects() -> None:
     """Waits for all programs that were started for their effects."""
     side_effects.wait()
+
+
+# -- what a loaded program says of itself ----------------------------------------------
+
+_ELEMENT = re.compile(r"(\w+)\[([\d,]*)\]")
+
+
+def result_types(program: Program) -> list[str]:
+    """XLA's types of the results, as in 'f32[8,8]'."""
+    head = _loaded(program).hlo_modules()[0].to_string().partition("\n")[0]
+    results = head.partition("entry_computation_layout=")[2].rpartition("->")[2]
+    return [f"{name}[{sizes}]" for name, sizes in _ELEMENT.findall(results)]
+
+
+def xla_type(aval: Any) -> str:
+    """XLA's name of a type of stored elements, as in 'f32[8,8]'."""
+    name = aval.dtype.name
+    name = "pred" if name in ("bool", "int1") else name
+    for word, letter in _LETTERS:
+        name = name.replace(word, letter)
+    return f"{name}[{','.join(map(str, aval.shape))}]"
+
+
+_LETTERS = (
+    ("uint", "u"),
+    ("int", "s"),
+    ("float", "f"),
+    ("complex", "c"),
+    ("_", ""),
+)
 
 
 # -- bytes -----------------------------------------------------------------------------

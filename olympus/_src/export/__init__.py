@@ -1,0 +1,1 @@
+"""Programs that leave the process: executables, exported programs, bundles."""

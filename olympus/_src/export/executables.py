@@ -1,0 +1,347 @@
+"""Compiled functions as bytes: what one machine compiled, another of its kind loads.
+
+The bytes are a container of kind 'compiled executable'. Nothing in them is pickled, so
+reading them runs no code; calling what was loaded runs the machine code they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src.api import signatures, stages
+from olympus._src.export import arrays
+from olympus._src.export.fields import Fields
+from olympus._src.foundation import container
+from olympus._src.foundation.container import Container, Unreadable
+from olympus._src.interpreters import evaluate
+from olympus._src.runtime import client, executable, machine
+
+KIND = "compiled executable"
+_VERSIONS = range(1, 2)
+_MACHINE_CODE = "executable"
+
+
+# -- writing ---------------------------------------------------------------------------
+
+
+def serialize(compiled: stages.Compiled) -> tuple[bytes, Any, Any]:
+    """A compiled function as bytes, and the structures of its arguments and results.
+
+    Args:
+      compiled: what `jit(f).lower(...).compile()` gave.
+
+    Returns:
+      The bytes, `in_tree` and `out_tree`, which `deserialize_and_load` takes. The bytes
+      hold machine code, the constants that the function captured, the types of
+      arguments and results, and what the machine must be like.
+
+    Raises:
+      TypeError: it is not a compiled function.
+      ValueError: the program calls Python.
+
+    Example:
+      >>> import olympus
+      >>> import olympus.numpy as jnp
+      >>> from olympus.experimental import serialize_executable
+      >>> compiled = olympus.jit(jnp.cumsum).lower(jnp.arange(3)).compile()
+      >>> parts = serialize_executable.serialize(compiled)
+      >>> again = serialize_executable.deserialize_and_load(*parts)
+      >>> again(jnp.array([1, 2, 3]))
+      Array([1, 3, 6], dtype=int32)
+    """
+    return pack(compiled), compiled.in_tree, compiled.out_tree
+
+
+def pack(compiled: Any) -> bytes:
+    """The bytes of a compiled function, without its trees; see `serialize`."""
+    if not isinstance(compiled, stages.Compiled):
+        raise TypeError(
+            "serialize: must be given a compiled function, got "
+            f"{compiled!r} of type {type(compiled).__name__}; compile it by "
+            "jit(f).lower(*args).compile()"
+        )
+    signature, call, program = stages.parts_of(compiled)
+    lowered = program.lowered
+    if lowered.callbacks or lowered.effects:
+        raise ValueError(
+            f"serialize: the program of {signature.name} must not call Python, which "
+            "cannot be written to bytes, got one with "
+            f"{len(lowered.callbacks)} callbacks; take out debug.print, io_callback "
+            "and pure_callback, or export the function"
+        )
+    fields = {
+        "name": signature.name,
+        "module": lowered.module_name,
+        "machine": machine.facts(lowered.device),
+        "device": lowered.device.id,
+        "committed": lowered.committed,
+        "side_effects": lowered.has_effects,
+        "options": [[name, str(value)] for name, value in program.options],
+        "arguments": [arrays.write_aval(a) for a in call.avals],
+        "argument_names": call.argument_names(),
+        "donated": list(signature.donated),
+        "kept": [bool(k) for k in lowered.kept],
+        "aliases": [[i, o] for i, o in lowered.aliases.items()],
+        "results": [arrays.write_aval(a) for a in signature.out_avals],
+        "constants": [arrays.write_aval(c.aval) for c in lowered.consts],
+    }
+    sections = {_MACHINE_CODE: program.executable.serialize()}
+    for i, value in enumerate(lowered.consts):
+        sections[_constant(i)] = arrays.write_array(value)
+    return container.pack(Container(KIND, _VERSIONS[-1], fields, sections))
+
+
+def _constant(i: int) -> str:
+    return f"constant {i}"
+
+
+# -- reading ---------------------------------------------------------------------------
+
+
+def deserialize_and_load(
+    serialized: bytes,
+    in_tree: Any,
+    out_tree: Any,
+    backend: str | Any = None,
+    execution_devices: Sequence[Any] | None = None,
+) -> stages.Compiled:
+    """Loads what `serialize` wrote; nothing is traced and nothing compiled.
+
+    Args:
+      serialized: the bytes. They hold machine code: load only what you would run.
+      in_tree, out_tree: the structures that `serialize` gave beside them.
+      backend: the platform to load for, as in 'cpu'; None for that of the bytes.
+      execution_devices: the one device to run on; None for the device of the same
+        number as it was compiled for, if there is one.
+
+    Returns:
+      A `stages.Compiled`.
+
+    Raises:
+      ValueError: the bytes are damaged or something else, were compiled for another
+        kind of machine or by another version of jaxlib, or do not have these trees.
+      RuntimeError: the platform does not run here.
+
+    Example:
+      >>> import olympus
+      >>> from olympus.experimental import serialize_executable
+      >>> compiled = olympus.jit(lambda x: x + 1).lower(1).compile()
+      >>> data, in_tree, out_tree = serialize_executable.serialize(compiled)
+      >>> load = serialize_executable.deserialize_and_load
+      >>> load(data, in_tree, out_tree)(2)
+      Array(3, dtype=int32, weak_type=True)
+      >>> load(data[:-1], in_tree, out_tree)
+      Traceback (most recent call last):
+      ...
+      ValueError: deserialize_and_load: compiled executable: its ...
+    """
+    try:
+        program = Program(_as_bytes(serialized))
+        return program.load(
+            in_tree, out_tree, _device(program, backend, execution_devices)
+        )
+    except Unreadable as error:
+        raise ValueError(f"deserialize_and_load: {error}") from None
+
+
+def _as_bytes(data: Any) -> bytes:
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        return bytes(data)
+    raise TypeError(
+        f"deserialize_and_load: serialized must be bytes, got {type(data).__name__}; "
+        "pass the first of the three values of serialize"
+    )
+
+
+def _device(program: Program, backend: Any, devices: Sequence[Any] | None) -> Any:
+    if devices is not None:
+        chosen = list(devices)
+        if len(chosen) != 1:
+            raise ValueError(
+                "deserialize_and_load: execution_devices must be 1 device, as many as "
+                f"it was compiled for, got {len(chosen)}"
+            )
+        return client.as_device(chosen[0])
+    if backend is None:
+        return program.own_device()
+    if not isinstance(backend, str):
+        backend = backend.platform
+    return program.own_device(backend)
+
+
+class Program:
+    """A compiled program that was read and is not loaded yet.
+
+    Args:
+      data: the bytes of `pack`.
+
+    Attributes:
+      name: the function's name.
+      machine: what the machine must be like; see `runtime.machine.facts`.
+      in_avals, out_avals: types of arguments and results.
+      committed: whether a device was chosen for it when it was compiled.
+
+    Raises:
+      Unreadable: they are something else, or damaged.
+    """
+
+    __slots__ = (
+        "_aliases",
+        "_constants",
+        "_device_id",
+        "_donated",
+        "_kept",
+        "_module",
+        "_names",
+        "_options",
+        "_sections",
+        "_side_effects",
+        "committed",
+        "in_avals",
+        "machine",
+        "name",
+        "out_avals",
+    )
+
+    def __init__(self, data: bytes) -> None:
+        found = container.unpack(data, KIND, _VERSIONS)
+        fields = Fields(found.fields, KIND)
+        self.name = fields.text("name")
+        self.machine = fields.texts_by_name("machine")
+        self.in_avals = fields.each("arguments", arrays.read_aval)
+        self.out_avals = fields.each("results", arrays.read_aval)
+        self.committed = fields.flag("committed")
+        n = len(self.in_avals)
+        self._module = fields.text("module")
+        self._device_id = fields.integer("device")
+        self._side_effects = fields.flag("side_effects")
+        self._options = fields.each("options", _option)
+        self._names = fields.texts("argument_names")
+        self._donated = fields.flags("donated", n)
+        self._kept = fields.flags("kept", n)
+        self._constants = fields.each("constants", arrays.read_aval)
+        limits = len(self._constants) + sum(self._kept), len(self.out_avals)
+        self._aliases = dict(
+            fields.each("aliases", lambda value, where: _alias(value, where, limits))
+        )
+        self._sections = found.sections
+        wanted = [_MACHINE_CODE, *map(_constant, range(len(self._constants)))]
+        if list(self._sections) != wanted:
+            raise Unreadable(
+                f"{KIND}: its sections must be {wanted}, got {list(self._sections)}"
+            )
+
+    @property
+    def size(self) -> int:
+        """Bytes of machine code."""
+        return len(self._sections[_MACHINE_CODE])
+
+    def own_device(self, platform: str | None = None) -> Any:
+        """The device it was compiled for, or the first of that platform.
+
+        Raises:
+          RuntimeError: the platform does not run here.
+        """
+        devices = client.local_devices(platform or self.machine.get("platform"))
+        same = [d for d in devices if d.id == self._device_id]
+        return (same or devices)[0]
+
+    def obstacles(self, device: Any) -> list[str]:
+        """Why it cannot run on a device, in words; empty if it can."""
+        return machine.differences(self.machine, machine.facts(device))
+
+    def load(self, in_tree: Any, out_tree: Any, device: Any) -> stages.Compiled:
+        """Loads the program for a device.
+
+        Args:
+          in_tree: the structure of `(args, kwargs)`.
+          out_tree: the structure of the result.
+          device: where it shall run.
+
+        Raises:
+          Unreadable: the trees do not fit, the device is of another kind, or the
+            runtime refuses the machine code.
+        """
+        self._check_trees(in_tree, out_tree)
+        reasons = self.obstacles(device)
+        if reasons:
+            raise Unreadable(
+                f"{self.name} was compiled for another kind of machine: "
+                f"{'; '.join(reasons)}. Compile it on this machine"
+            )
+        code = self._sections[_MACHINE_CODE]
+        try:
+            loaded = executable.deserialize(code, devices=[device])
+        except RuntimeError as error:
+            raise Unreadable(
+                f"{self.name}: the runtime must be able to load the machine code, got: "
+                f"{error}"
+            ) from error
+        self._check_results(executable.result_types(loaded))
+        compiled = evaluate.CompiledProgram(
+            self._lowered(device), tuple(self._options), loaded
+        )
+        signature = stages.Signature(self.name, out_tree, self.out_avals, self._donated)
+        names = signatures.Names.given(self.name, self._names)
+        call = signatures.Call(names, (), (), (), in_tree)
+        call.avals = list(self.in_avals)
+        return stages.Compiled(signature, call, None, compiled)
+
+    def _lowered(self, device: Any) -> evaluate.LoweredProgram:
+        low = evaluate.LoweredProgram()
+        low.device = device
+        low.committed = self.committed or device != self.own_device()
+        low.platform = device.platform
+        low.program = None
+        low.text = ""
+        low.module_name = self._module
+        low.aliases = self._aliases
+        low.kept = self._kept
+        low.in_avals = [a for a, k in zip(self.in_avals, self._kept, strict=True) if k]
+        low.out_avals = self.out_avals
+        low.callbacks, low.effects, low.keepalives = (), (), ()
+        low.has_effects = self._side_effects
+        low.consts = [
+            arrays.read_array(self._sections[_constant(i)], aval, device, _constant(i))
+            for i, aval in enumerate(self._constants)
+        ]
+        return low
+
+    def _check_results(self, types: list[str]) -> None:
+        # A result read by a wrong type would be memory of somebody else's.
+        wanted = [executable.xla_type(a.storage) for a in self.out_avals]
+        if types != wanted:
+            raise Unreadable(
+                f"{KIND}: its results must be those of its machine code, {types}, got "
+                f"{wanted}"
+            )
+
+    def _check_trees(self, in_tree: Any, out_tree: Any) -> None:
+        for what, found, avals in (
+            ("in_tree", in_tree, self.in_avals),
+            ("out_tree", out_tree, self.out_avals),
+        ):
+            leaves = getattr(found, "num_leaves", None)
+            if leaves != len(avals):
+                raise Unreadable(
+                    f"{what} must be the structure of {len(avals)} leaves that was "
+                    f"written with {self.name}, got {found}"
+                )
+
+
+def _option(value: Any, where: str) -> tuple[str, str]:
+    if type(value) is not list or [type(x) for x in value] != [str, str]:
+        raise Unreadable(f"{where}: must be a name and a value, got {value!r}")
+    return value[0], value[1]
+
+
+def _alias(value: Any, where: str, limits: tuple[int, int]) -> tuple[int, int]:
+    if type(value) is not list or [type(x) for x in value] != [int, int]:
+        raise Unreadable(f"{where}: must be two numbers, got {value!r}")
+    if not (0 <= value[0] < limits[0] and 0 <= value[1] < limits[1]):
+        raise Unreadable(
+            f"{where}: must be the numbers of an argument below {limits[0]} and a "
+            f"result below {limits[1]}, got {value!r}"
+        )
+    return value[0], value[1]
