@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import dtypes
+from olympus._src.core import dtypes, sizes
 from olympus._src.foundation import config
 
 
@@ -170,16 +170,15 @@ def _intern(shape: tuple[int, ...], dtype: Any, weak_type: bool) -> ShapedArray:
             aval = object.__new__(ShapedArray)
             aval.shape, aval.dtype, aval.weak_type = key
             aval.ndim = len(shape)
-            size = 1
-            for d in shape:
-                size = size * d
-            aval.size = size
+            aval.size = sizes.product(shape)
             aval._short = aval._mlir = aval._tangent = None
             _interned[key] = aval
         return aval
 
 
 def _size(d: Any) -> Any:
+    if hasattr(d, "is_symbolic_dim"):
+        return d
     return d.__index__() if hasattr(d, "__index__") else d
 
 

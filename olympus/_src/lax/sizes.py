@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, trace
+from olympus._src.core import sizes as core_sizes
 from olympus._src.foundation import errors
 
 
@@ -26,14 +27,9 @@ def canonicalize_shape(shape: Any, where: str = "") -> tuple[int, ...]:
     if isinstance(shape, trace.Tracer) or not hasattr(shape, "__iter__"):
         shape = [shape]
     try:
-        return tuple([d if _is_symbolic(d) else operator.index(d) for d in shape])
+        return tuple([core_sizes.as_size(d) for d in shape])
     except (TypeError, errors.TracerIntegerConversionError):
         raise _shape_error(shape, where) from None
-
-
-def _is_symbolic(d: Any) -> bool:
-    """Whether `d` is a size known by name only (shape-polymorphic programs)."""
-    return hasattr(d, "is_symbolic_dim")
 
 
 def _shape_error(shape: Any, where: str) -> TypeError:
@@ -181,7 +177,7 @@ def max_dim(d1: int, d2: int) -> int:
       >>> core.max_dim(2, 3)
       3
     """
-    return max(d1, d2)
+    return core_sizes.maximum(d1, d2)
 
 
 def min_dim(d1: int, d2: int) -> int:
@@ -195,4 +191,4 @@ def min_dim(d1: int, d2: int) -> int:
       >>> core.min_dim(2, 3)
       2
     """
-    return min(d1, d2)
+    return core_sizes.minimum(d1, d2)
