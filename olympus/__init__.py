@@ -167,6 +167,7 @@ _PAGES = frozenset(
         "dtypes",
         "errors",
         "experimental",
+        "export",
         "extend",
         "flatten_util",
         "image",

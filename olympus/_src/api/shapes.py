@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes
+from olympus._src.core import dtypes, sizes
 
 
 class ShapeDtypeStruct:
@@ -45,7 +43,7 @@ class ShapeDtypeStruct:
     @property
     def size(self) -> int:
         """Number of elements."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return sizes.product(self.shape)
 
     @property
     def ndim(self) -> int:
