@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
+import os
 import platform
 import re
+import sys
 from collections.abc import Mapping
 
 from olympus._src.runtime import versions
 from olympus._src.runtime.versions import Device
 
-# What tells one CPU from another in Linux's /proc/cpuinfo, on x86 and on ARM.
-_MODEL = ("vendor_id", "cpu family", "model", "CPU implementer", "CPU part")
-_FEATURES = ("flags", "Features")
+# What tells one CPU from another in Linux's /proc/cpuinfo. The other lines differ from
+# core to core, or from minute to minute.
+_MODEL = (
+    "vendor_id",
+    "cpu family",
+    "model",
+    "model name",
+    "stepping",
+    "CPU implementer",
+    "CPU architecture",
+    "CPU variant",
+    "CPU part",
+    "CPU revision",
+    "cpu",
+    "revision",
+    "uarch",
+)
+_FEATURES = ("flags", "Features", "features", "isa")
+# And among the values that macOS names; Apple's own CPUs have the first only.
+_MACOS_MODEL = "machdep.cpu.brand_string"
+_MACOS_FEATURES = ("machdep.cpu.features", "machdep.cpu.leaf7_features")
+# Windows numbers features: SSE to AVX-512, NEON and their kin.
+_WINDOWS_FEATURES = 96
 
 
 def facts(device: Device) -> dict[str, str]:
@@ -75,13 +98,52 @@ def _few(names: list[str]) -> str:
 
 @functools.cache
 def _cpu() -> tuple[str, str]:
-    """The model of the CPU, and its features in sorted order."""
+    """The model of the CPU, and its features in sorted order.
+
+    Where the system does not tell, this one machine's name stands for its CPU.
+    """
+    if sys.platform == "darwin":
+        model, features = _macos_cpu()
+    elif sys.platform == "win32":
+        model, features = _windows_cpu()
+    else:
+        model, features = _linux_cpu()
+    return model or platform.node(), " ".join(sorted(features))
+
+
+def _linux_cpu() -> tuple[str, list[str]]:
+    """What is said of the first core; all cores of a machine run the same code."""
+    block = b""
     try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            text = file.read().split("\n\n", 1)[0]
+        with open("/proc/cpuinfo", "rb", buffering=0) as file:
+            # A part at a time: machines have hundreds of cores.
+            while b"\n\n" not in block and (part := file.read(1 << 14)):
+                block += part
     except OSError:
-        return platform.processor() or platform.node(), ""
+        return "", []
+    text = block.split(b"\n\n")[0].decode(errors="replace")
     lines = dict(re.findall(r"^(.+?)\s*:[ \t]*(.*)$", text, re.MULTILINE))
     model = " ".join(lines[name] for name in _MODEL if name in lines)
     features = next((lines[name] for name in _FEATURES if name in lines), "")
-    return model, " ".join(sorted(features.split()))
+    return model, features.split()
+
+
+def _macos_cpu() -> tuple[str, list[str]]:
+    library = ctypes.CDLL(None)
+
+    def value(name: str) -> str:
+        size = ctypes.c_size_t(0)
+        if library.sysctlbyname(name.encode(), None, ctypes.byref(size), None, 0):
+            return ""
+        text = ctypes.create_string_buffer(size.value)
+        library.sysctlbyname(name.encode(), text, ctypes.byref(size), None, 0)
+        return text.value.decode(errors="replace")
+
+    return value(_MACOS_MODEL), " ".join(map(value, _MACOS_FEATURES)).split()
+
+
+def _windows_cpu() -> tuple[str, list[str]]:
+    kernel = ctypes.windll.kernel32  # type: ignore[attr-defined]
+    numbers = range(_WINDOWS_FEATURES)
+    present = [str(n) for n in numbers if kernel.IsProcessorFeaturePresent(n)]
+    return os.environ.get("PROCESSOR_IDENTIFIER", ""), present
