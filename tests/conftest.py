@@ -10,6 +10,10 @@ import hypothesis
 import numpy as np
 import pytest
 
+# Programs are compiled as if for the first time, here and in the processes that tests
+# start; tests of the cache on disk turn it on for folders of their own.
+os.environ["OLYMPUS_ENABLE_COMPILATION_CACHE"] = "0"
+
 SEED = int(os.environ.get("OLYMPUS_TEST_SEED", "0"))
 
 hypothesis.settings.register_profile(

@@ -49,51 +49,48 @@ enable_compilation_cache = define(
     "enable_compilation_cache",
     kinds.TRUTH,
     True,
-    "Use the cache on disk, where compilation_cache_dir names one.",
-    honoured=False,
+    "Keep compiled programs on disk and load them from there.",
 )
 compilation_cache_dir = define(
     "compilation_cache_dir",
     kinds.PATH,
     None,
-    "Directory in which compiled programs outlive the process.",
-    honoured=False,
+    "Folder in which compiled programs outlive the process; None for `olympus` in the "
+    "user's folder for caches. OLYMPUS_CACHE_DIR gives it too.",
+    short_variable="OLYMPUS_CACHE_DIR",
 )
 compilation_cache_max_size = define(
     "compilation_cache_max_size",
     kinds.INTEGER,
-    -1,
-    "Bytes that directory may hold before the least recently used programs leave; "
-    "-1 for no limit, 0 for no cache.",
-    honoured=False,
+    2 << 30,
+    "Bytes that folder may hold before the least recently used programs leave; -1 for "
+    "no limit, 0 for no cache.",
 )
 compilation_cache_include_metadata_in_key = define(
     "compilation_cache_include_metadata_in_key",
     kinds.TRUTH,
     False,
-    "Compile again where only source positions differ, so that profiles show the "
-    "right lines.",
+    "Compile again where only source positions differ. Modules are compiled without "
+    "positions, so there are no such programs.",
     honoured=False,
 )
 persistent_cache_min_compile_time_secs = define(
     "persistent_cache_min_compile_time_secs",
     kinds.NUMBER,
-    1.0,
+    0.0,
     "Seconds a compilation must take for its program to be kept on disk.",
-    honoured=False,
 )
 persistent_cache_min_entry_size_bytes = define(
     "persistent_cache_min_entry_size_bytes",
     kinds.INTEGER,
     0,
     "Bytes a program must have to be kept on disk; 0 and -1 for any.",
-    honoured=False,
 )
 persistent_cache_enable_xla_caches = define(
     "persistent_cache_enable_xla_caches",
     kinds.MAYBE_TEXT,
     "xla_gpu_per_fusion_autotune_cache_dir",
-    "XLA's own caches to keep in that directory: 'all', 'none' or names separated by "
+    "XLA's own caches to keep in that folder: 'all', 'none' or names separated by "
     "commas.",
     honoured=False,
 )
@@ -101,8 +98,7 @@ raise_persistent_cache_errors = define(
     "raise_persistent_cache_errors",
     kinds.TRUTH,
     False,
-    "Raise errors of the cache on disk instead of warning and compiling.",
-    honoured=False,
+    "Raise errors of the cache on disk instead of reporting them and compiling.",
 )
 dump_ir_to = define(
     "dump_ir_to",

@@ -30,8 +30,12 @@ def define(
     followers: tuple[State, ...] = (),
     honoured: bool = True,
     state: type[State] = State,
+    short_variable: str | None = None,
 ) -> State:
-    """A setting whose start value the environment may give."""
+    """A setting whose start value the environment may give.
+
+    The variable is the setting's name in capitals; `short_variable` is another.
+    """
     full = PREFIX + name
     help = help if honoured else help + _UNREAD
     check = functools.partial(kind.check, full)
@@ -44,6 +48,8 @@ def define(
     text = os.environ.get(full.upper())
     if text is not None:
         found.set(kind.check_text(full, text))
+    elif short_variable is not None and short_variable in os.environ:
+        found.set(kind.check_text(short_variable, os.environ[short_variable]))
     return found
 
 

@@ -6,6 +6,7 @@ done once, under a lock; after it every question is a look-up.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ _clients: dict[str, Client] = {}  # by platform, the default one first
 _failures: dict[str, str] = {}  # why a platform's client did not start
 _started = False
 _several = False
+_host_parallelism = ""  # what the CPU client divided its work by when it started
 _default: Device | None = None
 _on_clear: list[Callable[[], None]] = []
 
@@ -93,6 +95,8 @@ def _start_plugin(plugin: Plugin) -> Client:
 
 
 def _start_cpu() -> Client:
+    global _host_parallelism
+    _host_parallelism = _parallelism()
     if config.keep_host_memory.value:
         host_memory.keep_freed_pages()
     count = config.num_cpu_devices.value
@@ -100,6 +104,25 @@ def _start_cpu() -> Client:
         asynchronous=config.cpu_enable_async_dispatch.value,
         num_devices=count if count is not None and count > 0 else None,
     )
+
+
+# Variables by which XLA, or a library in it, chooses the number of its threads.
+_THREADS = ("NPROC", "PJRT_NPROC", "OMP_NUM_THREADS")
+
+
+def _parallelism() -> str:
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity is not None else os.cpu_count()
+    return f"{cores} " + " ".join(os.environ.get(name, "") for name in _THREADS)
+
+
+def host_parallelism() -> str:
+    """What the CPU's programs are divided by: cores and settings, at its start.
+
+    XLA divides loops among the threads it found then, so it builds other programs for
+    another number of cores.
+    """
+    return _host_parallelism
 
 
 _twins: dict[tuple[int, int], Client] = {}

@@ -77,7 +77,8 @@ def compile_options(
     for name, value in options:
         if not _set_build_option(build, name, value):
             overrides.append((name, _plain(name, value)))
-    built.env_option_overrides = overrides
+    # In one order, since the cache on disk knows programs by these options' bytes.
+    built.env_option_overrides = sorted(overrides, key=lambda pair: pair[0])
     return built
 
 

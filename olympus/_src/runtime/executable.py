@@ -17,6 +17,7 @@ from typing import Any
 
 from olympus._src.runtime import (
     client,
+    compile_cache,
     compiling,
     cpu_kernels,
     host_errors,
@@ -69,7 +70,7 @@ def compile(
         place.device_list if len(chosen) == 1 else versions.DeviceList(tuple(chosen))
     )
     if not host_callbacks:
-        return compiling.load(code, device_list, built, options)
+        return compile_cache.load(text, device_list, built, options)
     if len(chosen) == 1 and place.is_cpu:
         return CallbackProgram(code, chosen[0], built, options, host_callbacks)
     return compiling.load(mlir.parse(code), device_list, built, options, host_callbacks)

@@ -7,6 +7,8 @@ logging, `contextlib` and its own tables to the cost of importing (5 ms of 90).
 
 from __future__ import annotations
 
+import functools
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +17,20 @@ from jaxlib import _hlo, _jax, version  # type: ignore[attr-defined]
 JAXLIB_VERSION: tuple[int, ...] = tuple(
     int(part) for part in version.__version__.split(".")[:3] if part.isdigit()
 )
+
+
+@functools.cache
+def build() -> str:
+    """Which build of jaxlib this is: builds of one version differ in their size."""
+    folder = os.path.dirname(_jax.__file__)
+    names = ("_jax", "libjax_common")
+    sizes = [
+        item.stat().st_size
+        for item in os.scandir(folder)
+        if item.name.split(".")[0] in names
+    ]
+    return f"{version.__version__} {sorted(sizes)}"
+
 
 if TYPE_CHECKING:
     # jaxlib ships no types of these.

@@ -1,0 +1,57 @@
+"""What makes a compiled program the same: the key of the cache on disk.
+
+A key is a digest of all that XLA's compiler sees: the module, its options, its own
+build, and the machine it builds for. All of it is the same in two processes for the
+same program: the module is text without addresses, counters or source positions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+from olympus._src.runtime import client, machine, versions
+from olympus._src.runtime.versions import CompileOptions, Device
+
+# Grows where entries of an older olympus must not be found: with the meaning of any
+# part of the key.
+_FORMAT = "olympus 1"
+
+# Variables that change what the compilers of accelerators build; those of XLA itself
+# are in its options.
+_VARIABLES = ("LIBTPU_INIT_ARGS", "NVIDIA_TF32_OVERRIDE", "TF_XLA_FLAGS")
+
+
+def key(code: bytes, built: CompileOptions, device: Device) -> str:
+    """The key of a program: 64 hexadecimal digits.
+
+    Args:
+      code: the module.
+      built: the options it is compiled with.
+      device: the first device it runs on.
+    """
+    return digest(
+        _FORMAT.encode(),
+        _facts(device).encode(),
+        repr([os.environ.get(name) for name in _VARIABLES]).encode(),
+        built.SerializeAsString(),
+        code,
+    )
+
+
+def digest(*parts: bytes) -> str:
+    """A digest of parts that tells apart where one ends and the next begins."""
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(len(part).to_bytes(8, "little"))
+        found.update(part)
+    return found.hexdigest()
+
+
+def _facts(device: Device) -> str:
+    """What is known of the machine, of a device's kind and of the compiler for it."""
+    found = machine.facts(device)
+    found["compute_capability"] = str(getattr(device, "compute_capability", ""))
+    found["build"] = versions.build()
+    found["parallelism"] = client.host_parallelism()
+    return repr(sorted(found.items()))

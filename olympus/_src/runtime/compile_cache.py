@@ -1,0 +1,262 @@
+"""Compiling with a cache on disk: a second process loads what a first one compiled.
+
+The cache never changes what a program computes or whether it runs. What goes wrong with
+it is reported once and the program is compiled, as it would be without a cache.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from olympus._src.foundation import compiler_settings as compiler
+from olympus._src.foundation import config, events, logs
+from olympus._src.runtime import compiling, private_folder
+from olympus._src.runtime.compiling import Options
+from olympus._src.runtime.stored_program import StoredProgram
+from olympus._src.runtime.versions import (
+    CompileOptions,
+    DeviceList,
+    LoadedExecutable,
+    XlaRuntimeError,
+)
+
+if TYPE_CHECKING:
+    from olympus._src.runtime.disk_cache import DiskCache, Entry
+
+_EVENTS = "/olympus/compilation_cache/"
+# XLA writes files about what it compiles under these, so it has to compile.
+_DUMPS = "xla_dump_"
+
+_lock = threading.RLock()
+_opened: dict[str, DiskCache | None] = {}  # by folder; None where it must not be used
+_reported: set[str] = set()
+_closed: set[str] = set()  # folders that could not be written
+
+# -- which cache -----------------------------------------------------------------------
+
+
+def folder() -> str:
+    """The folder that the settings choose, which need not be there.
+
+    Returns:
+      An absolute path; '' where none is chosen and the user has no home.
+    """
+    chosen = compiler.compilation_cache_dir.value
+    if chosen is None:
+        base = private_folder.users_cache_folder()
+        return os.path.join(base, "olympus") if os.path.isabs(base) else ""
+    return os.path.abspath(os.path.expanduser(chosen))
+
+
+def is_on() -> bool:
+    """Whether the settings ask for a cache."""
+    enabled = compiler.enable_compilation_cache.value
+    return bool(enabled) and compiler.compilation_cache_max_size.value != 0
+
+
+def reset() -> None:
+    """Forgets which folders were looked at, and what was reported of them."""
+    with _lock:
+        _opened.clear()
+        _reported.clear()
+        _closed.clear()
+
+
+def _open() -> DiskCache | None:
+    """The cache to use now, checked once; None where there is none."""
+    place = folder()
+    if place not in _opened:
+        with _lock:
+            if place not in _opened:
+                _opened[place] = _opened_at(place)
+    found = _opened.get(place)  # None also where `reset` came between
+    if found is not None:
+        found.max_bytes = compiler.compilation_cache_max_size.value
+    return found
+
+
+def _opened_at(place: str) -> DiskCache | None:
+    # Late, with hashing and JSON: programs that compile nothing do without (5 ms).
+    from olympus._src.runtime import disk_cache
+
+    try:
+        if not place:
+            raise FileNotFoundError("the user has no home")
+        found = disk_cache.DiskCache(private_folder.prepare(place))
+    except private_folder.Unsafe as error:
+        _report(place, f"is not used: {error}", error, _OTHER_FOLDER)
+        return None
+    except OSError as error:
+        if compiler.compilation_cache_dir.value is None:
+            # Nobody asked for it: machines without a home to write to are common.
+            logs.info(f"compile cache: off, since {_reason(error)}")
+            return None
+        _report(place, f"is not used: {_reason(error)}", error, _OTHER_FOLDER)
+        return None
+    events.record_event(_EVENTS + "tasks_using_cache")
+    return found
+
+
+def _is_dumping(options: Options) -> bool:
+    named = any(name.startswith(_DUMPS) for name, _ in options)
+    return named or _DUMPS in os.environ.get("XLA_FLAGS", "")
+
+
+# -- compiling -------------------------------------------------------------------------
+
+
+def load(
+    text: str | bytes, devices: DeviceList, built: CompileOptions, options: Options
+) -> LoadedExecutable | StoredProgram:
+    """Loads a module from the cache, or compiles it and keeps what that gave.
+
+    Args:
+      text: the module, as text or as bytecode.
+      devices: where it runs.
+      built: XLA's options object.
+      options: what the user gave.
+
+    Raises:
+      ValueError: an option is unknown or has a wrong value.
+      RuntimeError: XLA refuses the module.
+    """
+    cache = _open() if is_on() and not _is_dumping(options) else None
+    if cache is None:
+        return compiling.load(_code(text), devices, built, options)
+    from olympus._src.runtime import cache_key
+
+    key = cache_key.key(_code(text), built, devices[0])
+    events.record_event(_EVENTS + "compile_requests_use_cache")
+
+    def compile_again() -> LoadedExecutable:
+        return compiling.load(_code(text), devices, built, options)
+
+    found = _fetch(cache, key, devices, built, compile_again)
+    if found is not None:
+        return found
+    start = time.perf_counter()
+    loaded = compile_again()
+    seconds = time.perf_counter() - start
+    _keep(cache, key, _name(_code(text)), loaded, seconds, devices[0])
+    return loaded
+
+
+def _fetch(
+    cache: DiskCache, key: str, devices: DeviceList, built: Any, compile_again: Any
+) -> StoredProgram | None:
+    """The program of a key, loaded; None if it has to be compiled."""
+    start = time.perf_counter()
+    entry = _read(cache, key)
+    if entry is None:
+        return None
+    client = devices[0].client
+    try:
+        loaded = client.deserialize_executable(entry.program, devices, built, [])
+    except XlaRuntimeError as error:
+        _report(cache.path(key), f"is replaced: {error}", error)
+        return None
+    seconds = time.perf_counter() - start
+    saved = float(entry.fields["compile_s"])
+    events.record_event(_EVENTS + "cache_hits")
+    events.record_event_duration_secs(_EVENTS + "cache_retrieval_time_sec", seconds)
+    events.record_event_duration_secs(
+        _EVENTS + "compile_time_saved_sec", saved - seconds
+    )
+    if config.log_compiles.value or config.explain_cache_misses.value:
+        logs.warning(
+            f"Loaded {entry.fields['name']} from the compile cache in {seconds:.4f} s; "
+            f"compiling it had taken {saved:.4f} s"
+        )
+
+    def serialize() -> bytes:
+        again = _read(cache, key)
+        return compile_again().serialize() if again is None else again.program
+
+    return StoredProgram(loaded, serialize)
+
+
+def _read(cache: DiskCache, key: str) -> Entry | None:
+    from olympus._src.runtime import disk_cache
+
+    try:
+        return cache.read(key)
+    except disk_cache.Damaged as error:
+        _report(cache.path(key), f"is replaced: {error}", error)
+    except OSError as error:
+        _report(cache.path(key), f"is not used: {_reason(error)}", error, _OTHER_FOLDER)
+    return None
+
+
+def _keep(
+    cache: DiskCache, key: str, name: str, loaded: Any, seconds: float, device: Any
+) -> None:
+    """Writes a program that was compiled, unless it is too small to be worth it."""
+    events.record_event(_EVENTS + "cache_misses")
+    if seconds < compiler.persistent_cache_min_compile_time_secs.value:
+        return
+    if cache.folder in _closed:
+        return
+    try:
+        program = loaded.serialize()
+    except XlaRuntimeError as error:  # a platform may not have it
+        logs.debug(f"{name} is not kept in the compile cache: {error}")
+        return
+    if len(program) < compiler.persistent_cache_min_entry_size_bytes.value:
+        return
+    fields = {
+        "name": name,
+        "compile_s": round(seconds, 6),
+        "created": int(time.time()),
+        "platform": device.platform,
+        "device": device.device_kind,
+    }
+    try:
+        cache.write(key, fields, program)
+    except OSError as error:
+        _closed.add(cache.folder)
+        _report(
+            cache.folder,
+            f"takes no more programs from this process: {_reason(error)}",
+            error,
+            _OTHER_FOLDER,
+        )
+
+
+def _name(code: bytes) -> str:
+    """The name of a module, as in `module @jit_f {`."""
+    start = code.find(b"@", 0, 64)
+    found = code[start + 1 : start + 200].split()[0] if start >= 0 else b""
+    return found.decode(errors="replace").strip('"') or "a module without a name"
+
+
+def _code(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
+
+
+# -- trouble ---------------------------------------------------------------------------
+
+_ANEW = "Its program was compiled anew"
+_OTHER_FOLDER = (
+    "Programs are compiled as without a cache. Choose another folder by "
+    "OLYMPUS_CACHE_DIR, or turn the cache off by OLYMPUS_ENABLE_COMPILATION_CACHE=0"
+)
+
+
+def _reason(error: OSError) -> str:
+    return str(error.strerror or error)
+
+
+def _report(where: str, what: str, error: Exception, remedy: str = _ANEW) -> None:
+    """Says once what is wrong, or raises it where the settings want that."""
+    message = f"compile cache: {where} {what}"
+    if compiler.raise_persistent_cache_errors.value:
+        raise RuntimeError(message) from error
+    kind = f"{type(error).__name__} {os.path.dirname(where)}"
+    with _lock:
+        if kind in _reported:
+            return
+        _reported.add(kind)
+    logs.warning(f"{message}. {remedy}")
