@@ -1,5 +1,6 @@
 """What may still change: callbacks with side effects."""
 
 from olympus._src.higher_order.host_calls import io_callback
+from olympus.experimental import compilation_cache
 
-__all__ = ["io_callback"]
+__all__ = ["compilation_cache", "io_callback"]

@@ -95,6 +95,26 @@ def unpack(data: bytes, kind: str, versions: range) -> Container:
     return Container(kind, version, header["fields"], sections)
 
 
+def peek(start: bytes) -> Any:
+    """The header of a container, from its first bytes and not verified: for display.
+
+    Args:
+      start: the bytes, up to the end of the header at least.
+
+    Raises:
+      Unreadable: there is no whole header.
+    """
+    size = int.from_bytes(start[len(_MARK) : _PREFIX_BYTES], "little")
+    text = start[_PREFIX_BYTES : _PREFIX_BYTES + size]
+    try:
+        header = json.loads(text) if is_container(start) and len(text) == size else None
+    except (ValueError, RecursionError):
+        header = None
+    if not isinstance(header, dict):
+        raise Unreadable("its header must be JSON and whole, got something else")
+    return header
+
+
 def is_container(data: bytes) -> bool:
     """Whether bytes start as those of a container do."""
     return data[: len(_MARK)] == _MARK

@@ -75,6 +75,11 @@ def prepare(folder: str) -> str:
       OSError: it cannot be made, or is no folder.
     """
     _make(folder)
+    return checked(folder)
+
+
+def checked(folder: str) -> str:
+    """As `prepare`, for a folder that is there."""
     found = os.path.realpath(folder)
     if has_owners:
         for path in dict.fromkeys((*_prefixes(folder), *_prefixes(found))):

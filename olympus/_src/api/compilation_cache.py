@@ -1,0 +1,45 @@
+"""The cache of compiled programs on disk, as a user of one process sets it."""
+
+from __future__ import annotations
+
+import os
+
+from olympus._src.foundation.config import config
+from olympus._src.runtime import compile_cache
+
+
+def set_cache_dir(path: str | os.PathLike[str]) -> None:
+    """Has compiled programs kept in a folder from now on.
+
+    The same as `olympus.config.update("olympus_compilation_cache_dir", path)`.
+
+    Args:
+      path: the folder; made at the first compilation if it is not there. It must belong
+        to you, and nobody else may be able to write to it.
+
+    Raises:
+      ValueError: it is no path.
+
+    Example:
+      >>> import olympus
+      >>> from olympus.experimental.compilation_cache import compilation_cache
+      >>> before = olympus.config.olympus_compilation_cache_dir
+      >>> compilation_cache.set_cache_dir("~/programs")
+      >>> olympus.config.olympus_compilation_cache_dir
+      '~/programs'
+      >>> olympus.config.update("olympus_compilation_cache_dir", before)
+    """
+    config.update("olympus_compilation_cache_dir", path)
+
+
+def reset_cache() -> None:
+    """Forgets what this process found out about its cache folders.
+
+    Folders are looked at again, those that could not be written are tried again, and
+    trouble is reported again. Programs on disk and in memory stay.
+
+    Example:
+      >>> from olympus.experimental.compilation_cache import compilation_cache
+      >>> compilation_cache.reset_cache()
+    """
+    compile_cache.reset()

@@ -1,0 +1,5 @@
+"""The cache of compiled programs on disk; see its page `compilation_cache`."""
+
+from olympus.experimental.compilation_cache import compilation_cache
+
+__all__ = ["compilation_cache"]

@@ -1,0 +1,5 @@
+"""Where compiled programs are kept on disk; the settings say the rest."""
+
+from olympus._src.api.compilation_cache import reset_cache, set_cache_dir
+
+__all__ = ["reset_cache", "set_cache_dir"]
