@@ -114,9 +114,3 @@ def test_numbers_are_compared_by_value() -> None:
     same = lax.RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))
     assert samples_ragged.ROWS == same != samples_ragged.PARTS
     assert len({samples_ragged.ROWS, same}) == 1
-
-
-def test_several_platforms_are_refused() -> None:
-    traced = olympus.jit(lax.sin).trace(1.0)
-    with pytest.raises(NotImplementedError, match="lowering_platforms must be one"):
-        traced.lower(lowering_platforms=("cpu", "cuda"))

@@ -16,7 +16,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import function_key, ir, trace
 from olympus._src.foundation import caching, config, events, logs, source, tracebacks
 from olympus._src.higher_order import jit as jit_
-from olympus._src.interpreters import evaluate, partial_eval
+from olympus._src.interpreters import evaluate, partial_eval, portable
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client
 
@@ -459,6 +459,11 @@ class JitFunction:
         """XLA's options, by name."""
         return self._options.compiler_options
 
+    @property
+    def keep_unused(self) -> bool:
+        """Whether programs take arguments that nobody reads."""
+        return self._options.keep_unused
+
     def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:
         """Traces and lowers for these arguments; `trace(...).lower()`."""
         return self.trace(*args, **kwargs).lower()
@@ -468,9 +473,20 @@ class JitFunction:
         return self.trace(*args, **kwargs).out_info
 
     def lower_traced(
-        self, traced: Traced, platform: str | None = None
-    ) -> evaluate.LoweredProgram:
-        """Lowers for the options' device, or another platform."""
+        self, traced: Traced, platforms: Sequence[str] = ()
+    ) -> evaluate.LoweredProgram | portable.PortableProgram:
+        """Lowers for the options' device, or for other platforms."""
+        if len(platforms) > 1:
+            return portable.lower(
+                traced.program,
+                traced.consts,
+                name=traced.name,
+                platforms=platforms,
+                donated=traced.donated,
+                keep_unused=self.keep_unused,
+                result_names=traced.debug_info.result_paths,
+            )
+        platform = platforms[0] if platforms else None
         return self._lower(traced, self._options.device, platform)
 
     # -- the cache -----------------------------------------------------------------

@@ -88,6 +88,11 @@ class _Stage:
         return self.in_tree.unflatten(infos)
 
     @property
+    def keep_unused(self) -> bool:
+        """Whether arguments that nobody reads are kept."""
+        return self._jitted.keep_unused
+
+    @property
     def donate_argnums(self) -> tuple[int, ...]:
         """Indices of donated leaves."""
         return tuple([i for i, d in enumerate(self._traced.donated) if d])
@@ -131,14 +136,13 @@ class Traced(_Stage):
         """Lowers to StableHLO.
 
         Args:
-          lowering_platforms: one platform to lower for in place of the device's.
-
-        Raises:
-          NotImplementedError: several platforms are given.
+          lowering_platforms: the platform to lower for in place of the device's. A
+            program for several takes the number of one of them as first argument, and
+            can be read but not compiled.
         """
         _refuse_tracers(self._traced.consts)
         lowered = self._jitted.lower_traced(
-            self._traced, _only_platform(lowering_platforms)
+            self._traced, _as_platforms(lowering_platforms)
         )
         return Lowered(self._traced, self._call, self._jitted, lowered)
 
@@ -146,17 +150,10 @@ class Traced(_Stage):
         return f"Traced({self.fun_name}: {self._traced.program.in_avals})"
 
 
-def _only_platform(platforms: Sequence[str] | None) -> str | None:
-    if not platforms:
-        return None
+def _as_platforms(platforms: Sequence[str] | None) -> tuple[str, ...]:
     if isinstance(platforms, str):
-        return platforms
-    if len(platforms) > 1:
-        raise NotImplementedError(
-            "lower: lowering_platforms must be one platform, got "
-            f"{tuple(platforms)}; lower for each of them"
-        )
-    return platforms[0]
+        return (platforms,)
+    return tuple(platforms or ())
 
 
 def _refuse_tracers(consts: Sequence[Any]) -> None:

@@ -119,12 +119,10 @@ export_ignore_forward_compatibility = define(
     kinds.TRUTH,
     False,
     "Let exported programs use operations that older consumers do not know yet.",
-    honoured=False,
 )
 export_calling_convention_version = define(
     "export_calling_convention_version",
     kinds.INTEGER,
     10,
     "The calling convention of exported programs.",
-    honoured=False,
 )

@@ -61,6 +61,11 @@ def with_aval(x: ArrayImpl, aval: Any) -> ArrayImpl:
     return ArrayImpl(x._buffer, aval, x.committed)
 
 
+def stored(x: ArrayImpl) -> ArrayImpl:
+    """The same buffer as what it holds: of keys, their words."""
+    return with_aval(x, x.aval.storage)
+
+
 def _scalar(x: Any) -> ArrayImpl:
     """A Python or NumPy scalar on the default device; recent ones are kept."""
     key = (type(x), x if x else repr(x), config.trace_context())
@@ -237,7 +242,7 @@ def lower(
     low.program = whole
     low.module_name = f"jit_{name}"
     low.result_names = result_names
-    low.aliases = _aliases(whole, len(low.consts), donated, low.kept)
+    low.aliases = output_aliases(whole, len(low.consts), donated, low.kept)
     module = lowering.lower_module(
         whole,
         name=low.module_name,
@@ -257,10 +262,20 @@ def lower(
     return low
 
 
-def _aliases(
+def output_aliases(
     program: ir.Olympuspr, n_consts: int, donated: Sequence[bool], kept: Sequence[bool]
 ) -> dict[int, int]:
-    """Gives each donated input an output of the same type to share its buffer with."""
+    """Gives each donated input an output of the same type to share its buffer with.
+
+    Args:
+      program: its inputs are constants and what is kept of the caller's arguments.
+      n_consts: how many inputs are constants.
+      donated: a flag for each of the caller's arguments.
+      kept: which of those the program takes.
+
+    Returns:
+      The number of an output for numbers of inputs.
+    """
     if not any(donated):
         return {}
     free: dict[Any, list[int]] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from olympus._src.core import effects as effects_
 from olympus._src.core import ir, primitive
 from olympus._src.lowering import builder, types
 
@@ -24,6 +25,8 @@ class Module:
 
     __slots__ = (
         "_by_key",
+        "_by_text",
+        "_spliced",
         "_symbols",
         "callbacks",
         "functions",
@@ -41,7 +44,25 @@ class Module:
         self.callbacks: list[Any] = []
         self.keepalives: list[Any] = []
         self._by_key: dict[Any, str] = {}
+        self._by_text: dict[str, str] | None = None
+        self._spliced: dict[Any, str] = {}
         self._symbols = {"main"}
+
+    def for_platforms(self, platforms: Sequence[str]) -> list[Module]:
+        """Modules that write to this one what is right for each platform.
+
+        Functions of equal text are written once for all of them.
+        """
+        self._by_text = {}
+        views = []
+        for platform in platforms:
+            view = Module(self.name, platform, self.locations)
+            view._by_text, view._symbols = self._by_text, self._symbols
+            view._spliced = self._spliced
+            view.functions = self.functions
+            view.callbacks, view.keepalives = self.callbacks, self.keepalives
+            views.append(view)
+        return views
 
     def symbol(self, name: str) -> str:
         """A function symbol nothing else has."""
@@ -65,7 +86,7 @@ class Module:
         self, ctx: builder.Context, program: ir.Olympuspr, name: str, operands: Any
     ) -> list[str]:
         """Calls `program` as a private function, written once a module."""
-        effects = _ordered(program)
+        effects = effects_.ordered(program.effects)
         symbol = self.function(program, name)
         tokens = [ctx.block.tokens[e] for e in effects]
         in_avals = [types.token_type()] * len(effects) + program.in_avals
@@ -84,27 +105,93 @@ class Module:
         """The symbol of `program` as a private function, written once a module."""
         symbol = self._by_key.get(program)
         if symbol is None:
-            symbol = self._by_key[program] = self.symbol(name)
-            self._write_private(symbol, program, _ordered(program))
+            symbol = self.symbol(name)
+            symbol = self._by_key[program] = self.add(Function(self, program), symbol)
         return symbol
 
-    def _write_private(
-        self, symbol: str, program: ir.Olympuspr, effects: list[Any]
+    def splice(self, texts: Sequence[tuple[str, str]], name: str) -> str:
+        """Takes in private functions that were written elsewhere, once a module.
+
+        Args:
+          texts: for each function a placeholder, which stands for its symbol in the
+            texts, and its text.
+          name: how their symbols here begin.
+
+        Returns:
+          The symbol of the first.
+        """
+        key = texts[0][0]
+        if key not in self._spliced:
+            symbols = [(place, self.symbol(name)) for place, _ in texts]
+            for _, text in texts:
+                for place, symbol in symbols:
+                    text = text.replace(f"@{place}(", f"@{symbol}(")
+                self.functions.append(text)
+            self._spliced[key] = symbols[0][1]
+        return self._spliced[key]
+
+    def add(self, function: Function, symbol: str) -> str:
+        """Adds a private function; returns its symbol, or that of an equal one."""
+        if self._by_text is not None:
+            text = function.text("private", "")
+            known = self._by_text.setdefault(text, symbol)
+            if known != symbol:
+                return known
+        self.functions.append(function.text("private", symbol))
+        return symbol
+
+
+class Function:
+    """A program as a function of a module; a token goes in and out for each effect.
+
+    Args:
+      module: where functions that it calls are written.
+      program: what it does.
+      consts: values of the program's constants, which are written in the function.
+
+    Attributes:
+      names: of the arguments.
+      in_types, out_types: texts of the types, tokens first.
+      effects: the ordered effects, one for each token.
+    """
+
+    __slots__ = ("_block", "_outs", "effects", "in_types", "names", "out_types")
+
+    def __init__(
+        self, module: Module, program: ir.Olympuspr, consts: Sequence[Any] = ()
     ) -> None:
-        block = builder.Block()
-        names = [f"%arg{i}" for i in range(len(effects) + len(program.invars))]
+        self.effects = effects = effects_.ordered(program.effects)
+        n = len(effects)
+        block = self._block = builder.Block()
+        names = self.names = [f"%arg{i}" for i in range(n + len(program.invars))]
         block.tokens = dict(zip(effects, names, strict=False))
-        outs = lower_program(self, block, program, (), names[len(effects) :])
-        token = types.token_type()
-        in_types = [token] * len(effects) + list(
-            map(types.tensor_type, program.in_avals)
-        )
-        out_types = [token] * len(effects) + list(
-            map(types.tensor_type, program.out_avals)
-        )
-        outs = [block.tokens[e] for e in effects] + outs
-        self.functions.append(
-            _function("private", symbol, block, names, in_types, outs, out_types)
+        values = [
+            block.constant(c, v.aval)
+            for c, v in zip(consts, program.constvars, strict=True)
+        ]
+        outs = lower_program(module, block, program, values, names[n:])
+        tokens = [types.token_type()] * n
+        self.in_types = tokens + list(map(types.tensor_type, program.in_avals))
+        self.out_types = tokens + list(map(types.tensor_type, program.out_avals))
+        self._outs = [block.tokens[e] for e in effects] + outs
+
+    def text(
+        self,
+        visibility: str,
+        symbol: str,
+        in_types: Sequence[str] | None = None,
+        out_types: Sequence[str] | None = None,
+    ) -> str:
+        """The function; types may be given with attributes."""
+        return function_text(
+            visibility,
+            symbol,
+            self._block,
+            self.names,
+            self.in_types if in_types is None else in_types,
+            self._outs,
+            self.out_types if out_types is None else out_types,
+            self.out_types,
         )
 
 
@@ -132,7 +219,7 @@ def lower_module(
       one empty array for each, after the other arguments and results.
     """
     module = Module(name, platform, locations)
-    effects = _ordered(program)
+    effects = effects_.ordered(program.effects)
     block = builder.Block()
     names = [f"%arg{i}" for i in range(len(program.invars))]
     carried = [f"%arg{len(names) + i}" for i in range(len(effects))]
@@ -154,7 +241,7 @@ def lower_module(
     plain = list(map(types.tensor_type, program.out_avals))
     plain += [TOKEN_ARRAY] * len(effects)
     out_types += [TOKEN_ARRAY] * len(effects)
-    main = _function(
+    main = function_text(
         "public", "main", block, names + carried, in_types, outs, out_types, plain
     )
     module.functions.insert(0, main)
@@ -212,7 +299,7 @@ def _rule(p: Any, platform: str) -> Any:
     return rule
 
 
-def _function(
+def function_text(
     visibility: str,
     symbol: str,
     block: builder.Block,
@@ -220,11 +307,15 @@ def _function(
     in_types: Sequence[str],
     outs: Sequence[str],
     out_types: Sequence[str],
-    plain_out_types: Sequence[str] | None = None,
+    plain_out_types: Sequence[str],
 ) -> str:
+    """A function: its header, the lines of its block and its end.
+
+    `in_types` and `out_types` may carry attributes, `plain_out_types` have none.
+    """
     arguments = ", ".join([f"{n}: {t}" for n, t in zip(names, in_types, strict=True)])
     results = ", ".join(out_types)
-    kinds = ", ".join(out_types if plain_out_types is None else plain_out_types)
+    kinds = ", ".join(plain_out_types)
     end = f"func.return {', '.join(outs)} : {kinds}" if outs else "func.return"
     body = "\n".join(block.lines)
     return (
@@ -240,12 +331,6 @@ def _location(eqn: ir.Eqn, module: Module) -> str:
         return f" loc({types.string(path)})"
     place = f"{types.string(at.file)}:{at.line}:{max(at.column, 1)}"
     return f" loc({types.string(path)}({place}))"
-
-
-def _ordered(program: ir.Olympuspr) -> list[Any]:
-    if not program.effects:
-        return []
-    return sorted((e for e in program.effects if e.ordered), key=repr)
 
 
 def _symbol(name: str) -> str:

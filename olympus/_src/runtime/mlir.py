@@ -112,18 +112,90 @@ def from_portable(data: bytes) -> str:
     Raises:
       ValueError: the bytes are damaged or of a newer version.
     """
+    return str(_read_portable(data))
+
+
+def _read_portable(data: bytes) -> Any:
     from jaxlib.mlir.dialects import stablehlo
 
     try:
-        module = stablehlo.deserialize_portable_artifact(make_context(), data)
+        return stablehlo.deserialize_portable_artifact(make_context(), data)
     except Exception as error:  # the bindings raise several classes
         raise ValueError(
             f"from_portable: the bytes must be a StableHLO artifact of version "
             f"{stablehlo.get_current_version()} or older ({error})"
         ) from error
-    return str(module)
 
 
 def refine_shapes(text: str | bytes) -> bytes:
     """The module with dynamic shapes made static from the shapes of its arguments."""
     return versions.refine_shapes(text)
+
+
+def stablehlo_version() -> str:
+    """The version of StableHLO that is written here, as in '1.17.0'."""
+    from jaxlib.mlir.dialects import stablehlo
+
+    return str(stablehlo.get_current_version())
+
+
+def jaxlib_version() -> str:
+    """The version of jaxlib, as in '0.10.2'."""
+    return ".".join(map(str, versions.JAXLIB_VERSION))
+
+
+def custom_calls(text: str | bytes) -> list[tuple[str, str]]:
+    """Each custom call of a module: its target, and the operation as text."""
+    from jaxlib.mlir import ir
+
+    found: list[tuple[str, str]] = []
+
+    def visit(op: Any) -> Any:
+        if op.name == "stablehlo.custom_call":
+            target = ir.StringAttr(op.attributes["call_target_name"]).value
+            found.append((target, str(op)))
+        return ir.WalkResult.ADVANCE
+
+    parse(text).operation.walk(visit)
+    return found
+
+
+def functions(
+    portable: bytes, marker: str
+) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+    """The functions of a portable module as texts that another module can take in.
+
+    Args:
+      portable: what `stablehlo_portable` wrote.
+      marker: how their symbols are to begin.
+
+    Returns:
+      The symbol and the text of each function, `main` first; the types that `main`
+      takes, and those it returns.
+
+    Raises:
+      ValueError: the bytes are no such module, or it has no `main`.
+    """
+    from jaxlib.mlir import ir
+
+    module = _read_portable(portable)
+    table = ir.SymbolTable
+    with module.context, ir.Location.unknown():
+        ops = list(module.body.operations)
+        named = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in ops}
+        if "main" not in named or any(op.OPERATION_NAME != "func.func" for op in ops):
+            raise ValueError("functions: the module must have a function named main")
+        order = ["main", *[name for name in named if name != "main"]]
+        texts = []
+        for i, name in enumerate(order):
+            table.replace_all_symbol_uses(name, f"{marker}{i}", module.operation)
+            table.set_symbol_name(named[name], f"{marker}{i}")
+            table.set_visibility(named[name], "private")
+            for attributes in ("arg_attrs", "res_attrs"):
+                if attributes in named[name].attributes:
+                    del named[name].attributes[attributes]
+        for i, name in enumerate(order):
+            text = named[name].get_asm(use_local_scope=True, enable_debug_info=False)
+            texts.append((f"{marker}{i}", text))
+        kind = named["main"].type
+        return texts, [str(t) for t in kind.inputs], [str(t) for t in kind.results]

@@ -44,3 +44,8 @@ def all_leaves(registry: Any, values: Iterable[Any]) -> bool:
 def treedef_tuple(registry: Any, treedefs: Iterable[Any]) -> Any:
     """The structure of a tuple whose elements have these structures."""
     return pytree.treedef_tuple(registry, list(treedefs))
+
+
+def treedef_of(registry: Any, node: tuple[type, Any], children: Iterable[Any]) -> Any:
+    """The structure of a node of this type and static data, with these children."""
+    return PyTreeDef.from_node_data_and_children(registry, node, children)

@@ -23,6 +23,7 @@ from olympus._src.tree.flattening import (
     tree_unflatten,
     treedef_children,
     treedef_is_leaf,
+    treedef_of,
     treedef_tuple,
 )
 from olympus._src.tree.keys import KeyEntry, KeyPath, keystr
@@ -103,5 +104,6 @@ __all__ = [
     "treedef_children",
     "treedef_errors",
     "treedef_is_leaf",
+    "treedef_of",
     "treedef_tuple",
 ]

@@ -290,6 +290,16 @@ def treedef_tuple(treedefs: Iterable[Any]) -> Any:
     return pytree.treedef_tuple(default_registry, treedefs)
 
 
+def treedef_of(node: tuple[type, Any], children: Iterable[Any]) -> Any:
+    """The structure of a node of this type and static data.
+
+    Args:
+      node: the type and the static data, as `node_data()` of a structure gives them.
+      children: structures.
+    """
+    return pytree.treedef_of(default_registry, node, children)
+
+
 def static(**kwargs: Any) -> Any:
     """Declares a static field of a data class.
 

@@ -1,0 +1,282 @@
+"""`call_exported`: an exported program as an operation.
+
+Operands are the program's constants, then the leaves of its arguments. Its reverse
+derivative is the program that was exported with it; where that has one as well, forward
+derivatives follow from the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src import tree
+from olympus._src.core import avals as avals_
+from olympus._src.core import dtypes, ir
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.rules import Zero
+from olympus._src.export import checks, modules
+from olympus._src.higher_order import loops
+from olympus._src.interpreters import ad, evaluate, partial_eval
+from olympus._src.lax import families
+from olympus._src.lowering import module, types
+
+_FILE = "export/calling.py"
+_INDEX = avals_.ShapedArray((), np.dtype(np.int32))
+
+
+def call(exported: Any, args: Any, kwargs: Any) -> Any:
+    """Applies an `Exported` to arguments."""
+    leaves, structure = tree.tree_flatten((args, kwargs))
+    if structure != exported.in_tree:
+        raise ValueError(_structure_message(exported, structure))
+    _check_types(exported, leaves, (args, kwargs))
+    return exported.out_tree.unflatten(call_flat(exported, leaves))
+
+
+def call_flat(exported: Any, leaves: Sequence[Any]) -> list[Any]:
+    """Applies an `Exported` to leaves that were checked."""
+    return call_exported_p.bind(*exported.constants, *leaves, exported=exported)
+
+
+# -- arguments -------------------------------------------------------------------------
+
+
+def _structure_message(exported: Any, structure: Any) -> str:
+    lines = []
+    for found in tree.treedef_errors(exported.in_tree, structure):
+        where = _written(found.path)
+        says = found.says.replace("{0}", f"{where} as exported")
+        lines.append(says.replace("{1}", f"{where} as called"))
+    return (
+        f"Exported.call: arguments must have the same pytree structure as when "
+        f"{exported.fun_name!r} was exported, {exported.in_tree}, got {structure}"
+        + "".join([f"\n  - {line}" for line in lines])
+    )
+
+
+def _written(path: Any) -> str:
+    """How users write a path in `(args, kwargs)`: `args[0]`, `kwargs['y']`."""
+    if not path:
+        return "(args, kwargs)"
+    return ("args", "kwargs")[path[0].idx] + tree.keystr(path[1:])
+
+
+def _check_types(exported: Any, leaves: Sequence[Any], tree_: Any) -> None:
+    for i, (x, wanted) in enumerate(zip(leaves, exported.in_avals, strict=True)):
+        given = avals_.aval_of(x)
+        if given is wanted or _same(given, wanted):
+            continue
+        what = "dtype" if given.shape == wanted.shape else "shape"
+        what = "rank" if given.ndim != wanted.ndim else what
+        raise ValueError(
+            f"Exported.call: {argument_path(tree_, i)} of {exported.fun_name!r} must "
+            f"be of the exported type {wanted.short()}, got {given.short()} "
+            f"({what.capitalize()} mismatch); convert the argument, or export the "
+            "function for this type"
+        )
+
+
+def _same(given: Any, wanted: Any) -> bool:
+    return given.shape == wanted.shape and given.dtype == wanted.dtype
+
+
+def argument_path(args_kwargs: Any, position: int) -> str:
+    """How users write the leaf of that number."""
+    return _written(tree.tree_flatten_with_path(args_kwargs)[0][position][0])
+
+
+# -- the operation ---------------------------------------------------------------------
+
+
+def _abstract(*avals: Any, exported: Any) -> Any:
+    return list(exported.out_avals)
+
+
+def _effects(*avals: Any, exported: Any) -> Any:
+    return frozenset((*exported.ordered_effects, *exported.unordered_effects))
+
+
+def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
+    checks.check_platform(exported, ctx.platform)
+    functions = modules.functions(exported.program_serialized)
+    n = len(exported.constants)
+    kept = [*range(n), *[n + i for i in exported.module_kept_var_idx]]
+    values = [operands[i] for i in kept]
+    in_types = [types.tensor_type(ctx.avals_in[i]) for i in kept]
+    out_types = [types.tensor_type(a) for a in ctx.avals_out]
+    tokens = [types.token_type()] * len(exported.ordered_effects)
+    values = [*[ctx.block.tokens[e] for e in exported.ordered_effects], *values]
+    if exported.uses_global_constants and len(exported.platforms) > 1:
+        place = checks.platform_number(exported, ctx.platform)
+        values = [ctx.block.constant(place, _INDEX), *values]
+        tokens = [types.tensor_type(_INDEX), *tokens]
+    in_types = tokens + in_types
+    tokens = [types.token_type()] * len(exported.ordered_effects)
+    out_types = tokens + out_types
+    if (functions.in_types, functions.out_types) != (in_types, out_types):
+        raise ValueError(
+            f"Exported.call: the module of {exported.fun_name!r} must take "
+            f"{in_types} and return {out_types}, got one that takes "
+            f"{functions.in_types} and returns {functions.out_types}; export the "
+            "function again"
+        )
+    symbol = ctx.module.splice(functions.texts, f"call_exported_{exported.fun_name}")
+    outs = ctx.block.emit_many(
+        f"func.call @{symbol}({', '.join(values)}) : ({', '.join(in_types)}) -> "
+        f"({', '.join(out_types)})",
+        len(out_types),
+    )
+    ctx.block.tokens.update(zip(exported.ordered_effects, outs, strict=False))
+    return outs[len(tokens) :]
+
+
+def _jvp(primals: Any, tangents: Any, *, exported: Any) -> Any:
+    outs = call_exported_p.bind(*primals, exported=exported)
+    args, moving = primals[len(exported.constants) :], []
+    given = []
+    for i, t in enumerate(tangents[len(exported.constants) :]):
+        if type(t) is not Zero:
+            moving.append(i)
+            given.append(t)
+    if not moving:
+        return outs, [Zero(a.to_tangent()) for a in exported.out_avals]
+    found = iter(
+        exported_tangent_p.bind(*args, *given, exported=exported, moving=tuple(moving))
+    )
+    return outs, [
+        next(found) if _varies(a) else Zero(a.to_tangent()) for a in exported.out_avals
+    ]
+
+
+def _varies(aval: Any) -> bool:
+    return aval.to_tangent().dtype != dtypes.float0
+
+
+def _loop_batch(p: Primitive) -> Any:
+    """A batching rule: the operation for one element after another."""
+
+    def rule(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
+        mapped = [
+            families.at_front(axis, x, d)
+            for x, d in zip(args, dims, strict=True)
+            if d is not None
+        ]
+
+        def step(elements: Any) -> Any:
+            found = iter(elements)
+            values = [
+                x if d is None else next(found) for x, d in zip(args, dims, strict=True)
+            ]
+            return p.bind(*values, **params)
+
+        outs = loops.map_(step, mapped)
+        return outs, [0] * len(outs)
+
+    return rule
+
+
+call_exported_p = Primitive(
+    "call_exported",
+    multiple_results=True,
+    abstract=_abstract,
+    effects=_effects,
+    lower=_lower,
+    jvp=_jvp,
+    print=lambda eqn: [("exported", eqn.params["exported"].fun_name)],
+    file=_FILE,
+)
+call_exported_p.batch = _loop_batch(call_exported_p)
+
+
+# -- its derivative --------------------------------------------------------------------
+#
+# `exported_tangent` maps tangents of the arguments whose numbers are in `moving` to
+# those of the results that have tangents. Operands are the arguments, then tangents.
+
+
+def _tangent_abstract(*avals: Any, exported: Any, moving: Any) -> Any:
+    return [a.to_tangent() for a in exported.out_avals if _varies(a)]
+
+
+def _no_tangent(aval: Any) -> Any:
+    return np.zeros(aval.shape, dtypes.float0)
+
+
+def _as_cotangents(exported: Any, values: Any) -> list[Any]:
+    """A cotangent for each result, where `values` has those that are no float0."""
+    found = iter(values)
+    return [next(found) if _varies(a) else _no_tangent(a) for a in exported.out_avals]
+
+
+def _tangent_transpose(cts: Any, *args: Any, exported: Any, moving: Any) -> Any:
+    n = len(exported.in_avals)
+    given = [families.instantiate(ct) for ct in cts]
+    found = call_flat(exported.vjp(), [*args[:n], *_as_cotangents(exported, given)])
+    return [None] * n + [found[i] for i in moving]
+
+
+def _tangent_impl(*args: Any, exported: Any, moving: Any) -> Any:
+    """The transpose of the reverse derivative, which is linear in the cotangents."""
+    reverse = exported.vjp()
+    if not reverse.has_vjp():
+        raise TypeError(
+            f"Exported.call: the forward derivative (jvp) of {exported.fun_name!r} "
+            "needs two reverse derivatives, got one; serialize with vjp_order=2, or "
+            "use reverse derivatives (grad, vjp) only"
+        )
+    n = len(exported.in_avals)
+    given = dict(zip(moving, args[n:], strict=True))
+    tangents = [
+        given.get(i, families.instantiate(Zero(a.to_tangent())))
+        if _varies(a)
+        else _no_tangent(a)
+        for i, a in enumerate(exported.in_avals)
+    ]
+    zeros = [
+        families.instantiate(Zero(a.to_tangent()))
+        for a in exported.out_avals
+        if _varies(a)
+    ]
+    cotangents = _as_cotangents(exported, zeros)
+    found = call_flat(reverse.vjp(), [*args[:n], *cotangents, *tangents])
+    return [x for x, a in zip(found[n:], exported.out_avals, strict=True) if _varies(a)]
+
+
+def _tangent_lower(ctx: Any, *operands: str, **params: Any) -> list[str]:
+    info = ir.DebugInfo("lowering", "exported_tangent")
+    program, consts = partial_eval.trace_to_olympuspr(
+        lambda *xs: _tangent_impl(*xs, **params), ctx.avals_in, info
+    )
+    program = partial_eval.expand(program, ctx.platform)
+    values = [np.asarray(evaluate.stored(evaluate.as_array(c))) for c in consts]
+    names = [
+        ctx.block.constant(c, v.aval)
+        for c, v in zip(values, program.constvars, strict=True)
+    ]
+    return module.lower_program(ctx.module, ctx.block, program, names, operands)
+
+
+def _tangent_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    return ad.jvp(lambda *xs: _tangent_impl(*xs, **params), primals, list(tangents))
+
+
+def _print_tangent(eqn: ir.Eqn) -> Any:
+    params = eqn.params
+    return [("exported", params["exported"].fun_name), ("moving", params["moving"])]
+
+
+exported_tangent_p = Primitive(
+    "exported_tangent",
+    multiple_results=True,
+    abstract=_tangent_abstract,
+    impl=_tangent_impl,
+    lower=_tangent_lower,
+    jvp=_tangent_jvp,
+    transpose=_tangent_transpose,
+    print=_print_tangent,
+    file=_FILE,
+)
+exported_tangent_p.batch = _loop_batch(exported_tangent_p)

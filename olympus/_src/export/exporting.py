@@ -1,0 +1,205 @@
+"""`export`: a jitted function as a program that leaves the process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from olympus._src import tree
+from olympus._src.api import reverse, shapes
+from olympus._src.api.jit import jit
+from olympus._src.core import ir, trace
+from olympus._src.export import checks, modules
+from olympus._src.export.checks import DisabledSafetyCheck
+from olympus._src.export.exported import (
+    Exported,
+    maximum_supported_calling_convention_version,
+    minimum_supported_calling_convention_version,
+)
+from olympus._src.foundation import compiler_settings as compiler
+from olympus._src.foundation import tracebacks
+from olympus._src.interpreters import evaluate, portable
+
+
+def default_export_platform() -> str:
+    """The platform that programs are exported for where none is named.
+
+    Returns:
+      The default device's: 'cpu', 'cuda', 'rocm' or 'tpu'.
+
+    Example:
+      >>> from olympus import export
+      >>> export.default_export_platform() in ("cpu", "cuda", "rocm", "tpu")
+      True
+    """
+    return evaluate.platform()
+
+
+def export(
+    fun_jit: Callable[..., Any],
+    *,
+    platforms: Sequence[str] | None = None,
+    disabled_checks: Sequence[DisabledSafetyCheck] = (),
+    _override_lowering_rules: Sequence[tuple[Any, Any]] | None = None,
+) -> Callable[..., Exported]:
+    """Makes a program of a jitted function that can be kept and called elsewhere.
+
+    Args:
+      fun_jit: what `olympus.jit` returned.
+      platforms: the platforms to lower for: 'cpu', 'cuda', 'rocm', 'tpu'; they need not
+        be there. None for the default device's.
+      disabled_checks: checks that are left out.
+
+    Returns:
+      A function that takes the function's arguments, arrays or `ShapeDtypeStruct`s, and
+      returns an `Exported`.
+
+    Raises:
+      ValueError: `fun_jit` is not jitted, or calls kernels without a guarantee.
+      NotImplementedError: it calls back to Python.
+
+    Example:
+      >>> import numpy as np
+      >>> import olympus
+      >>> from olympus import export
+      >>> f = olympus.jit(lambda x: 2 * x + 1)
+      >>> data = export.export(f)(olympus.ShapeDtypeStruct((3,), "float32")).serialize()
+      >>> export.deserialize(data).call(np.arange(3, dtype="float32"))
+      Array([1., 3., 5.], dtype=float32)
+    """
+    if not (hasattr(fun_jit, "trace") and hasattr(fun_jit, "lower")):
+        raise ValueError(
+            f"export: the function to be exported must be the result of `jit`, got "
+            f"{fun_jit!r}; write export(olympus.jit(f))(...)"
+        )
+    if _override_lowering_rules:
+        raise NotImplementedError(
+            "export: lowering rules cannot be replaced for one export; give the "
+            "operation the rule itself"
+        )
+    names = _platforms(platforms)
+    disabled = _disabled_checks(disabled_checks)
+
+    @tracebacks.api_boundary
+    def of_arguments(*args: Any, **kwargs: Any) -> Exported:
+        return _export_traced(fun_jit.trace(*args, **kwargs), names, disabled)
+
+    return of_arguments
+
+
+def _platforms(platforms: Sequence[str] | None) -> tuple[str, ...]:
+    if isinstance(platforms, str) or not all(
+        isinstance(p, str) for p in platforms or ()
+    ):
+        raise TypeError(
+            "export: platforms must be a sequence of names, as in ('cpu', 'cuda'), got "
+            f"{platforms!r}"
+        )
+    names = tuple(platforms or ()) or (default_export_platform(),)
+    if "gpu" in names:
+        raise ValueError(
+            "export: platforms must be given by exact names, got 'gpu'; use 'cuda' or "
+            "'rocm', or both"
+        )
+    if len(set(names)) < len(names):
+        raise ValueError(f"export: platforms must differ, got {names}; name each once")
+    return names
+
+
+def _disabled_checks(given: Sequence[Any]) -> tuple[DisabledSafetyCheck, ...]:
+    found = tuple(given)
+    for check in found:
+        if not isinstance(check, DisabledSafetyCheck):
+            raise TypeError(
+                "export: disabled_checks must be DisabledSafetyChecks, got "
+                f"{check!r}; make one by DisabledSafetyCheck.platform() or "
+                ".custom_call(name)"
+            )
+    return found
+
+
+def _calling_convention() -> int:
+    version = compiler.export_calling_convention_version.value
+    low = minimum_supported_calling_convention_version
+    high = maximum_supported_calling_convention_version
+    if not low <= version <= high:
+        raise ValueError(
+            f"export: olympus_export_calling_convention_version must be from {low} to "
+            f"{high}, got {version}"
+        )
+    return version
+
+
+def _export_traced(
+    traced: Any, platforms: Sequence[str], disabled: Sequence[DisabledSafetyCheck]
+) -> Exported:
+    """The program of a traced function; all exports are made here."""
+    version = _calling_convention()
+    closed = traced.olympuspr
+    name = traced.fun_name
+    for c in closed.consts:
+        if isinstance(c, trace.Tracer):
+            raise trace.leaked(c, "export")
+    donated = set(traced.donate_argnums)
+    in_avals = tree.tree_leaves(traced.in_avals)
+    lowered = portable.lower(
+        closed.olympuspr,
+        closed.consts,
+        name=name,
+        platforms=platforms,
+        donated=[i in donated for i in range(len(in_avals))],
+        keep_unused=traced.keep_unused,
+        result_names=closed.olympuspr.debug_info.result_paths,
+    )
+    if lowered.callbacks:
+        raise NotImplementedError(
+            f"export: {name!r} must not call back to Python, got a program with "
+            "callbacks (pure_callback, io_callback, debug.print): they would not be "
+            "there in another process; take them out"
+        )
+    checks.check_custom_calls(modules.custom_calls(lowered.text), disabled)
+    out_avals = closed.out_avals
+    return Exported(
+        fun_name=name,
+        in_tree=traced.in_tree,
+        in_avals=in_avals,
+        out_tree=traced.out_tree,
+        out_avals=out_avals,
+        _in_named_shardings=[None] * len(in_avals),
+        _out_named_shardings=[None] * len(out_avals),
+        in_shardings_hlo=[None] * len(in_avals),
+        out_shardings_hlo=[None] * len(out_avals),
+        nr_devices=1,
+        platforms=platforms,
+        ordered_effects=lowered.effects,
+        unordered_effects=_unordered(closed.effects),
+        disabled_safety_checks=disabled,
+        mlir_module_serialized=modules.to_portable(lowered.text),
+        constants=lowered.consts,
+        calling_convention_version=version,
+        module_kept_var_idx=[i for i, kept in enumerate(lowered.kept) if kept],
+        uses_global_constants=len(platforms) > 1,
+        _get_vjp=lambda exported: _export_vjp(exported, closed),
+    )
+
+
+def _unordered(effects: Any) -> list[Any]:
+    return sorted((e for e in effects if not e.ordered), key=repr)
+
+
+def _export_vjp(exported: Exported, closed: ir.ClosedOlympuspr) -> Exported:
+    """The program of the reverse derivative of an exported program."""
+    n = len(exported.in_avals)
+
+    def fun_vjp(*args_and_cotangents: Any) -> tuple[Any, ...]:
+        _, pullback = reverse.vjp(
+            lambda *args: ir.eval_olympuspr(closed.olympuspr, closed.consts, *args),
+            *args_and_cotangents[:n],
+        )
+        return tuple(pullback(list(args_and_cotangents[n:])))
+
+    fun_vjp.__name__ = f"{exported.fun_name}_vjp"
+    taken = [*exported.in_avals, *[a.to_tangent() for a in exported.out_avals]]
+    structs = [shapes.struct_of(a) for a in taken]
+    traced = jit(fun_vjp, keep_unused=False).trace(*structs)
+    return _export_traced(traced, exported.platforms, exported.disabled_safety_checks)

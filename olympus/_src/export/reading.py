@@ -1,0 +1,141 @@
+"""Exported programs from bytes, which are checked before they are believed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.export import arrays, effects, trees, writing
+from olympus._src.export.checks import DisabledSafetyCheck
+from olympus._src.export.exported import (
+    Exported,
+    maximum_supported_calling_convention_version,
+    minimum_supported_calling_convention_version,
+)
+from olympus._src.export.fields import Fields
+from olympus._src.export.trees import require
+from olympus._src.foundation import container
+from olympus._src.foundation.container import Unreadable
+
+_VERSIONS = range(writing.VERSION, writing.VERSION + 1)
+_MOST_DERIVATIVES = 64
+
+
+def deserialize(blob: bytes | bytearray) -> Exported:
+    """The exported program that `Exported.serialize` made bytes of.
+
+    The bytes hold a program, but no Python code: reading them runs nothing but the
+    functions that were registered for types of nodes.
+
+    Args:
+      blob: the bytes.
+
+    Raises:
+      ValueError: they are damaged, of another kind or version, or name what is not
+        here; says what.
+      TypeError: `blob` is not bytes.
+
+    Example:
+      >>> import olympus
+      >>> from olympus import export
+      >>> data = export.export(olympus.jit(lambda x: x + 1))(1.0).serialize()
+      >>> export.deserialize(data).call(2.0)
+      Array(3., dtype=float32, weak_type=True)
+    """
+    if not isinstance(blob, (bytes, bytearray, memoryview)):
+        raise TypeError(
+            f"export.deserialize: blob must be bytes, got {type(blob).__name__}; read "
+            "the file in binary mode"
+        )
+    try:
+        return _read(bytes(blob), _MOST_DERIVATIVES)
+    except Unreadable as error:
+        raise ValueError(f"export.deserialize: {error}") from error
+
+
+def _read(data: bytes, derivatives: int) -> Exported:
+    packed = container.unpack(data, writing.KIND, _VERSIONS)
+    fields, sections = Fields(packed.fields, writing.KIND), packed.sections
+    in_avals = fields.each("in_avals", arrays.read_aval)
+    out_avals = fields.each("out_avals", arrays.read_aval)
+    in_tree = trees.from_json(fields.items("in_tree"))
+    out_tree = trees.from_json(fields.items("out_tree"))
+    require(in_tree.num_leaves == len(in_avals), "in_tree must fit in_avals")
+    require(out_tree.num_leaves == len(out_avals), "out_tree must fit out_avals")
+    require(_is_call(in_tree), "in_tree must be that of (args, kwargs)")
+    platforms = fields.texts("platforms")
+    require(0 < len(platforms) == len(set(platforms)), "platforms must differ")
+    require(writing.MODULE in sections, "there must be a module")
+    return Exported(
+        fun_name=fields.text("fun_name"),
+        in_tree=in_tree,
+        in_avals=in_avals,
+        out_tree=out_tree,
+        out_avals=out_avals,
+        _in_named_shardings=[None] * len(in_avals),
+        _out_named_shardings=[None] * len(out_avals),
+        in_shardings_hlo=[None] * len(in_avals),
+        out_shardings_hlo=[None] * len(out_avals),
+        nr_devices=fields.integer("nr_devices", 1, 1),
+        platforms=platforms,
+        ordered_effects=fields.each("ordered_effects", effects.read_effect),
+        unordered_effects=fields.each("unordered_effects", effects.read_effect),
+        disabled_safety_checks=[
+            DisabledSafetyCheck(text) for text in fields.texts("disabled_safety_checks")
+        ],
+        mlir_module_serialized=sections[writing.MODULE],
+        constants=_constants(fields, sections),
+        calling_convention_version=fields.integer(
+            "calling_convention_version",
+            minimum_supported_calling_convention_version,
+            maximum_supported_calling_convention_version,
+        ),
+        module_kept_var_idx=_kept(fields.items("module_kept_var_idx"), len(in_avals)),
+        uses_global_constants=fields.flag("uses_global_constants"),
+        _get_vjp=_read_vjp(sections.get(writing.VJP), in_avals, out_avals, derivatives),
+    )
+
+
+def _is_call(in_tree: Any) -> bool:
+    """Whether it is the structure of a tuple of a tuple and a dict with string keys."""
+    root, parts = in_tree.node_data(), in_tree.children()
+    if root is None or root[0] is not tuple or len(parts) != 2:
+        return False
+    kinds = [part.node_data() for part in parts]
+    if None in kinds or [kind[0] for kind in kinds] != [tuple, dict]:
+        return False
+    return all(type(key) is str for key in kinds[1][1])
+
+
+def _kept(kept: list[Any], n: int) -> list[int]:
+    numbers = all(type(i) is int and 0 <= i < n for i in kept)
+    good = numbers and sorted(set(kept)) == kept
+    require(good, "module_kept_var_idx must be numbers of arguments, in order")
+    return kept
+
+
+def _constants(fields: Fields, sections: Any) -> list[Any]:
+    out = []
+    for i, aval in enumerate(fields.each("constants", arrays.read_aval)):
+        name = f"{writing.CONSTANT} {i}"
+        require(name in sections, f"there must be a section {name!r}")
+        out.append(arrays.read_array(sections[name], aval, None, name))
+    return out
+
+
+def _read_vjp(
+    data: bytes | None, in_avals: list[Any], out_avals: list[Any], derivatives: int
+) -> Any:
+    """What gives the derivative; None where there is none."""
+    if data is None:
+        return None
+    require(derivatives > 0, f"derivatives must be at most {_MOST_DERIVATIVES}")
+    vjp = _read(data, derivatives - 1)
+    cotangents = [a.to_tangent() for a in out_avals]
+    same = _plain(vjp.in_avals) == _plain([*in_avals, *cotangents])
+    same = same and _plain(vjp.out_avals) == _plain([a.to_tangent() for a in in_avals])
+    require(same, "the derivative must take and return what fits the types")
+    return lambda exported: vjp
+
+
+def _plain(avals: Any) -> list[Any]:
+    return [a.strip_weak_type() for a in avals]

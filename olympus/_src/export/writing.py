@@ -1,0 +1,54 @@
+"""Exported programs as bytes; the format is described in docs/export_format.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.export import arrays, effects, modules, trees
+from olympus._src.foundation import container
+from olympus._src.interpreters import evaluate
+
+KIND = "exported program"
+VERSION = 1
+MODULE = "module"
+VJP = "vjp"
+CONSTANT = "constant"
+
+
+def pack(exported: Any, vjp_order: int) -> bytes:
+    """The bytes of an `Exported` and of its derivatives up to an order.
+
+    Raises:
+      ValueError: something in it cannot be written.
+    """
+    if type(vjp_order) is not int or vjp_order < 0:
+        raise ValueError(
+            "Exported.serialize: vjp_order must be a natural number, got "
+            f"{vjp_order!r}; 0 writes no derivative"
+        )
+    constants = [evaluate.as_array(c) for c in exported.constants]
+    sections = {MODULE: bytes(exported.program_serialized)}
+    for i, c in enumerate(constants):
+        sections[f"{CONSTANT} {i}"] = arrays.write_array(c)
+    if vjp_order:
+        sections[VJP] = pack(exported.vjp(), vjp_order - 1)
+    fields = {
+        "fun_name": exported.fun_name,
+        "in_tree": trees.to_json(exported.in_tree),
+        "in_avals": [arrays.write_aval(a) for a in exported.in_avals],
+        "out_tree": trees.to_json(exported.out_tree),
+        "out_avals": [arrays.write_aval(a) for a in exported.out_avals],
+        "nr_devices": exported.nr_devices,
+        "platforms": list(exported.platforms),
+        "ordered_effects": [effects.write_effect(e) for e in exported.ordered_effects],
+        "unordered_effects": [
+            effects.write_effect(e) for e in exported.unordered_effects
+        ],
+        "disabled_safety_checks": [repr(c) for c in exported.disabled_safety_checks],
+        "calling_convention_version": exported.calling_convention_version,
+        "module_kept_var_idx": list(exported.module_kept_var_idx),
+        "uses_global_constants": exported.uses_global_constants,
+        "constants": [arrays.write_aval(c.aval) for c in constants],
+        "written_by": modules.versions(),
+    }
+    return container.pack(container.Container(KIND, VERSION, fields, sections))

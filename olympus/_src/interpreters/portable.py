@@ -1,0 +1,135 @@
+"""Programs that leave the process: lowered for one platform or for several.
+
+Large constants stay beside the text, as arguments of the module: text of them would be
+slow to write, to read and to compile. Small ones are part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from olympus._src.core import effects as effects_
+from olympus._src.core import ir
+from olympus._src.interpreters import evaluate, partial_eval
+from olympus._src.lowering import portable
+
+# Text of this many bytes of constants costs no more than their place elsewhere.
+_SMALL_BYTES = 1 << 12
+
+
+class PortableProgram:
+    """A program as a module whose `main` others may call; see `lowering.portable`.
+
+    Attributes:
+      text: the module.
+      platforms: those it is for, in the order of their numbers.
+      consts: arrays that are its first inputs.
+      kept: which of the caller's arguments it takes after them.
+      effects: its ordered effects.
+      callbacks: host functions it calls.
+    """
+
+    __slots__ = ("callbacks", "consts", "effects", "kept", "name", "platforms", "text")
+
+    def __init__(self, name: str, platforms: Sequence[str]) -> None:
+        self.name = name
+        self.platforms = tuple(platforms)
+        self.text = ""
+        self.consts: list[Any] = []
+        self.kept: Sequence[bool] = ()
+        self.effects: Sequence[Any] = ()
+        self.callbacks: Sequence[Any] = ()
+
+    def with_locations(self) -> str:
+        """The module; what is written for several platforms has no positions."""
+        return self.text
+
+    def compile(self, options: Sequence[tuple[str, Any]] = ()) -> NoReturn:
+        """Refuses: a device needs a program of its own platform.
+
+        Raises:
+          ValueError: always.
+        """
+        raise ValueError(
+            f"compile: a program must be lowered for one platform, got {self.name} "
+            f"lowered for {', '.join(self.platforms)}; lower it for one of them, or "
+            "call it through olympus.export"
+        )
+
+
+def lower(
+    program: ir.Olympuspr,
+    consts: Sequence[Any],
+    *,
+    name: str,
+    platforms: Sequence[str],
+    donated: Sequence[bool] = (),
+    keep_unused: bool = False,
+    result_names: Sequence[str] | None = None,
+) -> PortableProgram:
+    """Lowers a program for platforms.
+
+    Args:
+      program: what to lower.
+      consts: values of its constants.
+      name: the function's name; the module is `jit_name`.
+      platforms: 'cpu', 'cuda', ...
+      donated: which inputs may be overwritten.
+      keep_unused: keep inputs nobody reads as arguments.
+      result_names: a path for each output.
+    """
+    out = PortableProgram(name, platforms)
+    program, small, large = _split_constants(program, consts)
+    variants = [(p, partial_eval.expand(program, p)) for p in out.platforms]
+    used = [True] * len(program.outvars)
+    keep = [False] * len(large) + [keep_unused] * (len(program.invars) - len(large))
+    for _, variant in variants:  # all take what one of them needs
+        _, needed = partial_eval.dce_olympuspr(variant, used, instantiate=keep)
+        keep = [k or n for k, n in zip(keep, needed, strict=True)]
+    variants = [
+        (p, partial_eval.dce_olympuspr(variant, used, instantiate=keep)[0])
+        for p, variant in variants
+    ]
+    out.kept = keep[len(large) :]
+    out.consts = [c for c, k in zip(large, keep, strict=False) if k]
+    first = variants[0][1]
+    module = portable.lower_portable(
+        variants,
+        small,
+        name=f"jit_{name}",
+        result_names=result_names,
+        aliases=evaluate.output_aliases(first, len(out.consts), donated, out.kept),
+    )
+    out.text = module.text()
+    out.callbacks = module.callbacks
+    out.effects = effects_.ordered(first.effects)
+    return out
+
+
+def _split_constants(
+    program: ir.Olympuspr, consts: Sequence[Any]
+) -> tuple[ir.Olympuspr, list[Any], list[Any]]:
+    """The program with large constants as its first inputs, and the values of both."""
+    small: list[Any] = []
+    large: list[Any] = []
+    for v, c in zip(program.constvars, consts, strict=True):
+        (small if _is_small(v.aval) else large).append((v, c))
+    program = program.replace(
+        constvars=[v for v, _ in small],
+        invars=[v for v, _ in large] + list(program.invars),
+        debug_info=None,
+    )
+    return program, [_on_host(c) for _, c in small], [c for _, c in large]
+
+
+def _is_small(aval: Any) -> bool:
+    stored = aval.storage
+    return stored.size * stored.dtype.itemsize <= _SMALL_BYTES
+
+
+def _on_host(x: Any) -> Any:
+    """The values of a constant; of keys, their words."""
+    return np.asarray(evaluate.stored(evaluate.as_array(x)))

@@ -1,0 +1,108 @@
+"""A program as a module that others call: for one platform, or for several.
+
+`main` takes, in this order: the number of the platform (int32, only where there are
+several), a token for each ordered effect, and the program's inputs; it returns the
+tokens and the results. What is the same on all platforms is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src.core import ir
+from olympus._src.lowering import builder, types
+from olympus._src.lowering.module import Function, Module, function_text
+
+_INDEX_TYPE = "tensor<i32>"
+
+
+def lower_portable(
+    variants: Sequence[tuple[str, ir.Olympuspr]],
+    consts: Sequence[Any] = (),
+    *,
+    name: str,
+    result_names: Sequence[str] | None = None,
+    aliases: dict[int, int] | None = None,
+) -> Module:
+    """Lowers a program for platforms.
+
+    Args:
+      variants: each platform with the program for it; all take and return the same.
+      consts: values of the programs' constants, which are written in the module.
+      name: symbol of the module.
+      result_names: the path of each output.
+      aliases: for donated inputs, the output each may share its buffer with.
+    """
+    module = Module(name, variants[0][0])
+    platforms = [platform for platform, _ in variants]
+    views = module.for_platforms(platforms) if len(variants) > 1 else [module]
+    functions = [
+        Function(view, program, consts)
+        for view, (_, program) in zip(views, variants, strict=True)
+    ]
+    first = functions[0]
+    n = len(first.effects)
+    in_types = list(first.in_types)
+    for i, out in (aliases or {}).items():
+        in_types[n + i] += f" {{tf.aliasing_output = {n + out} : i32}}"
+    out_types = list(first.out_types)
+    for i, path in enumerate(result_names or ()):
+        out_types[n + i] += f" {{olympus.result_info = {types.string(path)}}}"
+    if len(variants) > 1:
+        main = _choosing(module, platforms, functions, name, in_types, out_types)
+    else:
+        main = first.text("public", "main", in_types, out_types)
+    module.functions.insert(0, main)
+    return module
+
+
+def _choosing(
+    module: Module,
+    platforms: Sequence[str],
+    functions: Sequence[Function],
+    name: str,
+    in_types: Sequence[str],
+    out_types: Sequence[str],
+) -> str:
+    """A `main` that calls the function for the platform whose number it is given."""
+    first = functions[0]
+    symbols = [
+        module.add(f, module.symbol(f"{name}_{p}"))
+        for p, f in zip(platforms, functions, strict=True)
+    ]
+    block = builder.Block()
+    if len(set(symbols)) == 1:
+        outs = _call(block, symbols[0], first)
+    else:
+        regions = []
+        for symbol in symbols:
+            inner = block.inner()
+            found = _call(inner, symbol, first)
+            regions.append(inner.region((), (), found, first.out_types))
+        outs = block.op(
+            "stablehlo.case",
+            ["%platform"],
+            [_INDEX_TYPE],
+            first.out_types,
+            regions=regions,
+        )
+    index = f'{_INDEX_TYPE} {{olympus.global_constant = "_platform_index"}}'
+    return function_text(
+        "public",
+        "main",
+        block,
+        ["%platform", *first.names],
+        [index, *in_types],
+        outs,
+        out_types,
+        first.out_types,
+    )
+
+
+def _call(block: builder.Block, symbol: str, function: Function) -> list[str]:
+    return block.emit_many(
+        f"func.call @{symbol}({', '.join(function.names)}) : "
+        f"({', '.join(function.in_types)}) -> ({', '.join(function.out_types)})",
+        len(function.out_types),
+    )
