@@ -235,6 +235,10 @@ class Dim:
 
     # -- the rest --------------------------------------------------------------------
 
+    def evaluate(self, env: Mapping[str, Any], ops: Any) -> Any:
+        """The size's value; see the function `evaluate`."""
+        return evaluate(self, env, ops)
+
     def get_vars(self) -> set[str]:
         """Names of the variables in it."""
         return set(variables(self))

@@ -88,7 +88,8 @@ def _lower(
             'composite: name must be words joined by dots, as in "my.tangent", got '
             f"{name!r}"
         )
-    if olympuspr.effects or not operands:  # which a composite cannot have
+    # A composite has neither effects nor sizes that are known by name only.
+    if olympuspr.effects or not operands or ctx.block.sizes:
         return programs.lower_closed(ctx, ctx.block, olympuspr, operands)
     symbol = ctx.module.function(olympuspr.olympuspr, name)
     given = [f"{types.string(k)} = {v.text}" for k, v in attributes]

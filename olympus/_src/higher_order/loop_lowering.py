@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals as avals_
+from olympus._src.core import sizes
 from olympus._src.lax import families
 from olympus._src.lowering import builder, types
 
@@ -63,6 +64,8 @@ def emit_while(
 
 def counter(length: int) -> ShapedArray:
     """The type that counts up to `length`."""
+    if sizes.is_symbolic(length):
+        return COUNTER
     return COUNTER if length < 2**31 else LONG_COUNTER
 
 
@@ -118,7 +121,7 @@ class Scan:
         self._ctx = ctx
         self._length = length
         self._reverse = reverse
-        self._unroll = unroll
+        self._unroll = 1 if sizes.is_symbolic(length) else unroll
         self._num_carry = num_carry
         self._ordered = ordered
         self._body = body
@@ -155,13 +158,16 @@ class Scan:
             )
             outs = outs[len(consts) :]
             carry, ys = outs[:n_carry], outs[n_carry + n_xs :]
-        for i in range(self._length - rest, self._length):
+        for k in range(rest):
+            i = self._length - rest + k
             row = self._length - 1 - i if self._reverse else i
             carry, ys = self._step(block, row, consts, carry, xs, ys)
         return taken, [*carry, *ys]
 
     def _divided(self) -> tuple[int, int]:
         """How many turns the loop may take, and the steps after it."""
+        if sizes.is_symbolic(self._length):
+            return self._length, 0
         turns, rest = divmod(self._length, self._unroll)
         once = turns == 1 and rest == 0 and self._test is None
         return (0, self._length) if once or not turns else (turns, rest)
@@ -230,13 +236,8 @@ class Scan:
         """`x[row]`."""
         aval = families.storage(aval)
         one = ShapedArray((1, *aval.shape[1:]), aval.dtype)
-        part = block.op1(
-            "stablehlo.dynamic_slice",
-            [x, *self._starts(block, row, aval)],
-            [aval] + [self._counter] * aval.ndim,
-            one,
-            f"slice_sizes = {types.i64_array(one.shape)}",
-        )
+        starts = self._starts(block, row, aval)
+        part = block.dynamic_slice(x, aval, one, starts, self._counter)
         return block.reshape(part, one, ShapedArray(aval.shape[1:], aval.dtype))
 
     def _store(self, block: Any, buffer: str, aval: Any, y: str, row: str) -> str:

@@ -27,6 +27,7 @@ from olympus._src.lax import (
     scatter,
     shaping,
     sizes,
+    window_lowering,
     windows,
 )
 from olympus._src.lax.families import ShapedArray
@@ -67,8 +68,12 @@ def _check_results(what: str, program: Any, wanted: Sequence[Any]) -> None:
 def _region(ctx: Any, program: Any, pairs: Sequence[Any]) -> str:
     inner = ctx.block.inner()
     names = inner.arguments(pairs)
-    outs = module.lower_program(ctx.module, inner, program, (), names)
+    outs = _fold(ctx, inner, program, names)
     return inner.region(names, pairs, outs, pairs[: len(outs)])
+
+
+def _fold(ctx: Any, block: Any, program: Any, names: Sequence[str]) -> list[str]:
+    return module.lower_program(ctx.module, block, program, (), names)
 
 
 def _check_equal_shapes(what: str, operands: Sequence[Any]) -> None:
@@ -318,13 +323,14 @@ def _window_lower(ctx: Any, *args: str, olympuspr: Any, **params: Any) -> Any:
     scalars = [ShapedArray((), a.dtype) for a in operands]
     if not outs[0].size:
         return [ctx.block.splat(0, out) for out in outs]
-    return ctx.block.op(
-        "stablehlo.reduce_window",
+    return window_lowering.emit_fold(
+        ctx,
         args,
         [*operands, *scalars],
         outs,
-        windows.attributes(params),
-        [_region(ctx, olympuspr.olympuspr, scalars * 2)],
+        params,
+        scalars,
+        lambda block, names: _fold(ctx, block, olympuspr.olympuspr, names),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import checker, dtypes, ir, trace
+from olympus._src.core import checker, dtypes, ir, sizes, trace
 from olympus._src.foundation import config, errors, source
 
 current = trace.current
@@ -379,13 +379,19 @@ def _needs_expansion(program: ir.Olympuspr, platform: str) -> bool:
 def _replacement(eqn: ir.Eqn, platform: str) -> Any:
     """The function over other operations that is lowered for an equation, or None."""
     p = eqn.primitive
-    if p.rewrite is not None:
+    if p.rewrite is not None and not _is_open(eqn):
         found = p.rewrite(platform, *[v.aval for v in eqn.invars], **eqn.params)
         if found is not None:
             return found
     if p.decompose is not None and p.lower is None and not p.lower_by_platform:
         return functools.partial(p.decompose, **eqn.params)
     return None
+
+
+def _is_open(eqn: ir.Eqn) -> bool:
+    """Whether sizes are known by name only: what is fastest then is not known."""
+    avals = [v.aval for v in (*eqn.invars, *eqn.outvars)]
+    return not all(sizes.is_constant_shape(getattr(a, "shape", ())) for a in avals)
 
 
 def _expand(program: ir.Olympuspr, platform: str) -> ir.Olympuspr:

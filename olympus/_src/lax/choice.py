@@ -372,6 +372,13 @@ def _number_as(x: Any, dtype: Any) -> Any:
     return np.asarray(x).astype(dtype)[()]
 
 
+def size_value(size: Any, dtype: Any) -> Any:
+    """The size of an axis as a scalar of a dtype, known or not."""
+    if type(size) is int:
+        return np.asarray(size, dtype)[()]
+    return convert(size.dimension_as_value(), dtype)
+
+
 def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:
     """`x` in a canonical dtype; nothing where it is of that type already."""
     aval = avals.aval_of(x)

@@ -21,7 +21,7 @@ from olympus._src.lax import (
 )
 from olympus._src.lax import precision as precision_
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import types
+from olympus._src.lowering import dynamic, types
 
 _FILE = "lax/convolution.py"
 _NAME = "lax.conv_general_dilated"
@@ -311,12 +311,15 @@ def _attributes(params: Any) -> str:
         f"{_letters(dn.lhs_spec, 'bf')}x{_letters(dn.rhs_spec, 'oi')}->"
         f"{_letters(dn.out_spec, 'bf')}"
     )
-    rows = [list(p) for p in pads]
-    padding = f"dense<{rows}>" if rows else "dense<>"
+    padding = ""
+    if not _is_padded_by_name(pads):
+        rows = [list(p) for p in pads]
+        dense = f"dense<{rows}>" if rows else "dense<>"
+        padding = f"padding = {dense} : tensor<{len(rows)}x2xi64>, "
     text = (
         f"dimension_numbers = #stablehlo.conv<{layout}>, "
         f"window_strides = {types.i64_array(params['window_strides'])}, "
-        f"padding = {padding} : tensor<{len(rows)}x2xi64>, "
+        f"{padding}"
         f"lhs_dilation = {types.i64_array(params['lhs_dilation'])}, "
         f"rhs_dilation = {types.i64_array(params['rhs_dilation'])}, "
         f"feature_group_count = {params['feature_group_count']} : i64, "
@@ -332,16 +335,32 @@ def _lower(ctx: Any, lhs: str, rhs: str, **params: Any) -> str:
         return ctx.block.splat(0, out)
     attributes = _attributes(params)
     if dtypes.issubdtype(a.dtype, np.complexfloating):
-        return _emit_complex(ctx, lhs, rhs, attributes)
+        return _emit_complex(ctx, lhs, rhs, params["padding"], attributes)
     if ctx.platform == "cpu" and a.dtype != out.dtype:
         wide_a, wide_b = (ShapedArray(v.shape, out.dtype) for v in (a, b))
         lhs = ctx.block.convert(lhs, a, wide_a)
         rhs = ctx.block.convert(rhs, b, wide_b)
         a, b = wide_a, wide_b
-    return ctx.block.op1("stablehlo.convolution", [lhs, rhs], [a, b], out, attributes)
+    return _emit(ctx.block, [lhs, rhs], [a, b], out, params["padding"], attributes)
 
 
-def _emit_complex(ctx: Any, lhs: str, rhs: str, attributes: str) -> str:
+def _is_padded_by_name(padding: Any) -> bool:
+    """Whether the padding has sizes that are known by name only."""
+    return dynamic.is_open([p for pair in padding for p in pair])
+
+
+def _emit(
+    block: Any, operands: Any, in_avals: Any, out: Any, padding: Any, attributes: str
+) -> str:
+    if not _is_padded_by_name(padding):
+        return block.op1("stablehlo.convolution", operands, in_avals, out, attributes)
+    name, kind = dynamic.pairs(block, padding)
+    return block.op1(
+        "stablehlo.dynamic_conv", [*operands, name], [*in_avals, kind], out, attributes
+    )
+
+
+def _emit_complex(ctx: Any, lhs: str, rhs: str, padding: Any, attributes: str) -> str:
     """Four convolutions of real and imaginary parts: backends lack the complex one."""
     block, t = ctx.block, types.tensor_type
     a, b, out = [
@@ -355,7 +374,7 @@ def _emit_complex(ctx: Any, lhs: str, rhs: str, attributes: str) -> str:
     left = [part(op, lhs, ctx.avals_in[0], a) for op in ("real", "imag")]
     right = [part(op, rhs, ctx.avals_in[1], b) for op in ("real", "imag")]
     products = [
-        block.op1("stablehlo.convolution", [x, y], [a, b], out, attributes)
+        _emit(block, [x, y], [a, b], out, padding, attributes)
         for x in left
         for y in right
     ]

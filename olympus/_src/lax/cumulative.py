@@ -17,7 +17,15 @@ import numpy as np
 from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
-from olympus._src.lax import elementwise, families, joining, prefixes, sizes, special
+from olympus._src.lax import (
+    elementwise,
+    families,
+    joining,
+    prefixes,
+    sizes,
+    special,
+    window_lowering,
+)
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
@@ -53,8 +61,10 @@ class _Fold:
         inner = self.ctx.block.inner()
         pair = [self.scalar, self.scalar]
         names = inner.arguments(pair)
-        out = self.combine(inner, *names, self.scalar)
-        return inner.region(names, pair, [out], [self.scalar])
+        return inner.region(names, pair, self._write(inner, names), [self.scalar])
+
+    def _write(self, block: Any, names: list[str]) -> list[str]:
+        return [self.combine(block, *names, self.scalar)]
 
     def windows(self, x: str, aval: Any, axis: int, reverse: bool) -> str:
         """One reduction over windows that reach back to the axis's beginning."""
@@ -63,18 +73,20 @@ class _Fold:
         window[axis] = size
         padding = [[0, 0] for _ in range(aval.ndim)]
         padding[axis] = [0, size - 1] if reverse else [size - 1, 0]
-        attributes = (
-            f"window_dimensions = {types.i64_array(window)}, "
-            f"padding = dense<{padding}> : tensor<{aval.ndim}x2xi64>"
-        )
-        return self.ctx.block.op1(
-            "stablehlo.reduce_window",
+        params = {
+            "window_dimensions": window,
+            "window_strides": [1] * aval.ndim,
+            "padding": padding,
+        }
+        return window_lowering.emit_fold(
+            self.ctx,
             [x, self.start],
             [aval, self.scalar],
-            aval,
-            attributes,
-            [self.region()],
-        )
+            [aval],
+            params,
+            [self.scalar],
+            self._write,
+        )[0]
 
     def blocks(self, x: str, aval: Any, axis: int, reverse: bool) -> str:
         """Accumulates by blocks of the axis, and the blocks' totals likewise."""
@@ -112,11 +124,8 @@ class _Fold:
         low, high = [0] * aval.ndim, [0] * aval.ndim
         low[axis] = shift
         high[axis] = out.shape[axis] - aval.shape[axis] - shift
-        t = types.tensor_type
-        return self.ctx.block.emit(
-            f"stablehlo.pad {x}, {self.start}, low = {types.int_list(low)}, high = "
-            f"{types.int_list(high)}, interior = {types.int_list([0] * aval.ndim)} : "
-            f"({t(aval)}, {t(self.scalar)}) -> {t(out)}"
+        return self.ctx.block.pad(
+            [x, self.start], [aval, self.scalar], out, low, high, [0] * aval.ndim
         )
 
     def _within(
@@ -256,7 +265,7 @@ def _cumulative(
         if aval.size == 0:
             return x
         folding = _Fold(ctx, combine, identity(aval.dtype), aval.dtype, small)
-        if ctx.platform != "cpu":
+        if ctx.platform != "cpu" or types.is_open(aval):
             return folding.windows(x, aval, axis, reverse)
         return folding.blocks(x, aval, axis, reverse)
 

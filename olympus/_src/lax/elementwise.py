@@ -62,6 +62,7 @@ from olympus._src.lax.choice import (
     select,
     select_n,
     select_n_p,
+    size_value,
 )
 from olympus._src.lax.comparison import (
     eq,
@@ -287,6 +288,7 @@ __all__ = [
     "sin_p",
     "sinh",
     "sinh_p",
+    "size_value",
     "sqrt",
     "sqrt_p",
     "square",

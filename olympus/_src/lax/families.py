@@ -113,8 +113,22 @@ def divides_by_zero(ctx: Any, divisor: str) -> bool:
         return False
     known = ctx.block.constants
     zero = known.get(types.dense(0, ShapedArray((), out.dtype)))
-    spread_zero = known.get((zero, types.tensor_type(out)))
-    return divisor in {zero, spread_zero, known.get(types.dense(0, out))}
+    spread_zero = known.get(ctx.block.spread_key(zero, out))
+    whole = None if types.is_open(out) else known.get(types.dense(0, out))
+    return divisor in {zero, spread_zero, whole}
+
+
+def emit_divisor(ctx: Any, divisor: str, aval: Any) -> str:
+    """Writes the divisor of whole numbers so that no zero is divided by too early.
+
+    Where sizes are known by name only, they become constants before the program is
+    compiled, and what is computed of constants is computed then: a division by a zero
+    made of them would end the process.
+    """
+    if not ctx.block.sizes or dtypes.kind(aval.dtype) not in "iu":
+        return divisor
+    kind = types.tensor_type(aval)
+    return ctx.block.emit(f"stablehlo.optimization_barrier {divisor} : {kind}")
 
 
 def elementwise(
@@ -362,6 +376,8 @@ def _broadcast_in_dim_lower(
 ) -> str:
     (aval,), (out,) = ctx.avals_in, ctx.avals_out
     dims = broadcast_dimensions
+    if not aval.shape:
+        return ctx.block.spread(x, aval, out)
     if isinstance(aval.dtype, dtypes.ExtendedDType):
         extra = range(len(shape), len(types.physical(out)[0]))
         dims = (*dims, *extra)

@@ -12,7 +12,7 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
 from olympus._src.lax import elementwise, families, joining, shaping, sizes
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import types
+from olympus._src.lowering import dynamic, types
 
 _FILE = "lax/gather.py"
 
@@ -149,21 +149,26 @@ def check_numbers(where: str, operand: Any, indices: Any, named: Any) -> None:
         )
 
 
-def limits(operand_shape: Any, window: Any, index_map: Any, dtype: Any) -> np.ndarray:
-    """The last position at which a window fits, for each entry of an index vector."""
+def limits(operand_shape: Any, window: Any, index_map: Any, dtype: Any) -> Any:
+    """The last position at which a window fits, for each entry of an index vector.
+
+    An array of the dtype; a tuple where a size is known by name only.
+    """
     top = dtypes.iinfo(dtype).max
     sizes_ = [operand_shape[d] - window[d] for d in index_map]
+    if dynamic.is_open(sizes_):
+        return tuple(sizes_)
     return np.array([min(s, top) for s in sizes_], np.int64).astype(dtype)
 
 
-def emit_clamp(ctx: Any, indices: str, aval: Any, last: np.ndarray) -> str:
+def emit_clamp(ctx: Any, indices: str, aval: Any, last: Any) -> str:
     """Writes indices moved into the range from 0 to `last`."""
     high = _emit_row(ctx, last, aval)
     low = ctx.block.splat(0, aval)
     return ctx.block.elementwise("stablehlo.clamp", (low, indices, high), aval)
 
 
-def emit_inside(ctx: Any, indices: str, aval: Any, last: np.ndarray) -> Any:
+def emit_inside(ctx: Any, indices: str, aval: Any, last: Any) -> Any:
     """Writes whether the window at each index vector is inside; gives its type too."""
     block = ctx.block
     flags = ShapedArray(aval.shape, np.bool_)
@@ -184,9 +189,12 @@ def emit_inside(ctx: Any, indices: str, aval: Any, last: np.ndarray) -> Any:
     return inside, out
 
 
-def _emit_row(ctx: Any, last: np.ndarray, aval: Any) -> str:
-    row = ShapedArray(last.shape, aval.dtype)
-    name = ctx.block.constant(last, row)
+def _emit_row(ctx: Any, last: Any, aval: Any) -> str:
+    row = ShapedArray((len(last),), aval.dtype)
+    if type(last) is tuple:
+        name = dynamic.row_below(ctx.block, last, row)
+    else:
+        name = ctx.block.constant(last, row)
     if row.shape == aval.shape:
         return name
     return ctx.block.broadcast(name, row, aval, (aval.ndim - 1,))
@@ -254,8 +262,10 @@ def result_shape(outer: Any, inner: Any, inner_dims: Any) -> tuple[int, ...]:
 
 
 def attributes(dn: Any, slice_sizes: Any, index_dim: int, is_sorted: bool) -> str:
-    """The attributes of `stablehlo.gather`."""
+    """The attributes of `stablehlo.gather`; open sizes are an operand instead."""
     lists = types.int_list
+    is_open = dynamic.is_open(slice_sizes)
+    sizes_ = "" if is_open else f", slice_sizes = {types.i64_array(slice_sizes)}"
     batching = ""
     if dn.operand_batching_dims:
         batching = (
@@ -267,7 +277,7 @@ def attributes(dn: Any, slice_sizes: Any, index_dim: int, is_sorted: bool) -> st
         f"offset_dims = {lists(dn.offset_dims)}, "
         f"collapsed_slice_dims = {lists(dn.collapsed_slice_dims)}, {batching}"
         f"start_index_map = {lists(dn.start_index_map)}, "
-        f"index_vector_dim = {index_dim}>, slice_sizes = {types.i64_array(slice_sizes)}"
+        f"index_vector_dim = {index_dim}>{sizes_}"
         f", indices_are_sorted = {'true' if is_sorted else 'false'}"
     )
 
@@ -292,11 +302,12 @@ def _lower(
     extra = range(out.ndim, out.ndim + len(hidden))
     stored = dn._replace(offset_dims=(*dn.offset_dims, *extra))
     # Positions outside are moved inside by the operation itself: CLIP needs no more.
-    got = ctx.block.op1(
-        "stablehlo.gather",
+    got = _emit_gather(
+        ctx.block,
         [x, indices],
         [aval, index_aval],
         out,
+        sizes_,
         attributes(stored, sizes_, index_aval.ndim - 1, indices_are_sorted),
     )
     if mode is not FILL_OR_DROP or not dn.start_index_map or not out.size:
@@ -311,6 +322,14 @@ def _lower(
     return ctx.block.emit(
         f"stablehlo.select {mask}, {got}, {other} : {t(wide)}, {t(held_out)}"
     )
+
+
+def _emit_gather(
+    block: Any, operands: Any, in_avals: Any, out: Any, sizes_: Any, text: str
+) -> str:
+    if dynamic.is_open(sizes_):
+        return dynamic.gather(block, operands, in_avals, out, sizes_, text)
+    return block.op1("stablehlo.gather", operands, in_avals, out, text)
 
 
 def emit_along(

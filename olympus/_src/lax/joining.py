@@ -16,7 +16,6 @@ from olympus._src.core.rules import Linear, Zero
 from olympus._src.lax import elementwise, families, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import types
 
 _FILE = "lax/joining.py"
 
@@ -258,15 +257,7 @@ def emit_slice(
     strides: Sequence[int] | None = None,
 ) -> str:
     """Writes `stablehlo.slice`."""
-    steps = [1] * len(starts) if strides is None else strides
-    ranges = [
-        f"{a}:{b}" if c == 1 else f"{a}:{b}:{c}"
-        for a, b, c in zip(starts, limits, steps, strict=True)
-    ]
-    return ctx.block.emit(
-        f"stablehlo.slice {x} [{', '.join(ranges)}] : "
-        f"({types.tensor_type(aval)}) -> {types.tensor_type(out)}"
-    )
+    return ctx.block.slice(x, aval, out, starts, limits, strides)
 
 
 def _slice_lower(
@@ -477,13 +468,8 @@ def _pad_abstract(operand: Any, padding_value: Any, *, padding_config: Any) -> A
 
 
 def _pad_lower(ctx: Any, x: str, value: str, *, padding_config: Any) -> str:
-    lows, highs, interiors = _columns(padding_config)
-    t = types.tensor_type
-    return ctx.block.emit(
-        f"stablehlo.pad {x}, {value}, low = {types.int_list(lows)}, high = "
-        f"{types.int_list(highs)}, interior = {types.int_list(interiors)} : "
-        f"({t(ctx.avals_in[0])}, {t(ctx.avals_in[1])}) -> {t(ctx.avals_out[0])}"
-    )
+    columns = _columns(padding_config)
+    return ctx.block.pad([x, value], ctx.avals_in, ctx.avals_out[0], *columns)
 
 
 def _columns(padding_config: Any) -> Any:

@@ -72,7 +72,7 @@ def _packed(ctx: Any, x: str, aval: Any) -> tuple[str, Any]:
     if dtypes.issubdtype(aval.dtype, np.floating):
         key, key_aval = sort_keys.emit_total_order(ctx, x, aval)
     wide = ShapedArray(aval.shape, _I64)
-    count = block.emit(f"stablehlo.iota dim = {len(lead)} : {types.tensor_type(wide)}")
+    count = block.iota(len(lead), wide)
     last = block.splat(n - 1, wide)
     count = block.elementwise("stablehlo.subtract", (last, count), wide)
     return sort_keys.emit_packed(ctx, key, key_aval, count), wide

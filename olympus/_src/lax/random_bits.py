@@ -12,7 +12,7 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
 from olympus._src.lax import elementwise, families, joining, shaping, sizes
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import types
+from olympus._src.lowering import dynamic, types
 
 # -- Threefry --------------------------------------------------------------------------
 
@@ -175,9 +175,20 @@ def _generator_lower(
     # The operation makes words of 32 or 64 bits; narrower ones are their low bits.
     made = out if out.dtype.itemsize >= 4 else ShapedArray(shape, _U32)
     attribute = f"rng_algorithm = #stablehlo<rng_algorithm {_HLO_NAMES[algorithm]}>"
-    new_key, bits = block.op(
-        "stablehlo.rng_bit_generator", [key], [wide], [wide, made], attribute
-    )
+    if types.is_open(made):
+        sizes_, kind = dynamic.shape_row(block, made)
+        new_key, bits = dynamic.custom_call(
+            block,
+            "stablehlo.dynamic_rng_bit_generator",
+            [key, sizes_],
+            [wide, kind],
+            [wide, made],
+            attribute,
+        )
+    else:
+        new_key, bits = block.op(
+            "stablehlo.rng_bit_generator", [key], [wide], [wide, made], attribute
+        )
     if state.dtype == _U32:
         new_key = block.op1("stablehlo.bitcast_convert", [new_key], [wide], pairs)
         new_key = block.reshape(new_key, pairs, state)
@@ -283,8 +294,7 @@ def _uniform_lower(ctx: Any, a: str, b: str, *, shape: Any) -> str:
         is_integer = dtypes.issubdtype(dtype, np.integer)
         dtype = np.dtype(np.int32 if is_integer else np.float32)
     bound, wide = ShapedArray((), dtype), ShapedArray(shape, dtype)
-    sizes_aval = ShapedArray((len(shape),), np.dtype(np.int64))
-    sizes_ = ctx.block.constant(np.asarray(shape, np.int64), sizes_aval)
+    sizes_, sizes_aval = dynamic.shape_row(ctx.block, wide)
     a, b = ctx.block.convert(a, low, bound), ctx.block.convert(b, high, bound)
     t = types.tensor_type
     found = ctx.block.emit(

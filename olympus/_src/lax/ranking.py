@@ -76,9 +76,7 @@ def emit_top_k(ctx: Any, x: str, aval: Any, k: int) -> list[str]:
     kind = sort_keys.comparison_kind(key_aval.dtype)
     ranks = lines.ranks([(key, key_aval, kind)])
     places = ShapedArray(aval.shape, _I32)
-    count = block.emit(
-        f"stablehlo.iota dim = {aval.ndim - 1} : {types.tensor_type(places)}"
-    )
+    count = block.iota(aval.ndim - 1, places)
     values = _moved(lines, ranks, x, aval, k)
     return [values, lines.placed(ranks, count, places, k)[0]]
 
@@ -207,9 +205,7 @@ class _Lines:
         return ShapedArray((*before, rows, part[1] - part[0], *after), dtype)
 
     def _iota(self, aval: Any, axis: int) -> str:
-        return self.ctx.block.emit(
-            f"stablehlo.iota dim = {axis} : {types.tensor_type(aval)}"
-        )
+        return self.ctx.block.iota(axis, aval)
 
     def _summed(self, x: str, pairs: Any) -> tuple[str, Any]:
         axis = self.axis + 1

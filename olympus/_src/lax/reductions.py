@@ -165,7 +165,7 @@ def _position_decompose(reduce_p: Primitive) -> Any:
         if dtypes.issubdtype(aval.dtype, np.floating):
             found = elementwise.bitwise_or(found, elementwise.ne(x, x))
         at = shaping.broadcasted_iota(np.int32, aval.shape, axes[0])
-        never = np.int32(aval.shape[axes[0]] - 1)
+        never = elementwise.size_value(aval.shape[axes[0]] - 1, np.dtype(np.int32))
         least = reduce_min_p.bind(elementwise.select(found, at, never), axes=axes)
         return elementwise.convert(least, index_dtype)
 

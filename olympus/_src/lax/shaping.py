@@ -449,9 +449,7 @@ def _iota_reference(*, dtype: Any, shape: Any, dimension: int, sharding: Any) ->
 iota_p = Primitive(
     "iota",
     abstract=_iota_abstract,
-    lower=lambda ctx, *, dimension, **_: ctx.block.emit(
-        f"stablehlo.iota dim = {dimension} : {types.tensor_type(ctx.avals_out[0])}"
-    ),
+    lower=lambda ctx, *, dimension, **_: ctx.block.iota(dimension, ctx.avals_out[0]),
     reference=_iota_reference,
     file=_FILE,
 )
@@ -642,7 +640,46 @@ def _bitcast_lower(ctx: Any, x: str, *, new_dtype: Any) -> str:
     (aval,), (out,) = ctx.avals_in, ctx.avals_out
     if aval.dtype == new_dtype:
         return x
+    if aval.ndim != out.ndim and types.is_open(out):
+        return _emit_pieces(ctx, x, aval, out)
     return ctx.block.op1("stablehlo.bitcast_convert", [x], [aval], out)
+
+
+def _emit_pieces(ctx: Any, x: str, aval: Any, out: Any) -> str:
+    """Writes a change of width by shifts: refinement follows no other of open sizes."""
+    block = ctx.block
+    narrow, wide = sorted((aval, out), key=lambda a: dtypes.itemsize_bits(a.dtype))
+    bits = dtypes.itemsize_bits(narrow.dtype)
+    word = np.dtype(f"uint{dtypes.itemsize_bits(wide.dtype)}")
+    parts = ShapedArray(narrow.shape, word)
+    step = block.elementwise(
+        "stablehlo.multiply",
+        (block.iota(parts.ndim - 1, parts), block.splat(bits, parts)),
+        parts,
+    )
+
+    def cast(x: str, have: Any, dtype: Any) -> str:
+        if have.dtype == dtype:
+            return x
+        made = ShapedArray(have.shape, dtype)
+        return str(block.op1("stablehlo.bitcast_convert", [x], [have], made))
+
+    piece = ShapedArray(narrow.shape, np.dtype(f"uint{bits}"))
+    if narrow is out:
+        whole = ShapedArray(wide.shape, word)
+        x = block.broadcast(cast(x, aval, word), whole, parts, range(whole.ndim))
+        x = block.elementwise("stablehlo.shift_right_logical", (x, step), parts)
+        return cast(block.convert(x, parts, piece), piece, out.dtype)
+    x = block.convert(cast(x, aval, piece.dtype), piece, parts)
+    x = block.elementwise("stablehlo.shift_left", (x, step), parts)
+    whole, scalar = ShapedArray(wide.shape, word), ShapedArray((), word)
+    t = types.tensor_type
+    x = block.emit(
+        f"stablehlo.reduce({x} init: {block.constant(0, scalar)}) applies "
+        f"stablehlo.or across dimensions = [{whole.ndim}] : ({t(parts)}, {t(scalar)}) "
+        f"-> {t(whole)}"
+    )
+    return cast(x, whole, out.dtype)
 
 
 def _bitcast_batch(axis: Any, args: Any, dims: Any, *, new_dtype: Any) -> Any:

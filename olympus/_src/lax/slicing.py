@@ -23,7 +23,6 @@ from olympus._src.lax import (
     sizes,
 )
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import types
 
 _FILE = "lax/slicing.py"
 
@@ -122,13 +121,7 @@ def _slice_lower(ctx: Any, x: str, *indices: str, slice_sizes: Any) -> str:
     starts, scalar = _emit_indices(ctx, indices, index_avals)
     hidden = held.shape[aval.ndim :]
     starts += [ctx.block.constant(0, scalar)] * len(hidden)
-    return ctx.block.op1(
-        "stablehlo.dynamic_slice",
-        [x, *starts],
-        [aval, *[scalar] * held.ndim],
-        ctx.avals_out[0],
-        f"slice_sizes = {types.i64_array((*slice_sizes, *hidden))}",
-    )
+    return ctx.block.dynamic_slice(x, aval, ctx.avals_out[0], starts, scalar)
 
 
 def _slice_transpose(cts: Any, x: Any, *indices: Any, slice_sizes: Any) -> Any:

@@ -28,7 +28,7 @@ from olympus._src.lax import (
     sort_keys,
 )
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import types
+from olympus._src.lowering import dynamic, types
 
 _FILE = "lax/sorting.py"
 _I32, _I64 = np.dtype(np.int32), np.dtype(np.int64)
@@ -179,8 +179,7 @@ def _emit_order(ctx: Any, x: str, aval: Any, dimension: int) -> Any:
     key, key_aval = x, aval
     if sort_keys.has_words(aval.dtype):
         key, key_aval = sort_keys.emit_ordered_bits(ctx, x, aval, merge_zeros=True)
-    t = types.tensor_type(wide)
-    count = block.emit(f"stablehlo.iota dim = {dimension} : {t}")
+    count = block.iota(dimension, wide)
     packed = sort_keys.emit_packed(ctx, key, key_aval, count)
     (packed,) = _emit_sort(ctx, [packed], [wide], dimension, True, 1)
     return block.convert(packed, wide, positions), positions
@@ -214,6 +213,8 @@ def _sort_lower(
     ctx: Any, *operands: str, dimension: int, is_stable: bool, num_keys: int
 ) -> list[str]:
     in_avals = ctx.avals_in
+    if types.is_open(in_avals[0]):  # which way is best depends on the size
+        return _emit_sort(ctx, operands, in_avals, dimension, is_stable, num_keys)
     on_cpu = ctx.platform == "cpu" and in_avals[0].size > _FEW
     if on_cpu and ranking.suits(in_avals, num_keys, dimension):
         return ranking.emit_sort(ctx, operands, in_avals, dimension, num_keys)
@@ -310,7 +311,15 @@ def _top_k_lower(ctx: Any, x: str, *, k: int, axis: int) -> list[str]:
         x = families.emit_transpose(ctx, x, aval, moved, order)
     turned = [_permuted(out, order) for out in ctx.avals_out]
     on_cpu = ctx.platform == "cpu"
-    if on_cpu and largest.suits(moved, k):
+    if types.is_open(moved):
+        outs = dynamic.custom_call(
+            ctx.block,
+            "stablehlo.dynamic_top_k",
+            [x, ctx.block.dimension(k)],
+            [moved, dynamic.SIZE],
+            turned,
+        )
+    elif on_cpu and largest.suits(moved, k):
         outs = largest.emit_top_k(ctx, x, moved, k)
     elif on_cpu and k and ranking.suits([moved], 1, last):
         outs = ranking.emit_top_k(ctx, x, moved, k)

@@ -16,6 +16,7 @@ from olympus._src.lax import (
     families,
     joining,
     window_kernels,
+    window_lowering,
 )
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
@@ -94,23 +95,6 @@ def with_axis(params: Any, dim: int) -> dict[str, Any]:
     return grown
 
 
-def attributes(params: Any) -> str:
-    """The attributes of `stablehlo.reduce_window`."""
-    rows = [list(pair) for pair in params["padding"]]
-    padding = f"dense<{rows}>" if rows else "dense<>"
-    text = (
-        f"window_dimensions = {types.i64_array(params['window_dimensions'])}, "
-        f"window_strides = {types.i64_array(params['window_strides'])}, "
-        f"padding = {padding} : tensor<{len(rows)}x2xi64>"
-    )
-    if "base_dilation" in params:
-        text += (
-            f", base_dilations = {types.i64_array(params['base_dilation'])}, "
-            f"window_dilations = {types.i64_array(params['window_dilation'])}"
-        )
-    return text
-
-
 def _patches(x: Any, fill: Any, params: Any) -> Any:
     """For the NumPy meanings: each window's place, positions in `x`, and elements."""
     ones = (1,) * x.ndim
@@ -171,18 +155,15 @@ def _window_reduction(
         start = ctx.block.constant(identity(aval.dtype), scalar)
         if not out.size:
             return ctx.block.splat(0, out)
-        inner = ctx.block.inner()
-        names = inner.arguments([scalar, scalar])
-        folded = inner.elementwise(hlo, names, scalar)
-        region = inner.region(names, [scalar, scalar], [folded], [scalar])
-        return ctx.block.op1(
-            "stablehlo.reduce_window",
+        return window_lowering.emit_fold(
+            ctx,
             [x, start],
             [aval, scalar],
-            out,
-            attributes(params),
-            [region],
-        )
+            [out],
+            params,
+            [scalar],
+            lambda block, names: [block.elementwise(hlo, names, scalar)],
+        )[0]
 
     def rewrite(platform: str, x: Any, **params: Any) -> Any:
         out, _ = p.results((x,), params)
@@ -321,24 +302,25 @@ def _gather_lower(
     scalar = ShapedArray((), aval.dtype)
     start = ctx.block.constant(_start_of(select_prim)(aval.dtype), scalar)
     zero = ctx.block.constant(0, scalar)
-    inner = ctx.block.inner()
-    four = [scalar] * 4
-    x, t, y, s = names = inner.arguments(four)
-    flag = ShapedArray((), np.bool_)
-    first = inner.compare(_direction(select_prim), x, y, scalar, "FLOAT", flag)
-    text = f"{types.tensor_type(flag)}, {types.tensor_type(scalar)}"
-    chosen = [
-        inner.emit(f"stablehlo.select {first}, {a}, {b} : {text}")
-        for a, b in ((x, y), (t, s))
-    ]
-    region = inner.region(names, four, chosen, [scalar, scalar])
-    return ctx.block.op(
-        "stablehlo.reduce_window",
+
+    def choose(block: Any, names: list[str]) -> list[str]:
+        x, t, y, s = names
+        flag = ShapedArray((), np.bool_)
+        first = block.compare(_direction(select_prim), x, y, scalar, "FLOAT", flag)
+        text = f"{types.tensor_type(flag)}, {types.tensor_type(scalar)}"
+        return [
+            block.emit(f"stablehlo.select {first}, {a}, {b} : {text}")
+            for a, b in ((x, y), (t, s))
+        ]
+
+    return window_lowering.emit_fold(
+        ctx,
         [operand, tangents, start, zero],
         [aval, t_aval, scalar, scalar],
         [ShapedArray(out.shape, aval.dtype), out],
-        attributes(params),
-        [region],
+        params,
+        [scalar, scalar],
+        choose,
     )[1]
 
 
@@ -428,7 +410,7 @@ def _scatter_lower(
         [operand, source, zero],
         [aval, s_aval, scalar],
         out,
-        attributes(params),
+        window_lowering.attributes(params),
         [select, add],
     )
 

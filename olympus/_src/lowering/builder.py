@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals as avals_
-from olympus._src.lowering import types
+from olympus._src.core import sizes
+from olympus._src.lowering import dynamic, types
 
 ShapedArray = avals_.ShapedArray
 
@@ -34,9 +35,18 @@ class Block:
       location: the text appended to each operation, as in ` loc("f.py":1:2)`.
       tokens: the current token of each ordered effect.
       known: values of integers that are known now, by their names.
+      sizes: the scalar of each dimension variable, in a program of open sizes.
     """
 
-    __slots__ = ("constants", "counter", "known", "lines", "location", "tokens")
+    __slots__ = (
+        "constants",
+        "counter",
+        "known",
+        "lines",
+        "location",
+        "sizes",
+        "tokens",
+    )
 
     def __init__(self, counter: Counter | None = None, location: str = "") -> None:
         self.lines: list[str] = []
@@ -44,6 +54,7 @@ class Block:
         self.location = location
         self.tokens: dict[Any, str] = {}
         self.known: dict[str, int] = {}
+        self.sizes: dict[str, str] = {}
         self.constants: dict[Any, str] = {}  # also scalars that are repeated
 
     def fresh(self) -> str:
@@ -121,7 +132,10 @@ class Block:
         return self.op(op, operands, in_avals, [out_aval], attributes, regions)[0]
 
     def constant(self, value: Any, aval: Any) -> str:
-        """A constant of a host value (small ones only; large ones are arguments)."""
+        """A constant of a host value (small ones only; large ones are arguments).
+
+        A size known by name is computed.
+        """
         # Zeros of both signs are equal, and NaN equals nothing: those go by their text.
         plain = isinstance(value, (int, float, complex, np.generic))
         quick = plain and value == value and value != 0
@@ -129,6 +143,8 @@ class Block:
             found = self.constants.get((aval, type(value), value))
             if found is not None:
                 return found
+        if not plain and sizes.is_symbolic(value):
+            return self.convert(self.dimension(value), dynamic.SIZE, aval)
         text = types.dense(value, aval)
         found = self.constants.get(text)
         if found is None:
@@ -140,13 +156,18 @@ class Block:
 
     def spread(self, operand: str, in_aval: Any, out_aval: Any) -> str:
         """A scalar repeated to the shape of `out_aval`, once for all who need it."""
-        key = (operand, types.tensor_type(out_aval))
+        key = self.spread_key(operand, out_aval)
         found = self.constants.get(key)
         if found is None:
             words = range(out_aval.ndim, out_aval.storage.ndim)
             found = self.broadcast(operand, in_aval, out_aval, words)
             self.constants[key] = found
         return found
+
+    def spread_key(self, operand: str, out_aval: Any) -> Any:
+        """Where `constants` holds a scalar that was repeated to a type."""
+        kind = types.tensor_type(out_aval)
+        return (operand, kind, out_aval.shape) if "?" in kind else (operand, kind)
 
     def splat(self, value: Any, aval: Any) -> str:
         """An array of type `aval` filled with one number."""
@@ -158,20 +179,96 @@ class Block:
         self, operand: str, in_aval: Any, out_aval: Any, dims: Sequence[int]
     ) -> str:
         """`stablehlo.broadcast_in_dim`."""
+        kind = types.tensor_type(out_aval)
+        if "?" in kind:
+            return dynamic.broadcast(self, operand, in_aval, out_aval, dims)
         return self.emit(
             f"stablehlo.broadcast_in_dim {operand}, dims = {types.int_list(dims)} : "
-            f"({types.tensor_type(in_aval)}) -> {types.tensor_type(out_aval)}"
+            f"({types.tensor_type(in_aval)}) -> {kind}"
         )
+
+    def iota(self, dimension: int, out_aval: Any) -> str:
+        """`stablehlo.iota`."""
+        kind = types.tensor_type(out_aval)
+        if "?" in kind:
+            return dynamic.iota(self, dimension, out_aval)
+        return self.emit(f"stablehlo.iota dim = {dimension} : {kind}")
 
     def reshape(self, operand: str, in_aval: Any, out_aval: Any) -> str:
         """`stablehlo.reshape`."""
-        return self._change("stablehlo.reshape", operand, in_aval, out_aval)
+        kinds = f"({types.tensor_type(in_aval)}) -> {types.tensor_type(out_aval)}"
+        if "?" in kinds:
+            return dynamic.reshape(self, operand, in_aval, out_aval)
+        return self.emit(f"stablehlo.reshape {operand} : {kinds}")
+
+    def slice(
+        self,
+        operand: str,
+        in_aval: Any,
+        out_aval: Any,
+        starts: Sequence[Any],
+        limits: Sequence[Any],
+        strides: Sequence[Any] | None = None,
+    ) -> str:
+        """`stablehlo.slice`."""
+        steps = [1] * len(starts) if strides is None else strides
+        kinds = f"({types.tensor_type(in_aval)}) -> {types.tensor_type(out_aval)}"
+        if "?" in kinds:
+            return dynamic.slice_(
+                self, operand, in_aval, out_aval, starts, limits, steps
+            )
+        ranges = [
+            f"{a}:{b}" if c == 1 else f"{a}:{b}:{c}"
+            for a, b, c in zip(starts, limits, steps, strict=True)
+        ]
+        return self.emit(f"stablehlo.slice {operand} [{', '.join(ranges)}] : {kinds}")
+
+    def dynamic_slice(
+        self, operand: str, in_aval: Any, out_aval: Any, starts: Any, kind: Any
+    ) -> str:
+        """`stablehlo.dynamic_slice` at the scalars `starts`, of type `kind`."""
+        if types.is_open(out_aval):
+            return dynamic.slice_at(self, operand, in_aval, out_aval, starts, kind)
+        return self.op1(
+            "stablehlo.dynamic_slice",
+            [operand, *starts],
+            [in_aval, *[kind] * len(starts)],
+            out_aval,
+            f"slice_sizes = {types.i64_array(types.physical(out_aval)[0])}",
+        )
+
+    def pad(
+        self,
+        operands: Sequence[str],
+        in_avals: Sequence[Any],
+        out_aval: Any,
+        lows: Sequence[Any],
+        highs: Sequence[Any],
+        interiors: Sequence[Any],
+    ) -> str:
+        """`stablehlo.pad` of an array with a value."""
+        t = types.tensor_type
+        kinds = f"({', '.join(map(t, in_avals))}) -> {t(out_aval)}"
+        if "?" in kinds:
+            return dynamic.pad(
+                self, operands, in_avals, out_aval, lows, highs, interiors
+            )
+        return self.emit(
+            f"stablehlo.pad {', '.join(operands)}, low = {types.int_list(lows)}, high "
+            f"= {types.int_list(highs)}, interior = {types.int_list(interiors)} : "
+            f"{kinds}"
+        )
+
+    def dimension(self, size: Any) -> str:
+        """The name of a 32-bit scalar with the value of a size, known or not."""
+        return dynamic.dimension(self, size)
 
     def convert(self, operand: str, in_aval: Any, out_aval: Any) -> str:
         """`stablehlo.convert`; nothing where the types agree."""
-        if types.tensor_type(in_aval) == types.tensor_type(out_aval):
+        have, want = types.tensor_type(in_aval), types.tensor_type(out_aval)
+        if have == want:
             return operand
-        return self._change("stablehlo.convert", operand, in_aval, out_aval)
+        return self.emit(f"stablehlo.convert {operand} : ({have}) -> {want}")
 
     def compare(
         self, direction: str, x: str, y: str, aval: Any, kind: str, out_aval: Any
@@ -183,17 +280,12 @@ class Block:
             f"{types.tensor_type(out_aval)}"
         )
 
-    def _change(self, op: str, operand: str, in_aval: Any, out_aval: Any) -> str:
-        return self.emit(
-            f"{op} {operand} : ({types.tensor_type(in_aval)}) -> "
-            f"{types.tensor_type(out_aval)}"
-        )
-
     def inner(self) -> Block:
         """A block for a region of an operation of this block."""
         block = Block(self.counter, self.location)
         block.tokens = dict(self.tokens)
         block.known = self.known
+        block.sizes = self.sizes
         return block
 
     def arguments(self, in_avals: Sequence[Any]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import dtypes
+from olympus._src.core import dtypes, sizes
 
 _ELEMENTS = {
     "bool": "i1",
@@ -46,9 +46,14 @@ def tensor_type(aval: Any) -> str:
     text = aval._mlir  # noqa: SLF001 - a cache slot for this function
     if text is None:
         shape, dtype = physical(aval)
-        sizes = "".join([f"{d}x" for d in shape])
-        text = aval._mlir = f"tensor<{sizes}{element_type(dtype)}>"  # noqa: SLF001
+        listed = "".join(["?x" if sizes.is_symbolic(d) else f"{d}x" for d in shape])
+        text = aval._mlir = f"tensor<{listed}{element_type(dtype)}>"  # noqa: SLF001
     return text
+
+
+def is_open(aval: Any) -> bool:
+    """Whether a size of the aval is known by name only."""
+    return "?" in tensor_type(aval)
 
 
 def physical(aval: Any) -> tuple[tuple[int, ...], np.dtype]:

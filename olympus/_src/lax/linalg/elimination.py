@@ -48,7 +48,7 @@ def _emit_permutation(block: Any, pivots: str, aval: Any, out: Any) -> str:
     """
     last = out.ndim - 1
     t = types.tensor_type(out)
-    places = block.emit(f"stablehlo.iota dim = {last} : {t}")
+    places = block.iota(last, out)
     if not aval.size:
         return places
     kind = "UNSIGNED" if out.dtype.kind == "u" else "SIGNED"

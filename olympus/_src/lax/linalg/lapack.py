@@ -9,7 +9,7 @@ import numpy as np
 
 from olympus._src.lax import pieces
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import types
+from olympus._src.lowering import dynamic, types
 
 LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 
@@ -98,6 +98,10 @@ def call_kernel(
         f"result_layouts = {result_layouts}, "
         f"output_operand_aliases = [{_aliases(reused, len(out_avals))}]"
     )
+    if any(map(types.is_open, out_avals)):
+        shapes, kinds, more = dynamic.result_shapes(ctx.block, out_avals, len(operands))
+        operands, in_avals = [*operands, *shapes], [*in_avals, *kinds]
+        text += f", {more}"
     return ctx.block.op("stablehlo.custom_call", operands, in_avals, out_avals, text)
 
 
@@ -175,10 +179,8 @@ def _emit_by_place(ctx: Any, direction: str, yes: str, no: str, aval: Any) -> st
     block = ctx.block
     positions = ShapedArray(aval.shape, np.dtype(np.int32))
     flags = ShapedArray(aval.shape, np.dtype(np.bool_))
-    t = types.tensor_type(positions)
     row, column = (
-        block.emit(f"stablehlo.iota dim = {axis} : {t}")
-        for axis in (aval.ndim - 2, aval.ndim - 1)
+        block.iota(axis, positions) for axis in (aval.ndim - 2, aval.ndim - 1)
     )
     inside = block.compare(direction, row, column, positions, "SIGNED", flags)
     return pieces.emit_select(ctx, inside, yes, no, flags, aval)

@@ -52,12 +52,7 @@ def emit_at(block: Any, x: str, aval: Any, position: str, axis: int) -> str:
     starts = [position if i == axis else zero for i in range(aval.ndim)]
     sizes = [1 if i == axis else d for i, d in enumerate(aval.shape)]
     thin = ShapedArray(tuple(sizes), aval.dtype)
-    t = types.tensor_type
-    counters = ", ".join([t(COUNTER)] * aval.ndim)
-    found = block.emit(
-        f"stablehlo.dynamic_slice {x}, {', '.join(starts)}, sizes = "
-        f"{types.int_list(sizes)} : ({t(aval)}, {counters}) -> {t(thin)}"
-    )
+    found = block.dynamic_slice(x, aval, thin, starts, COUNTER)
     flat = ShapedArray((*aval.shape[:axis], *aval.shape[axis + 1 :]), aval.dtype)
     return block.reshape(found, thin, flat)
 

@@ -1,0 +1,109 @@
+"""Reductions over windows as StableHLO text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from olympus._src.lowering import builder, dynamic, types
+
+Write = Callable[[Any, list[str]], list[str]]
+
+
+def attributes(params: Any) -> str:
+    """The attributes of `stablehlo.reduce_window`."""
+    rows = [list(pair) for pair in params["padding"]]
+    padding = f"dense<{rows}>" if rows else "dense<>"
+    text = (
+        f"window_dimensions = {types.i64_array(params['window_dimensions'])}, "
+        f"window_strides = {types.i64_array(params['window_strides'])}, "
+        f"padding = {padding} : tensor<{len(rows)}x2xi64>"
+    )
+    if "base_dilation" in params:
+        text += (
+            f", base_dilations = {types.i64_array(params['base_dilation'])}, "
+            f"window_dilations = {types.i64_array(params['window_dilation'])}"
+        )
+    return text
+
+
+def emit_fold(
+    ctx: Any,
+    args: Sequence[str],
+    in_avals: Sequence[Any],
+    out_avals: Sequence[Any],
+    params: Any,
+    scalars: Sequence[Any],
+    write: Write,
+) -> list[str]:
+    """Writes a reduction over windows.
+
+    Args:
+      ctx: what the lowering rule was given.
+      args: names of the operands, and of the values that folds begin with.
+      in_avals: their types.
+      out_avals: the types of the results.
+      params: the window, its strides, dilations and padding; sizes may be open.
+      scalars: the types of an element of each operand.
+      write: given a block and names for two elements of each, writes their fold.
+    """
+    pairs = [*scalars, *scalars]
+    if _is_open(params):
+        symbol = _function(ctx, pairs, scalars, write)
+        return _dynamic(ctx.block, args, in_avals, out_avals, params, symbol)
+    inner = ctx.block.inner()
+    names = inner.arguments(pairs)
+    region = inner.region(names, pairs, write(inner, names), scalars)
+    return ctx.block.op(
+        "stablehlo.reduce_window",
+        args,
+        in_avals,
+        out_avals,
+        attributes(params),
+        [region],
+    )
+
+
+def _is_open(params: Any) -> bool:
+    padding = [p for pair in params["padding"] for p in pair]
+    return dynamic.is_open([*padding, *params["window_dimensions"]])
+
+
+def _function(ctx: Any, pairs: Any, scalars: Any, write: Write) -> str:
+    """The fold as a function of the module, by which a custom call can name it."""
+    block = builder.Block()
+    names = [f"%arg{i}" for i in range(len(pairs))]
+    outs = write(block, names)
+    symbol = ctx.module.symbol("fold")
+    bound, kinds = ([builder.type_text(a) for a in group] for group in (pairs, scalars))
+    arguments = ", ".join([f"{n}: {t}" for n, t in zip(names, bound, strict=True)])
+    lines = [
+        f"func.func private @{symbol}({arguments}) -> ({', '.join(kinds)}) {{",
+        *block.lines,
+        f"func.return {', '.join(outs)} : {', '.join(kinds)}",
+        "}",
+    ]
+    ctx.module.functions.append("\n".join(lines))
+    return str(symbol)
+
+
+def _dynamic(
+    block: Any, args: Any, in_avals: Any, out_avals: Any, params: Any, symbol: str
+) -> list[str]:
+    """A reduction whose window or padding has open sizes, as refinement knows it."""
+    ones = [1] * len(params["window_dimensions"])
+    rows = [
+        params["window_dimensions"],
+        params.get("window_strides", ones),
+        params.get("base_dilation", ones),
+        params.get("window_dilation", ones),
+    ]
+    padding, pairs = dynamic.pairs(block, params["padding"])
+    return dynamic.custom_call(
+        block,
+        "stablehlo.dynamic_reduce_window",
+        [*args, *[dynamic.row(block, r) for r in rows], padding],
+        [*in_avals, *[dynamic.row_aval(len(r)) for r in rows], pairs],
+        out_avals,
+        f"called_computations = [@{symbol}]",
+    )
