@@ -158,6 +158,7 @@ if _TYPE_CHECKING:
 _PAGES = frozenset(
     [
         "ad_checkpoint",
+        "bundle",
         "checkpoint_policies",
         "core",
         "custom_batching",

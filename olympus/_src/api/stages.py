@@ -347,3 +347,8 @@ class Compiled(_Stage):
 def parts_of(compiled: Compiled) -> tuple[Any, signatures.Call, Any]:
     """What a compiled function is made of: its signature, call and program."""
     return compiled._traced, compiled._call, compiled._compiled
+
+
+def call_of(stage: Any) -> signatures.Call:
+    """The call that a stage was made for: its structure, types and names."""
+    return stage._call

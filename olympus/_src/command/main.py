@@ -7,10 +7,15 @@ import os
 import sys
 from collections.abc import Sequence
 
-from olympus._src.command import cache, environment
+from olympus._src.command import cache, environment, inspect_file, run
 from olympus._src.command.command import Command, Failure
 
-COMMANDS: tuple[Command, ...] = (cache.COMMAND, environment.COMMAND)
+COMMANDS: tuple[Command, ...] = (
+    cache.COMMAND,
+    environment.COMMAND,
+    inspect_file.COMMAND,
+    run.COMMAND,
+)
 
 # Exit statuses: what argparse, the shell and the C library use for the same.
 _WRONG_USE = 2

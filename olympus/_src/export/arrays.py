@@ -38,10 +38,10 @@ def read_aval(value: Any, where: str) -> avals.ShapedArray:
     if size > _MAX_SIZE:
         raise fields.wrong("shape", f"of at most {_MAX_SIZE} elements", shape)
     weak = fields.has("weak_type") and fields.flag("weak_type")
-    return avals.ShapedArray(tuple(shape), _read_dtype(fields), weak)
+    return avals.ShapedArray(tuple(shape), read_dtype(fields), weak)
 
 
-def _read_dtype(fields: Fields) -> Any:
+def read_dtype(fields: Fields) -> Any:
     name = fields.text("dtype")
     if name.startswith("key<"):
         importlib.import_module("olympus.random")  # which makes its dtypes known
@@ -57,6 +57,12 @@ def write_array(x: Any) -> bytes:
     """The elements of an array, in C order and little-endian."""
     stored = np.asarray(evaluate.with_aval(x, x.aval.storage))
     return np.ascontiguousarray(stored).tobytes()
+
+
+def copied(x: Any) -> Any:
+    """An array with a copy of the elements; compiles nothing, as `x.copy()` might."""
+    stored = np.asarray(evaluate.with_aval(x, x.aval.storage))
+    return evaluate.with_aval(evaluate.put(stored, x.aval.storage), x.aval)
 
 
 def read_array(data: bytes, aval: Any, device: Any, where: str) -> Any:

@@ -53,8 +53,14 @@ def serialize(compiled: stages.Compiled) -> tuple[bytes, Any, Any]:
     return pack(compiled), compiled.in_tree, compiled.out_tree
 
 
-def pack(compiled: Any) -> bytes:
-    """The bytes of a compiled function, without its trees; see `serialize`."""
+def pack(compiled: Any, shared: Sequence[Any] = ()) -> bytes:
+    """The bytes of a compiled function, without its trees; see `serialize`.
+
+    Args:
+      compiled: the function.
+      shared: arrays that are kept elsewhere; constants that are one of them are left
+        out, and must be given to `Program.load`.
+    """
     if not isinstance(compiled, stages.Compiled):
         raise TypeError(
             "serialize: must be given a compiled function, got "
@@ -70,6 +76,8 @@ def pack(compiled: Any) -> bytes:
             f"{len(lowered.callbacks)} callbacks; take out debug.print, io_callback "
             "and pure_callback, or export the function"
         )
+    places = {id(x): i for i, x in enumerate(shared)}
+    kept_elsewhere = [places.get(id(c)) for c in lowered.consts]
     fields = {
         "name": signature.name,
         "module": lowered.module_name,
@@ -85,10 +93,12 @@ def pack(compiled: Any) -> bytes:
         "aliases": [[i, o] for i, o in lowered.aliases.items()],
         "results": [arrays.write_aval(a) for a in signature.out_avals],
         "constants": [arrays.write_aval(c.aval) for c in lowered.consts],
+        "shared": kept_elsewhere,
     }
     sections = {_MACHINE_CODE: program.executable.serialize()}
     for i, value in enumerate(lowered.consts):
-        sections[_constant(i)] = arrays.write_array(value)
+        if kept_elsewhere[i] is None:
+            sections[_constant(i)] = arrays.write_array(value)
     return container.pack(Container(KIND, _VERSIONS[-1], fields, sections))
 
 
@@ -196,6 +206,7 @@ class Program:
         "_names",
         "_options",
         "_sections",
+        "_shared",
         "_side_effects",
         "committed",
         "in_avals",
@@ -225,12 +236,21 @@ class Program:
         self._aliases = dict(
             fields.each("aliases", lambda value, where: _alias(value, where, limits))
         )
+        self._shared = fields.items("shared", len(self._constants))
+        if any(x is not None and type(x) is not int for x in self._shared):
+            raise fields.wrong("shared", "numbers or null", self._shared)
         self._sections = found.sections
-        wanted = [_MACHINE_CODE, *map(_constant, range(len(self._constants)))]
+        own = [i for i, place in enumerate(self._shared) if place is None]
+        wanted = [_MACHINE_CODE, *map(_constant, own)]
         if list(self._sections) != wanted:
             raise Unreadable(
                 f"{KIND}: its sections must be {wanted}, got {list(self._sections)}"
             )
+
+    @property
+    def n_shared(self) -> int:
+        """How many constants must be given to `load`."""
+        return len(self._shared) - self._shared.count(None)
 
     @property
     def size(self) -> int:
@@ -251,13 +271,23 @@ class Program:
         """Why it cannot run on a device, in words; empty if it can."""
         return machine.differences(self.machine, machine.facts(device))
 
-    def load(self, in_tree: Any, out_tree: Any, device: Any) -> stages.Compiled:
+    def load(
+        self,
+        in_tree: Any,
+        out_tree: Any,
+        device: Any,
+        *,
+        names: signatures.Names | None = None,
+        shared: Sequence[Any] = (),
+    ) -> stages.Compiled:
         """Loads the program for a device.
 
         Args:
           in_tree: the structure of `(args, kwargs)`.
           out_tree: the structure of the result.
           device: where it shall run.
+          names: what messages call the function; None for what it was called.
+          shared: the arrays that `pack` was given.
 
         Raises:
           Unreadable: the trees do not fit, the device is of another kind, or the
@@ -279,11 +309,11 @@ class Program:
                 f"{error}"
             ) from error
         self._check_results(executable.result_types(loaded))
-        compiled = evaluate.CompiledProgram(
-            self._lowered(device), tuple(self._options), loaded
-        )
+        lowered = self._lowered(device)
+        lowered.consts = self._constants_on(device, shared)
+        compiled = evaluate.CompiledProgram(lowered, tuple(self._options), loaded)
         signature = stages.Signature(self.name, out_tree, self.out_avals, self._donated)
-        names = signatures.Names.given(self.name, self._names)
+        names = names or signatures.Names.given(self.name, self._names)
         call = signatures.Call(names, (), (), (), in_tree)
         call.avals = list(self.in_avals)
         return stages.Compiled(signature, call, None, compiled)
@@ -302,11 +332,24 @@ class Program:
         low.out_avals = self.out_avals
         low.callbacks, low.effects, low.keepalives = (), (), ()
         low.has_effects = self._side_effects
-        low.consts = [
-            arrays.read_array(self._sections[_constant(i)], aval, device, _constant(i))
-            for i, aval in enumerate(self._constants)
-        ]
         return low
+
+    def _constants_on(self, device: Any, shared: Sequence[Any]) -> list[Any]:
+        found = []
+        for i, (aval, place) in enumerate(
+            zip(self._constants, self._shared, strict=True)
+        ):
+            if place is None:
+                data = self._sections[_constant(i)]
+                found.append(arrays.read_array(data, aval, device, _constant(i)))
+                continue
+            if not 0 <= place < len(shared) or shared[place].aval is not aval:
+                raise Unreadable(
+                    f"{KIND}: {_constant(i)} must be given beside it, got "
+                    f"{len(shared)} arrays"
+                )
+            found += evaluate.on_device([shared[place]], device)
+        return found
 
     def _check_results(self, types: list[str]) -> None:
         # A result read by a wrong type would be memory of somebody else's.

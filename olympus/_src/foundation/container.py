@@ -120,6 +120,15 @@ def is_container(data: bytes) -> bool:
     return data[: len(_MARK)] == _MARK
 
 
+def kind_of(data: bytes) -> str:
+    """The kind of a container, which is verified first.
+
+    Raises:
+      Unreadable: the bytes are none, or damaged.
+    """
+    return _header(data, "container")["kind"]
+
+
 def _header(data: bytes, kind: str) -> Any:
     """The header of bytes that are whole."""
     if not data:

@@ -1,0 +1,154 @@
+"""`python -m olympus inspect`: what a file that holds a program is."""
+
+from __future__ import annotations
+
+import argparse
+
+from olympus._src.command import programs
+from olympus._src.command.command import Command, Failure
+from olympus._src.export import bundle_files, bundles, executables, reading
+from olympus._src.export.bundle_files import Slot
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", help="a bundle, or bytes that export or serialize wrote"
+    )
+    parser.add_argument(
+        "--text", action="store_true", help="print the portable program in StableHLO"
+    )
+    parser.add_argument(
+        "--test",
+        action="store_true",
+        help="run the self-test; the status is 1 if it fails",
+    )
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    data, kind = programs.read_file(arguments.file)
+    try:
+        if kind == bundle_files.KIND:
+            _show_bundle(arguments.file, data)
+        elif kind == executables.KIND:
+            _show_executable(arguments.file, data)
+        else:
+            _show_exported(arguments.file, data)
+        if arguments.text:
+            _show_text(data, kind)
+    except ValueError as error:
+        raise Failure(f"{arguments.file}: {error}") from error
+    return _test(arguments.file) if arguments.test else 0
+
+
+def _show_head(path: str, data: bytes, what: str) -> None:
+    print(f"{path}: {what}, {programs.sized(len(data))}")
+    print(f"  sha256 {bundle_files.digest(data)}")
+
+
+def _show_bundle(path: str, data: bytes) -> None:
+    found = bundle_files.unpack(data)
+    _show_head(path, data, f"bundle of {found.name!r}")
+    made = ", ".join(f"{k} {v}" for k, v in found.made_by.items() if k != "system")
+    print(f"  made by {made} on {found.made_by.get('system', 'an unknown system')}")
+    for line in found.doc.strip().splitlines()[:1]:
+        print(f"  {line}")
+    _show_slots("Arguments", found.arguments)
+    _show_slots("Results", found.results)
+    if found.exported is None:
+        print("Portable program: none")
+    else:
+        print(
+            f"Portable program: for {', '.join(found.platforms)}; "
+            f"{programs.sized(len(found.exported))}; "
+            f"{found.vjp_order or 'no'} reverse derivative"
+            f"{'' if found.vjp_order == 1 else 's'}"
+        )
+    print(f"Executables: {len(found.executables) or 'none'}")
+    for i, code in enumerate(found.executables):
+        _show_program(str(i), executables.Program(code))
+    if found.sample is None:
+        print("Self-test: none")
+    else:
+        tolerance = found.sample.tolerance
+        print(
+            f"Self-test: {len(found.sample.results)} results, tolerance "
+            f"{'by dtype' if tolerance is None else tolerance}"
+        )
+
+
+def _show_slots(title: str, slots: list[Slot]) -> None:
+    print(f"{title}:" + ("" if slots else " none"))
+    rows = [(s.path, s.type_text() + (" (weak)" if s.weak_type else "")) for s in slots]
+    if rows:
+        print("\n".join(programs.columns(rows)))
+
+
+def _show_program(label: str, program: executables.Program) -> None:
+    facts = program.machine
+    types = ", ".join(a.short() for a in program.in_avals)
+    print(
+        f"  {label}: {facts.get('platform')} ({facts.get('device_kind')}), jaxlib "
+        f"{facts.get('jaxlib')}, ({types}), {programs.sized(program.size)}"
+    )
+    try:
+        obstacles = program.obstacles(program.own_device())
+    except RuntimeError as error:
+        obstacles = [str(error)]
+    print(
+        "     "
+        + (f"not for here: {'; '.join(obstacles)}" if obstacles else "runs here")
+    )
+
+
+def _show_executable(path: str, data: bytes) -> None:
+    program = executables.Program(data)
+    _show_head(path, data, f"{executables.KIND} of {program.name!r}")
+    _show_program("0", program)
+
+
+def _show_exported(path: str, data: bytes) -> None:
+    found = reading.deserialize(data)
+    _show_head(path, data, f"{programs.EXPORTED} of {found.fun_name!r}")
+    _show_slots("Arguments", bundles.slots_of_exported(found)[0])
+    _show_slots("Results", bundles.slots_of_exported(found)[1])
+    print(f"Platforms: {', '.join(found.platforms)}")
+    print(f"Calling convention: {found.calling_convention_version}")
+    print(f"Reverse derivative: {'yes' if found.has_vjp() else 'no'}")
+
+
+def _show_text(data: bytes, kind: str) -> None:
+    if kind == bundle_files.KIND:
+        exported = bundle_files.unpack(data).exported
+        if exported is None:
+            raise Failure("--text: there must be a portable program, got none")
+        data = exported
+    elif kind == executables.KIND:
+        raise Failure("--text: there must be a portable program, got machine code")
+    print(reading.deserialize(data).mlir_module())
+
+
+def _test(path: str) -> int:
+    """Tests machine code and portable program, each where it is there and runs here."""
+    found = programs.load(path)
+    if not found.has_sample:
+        raise Failure(f"{path}: must have a self-test, got none")
+    ways = [("as it runs here", True)]
+    if found.uses_machine_code and found.is_portable:
+        ways = [("machine code", True), ("portable program", False)]
+    status = 0
+    for what, machine_code in ways:
+        try:
+            programs.load(path, machine_code=machine_code).check()
+            print(f"Self-test of the {what}: passed")
+        except ValueError as error:
+            print(f"Self-test of the {what}: {error}")
+            status = 1
+    return status
+
+
+COMMAND = Command(
+    "inspect",
+    "Show what a file that holds a program takes, gives and needs, and test it",
+    _add_arguments,
+    _run,
+)

@@ -1,0 +1,179 @@
+"""`python -m olympus run`: calls the program in a file with arrays from a file."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from typing import Any
+
+import numpy as np
+
+from olympus._src import tree
+from olympus._src.command import programs
+from olympus._src.command.command import Command, Failure
+from olympus._src.export import arrays, named_arrays
+from olympus._src.export.bundles import Bundle
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("bundle", help="a bundle's file, or one of an exported program")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument(
+        "--args",
+        metavar="FILE",
+        help="arguments by name, from numpy.savez; params/w means params['w']",
+    )
+    source.add_argument(
+        "--example", action="store_true", help="take the arguments of the self-test"
+    )
+    source.add_argument(
+        "--seed-args", metavar="SEED", type=int, help="make arguments up from a seed"
+    )
+    parser.add_argument(
+        "--size",
+        metavar="NAME=N",
+        action="append",
+        default=[],
+        help="with --seed-args, an open size",
+    )
+    parser.add_argument("--out", metavar="FILE", help="write the results to this .npz")
+    parser.add_argument(
+        "--repeat", metavar="N", type=_positive, default=0, help="time N more calls"
+    )
+    parser.add_argument(
+        "--portable",
+        action="store_true",
+        help="leave machine code alone and compile the portable program",
+    )
+
+
+def _positive(text: str) -> int:
+    n = int(text)
+    if n < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {n}")
+    return n
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    start = time.perf_counter()
+    found = programs.load(arguments.bundle, machine_code=not arguments.portable)
+    loaded = time.perf_counter() - start
+    try:
+        leaves = _leaves(found, arguments)
+        start = time.perf_counter()
+        results = found.call_leaves(list(map(arrays.copied, leaves)))
+        _wait(results)
+        first = time.perf_counter() - start
+    except (ValueError, TypeError, OSError) as error:
+        raise Failure(str(error)) from error
+    how = "machine code" if found.uses_machine_code else "compiled the portable program"
+    print(f"{found.name}: {how}; load {loaded:.3g} s, first call {first:.3g} s")
+    if arguments.repeat:
+        print(_timing(found, leaves, arguments.repeat))
+    _show("Arguments", found.argument_paths, leaves)
+    _show("Results", found.result_paths, results)
+    if arguments.out:
+        _write(arguments.out, found, results)
+    return 0
+
+
+def _leaves(found: Bundle, arguments: argparse.Namespace) -> list[Any]:
+    if arguments.size and arguments.seed_args is None:
+        raise ValueError("--size: must come with --seed-args, got it alone")
+    if arguments.example:
+        return tree.tree_leaves(found.sample_arguments())
+    if arguments.seed_args is not None:
+        sizes = _sizes(arguments.size)
+        rng = np.random.default_rng(arguments.seed_args)
+        return found.arrays_of([_invented(s, sizes, rng) for s in found.arguments])
+    if arguments.args is None and found.arguments:
+        raise ValueError(
+            f"{arguments.bundle}: takes {len(found.arguments)} arguments, got none; "
+            "give --args FILE, --example or --seed-args SEED"
+        )
+    given = named_arrays.read_npz(arguments.args) if arguments.args else {}
+    return found.arrays_of(named_arrays.match(found.argument_paths, given))
+
+
+def _sizes(given: list[str]) -> dict[str, int]:
+    sizes = {}
+    for text in given:
+        name, _, n = text.partition("=")
+        if not name or not n.isdigit():
+            raise ValueError(f"--size: must be NAME=N, got {text!r}")
+        sizes[name] = int(n)
+    return sizes
+
+
+def _invented(slot: Any, sizes: dict[str, int], rng: np.random.Generator) -> np.ndarray:
+    shape = []
+    for n in slot.shape:
+        if type(n) is str and n not in sizes:
+            raise ValueError(
+                f"--seed-args: every open size of argument {slot.path!r}, of type "
+                f"{slot.type_text()}, must be given, got {sizes}; add --size {n}=8"
+            )
+        shape.append(sizes[n] if type(n) is str else n)
+    return named_arrays.invented(slot.aval(shape), rng)
+
+
+def _wait(results: list[Any]) -> None:
+    for x in results:
+        if hasattr(x, "block_until_ready"):
+            x.block_until_ready()
+
+
+def _timing(found: Bundle, leaves: list[Any], n: int) -> str:
+    seconds = []
+    for _ in range(n):
+        given = list(map(arrays.copied, leaves))
+        start = time.perf_counter()
+        _wait(found.call_leaves(given))
+        seconds.append(time.perf_counter() - start)
+    return (
+        f"{n} more calls: median {statistics.median(seconds):.3g} s, least "
+        f"{min(seconds):.3g} s, most {max(seconds):.3g} s"
+    )
+
+
+_FEW = 6
+
+
+def _show(title: str, paths: Any, values: list[Any]) -> None:
+    print(f"{title}:" + ("" if values else " none"))
+    rows = [
+        (path, f"{x.dtype}{list(x.shape)}", _summary(named_arrays.to_numpy(x)))
+        for path, x in zip(paths, values, strict=True)
+    ]
+    if rows:
+        print("\n".join(programs.columns(rows)))
+
+
+def _summary(x: np.ndarray) -> str:
+    if x.size <= _FEW:
+        return " ".join(f"{v:.6g}" for v in x.ravel().tolist())
+    if x.dtype.kind == "c":
+        return ""
+    x = x.astype(np.float64)
+    return f"from {x.min():.6g} to {x.max():.6g}, mean {x.mean():.6g}"
+
+
+def _write(path: str, found: Bundle, results: list[Any]) -> None:
+    values = [named_arrays.to_numpy(x) for x in results]
+    try:
+        named_arrays.write_npz(path, dict(zip(found.result_paths, values, strict=True)))
+    except OSError as error:
+        raise Failure(f"{path}: {error}") from error
+    for x, value, name in zip(results, values, found.result_paths, strict=True):
+        if x.dtype != value.dtype:
+            print(f"{name} is written as {value.dtype}, which holds {x.dtype}")
+    print(f"Wrote {path}")
+
+
+COMMAND = Command(
+    "run",
+    "Call the program in a file with arrays from a file, and write what it gives",
+    _add_arguments,
+    _run,
+)

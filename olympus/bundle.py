@@ -1,0 +1,7 @@
+"""A function in one file: portable program, machine code, names, and a self-test."""
+
+from olympus._src.export.bundle_files import Slot
+from olympus._src.export.bundles import Bundle, ExecutableInfo, add_executable, load
+from olympus._src.export.bundling import make
+
+__all__ = ["Bundle", "ExecutableInfo", "Slot", "add_executable", "load", "make"]
