@@ -7,38 +7,58 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes
+from olympus._src.core import avals, dtypes, symbolic_text
+from olympus._src.core import sizes as sizes_
 from olympus._src.export.fields import Fields
 from olympus._src.foundation.container import Unreadable
 from olympus._src.interpreters import evaluate
 
 _MAX_NDIM = 64
 _MAX_SIZE = 1 << 48
+_MAX_TEXT = 1 << 10
 
 
 def write_aval(aval: Any) -> dict[str, Any]:
-    """The type of an array as an object of JSON."""
-    written = {"dtype": dtypes.long_name(aval.dtype), "shape": list(aval.shape)}
+    """The type of an array as an object of JSON; symbolic sizes are text."""
+    shape = [d if type(d) is int else str(d) for d in aval.shape]
+    written = {"dtype": dtypes.long_name(aval.dtype), "shape": shape}
     return written | {"weak_type": True} if aval.weak_type else written
 
 
-def read_aval(value: Any, where: str) -> avals.ShapedArray:
+def read_aval(value: Any, where: str, scope: Any = None) -> avals.ShapedArray:
     """The type that `write_aval` wrote.
+
+    Args:
+      value: what it wrote.
+      where: what it is, for messages.
+      scope: of symbolic sizes; None where there may be none.
 
     Raises:
       Unreadable: it is none.
     """
     fields = Fields(value, where)
     shape = fields.items("shape")
-    if len(shape) > _MAX_NDIM or any(type(n) is not int or n < 0 for n in shape):
+    if scope is not None:
+        shape = [_symbolic(d, fields, scope) if type(d) is str else d for d in shape]
+    sizes = [d for d in shape if not sizes_.is_symbolic(d)]
+    if len(shape) > _MAX_NDIM or any(type(n) is not int or n < 0 for n in sizes):
         raise fields.wrong("shape", "a list of sizes", shape)
     size = 1
-    for n in shape:
+    for n in sizes:
         size *= n
     if size > _MAX_SIZE:
         raise fields.wrong("shape", f"of at most {_MAX_SIZE} elements", shape)
     weak = fields.has("weak_type") and fields.flag("weak_type")
     return avals.ShapedArray(tuple(shape), read_dtype(fields), weak)
+
+
+def _symbolic(text: str, fields: Fields, scope: Any) -> Any:
+    try:
+        if len(text) <= _MAX_TEXT:
+            return symbolic_text.parse_size(text, scope)
+    except (ValueError, TypeError, ArithmeticError, RecursionError):
+        pass
+    raise fields.wrong("shape", "a list of sizes", text)
 
 
 def read_dtype(fields: Fields) -> Any:

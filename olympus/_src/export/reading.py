@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+from olympus._src.core.symbolic_scope import SymbolicScope
 from olympus._src.export import arrays, effects, trees, writing
 from olympus._src.export.checks import DisabledSafetyCheck
 from olympus._src.export.exported import (
@@ -47,16 +49,19 @@ def deserialize(blob: bytes | bytearray) -> Exported:
             "the file in binary mode"
         )
     try:
-        return _read(bytes(blob), _MOST_DERIVATIVES)
+        return _read(bytes(blob), None, _MOST_DERIVATIVES)
     except Unreadable as error:
         raise ValueError(f"export.deserialize: {error}") from error
 
 
-def _read(data: bytes, derivatives: int) -> Exported:
+def _read(data: bytes, scope: SymbolicScope | None, derivatives: int) -> Exported:
     packed = container.unpack(data, writing.KIND, _VERSIONS)
     fields, sections = Fields(packed.fields, writing.KIND), packed.sections
-    in_avals = fields.each("in_avals", arrays.read_aval)
-    out_avals = fields.each("out_avals", arrays.read_aval)
+    if scope is None and fields.has("constraints"):
+        scope = _read_scope(fields)
+    read_aval = functools.partial(arrays.read_aval, scope=scope)
+    in_avals = fields.each("in_avals", read_aval)
+    out_avals = fields.each("out_avals", read_aval)
     in_tree = trees.from_json(fields.items("in_tree"))
     out_tree = trees.from_json(fields.items("out_tree"))
     require(in_tree.num_leaves == len(in_avals), "in_tree must fit in_avals")
@@ -91,8 +96,19 @@ def _read(data: bytes, derivatives: int) -> Exported:
         ),
         module_kept_var_idx=_kept(fields.items("module_kept_var_idx"), len(in_avals)),
         uses_global_constants=fields.flag("uses_global_constants"),
-        _get_vjp=_read_vjp(sections.get(writing.VJP), in_avals, out_avals, derivatives),
+        _get_vjp=_read_vjp(
+            sections.get(writing.VJP), in_avals, out_avals, scope, derivatives
+        ),
     )
+
+
+def _read_scope(fields: Fields) -> SymbolicScope:
+    """The scope of all symbolic sizes of the program and its derivatives."""
+    constraints = fields.texts("constraints")
+    try:
+        return SymbolicScope(constraints)
+    except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
+        raise Unreadable(f"{fields.where}.constraints: {error}") from error
 
 
 def _is_call(in_tree: Any) -> bool:
@@ -123,13 +139,17 @@ def _constants(fields: Fields, sections: Any) -> list[Any]:
 
 
 def _read_vjp(
-    data: bytes | None, in_avals: list[Any], out_avals: list[Any], derivatives: int
+    data: bytes | None,
+    in_avals: list[Any],
+    out_avals: list[Any],
+    scope: SymbolicScope | None,
+    derivatives: int,
 ) -> Any:
     """What gives the derivative; None where there is none."""
     if data is None:
         return None
     require(derivatives > 0, f"derivatives must be at most {_MOST_DERIVATIVES}")
-    vjp = _read(data, derivatives - 1)
+    vjp = _read(data, scope, derivatives - 1)
     cotangents = [a.to_tangent() for a in out_avals]
     same = _plain(vjp.in_avals) == _plain([*in_avals, *cotangents])
     same = same and _plain(vjp.out_avals) == _plain([a.to_tangent() for a in in_avals])

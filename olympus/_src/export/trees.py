@@ -174,6 +174,11 @@ def _add(what: str, node: _Node) -> None:
         _by_type[node.nodetype] = _by_name[node.name] = node
 
 
+def registered() -> list[type]:
+    """The types of nodes that are registered here."""
+    return list(_by_type)
+
+
 def _write_ordered(keys: Any) -> bytes:
     return json.dumps([_key_to_json(key) for key in keys]).encode()
 
@@ -336,13 +341,23 @@ def _build_registered(name: Any, written: Any, children: list[Any]) -> Any:
             "register_namedtuple_serialization for it first"
         )
     require(type(written) is str, "static data must be text")
-    static = found.read(base64.b64decode(written, validate=True))
-    if found.from_children is None:
-        return tree.treedef_of((found.nodetype, static), children)
-    made = found.from_children(
+    try:
+        return _with_static(found, base64.b64decode(written, validate=True), children)
+    except Exception as error:  # of the functions that the user registered
+        raise Unreadable(
+            f"a node of type {name!r} must come back from what was written of it, got "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _with_static(node: _Node, written: bytes, children: list[Any]) -> Any:
+    static = node.read(written)
+    if node.from_children is None:
+        return tree.treedef_of((node.nodetype, static), children)
+    made = node.from_children(
         static, [c.unflatten([_LEAF] * c.num_leaves) for c in children]
     )
     built = tree.tree_structure(made)
     same = built.num_leaves == sum(c.num_leaves for c in children)
-    require(same, f"a node of type {name!r} must have its children's leaves")
+    require(same, "from_children must keep the children's leaves")
     return built

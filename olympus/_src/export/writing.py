@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from olympus._src.core import sizes
 from olympus._src.export import arrays, effects, modules, trees
 from olympus._src.foundation import container
 from olympus._src.interpreters import evaluate
@@ -38,6 +40,7 @@ def pack(exported: Any, vjp_order: int) -> bytes:
         "in_avals": [arrays.write_aval(a) for a in exported.in_avals],
         "out_tree": trees.to_json(exported.out_tree),
         "out_avals": [arrays.write_aval(a) for a in exported.out_avals],
+        "constraints": _constraints([*exported.in_avals, *exported.out_avals]),
         "nr_devices": exported.nr_devices,
         "platforms": list(exported.platforms),
         "ordered_effects": [effects.write_effect(e) for e in exported.ordered_effects],
@@ -52,3 +55,12 @@ def pack(exported: Any, vjp_order: int) -> bytes:
         "written_by": modules.versions(),
     }
     return container.pack(container.Container(KIND, VERSION, fields, sections))
+
+
+def _constraints(avals: Sequence[Any]) -> list[str] | None:
+    """What is known of symbolic sizes; None where there are none."""
+    for aval in avals:
+        for d in aval.shape:
+            if sizes.is_symbolic(d):
+                return list(d.scope.constraints_str)
+    return None

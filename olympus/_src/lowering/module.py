@@ -113,8 +113,8 @@ class Module:
         """Takes in private functions that were written elsewhere, once a module.
 
         Args:
-          texts: for each function a placeholder, which stands for its symbol in the
-            texts, and its text.
+          texts: for each function a placeholder, which stands for its symbol in all
+            the texts and is nowhere else in them, and its text.
           name: how their symbols here begin.
 
         Returns:
@@ -125,7 +125,7 @@ class Module:
             symbols = [(place, self.symbol(name)) for place, _ in texts]
             for _, text in texts:
                 for place, symbol in symbols:
-                    text = text.replace(f"@{place}(", f"@{symbol}(")
+                    text = text.replace(place, symbol)
                 self.functions.append(text)
             self._spliced[key] = symbols[0][1]
         return self._spliced[key]

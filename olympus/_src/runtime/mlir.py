@@ -187,15 +187,17 @@ def functions(
             raise ValueError("functions: the module must have a function named main")
         order = ["main", *[name for name in named if name != "main"]]
         texts = []
-        for i, name in enumerate(order):
-            table.replace_all_symbol_uses(name, f"{marker}{i}", module.operation)
-            table.set_symbol_name(named[name], f"{marker}{i}")
+        # A digit more never makes one of these another.
+        symbols = [f"{marker}{i}_" for i in range(len(order))]
+        for name, symbol in zip(order, symbols, strict=True):
+            table.replace_all_symbol_uses(name, symbol, module.operation)
+            table.set_symbol_name(named[name], symbol)
             table.set_visibility(named[name], "private")
             for attributes in ("arg_attrs", "res_attrs"):
                 if attributes in named[name].attributes:
                     del named[name].attributes[attributes]
-        for i, name in enumerate(order):
+        for name, symbol in zip(order, symbols, strict=True):
             text = named[name].get_asm(use_local_scope=True, enable_debug_info=False)
-            texts.append((f"{marker}{i}", text))
+            texts.append((symbol, text))
         kind = named["main"].type
         return texts, [str(t) for t in kind.inputs], [str(t) for t in kind.results]
