@@ -25,6 +25,7 @@ _started = False
 _several = False
 _host_parallelism = ""  # what the CPU client divided its work by when it started
 _default: Device | None = None
+_on_start: list[Callable[[], None]] = []
 _on_clear: list[Callable[[], None]] = []
 
 # What a user may call a platform, and the platforms meant.
@@ -50,6 +51,8 @@ def _start() -> None:
         _default = first.local_devices()[0]
         _several = sum(c.local_device_count() for c in _clients.values()) > 1
         _started = True
+    for begin in _on_start:
+        begin()
 
 
 def _start_named(names: Sequence[str]) -> None:
@@ -171,6 +174,11 @@ for _state in (
 def is_started() -> bool:
     """Whether any client runs."""
     return _started
+
+
+def on_start(begin: Callable[[], None]) -> None:
+    """Has `begin()` called when the clients have started."""
+    _on_start.append(begin)
 
 
 def on_clear(forget: Callable[[], None]) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from olympus._src.foundation import compiler_settings as compiler
 from olympus._src.foundation import config, events, logs
-from olympus._src.runtime import compiling, private_folder
+from olympus._src.runtime import client, compiling, prefetch, private_folder, shardings
 from olympus._src.runtime.compiling import Options
 from olympus._src.runtime.stored_program import StoredProgram
 from olympus._src.runtime.versions import (
@@ -135,29 +135,23 @@ def load(
         return compiling.load(_code(text), devices, built, options)
 
     found = _fetch(cache, key, devices, built, compile_again)
-    if found is not None:
-        return found
-    start = time.perf_counter()
-    loaded = compile_again()
-    seconds = time.perf_counter() - start
-    _keep(cache, key, _name(_code(text)), loaded, seconds, devices[0])
-    return loaded
+    if found is None:
+        found = _compile(cache, key, text, compile_again, devices[0])
+    program, size = found
+    if not options and len(devices) == 1 and devices[0] == client.default_device():
+        prefetch.trail.note(cache.folder, key, size)
+    return program
 
 
 def _fetch(
     cache: DiskCache, key: str, devices: DeviceList, built: Any, compile_again: Any
-) -> StoredProgram | None:
-    """The program of a key, loaded; None if it has to be compiled."""
+) -> tuple[StoredProgram, int] | None:
+    """The program of a key, loaded, and its size; None if it has to be compiled."""
     start = time.perf_counter()
-    entry = _read(cache, key)
-    if entry is None:
+    ready = prefetch.trail.take(key) or _load_entry(cache, key, devices, built)
+    if ready is None:
         return None
-    client = devices[0].client
-    try:
-        loaded = client.deserialize_executable(entry.program, devices, built, [])
-    except XlaRuntimeError as error:
-        _report(cache.path(key), f"is replaced: {error}", error)
-        return None
+    entry, loaded = ready
     seconds = time.perf_counter() - start
     saved = float(entry.fields["compile_s"])
     events.record_event(_EVENTS + "cache_hits")
@@ -175,7 +169,31 @@ def _fetch(
         again = _read(cache, key)
         return compile_again().serialize() if again is None else again.program
 
-    return StoredProgram(loaded, serialize)
+    return StoredProgram(loaded, serialize), len(entry.program)
+
+
+def _compile(
+    cache: DiskCache, key: str, text: str | bytes, compile_now: Any, device: Any
+) -> tuple[LoadedExecutable, int]:
+    """The program, compiled and kept, and its size in the cache; 0 if not there."""
+    start = time.perf_counter()
+    loaded = compile_now()
+    seconds = time.perf_counter() - start
+    return loaded, _keep(cache, key, _name(_code(text)), loaded, seconds, device)
+
+
+def _load_entry(cache: DiskCache, key: str, devices: DeviceList, built: Any) -> Any:
+    """An entry and its loaded program; None if it is not there or no good."""
+    entry = _read(cache, key)
+    if entry is None:
+        return None
+    client = devices[0].client
+    try:
+        loaded = client.deserialize_executable(entry.program, devices, built, [])
+    except XlaRuntimeError as error:
+        _report(cache.path(key), f"is replaced: {error}", error)
+        return None
+    return entry, loaded
 
 
 def _read(cache: DiskCache, key: str) -> Entry | None:
@@ -192,20 +210,24 @@ def _read(cache: DiskCache, key: str) -> Entry | None:
 
 def _keep(
     cache: DiskCache, key: str, name: str, loaded: Any, seconds: float, device: Any
-) -> None:
-    """Writes a program that was compiled, unless it is too small to be worth it."""
+) -> int:
+    """Writes a program that was compiled, unless it is too small to be worth it.
+
+    Returns:
+      The bytes that were written; 0 for none.
+    """
     events.record_event(_EVENTS + "cache_misses")
     if seconds < compiler.persistent_cache_min_compile_time_secs.value:
-        return
+        return 0
     if cache.folder in _closed:
-        return
+        return 0
     try:
         program = loaded.serialize()
     except XlaRuntimeError as error:  # a platform may not have it
         logs.debug(f"{name} is not kept in the compile cache: {error}")
-        return
+        return 0
     if len(program) < compiler.persistent_cache_min_entry_size_bytes.value:
-        return
+        return 0
     fields = {
         "name": name,
         "compile_s": round(seconds, 6),
@@ -223,6 +245,8 @@ def _keep(
             error,
             _OTHER_FOLDER,
         )
+        return 0
+    return len(program)
 
 
 def _name(code: bytes) -> str:
@@ -260,3 +284,29 @@ def _report(where: str, what: str, error: Exception, remedy: str = _ANEW) -> Non
             return
         _reported.add(kind)
     logs.warning(f"{message}. {remedy}")
+
+
+# -- ahead of the main thread ----------------------------------------------------------
+
+
+def _follow_trail() -> None:
+    """Starts to load what the last run of this script used."""
+    if is_on() and (place := folder()):
+        prefetch.trail.follow(place, _load_ahead)
+
+
+def _load_ahead(key: str) -> Any:
+    """An entry and its loaded program, for the default device."""
+    cache = _open() if is_on() else None
+    if cache is None:
+        return None
+    devices = shardings.placement_of(client.default_device()).device_list
+    built = compiling.compile_options((), [devices[0]])
+    found = _load_entry(cache, key, devices, built)
+    if found is not None:
+        events.record_event(_EVENTS + "programs_loaded_ahead")
+    return found
+
+
+client.on_start(_follow_trail)
+client.on_clear(prefetch.trail.forget)

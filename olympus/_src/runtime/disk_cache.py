@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from olympus._src.foundation import container
-from olympus._src.runtime import private_folder
+from olympus._src.runtime import prefetch, private_folder
 
 KIND = "compiled program"
 VERSIONS = range(1, 2)
@@ -28,6 +28,8 @@ _TEMPORARY = ".writing-"
 _NAME = re.compile(r"[0-9a-f]{64}\.program")
 # A temporary file this old belongs to a process that was killed.
 _ABANDONED_S = 3600
+# And a trail this old, maybe to a script that is gone; those that run make new ones.
+_OLD_TRAIL_S = 30 * 86400
 # The folder is measured when this part of its limit was written since the last time,
 # and trimmed to somewhat less than the limit, so that not every program has it trimmed.
 _SWEEP_SHARE = 64
@@ -171,16 +173,21 @@ class DiskCache:
         return removed
 
     def abandoned(self) -> list[str]:
-        """Files that killed processes did not finish."""
-        limit = time.time() - _ABANDONED_S
+        """Files that killed processes did not finish, and old trails."""
+        now = time.time()
         found = []
         for item in self._listed():
             if item.name.startswith(_TEMPORARY):
-                try:
-                    if item.stat(follow_symlinks=False).st_mtime < limit:
-                        found.append(item.path)
-                except FileNotFoundError:
-                    pass
+                limit = now - _ABANDONED_S
+            elif prefetch.SUFFIX in item.name:
+                limit = now - _OLD_TRAIL_S
+            else:
+                continue
+            try:
+                if item.stat(follow_symlinks=False).st_mtime < limit:
+                    found.append(item.path)
+            except FileNotFoundError:
+                pass
         return found
 
     def clean(self) -> None:
