@@ -192,3 +192,19 @@ def test_a_tour_of_the_runtime_leaves_jax_alone():
         print('jax' in sys.modules)
     """)
     assert out.strip() == "False"
+
+
+class Stand:
+    """Stands for a device of a GPU, which calls its platform 'gpu'."""
+
+    platform = "gpu"
+
+    def __init__(self):
+        self.client = object()
+
+
+def test_platforms_are_lowered_for_by_their_exact_names(monkeypatch):
+    assert client.platform_of(client.devices("cpu")[0]) == "cpu"
+    gpu = Stand()
+    monkeypatch.setitem(vars(client)["_clients"], "cuda", gpu.client)
+    assert client.platform_of(gpu) == "cuda"

@@ -227,7 +227,7 @@ def lower(
     low = LoweredProgram()
     low.device = device if device is not None else client.default_device()
     low.committed = device is not None
-    low.platform = platform or low.device.platform
+    low.platform = platform or client.platform_of(low.device)
     n_consts = len(consts)
     whole = partial_eval.expand(ir.hoist_consts(program), low.platform)
     used = [True] * len(whole.outvars)
@@ -749,7 +749,7 @@ def eval_trace() -> EvalTrace:
 
 def platform() -> str:
     """The platform on which operations run that have no arrays."""
-    return client.default_device().platform
+    return client.platform_of(client.default_device())
 
 
 def is_evaluating() -> bool:

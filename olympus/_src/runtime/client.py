@@ -256,6 +256,16 @@ def default_backend() -> str:
     return client().platform
 
 
+def platform_of(device: Device) -> str:
+    """The exact name of a device's platform: a GPU's own is 'gpu', this 'cuda'."""
+    if not _started:
+        _start()
+    for name, found in _clients.items():
+        if found is device.client:
+            return name
+    return _canonical(device.platform)
+
+
 # -- devices ---------------------------------------------------------------------------
 
 
