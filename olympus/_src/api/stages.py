@@ -9,7 +9,6 @@ from olympus._src import tree
 from olympus._src.api import shapes, signatures
 from olympus._src.core import ir, trace
 from olympus._src.foundation import tracebacks
-from olympus._src.interpreters import evaluate
 from olympus._src.runtime import mlir
 
 
@@ -279,9 +278,7 @@ class Compiled(_Stage):
         call = self._call
         arrays = [signatures.as_argument(x, call, i) for i, x in enumerate(leaves)]
         self._check_types(arrays)
-        arrays = evaluate.on_device(arrays, self._compiled.lowered.device)
-        outs = self._compiled.run([a._buffer for a in arrays])
-        return self.out_tree.unflatten(outs)
+        return self.out_tree.unflatten(self._compiled.call(arrays))
 
     call = __call__
 

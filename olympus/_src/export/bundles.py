@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,6 +77,7 @@ class Bundle:
     ) -> None:
         self._contents = contents
         self._exported = exported
+        self._chosen_device = None if device is None else client.as_device(device)
         self._device = client.as_device(device)
         self.name = self.__name__ = contents.name
         self.doc = self.__doc__ = contents.doc
@@ -87,11 +88,11 @@ class Bundle:
         self.out_tree = _read_tree(contents.out_tree, contents.results, "out_tree")
         names = signatures.Names.given(self.name, contents.argument_names)
         self._call = signatures.Call(names, (), (), (), self.in_tree)
-        self._names = names
         self._use_executables = use_executables
         self._programs = [self._read_program(data) for data in contents.executables]
-        self._ready: dict[Any, stages.Compiled] = {}
-        self._portable = None
+        self._ready: dict[Any, Any] = {}  # loaded programs, by types
+        self._runs: dict[Any, Any] = {}  # what to call, by types with weakness
+        self._portable: Any = None
         wide = {s.dtype for s in (*contents.arguments, *contents.results)}
         self._is_wide = any(
             d.kind in "iufc" and d.itemsize >= _WIDE[d.kind] for d in wide
@@ -210,17 +211,22 @@ class Bundle:
     def call_leaves(self, leaves: Sequence[Any]) -> list[Any]:
         """As a call, with the leaves of arguments and result as flat lists."""
         with self._numbers():
-            types = [
-                signatures.argument_aval(x, self._call, i) for i, x in enumerate(leaves)
-            ]
-            self._check_types(types)
             if any(isinstance(x, trace.Tracer) for x in leaves):
+                types = [
+                    signatures.argument_aval(x, self._call, i)
+                    for i, x in enumerate(leaves)
+                ]
+                self._check_types(types)
                 return calling.call_flat(self.exported, leaves)
-            compiled = self._find(tuple([a.strip_weak_type() for a in types]))
-            if compiled is not None:
-                args, kwargs = self.in_tree.unflatten(leaves)
-                return tree.tree_leaves(compiled(*args, **kwargs))
-            return self._compiling()(*leaves)
+            values = [
+                signatures.as_argument(x, self._call, i) for i, x in enumerate(leaves)
+            ]
+            key = tuple([x.aval for x in values])
+            run = self._runs.get(key)
+            if run is None:
+                self._check_types(key)
+                run = self._runs[key] = self._runner(key)
+            return run(values)
 
     def arrays_of(self, values: Sequence[Any]) -> list[Any]:
         """Arrays of the arguments' types from arrays of NumPy's, one for each leaf.
@@ -261,8 +267,17 @@ class Bundle:
                 "the function for these types"
             )
 
-    def _find(self, key: Any) -> stages.Compiled | None:
-        """The executable for arguments of these types that runs here, or None."""
+    def _runner(self, types: Sequence[Any]) -> Callable[[list[Any]], list[Any]]:
+        """What takes arrays of these types and returns the results."""
+        program = self._find(types)
+        if program is None:
+            compiling = self._compiling()
+            return lambda values: compiling(*values)
+        return program.call
+
+    def _find(self, types: Sequence[Any]) -> Any:
+        """The machine code for arguments of these types, loaded, if it runs here."""
+        key = tuple([a.strip_weak_type() for a in types])
         found = self._ready.get(key)
         if found is not None or not self._use_executables:
             return found
@@ -281,15 +296,10 @@ class Bundle:
             )
         return None
 
-    def _load_program(self, program: Program) -> stages.Compiled:
-        shared = program.n_shared and self.exported.constants
-        return program.load(
-            self.in_tree,
-            self.out_tree,
-            self._device,
-            names=self._names,
-            shared=shared or (),
-        )
+    def _load_program(self, program: Program) -> Any:
+        shared = self.exported.constants if program.n_shared else ()
+        loaded = program.load(self.in_tree, self.out_tree, self._device, shared=shared)
+        return stages.parts_of(loaded)[2]
 
     def _compiling(self) -> Any:
         """The portable program as a jitted function of leaves."""
@@ -301,7 +311,9 @@ class Bundle:
 
             program.__name__ = self.name
             donated = [i for i, d in enumerate(self._contents.donated) if d]
-            self._portable = jit(program, donate_argnums=donated)
+            self._portable = jit(
+                program, donate_argnums=donated, device=self._chosen_device
+            )
         return self._portable
 
     def prepare(self) -> Bundle:
@@ -312,7 +324,7 @@ class Bundle:
         """
         usable = [p for p in self._programs if not p.obstacles(self._device)]
         if self._use_executables and usable:
-            self._find(tuple([a.strip_weak_type() for a in usable[0].in_avals]))
+            self._find(usable[0].in_avals)
             return self
         here = self._device.client.platform
         if self.is_portable and here in self.platforms:
@@ -386,6 +398,7 @@ class Bundle:
         self._programs.append(new)
         self._contents.executables.append(data)
         self._ready.clear()
+        self._runs.clear()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the bundle to a file, whole or not at all."""

@@ -277,7 +277,6 @@ class Program:
         out_tree: Any,
         device: Any,
         *,
-        names: signatures.Names | None = None,
         shared: Sequence[Any] = (),
     ) -> stages.Compiled:
         """Loads the program for a device.
@@ -286,7 +285,6 @@ class Program:
           in_tree: the structure of `(args, kwargs)`.
           out_tree: the structure of the result.
           device: where it shall run.
-          names: what messages call the function; None for what it was called.
           shared: the arrays that `pack` was given.
 
         Raises:
@@ -313,7 +311,7 @@ class Program:
         lowered.consts = self._constants_on(device, shared)
         compiled = evaluate.CompiledProgram(lowered, tuple(self._options), loaded)
         signature = stages.Signature(self.name, out_tree, self.out_avals, self._donated)
-        names = names or signatures.Names.given(self.name, self._names)
+        names = signatures.Names.given(self.name, self._names)
         call = signatures.Call(names, (), (), (), in_tree)
         call.avals = list(self.in_avals)
         return stages.Compiled(signature, call, None, compiled)

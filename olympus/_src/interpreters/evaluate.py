@@ -354,6 +354,11 @@ class CompiledProgram:
                 "/olympus/core/compile/backend_compile_duration", self.duration_s
             )
 
+    def call(self, arrays: Sequence[ArrayImpl]) -> list[ArrayImpl]:
+        """`run` for arrays, which are moved to the program's device."""
+        moved = on_device(arrays, self.lowered.device)
+        return self.run([x._buffer for x in moved])
+
     def _runners(self) -> tuple[Any, Any]:
         plain = self._all_kept and not self._const_buffers and not self._effects
         run = self.executable.execute if plain else self._run_general
