@@ -14,10 +14,10 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, ir
+from olympus._src.core import dtypes, ir, sizes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
-from olympus._src.export import checks, modules
+from olympus._src.export import checks, modules, open_sizes
 from olympus._src.higher_order import loops
 from olympus._src.interpreters import ad, evaluate, partial_eval
 from olympus._src.lax import families
@@ -67,32 +67,47 @@ def _written(path: Any) -> str:
 def _check_types(exported: Any, leaves: Sequence[Any], tree_: Any) -> None:
     for i, (x, wanted) in enumerate(zip(leaves, exported.in_avals, strict=True)):
         given = avals_.aval_of(x)
-        if given is wanted or _same(given, wanted):
+        if given is wanted or _fits(given, wanted):
             continue
         what = "dtype" if given.shape == wanted.shape else "shape"
         what = "rank" if given.ndim != wanted.ndim else what
         raise ValueError(
-            f"Exported.call: {argument_path(tree_, i)} of {exported.fun_name!r} must "
+            f"Exported.call: {argument_paths(tree_)[i]} of {exported.fun_name!r} must "
             f"be of the exported type {wanted.short()}, got {given.short()} "
             f"({what.capitalize()} mismatch); convert the argument, or export the "
             "function for this type"
         )
+    if not open_sizes.are_known(exported.in_avals):
+        shapes = [avals_.aval_of(x).shape for x in leaves]
+        open_sizes.solved(exported, shapes, argument_paths(tree_))
 
 
-def _same(given: Any, wanted: Any) -> bool:
-    return given.shape == wanted.shape and given.dtype == wanted.dtype
+def _fits(given: Any, wanted: Any) -> bool:
+    """Whether types agree; symbolic sizes are not yet looked at."""
+    if given.dtype != wanted.dtype or given.ndim != wanted.ndim:
+        return False
+    pairs = zip(given.shape, wanted.shape, strict=True)
+    return all(sizes.is_symbolic(w) or g == w for g, w in pairs)
 
 
-def argument_path(args_kwargs: Any, position: int) -> str:
-    """How users write the leaf of that number."""
-    return _written(tree.tree_flatten_with_path(args_kwargs)[0][position][0])
+def argument_paths(args_kwargs: Any) -> list[str]:
+    """How users write each leaf."""
+    return [_written(path) for path, _ in tree.tree_flatten_with_path(args_kwargs)[0]]
 
 
 # -- the operation ---------------------------------------------------------------------
 
 
 def _abstract(*avals: Any, exported: Any) -> Any:
-    return list(exported.out_avals)
+    return _out_avals(exported, avals[len(exported.constants) :])
+
+
+def _out_avals(exported: Any, avals: Sequence[Any]) -> list[Any]:
+    """The types of the results for types of the arguments, and whatever follows."""
+    shapes = [a.shape for a in avals[: len(exported.in_avals)]]
+    return open_sizes.with_values(
+        exported.out_avals, open_sizes.solved(exported, shapes)
+    )
 
 
 def _effects(*avals: Any, exported: Any) -> Any:
@@ -104,9 +119,15 @@ def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
     functions = modules.functions(exported.program_serialized)
     n = len(exported.constants)
     kept = [*range(n), *[n + i for i in exported.module_kept_var_idx]]
-    values = [operands[i] for i in kept]
-    in_types = [types.tensor_type(ctx.avals_in[i]) for i in kept]
-    out_types = [types.tensor_type(a) for a in ctx.avals_out]
+    taken = [*map(avals_.aval_of, exported.constants), *exported.in_avals]
+    values = [
+        open_sizes.emit_as(ctx.block, operands[i], ctx.avals_in[i], taken[i])
+        for i in kept
+    ]
+    in_types = [types.tensor_type(taken[i]) for i in kept]
+    out_types = [types.tensor_type(a) for a in exported.out_avals]
+    if not open_sizes.are_known(exported.in_avals):
+        ctx.module.has_open_calls = True
     tokens = [types.token_type()] * len(exported.ordered_effects)
     values = [*[ctx.block.tokens[e] for e in exported.ordered_effects], *values]
     if exported.uses_global_constants and len(exported.platforms) > 1:
@@ -130,7 +151,12 @@ def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
         len(out_types),
     )
     ctx.block.tokens.update(zip(exported.ordered_effects, outs, strict=False))
-    return outs[len(tokens) :]
+    return [
+        open_sizes.emit_as(ctx.block, x, given, aval)
+        for x, given, aval in zip(
+            outs[len(tokens) :], exported.out_avals, ctx.avals_out, strict=True
+        )
+    ]
 
 
 def _jvp(primals: Any, tangents: Any, *, exported: Any) -> Any:
@@ -142,12 +168,13 @@ def _jvp(primals: Any, tangents: Any, *, exported: Any) -> Any:
             moving.append(i)
             given.append(t)
     if not moving:
-        return outs, [Zero(a.to_tangent()) for a in exported.out_avals]
+        return outs, [Zero(avals_.aval_of(x).to_tangent()) for x in outs]
     found = iter(
         exported_tangent_p.bind(*args, *given, exported=exported, moving=tuple(moving))
     )
     return outs, [
-        next(found) if _varies(a) else Zero(a.to_tangent()) for a in exported.out_avals
+        next(found) if _varies(a) else Zero(a.to_tangent())
+        for a in map(avals_.aval_of, outs)
     ]
 
 
@@ -198,23 +225,24 @@ call_exported_p.batch = _loop_batch(call_exported_p)
 
 
 def _tangent_abstract(*avals: Any, exported: Any, moving: Any) -> Any:
-    return [a.to_tangent() for a in exported.out_avals if _varies(a)]
+    return [a.to_tangent() for a in _out_avals(exported, avals) if _varies(a)]
 
 
 def _no_tangent(aval: Any) -> Any:
     return np.zeros(aval.shape, dtypes.float0)
 
 
-def _as_cotangents(exported: Any, values: Any) -> list[Any]:
+def _as_cotangents(out_avals: Any, values: Any) -> list[Any]:
     """A cotangent for each result, where `values` has those that are no float0."""
     found = iter(values)
-    return [next(found) if _varies(a) else _no_tangent(a) for a in exported.out_avals]
+    return [next(found) if _varies(a) else _no_tangent(a) for a in out_avals]
 
 
 def _tangent_transpose(cts: Any, *args: Any, exported: Any, moving: Any) -> Any:
     n = len(exported.in_avals)
     given = [families.instantiate(ct) for ct in cts]
-    found = call_flat(exported.vjp(), [*args[:n], *_as_cotangents(exported, given)])
+    outs = _out_avals(exported, [avals_.aval_of(x) for x in args[:n]])
+    found = call_flat(exported.vjp(), [*args[:n], *_as_cotangents(outs, given)])
     return [None] * n + [found[i] for i in moving]
 
 
@@ -233,14 +261,11 @@ def _tangent_impl(*args: Any, exported: Any, moving: Any) -> Any:
         given.get(i, families.instantiate(Zero(a.to_tangent())))
         if _varies(a)
         else _no_tangent(a)
-        for i, a in enumerate(exported.in_avals)
+        for i, a in enumerate(map(avals_.aval_of, args[:n]))
     ]
-    zeros = [
-        families.instantiate(Zero(a.to_tangent()))
-        for a in exported.out_avals
-        if _varies(a)
-    ]
-    cotangents = _as_cotangents(exported, zeros)
+    outs = _out_avals(exported, [avals_.aval_of(x) for x in args[:n]])
+    zeros = [families.instantiate(Zero(a.to_tangent())) for a in outs if _varies(a)]
+    cotangents = _as_cotangents(outs, zeros)
     found = call_flat(reverse.vjp(), [*args[:n], *cotangents, *tangents])
     return [x for x, a in zip(found[n:], exported.out_avals, strict=True) if _varies(a)]
 

@@ -9,7 +9,7 @@ from olympus._src import tree
 from olympus._src.api import reverse, shapes
 from olympus._src.api.jit import jit
 from olympus._src.core import ir, trace
-from olympus._src.export import checks, modules
+from olympus._src.export import calling, checks, modules
 from olympus._src.export.checks import DisabledSafetyCheck
 from olympus._src.export.exported import (
     Exported,
@@ -150,6 +150,7 @@ def _export_traced(
         donated=[i in donated for i in range(len(in_avals))],
         keep_unused=traced.keep_unused,
         result_names=closed.olympuspr.debug_info.result_paths,
+        arg_paths=calling.argument_paths(traced.in_avals),
     )
     if lowered.callbacks:
         raise NotImplementedError(

@@ -144,6 +144,7 @@ class LoweredProgram:
       out_avals: types of its results.
       callbacks: host functions it calls.
       effects: its ordered effects, each an extra argument and result.
+      has_open_sizes: whether it calls functions of open sizes, which it makes known.
       program: what it was lowered from; None where only the executable is here.
     """
 
@@ -156,6 +157,7 @@ class LoweredProgram:
         "duration_s",
         "effects",
         "has_effects",
+        "has_open_sizes",
         "in_avals",
         "keepalives",
         "kept",
@@ -174,6 +176,7 @@ class LoweredProgram:
     duration_s: float
     effects: Sequence[Any]
     has_effects: bool
+    has_open_sizes: bool
     in_avals: Sequence[Any]
     keepalives: Any
     kept: Sequence[bool]
@@ -253,6 +256,7 @@ def lower(
     low.text = module.text()
     low.callbacks = module.callbacks
     low.keepalives = module.keepalives
+    low.has_open_sizes = module.has_open_calls
     low.effects = [e for e in sorted(whole.effects, key=repr) if e.ordered]
     low.has_effects = bool(whole.effects)
     low.duration_s = time.perf_counter() - start
@@ -509,6 +513,7 @@ def _load(lowered: LoweredProgram, options: tuple[tuple[str, Any], ...]) -> Any:
             options=options,
             devices=[lowered.device],
             host_callbacks=lowered.callbacks,
+            has_open_sizes=lowered.has_open_sizes,
         )
     return loaded
 

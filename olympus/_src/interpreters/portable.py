@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from olympus._src.core import effects as effects_
-from olympus._src.core import ir
+from olympus._src.core import ir, sizes
 from olympus._src.interpreters import evaluate, partial_eval
-from olympus._src.lowering import portable
+from olympus._src.lowering import portable, variables
 
 # Text of this many bytes of constants costs no more than their place elsewhere.
 _SMALL_BYTES = 1 << 12
@@ -69,6 +69,7 @@ def lower(
     donated: Sequence[bool] = (),
     keep_unused: bool = False,
     result_names: Sequence[str] | None = None,
+    arg_paths: Sequence[str] | None = None,
 ) -> PortableProgram:
     """Lowers a program for platforms.
 
@@ -80,12 +81,16 @@ def lower(
       donated: which inputs may be overwritten.
       keep_unused: keep inputs nobody reads as arguments.
       result_names: a path for each output.
+      arg_paths: how users write each argument.
     """
     out = PortableProgram(name, platforms)
     program, small, large = _split_constants(program, consts)
     variants = [(p, partial_eval.expand(program, p)) for p in out.platforms]
     used = [True] * len(program.outvars)
-    keep = [False] * len(large) + [keep_unused] * (len(program.invars) - len(large))
+    # An argument that is not read may tell the sizes of others.
+    is_open = [not sizes.is_constant_shape(a.shape) for a in program.in_avals]
+    keep = [keep_unused or o for o in is_open]
+    keep[: len(large)] = [False] * len(large)
     for _, variant in variants:  # all take what one of them needs
         _, needed = partial_eval.dce_olympuspr(variant, used, instantiate=keep)
         keep = [k or n for k, n in zip(keep, needed, strict=True)]
@@ -102,11 +107,25 @@ def lower(
         name=f"jit_{name}",
         result_names=result_names,
         aliases=evaluate.output_aliases(first, len(out.consts), donated, out.kept),
+        sizes=_open_sizes(program, keep, arg_paths) if any(is_open) else None,
     )
     out.text = module.text()
     out.callbacks = module.callbacks
     out.effects = effects_.ordered(first.effects)
     return out
+
+
+def _open_sizes(
+    program: ir.Olympuspr, keep: Sequence[bool], paths: Sequence[str] | None
+) -> variables.Arguments:
+    """How the inputs that are kept tell the values of dimension variables."""
+    n = len(program.invars)
+    given = [f"args[{i}]" for i in range(n)] if paths is None else list(paths)
+    names = [*["a constant"] * (n - len(given)), *given]
+    kept = [i for i, k in enumerate(keep) if k]
+    return variables.Arguments(
+        [program.in_avals[i] for i in kept], [names[i] for i in kept]
+    )
 
 
 def _split_constants(

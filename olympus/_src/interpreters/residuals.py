@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import dtypes, ir
+from olympus._src.core import dtypes, ir, sizes
 from olympus._src.lax.arithmetic import add_p, mul_p, neg_p, square_p, sub_p
 from olympus._src.lax.choice import convert_element_type_p, select_n_p
 from olympus._src.lax.comparison import eq_p, ge_p, gt_p, le_p, lt_p, ne_p
@@ -101,7 +101,7 @@ def _remade(forward: ir.Olympuspr, residuals: Sequence[Any]) -> dict[Any, ir.Eqn
             steps.append(v)
             sources = [x for x in cheap[v].invars if type(x) is not ir.Literal]
             v = sources[0] if sources else None
-            if v is None or v in there or _bytes(v) < size:
+            if v is None or v in there or _is_less(_bytes(v), size):
                 remade.update((s, cheap[s]) for s in steps)
                 steps = []
     light = {e.outvars[0]: e for e in forward.eqns if e.primitive in _LIGHT}
@@ -129,11 +129,18 @@ def _made_of(
     return steps
 
 
-def _bytes(v: Any) -> int:
+def _bytes(v: Any) -> Any:
     dtype = v.aval.dtype
     if isinstance(dtype, dtypes.ExtendedDType):
-        return int(v.aval.storage.size * v.aval.storage.dtype.itemsize)
-    return int(v.aval.size * dtype.itemsize)
+        return v.aval.storage.size * v.aval.storage.dtype.itemsize
+    return v.aval.size * dtype.itemsize
+
+
+def _is_less(a: Any, b: Any) -> bool:
+    """Whether that is so for all sizes."""
+    if type(a) is int and type(b) is int:
+        return a < b
+    return sizes.definitely(lambda: a < b)
 
 
 class _Again:

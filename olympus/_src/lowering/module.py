@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.core import effects as effects_
 from olympus._src.core import ir, primitive
-from olympus._src.lowering import builder, types
+from olympus._src.lowering import builder, dynamic, types
 
 
 class Module:
@@ -21,6 +21,8 @@ class Module:
     Attributes:
       callbacks: host callables the program calls, in the order of their indices.
       keepalives: values that must live as long as the program.
+      variables: the dimension variables, which private functions take first.
+      has_open_calls: whether it calls functions that were written for open sizes.
     """
 
     __slots__ = (
@@ -30,14 +32,18 @@ class Module:
         "_symbols",
         "callbacks",
         "functions",
+        "has_open_calls",
         "keepalives",
         "locations",
         "name",
         "platform",
+        "variables",
     )
 
     def __init__(self, name: str, platform: str, locations: bool = False) -> None:
         self.name = _symbol(name)
+        self.variables: Sequence[str] = ()
+        self.has_open_calls = False
         self.platform = platform
         self.locations = locations
         self.functions: list[str] = []
@@ -61,6 +67,7 @@ class Module:
             view._spliced = self._spliced
             view.functions = self.functions
             view.callbacks, view.keepalives = self.callbacks, self.keepalives
+            view.variables = self.variables
             views.append(view)
         return views
 
@@ -91,6 +98,9 @@ class Module:
         tokens = [ctx.block.tokens[e] for e in effects]
         in_avals = [types.token_type()] * len(effects) + program.in_avals
         out_avals = [types.token_type()] * len(effects) + program.out_avals
+        if self.variables:
+            tokens = [ctx.block.sizes[v] for v in self.variables] + tokens
+            in_avals = [dynamic.SIZE] * len(self.variables) + in_avals
         inputs = ", ".join([builder.type_text(a) for a in in_avals])
         outputs = ", ".join([builder.type_text(a) for a in out_avals])
         outs = ctx.block.emit_many(
@@ -106,7 +116,8 @@ class Module:
         symbol = self._by_key.get(program)
         if symbol is None:
             symbol = self.symbol(name)
-            symbol = self._by_key[program] = self.add(Function(self, program), symbol)
+            function = Function(self, program, sizes=self.variables)
+            symbol = self._by_key[program] = self.add(function, symbol)
         return symbol
 
     def splice(self, texts: Sequence[tuple[str, str]], name: str) -> str:
@@ -148,6 +159,9 @@ class Function:
       module: where functions that it calls are written.
       program: what it does.
       consts: values of the program's constants, which are written in the function.
+      sizes: dimension variables that it takes first.
+      find_sizes: given the block and the names of the arguments, writes the values of
+        dimension variables that it does not take.
 
     Attributes:
       names: of the arguments.
@@ -158,20 +172,30 @@ class Function:
     __slots__ = ("_block", "_outs", "effects", "in_types", "names", "out_types")
 
     def __init__(
-        self, module: Module, program: ir.Olympuspr, consts: Sequence[Any] = ()
+        self,
+        module: Module,
+        program: ir.Olympuspr,
+        consts: Sequence[Any] = (),
+        sizes: Sequence[str] = (),
+        find_sizes: Callable[[Any, Sequence[str]], None] | None = None,
     ) -> None:
         self.effects = effects = effects_.ordered(program.effects)
-        n = len(effects)
+        taken = [types.tensor_type(dynamic.SIZE)] * len(sizes)
+        taken += [types.token_type()] * len(effects)
+        n = len(taken)
         block = self._block = builder.Block()
         names = self.names = [f"%arg{i}" for i in range(n + len(program.invars))]
-        block.tokens = dict(zip(effects, names, strict=False))
+        block.sizes = dict(zip(sizes, names, strict=False))
+        block.tokens = dict(zip(effects, names[len(sizes) :], strict=False))
+        if find_sizes is not None:
+            find_sizes(block, names[n:])
         values = [
             block.constant(c, v.aval)
             for c, v in zip(consts, program.constvars, strict=True)
         ]
         outs = lower_program(module, block, program, values, names[n:])
-        tokens = [types.token_type()] * n
-        self.in_types = tokens + list(map(types.tensor_type, program.in_avals))
+        tokens = [types.token_type()] * len(effects)
+        self.in_types = taken + list(map(types.tensor_type, program.in_avals))
         self.out_types = tokens + list(map(types.tensor_type, program.out_avals))
         self._outs = [block.tokens[e] for e in effects] + outs
 

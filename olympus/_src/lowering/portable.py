@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.core import ir
-from olympus._src.lowering import builder, types
+from olympus._src.lowering import builder, types, variables
 from olympus._src.lowering.module import Function, Module, function_text
 
 _INDEX_TYPE = "tensor<i32>"
@@ -24,6 +24,7 @@ def lower_portable(
     name: str,
     result_names: Sequence[str] | None = None,
     aliases: dict[int, int] | None = None,
+    sizes: variables.Arguments | None = None,
 ) -> Module:
     """Lowers a program for platforms.
 
@@ -33,12 +34,16 @@ def lower_portable(
       name: symbol of the module.
       result_names: the path of each output.
       aliases: for donated inputs, the output each may share its buffer with.
+      sizes: how dimension variables are found from the inputs' sizes.
     """
     module = Module(name, variants[0][0])
+    module.variables, find_sizes = (), None
+    if sizes is not None and sizes.names:
+        module.variables, find_sizes = sizes.names, sizes.write
     platforms = [platform for platform, _ in variants]
     views = module.for_platforms(platforms) if len(variants) > 1 else [module]
     functions = [
-        Function(view, program, consts)
+        Function(view, program, consts, find_sizes=find_sizes)
         for view, (_, program) in zip(views, variants, strict=True)
     ]
     first = functions[0]

@@ -6,6 +6,7 @@ are imported by the first call here.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from olympus._src.runtime import client, versions
@@ -128,8 +129,28 @@ def _read_portable(data: bytes) -> Any:
 
 
 def refine_shapes(text: str | bytes) -> bytes:
-    """The module with dynamic shapes made static from the shapes of its arguments."""
-    return versions.refine_shapes(text)
+    """The module with dynamic shapes made static from the shapes of its arguments.
+
+    Raises:
+      ValueError: a check of sizes fails, or a size does not follow.
+    """
+    try:
+        return versions.refine_shapes(text)
+    except versions.XlaRuntimeError as error:
+        raise ValueError(_refinement_message(str(error))) from error
+
+
+def _refinement_message(found: str) -> str:
+    """What is to be said of what the compiler said."""
+    if "has dynamic shapes" in found:
+        operation = re.search(r"'([\w.]+)' op has dynamic shapes", found)
+        name = operation[1] if operation else "an operation"
+        return (
+            f"refine_shapes: the sizes of all results must follow from those of the "
+            f"arguments, got {name}, for which the compiler finds none ({found})"
+        )
+    said = re.search(r"error: (.*)", found)
+    return said[1] if said else found
 
 
 def stablehlo_version() -> str:
