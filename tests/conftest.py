@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 # Programs are compiled as if for the first time, here and in the processes that tests
-# start; tests of the cache on disk turn it on for folders of their own.
-os.environ["OLYMPUS_ENABLE_COMPILATION_CACHE"] = "0"
+# start, unless OLYMPUS_TEST_CACHE names a folder to keep them in. Tests of the cache on
+# disk turn it on for folders of their own.
+CACHE = os.environ.get("OLYMPUS_TEST_CACHE", "")
+os.environ["OLYMPUS_ENABLE_COMPILATION_CACHE"] = "1" if CACHE else "0"
+os.environ["OLYMPUS_CACHE_DIR"] = CACHE
 
 SEED = int(os.environ.get("OLYMPUS_TEST_SEED", "0"))
 
