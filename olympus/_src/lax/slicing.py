@@ -117,6 +117,8 @@ def _slice_abstract(operand: Any, *indices: Any, slice_sizes: Any) -> Any:
 
 def _slice_lower(ctx: Any, x: str, *indices: str, slice_sizes: Any) -> str:
     aval, *index_avals = ctx.avals_in
+    if not aval.shape:  # MLIR prints such a slice in a form that it cannot read
+        return x
     held = families.storage(aval)
     starts, scalar = _emit_indices(ctx, indices, index_avals)
     hidden = held.shape[aval.ndim :]
