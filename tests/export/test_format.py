@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import olympus
 import olympus.numpy as jnp
 from export.programs import TABLE
-from olympus import export, tree_util
+from olympus import export, scipy, tree_util
 from olympus._src.export import trees
 from olympus._src.foundation import container
 
@@ -86,6 +86,19 @@ def test_structures_come_back(tree):
     assert olympus.tree.unflatten(found, olympus.tree.leaves(tree)) == tree
 
 
+def test_namedtuples_of_olympus_are_known_by_who_returns_them():
+    matrix = np.eye(2, dtype=np.float32)
+    for value, name in (
+        (jnp.linalg.eigh(matrix), "olympus.numpy.linalg.eigh"),
+        (jnp.linalg.slogdet(matrix), "olympus.numpy.linalg.slogdet"),
+        (jnp.unique_counts(matrix), "olympus.numpy.unique_counts"),
+        (scipy.stats.mode(matrix), "olympus.scipy.stats.mode"),
+    ):
+        nodes = trees.to_json(olympus.tree.structure(value))
+        assert nodes[-1][:2] == ["node", name]
+        assert trees.from_json(nodes) == olympus.tree.structure(value)
+
+
 def test_a_deep_structure_comes_back_and_a_deeper_one_is_refused():
     tree = 1
     for _ in range(300):
@@ -117,6 +130,8 @@ def test_a_deep_structure_comes_back_and_a_deeper_one_is_refused():
         ["*", ["node", "tests.Pair", 1, 3]],
         ["*", ["node", "tests.Layer", 1, "!"]],
         ["*", ["node", "unknown", 1, ""]],
+        ["*", ["node", "olympus.numpy.sin", 1, ""]],
+        ["*", ["node", "olympus.no.page", 1, ""]],
     ],
     ids=str,
 )

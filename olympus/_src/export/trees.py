@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -137,17 +138,18 @@ def register_namedtuple_serialization(nodetype: Any, *, serialized_name: str) ->
             f"{what}: the type must be a namedtuple, got {nodetype!r}; use "
             "register_pytree_node_serialization for other types"
         )
-    _add(
-        what,
-        _Node(
-            nodetype,
-            serialized_name,
-            lambda static: b"",
-            lambda data: None,
-            lambda static, children: nodetype(*children),
-        ),
-    )
+    _add(what, _namedtuple(nodetype, serialized_name))
     return nodetype
+
+
+def _namedtuple(nodetype: Any, name: str) -> _Node:
+    return _Node(
+        nodetype,
+        name,
+        lambda static: b"",
+        lambda data: None,
+        lambda static, children: nodetype(*children),
+    )
 
 
 def _is_namedtuple(nodetype: Any) -> bool:
@@ -177,6 +179,33 @@ def _add(what: str, node: _Node) -> None:
 def registered() -> list[type]:
     """The types of nodes that are registered here."""
     return list(_by_type)
+
+
+def _node_of(nodetype: type) -> _Node | None:
+    """How nodes of a type are written; None where nobody said."""
+    found = _by_type.get(nodetype)
+    name = tree.public_names().get(nodetype)
+    if found is None and name is not None:
+        return _namedtuple(nodetype, name)
+    return found
+
+
+def _node_called(name: Any) -> _Node | None:
+    """How nodes of a type of that name are read; None where it is not known."""
+    if type(name) is not str:
+        return None
+    found = _by_name.get(name)
+    if found is not None or not name.startswith("olympus."):
+        return found
+    page, _, function = name.rpartition(".")
+    try:
+        getattr(importlib.import_module(page), function)  # loads the file of both
+    except (ImportError, AttributeError, ValueError):
+        return None
+    for nodetype, known in tree.public_names().items():
+        if known == name:
+            return _namedtuple(nodetype, name)
+    return None
 
 
 def _write_ordered(keys: Any) -> bytes:
@@ -231,7 +260,7 @@ def _node_to_json(data: Any, n: int) -> Any:
         return [nodetype.__name__, n]
     if nodetype is dict:
         return ["dict", [_key_to_json(key) for key in static]]
-    node = _by_type.get(nodetype)
+    node = _node_of(nodetype)
     if node is None:
         remedy = (
             "register_namedtuple_serialization"
@@ -333,7 +362,7 @@ def _dict(keys: list[Any], children: list[Any]) -> Any:
 
 
 def _build_registered(name: Any, written: Any, children: list[Any]) -> Any:
-    found = _by_name.get(name) if type(name) is str else None
+    found = _node_called(name)
     if found is None:
         raise Unreadable(
             f"the type of nodes called {name!r} must be registered; call "

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from olympus._src import tree
 from olympus._src.core import dtypes
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import linalg
@@ -22,6 +23,7 @@ from olympus._src.numpy import (
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
 
+@tree.returned_by("olympus.numpy.linalg.eig")
 class EigResult(NamedTuple):
     """Eigenvalues, and eigenvectors as columns."""
 
@@ -29,6 +31,7 @@ class EigResult(NamedTuple):
     eigenvectors: Any
 
 
+@tree.returned_by("olympus.numpy.linalg.eigh")
 class EighResult(NamedTuple):
     """Eigenvalues, and eigenvectors as columns."""
 
@@ -36,6 +39,7 @@ class EighResult(NamedTuple):
     eigenvectors: Any
 
 
+@tree.returned_by("olympus.numpy.linalg.qr")
 class QRResult(NamedTuple):
     """Q with orthonormal columns and R upper triangular."""
 
@@ -43,6 +47,7 @@ class QRResult(NamedTuple):
     R: Any
 
 
+@tree.returned_by("olympus.numpy.linalg.svd")
 class SVDResult(NamedTuple):
     """Left singular vectors, singular values, right singular vectors as rows."""
 

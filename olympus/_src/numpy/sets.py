@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from olympus._src import tree
 from olympus._src.core import dtypes
 from olympus._src.lax import cumulative, families, joining, shaping
 from olympus._src.lax import elementwise as lax
@@ -43,6 +44,7 @@ def _resized(x: np.ndarray, size: int | None, fill: Any, axis: int = 0) -> np.nd
     return np.concatenate([x, rest], axis)
 
 
+@tree.returned_by("olympus.numpy.unique_all")
 class unique_all_result(NamedTuple):
     """Distinct values, their first positions, the inverse, and counts."""
 
@@ -52,6 +54,7 @@ class unique_all_result(NamedTuple):
     counts: Any
 
 
+@tree.returned_by("olympus.numpy.unique_counts")
 class unique_counts_result(NamedTuple):
     """Distinct values and how often each occurs."""
 
@@ -59,6 +62,7 @@ class unique_counts_result(NamedTuple):
     counts: Any
 
 
+@tree.returned_by("olympus.numpy.unique_inverse")
 class unique_inverse_result(NamedTuple):
     """Distinct values, and for each element which of them it is."""
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from olympus._src import tree
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import dtypes
 from olympus._src.lax import elementwise as lax
@@ -123,6 +124,7 @@ def _inv(a: Any) -> Any:
 # -- determinants ----------------------------------------------------------------------
 
 
+@tree.returned_by("olympus.numpy.linalg.slogdet")
 class SlogdetResult(NamedTuple):
     """The sign of a determinant, and the logarithm of its size."""
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from olympus._src import tree
 from olympus._src.api import grad
 from olympus._src.core import dtypes
 from olympus._src.higher_order import while_loop
@@ -28,6 +29,7 @@ aval_of, where = checks.aval_of, selection.where
 _DECREASE, _SLOPE = 1e-4, 0.9
 
 
+@tree.returned_by("olympus.scipy.optimize.OptimizeResults")
 class OptimizeResults(NamedTuple):
     """What `minimize` found.
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from olympus._src import tree
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.numpy import (
     assembly,
@@ -24,6 +25,7 @@ from olympus._src.scipy import checks, quaternions
 aval_of = avals.aval_of
 
 
+@tree.returned_by("olympus.scipy.spatial.transform.Rotation")
 class Rotation(NamedTuple):
     """A rotation of space, or several along leading axes.
 
@@ -343,6 +345,7 @@ def _check_lead(name: str, x: Any, y: Any) -> None:
 # -- between rotations -----------------------------------------------------------------
 
 
+@tree.returned_by("olympus.scipy.spatial.transform.Slerp")
 class Slerp(NamedTuple):
     """Motion through rotations, between each two at a steady turn about one axis.
 

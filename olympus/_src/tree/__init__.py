@@ -49,12 +49,14 @@ from olympus._src.tree.mismatch import (
 from olympus._src.tree.partial import Partial
 from olympus._src.tree.registry import (
     default_registry,
+    public_names,
     register_dataclass,
     register_pytree_node,
     register_pytree_node_class,
     register_pytree_with_keys,
     register_pytree_with_keys_class,
     register_static,
+    returned_by,
 )
 
 __all__ = [
@@ -80,12 +82,14 @@ __all__ = [
     "is_tree_node",
     "keystr",
     "prefix_errors",
+    "public_names",
     "register_dataclass",
     "register_pytree_node",
     "register_pytree_node_class",
     "register_pytree_with_keys",
     "register_pytree_with_keys_class",
     "register_static",
+    "returned_by",
     "skeleton",
     "static",
     "tree_all",

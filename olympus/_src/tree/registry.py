@@ -334,6 +334,32 @@ def _check_fields(
         )
 
 
+# -- namedtuples of olympus ------------------------------------------------------------
+
+_public_names: dict[type, str] = {}
+
+
+def returned_by(name: str) -> Callable[[T], T]:
+    """Names a namedtuple by the public function that returns it; a decorator.
+
+    Programs that are kept speak of it so.
+
+    Args:
+      name: the function with its page, as in 'olympus.numpy.linalg.eigh'.
+    """
+
+    def note(nodetype: T) -> T:
+        _public_names[nodetype] = name
+        return nodetype
+
+    return note
+
+
+def public_names() -> dict[type, str]:
+    """The names that `returned_by` gave, of what is loaded."""
+    return dict(_public_names)
+
+
 # -- the standard library's containers -------------------------------------------------
 
 
@@ -363,10 +389,12 @@ __all__ = [
     "DictKey",
     "GetAttrKey",
     "default_registry",
+    "public_names",
     "register_dataclass",
     "register_pytree_node",
     "register_pytree_node_class",
     "register_pytree_with_keys",
     "register_pytree_with_keys_class",
     "register_static",
+    "returned_by",
 ]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from olympus._src import tree
 from olympus._src.core import avals, dtypes
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import cumulative, shaping, sizes
@@ -23,6 +24,7 @@ from olympus._src.numpy import (
 from olympus._src.scipy.stats.arguments import where
 
 
+@tree.returned_by("olympus.scipy.stats.mode")
 class ModeResult(NamedTuple):
     """The most frequent values, and how often they occur."""
 
