@@ -230,8 +230,7 @@ def test_an_integer_is_refused_with_an_explanation():
             use(b)
     with pytest.raises(TypeError, match="symbolic size 'b'"):
         float(b)
-    with pytest.raises(olympus.errors.InconclusiveDimensionOperation, match="!= 0"):
-        assert b - 1
+    assert bool(b - 1)  # as JAX: true unless it is known to be zero
 
 
 def test_scopes_do_not_mix():

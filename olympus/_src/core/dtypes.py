@@ -501,6 +501,8 @@ def dtype_and_weak(x: Any, fun_name: str = "result_type") -> tuple[Any, bool]:
         return found, weak
     if is_python_scalar(x):
         return scalars[_scalar_base(type(x))]
+    if hasattr(x, "is_symbolic_dim"):
+        return scalars[int]
     if hasattr(x, "__olympus_array__"):
         return dtype_and_weak(x.__olympus_array__(), fun_name)
     raise TypeError(

@@ -53,20 +53,68 @@ def minimum(a: Any, b: Any) -> Any:
 
 def non_negative(d: Any) -> Any:
     """The size, or zero where it would be negative."""
-    return maximum(d, 0)
+    return maximum(0, d)
 
 
-def definitely(answer: Any) -> bool:
-    """Whether a comparison holds for all sizes; False where that depends on them.
+def at_least(a: Any, b: Any) -> bool:
+    """Whether `a >= b` is known to hold; False where that depends on unknown sizes."""
+    if type(a) is int and type(b) is int:
+        return a >= b
+    difference = a - b
+    if not is_symbolic(difference):
+        return bool(difference >= 0)
+    return bool(difference.is_never_negative())
+
+
+def upper_bound(d: Any) -> int | None:
+    """The largest value that a size can have; None where none is known."""
+    if not is_symbolic(d):
+        return int(d)
+    most: int | None = d.upper_bound()
+    return most
+
+
+def typical(d: Any) -> int:
+    """A number in place of a size, to weigh costs by."""
+    if not is_symbolic(d):
+        return int(d)
+    number: int = d.typical()
+    return number
+
+
+def slice_positions(item: slice, size: Any) -> tuple[Any, Any, int]:
+    """First position, number of positions and step of a slice of an axis.
 
     Args:
-      answer: a function of no arguments that compares.
+      item: bounds are integers, sizes or None; the step an integer or None.
+      size: the axis's.
     """
-    # The class of the error is a ValueError, as are no others that comparisons raise.
-    try:
-        return bool(answer())
-    except ValueError:
-        return False
+    start, stop, step = item.start, item.stop, item.step
+    if not (is_symbolic(size) or is_symbolic(start) or is_symbolic(stop)):
+        start, stop, step = slice(*map(_plain, (start, stop, step))).indices(size)
+        return start, len(range(start, stop, step)), step
+    step = 1 if step is None else operator.index(step)
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    if step > 0:
+        first = 0 if start is None else _bound(start, size, 0, size)
+        last = size if stop is None else _bound(stop, size, 0, size)
+        return first, non_negative(last - first + step - 1) // step, step
+    first = size - 1 if start is None else _bound(start, size, -1, size - 1)
+    last = -1 if stop is None else _bound(stop, size, -1, size - 1)
+    return first, non_negative(first - last - step - 1) // -step, step
+
+
+def _plain(bound: Any) -> int | None:
+    return None if bound is None else operator.index(bound)
+
+
+def _bound(bound: Any, size: Any, low: int, high: Any) -> Any:
+    """A bound of a slice, counted from the start and moved into the axis."""
+    bound = as_size(bound)
+    if bound < 0:
+        return maximum(low, size + bound)
+    return minimum(high, bound)
 
 
 def product(shape: Sequence[Any]) -> Any:

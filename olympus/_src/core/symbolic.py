@@ -12,6 +12,7 @@ found in `core.symbolic_bounds`.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -30,6 +31,8 @@ from olympus._src.core.monomials import (
 )
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import config, errors
+
+_USUAL = 128  # what sizes are taken to be where costs are compared
 
 # -- sizes -----------------------------------------------------------------------------
 
@@ -202,9 +205,21 @@ class Dim:
         return _compare(self, other, "<", operator.lt)
 
     def __bool__(self) -> bool:
-        if symbolic_bounds.may_be_zero(self):
-            raise self.scope.undecided(f"'{self}' != 0", f"{self} >= 1")
-        return True
+        return bool(self != 0)  # as with `!=`, true unless it is known to be zero
+
+    def is_never_negative(self) -> bool:
+        """Whether it is known to be at least zero."""
+        return symbolic_bounds.bounds(self)[0] >= 0
+
+    def typical(self) -> int:
+        """Its value where all variables are of some usual size."""
+        env = dict.fromkeys(variables(self), _USUAL)
+        return int(evaluate(self, env))
+
+    def upper_bound(self) -> int | None:
+        """The largest value that it is known to have at most."""
+        upper = symbolic_bounds.bounds(self)[1]
+        return None if upper == float("inf") else int(upper)
 
     # -- where Python wants an integer -----------------------------------------------
 
@@ -374,10 +389,28 @@ def divide(dividend: Any, divisor: Any) -> tuple[Any, Any]:
             return quotient, 0
         if type(divisor) is int:
             return quotient + rest // divisor, rest % divisor
+    evenly = _divided_evenly(dividend, divisor)
+    if evenly is not None:
+        return evenly, 0
     return (
         operation("floordiv", dividend, divisor, scope),
         operation("mod", dividend, divisor, scope),
     )
+
+
+def _divided_evenly(dividend: Any, divisor: Any) -> Any:
+    """The quotient if a smaller division leaves no rest: 3*b by 6, where b is even."""
+    if type(dividend) is int or not dividend.scope.rules:
+        return None
+    common = math.gcd(*[c for _, c in (*dividend.terms, *terms_of(divisor))])
+    if common == 1:
+        return None
+    parts = [
+        make({m: c // common for m, c in terms_of(size)}, dividend.scope)
+        for size in (dividend, divisor)
+    ]
+    quotient, rest = divmod(*parts)
+    return quotient if type(rest) is int and rest == 0 else None
 
 
 def _leading(size: Any) -> tuple[Monomial, int]:

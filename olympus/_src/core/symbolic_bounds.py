@@ -79,12 +79,6 @@ def are_equal(difference: Any) -> bool:
     return bounds(difference) == (0, 0)
 
 
-def may_be_zero(size: Any) -> bool:
-    """Whether it is not known that a size differs from zero."""
-    lower, upper = bounds(size)
-    return lower <= 0 <= upper
-
-
 # -- intervals -------------------------------------------------------------------------
 
 

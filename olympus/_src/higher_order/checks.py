@@ -10,6 +10,7 @@ result.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -117,7 +118,7 @@ def _first_element(code: Any, *payload: Any) -> list[Any]:
     shape = avals_.aval_of(code).shape
     if not shape:
         return [code, *payload]
-    size = int(np.prod(shape))
+    size = math.prod(shape)
     flat = shaping.reshape(code, (size,))
     if not size:
         return [_none(), *(_zeros(_without(x, len(shape))) for x in payload)]

@@ -9,7 +9,7 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes
-from olympus._src.foundation import config
+from olympus._src.foundation import config, errors
 from olympus._src.higher_order import programs, scan, while_loop
 from olympus._src.interpreters import batching
 from olympus._src.lax import elementwise, families, joining, shaping
@@ -162,8 +162,8 @@ def _index(bound: Any, dtype: Any) -> Any:
 def _concrete_bounds(lower: Any, upper: Any) -> tuple[int, int] | None:
     try:
         return int(lower), int(upper)
-    except TypeError:  # a tracer has no number
-        return None
+    except (TypeError, errors.InconclusiveDimensionOperation):
+        return None  # a tracer has no number, a symbolic size none that is known
 
 
 def map_(f: Any, xs: Any, *, batch_size: int | None = None) -> Any:

@@ -10,6 +10,7 @@ from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir
 from olympus._src.core.primitive import Primitive
+from olympus._src.core.sizes import as_size, at_least
 from olympus._src.foundation import config, errors
 from olympus._src.higher_order import (
     control_checks,
@@ -333,12 +334,12 @@ def scan_length(xs: Any, leaves: list[Any], length: Any) -> Any:
 
 def _given_length(length: Any, sizes: Sequence[Any]) -> Any:
     try:
-        length = length.__index__()
-    except AttributeError:
+        length = as_size(length)
+    except TypeError:
         raise TypeError(
             f"scan: length must be an integer, got {length!r}; pass an int"
         ) from None
-    if length < 0:
+    if not at_least(length, 0) and length < 0:
         raise ValueError(
             f"scan: length must not be negative, got {length}; pass the number of steps"
         )

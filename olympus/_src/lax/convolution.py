@@ -11,6 +11,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
+from olympus._src.core.sizes import as_size, at_least, maximum
 from olympus._src.lax import (
     convolution_kernels,
     convolution_reference,
@@ -164,8 +165,8 @@ def padtype_to_pads(
         )
     pads = []
     for size, window, step in zip(in_shape, window_shape, window_strides, strict=True):
-        out = -(-size // step)
-        total = max((out - 1) * step + window - size, 0)
+        out = (size + step - 1) // step
+        total = maximum((out - 1) * step + window - size, 0)
         less, more = total // 2, total - total // 2
         pads.append((less, more) if kind == "SAME" else (more, less))
     return pads
@@ -176,7 +177,9 @@ def _out_size(
 ) -> int:
     padded = dilated(size, dilation) + pads[0] + pads[1]
     reach = dilated(window, window_dilation)
-    return max((padded - reach) // step + 1, 0) if padded >= 0 else 0
+    if not at_least(padded, 0) and padded < 0:
+        return 0
+    return maximum((padded - reach) // step + 1, 0)
 
 
 def conv_shape_tuple(
@@ -666,7 +669,7 @@ def conv_general_dilated(
 
 
 def _ints(values: Any) -> tuple[int, ...]:
-    return tuple([int(v) for v in values])
+    return tuple([as_size(v) for v in values])
 
 
 def conv(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ _FILE = "lax/exchanges.py"
 def _merged(x: Any, position: int, count: int = 2) -> Any:
     """`x` with `count` neighbouring axes as one."""
     shape = avals.aval_of(x).shape
-    size = int(np.prod(shape[position : position + count]))
+    size = math.prod(shape[position : position + count])
     return shaping.reshape(x, (*shape[:position], size, *shape[position + count :]))
 
 
@@ -295,7 +296,7 @@ def _all_to_all_by_name(
         if i == split_axis:
             split_at = len(shape)
             shape += sizes
-            own //= int(np.prod(sizes))
+            own //= math.prod(sizes)
         if i == concat_axis:
             concat_at = len(shape)
             shape += [1] * len(sizes)
@@ -377,7 +378,7 @@ def _ppermute_by_name(
 ) -> Any:
     """Over several names: each element picks from all of them."""
     sizes = [trace.axis_size(name, "ppermute") for name in names]
-    count = int(np.prod(sizes))
+    count = math.prod(sizes)
     table = np.asarray([sources.get(i, -1) for i in range(count)], np.int32)
     everyone, _ = _all_gather_batch(
         axis,

@@ -592,9 +592,10 @@ def index_take(src: Any, idxs: Any, axes: Any) -> Any:
     columns = []
     for index, axis in zip(idxs, axes, strict=True):
         index = canonical_indices(index, "lax.index_take")
-        size = np.asarray(aval.shape[axis], avals.aval_of(index).dtype)[()]
+        dtype = avals.aval_of(index).dtype
+        size = elementwise.size_value(aval.shape[axis], dtype)
         wrapped = elementwise.select(
-            elementwise.lt(index, np.zeros_like(size)),
+            elementwise.lt(index, dtype.type(0)),
             elementwise.add(index, size),
             index,
         )

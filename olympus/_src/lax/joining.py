@@ -13,6 +13,7 @@ import numpy as np
 from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
+from olympus._src.core.sizes import as_size, non_negative
 from olympus._src.lax import elementwise, families, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.lax.families import ShapedArray
@@ -212,7 +213,8 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
       [(2, 2), (3, 2)]
     """
     axis = _axis_of(operand, axis, "lax.split")
-    return split_p.bind(operand, sizes=tuple([int(s) for s in sizes]), axis=axis)
+    pieces = tuple([as_size(s) for s in sizes])
+    return split_p.bind(operand, sizes=pieces, axis=axis)
 
 
 def _axis_of(x: Any, axis: int, where: str) -> int:
@@ -243,7 +245,7 @@ def _slice_abstract(
                 f"each axis, got start_indices={tuple(start_indices)}, limit_indices="
                 f"{tuple(limit_indices)}, strides={strides} for {operand.short()}"
             )
-        shape.append(-(-(limit - start) // step))
+        shape.append((limit - start + step - 1) // step)
     return ShapedArray(tuple(shape), operand.dtype, operand.weak_type)
 
 
@@ -358,7 +360,7 @@ def slice_(
       >>> lax.slice(jnp.arange(10), (2,), (8,), (3,))
       Array([2, 5], dtype=int32)
     """
-    steps = None if strides is None else tuple([int(s) for s in strides])
+    steps = None if strides is None else tuple([as_size(s) for s in strides])
     return slice_p.bind(
         operand,
         start_indices=sizes_.canonicalize_shape(start_indices),
@@ -389,12 +391,12 @@ def slice_in_dim(
     shape = avals.aval_of(operand).shape
     axis = sizes_.canonicalize_axis(axis, len(shape), "lax.slice_in_dim")
     size = shape[axis]
-    start = 0 if start_index is None else int(start_index)
-    limit = size if limit_index is None else int(limit_index)
+    start = 0 if start_index is None else as_size(start_index)
+    limit = size if limit_index is None else as_size(limit_index)
     starts, limits, steps = [0] * len(shape), list(shape), [1] * len(shape)
     starts[axis] = start + size if start < 0 else start
     limits[axis] = limit + size if limit < 0 else limit
-    steps[axis] = int(stride)
+    steps[axis] = as_size(stride)
     return slice_p.bind(
         operand,
         start_indices=tuple(starts),
@@ -421,7 +423,7 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
     """
     shape = avals.aval_of(operand).shape
     axis = sizes_.canonicalize_axis(axis, len(shape), "lax.index_in_dim")
-    index, size = int(index), shape[axis]
+    index, size = as_size(index), shape[axis]
     if not -size <= index < size:
         raise IndexError(
             f"lax.index_in_dim: index {index} is out of bounds for axis {axis} of size "
@@ -452,7 +454,7 @@ def _pad_abstract(operand: Any, padding_value: Any, *, padding_config: Any) -> A
         )
     shape = tuple(
         [
-            low + high + size + max(size - 1, 0) * interior
+            low + high + size + non_negative(size - 1) * interior
             for (low, high, interior), size in zip(
                 padding_config, operand.shape, strict=True
             )
@@ -591,5 +593,5 @@ def pad(operand: Any, padding_value: Any, padding_config: Any) -> Any:
       >>> lax.pad(np.array([1., 2.], np.float32), np.float32(0), [(1, 0, 1)])
       Array([0., 1., 0., 2.], dtype=float32)
     """
-    config = tuple([tuple([int(v) for v in triple]) for triple in padding_config])
+    config = tuple([tuple([as_size(v) for v in triple]) for triple in padding_config])
     return pad_p.bind(operand, padding_value, padding_config=config)

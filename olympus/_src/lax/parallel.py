@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -37,7 +38,7 @@ def _names(what: str, axis_name: Any, *, positional: bool = False) -> tuple[Any,
 
 
 def _count(what: str, names: Sequence[Any]) -> int:
-    return int(np.prod([trace.axis_size(name, what) for name in names], dtype=int))
+    return math.prod([trace.axis_size(name, what) for name in names])
 
 
 def _groups(what: str, names: Sequence[Any], groups: Any, *, equal: bool = True) -> Any:
@@ -189,7 +190,7 @@ def _elements(aval: Any, names: tuple[Any, ...], groups: Any) -> Any:
         return psum(1, names, axis_index_groups=groups)
     axes = [n for n in names if not isinstance(n, int)]
     own = [aval.shape[n] for n in names if isinstance(n, int)]
-    return _count("pmean", axes) * int(np.prod(own, dtype=int))
+    return _count("pmean", axes) * math.prod(own)
 
 
 def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ def _prod_jvp(primals: Any, tangents: Any, *, axes: Any) -> Any:
     shape = avals.aval_of(x).shape
     kept = [i for i in range(len(shape)) if i not in axes]
     flat = [shape[i] for i in kept] + [-1]
-    flat[-1] = int(np.prod([shape[i] for i in axes], dtype=np.int64))
+    flat[-1] = math.prod([shape[i] for i in axes])
 
     def lined(v: Any) -> Any:
         return shaping.reshape(shaping.transpose(v, (*kept, *axes)), flat)

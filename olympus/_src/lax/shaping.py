@@ -10,6 +10,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
+from olympus._src.core.sizes import as_size
 from olympus._src.lax import elementwise, families, sizes
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
@@ -471,6 +472,12 @@ def iota(dtype: Any, size: int) -> Any:
     return broadcasted_iota(dtype, (size,), 0)
 
 
+def counting(size: Any) -> Any:
+    """The numbers 0 to size - 1 in int32: NumPy's, or computed for a symbolic size."""
+    kind = np.dtype(np.int32)
+    return np.arange(size, dtype=kind) if type(size) is int else iota(kind, size)
+
+
 def broadcasted_iota(
     dtype: Any, shape: Any, dimension: int, *, out_sharding: Any = None
 ) -> Any:
@@ -608,7 +615,7 @@ def tile(operand: Any, reps: Any) -> Any:
       >>> lax.tile(jnp.array([1, 2]), (3,))
       Array([1, 2, 1, 2, 1, 2], dtype=int32)
     """
-    return tile_p.bind(operand, reps=tuple([int(r) for r in reps]))
+    return tile_p.bind(operand, reps=tuple([as_size(r) for r in reps]))
 
 
 # -- bits and copies -------------------------------------------------------------------

@@ -13,6 +13,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
+from olympus._src.core.sizes import as_size, at_least, is_symbolic
 from olympus._src.lax import (
     elementwise,
     families,
@@ -80,6 +81,11 @@ def _positions(
 
 def position(index: Any, size: int, allow_negative: bool = True) -> Any:
     """An index counted from the beginning: negative ones count from the end."""
+    if is_symbolic(index):
+        from_end = allow_negative and not at_least(index, 0) and index < 0
+        return elementwise.size_value(
+            index + size if from_end else index, np.dtype(np.int32)
+        )
     if isinstance(index, (int, np.integer)) and not isinstance(index, bool):
         wraps = allow_negative and index < 0
         return _scalar(int(index) + size if wraps else int(index))
@@ -91,7 +97,7 @@ def position(index: Any, size: int, allow_negative: bool = True) -> Any:
         return index
     strong = elementwise.convert(index, avals.aval_of(index).dtype)
     kind = avals.aval_of(strong).dtype.type
-    wrapped = elementwise.add(strong, kind(size))
+    wrapped = elementwise.add(strong, elementwise.size_value(size, np.dtype(kind)))
     return elementwise.select(elementwise.lt(index, kind(0)), wrapped, strong)
 
 
@@ -415,7 +421,7 @@ def dynamic_slice_in_dim(
     """
     axis, starts = _along(operand, axis, start_index, "lax.dynamic_slice_in_dim")
     window = list(avals.aval_of(operand).shape)
-    window[axis] = int(slice_size)
+    window[axis] = as_size(slice_size)
     return dynamic_slice(
         operand, starts, window, allow_negative_indices=allow_negative_indices
     )

@@ -18,6 +18,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
+from olympus._src.core.sizes import as_size
 from olympus._src.lax import (
     families,
     gather,
@@ -459,5 +460,5 @@ def top_k(
     """
     rank = avals.aval_of(operand).ndim
     axis = sizes.canonicalize_axis(axis, rank, "lax.top_k")
-    values, positions = top_k_p.bind(operand, k=int(k), axis=axis)
+    values, positions = top_k_p.bind(operand, k=as_size(k), axis=axis)
     return values, positions

@@ -10,6 +10,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
+from olympus._src.core.sizes import as_size, maximum
 from olympus._src.lax import (
     convolution,
     elementwise,
@@ -81,7 +82,7 @@ def reduce_window_shape_tuple(
     ):
         reach = convolution.dilated(window, holes)
         room = convolution.dilated(size, spread) + low + high - reach
-        shape.append(room // step + 1 if room >= 0 else 0)
+        shape.append(maximum(room // step + 1, 0))
     return tuple(shape)
 
 
@@ -512,4 +513,4 @@ def parameters(
 
 
 def _ints(values: Any) -> tuple[int, ...]:
-    return tuple([int(v) for v in values])
+    return tuple([as_size(v) for v in values])

@@ -9,7 +9,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from olympus._src.core import avals, dtypes
+from olympus._src.core import avals, dtypes, trace
+from olympus._src.core.sizes import is_symbolic
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import joining, shaping, sizes
 from olympus._src.numpy import creation
@@ -275,7 +276,8 @@ def _fans(
         )
     axes = [_tuple(a, rank) for a in (in_axis, out_axis, batch_axis)]
     n_in, n_out, n_batch = (math.prod([shape[i] for i in group]) for group in axes)
-    window = math.prod(shape) / max(n_in * n_out * n_batch, 1)
+    total, inner = math.prod(shape), max(n_in * n_out * n_batch, 1)
+    window = total // inner if is_symbolic(total) else total / inner
     return n_in * window, n_out * window
 
 
@@ -348,7 +350,8 @@ def variance_scaling(
     def draw(key: Any, shape: Any, dtype: Any) -> Any:
         fan_in, fan_out = _fans(shape, in_axis, out_axis, batch_axis)
         size = _divisor(mode, fan_in, fan_out)
-        variance = scale / size if size else 0.0
+        nothing = not isinstance(size, trace.Tracer) and size == 0
+        variance = 0.0 if nothing else scale / size
         return _of_variance(
             key, variance, shape=shape, dtype=dtype, distribution=distribution
         )

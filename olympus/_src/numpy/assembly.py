@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, trace
+from olympus._src.core.sizes import as_size, is_symbolic, maximum, minimum
 from olympus._src.foundation import errors
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import joining, stacking
@@ -324,8 +325,9 @@ def _cuts(name: str, length: int, where: Any, equal: bool) -> tuple[int, ...]:
             f"numpy.{name}: positions must be known while tracing, got a traced value.",
         )
     if np.ndim(where):
-        inner = [operator.index(i) for i in np.asarray(where).tolist()]
-        inner = [min(max(i + length if i < 0 else i, 0), length) for i in inner]
+        inner = [as_size(i) for i in np.asarray(where).tolist()]
+        inner = [i + length if i < 0 else i for i in inner]
+        inner = [minimum(maximum(i, 0), length) for i in inner]
         return (0, *inner, length)
     parts = operator.index(where)
     if parts <= 0:
@@ -338,6 +340,11 @@ def _cuts(name: str, length: int, where: Any, equal: bool) -> tuple[int, ...]:
             f"{parts} sections of {length} elements; use numpy.array_split"
         )
     small, longer = divmod(length, parts)
+    if is_symbolic(longer):
+        raise errors.InconclusiveDimensionOperation(
+            f"numpy.{name}: which sections are longer must be known, got {parts} "
+            f"sections of the symbolic size {length}; give the positions of the cuts"
+        )
     sizes = [small + 1] * longer + [small] * (parts - longer)
     return (0, *itertools.accumulate(sizes))
 

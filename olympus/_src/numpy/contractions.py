@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.sizes import is_constant_shape, typical
 from olympus._src.foundation import caching
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import (
@@ -647,6 +648,10 @@ def _plan(form: list[Any], shapes: Any, optimize: Any) -> tuple[str, tuple[Any, 
     # Not at the top: 20 ms that programs without einsum need not pay.
     opt_einsum = importlib.import_module("opt_einsum")
     parser = importlib.import_module("opt_einsum.parser")
+    shapes = _with_numbers(shapes)
+    if not isinstance(form[0], str) or len(form) > 1:
+        known = iter(shapes)
+        form = [next(known) if type(x) is tuple else x for x in form]
     inputs, output, _ = parser.parse_einsum_input(form, shapes=True)
     expression = f"{inputs}->{output}"
     if optimize is False:
@@ -658,6 +663,13 @@ def _plan(form: list[Any], shapes: Any, optimize: Any) -> tuple[str, tuple[Any, 
         optimize="optimal" if optimize is True else optimize,
     )
     return expression, tuple(map(tuple, path))
+
+
+def _with_numbers(shapes: Any) -> Any:
+    """Shapes with a number in place of each symbolic size, to order products by."""
+    if all(map(is_constant_shape, shapes)):
+        return shapes
+    return tuple([tuple([typical(d) for d in shape]) for shape in shapes])
 
 
 @caching.bounded_cache(512, "orders of the products of einsum", typed=True)

@@ -13,6 +13,13 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, trace
+from olympus._src.core.sizes import (
+    as_size,
+    at_least,
+    is_symbolic,
+    maximum,
+    non_negative,
+)
 from olympus._src.foundation import errors
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise, shaping, stacking
@@ -251,7 +258,7 @@ def _of_sequence(x: Any, dtype: Any, device: Any) -> Any:
             "None is not a valid value for numpy.array; leave the element out, or use "
             "nan where a number is missing"
         )
-    traced = any(isinstance(leaf, trace.Tracer) for leaf in leaves)
+    traced = any(isinstance(v, trace.Tracer) or is_symbolic(v) for v in leaves)
     keys = any(dtypes.is_extended(getattr(leaf, "dtype", None)) for leaf in leaves)
     if not traced and not keys:
         return _of_plain_sequence(x, leaves, dtype, device)
@@ -275,7 +282,7 @@ def _common_dtype(leaves: list[Any]) -> Any:
 
 def asleaf(x: Any) -> Any:
     """An element of a sequence as something that has a dtype."""
-    if hasattr(x, "dtype") or dtypes.is_python_scalar(x):
+    if hasattr(x, "dtype") or dtypes.is_python_scalar(x) or is_symbolic(x):
         return x
     return np.asarray(x)
 
@@ -637,6 +644,8 @@ def arange(
     """
     given = [x for x in (start, stop, step) if x is not None]
     promotion.check_arraylike("arange", *given)
+    if any(map(is_symbolic, given)):
+        return _symbolic_range(start, stop, step, dtype)
     values = [_number(x, "arange", "each argument") for x in given]
     if any(np.ndim(v) for v in values):
         raise TypeError(
@@ -663,6 +672,39 @@ def arange(
     with np.errstate(all="ignore"):
         host = np.asarray(np.arange(first, last, by)).astype(kind)
     return evaluate.put(host, ShapedArray(host.shape, kind), place)
+
+
+def _symbolic_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
+    """A range between symbolic sizes, counted while the program runs."""
+    if stop is None:
+        start, stop = 0, start
+    step = 1 if step is None else step
+    for x in (start, stop, step):
+        if not (is_symbolic(x) or isinstance(x, (int, np.integer))):
+            raise TypeError(
+                "numpy.arange: with symbolic sizes all arguments must be integers or "
+                f"sizes, got {x!r}; convert the result with astype"
+            )
+    start, stop, step = as_size(start), as_size(stop), as_size(step)
+    kind = dtypes.canonicalize_dtype(int if dtype is None else dtype)
+    if at_least(step, 1):
+        length = non_negative(stop - start + step - 1) // step
+    elif at_least(-1, step):
+        length = non_negative(start - stop - step - 1) // -step
+    else:
+        raise ValueError(
+            f"numpy.arange: the sign of the step must be known, got the symbolic {step}"
+        )
+    whole = dtypes.canonicalize_dtype(int)
+    counted = shaping.iota(kind if (start, step) == (0, 1) else whole, length)
+    if step != 1:
+        counted = elementwise.mul(
+            counted, _spread(elementwise.size_value(step, whole), (length,), "arange")
+        )
+    if start != 0:
+        first = elementwise.size_value(start, whole)
+        counted = elementwise.add(counted, _spread(first, (length,), "arange"))
+    return elementwise.convert(counted, kind)
 
 
 def _range_bounds(start: Any, stop: Any, step: Any, values: list[Any]) -> Any:
@@ -708,8 +750,8 @@ def linspace(
       >>> onp.linspace(0, 1, 3)
       Array([0. , 0.5, 1. ], dtype=float32)
     """
-    num = operator.index(num)
-    if num < 0:
+    num = as_size(num)
+    if not at_least(num, 0) and num < 0:
         raise ValueError(f"numpy.linspace: num must be non-negative, got {num}")
     promotion.check_arraylike("linspace", start, stop)
     working, _ = dtypes.lattice_result(
@@ -717,7 +759,8 @@ def linspace(
     )
     working = dtypes.to_inexact_dtype(working)
     kind = working if dtype is None else dtypes.check_user_dtype(dtype, "linspace")
-    known = not any(isinstance(x, trace.Tracer) for x in (start, stop))
+    given = (start, stop, num)
+    known = not any(isinstance(x, trace.Tracer) or is_symbolic(x) for x in given)
     out, step = (_linspace_known if known else _linspace_traced)(
         start, stop, num, endpoint, working, kind, axis
     )
@@ -741,6 +784,14 @@ def _linspace_known(
     return np.asarray(values).astype(kind), step
 
 
+def _shares(num: Any, parts: Any, dtype: Any) -> Any:
+    """0 to num - 1 in parts."""
+    if not is_symbolic(num):
+        return _make((np.arange(num) / parts).astype(dtype), None, None)
+    whole = _spread(elementwise.size_value(parts, np.dtype(dtype)), (num,), "linspace")
+    return elementwise.div(shaping.iota(dtype, num), whole)
+
+
 def _linspace_traced(
     start: Any, stop: Any, num: int, endpoint: bool, working: Any, kind: Any, axis: int
 ) -> Any:
@@ -751,10 +802,10 @@ def _linspace_traced(
     low, high = (promotion.full_shape(x, shape) for x in (low, high))
     parts = num - 1 if endpoint else num
     real = dtypes.real_dtype(working)
-    weights = (np.arange(num) / max(parts, 1)).astype(real).astype(working)
     rank = len(shape)
     spread_shape = (num, *shape)
-    w = shaping.broadcast_in_dim(_make(weights, None, None), spread_shape, (0,))
+    weights = elementwise.convert(_shares(num, maximum(parts, 1), real), working)
+    w = shaping.broadcast_in_dim(weights, spread_shape, (0,))
     low_w, high_w = (
         shaping.broadcast_in_dim(x, spread_shape, range(1, rank + 1))
         for x in (low, high)
@@ -769,7 +820,10 @@ def _linspace_traced(
     out = shaping.transpose(out, order)
     if dtypes.kind(kind) in "iu":
         out = elementwise.floor(out)
-    divisor = np.asarray(parts if parts else np.nan, working)[()]
+    if is_symbolic(parts):
+        divisor = elementwise.size_value(parts, np.dtype(working))
+    else:
+        divisor = np.asarray(parts if parts else np.nan, working)[()]
     step = elementwise.div(elementwise.sub(high, low), divisor)
     return elementwise.convert(out, kind), step
 

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, trace
+from olympus._src.core.sizes import is_symbolic, slice_positions
+from olympus._src.foundation import errors
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import shaping
+from olympus._src.lax import joining, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import (
     at,
@@ -71,7 +73,10 @@ def delete(
     if not isinstance(obj, slice):
         check_arraylike("delete", obj)
         obj = np.asarray(obj)
-        _check_positions(obj, n)
+        if not is_symbolic(n):
+            _check_positions(obj, n)
+    if is_symbolic(n):
+        return _delete_symbolic(x, obj, axis, n)
     kept = np.delete(np.arange(n), obj)
     return indexing.getitem(x, (*lead, kept.astype(np.int32)))
 
@@ -84,6 +89,28 @@ def _check_positions(obj: np.ndarray[Any, Any], n: int) -> None:
         f"numpy.delete: positions must be within an axis of size {n}, "
         f"got {obj.tolist()}"
     )
+
+
+def _delete_symbolic(x: Any, obj: Any, axis: int, n: Any) -> Any:
+    """Deletes known positions of an axis of symbolic size: one, or a whole slice."""
+    if isinstance(obj, slice):
+        first, count, step = slice_positions(obj, n)
+        if step == 1:
+            return _without(x, axis, first, first + count)
+    elif obj.size == 1:
+        first = int(obj.reshape(()))
+        first = first + n if first < 0 else first
+        return _without(x, axis, first, first + 1)
+    raise errors.InconclusiveDimensionOperation(
+        "numpy.delete: along an axis of symbolic size one position can be deleted, or "
+        f"a slice of step 1, got {obj} for the size {n}; delete one after another"
+    )
+
+
+def _without(x: Any, axis: int, first: Any, last: Any) -> Any:
+    head = joining.slice_in_dim(x, 0, first, axis=axis)
+    tail = joining.slice_in_dim(x, last, None, axis=axis)
+    return joining.concatenate([head, tail], axis)
 
 
 def _delete_traced(x: Any, obj: Any, axis: int, n: int, unique: bool) -> Any:
@@ -124,6 +151,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
         axis, x, values = 0, manipulation.ravel(x), manipulation.ravel(values)
     axis = sizes_.canonicalize_axis(axis, aval_of(x).ndim, "numpy.insert")
     n = aval_of(x).shape[axis]
+    if is_symbolic(n):
+        return _insert_symbolic(x, obj, values, axis, n)
     if isinstance(obj, slice):
         obj = np.arange(n)[obj]
     places = search.concrete("insert", obj, "insert with concatenate")
@@ -149,6 +178,29 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     piece[axis] = len(places)
     values = manipulation.broadcast_to(lax.convert(values, dtype, False), tuple(piece))
     return at.IndexUpdateHelper(out)[(*lead, inserted.astype(np.int32))].set(values)
+
+
+def _insert_symbolic(x: Any, obj: Any, values: Any, axis: int, n: Any) -> Any:
+    """Inserts before one known position of an axis of symbolic size."""
+    places = None if isinstance(obj, slice) else search.concrete("insert", obj, "")
+    if places is None or places.size != 1:
+        raise errors.InconclusiveDimensionOperation(
+            "numpy.insert: along an axis of symbolic size values can be inserted "
+            f"before one position, got {obj} for the size {n}; insert them one after "
+            "another"
+        )
+    place = int(places.reshape(()))
+    place = place + n if place < 0 else place
+    values = shaping.broadcast_to_rank(values, aval_of(x).ndim)
+    if places.ndim == 0:
+        values = manipulation.moveaxis(values, 0, axis)
+    piece = list(aval_of(x).shape)
+    piece[axis] = aval_of(values).shape[axis]
+    values = lax.convert(values, aval_of(x).dtype, False)
+    values = manipulation.broadcast_to(values, tuple(piece))
+    head = joining.slice_in_dim(x, 0, place, axis=axis)
+    tail = joining.slice_in_dim(x, place, None, axis=axis)
+    return joining.concatenate([head, values, tail], axis)
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
@@ -231,10 +283,11 @@ def put(
         return x
     kind = aval_of(ind).dtype
     if mode == "wrap":
-        rest = lax.rem(ind, kind.type(n))
-        ind = lax.select(lax.lt(rest, kind.type(0)), lax.add(rest, kind.type(n)), rest)
+        count = lax.size_value(n, kind)
+        rest = lax.rem(ind, count)
+        ind = lax.select(lax.lt(rest, kind.type(0)), lax.add(rest, count), rest)
     elif mode == "clip":  # here a negative position is out of range, as in NumPy
-        ind = lax.min_(lax.max_(ind, kind.type(0)), kind.type(n - 1))
+        ind = lax.min_(lax.max_(ind, kind.type(0)), lax.size_value(n - 1, kind))
     elif mode is not None:
         raise ValueError(
             f"mode should be one of 'wrap' or 'clip'; numpy.put got {mode!r}"

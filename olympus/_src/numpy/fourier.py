@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.sizes import as_size, is_symbolic
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import fourier, joining
+from olympus._src.lax import fourier, joining, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import arithmetic, creation, manipulation, promotion
 from olympus._src.numpy.promotion import aval_of, check_arraylike
@@ -627,7 +628,7 @@ def _frequencies(name: str, n: Any, d: Any, dtype: Any, device: Any, half: bool)
                 f"numpy.fft.{name}: {what} must be one number, got {value}; call it "
                 "once for each"
             )
-    count = operator.index(n) if hasattr(n, "__index__") else int(n)
+    count = as_size(n) if hasattr(n, "__index__") else int(n)
     kind = dtypes.canonicalize_dtype(np.float64 if dtype is None else dtype)
     if (half and kind == np.bool_) or isinstance(d, complex):
         raise TypeError(
@@ -636,6 +637,8 @@ def _frequencies(name: str, n: Any, d: Any, dtype: Any, device: Any, half: bool)
         )
     if half:
         kind = dtypes.to_inexact_dtype(kind)
+    if is_symbolic(count):
+        return _symbolic_frequencies(count, d, kind, half)
     # From zero to the largest, then from the smallest to -1.
     order = np.fft.ifftshift(np.arange(count) - count // 2)
     numbers = np.arange(count // 2 + 1) if half else order
@@ -645,6 +648,22 @@ def _frequencies(name: str, n: Any, d: Any, dtype: Any, device: Any, half: bool)
     unit = lax.convert(arithmetic.multiply(d, count), kind)
     whole = creation.asarray(numbers.astype(kind), device=device)
     return arithmetic.true_divide(whole, unit)
+
+
+def _symbolic_frequencies(count: Any, d: Any, kind: Any, half: bool) -> Any:
+    """The same for a symbolic number of places, computed while the program runs."""
+    whole = dtypes.canonicalize_dtype(int)
+    numbers = shaping.iota(whole, count // 2 + 1 if half else count)
+    if not half:
+        shape = (count,)
+        size, middle = (
+            promotion.full_shape(lax.size_value(n, whole), shape)
+            for n in (count, (count + 1) // 2)
+        )
+        upper = lax.ge(numbers, middle)
+        numbers = lax.select(upper, lax.sub(numbers, size), numbers)
+    unit = arithmetic.multiply(d, lax.size_value(count, kind))
+    return lax.convert(arithmetic.true_divide(lax.convert(numbers, kind), unit), kind)
 
 
 def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:

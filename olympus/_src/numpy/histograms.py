@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, trace
+from olympus._src.core.sizes import as_size, maximum
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families, joining, shaping, stacking
@@ -62,7 +63,7 @@ def bincount(
         known = search.concrete("bincount", x, "pass the argument `length`")
         length = max(int(minlength), int(known.max()) + 1 if known.size else 0, 0)
     else:
-        length = max(int(minlength), operator.index(length))
+        length = maximum(as_size(length), as_size(minlength))
     if weights is None:
         weights = dtypes.canonicalize_dtype(int).type(1)
     check_arraylike("bincount", x, weights)

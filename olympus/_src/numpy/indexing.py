@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, trace
+from olympus._src.core.sizes import is_symbolic
 from olympus._src.foundation import config
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import gather, joining, shaping, slicing
+from olympus._src.lax import sizes as size_rules
 from olympus._src.numpy import plans
 from olympus._src.numpy.plans import ARRAY, INT, MOVING, NEW, SCALAR, SLICE, Mode, Plan
 
@@ -177,7 +179,7 @@ def _apply_slices(
             if entry[3] < 0:
                 reverse.append(axis)
             left.append(entry)
-        elif kind == INT and not advanced and type(operands[entry[1]]) is int:
+        elif kind == INT and not advanced and _is_known(operands[entry[1]]):
             start = operands[entry[1]]
             stop = start + 1
             squeezed.append(axis)
@@ -197,6 +199,10 @@ def _apply_slices(
     return x, left
 
 
+def _is_known(position: Any) -> bool:
+    return type(position) is int or is_symbolic(position)
+
+
 def _apply_scalars(x: Any, entries: Any, operands: Any) -> Any:
     """Applies numbers known only when the program runs, by one dynamic slice."""
     shape = avals.aval_of(x).shape
@@ -205,7 +211,7 @@ def _apply_scalars(x: Any, entries: Any, operands: Any) -> Any:
     if not numbers:
         return x
     for axis in numbers:
-        if not shape[axis]:
+        if shape[axis] == 0:
             raise plans.empty_axis(axis)
     starts = [
         position(operands[e[1]], shape[axis], e) if axis in numbers else 0
@@ -225,7 +231,8 @@ def position(i: Any, size: int, entry: Any) -> Any:
     if len(entry) > 2 or not signed:
         return i
     kind = avals.aval_of(i).dtype.type
-    return lax.select_n(lax.lt(i, kind(0)), i, lax.add(i, kind(size)))
+    wrapped = lax.add(i, lax.size_value(size, np.dtype(kind)))
+    return lax.select_n(lax.lt(i, kind(0)), i, wrapped)
 
 
 def one_dtype(numbers: list[Any]) -> list[Any]:
@@ -300,7 +307,7 @@ class Layout:
 
 def _broadcast_shape(shapes: list[Any]) -> tuple[int, ...]:
     try:
-        return tuple(np.broadcast_shapes(*shapes))
+        return size_rules.broadcast_shapes(*shapes)
     except ValueError:
         listed = ", ".join(map(str, shapes))
         raise ValueError(
@@ -330,7 +337,7 @@ def _gather(x: Any, entries: Any, operands: Any, options: Any, apart: bool) -> A
     )
     sizes = tuple([1 if a in layout.axes else n for a, n in enumerate(shape)])
     for axis in layout.axes:
-        if not shape[axis] and 0 not in layout.batch:
+        if shape[axis] == 0 and 0 not in layout.batch:
             raise plans.empty_axis(axis)
     if 0 in layout.batch or 0 in [
         n for a, n in enumerate(shape) if a not in layout.axes

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.sizes import typical
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import (
@@ -472,7 +473,7 @@ def _multi_dot(*xs: Any, precision: Any) -> Any:
     if last.ndim == 1:
         matrices[-1] = manipulation.expand_dims(xs[-1], 1)
     sizes = [aval_of(x).shape[0] for x in matrices] + [aval_of(matrices[-1]).shape[1]]
-    splits = _cheapest_splits(sizes)
+    splits = _cheapest_splits([typical(d) for d in sizes])
 
     def product(i: int, j: int) -> Any:
         if i == j:

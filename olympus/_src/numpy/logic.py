@@ -584,10 +584,11 @@ def _packbits(a: Any, *, axis: int | None, little: bool) -> Any:
     bits = lax.convert(truth(a), byte)
     n = aval_of(a).shape[axis]
     config = [(0, 0, 0)] * aval_of(a).ndim
-    config[axis] = (0, -n % 8, 0)
+    count = (n + 7) // 8
+    config[axis] = (0, 8 * count - n, 0)
     bits = joining.pad(bits, np.uint8(0), config)
     shape = list(aval_of(bits).shape)
-    split = [*shape[:axis], shape[axis] // 8, 8, *shape[axis + 1 :]]
+    split = [*shape[:axis], count, 8, *shape[axis + 1 :]]
     places = np.arange(8) if little else np.arange(7, -1, -1)
     weights = shaping.broadcast_in_dim(
         (1 << places).astype(byte), tuple(split), (axis + 1,)

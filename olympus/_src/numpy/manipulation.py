@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import dtypes, trace
+from olympus._src.core.sizes import as_size, at_least, is_symbolic, non_negative
 from olympus._src.foundation import errors
 from olympus._src.lax import cumulative, families, joining, shaping, slicing, stacking
 from olympus._src.lax import elementwise as lax
@@ -107,7 +107,16 @@ def new_shape(x: Any, shape: Any, where: str = "") -> tuple[int, ...]:
         )
     rest = math.prod([d for i, d in enumerate(wanted) if i not in unknown])
     if unknown:
-        if rest <= 0 or aval.size % rest:
+        if rest <= 0:
+            raise _reshape_error(aval, wanted)
+        left = aval.size % rest
+        if is_symbolic(left) and left != 0 and not at_least(left, 1):
+            raise errors.InconclusiveDimensionOperation(
+                f"numpy.reshape: cannot divide evenly the sizes of shapes {aval.shape} "
+                f"and {wanted}: the remainder {left} must be 0; say so by a constraint "
+                f"'{left} == 0'"
+            )
+        if left != 0:
             raise _reshape_error(aval, wanted)
         i = unknown[0]
         return (*wanted[:i], aval.size // rest, *wanted[i + 1 :])
@@ -237,8 +246,8 @@ def _resize(a: Any, *, shape: tuple[int, ...]) -> Any:
     total, have = math.prod(shape), aval_of(a).size
     if have == 0 or total == 0:
         return promotion.full_shape(promotion.scalar(0, a), shape)
-    times = -(-total // have)
-    long = joining.concatenate([flat] * times, 0)
+    times = (total + have - 1) // have
+    long = shaping.tile(flat, (times,))
     return shaping.reshape(joining.slice_in_dim(long, 0, total), shape)
 
 
@@ -266,7 +275,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     check_arraylike("squeeze", a)
     sizes = aval_of(a).shape
     if axis is None:
-        axes = tuple([i for i, d in enumerate(sizes) if d == 1])
+        axes = tuple([i for i, d in enumerate(sizes) if _is_one(d, sizes)])
     else:
         axis = static_axis(axis)
         named = axis if isinstance(axis, tuple) else (axis,)
@@ -278,6 +287,15 @@ def squeeze(a: Any, axis: Any = None) -> Any:
                 "of size 1 only"
             )
     return _squeeze(a, axes=axes) if axes else as_is(a)
+
+
+def _is_one(size: Any, shape: Any) -> bool:
+    if is_symbolic(size) and size != 1 and not at_least(size, 2):
+        raise errors.InconclusiveDimensionOperation(
+            f"numpy.squeeze: which axes have size 1 must be known, got {size} in the "
+            f"shape {shape}; name the axes, or add the constraint '{size} >= 2'"
+        )
+    return bool(size == 1)
 
 
 def as_is(a: Any) -> Any:
@@ -618,8 +636,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     check_arraylike("roll", a)
     rank = aval_of(a).ndim
     if axis is None:
-        if isinstance(shift, (int, np.integer)):
-            return _roll_flat(a, shift=int(shift))
+        if is_symbolic(shift) or isinstance(shift, (int, np.integer)):
+            return _roll_flat(a, shift=as_size(shift))
         flat = roll(ravel(a), shift, 0)
         return reshape(flat, aval_of(a).shape)
     axis = static_axis(axis)
@@ -628,8 +646,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     shift = tuple(shift) if isinstance(shift, range) else shift
     parts = shift if isinstance(shift, (tuple, list)) else (shift,)
     if not any(isinstance(s, trace.Tracer) for s in parts):
-        shifts = np.broadcast_to(np.asarray(shift), (len(axes),)).tolist()
-        return _roll(a, shifts=tuple([operator.index(s) for s in shifts]), axes=axes)
+        shifts = np.broadcast_to(np.asarray(shift, object), (len(axes),)).tolist()
+        return _roll(a, shifts=tuple([as_size(s) for s in shifts]), axes=axes)
     return _roll_dynamic(a, shift, axes)
 
 
@@ -645,7 +663,7 @@ def _roll(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
     for n, axis in zip(shifts, axes, strict=True):
         length = aval_of(x).shape[axis]
         n = n % length if length else 0
-        if n:
+        if n != 0:
             tail = joining.slice_in_dim(x, length - n, length, axis=axis)
             head = joining.slice_in_dim(x, 0, length - n, axis=axis)
             x = joining.concatenate([tail, head], axis)
@@ -665,9 +683,10 @@ def _roll_dynamic(x: Any, shift: Any, axes: tuple[int, ...]) -> Any:
             continue
         index = lax.convert(n, np.dtype(np.int32))
         # Twice the array holds every rolled one; the shift says where it begins.
-        start = lax.rem(index, np.int32(length))
+        whole = lax.size_value(length, np.dtype(np.int32))
+        start = lax.rem(index, whole)
         start = lax.select(
-            lax.gt(start, np.int32(0)), lax.sub(np.int32(length), start), lax.neg(start)
+            lax.gt(start, np.int32(0)), lax.sub(whole, start), lax.neg(start)
         )
         twice = joining.concatenate([x, x], axis)
         x = slicing.dynamic_slice_in_dim(twice, start, length, axis)
@@ -754,7 +773,7 @@ def tile(A: Any, reps: Any) -> Any:
     """
     check_arraylike("tile", A)
     counts = sizes_.as_axes(reps)
-    counts = tuple([operator.index(r) for r in counts])
+    counts = tuple([as_size(r) for r in counts])
     rank = max(len(counts), aval_of(A).ndim)
     counts = (1,) * (rank - len(counts)) + counts
     return _tile(A, reps=counts)
@@ -813,6 +832,8 @@ def repeat(
                 "total_repeat_length given; got a traced value.",
             )
         return _repeat_dynamic(a, repeats, axis, total_repeat_length)
+    if is_symbolic(repeats) and total_repeat_length is None:
+        return _repeat_evenly(a, times=repeats, axis=axis)
     counts = np.asarray(repeats)
     if counts.ndim > 1 or (counts.ndim == 1 and len(counts) not in (1, length)):
         raise ValueError(
@@ -858,5 +879,5 @@ def _repeat_dynamic(x: Any, repeats: Any, axis: int, total: int) -> Any:
     at = shaping.broadcasted_iota(aval_of(ends).dtype, (total, length), 0)
     passed = lax.convert(lax.le(wide_ends, at), np.dtype(np.int32))
     where = families.reduce_sum_p.bind(passed, axes=(1,))
-    where = lax.min_(where, np.int32(max(length - 1, 0)))
-    return _take_along(x, where, axis)
+    last = lax.size_value(non_negative(length - 1), np.dtype(np.int32))
+    return _take_along(x, lax.min_(where, last), axis)

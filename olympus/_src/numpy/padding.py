@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.sizes import as_size, is_symbolic, maximum
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import joining, shaping
 from olympus._src.lax import sizes as sizes_
@@ -41,6 +42,8 @@ def _pad_widths(width: Any, rank: int) -> tuple[tuple[int, int], ...]:
             pair = value if isinstance(value, (tuple, list)) else (value, value)
             pairs[i] = tuple(map(operator.index, pair))
         return tuple([(before, after) for before, after in pairs])
+    if _is_symbolic_width(width):
+        return _symbolic_widths(width, rank)
     values = np.asarray(width)
     if values.size and values.dtype.kind not in "iu":
         raise TypeError(
@@ -56,6 +59,33 @@ def _pad_widths(width: Any, rank: int) -> tuple[tuple[int, int], ...]:
     if (table < 0).any():
         raise ValueError(f"index can't contain negative values: numpy.pad got {width}")
     return tuple([(int(a), int(b)) for a, b in table])
+
+
+def _is_symbolic_width(width: Any) -> bool:
+    if isinstance(width, (list, tuple)):
+        return any(map(_is_symbolic_width, width))
+    return is_symbolic(width)
+
+
+def _symbolic_widths(width: Any, rank: int) -> tuple[tuple[Any, Any], ...]:
+    """Widths of which some are symbolic: one, a pair, or a pair for each axis."""
+    if is_symbolic(width):
+        pairs = ((width, width),) * rank
+    elif any(isinstance(w, (list, tuple)) for w in width):
+        rows = [tuple(w) if isinstance(w, (list, tuple)) else (w,) for w in width]
+        rows = rows * rank if len(rows) == 1 else rows
+        pairs = tuple([(row[0], row[-1]) for row in rows])
+    else:
+        pairs = ((width[0], width[-1]),) * rank
+    if len(pairs) != rank:
+        raise ValueError(
+            f"numpy.pad: pad_width must be one number, one pair, or a pair for each of "
+            f"the {rank} axes, got {width}"
+        )
+    pairs = tuple([(as_size(a), as_size(b)) for a, b in pairs])
+    if any(w < 0 for pair in pairs for w in pair):
+        raise ValueError(f"index can't contain negative values: numpy.pad got {width}")
+    return pairs
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
@@ -149,19 +179,43 @@ def _pad_each(x: Any, values: Any, *, widths: Any) -> Any:
     return x
 
 
+def _padded_positions(length: Any, before: Any, after: Any, mode: Any) -> Any:
+    """The positions whose elements a padded axis has."""
+    if all(type(n) is int for n in (length, before, after)):
+        return np.pad(np.arange(length), (before, after), mode=mode).astype(np.int32)
+    kind = np.dtype(np.int32)
+    total = length + before + after
+
+    def number(size: Any) -> Any:
+        return promotion.full_shape(lax.size_value(size, kind), (total,))
+
+    at = lax.sub(shaping.iota(kind, total), number(before))
+    if mode == "edge":
+        return lax.min_(lax.max_(at, number(0)), number(length - 1))
+    # Copies, each the mirror image of its neighbours for two of the modes, repeat.
+    period = length if mode == "wrap" else 2 * length - 2 * (mode == "reflect")
+    period = maximum(period, 1)
+    rest = lax.rem(at, number(period))
+    rest = lax.select(lax.lt(rest, number(0)), lax.add(rest, number(period)), rest)
+    if mode == "wrap":
+        return rest
+    back = 2 * length - 1 - (mode == "reflect")
+    return lax.min_(rest, lax.max_(lax.sub(number(back), rest), number(0)))
+
+
 @program(1, name="pad")
 def _pad_by_index(x: Any, *, widths: Any, mode: Any, odd: bool) -> Any:
     for axis, (before, after) in enumerate(widths):
         length = aval_of(x).shape[axis]
-        if not before and not after:
+        if before == 0 and after == 0:
             continue
         if not length:
             raise ValueError(
                 f"can't extend empty axis {axis} using modes other than 'constant' or "
                 "'empty'"
             )
-        where = np.pad(np.arange(length), (before, after), mode=mode)
-        out = _take_along(x, where.astype(np.int32), axis)
+        where = _padded_positions(length, before, after, mode)
+        out = _take_along(x, where, axis)
         if odd and length > 1:
             out = _turned_about(x, out, axis, before, shared=mode == "reflect")
         x = out

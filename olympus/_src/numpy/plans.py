@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes, trace
+from olympus._src.core import avals, dtypes, sizes, trace
 from olympus._src.foundation import config, errors
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import gather
@@ -328,15 +328,13 @@ def _slice_entry(item: slice, size: int) -> tuple[Any, ...]:
                 "use lax.dynamic_slice for starts that are computed"
                 + bound.explanation()
             )
-    start, stop, step = slice(
-        *map(_as_int, (item.start, item.stop, item.step))
-    ).indices(size)
-    return (SLICE, start, len(range(start, stop, step)), step)
+    bounds = slice(*map(_as_int, (item.start, item.stop, item.step)))
+    return (SLICE, *sizes.slice_positions(bounds, size))
 
 
-def _as_int(x: Any) -> int | None:
-    if x is None:
-        return None
+def _as_int(x: Any) -> Any:
+    if x is None or sizes.is_symbolic(x):
+        return x
     if not hasattr(x, "__index__"):
         raise TypeError(
             "indexing: bounds and steps of slices must be integers or None, got "
@@ -351,9 +349,13 @@ def _number(
     """The kind of entry that numbers make, their operand, whether that is counted."""
     if isinstance(item, (int, np.integer)):
         return _known_number(int(item), size, clamp, wrap, axis)
+    if sizes.is_symbolic(item):
+        return _known_number(item, size, clamp, wrap, axis)
     if isinstance(item, np.ndarray):
         if not item.ndim:
             return _known_number(int(item), size, clamp, wrap, axis)
+        if wrap and sizes.is_symbolic(size) and item.dtype.kind == "i":
+            return ARRAY, item, False
         return ARRAY, _counted(item, size, wrap), True
     return (ARRAY if avals.aval_of(item).ndim else SCALAR), item, not wrap
 
@@ -374,9 +376,11 @@ def _counted(known: np.ndarray, size: int, wrap: bool) -> np.ndarray:
 def _known_number(
     i: int, size: int, clamp: bool, wrap: bool, axis: int
 ) -> tuple[str, Any, bool]:
-    if not size:
+    if size == 0:
         raise empty_axis(axis)
     position = i + size if i < 0 and wrap else i
+    if sizes.is_symbolic(size) or sizes.is_symbolic(position):
+        return _symbolic_number(position, size, clamp)
     if 0 <= position < size:
         return INT, position, False
     if config.check_static_indices.value:
@@ -387,6 +391,18 @@ def _known_number(
     if clamp:
         return INT, min(max(position, 0), size - 1), False
     return SCALAR, np.int32(min(max(position, -1), _FARTHEST)), True
+
+
+def _symbolic_number(position: Any, size: Any, clamp: bool) -> tuple[str, Any, bool]:
+    """The same where sizes are symbolic: whether it is within may be unknown."""
+    if sizes.at_least(position, 0) and sizes.at_least(size - 1, position):
+        return INT, position, False
+    if clamp:
+        position = sizes.maximum(sizes.minimum(position, size - 1), 0)
+        return INT, position, False
+    if type(position) is int:
+        return SCALAR, np.int32(min(max(position, -1), _FARTHEST)), True
+    return SCALAR, position.dimension_as_value(), True
 
 
 def empty_axis(axis: int) -> IndexError:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core.sizes import is_symbolic
+from olympus._src.higher_order import scan
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import joining, shaping, stacking
 from olympus._src.numpy import (
@@ -48,8 +50,15 @@ def _polyval(p: Any, x: Any) -> Any:
     shape = promotion.result_shape("polyval", [aval_of(x).shape, aval_of(p).shape[1:]])
     total = promotion.full_shape(promotion.scalar(0, x), shape)
     x = promotion.full_shape(x, shape)
+
+    def step(total: Any, c: Any) -> Any:
+        return arithmetic.add(arithmetic.multiply(total, x), c), None
+
+    if is_symbolic(aval_of(p).shape[0]):
+        total, _ = scan.scan(step, total, p)
+        return promotion.strong(total, *given)
     for c in stacking.unstack(p, 0) if aval_of(p).shape[0] else ():
-        total = arithmetic.add(arithmetic.multiply(total, x), c)
+        total, _ = step(total, c)
     return promotion.strong(total, *given)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,7 @@ def _lines(a: Any, axes: tuple[int, ...]) -> tuple[Any, int]:
     """The array with the reduced axes joined into one, at the end."""
     shape = aval_of(a).shape
     rest = [i for i in range(len(shape)) if i not in axes]
-    n = int(np.prod([shape[i] for i in axes], dtype=np.int64))
+    n = math.prod([shape[i] for i in axes])
     if not n:
         raise ValueError(
             f"numpy.quantile: arrays must have elements, got {aval_of(a).short()}"
@@ -130,7 +131,7 @@ def _interpolated(x: Any, q: Any, n: int, method: str, ignore_nan: bool) -> Any:
     bad = families.reduce_sum_p.bind(isnan, axes=(len(lead),))
     wide_bad = shaping.broadcast_in_dim(bad, full, range(len(q_shape), len(full)))
     wide_q = shaping.broadcast_in_dim(q, full, range(len(q_shape)))
-    count = np.asarray(n).astype(dtype)[()]
+    count = lax.size_value(n, dtype)
     good = lax.sub(count, lax.convert(wide_bad, dtype)) if ignore_nan else count
     one, zero = np.asarray(1, dtype)[()], np.asarray(0, dtype)[()]
     last = lax.sub(good, one)
@@ -169,7 +170,7 @@ def _pick(x: Any, at_: Any, lead: Any, q_shape: Any) -> Any:
     for i, size in enumerate(lead):
         sizes = [1] * rank
         sizes[len(q_shape) + i] = size
-        places.append(np.arange(size, dtype=np.int32).reshape(sizes))
+        places.append(shaping.counting(size).reshape(sizes))
     places.append(lax.convert(at_, np.dtype(np.int32)))
     return indexing.take(x, tuple(places), mode="clip")
 

@@ -633,7 +633,7 @@ def _count_of(
     """How many elements enter each result: a literal, or an array with `where`."""
     if where is None:
         total = math.prod([aval_of(x).shape[a] for a in axes])
-        return np.asarray(total).astype(dtype)[()]
+        return lax.size_value(total, np.dtype(dtype))
     shape = promotion.result_shape(name, [aval_of(x).shape, aval_of(where).shape])
     mask = promotion.full_shape(logic.truth(where), shape)
     return _sum(mask, axis=axes, keepdims=keepdims, dtype=dtype, promote=True)
@@ -763,16 +763,14 @@ def _var(
         counted, gap = promotion.broadcast("var", (logic.truth(where), gap))
         gap = lax.select(counted, gap, families.full_like(gap, 0))
     n = _count_of("var", x, axes, where, real, keepdims)
-    n = (
-        lax.sub(n, np.asarray(ddof, real)[()])
-        if where is not None
-        else n - np.asarray(ddof, real)[()]
-    )
+    known = isinstance(n, np.generic)
+    less = np.asarray(ddof, real)[()]
+    n = n - less if known else lax.sub(n, less)
     total = _centered_square(gap)
     total = _sum(total, axis=axes, keepdims=keepdims, dtype=real, promote=True)
-    if where is None and n <= 0:
+    if known and n <= 0:
         out = families.full_like(total, np.nan)
-    elif where is None:
+    elif known:
         out = lax.div(total, n)
     else:
         enough = lax.gt(n, promotion.scalar(0, n))

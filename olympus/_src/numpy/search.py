@@ -6,12 +6,12 @@ while tracing the caller states the size.
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import dtypes, trace
+from olympus._src.core.sizes import as_size, at_least, is_symbolic, upper_bound
 from olympus._src.foundation import errors
 from olympus._src.higher_order import scan
 from olympus._src.interpreters import evaluate
@@ -91,7 +91,7 @@ def nonzero(
         found = np.nonzero(concrete("nonzero", a, "pass the argument `size`"))
         kind = dtypes.canonicalize_dtype(int)
         return tuple([creation.asarray(i.astype(kind)) for i in found])
-    return _nonzero_sized(a, operator.index(size), fill_value)
+    return _nonzero_sized(a, as_size(size), fill_value)
 
 
 def _nonzero_sized(a: Any, size: int, fill_value: Any) -> tuple[Any, ...]:
@@ -124,9 +124,13 @@ def _nonzero_program(a: Any, *fills: Any, size: int) -> Any:
     step = total
     for length, f in zip(aval.shape, values, strict=True):
         step //= length
-        at = lax.rem(lax.div(flat, kind.type(step)), kind.type(length))
+        at = _remainder(lax.div(flat, lax.size_value(step, kind)), length)
         outs.append(lax.select(valid, at, promotion.full_shape(f, (size,))))
     return outs
+
+
+def _remainder(x: Any, size: Any) -> Any:
+    return lax.rem(x, lax.size_value(size, aval_of(x).dtype))
 
 
 def _last(x: Any) -> Any:
@@ -161,7 +165,7 @@ def binary_search(line: Any, values: Any, side: str, method: str = "scan") -> An
     if not n or 0 in sizes:
         return promotion.full_shape(kind.type(0), sizes)
     if method == "compare_all" or (
-        method == "scan" and n * aval_of(values).size <= _COMPARED
+        method == "scan" and at_least(_COMPARED, n * aval_of(values).size)
     ):
         found = _compare_all(line, values, side, kind)
     elif method == "sort":
@@ -171,7 +175,7 @@ def binary_search(line: Any, values: Any, side: str, method: str = "scan") -> An
     if dtypes.kind(aval_of(line).dtype) not in "fc":
         return found
     nan = lax.ne(values, values)
-    last = kind.type(n)
+    last = lax.size_value(n, kind)
     if side == "left":  # the first NaN's place: behind all that are none
         known = lax.convert(lax.eq(line, line), kind)
         last = reductions.reduce_sum(known, (0,))
@@ -208,14 +212,22 @@ def _halve(line: Any, values: Any, side: str, kind: Any, unrolled: bool) -> Any:
         element = gather.gather(line, at, numbers, (1,), mode="clip")
         return lax.select_n(before(element, values), last, ahead), None
 
-    widths = 2 ** np.arange(n.bit_length(), dtype=kind)[::-1]
+    widths = 2 ** np.arange(_halvings(n), dtype=kind)[::-1]
     last = promotion.full_shape(kind.type(-1), sizes)
     if unrolled:
         for width in widths:
             last, _ = step(last, width)
     else:
         last, _ = scan.scan(step, last, widths)
-    return lax.min_(lax.add(last, kind.type(1)), kind.type(n))
+    return lax.min_(lax.add(last, kind.type(1)), lax.size_value(n, kind))
+
+
+def _halvings(n: Any) -> int:
+    """How often a line must be halved; of a symbolic size, as many as can be."""
+    if not is_symbolic(n):
+        return int(n.bit_length())
+    most = upper_bound(n)
+    return 31 if most is None else min(most.bit_length(), 31)
 
 
 def _rank_by_sorting(line: Any, values: Any, side: str, kind: Any) -> Any:
@@ -366,7 +378,7 @@ def compress(
         sizes = aval_of(x).shape
         fill = promotion.cast(fill_value, aval_of(x).dtype, False)
         return promotion.full_shape(fill, (*sizes[:axis], size, *sizes[axis + 1 :]))
-    where = _first_positions(condition, length=length, size=operator.index(size))
+    where = _first_positions(condition, length=length, size=as_size(size))
     place = (*lead, where)
     out = indexing.take(x, place, mode="fill", fill_value=fill_value, wrap=False)
     return promotion.strong(out)
@@ -381,10 +393,10 @@ def _first_positions(condition: Any, *, length: int, size: int) -> Any:
     kind = dtypes.canonicalize_dtype(int)
     flags = logic.truth(condition)
     n = aval_of(flags).shape[0]
-    if n > length:
+    if length != n and at_least(n, length):
         flags, n = joining.slice_in_dim(flags, 0, length), length
     if not n:
-        return promotion.full_shape(kind.type(length), (size,))
+        return promotion.full_shape(lax.size_value(length, kind), (size,))
     found = _positions(cumulative.cumsum(lax.convert(flags, kind), 0), size)
     if n == length:
         return found
@@ -495,5 +507,5 @@ def _digitize(x: Any, bins: Any, *, right: bool, method: str) -> Any:
     down = shaping.squeeze(logic.less(*ends), (0,))
     rising = binary_search(bins, x, side, method)
     falling = binary_search(backwards, x, side, method)
-    falling = lax.sub(aval_of(falling).dtype.type(n), falling)
+    falling = lax.sub(lax.size_value(n, aval_of(falling).dtype), falling)
     return lax.convert(lax.select_n(down, rising, falling), np.dtype(np.int32))

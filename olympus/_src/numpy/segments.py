@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.sizes import as_size
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families, gather, joining, reductions, scatter, shaping
 from olympus._src.numpy import promotion
@@ -57,7 +58,7 @@ def _segmented(name: str, data: Any, segment_ids: Any, **options: Any) -> Any:
     if segments is None:
         values = concrete(name, segment_ids, "pass the argument `num_segments`")
         segments = int(values.max()) + 1 if values.size else 0
-    segments = operator.index(segments)
+    segments = as_size(segments)
     if segments < 0:
         raise ValueError(
             f"ops.{name}: num_segments must be non-negative, got {segments}"

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.sizes import is_symbolic, minimum, non_negative
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families, joining, shaping
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import logic, promotion, search
+from olympus._src.numpy import arithmetic, indexing, logic, promotion, search
 from olympus._src.numpy.promotion import aval_of, check_arraylike, program
 
 
@@ -222,7 +223,11 @@ def _diagonal(a: Any, *, offset: int, axis1: int, axis2: int) -> Any:
     x = shaping.transpose(a, (*order, i, j))
     *lead, rows, columns = aval_of(x).shape
     first_row, first_column = max(-offset, 0), max(offset, 0)
-    length = max(0, min(rows - first_row, columns - first_column))
+    length = non_negative(minimum(rows - first_row, columns - first_column))
+    if is_symbolic(columns):
+        places = shaping.counting(length)
+        at = [arithmetic.add(places, first) for first in (first_row, first_column)]
+        return indexing.getitem(x, (..., *at))
     # Laid out in one line, the diagonal's elements are at equal distances.
     flat = shaping.reshape(x, (*lead, rows * columns))
     start = first_row * columns + first_column

@@ -165,8 +165,8 @@ def _unique_sized(ar: Any, *fills: Any, size: int, equal_nan: bool) -> Any:
     rank = lax.sub(cumulative.cumsum(lax.convert(new, kind), 0), kind.type(1))
     inverse = at.IndexUpdateHelper(families.full_like(order, 0))[order].set(rank)
     counts = lax.sub(ends, starts)
-    some = lax.lt(starts, kind.type(n))
-    safe = lax.min_(starts, kind.type(n - 1))
+    some = lax.lt(starts, lax.size_value(n, kind))
+    safe = lax.min_(starts, lax.size_value(n - 1, kind))
     values = indexing.getitem(ordered, (safe,))
     index = indexing.getitem(order, (safe,))
     if fills:
@@ -186,12 +186,20 @@ def _fill(value: Any, dtype: Any) -> Any:
     return promotion.cast(value, dtype, False)
 
 
+def _places_before(n: Any) -> Any:
+    """For each place the one before it; for the first, itself."""
+    places = shaping.counting(n)
+    if isinstance(places, np.ndarray):
+        return np.maximum(places - 1, 0)
+    return lax.max_(lax.sub(places, np.int32(1)), np.int32(0))
+
+
 def _in_order(flat: Any, equal_nan: bool) -> tuple[Any, Any, Any]:
     """A vector sorted, whence its elements are, and which are not equal to the last."""
     kind = dtypes.canonicalize_dtype(int)
     n = aval_of(flat).size
     ordered, order = lax_sorting.sort((flat, shaping.iota(kind, n)), num_keys=1)
-    before = indexing.getitem(ordered, (np.maximum(np.arange(n) - 1, 0),))
+    before = indexing.getitem(ordered, (_places_before(n),))
     new = lax.ne(ordered, before)
     if equal_nan and dtypes.kind(aval_of(flat).dtype) in "fc":
         both = lax.bitwise_and(lax.ne(ordered, ordered), lax.ne(before, before))
@@ -333,7 +341,7 @@ def _isin(element: Any, values: Any, *, invert: bool) -> Any:
     line = lax_sorting.sort(shaping.reshape(values, (n,)))
     where = search.binary_search(line, x, "left")
     kind = aval_of(where).dtype
-    near = indexing.getitem(line, (lax.min_(where, kind.type(n - 1)),))
+    near = indexing.getitem(line, (lax.min_(where, lax.size_value(n - 1, kind)),))
     found = promotion.strong(lax.eq(near, x))
     return lax.bitwise_not(found) if invert else found
 
@@ -366,7 +374,7 @@ def _first_of(keep: Any, size: int) -> tuple[Any, Any]:
     """The first positions that are kept, and which of them there are."""
     n = aval_of(keep).size
     (at,) = search.nonzero(keep, size=size, fill_value=n)
-    return at, lax.lt(at, aval_of(at).dtype.type(n))
+    return at, lax.lt(at, lax.size_value(n, aval_of(at).dtype))
 
 
 def _chosen(x: Any, keep: Any, size: int, fills: tuple[Any, ...]) -> Any:

@@ -13,6 +13,7 @@ from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import dtypes
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import linalg
+from olympus._src.lax import sizes as sizes_
 from olympus._src.lax.linalg import matrices, orthogonal, systems
 from olympus._src.numpy import (
     contractions,
@@ -78,7 +79,7 @@ def _solve(a: Any, b: Any) -> Any:
 
 def _solve_broadcast(a: Any, b: Any) -> Any:
     many_a, many_b = aval_of(a).shape[:-2], aval_of(b).shape[:-2]
-    many = np.broadcast_shapes(many_a, many_b)
+    many = sizes_.broadcast_shapes(many_a, many_b)
     if not many_a and many_b:
         # One matrix for all: leading axes become more right-hand sides.
         moved = manipulation.moveaxis(b, -2, 0)

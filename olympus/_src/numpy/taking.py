@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.sizes import is_symbolic, maximum, non_negative
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import gather, shaping
@@ -361,17 +362,20 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
 @promotion.program(1, name="unravel_index")
 def _unravel(indices: Any, *, shape: tuple[int, ...]) -> Any:
     kind = aval_of(indices).dtype
-    total = int(np.prod(shape, dtype=np.int64))
+    total = math.prod(shape)
     weak = aval_of(indices).weak_type
-    narrow = total > dtypes.iinfo(kind).max
+    narrow = _exceeds(total, dtypes.iinfo(kind).max)
     wide = np.dtype(np.int32) if narrow else kind
     flat = indexing.position(lax.convert(indices, wide), total, (plans.ARRAY, 0))
     wide = aval_of(flat).dtype
-    flat = lax.min_(lax.max_(flat, wide.type(0)), wide.type(max(total - 1, 0)))
+    flat = lax.min_(
+        lax.max_(flat, wide.type(0)), lax.size_value(non_negative(total - 1), wide)
+    )
     outs = []
     for size in reversed(shape):
-        outs.append(lax.rem(flat, wide.type(max(size, 1))))
-        flat = lax.div(flat, wide.type(max(size, 1)))
+        count = lax.size_value(maximum(size, 1), wide)
+        outs.append(lax.rem(flat, count))
+        flat = lax.div(flat, count)
     return [lax.convert(x, kind, weak) for x in outs[::-1]]
 
 
@@ -440,17 +444,25 @@ def _ravel_dtype(multi_index: Any, sizes: Any, dtype: Any) -> Any:
     if dtype is not None:
         return dtypes.check_user_dtype(dtype, "ravel_multi_index")
     kind, _ = dtypes.lattice_result(*[dtypes.dtype_and_weak(i) for i in multi_index])
-    if dtypes.kind(kind) not in "iu" or math.prod(sizes) > dtypes.iinfo(kind).max:
+    if dtypes.kind(kind) not in "iu" or _exceeds(
+        math.prod(sizes), dtypes.iinfo(kind).max
+    ):
         return dtypes.canonicalize_dtype(int)
     return kind
 
 
+def _exceeds(size: Any, most: int) -> bool:
+    return not is_symbolic(size) and size > most
+
+
 @evaluate.fuse
 def _ravel_multi(*positions: Any, dims: Any, mode: str, order: str, kind: Any) -> Any:
-    one = kind.type
-    steps = [one(int(np.prod(dims[i + 1 :], dtype=np.int64))) for i in range(len(dims))]
+    def one(size: Any) -> Any:
+        return lax.size_value(size, kind)
+
+    steps = [one(math.prod(dims[i + 1 :])) for i in range(len(dims))]
     if order == "F":
-        steps = [one(int(np.prod(dims[:i], dtype=np.int64))) for i in range(len(dims))]
+        steps = [one(math.prod(dims[:i])) for i in range(len(dims))]
     total = None
     for i, size, step in zip(positions, dims, steps, strict=True):
         i = promotion.cast(i, kind, False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,7 +115,7 @@ def _as_block(values: Any, sizes: tuple[int, ...], axes: list[int | None]) -> An
     axes = axes[len(axes) - len(own) + drop :]
     kept = [(n, a) for n, a in zip(own[drop:], axes, strict=True) if a is not None]
     shape, dims = tuple([n for n, _ in kept]), [a for _, a in kept]
-    if int(np.prod(shape)) == int(np.prod(sizes)):
+    if math.prod(shape) == math.prod(sizes):
         return values if own == sizes else shaping.reshape(values, sizes)
     if shape != own:
         values = shaping.reshape(values, shape)
@@ -258,7 +259,7 @@ def _partial_slices(plan: Plan, shape: Any, operands: Any) -> dict[int, Any]:
         if entry[0] == SLICE:
             _, start, size, step = entry
             if (start, size, step) != (0, shape[axis], 1):
-                positions[axis] = np.arange(size, dtype=np.int32) * step + start
+                positions[axis] = _taken(start, size, step)
         elif entry[0] == MOVING:
             _, operand, size, step = entry
             steps = np.arange(size, dtype=np.int32) * step
@@ -267,6 +268,15 @@ def _partial_slices(plan: Plan, shape: Any, operands: Any) -> dict[int, Any]:
             positions[axis] = lax.add(steps, low)
         axis += 1
     return positions
+
+
+def _taken(start: Any, size: Any, step: int) -> Any:
+    """The positions that a slice takes."""
+    if type(size) is int and type(start) is int:
+        return np.arange(size, dtype=np.int32) * step + start
+    kind = np.dtype(np.int32)
+    steps = lax.mul(shaping.iota(kind, size), kind.type(step))
+    return lax.add(steps, lax.size_value(start, kind))
 
 
 def _indices(layout: Any, partial: dict[int, Any]) -> Any:

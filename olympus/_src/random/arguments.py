@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.sizes import is_symbolic
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise, shaping, sizes
 from olympus._src.random import keys
@@ -128,6 +129,8 @@ def filled(x: Any, shape: tuple[int, ...]) -> Any:
 
 def number(value: Any, dtype: Any) -> Any:
     """A host number of a dtype, which traces to a literal."""
+    if is_symbolic(value):
+        return elementwise.size_value(value, np.dtype(dtype))
     return np.asarray(value, dtype)[()]
 
 

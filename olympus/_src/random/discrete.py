@@ -10,7 +10,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.higher_order import scan as scans
 from olympus._src.higher_order import while_loop as loops
-from olympus._src.lax import cumulative, reductions, shaping, special
+from olympus._src.lax import cumulative, reductions, shaping, sizes, special
 from olympus._src.lax import elementwise as ew
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import as_dtype, filled, number, one_program
@@ -462,7 +462,8 @@ def multinomial(
             "random.multinomial: p must have an axis of outcomes, got a scalar; give "
             "one probability for each"
         )
-    given = np.broadcast_shapes(avals.aval_of(n).shape, outcomes[:-1]) + outcomes[-1:]
+    given = sizes.broadcast_shapes(avals.aval_of(n).shape, outcomes[:-1])
+    given += outcomes[-1:]
     shape = given if shape is None else arguments.shape_of("multinomial", shape)
     arguments.check_broadcast("multinomial", shape, given)
     return _multinomial(key, n, p, shape=shape, dtype=dtype, unroll=unroll)

@@ -14,6 +14,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
+from olympus._src.core.sizes import as_size
 from olympus._src.foundation import config, notices
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise, families, shaping, sizes
@@ -520,7 +521,7 @@ def split(key: Any, num: int | tuple[int, ...] = 2) -> Any:
 
 def _count(num: Any) -> tuple[int, ...]:
     if avals.is_array_like(num) and not np.ndim(num):
-        num = operator.index(num)
+        num = as_size(num)
     shape = sizes.canonicalize_shape(num, "random.split")
     if any(d < 0 for d in shape):
         raise ValueError(

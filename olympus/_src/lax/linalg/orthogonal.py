@@ -13,6 +13,7 @@ import numpy as np
 from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
+from olympus._src.core.sizes import minimum
 from olympus._src.lax import elementwise, families, shaping
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, matrices, triangular
@@ -250,7 +251,7 @@ def ormqr(
 def _qr_abstract(x: Any, *, pivoting: bool, full_matrices: bool, use_magma: Any) -> Any:
     matrices.check_matrices("qr", x)
     rows, columns = x.shape[-2:]
-    inner = rows if full_matrices else min(rows, columns)
+    inner = rows if full_matrices else minimum(rows, columns)
     outs = [
         matrices.matrix_aval(x, rows, inner),
         matrices.matrix_aval(x, inner, columns),
@@ -265,7 +266,7 @@ def _qr_decompose(
 ) -> list[Any]:
     aval = avals.aval_of(x)
     rows, columns = aval.shape[-2:]
-    inner = rows if full_matrices else min(rows, columns)
+    inner = rows if full_matrices else minimum(rows, columns)
     order = None
     if not aval.size:
         return _qr_of_nothing(aval, inner, pivoting)

@@ -7,6 +7,7 @@ from typing import Any
 
 from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
+from olympus._src.core.sizes import minimum
 from olympus._src.lax import elementwise, families
 from olympus._src.lax.linalg import lapack, matrices
 
@@ -41,7 +42,7 @@ def _abstract(
 ) -> Any:
     matrices.check_matrices("svd", x)
     rows, columns = x.shape[-2:]
-    k = min(rows, columns)
+    k = minimum(rows, columns)
     if subset_by_index not in (None, (0, k)):
         raise NotImplementedError(
             "lax.linalg.svd: subset_by_index must be None or all singular values, got "

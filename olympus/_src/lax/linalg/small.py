@@ -8,12 +8,14 @@ From 4 x 4 on the written-out elimination grows too long to compile.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import avals
+from olympus._src.core.sizes import at_least
 from olympus._src.lax import elementwise, families, joining, shaping, stacking
 from olympus._src.lax.linalg import matrices
 
@@ -27,9 +29,14 @@ _MOST_UNKNOWNS = 9  # of one matrix
 
 
 def _fits(platform: str, x: Any, most: int) -> bool:
-    many = int(np.prod(x.shape[:-2], dtype=np.int64))
+    many = math.prod(x.shape[:-2])
     real = x.dtype.name in matrices.REAL
-    return platform == "cpu" and real and 0 < x.shape[-1] <= most and many >= FEWEST
+    return (
+        platform == "cpu"
+        and real
+        and 0 < x.shape[-1] <= most
+        and at_least(many, FEWEST)
+    )
 
 
 def _elements(x: Any) -> Rows:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import joining, sizes
+from olympus._src.lax import joining, shaping, sizes
 from olympus._src.lax.linalg import matrices
 from olympus._src.numpy import creation, manipulation, promotion, taking
 from olympus._src.scipy.linalg import checks
@@ -16,13 +16,13 @@ from olympus._src.scipy.linalg import checks
 aval_of = checks.aval_of
 
 
-def _pick(x: Any, places: np.ndarray) -> Any:
+def _pick(x: Any, places: Any) -> Any:
     """Elements of vectors [..., n] at a matrix of places: [..., rows, columns]."""
     return taking.take(x, places.astype(np.int32), axis=-1)
 
 
-def _grid(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.arange(rows)[:, None], np.arange(columns)[None, :]
+def _grid(rows: Any, columns: Any) -> tuple[Any, Any]:
+    return shaping.counting(rows)[:, None], shaping.counting(columns)[None, :]
 
 
 def _joined(*parts: Any) -> Any:

@@ -134,13 +134,17 @@ def _tied(ordered: Any, n: int, axis: int, method: str) -> Any:
     """Ranks of sorted elements, whose equals stand side by side."""
     shape = avals.aval_of(ordered).shape
     at = shaping.broadcasted_iota(np.int32, shape, axis)
-    before = taking.take(ordered, np.maximum(np.arange(n) - 1, 0), axis)
+    places = shaping.counting(n)
+    first_place, last_place = np.int32(0), lax.size_value(n - 1, np.dtype(np.int32))
+    previous = lax.max_(lax.sub(places, np.int32(1)), first_place)
+    before = taking.take(ordered, previous, axis)
     starts = (at == 0) | (ordered != before)
     if method == "dense":
         return scans.cumsum(lax.convert(starts, np.dtype(np.int32)), axis)
     # The start of each run, carried on to its end; and the same from behind.
     first = cumulative.cummax(where(starts, at, 0), axis=axis)
-    after = taking.take(starts, np.minimum(np.arange(n) + 1, n - 1), axis)
+    following = lax.min_(lax.add(places, np.int32(1)), last_place)
+    after = taking.take(starts, following, axis)
     ends = (at == n - 1) | after
     last = cumulative.cummin(where(ends, at, n - 1), axis=axis, reverse=True)
     if method == "min":
