@@ -409,7 +409,7 @@ def _divided_evenly(dividend: Any, divisor: Any) -> Any:
         make({m: c // common for m, c in terms_of(size)}, dividend.scope)
         for size in (dividend, divisor)
     ]
-    quotient, rest = divmod(*parts)
+    quotient, rest = divmod(parts[0], parts[1])
     return quotient if type(rest) is int and rest == 0 else None
 
 
