@@ -18,13 +18,12 @@ from olympus._src.core.sizes import (
     at_least,
     is_symbolic,
     maximum,
-    non_negative,
 )
 from olympus._src.foundation import errors
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise, shaping, stacking
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import arithmetic, elementary, examples, promotion
+from olympus._src.numpy import arithmetic, counted, elementary, examples, promotion
 from olympus._src.numpy.promotion import aval_of
 
 ShapedArray = avals.ShapedArray
@@ -645,7 +644,7 @@ def arange(
     given = [x for x in (start, stop, step) if x is not None]
     promotion.check_arraylike("arange", *given)
     if any(map(is_symbolic, given)):
-        return _symbolic_range(start, stop, step, dtype)
+        return counted.symbolic_range(start, stop, step, dtype)
     values = [_number(x, "arange", "each argument") for x in given]
     if any(np.ndim(v) for v in values):
         raise TypeError(
@@ -672,39 +671,6 @@ def arange(
     with np.errstate(all="ignore"):
         host = np.asarray(np.arange(first, last, by)).astype(kind)
     return evaluate.put(host, ShapedArray(host.shape, kind), place)
-
-
-def _symbolic_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
-    """A range between symbolic sizes, counted while the program runs."""
-    if stop is None:
-        start, stop = 0, start
-    step = 1 if step is None else step
-    for x in (start, stop, step):
-        if not (is_symbolic(x) or isinstance(x, (int, np.integer))):
-            raise TypeError(
-                "numpy.arange: with symbolic sizes all arguments must be integers or "
-                f"sizes, got {x!r}; convert the result with astype"
-            )
-    start, stop, step = as_size(start), as_size(stop), as_size(step)
-    kind = dtypes.canonicalize_dtype(int if dtype is None else dtype)
-    if at_least(step, 1):
-        length = non_negative(stop - start + step - 1) // step
-    elif at_least(-1, step):
-        length = non_negative(start - stop - step - 1) // -step
-    else:
-        raise ValueError(
-            f"numpy.arange: the sign of the step must be known, got the symbolic {step}"
-        )
-    whole = dtypes.canonicalize_dtype(int)
-    counted = shaping.iota(kind if (start, step) == (0, 1) else whole, length)
-    if step != 1:
-        counted = elementwise.mul(
-            counted, _spread(elementwise.size_value(step, whole), (length,), "arange")
-        )
-    if start != 0:
-        first = elementwise.size_value(start, whole)
-        counted = elementwise.add(counted, _spread(first, (length,), "arange"))
-    return elementwise.convert(counted, kind)
 
 
 def _range_bounds(start: Any, stop: Any, step: Any, values: list[Any]) -> Any:
@@ -784,14 +750,6 @@ def _linspace_known(
     return np.asarray(values).astype(kind), step
 
 
-def _shares(num: Any, parts: Any, dtype: Any) -> Any:
-    """0 to num - 1 in parts."""
-    if not is_symbolic(num):
-        return _make((np.arange(num) / parts).astype(dtype), None, None)
-    whole = _spread(elementwise.size_value(parts, np.dtype(dtype)), (num,), "linspace")
-    return elementwise.div(shaping.iota(dtype, num), whole)
-
-
 def _linspace_traced(
     start: Any, stop: Any, num: int, endpoint: bool, working: Any, kind: Any, axis: int
 ) -> Any:
@@ -804,7 +762,7 @@ def _linspace_traced(
     real = dtypes.real_dtype(working)
     rank = len(shape)
     spread_shape = (num, *shape)
-    weights = elementwise.convert(_shares(num, maximum(parts, 1), real), working)
+    weights = elementwise.convert(counted.shares(num, maximum(parts, 1), real), working)
     w = shaping.broadcast_in_dim(weights, spread_shape, (0,))
     low_w, high_w = (
         shaping.broadcast_in_dim(x, spread_shape, range(1, rank + 1))
