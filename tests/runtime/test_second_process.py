@@ -17,7 +17,8 @@ from programs import call, double, load, put
 from docs import checker
 from olympus._src.command.main import main
 from olympus._src.core.avals import ShapedArray
-from olympus._src.runtime import compiling
+from olympus._src.runtime import compiling, disk_cache
+from olympus._src.runtime.disk_cache import DiskCache
 from runtime import test_compile_cache as one_process
 
 # -- a tour of what a loaded program must do -------------------------------------------
@@ -121,6 +122,34 @@ def test_a_second_process_loads_all_and_computes_the_same(tmp_path):
     assert second["cache_hits"] == second["compile_requests_use_cache"]
     assert again == results
     assert "nan" in results
+    check_load_ahead(tmp_path / "cache")
+
+
+AHEAD = """
+    from olympus._src.runtime import client, compile_cache
+
+    client.default_device()
+    for key in {keys}:
+        assert compile_cache._load_ahead(key) is not None
+"""
+
+
+def check_load_ahead(folder):
+    """Programs find their kernels where no module has asked for them yet."""
+    files = DiskCache(str(folder)).files()
+    named = [
+        file.key
+        for file in files
+        if disk_cache.verified(Path(file.path).read_bytes(), file.key).fields["name"]
+        in ("jit_svd", "jit_inv")
+    ]
+    assert named
+    out, error = fresh.run(
+        AHEAD.format(keys=named),
+        OLYMPUS_ENABLE_COMPILATION_CACHE="1",
+        OLYMPUS_CACHE_DIR=str(folder),
+    )
+    assert (out, error) == ("", "")
 
 
 # -- the examples, the demonstration, the documentation --------------------------------

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from olympus._src.foundation import compiler_settings as compiler
 from olympus._src.foundation import config, events, logs
-from olympus._src.runtime import client, compiling, prefetch, private_folder, shardings
+from olympus._src.runtime import (
+    client,
+    compiling,
+    cpu_kernels,
+    prefetch,
+    private_folder,
+    shardings,
+)
 from olympus._src.runtime.compiling import Options
 from olympus._src.runtime.stored_program import StoredProgram
 from olympus._src.runtime.versions import (
@@ -187,6 +194,8 @@ def _load_entry(cache: DiskCache, key: str, devices: DeviceList, built: Any) -> 
     entry = _read(cache, key)
     if entry is None:
         return None
+    # Its module, which would have said so, need not have been seen yet.
+    cpu_kernels.prepare_for(entry.program)
     client = devices[0].client
     try:
         loaded = client.deserialize_executable(entry.program, devices, built, [])

@@ -10,6 +10,9 @@ import threading
 
 from olympus._src.runtime import versions
 
+# A call in StableHLO and in the HLO of a compiled program.
+_MARKS = (b"custom_call", b"custom-call", b"lapack_")
+
 _lock = threading.Lock()
 _registered = False
 _has_lapack = False
@@ -18,7 +21,7 @@ _has_lapack = False
 def prepare_for(code: bytes) -> None:
     """Makes known to XLA what a module, or a compiled program, calls."""
     global _registered, _has_lapack
-    if not _registered and (b"custom_call" in code or b"lapack_" in code):
+    if not _registered and any(mark in code for mark in _MARKS):
         with _lock:
             if not _registered:
                 versions.register_cpu_kernels()
