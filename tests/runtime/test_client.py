@@ -92,12 +92,19 @@ def test_the_variable_that_silences_does_not_stay():
 def test_several_cpu_devices():
     out, _ = fresh.run(
         """
+        import olympus, olympus.numpy as jnp
         from olympus._src.runtime import client
         print(len(client.devices()), client.several_devices())
+        # Captured arrays go where the program runs.
+        table, second = jnp.arange(3000.0), olympus.devices()[1]
+        f = lambda x: x + table[-1]
+        there = olympus.jit(f)(olympus.device_put(1.0, second))
+        chosen = olympus.jit(f, device=second)(1.0)
+        print(float(there), float(chosen), {there.device, chosen.device} == {second})
         """,
         OLYMPUS_NUM_CPU_DEVICES="3",
     )
-    assert out.split() == ["3", "True"]
+    assert out.split() == ["3", "True", "3000.0", "3000.0", "True"]
 
 
 def test_platforms_that_are_absent_are_an_error_where_chosen():

@@ -236,9 +236,8 @@ def lower(
     used = [True] * len(whole.outvars)
     keep = [False] * n_consts + [keep_unused] * len(program.invars)
     whole, kept = partial_eval.dce_olympuspr(whole, used, instantiate=keep)
-    low.consts = [
-        as_array(c, device) for c, k in zip(consts, kept[:n_consts], strict=True) if k
-    ]
+    needed = [c for c, k in zip(consts, kept[:n_consts], strict=True) if k]
+    low.consts = on_device([as_array(c, device) for c in needed], low.device)
     low.kept = kept[n_consts:]
     low.in_avals = whole.in_avals[len(low.consts) :]
     low.out_avals = program.out_avals  # weak also where what it expands to is not
