@@ -16,6 +16,7 @@ from olympus._src.export import bundle_files, executables, trials
 from olympus._src.foundation import container
 from olympus._src.foundation.container import Container
 from tests import fresh
+from tests.export import programs
 
 State = collections.namedtuple("State", "mean count")
 export.register_namedtuple_serialization(State, serialized_name="tests.State")
@@ -151,6 +152,22 @@ def test_machine_code_is_added_for_this_machine(data, tmp_path):
     assert len(found.add_executable().executables) == 2
 
 
+def test_open_sizes_have_machine_code_for_those_that_were_asked_for():
+    rows = olympus.jit(lambda x: (x * 2).sum(1))
+    shape = export.symbolic_shape("n, 3")
+    made = bundle.make(rows)(olympus.ShapeDtypeStruct(shape, "float32"))
+    assert made.arguments[0].type_text() == "float32[n,3]"
+    assert not made.executables
+    with pytest.raises(ValueError, match=r"sizes must be given, as those of \['x'\]"):
+        made.add_executable()
+    found = bundle.load(made.add_executable(jnp.ones((4, 3))).to_bytes())
+    for n in (4, 2):
+        x = jnp.arange(3.0 * n).reshape(n, 3)
+        check_same(found(x), rows(x))
+    with pytest.raises(TypeError, match=r"'x' must be of type float32\[n,3\], got"):
+        found(jnp.ones((4, 2)))
+
+
 def test_an_exported_program_is_bundled(data):
     exported = export.export(predict)(PARAMS, X, scale=2.0)
     made = bundle.make(exported, argument_names=["p", "rows"], name="other")()
@@ -228,6 +245,61 @@ _SECOND_PROCESS = """
     assert "/olympus/core/compile/to_mlir_module_duration" in events
     np.testing.assert_allclose(portable(params, x, scale=2.0)["scores"], out["scores"])
 """
+
+
+GROUPS = [sorted(programs.PROGRAMS)[i::4] for i in range(4)]
+
+
+@pytest.mark.slow
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("names", GROUPS, ids="+".join)
+def test_whole_models_start_at_once_in_another_process(names, tmp_path):
+    for name in names:
+        f, args, kwargs, smooth = programs.PROGRAMS[name]
+        make = bundle.make(olympus.jit(f), name=name, vjp_order=int(smooth))
+        make(*args, **kwargs).save(tmp_path / name)
+    fresh.run(_MODELS, FOLDER=str(tmp_path))
+
+
+_MODELS = """
+    import os
+    import olympus
+    from olympus import bundle, monitoring
+
+    events = []
+    note = lambda name, *_, **__: events.append(name)
+    monitoring.register_event_duration_secs_listener(note)
+    os.chdir(os.environ["FOLDER"])
+    for name in os.listdir("."):
+        assert bundle.load(name, check=True).uses_machine_code
+    assert not events, events
+    for name in os.listdir("."):
+        assert not bundle.load(name, check=True, executables=False).uses_machine_code
+"""
+
+
+@pytest.mark.slow
+def test_a_chosen_device_is_where_a_bundle_runs(data, tmp_path):
+    (tmp_path / "predict").write_bytes(data)
+    fresh.run(
+        """
+        import os
+        import numpy as np
+        import olympus
+        from olympus import bundle
+        first, second = olympus.devices()
+        path = os.path.join(os.environ["FOLDER"], "predict")
+        for executables in (True, False):
+            found = bundle.load(path, device=second, executables=executables)
+            args, kwargs = found.sample_arguments()
+            assert found(*args, **kwargs)["total"].devices() == {second}
+            found.check()
+            home = bundle.load(path, executables=executables)
+            assert home(*args, **kwargs)["total"].devices() == {first}
+        """,
+        FOLDER=str(tmp_path),
+        OLYMPUS_NUM_CPU_DEVICES="2",
+    )
 
 
 # -- what is refused -------------------------------------------------------------------
