@@ -3,6 +3,7 @@
 import collections
 import copy
 import os
+import pathlib
 
 import numpy as np
 import pytest
@@ -300,6 +301,25 @@ def test_a_chosen_device_is_where_a_bundle_runs(data, tmp_path):
         FOLDER=str(tmp_path),
         OLYMPUS_NUM_CPU_DEVICES="2",
     )
+
+
+RECORDED = sorted(pathlib.Path(__file__).parent.parent.glob("data/bundle_*.bin"))
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_bundles_of_earlier_versions_are_read(path):
+    found = bundle.load(path, check=True)
+    assert found.name == "advance"
+    assert found.argument_paths == ("state.mean", "state.count", "x", "key")
+    assert found.result_paths == ("result[0].mean", "result[0].count", "result[1][0]")
+    args, kwargs = found.sample_arguments()
+    state, (x,) = found(*args, **kwargs)
+    assert type(state) is State
+    assert (int(state.count), x.dtype) == (5, "bfloat16")
+
+
+def test_both_versions_of_jaxlib_have_written_bundles():
+    assert len(RECORDED) >= 2
 
 
 # -- what is refused -------------------------------------------------------------------
