@@ -94,6 +94,11 @@ def test_unused_arguments_are_left_out():
     assert export.export(jitted)(1.0, 2.0).module_kept_var_idx == (0, 1)
 
 
+def test_platforms_may_come_from_a_generator():
+    made = export.export(olympus.jit(jnp.sin), platforms=(p for p in ("cuda", "tpu")))
+    assert made(1.0).platforms == ("cuda", "tpu")
+
+
 def test_static_arguments_are_no_arguments():
     jitted = olympus.jit(lambda x, n: x * n, static_argnums=1)
     exported = export.export(jitted)(np.float32(2), 5)
@@ -224,6 +229,10 @@ def test_what_cannot_be_exported():
         exported_of(lambda x: olympus.debug.print("{}", x), 1.0)
     with pytest.raises(TypeError, match="sequence of names"):
         export.export(olympus.jit(jnp.sin), platforms="cpu")
+    with pytest.raises(TypeError, match="sequence of names"):
+        export.export(olympus.jit(jnp.sin), platforms=("cpu", 3))
+    with pytest.raises(ValueError, match="platforms must differ"):
+        export.export(olympus.jit(jnp.sin), platforms=("cpu", "cpu"))
     with pytest.raises(ValueError, match="'cuda' or 'rocm'"):
         export.export(olympus.jit(jnp.sin), platforms=("gpu",))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import copy
 import dataclasses
+import json
 import random as random_
 
 import hypothesis
@@ -84,6 +85,26 @@ def test_structures_come_back(tree):
     found = trees.from_json(trees.to_json(wanted))
     assert found == wanted
     assert olympus.tree.unflatten(found, olympus.tree.leaves(tree)) == tree
+
+
+KEYS = st.text(max_size=3), st.integers(-5, 5)
+TREES = st.recursive(
+    st.just(0) | st.none(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(KEYS[0], inner, max_size=3)
+        | st.dictionaries(KEYS[1], inner, max_size=3).map(collections.OrderedDict)
+        | st.tuples(inner, inner).map(lambda pair: Pair(*pair))
+    ),
+    max_leaves=8,
+)
+
+
+@hypothesis.given(TREES)
+def test_drawn_structures_come_back(tree):
+    wanted = olympus.tree.structure(tree)
+    assert trees.from_json(json.loads(json.dumps(trees.to_json(wanted)))) == wanted
 
 
 def test_namedtuples_of_olympus_are_known_by_who_returns_them():

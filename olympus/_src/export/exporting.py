@@ -88,14 +88,13 @@ def export(
 
 
 def _platforms(platforms: Sequence[str] | None) -> tuple[str, ...]:
-    if isinstance(platforms, str) or not all(
-        isinstance(p, str) for p in platforms or ()
-    ):
+    given = () if platforms is None or isinstance(platforms, str) else tuple(platforms)
+    if isinstance(platforms, str) or not all(isinstance(p, str) for p in given):
         raise TypeError(
             "export: platforms must be a sequence of names, as in ('cpu', 'cuda'), got "
             f"{platforms!r}"
         )
-    names = tuple(platforms or ()) or (default_export_platform(),)
+    names = given or (default_export_platform(),)
     if "gpu" in names:
         raise ValueError(
             "export: platforms must be given by exact names, got 'gpu'; use 'cuda' or "
