@@ -145,6 +145,7 @@ def test_a_deep_structure_comes_back_and_a_deeper_one_is_refused():
         ["*", "*", ["dict", ["a", "a"]]],
         ["*", "*", ["dict", ["a", 1]]],
         ["x"],
+        [""],
         [None],
         [[]],
         ["*", ["node", "tests.Pair", 1, ""]],

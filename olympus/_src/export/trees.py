@@ -341,6 +341,7 @@ def _build(node: Any, children: list[Any]) -> Any:
         return _LEAF
     if node == "none":
         return _NONE
+    require(type(node) is list, f"there are no nodes {node!r}")
     kind = node[0]
     if kind == "tuple" or kind == "list":
         return tree.treedef_of((tuple if kind == "tuple" else list, None), children)
