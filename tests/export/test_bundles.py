@@ -2,6 +2,7 @@
 
 import collections
 import copy
+import functools
 import os
 import pathlib
 
@@ -118,6 +119,7 @@ def test_captured_arrays_are_kept_once():
     check_same(found(PARAMS, X, scale=3.0), predict(PARAMS, X, scale=3.0))
 
 
+@pytest.mark.slow
 def test_a_bundle_is_transformed_by_its_portable_program(data):
     found = bundle.load(data)
 
@@ -190,6 +192,28 @@ def test_donated_arguments_are_taken():
         state = jnp.zeros(3)
         check_same(found(state, 2.0), jnp.full(3, 2.0))
         assert state.is_deleted()
+
+
+def test_static_arguments_are_part_of_the_function():
+    @functools.partial(olympus.jit, static_argnums=(0, 3), static_argnames="mode")
+    def power(n, x, y, name, *, mode, scale):
+        return scale * x**n + (y if mode == "add" else -y)
+
+    made = bundle.make(power)(2, 3.0, 1.0, "a", mode="add", scale=2.0)
+    assert made.argument_paths == ("x", "y", "scale")
+    assert made.has_sample
+    found = bundle.load(made.to_bytes(), check=True)
+    assert float(found(4.0, 1.0, scale=1.0)) == 17.0
+
+
+def test_the_compilers_options_hold_for_machine_code():
+    options = {"xla_backend_optimization_level": 0}
+    double = olympus.jit(lambda x: 2 * x, compiler_options=options)
+    for portable in (True, False):
+        made = bundle.make(double, portable=portable)(1.0)
+        (code,) = bundle_files.unpack(made.to_bytes()).executables
+        fields = container.unpack(code, executables.KIND, range(1, 2)).fields
+        assert fields["options"] == [["xla_backend_optimization_level", "0"]]
 
 
 # Each as `(function, arguments)`: kinds of values and trees that a file could lose.
@@ -421,6 +445,26 @@ def test_damaged_files_are_refused(data, tmp_path):
     exported = export.export(olympus.jit(jnp.sin))(1.0).serialize()
     with pytest.raises(ValueError, match="kind 'bundle', got one of kind 'exported"):
         bundle.load(exported)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("in_tree", [""], "in_tree: there are no nodes ''"),
+        ("in_tree", ["*"], "in_tree must have 4 leaves, got 1"),
+        ("out_tree", None, "out_tree: must be a list, got None"),
+        ("executables", 2, "its sections must be"),
+        ("executables", -1, "must be at least 0"),
+        ("arguments", [], "donated: must be 0 values"),
+        ("made_by", {"olympus": 1}, "made_by: must be an object of strings"),
+    ],
+)
+def test_headers_that_contradict_the_contents_are_refused(data, name, value, message):
+    found = container.unpack(data, bundle_files.KIND, range(1, 2))
+    fields = {**found.fields, name: value}
+    packed = container.pack(Container(found.kind, 1, fields, found.sections))
+    with pytest.raises(ValueError, match=f"^bundle.load: bundle.*{message}"):
+        bundle.load(packed)
 
 
 VALUES = st.one_of(

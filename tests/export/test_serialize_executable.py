@@ -127,6 +127,7 @@ def random_pair(key):
     return olympus.random.split(key)[1], olympus.random.normal(key, (2,))
 
 
+@pytest.mark.slow
 def test_every_kind_of_value_comes_back_in_another_process(parts, tmp_path):
     stored = {"weighted": parts}
     expected = {}

@@ -74,8 +74,10 @@ class Bundle:
         exported: Exported | None = None,
         use_executables: bool = True,
         device: Any = None,
+        compiler_options: Sequence[tuple[str, Any]] = (),
     ) -> None:
         self._contents = contents
+        self._compiler_options = dict(compiler_options)
         self._exported = exported
         self._chosen_device = None if device is None else client.as_device(device)
         self._device = client.as_device(device)
@@ -372,7 +374,8 @@ class Bundle:
             self._check_types(types)
         with self._numbers():
             structs = list(map(shapes.struct_of, types))
-            compiled = self._compiling().lower(*structs).compile()
+            lowered = self._compiling().lower(*structs)
+            compiled = lowered.compile(self._compiler_options)
         self._keep(executables_.pack(compiled, self.exported.constants))
         return self
 

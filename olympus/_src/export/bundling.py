@@ -99,7 +99,8 @@ def make(
         else:
             exported = None
             contents.executables = [maker.machine_code()]
-        made = Bundle(contents, exported=exported)
+        options = getattr(fun, "compiler_options", ())
+        made = Bundle(contents, exported=exported, compiler_options=options)
         if (
             portable
             and executables
@@ -181,13 +182,23 @@ class _Maker:
         assert self.traced is not None
         return executables_.pack(self.traced.lower().compile())
 
+    def _dynamic(self) -> tuple[Any, Any]:
+        """The arguments without static ones, which are part of the program."""
+        if self.traced is None:
+            return self.args, self.kwargs
+        call = stages.call_of(self.traced)
+        places = {i for i, _ in call.static_args}
+        names = {name for name, _ in call.static_kwargs}
+        args = tuple([x for i, x in enumerate(self.args) if i not in places])
+        return args, {k: x for k, x in self.kwargs.items() if k not in names}
+
     def sample(
         self, made: Bundle, wanted: bool | None, tolerance: float | None
     ) -> Sample | None:
         """Arguments and results, if they are wanted and there."""
         if wanted is False:
             return None
-        leaves = tree.tree_leaves((self.args, self.kwargs))
+        leaves = tree.tree_leaves(self._dynamic())
         concrete = all(map(avals_.is_array_like, leaves))
         if not concrete or len(leaves) != len(self.in_avals):
             if wanted:
