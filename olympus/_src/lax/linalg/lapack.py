@@ -85,9 +85,15 @@ def call_kernel(
             f"lax.linalg.{what}: there is no lowering for platform {ctx.platform}; "
             "move the operand to the CPU with olympus.device_put"
         )
+    n, more = len(operands), ""
+    if any(map(types.is_open, out_avals)):
+        shapes, kinds, more = dynamic.result_shapes(ctx.block, out_avals, n)
+        operands, in_avals = [*operands, *shapes], [*in_avals, *kinds]
     operand_layouts, result_layouts = (
-        "[" + ", ".join([_layout(a.ndim, a.ndim == rank) for a in group]) + "]"
-        for group in (in_avals, out_avals)
+        "["
+        + ", ".join([_layout(a.ndim, a.ndim == rank and i < n) for i, a in group])
+        + "]"
+        for group in (enumerate(in_avals), enumerate(out_avals, -len(out_avals)))
     )
     switches = ", ".join(
         [f"{k} = {_switch(v)}" for k, v in sorted((attributes or {}).items())]
@@ -98,10 +104,7 @@ def call_kernel(
         f"result_layouts = {result_layouts}, "
         f"output_operand_aliases = [{_aliases(reused, len(out_avals))}]"
     )
-    if any(map(types.is_open, out_avals)):
-        shapes, kinds, more = dynamic.result_shapes(ctx.block, out_avals, len(operands))
-        operands, in_avals = [*operands, *shapes], [*in_avals, *kinds]
-        text += f", {more}"
+    text += f", {more}" if more else ""
     return ctx.block.op("stablehlo.custom_call", operands, in_avals, out_avals, text)
 
 
