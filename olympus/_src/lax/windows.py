@@ -20,7 +20,7 @@ from olympus._src.lax import (
     window_lowering,
 )
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import types
+from olympus._src.lowering import dynamic, types
 
 _FILE = "lax/windows.py"
 LISTS = (
@@ -392,8 +392,35 @@ def _scatter_lower(
 ) -> str:
     s_aval, aval = ctx.avals_in
     (out,) = ctx.avals_out
+    if dynamic.is_open([p for pair in params["padding"] for p in pair]):
+        return _scatter_padded(ctx, source, operand, select_prim, params)
     if not s_aval.size:
         return ctx.block.splat(0, out)
+    return _emit_scatter(ctx, source, operand, aval, select_prim, params)
+
+
+def _scatter_padded(
+    ctx: Any, source: str, operand: str, select_prim: Any, params: Any
+) -> str:
+    """Pads before and cuts after: the operation itself takes known padding only."""
+    _, aval = ctx.avals_in
+    scalar = ShapedArray((), aval.dtype)
+    lows, highs = zip(*params["padding"], strict=True)
+    parts = zip(lows, aval.shape, highs, strict=True)
+    wide = ShapedArray(tuple([a + d + b for a, d, b in parts]), aval.dtype)
+    start = ctx.block.constant(_start_of(select_prim)(aval.dtype), scalar)
+    zeros = [0] * aval.ndim
+    operand = ctx.block.pad([operand, start], [aval, scalar], wide, lows, highs, zeros)
+    params = {**params, "padding": [(0, 0)] * aval.ndim}
+    found = _emit_scatter(ctx, source, operand, wide, select_prim, params)
+    ends = [a + d for a, d in zip(lows, aval.shape, strict=True)]
+    return str(ctx.block.slice(found, wide, aval, lows, ends))
+
+
+def _emit_scatter(
+    ctx: Any, source: str, operand: str, aval: Any, select_prim: Any, params: Any
+) -> str:
+    s_aval = ctx.avals_in[0]
     scalar, flag = ShapedArray((), aval.dtype), ShapedArray((), np.bool_)
     zero = ctx.block.constant(0, scalar)
     pair = [scalar, scalar]
@@ -410,7 +437,7 @@ def _scatter_lower(
         "stablehlo.select_and_scatter",
         [operand, source, zero],
         [aval, s_aval, scalar],
-        out,
+        aval,
         window_lowering.attributes(params),
         [select, add],
     )

@@ -12,7 +12,7 @@ from olympus._src import tree
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import dtypes
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import linalg
+from olympus._src.lax import linalg, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.lax.linalg import matrices, orthogonal, systems
 from olympus._src.numpy import (
@@ -182,7 +182,7 @@ def _triple_product(a: Any) -> Any:
 
 def _parity(pivots: Any) -> Any:
     """1 or -1: the sign of the exchanges of rows."""
-    places = np.arange(aval_of(pivots).shape[-1], dtype=np.int32)
+    places = shaping.iota(np.int32, aval_of(pivots).shape[-1])
     signs = selection.where(pivots != places, -1, 1)
     return reductions.prod(signs, axis=-1)
 
@@ -211,13 +211,16 @@ def _det_jvp(primals: Any, tangents: Any) -> Any:
     size = aval_of(a).shape[-1]
     pivot = matrices.diagonal(packed)
     place = positions.argmin(lax.abs_(pivot), axis=-1, keepdims=True)
-    is_least = place == np.arange(size)
+    is_least = place == shaping.iota(np.int32, size)
     least = reductions.sum(selection.where(is_least, pivot, 0), axis=-1)
     others = reductions.prod(selection.where(is_least, 1, pivot), axis=-1)
     scale = others * _parity(pivots).astype(others.dtype)
     # Where another pivot is zero too, the scale is.
     safe = selection.where(is_least | (pivot == 0), 1, pivot)
-    upper = selection.where(np.eye(size, dtype=bool), safe[..., None, :], packed)
+    row, column = (
+        shaping.broadcasted_iota(np.int32, (size, size), axis) for axis in (0, 1)
+    )
+    upper = selection.where(lax.eq(row, column), safe[..., None, :], packed)
     unit = is_least[..., None].astype(pivot.dtype)
     column = linalg.triangular_solve(upper, unit, left_side=True)
     moved = matrices.take_rows(a_dot, order)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.sizes import is_symbolic
 from olympus._src.foundation import config
 from olympus._src.lax import (
     elementwise,
@@ -53,7 +54,8 @@ def _repeat(x: Any, before: tuple[int, ...]) -> Any:
 def _positions(shape: tuple[int, ...]) -> tuple[Any, Any]:
     """High and low words of each element's position in row-major order."""
     size = math.prod(shape)
-    if size < 2**32:
+    # Arrays of open sizes are of fewer elements: sizes are computed in 32 bits.
+    if is_symbolic(size) or size < 2**32:
         low = shaping.reshape(_iota(_U32, size), shape)
         return np.uint32(0), low
     if not config.x64_enabled():
@@ -138,7 +140,8 @@ def _join_words(high: Any, low: Any) -> Any:
 
 def _encrypt_halves(words: Any, count: int) -> Any:
     """For each key, `count` words."""
-    if count >= 2**32:
+    is_open = is_symbolic(count)
+    if not is_open and count >= 2**32:
         raise ValueError(
             f"random: at most 2**32 words of one key, got {count}; set "
             "olympus_threefry_partitionable, which has no such limit"
@@ -146,8 +149,8 @@ def _encrypt_halves(words: Any, count: int) -> Any:
     before = avals.aval_of(words).shape[:-1]
     half = -(-count // 2)
     counts = _iota(_U32, 2 * half)
-    if count % 2:  # what fills the second half counts as zero
-        inside = elementwise.lt(counts, np.uint32(count))
+    if is_open or count % 2:  # what fills the second half counts as zero
+        inside = elementwise.lt(counts, elementwise.size_value(count, _U32))
         counts = elementwise.select(inside, counts, families.full_like(counts, 0))
     outs = random_bits.threefry2x32(
         _spread(_word(words, 0), before, (half,)),
