@@ -7,8 +7,8 @@ import pytest
 
 import olympus
 import olympus.numpy as jnp
+from export.symbolic_cases import CASES, ROWS
 from olympus import export
-from tests.export.symbolic_cases import CASES, ROWS
 
 SIZES = ({"b": 3, "c": 5}, {"b": 2, "c": 4}, {"b": 7, "c": 1})
 
