@@ -318,6 +318,7 @@ class Program:
 
     def _lowered(self, device: Any) -> evaluate.LoweredProgram:
         low = evaluate.LoweredProgram()
+        low.has_barriers = False
         low.device = device
         low.committed = self.committed or device != self.own_device()
         low.platform = device.platform

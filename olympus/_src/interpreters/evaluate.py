@@ -17,10 +17,10 @@ import numpy as np
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
 from olympus._src.foundation import caching, config, events, source
-from olympus._src.interpreters import partial_eval
+from olympus._src.interpreters import fusion_limits, partial_eval
 from olympus._src.lowering import module as lowering
 from olympus._src.runtime import array as array_
-from olympus._src.runtime import client, executable, placement
+from olympus._src.runtime import build_options, client, executable, placement
 
 ArrayImpl = array_.ArrayImpl
 current = trace.current
@@ -144,6 +144,7 @@ class LoweredProgram:
       out_avals: types of its results.
       callbacks: host functions it calls.
       effects: its ordered effects, each an extra argument and result.
+      has_barriers: whether `fusion_limits` put barriers into it.
       has_open_sizes: whether it calls functions of open sizes, which it makes known.
       program: what it was lowered from; None where only the executable is here.
     """
@@ -156,6 +157,7 @@ class LoweredProgram:
         "device",
         "duration_s",
         "effects",
+        "has_barriers",
         "has_effects",
         "has_open_sizes",
         "in_avals",
@@ -175,6 +177,7 @@ class LoweredProgram:
     device: Any
     duration_s: float
     effects: Sequence[Any]
+    has_barriers: bool
     has_effects: bool
     has_open_sizes: bool
     in_avals: Sequence[Any]
@@ -241,7 +244,9 @@ def lower(
     low.kept = kept[n_consts:]
     low.in_avals = whole.in_avals[len(low.consts) :]
     low.out_avals = program.out_avals  # weak also where what it expands to is not
-    low.program = whole
+    limited = fusion_limits.limit(whole, low.platform)
+    low.has_barriers = limited is not whole
+    low.program = whole = limited
     low.module_name = f"jit_{name}"
     low.result_names = result_names
     low.aliases = output_aliases(whole, len(low.consts), donated, low.kept)
@@ -498,18 +503,19 @@ def effects_barrier() -> None:
 def _load(lowered: LoweredProgram, options: tuple[tuple[str, Any], ...]) -> Any:
     """Compiles, or finds the same text compiled for the same device before."""
     known = _loaded_with_callbacks if lowered.callbacks else _loaded
+    built = build_options.complete(options, lowered.platform, lowered.has_barriers)
     key = (
         lowered.text,
         lowered.device.id,
         lowered.platform,
-        options,
+        built,
         *lowered.callbacks,
     )
     loaded = known.get(key)
     if loaded is None:
         loaded = known[key] = executable.compile(
             lowered.text,
-            options=options,
+            options=built,
             devices=[lowered.device],
             host_callbacks=lowered.callbacks,
             has_open_sizes=lowered.has_open_sizes,

@@ -1,0 +1,325 @@
+"""Where fusion must stop: programs in which the compiler would make values many times.
+
+XLA's CPU compiler fuses a value that is quickly made into each operation that reads
+it, and makes it there again. A chain of steps, each of which reads the last one at
+several places, is then written out anew in every step: thirty steps of a stencil ran
+twenty times slower so than step by step, and the gradient of sixteen steps of an ODE
+compiled for forty seconds. A fused program of some thousands of operations blows up by
+itself.
+
+`limit` counts what fusion would write, in the way in which it decides. Where this is
+several times the program it marks the values to be kept, by `optimization_barrier`.
+Other programs stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src.core import ir
+from olympus._src.lax.barriers import optimization_barrier_p
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# What is made again rather than kept.
+_CHEAP = _names(
+    "abs add add_any and bitcast_convert_type ceil clamp complex conj "
+    "convert_element_type copy eq floor ge gt imag integer_pow is_finite le lt max min "
+    "mul ne neg not one_minus_square or real reduce_precision round select_n "
+    "shift_left shift_right_arithmetic shift_right_logical sign square stop_gradient "
+    "sub xor"
+)
+# Likewise, but made of another element of what it reads: each reading is work anew.
+_MOVES = _names(
+    "broadcast_in_dim concatenate dynamic_slice gather iota pad reshape rev slice "
+    "split squeeze stack tile transpose unstack"
+)
+# Fused too, but kept where it is read more than once.
+_DEAR = _names(
+    "acos acosh asin asinh atan atan2 atanh cbrt cos cosh digamma div erf erf_inv erfc "
+    "exp exp2 expm1 lgamma log log1p log2 logaddexp logaddexp2 logistic pow rem rsqrt "
+    "sin sinh sqrt tan tanh"
+)
+
+# Programs below this many operations, and fused ones below that, compile in no time.
+_FEW = 48
+# Work repeated up to this many times over, and this much besides, is fusion's price.
+_REPEATS, _SLACK = 3, 600
+# More operations in one fused program than XLA takes without harm.
+_LARGEST = 2400
+# Different elements of a value that one fused program makes before XLA keeps it.
+_MOST_ELEMENTS = 16
+# Operations that may be made again for each reader; and that may be fused at all.
+_AGAIN, _TOGETHER = 8, 100
+_MOST_INLINED = 100_000
+
+
+def limit(program: ir.Olympuspr, platform: str) -> ir.Olympuspr:
+    """The program, with barriers where fusion would repeat its work many times.
+
+    Args:
+      program: what will be lowered.
+      platform: what for; only 'cpu' fuses so.
+
+    Returns:
+      The same object where nothing is to be marked.
+    """
+    if platform != "cpu":
+        return program
+    return program.derived("fusion limits", _limited)
+
+
+def _limited(program: ir.Olympuspr) -> ir.Olympuspr:
+    program = _with_bodies(program)
+    if not any(map(_is_call, program.eqns)):
+        return _kept_apart(program) if _repeats_work(program) else program
+    flat = _inlined(program)
+    if flat is not None and _repeats_work(flat):
+        return _kept_apart(flat)
+    return program
+
+
+# -- programs inside equations ---------------------------------------------------------
+
+
+def _with_bodies(program: ir.Olympuspr) -> ir.Olympuspr:
+    """The program, with the bodies of its loops, branches and calls limited."""
+    eqns = [_with_body(eqn) for eqn in program.eqns]
+    if all(new is old for new, old in zip(eqns, program.eqns, strict=True)):
+        return program
+    return program.replace(eqns=eqns)
+
+
+def _with_body(eqn: ir.Eqn) -> ir.Eqn:
+    changed = {}
+    for name, value in eqn.params.items():
+        new: Any = value
+        if isinstance(value, (tuple, list)):
+            items = [_limited_parameter(item) for item in value]
+            if any(a is not b for a, b in zip(items, value, strict=True)):
+                new = type(value)(items)
+        else:
+            new = _limited_parameter(value)
+        if new is not value:
+            changed[name] = new
+    return eqn.replace(params={**eqn.params, **changed}) if changed else eqn
+
+
+def _limited_parameter(value: Any) -> Any:
+    if type(value) is ir.Olympuspr:
+        return limit(value, "cpu")
+    if type(value) is ir.ClosedOlympuspr:
+        inner = limit(value.olympuspr, "cpu")
+        if inner is not value.olympuspr:
+            return ir.ClosedOlympuspr(inner, value.consts)
+    return value
+
+
+def _is_call(eqn: ir.Eqn) -> bool:
+    """Whether XLA sees the equations of a call in its place."""
+    return eqn.primitive.name == "pjit" and not eqn.effects
+
+
+def _inlined(program: ir.Olympuspr) -> ir.Olympuspr | None:
+    """The program with calls replaced by what they call; None if that is too long."""
+    eqns: list[ir.Eqn] = []
+    env: dict[Any, Any] = {}
+    if not _inline(program, (), env, eqns):
+        return None
+    outvars = [_read(env, v) for v in program.outvars]
+    return program.replace(eqns=eqns, outvars=outvars)
+
+
+def _inline(
+    program: ir.Olympuspr,
+    scope: tuple[str, ...],
+    env: dict[Any, Any],
+    eqns: list[ir.Eqn],
+) -> bool:
+    """Appends a program's equations with their inputs by `env`; False: too many."""
+    for eqn in program.eqns:
+        inputs = [_read(env, v) for v in eqn.invars]
+        inner = eqn.params["olympuspr"] if _is_call(eqn) else None
+        if inner is not None and not inner.consts:
+            inside = dict(zip(inner.olympuspr.invars, inputs, strict=True))
+            if not _inline(inner.olympuspr, scope + eqn.scope, inside, eqns):
+                return False
+            outs = [_read(inside, v) for v in inner.olympuspr.outvars]
+            env.update(zip(eqn.outvars, outs, strict=True))
+            continue
+        # The same program may be called twice: each call has variables of its own.
+        outvars = [type(v)(v.aval) for v in eqn.outvars] if scope or env else None
+        if outvars is not None:
+            env.update(zip(eqn.outvars, outvars, strict=True))
+            eqn = eqn.replace(invars=inputs, outvars=outvars, scope=scope + eqn.scope)
+        eqns.append(eqn)
+    return len(eqns) <= _MOST_INLINED
+
+
+def _read(env: dict[Any, Any], v: Any) -> Any:
+    return v if type(v) is ir.Literal else env.get(v, v)
+
+
+# -- what fusion would write -----------------------------------------------------------
+
+
+class _Fusion:
+    """Which values a fused program starts from, as XLA would choose them.
+
+    Attributes:
+      makers: the equation of each value that an equation makes.
+      n_readers: how often each value is read.
+      kept: values that are results of fused programs, or of operations never fused.
+      sizes: operations that make a value of kept ones, counted for each way to it.
+    """
+
+    def __init__(self, program: ir.Olympuspr) -> None:
+        self.makers: dict[Any, ir.Eqn] = {}
+        self.n_readers = _count_readers(program)
+        self.kept = {v for v in program.outvars if type(v) is not ir.Literal}
+        self.sizes: dict[Any, int] = {}
+        dear: set[Any] = set()  # values with an expensive operation on their way
+        for eqn in program.eqns:
+            self._enter(eqn, dear)
+
+    def _enter(self, eqn: ir.Eqn, dear: set[Any]) -> None:
+        inputs = [v for v in eqn.invars if type(v) is not ir.Literal]
+        name = eqn.primitive.name
+        for out in eqn.outvars:
+            self.makers[out] = eqn
+        if not _is_fused(name):
+            self.kept.update(inputs)
+            self.kept.update(eqn.outvars)
+            return
+        costly = [v for v in inputs if v in dear]
+        size = 1 + sum(self.sizes.get(v, 0) for v in inputs if v not in self.kept)
+        for out in eqn.outvars:
+            self.sizes[out] = size
+            if self.n_readers.get(out, 0) < 2:
+                if costly or name in _DEAR:
+                    dear.add(out)
+            elif name in _DEAR:
+                self.kept.add(out)
+            else:  # it is made again for each reader, and what was costly is not
+                self.kept.update(costly)
+
+    def count(self, root: Any, budget: int) -> int:
+        """Operations of the fused program that makes one value; stops above a budget.
+
+        A value and the element of it that is made, known by the moves that lead there,
+        are written once.
+        """
+        seen = {(root, 0)}
+        n_elements: dict[Any, int] = {}
+        todo = [(root, 0)]
+        done = 0
+        while todo and done <= budget:
+            value, element = todo.pop()
+            done += 1
+            eqn = self.makers[value]
+            if eqn.primitive.name in _MOVES:
+                element = hash((id(eqn), element))
+            for v in eqn.invars:
+                if type(v) is ir.Literal or v in self.kept or v not in self.makers:
+                    continue
+                known = n_elements.get(v, 0)
+                if known < _MOST_ELEMENTS and (v, element) not in seen:
+                    n_elements[v] = known + 1
+                    seen.add((v, element))
+                    todo.append((v, element))
+        return done
+
+
+def _is_fused(name: str) -> bool:
+    return name in _CHEAP or name in _MOVES or name in _DEAR
+
+
+def _count_readers(program: ir.Olympuspr) -> dict[Any, int]:
+    found: dict[Any, int] = {}
+    for eqn in program.eqns:
+        for v in eqn.invars:
+            if type(v) is not ir.Literal:
+                found[v] = found.get(v, 0) + 1
+    for v in program.outvars:
+        if type(v) is not ir.Literal:
+            found[v] = found.get(v, 0) + 1
+    return found
+
+
+def _repeats_work(program: ir.Olympuspr) -> bool:
+    """Whether fused programs would be several times as long as the program itself."""
+    n = len(program.eqns)
+    if n < _FEW:
+        return False
+    fusion = _Fusion(program)
+    roots = [v for v in fusion.kept if v in fusion.sizes]
+    budget = _REPEATS * n + _SLACK
+    # Each way counted by itself is the most it can be, and known without counting.
+    at_most = [fusion.sizes[v] for v in roots]
+    if sum(at_most) <= budget and max(at_most, default=0) <= _LARGEST:
+        return False
+    for root in roots:
+        size = fusion.count(root, budget)
+        budget -= size
+        if budget < 0 or size > _LARGEST:
+            return True
+    return False
+
+
+# -- barriers --------------------------------------------------------------------------
+
+
+def _kept_apart(program: ir.Olympuspr) -> ir.Olympuspr:
+    """The program with barriers behind values that would be made again too often.
+
+    A barrier also stands behind what is read several times and has an expensive
+    operation on its way: XLA keeps one of the values on that way, which one depends on
+    what is around it.
+    """
+    n_readers = _count_readers(program)
+    sizes: dict[Any, int] = {}  # operations that make a value of kept ones
+    dear: set[Any] = set()
+    held: dict[Any, Any] = {}
+    eqns: list[ir.Eqn] = []
+    for eqn in program.eqns:
+        if held:
+            eqn = eqn.replace(invars=[_read(held, v) for v in eqn.invars])
+        eqns.append(eqn)
+        name = eqn.primitive.name
+        if not _is_fused(name):
+            continue
+        size = 1 + sum(sizes.get(v, 0) for v in eqn.invars if type(v) is ir.Var)
+        costly = any(v in dear for v in eqn.invars if type(v) is ir.Var)
+        apart = []
+        for v in eqn.outvars:
+            again = n_readers.get(v, 0) > 1
+            if again and name in _DEAR:
+                continue  # kept anyway
+            if (again and (costly or size > _AGAIN)) or size > _TOGETHER:
+                apart.append(v)
+                continue
+            sizes[v] = size
+            if costly or name in _DEAR:
+                dear.add(v)
+        if apart:
+            eqns.append(_barrier(apart, eqn, held))
+    outvars = [_read(held, v) for v in program.outvars]
+    return program.replace(eqns=eqns, outvars=outvars)
+
+
+def _barrier(values: Sequence[Any], eqn: ir.Eqn, held: dict[Any, Any]) -> ir.Eqn:
+    """The equation that keeps values, to be read under new names."""
+    outs = [ir.Var(v.aval) for v in values]
+    held.update(zip(values, outs, strict=True))
+    return ir.Eqn(
+        optimization_barrier_p,
+        list(values),
+        outs,
+        {},
+        source=eqn.source,
+        scope=eqn.scope,
+    )

@@ -1,0 +1,161 @@
+"""Programs whose values XLA's CPU compiler would make again and again."""
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+from olympus import lax
+from olympus._src.interpreters import fusion_limits
+from olympus._src.runtime import build_options, versions
+
+
+def stencil(u):
+    return u + 0.1 * (jnp.roll(u, 1) - 2 * u + jnp.roll(u, -1))
+
+
+def chain(step, n):
+    def run(x):
+        for _ in range(n):
+            x = step(x)
+        return x
+
+    return run
+
+
+def slope(y):
+    return jnp.stack([y[1], -jnp.sin(y[0]) - 0.1 * y[1]])
+
+
+def runge_kutta(y, dt=0.01):
+    a = slope(y)
+    b = slope(y + dt / 2 * a)
+    c = slope(y + dt / 2 * b)
+    d = slope(y + dt * c)
+    return y + dt / 6 * (a + 2 * b + 2 * c + d)
+
+
+def lorenz(state, dt=0.01):
+    x, y, z = state
+    return (
+        x + dt * 10 * (y - x),
+        y + dt * (x * (28 - z) - y),
+        z + dt * (x * y - 8 / 3 * z),
+    )
+
+
+def sum_of(f):
+    return lambda x: jnp.sum(f(x) ** 2)
+
+
+def layers(x):
+    for _ in range(20):
+        x = jnp.tanh(x @ jnp.ones((8, 8)) + 1)
+    return jnp.mean(x**2)
+
+
+def logistic_map(x):
+    for _ in range(150):
+        x = 3.7 * x * (1 - x)
+    return x
+
+
+U = np.linspace(0.0, 1.0, 50, dtype=np.float32) ** 2
+Y = np.array([0.3, 0.1], np.float32)
+REPEATING = {
+    "a stencil": (chain(stencil, 20), U),
+    "its gradient": (olympus.grad(sum_of(chain(stencil, 12))), U),
+    "steps of an ODE": (chain(runge_kutta, 15), Y),
+    "their gradient": (olympus.grad(sum_of(chain(runge_kutta, 4))), Y),
+    "too long to be fused": (
+        lambda x: chain(lorenz, 250)((x, x + 1, x + 2)),
+        np.ones(10, np.float32),
+    ),
+    "a jitted step": (chain(olympus.jit(stencil), 20), U),
+    "jitted in jitted": (chain(olympus.jit(chain(olympus.jit(stencil), 3)), 8), U),
+}
+PLAIN = {
+    "one step": (stencil, U),
+    "a perceptron": (olympus.grad(layers), np.ones((4, 8), np.float32)),
+    "elementwise, read often": (logistic_map, U),
+    "elementwise gradient": (olympus.vmap(olympus.grad(logistic_map)), U),
+    "loops": (lambda u: lax.fori_loop(0, 30, lambda _, x: stencil(x), u), U),
+}
+
+
+def lowered(f, *args):
+    return olympus.jit(f).lower(*args)
+
+
+def n_barriers(f, *args):
+    return lowered(f, *args).as_text().count("optimization_barrier")
+
+
+@pytest.mark.parametrize("name", REPEATING)
+def test_work_that_fusion_would_repeat_is_kept(name):
+    f, x = REPEATING[name]
+    assert n_barriers(f, x) > 0
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_other_programs_stay_as_they_are(name):
+    f, x = PLAIN[name]
+    assert n_barriers(f, x) == 0
+
+
+def test_other_platforms_fuse_otherwise():
+    program = olympus.make_olympuspr(chain(stencil, 20))(U).olympuspr
+    assert fusion_limits.limit(program, "cuda") is program
+    assert fusion_limits.limit(program, "cpu") is not program
+
+
+def test_bodies_of_loops_and_branches():
+    def looped(u):
+        return lax.fori_loop(0, 2, lambda _, x: chain(stencil, 20)(x), u)
+
+    def chosen(u):
+        return lax.cond(u[0] > 1, chain(stencil, 20), stencil, u)
+
+    assert n_barriers(looped, U) > 0
+    assert n_barriers(chosen, U) > 0
+
+
+def test_results_are_those_of_the_steps():
+    expected = U
+    for _ in range(20):
+        right, left = np.roll(expected, 1), np.roll(expected, -1)
+        expected = expected + np.float32(0.1) * (right - 2 * expected + left)
+    f = olympus.jit(chain(olympus.jit(stencil), 20), donate_argnums=0)
+    np.testing.assert_allclose(f(jnp.array(U)), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REPEATING)
+def test_results_of_all(name):
+    f, x = REPEATING[name]
+    found = olympus.jit(f)(x)
+    with olympus.disable_jit():
+        expected = f(x)
+    for a, b in zip(
+        olympus.tree.leaves(found), olympus.tree.leaves(expected), strict=True
+    ):
+        np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-5)
+
+
+def test_what_xla_fuses_stays_small():
+    low = lowered(chain(stencil, 20), U)
+    text = low.compile().as_text()
+    n = len(low._lowered.program.eqns)
+    # Without barriers it writes 4 300 lines.
+    assert text.count("\n") < 8 * n
+
+
+def test_the_pass_that_takes_barriers_out_is_off_where_it_comes_too_early():
+    name = "xla_disable_hlo_passes"
+    early = versions.JAXLIB_VERSION < (0, 11)
+    found = dict(build_options.complete((), "cpu", True)).get(name, "")
+    assert found == ("cse_barrier_expander" if early else "")
+    found = dict(build_options.complete(((name, "dce"),), "cpu", True))[name]
+    assert found == ("dce,cse_barrier_expander" if early else "dce")
+    assert build_options.complete((), "cpu", False) == ()
+    assert build_options.complete((), "cuda", True) == ()
