@@ -211,6 +211,14 @@ def test_damaged_bytes(data):
             export.deserialize(data[:size])
 
 
+def test_derivatives_share_constants(data):
+    assert len(data) < 2 * TABLE.nbytes
+    read = export.deserialize(data)
+    assert read.vjp().constants[0] is read.constants[0]
+    fields = unpacked(unpacked(data).sections["vjp"]).fields
+    assert fields["constants"] == [0]
+
+
 def test_a_newer_version_of_the_format(data):
     found = unpacked(data)
     newer = container.Container(found.kind, 2, found.fields, found.sections)

@@ -49,17 +49,34 @@ def deserialize(blob: bytes | bytearray) -> Exported:
             "the file in binary mode"
         )
     try:
-        return _read(bytes(blob), None, _MOST_DERIVATIVES)
+        return _read(bytes(blob), _Outer())
     except Unreadable as error:
         raise ValueError(f"export.deserialize: {error}") from error
 
 
-def _read(data: bytes, scope: SymbolicScope | None, derivatives: int) -> Exported:
+class _Outer:
+    """What a derivative shares with the program that it is part of.
+
+    Attributes:
+      scope: of symbolic sizes; None until there are some.
+      constants: those that were read, in order.
+      derivatives: how many may follow.
+    """
+
+    __slots__ = ("constants", "derivatives", "scope")
+
+    def __init__(self) -> None:
+        self.scope: SymbolicScope | None = None
+        self.constants: list[Any] = []
+        self.derivatives = _MOST_DERIVATIVES
+
+
+def _read(data: bytes, outer: _Outer) -> Exported:
     packed = container.unpack(data, writing.KIND, _VERSIONS)
     fields, sections = Fields(packed.fields, writing.KIND), packed.sections
-    if scope is None and fields.has("constraints"):
-        scope = _read_scope(fields)
-    read_aval = functools.partial(arrays.read_aval, scope=scope)
+    if outer.scope is None and fields.has("constraints"):
+        outer.scope = _read_scope(fields)
+    read_aval = functools.partial(arrays.read_aval, scope=outer.scope)
     in_avals = fields.each("in_avals", read_aval)
     out_avals = fields.each("out_avals", read_aval)
     in_tree = trees.from_json(fields.items("in_tree"))
@@ -88,7 +105,7 @@ def _read(data: bytes, scope: SymbolicScope | None, derivatives: int) -> Exporte
             DisabledSafetyCheck(text) for text in fields.texts("disabled_safety_checks")
         ],
         mlir_module_serialized=sections[writing.MODULE],
-        constants=_constants(fields, sections),
+        constants=_constants(fields, sections, outer.constants),
         calling_convention_version=fields.integer(
             "calling_convention_version",
             minimum_supported_calling_convention_version,
@@ -96,9 +113,7 @@ def _read(data: bytes, scope: SymbolicScope | None, derivatives: int) -> Exporte
         ),
         module_kept_var_idx=_kept(fields.items("module_kept_var_idx"), len(in_avals)),
         uses_global_constants=fields.flag("uses_global_constants"),
-        _get_vjp=_read_vjp(
-            sections.get(writing.VJP), in_avals, out_avals, scope, derivatives
-        ),
+        _get_vjp=_read_vjp(sections.get(writing.VJP), in_avals, out_avals, outer),
     )
 
 
@@ -129,27 +144,33 @@ def _kept(kept: list[Any], n: int) -> list[int]:
     return kept
 
 
-def _constants(fields: Fields, sections: Any) -> list[Any]:
+def _constants(fields: Fields, sections: Any, known: list[Any]) -> list[Any]:
+    """The constants: a type and a section for each, or the number of a known one."""
     out = []
-    for i, aval in enumerate(fields.each("constants", arrays.read_aval)):
+    for i, written in enumerate(fields.items("constants")):
+        if type(written) is int:
+            require(
+                0 <= written < len(known), "constants must be known by their number"
+            )
+            out.append(known[written])
+            continue
         name = f"{writing.CONSTANT} {i}"
+        aval = arrays.read_aval(written, f"{fields.where}.constants[{i}]")
         require(name in sections, f"there must be a section {name!r}")
         out.append(arrays.read_array(sections[name], aval, None, name))
+        known.append(out[-1])
     return out
 
 
 def _read_vjp(
-    data: bytes | None,
-    in_avals: list[Any],
-    out_avals: list[Any],
-    scope: SymbolicScope | None,
-    derivatives: int,
+    data: bytes | None, in_avals: list[Any], out_avals: list[Any], outer: _Outer
 ) -> Any:
     """What gives the derivative; None where there is none."""
     if data is None:
         return None
-    require(derivatives > 0, f"derivatives must be at most {_MOST_DERIVATIVES}")
-    vjp = _read(data, scope, derivatives - 1)
+    outer.derivatives -= 1
+    require(outer.derivatives >= 0, f"derivatives must be at most {_MOST_DERIVATIVES}")
+    vjp = _read(data, outer)
     cotangents = [a.to_tangent() for a in out_avals]
     same = _plain(vjp.in_avals) == _plain([*in_avals, *cotangents])
     same = same and _plain(vjp.out_avals) == _plain([a.to_tangent() for a in in_avals])

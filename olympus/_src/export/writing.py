@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,12 +29,25 @@ def pack(exported: Any, vjp_order: int) -> bytes:
             "Exported.serialize: vjp_order must be a natural number, got "
             f"{vjp_order!r}; 0 writes no derivative"
         )
-    constants = [evaluate.as_array(c) for c in exported.constants]
+    return _pack(exported, vjp_order, {})
+
+
+def _pack(exported: Any, vjp_order: int, known: dict[Any, int]) -> bytes:
+    """Writes what is not among `known`: constants of the program this is part of."""
     sections = {MODULE: bytes(exported.program_serialized)}
-    for i, c in enumerate(constants):
-        sections[f"{CONSTANT} {i}"] = arrays.write_array(c)
+    constants: list[Any] = []
+    for x in exported.constants:
+        constant = evaluate.as_array(x)
+        data = arrays.write_array(constant)
+        key = (constant.aval, hashlib.sha256(data).digest())
+        if key in known:
+            constants.append(known[key])
+            continue
+        sections[f"{CONSTANT} {len(constants)}"] = data
+        constants.append(arrays.write_aval(constant.aval))
+        known[key] = len(known)
     if vjp_order:
-        sections[VJP] = pack(exported.vjp(), vjp_order - 1)
+        sections[VJP] = _pack(exported.vjp(), vjp_order - 1, known)
     fields = {
         "fun_name": exported.fun_name,
         "in_tree": trees.to_json(exported.in_tree),
@@ -51,7 +65,7 @@ def pack(exported: Any, vjp_order: int) -> bytes:
         "calling_convention_version": exported.calling_convention_version,
         "module_kept_var_idx": list(exported.module_kept_var_idx),
         "uses_global_constants": exported.uses_global_constants,
-        "constants": [arrays.write_aval(c.aval) for c in constants],
+        "constants": constants,
         "written_by": modules.versions(),
     }
     return container.pack(container.Container(KIND, VERSION, fields, sections))
