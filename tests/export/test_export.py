@@ -120,6 +120,7 @@ def test_a_call_is_the_function(kept, read):
     assert_same(olympus.jit(read.call)(X, WEIGHTS, scale=2.0), wanted)
 
 
+@pytest.mark.slow
 def test_derivatives_are_the_functions(read):
     def loss(call):
         return lambda x, w: call(x, {"w": w}, scale=2.0)["loss"]

@@ -107,6 +107,7 @@ def test_drawn_structures_come_back(tree):
     assert trees.from_json(json.loads(json.dumps(trees.to_json(wanted)))) == wanted
 
 
+@pytest.mark.slow
 def test_namedtuples_of_olympus_are_known_by_who_returns_them():
     matrix = np.eye(2, dtype=np.float32)
     for value, name in (
