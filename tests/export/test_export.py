@@ -8,6 +8,7 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import export, lax, random
+from olympus._src.runtime import executable as runtime_executable
 from olympus.core import ShapedArray
 
 
@@ -84,6 +85,26 @@ def test_the_module_is_whole_without_its_constants(kept):
     assert "func.func public @main(%arg0: tensor<2x3xf32>" in text
     assert "dense<" in text
     assert len(kept.mlir_module_serialized) > LARGE.nbytes
+
+
+def test_the_whole_module_keeps_what_is_said_of_arguments():
+    def f(x, y):
+        return (x @ LARGE)[:, :3] + x, {"y": y + 1}
+
+    jitted = olympus.jit(f, donate_argnums=1)
+    exported = export.export(jitted, platforms=("cpu", "cuda"))(X, SMALL)
+    head = exported.mlir_module().split("@main")[1].split("\n")[0]
+    assert head.count("tensor<i32> {olympus.global_constant") == 1
+    assert head.count("tensor<3xf32> {tf.aliasing_output = 1") == 1
+    assert head.count("result[1]['y']") == 1
+    assert "tensor<3x1000xf32>" not in head
+    module = runtime_executable.compile(exported.mlir_module_serialized)
+    index = np.int32(exported.platforms.index(export.default_export_platform()))
+    outs = runtime_executable.Executable(
+        module, [ShapedArray(a.shape, a.dtype) for a in exported.out_avals]
+    ).execute([jnp.asarray(a)._buffer for a in (index, X, SMALL)])
+    np.testing.assert_allclose(outs[0], (X @ LARGE)[:, :3] + X, rtol=1e-5)
+    np.testing.assert_array_equal(outs[1], SMALL + 1)
 
 
 def test_unused_arguments_are_left_out():

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals as avals_
 from olympus._src.foundation import caching
 from olympus._src.foundation import compiler_settings as compiler
 from olympus._src.interpreters import evaluate
@@ -15,7 +14,7 @@ from olympus._src.lowering import types
 from olympus._src.runtime import mlir
 
 
-def to_portable(text: str) -> bytes:
+def to_portable(text: str | bytes) -> bytes:
     """A module as a StableHLO artifact.
 
     Consumers that are up to twelve weeks older read it, unless the setting
@@ -70,48 +69,11 @@ def with_constants(exported: Any) -> bytes:
     Args:
       exported: an `Exported` with constants.
     """
-    found = functions(exported.program_serialized)
     consts = [evaluate.stored(evaluate.as_array(c)) for c in exported.constants]
-    start = len(found.in_types) - len(exported.module_kept_var_idx) - len(consts)
-    texts = [text for _, text in found.texts]
-    main = found.texts[0][0]
-    names = [f"%arg{i}" for i in range(len(found.in_types))]
-    lines = []
-    for name, c in zip(names[start:], consts, strict=False):
-        lines.append(f"{name} = stablehlo.constant {_dense(c)}")
-    outs = found.out_types
-    bound = ", ".join(
-        [
-            f"{n}: {t}"
-            for i, (n, t) in enumerate(zip(names, found.in_types, strict=True))
-            if not start <= i < start + len(consts)
-        ]
-    )
-    call = (
-        f"func.call @{main}({', '.join(names)}) : ({', '.join(found.in_types)}) -> "
-        f"({', '.join(outs)})"
-    )
-    results = [f"%out#{i}" for i in range(len(outs))] if len(outs) > 1 else ["%out"]
-    results = results[: len(outs)]
-    lines.append(f"%out:{len(outs)} = {call}" if outs else call)
-    ends = f" {', '.join(results)} : {', '.join(outs)}" if outs else ""
-    body = "\n".join(lines)
-    text = (
-        f"module @{_name(exported.fun_name)} {{\nfunc.func public @main({bound}) -> "
-        f"({', '.join(outs)}) {{\n{body}\nfunc.return{ends}\n}}\n"
-        + "\n".join(texts)
-        + "\n}\n"
-    )
-    return to_portable(text)
-
-
-def _dense(array: Any) -> str:
-    value = np.asarray(array)
-    return types.dense(value, avals_.ShapedArray(value.shape, value.dtype))
-
-
-def _name(name: str) -> str:
-    return "".join(c if c.isascii() and c.isalnum() else "_" for c in f"jit_{name}")
+    taken = len(functions(exported.program_serialized).in_types)
+    start = taken - len(exported.module_kept_var_idx) - len(consts)
+    values = [types.dense(np.asarray(c), c.aval) for c in consts]
+    return to_portable(mlir.bind_arguments(exported.program_serialized, start, values))
 
 
 def versions() -> dict[str, str]:

@@ -7,6 +7,7 @@ are imported by the first call here.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.runtime import client, versions
@@ -55,10 +56,14 @@ def canonical_text(text: str | bytes, debug_info: bool = False) -> str:
 
 def bytecode(text: str | bytes) -> bytes:
     """The module as MLIR bytecode of this version."""
+    return _bytecode(parse(text))
+
+
+def _bytecode(module: Any) -> bytes:
     import io
 
     out = io.BytesIO()
-    parse(text).operation.write_bytecode(file=out)
+    module.operation.write_bytecode(file=out)
     return out.getvalue()
 
 
@@ -222,3 +227,41 @@ def functions(
             texts.append((symbol, text))
         kind = named["main"].type
         return texts, [str(t) for t in kind.inputs], [str(t) for t in kind.results]
+
+
+def bind_arguments(portable: bytes, start: int, values: Sequence[str]) -> bytes:
+    """A portable module whose `main` has constants in place of some arguments.
+
+    Args:
+      portable: what `stablehlo_portable` wrote.
+      start: the number of the first of these arguments.
+      values: a constant for each, as in `dense<1> : tensor<i32>`.
+
+    Returns:
+      The module as bytecode of this version.
+    """
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import stablehlo
+
+    module = _read_portable(portable)
+    with module.context, ir.Location.unknown():
+        main = ir.SymbolTable(module.operation)["main"]
+        block = main.regions[0].blocks[0]
+        kind = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
+        inputs = list(kind.inputs)
+        kept = [*range(start), *range(start + len(values), len(inputs))]
+        at_start = ir.InsertionPoint.at_block_begin(block)
+        for i, value in enumerate(values):
+            made = stablehlo.ConstantOp(ir.Attribute.parse(value), ip=at_start)
+            block.arguments[start + i].replace_all_uses_with(made.result)
+        for i in reversed(range(start, start + len(values))):
+            block.erase_argument(i)
+        if "arg_attrs" in main.attributes:
+            attributes = list(ir.ArrayAttr(main.attributes["arg_attrs"]))
+            main.attributes["arg_attrs"] = ir.ArrayAttr.get(
+                [attributes[i] for i in kept]
+            )
+        kind = ir.FunctionType.get([inputs[i] for i in kept], list(kind.results))
+        main.attributes["function_type"] = ir.TypeAttr.get(kind)
+    module.operation.verify()
+    return _bytecode(module)
