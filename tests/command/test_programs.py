@@ -11,7 +11,7 @@ import olympus
 import olympus.numpy as jnp
 from olympus import bundle, export
 from olympus._src.command.main import main
-from olympus._src.export import bundle_files
+from olympus._src.export import arrays, bundle_files
 from olympus.experimental.serialize_executable import serialize
 
 
@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
     (found / "a.executable").write_bytes(serialize(compiled)[0])
     np.savez(found / "args.npz", **{"params/w": PARAMS["w"], "x": X.astype("float64")})
     contents = bundle_files.unpack((found / "a.bundle").read_bytes())
-    wrong = [x + 1 for x in contents.sample.results]
+    wrong = [arrays.stored(x.array() + 1) for x in contents.sample.results]
     contents.sample = contents.sample._replace(results=wrong)
     (found / "wrong.bundle").write_bytes(bundle_files.pack(contents))
     (found / "garbage").write_bytes(b"garbage")
@@ -61,7 +61,7 @@ def test_run_computes_with_arrays_of_a_file(call, folder, file, tmp_path):
     words = ("run", file, "--args", names[file], "--out", str(tmp_path / "out.npz"))
     status, out, err = call(*words)
     assert (status, err) == (0, "")
-    assert re.search(r"result\['scores'\] +float32\[2, 1\] +5 11", out)
+    assert re.search(r"result\['scores'\] +float32\[2,1\] +5 11", out)
     assert "result['small'] is written as float32, which holds bfloat16" in out
     found = np.load(tmp_path / "out.npz")
     np.testing.assert_array_equal(found["result['scores']"], [[5], [11]])

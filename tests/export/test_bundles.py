@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import olympus
 import olympus.numpy as jnp
 from olympus import bundle, export
-from olympus._src.export import bundle_files, executables, trials
+from olympus._src.export import arrays, bundle_files, executables, trials
 from olympus._src.foundation import container
 from olympus._src.foundation.container import Container
 from tests import fresh
@@ -201,6 +201,7 @@ def test_static_arguments_are_part_of_the_function():
 
     made = bundle.make(power)(2, 3.0, 1.0, "a", mode="add", scale=2.0)
     assert made.argument_paths == ("x", "y", "scale")
+    assert made.doc == ""
     assert made.has_sample
     found = bundle.load(made.to_bytes(), check=True)
     assert float(found(4.0, 1.0, scale=1.0)) == 17.0
@@ -228,6 +229,7 @@ PROGRAMS = {
     "empty": (lambda x: (x, ()), (jnp.ones((0, 2)),)),
     "tuples": (_running, (State(jnp.ones(2), 0), 0.5)),
     "nothing": (lambda: 1.0, ()),
+    "tangents": (lambda i: olympus.vjp(lambda i: i * 1.5, i)[1](1.0), (3,)),
 }
 
 
@@ -387,6 +389,14 @@ def test_a_program_for_other_platforms_is_refused_with_the_reason():
         bundle.load(made(olympus.ShapeDtypeStruct((3,), "float32")).to_bytes())
 
 
+def test_a_program_for_several_platforms_runs_on_one_of_them():
+    made = bundle.make(olympus.jit(jnp.sin), platforms=["cuda", "cpu"])(0.5)
+    assert made.platforms == ("cuda", "cpu")
+    for choice in (True, False):
+        found = bundle.load(made.to_bytes(), executables=choice, check=True)
+        assert found.uses_machine_code == choice
+
+
 def test_derivatives_that_are_not_in_it_are_missed():
     found = bundle.make(olympus.jit(jnp.sin), executables=False)(1.0)
     assert not found.has_vjp()
@@ -509,7 +519,7 @@ DEEPER = st.integers(0, 3).map(bool)
 
 def with_other_result(data, change):
     contents = bundle_files.unpack(data)
-    results = [change(x) for x in contents.sample.results]
+    results = [arrays.stored(change(x.array())) for x in contents.sample.results]
     contents.sample = contents.sample._replace(results=results)
     return bundle_files.pack(contents)
 

@@ -60,8 +60,7 @@ def _show_bundle(path: str, data: bytes) -> None:
         print(
             f"Portable program: for {', '.join(found.platforms)}; "
             f"{programs.sized(len(found.exported))}; "
-            f"{found.vjp_order or 'no'} reverse derivative"
-            f"{'' if found.vjp_order == 1 else 's'}"
+            f"{programs.counted(found.vjp_order, 'reverse derivative')}"
         )
     print(f"Executables: {len(found.executables) or 'none'}")
     for i, code in enumerate(found.executables):
@@ -71,8 +70,8 @@ def _show_bundle(path: str, data: bytes) -> None:
     else:
         tolerance = found.sample.tolerance
         print(
-            f"Self-test: {len(found.sample.results)} results, tolerance "
-            f"{'by dtype' if tolerance is None else tolerance}"
+            f"Self-test: {programs.counted(len(found.sample.results), 'result')}, "
+            f"tolerance {'by dtype' if tolerance is None else tolerance}"
         )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.command import programs
 from olympus._src.command.command import Command, Failure
+from olympus._src.core import dtypes
 from olympus._src.export import arrays, named_arrays
 from olympus._src.export.bundles import Bundle
 
@@ -143,11 +144,15 @@ _FEW = 6
 def _show(title: str, paths: Any, values: list[Any]) -> None:
     print(f"{title}:" + ("" if values else " none"))
     rows = [
-        (path, f"{x.dtype}{list(x.shape)}", _summary(named_arrays.to_numpy(x)))
+        (path, _type_text(x), _summary(named_arrays.to_numpy(x)))
         for path, x in zip(paths, values, strict=True)
     ]
     if rows:
         print("\n".join(programs.columns(rows)))
+
+
+def _type_text(x: Any) -> str:
+    return f"{dtypes.long_name(x.dtype)}[{','.join(map(str, x.shape))}]"
 
 
 def _summary(x: np.ndarray) -> str:
@@ -167,7 +172,8 @@ def _write(path: str, found: Bundle, results: list[Any]) -> None:
         raise Failure(f"{path}: {error}") from error
     for x, value, name in zip(results, values, found.result_paths, strict=True):
         if x.dtype != value.dtype:
-            print(f"{name} is written as {value.dtype}, which holds {x.dtype}")
+            kind = dtypes.long_name(x.dtype)
+            print(f"{name} is written as {value.dtype}, which holds {kind}")
     print(f"Wrote {path}")
 
 

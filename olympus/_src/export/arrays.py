@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -91,11 +91,42 @@ def read_array(data: bytes, aval: Any, device: Any, where: str) -> Any:
     Raises:
       Unreadable: there are too few bytes, or too many.
     """
+    return read_stored(data, aval, where).array(device)
+
+
+class Stored(NamedTuple):
+    """An array as bytes of its elements.
+
+    Attributes:
+      aval: its type.
+      data: what `write_array` gave.
+    """
+
+    aval: Any
+    data: bytes
+
+    def array(self, device: Any = None) -> Any:
+        """A new array on a device; compiles nothing."""
+        storage = self.aval.storage
+        elements = np.frombuffer(self.data, storage.dtype).reshape(storage.shape)
+        return evaluate.with_aval(evaluate.put(elements, storage, device), self.aval)
+
+
+def stored(x: Any) -> Stored:
+    """An array as bytes."""
+    return Stored(x.aval, write_array(x))
+
+
+def read_stored(data: bytes, aval: Any, where: str) -> Stored:
+    """Bytes as an array of this type.
+
+    Raises:
+      Unreadable: there are too few bytes, or too many.
+    """
     storage = aval.storage
     if len(data) != storage.size * storage.dtype.itemsize:
         raise Unreadable(
             f"{where}: must be {storage.size * storage.dtype.itemsize} bytes of type "
             f"{storage.str_long()}, got {len(data)}"
         )
-    elements = np.frombuffer(data, storage.dtype).reshape(storage.shape)
-    return evaluate.with_aval(evaluate.put(elements, storage, device), aval)
+    return Stored(aval, data)

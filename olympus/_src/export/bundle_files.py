@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from olympus._src.core import avals, dtypes
 from olympus._src.export import arrays
+from olympus._src.export.arrays import Stored
 from olympus._src.export.fields import Fields
 from olympus._src.foundation import container
 from olympus._src.foundation.container import Container, Unreadable
@@ -66,13 +67,13 @@ class Sample(NamedTuple):
     """Arguments for a trial, and the results that are to be expected.
 
     Attributes:
-      arguments, results: arrays, one for each leaf.
+      arguments, results: arrays as bytes, one for each leaf.
       tolerance: largest difference, as a share of the largest expected value; None for
         what the dtype suggests.
     """
 
-    arguments: list[Any]
-    results: list[Any]
+    arguments: list[Stored]
+    results: list[Stored]
     tolerance: float | None
 
 
@@ -164,7 +165,7 @@ def pack(contents: Contents) -> bytes:
         }
         for what in ("arguments", "results"):
             for i, x in enumerate(getattr(c.sample, what)):
-                sections[f"sample {what} {i}"] = arrays.write_array(x)
+                sections[f"sample {what} {i}"] = x.data
     return container.pack(Container(KIND, _VERSIONS[-1], fields, sections))
 
 
@@ -249,7 +250,7 @@ def _read_slot(value: Any, where: str) -> Slot:
 
 
 def _read_sample(fields: Fields, sections: Any) -> tuple[Sample, list[str]]:
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[Stored]] = {}
     names = []
     for what in ("arguments", "results"):
         found[what] = []
@@ -258,7 +259,7 @@ def _read_sample(fields: Fields, sections: Any) -> tuple[Sample, list[str]]:
             if name not in sections:
                 raise Unreadable(f"{KIND}: it must have a section {name!r}, got none")
             names.append(name)
-            found[what].append(arrays.read_array(sections[name], aval, None, name))
+            found[what].append(arrays.read_stored(sections[name], aval, name))
     tolerance = fields.values.get("tolerance")
     if tolerance is not None and type(tolerance) is not float:
         raise fields.wrong("tolerance", "a number", tolerance)

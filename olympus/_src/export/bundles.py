@@ -14,7 +14,6 @@ from olympus._src.api import shapes, signatures, stages
 from olympus._src.api.jit import jit
 from olympus._src.core import trace
 from olympus._src.export import (
-    arrays,
     bundle_files,
     calling,
     named_arrays,
@@ -414,13 +413,13 @@ class Bundle:
     # -- checking it --
 
     def sample_arguments(self) -> tuple[Any, Any]:
-        """Copies of the `(args, kwargs)` of the self-test.
+        """The `(args, kwargs)` of the self-test, made anew each time.
 
         Raises:
           ValueError: there is none.
         """
         return self.in_tree.unflatten(
-            list(map(arrays.copied, self._sample().arguments))
+            [stored.array() for stored in self._sample().arguments]
         )
 
     def _sample(self) -> Sample:
@@ -442,7 +441,10 @@ class Bundle:
         args, kwargs = self.sample_arguments()
         found = tree.tree_leaves(self(*args, **kwargs))
         reasons = trials.failures(
-            self.result_paths, found, sample.results, sample.tolerance
+            self.result_paths,
+            found,
+            [stored.array() for stored in sample.results],
+            sample.tolerance,
         )
         if reasons:
             raise ValueError(f"{self.name}: fails its self-test: {'; '.join(reasons)}")

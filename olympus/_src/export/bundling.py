@@ -130,7 +130,8 @@ class _Maker:
             self.exported = None
             self.fun = fun
             self.traced = traced = fun.trace(*args, **kwargs)
-            self.name, self.doc = traced.fun_name, fun.__doc__ or ""
+            self.name = traced.fun_name
+            self.doc = getattr(fun, "__wrapped__", fun).__doc__ or ""
             found = stages.call_of(traced).argument_names()
             count = len(found)
             self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
@@ -207,10 +208,11 @@ class _Maker:
                     "alone"
                 )
             return None
-        arguments = [arrays.copied(evaluate.as_array(x)) for x in leaves]
-        args, kwargs = self.in_tree.unflatten(list(map(arrays.copied, arguments)))
-        results = tree.tree_leaves(made(*args, **kwargs))
-        size = sum(x.nbytes for x in (*arguments, *results))
+        arguments = [arrays.stored(evaluate.as_array(x)) for x in leaves]
+        args, kwargs = self.in_tree.unflatten([x.array() for x in arguments])
+        leaves = tree.tree_leaves(made(*args, **kwargs))
+        results = [arrays.stored(evaluate.as_array(x)) for x in leaves]
+        size = sum(len(x.data) for x in (*arguments, *results))
         if wanted is None and size > _SMALL_SAMPLE:
             return None
         tolerance = None if tolerance is None else float(tolerance)
