@@ -276,3 +276,42 @@ def test_float64_is_refused_where_it_is_off():
     assert exported.in_avals == (ShapedArray((), "float64"),)
     with pytest.raises(ValueError, match="Dtype mismatch"):
         exported.call(np.float64(2))
+
+
+# -- constants -------------------------------------------------------------------------
+
+DTYPES = [
+    "bool",
+    "int4",
+    "uint2",
+    "int8",
+    "uint32",
+    "bfloat16",
+    "float16",
+    "float8_e4m3fn",
+    "float4_e2m1fn",
+    "complex64",
+]
+
+
+def constants_come_back(dtype, size):
+    table = jnp.asarray(np.random.default_rng(0).integers(0, 2, size)).astype(dtype)
+    exported = exported_of(lambda _: table, None)
+    assert len(exported.constants) == (size > 1000)
+    read = round_trip(exported)
+    assert_same(read.call(None), table)
+    module = runtime_executable.compile(read.mlir_module_serialized)
+    whole = runtime_executable.Executable(module, [ShapedArray((size,), dtype)])
+    assert_same(whole.execute([])[0], table)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "complex64"])
+def test_constants_in_the_module(dtype):
+    constants_come_back(dtype, 9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [5, 8, 9000])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_constants_of_all_dtypes(dtype, size):
+    constants_come_back(dtype, size)

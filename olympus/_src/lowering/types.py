@@ -82,13 +82,7 @@ def _elements(array: np.ndarray) -> str:
     flat = array.reshape(-1)
     if array.size == 1 or (flat.tobytes() == flat[:1].tobytes() * array.size):
         return scalar(flat[0])
-    return f'"0x{_bytes(array).hex().upper()}"'
-
-
-def _bytes(array: np.ndarray) -> bytes:
-    if array.dtype == np.bool_:
-        return np.packbits(array.reshape(-1), bitorder="little").tobytes()
-    return np.ascontiguousarray(array).tobytes()
+    return f'"0x{np.ascontiguousarray(array).tobytes().hex().upper()}"'
 
 
 def scalar(value: Any) -> str:

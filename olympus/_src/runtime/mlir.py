@@ -241,7 +241,6 @@ def bind_arguments(portable: bytes, start: int, values: Sequence[str]) -> bytes:
       The module as bytecode of this version.
     """
     from jaxlib.mlir import ir
-    from jaxlib.mlir.dialects import stablehlo
 
     module = _read_portable(portable)
     with module.context, ir.Location.unknown():
@@ -250,10 +249,13 @@ def bind_arguments(portable: bytes, start: int, values: Sequence[str]) -> bytes:
         kind = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
         inputs = list(kind.inputs)
         kept = [*range(start), *range(start + len(values), len(inputs))]
-        at_start = ir.InsertionPoint.at_block_begin(block)
-        for i, value in enumerate(values):
-            made = stablehlo.ConstantOp(ir.Attribute.parse(value), ip=at_start)
-            block.arguments[start + i].replace_all_uses_with(made.result)
+        # Made from text: the bindings have no attribute of complex numbers.
+        lines = [f"%{i} = stablehlo.constant {v}" for i, v in enumerate(values)]
+        made = ir.Module.parse("\n".join(lines))
+        first = block.operations[0]
+        for i, constant in enumerate(list(made.body.operations)):
+            constant.move_before(first)
+            block.arguments[start + i].replace_all_uses_with(constant.result)
         for i in reversed(range(start, start + len(values))):
             block.erase_argument(i)
         if "arg_attrs" in main.attributes:
