@@ -290,13 +290,13 @@ WORKER = """
     import programs
     from olympus._src.core.avals import ShapedArray
     from olympus._src.foundation.config import config
-    from olympus._src.runtime import executable
+    from olympus._src.runtime import build_options, executable
 
     number, rounds, limit = {number}, {rounds}, {limit}
     config.update("olympus_compilation_cache_max_size", limit)
     sizes = list(range(1, 13)) * rounds
     random.Random(number).shuffle(sizes)
-    quick = executable.quick_options("cpu")
+    quick = build_options.quick("cpu")
     for n in sizes:
         x = np.arange(n, dtype=np.float32)
         aval = ShapedArray((n,), x.dtype)

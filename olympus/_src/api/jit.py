@@ -16,7 +16,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import function_key, ir, trace
 from olympus._src.foundation import caching, config, events, logs, source, tracebacks
 from olympus._src.higher_order import jit as jit_
-from olympus._src.interpreters import evaluate, partial_eval, portable
+from olympus._src.interpreters import evaluate, partial_eval, portable, tiers
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client
 
@@ -104,12 +104,17 @@ class Traced:
 class Entry:
     """A compiled signature: what a call needs."""
 
-    __slots__ = ("call", "compiled", "name")
+    __slots__ = ("__weakref__", "call", "compiled", "name", "out_tree")
 
     def __init__(self, traced: Traced, compiled: evaluate.CompiledProgram) -> None:
-        self.compiled = compiled
         self.name = traced.name
-        self.call = _caller(traced.out_tree, compiled)
+        self.out_tree = traced.out_tree
+        self.adopt(compiled)
+
+    def adopt(self, compiled: evaluate.CompiledProgram) -> None:
+        """Runs this program from the next call on."""
+        self.compiled = compiled
+        self.call = _caller(self.out_tree, compiled)
 
 
 def _caller(out_tree: Any, compiled: evaluate.CompiledProgram) -> Any:
@@ -326,7 +331,7 @@ class JitFunction:
                 return entry
             traced = self._trace(call)
             lowered = self._lower(traced, device)
-            compiled = lowered.compile(self._options.compiler_options)
+            compiled, upgrade = tiers.compile(lowered, self._options.compiler_options)
             _log_compile(traced, lowered, compiled)
             if state.records:
                 record = state.records[-1]
@@ -338,6 +343,8 @@ class JitFunction:
             if len(state.entries) >= evaluate.MAX_PROGRAMS:
                 state.clear()
             state.entries[key] = entry
+            if upgrade is not None:
+                upgrade.start(entry.adopt)
             return entry
 
     def _stage(self, call: signatures.Call) -> Any:
@@ -354,7 +361,7 @@ class JitFunction:
             donated=tuple(traced.donated),
             keep_unused=self._options.keep_unused,
             inline=self._options.inline,
-            compiler_options=self._options.compiler_options,
+            compiler_options=self.compiler_options,
         )
         return traced.out_tree.unflatten(outs)
 
@@ -457,7 +464,7 @@ class JitFunction:
     @property
     def compiler_options(self) -> tuple[tuple[str, Any], ...]:
         """XLA's options, by name."""
-        return self._options.compiler_options
+        return tiers.split_tier(self._options.compiler_options)[1]
 
     @property
     def keep_unused(self) -> bool:
@@ -641,7 +648,8 @@ def jit(
       keep_unused: keep arguments nobody reads in the compiled program.
       device, backend: where to run; default the arguments' device.
       inline: splice the program into the one that calls it.
-      compiler_options: XLA's options, by name.
+      compiler_options: XLA's options, by name; and 'tier', which is one of 'full',
+        'quick' and 'auto', for this function in place of `config.compiler_tier`.
 
     Returns:
       A callable with `fun`'s signature, and `trace`, `lower`, `eval_shape`,
@@ -681,6 +689,7 @@ def jit(
             f"jit: {source.function_name(fun)} is a generator or coroutine function, "
             "which cannot be traced; return arrays instead"
         )
+    tiers.split_tier(tuple((compiler_options or {}).items()))  # refuses wrong ones
     static = signatures.resolve(fun, "static", static_argnums, static_argnames)
     donate = signatures.resolve(fun, "donate", donate_argnums, donate_argnames)
     signatures.check_disjoint(static, donate)

@@ -9,6 +9,7 @@ from olympus._src import tree
 from olympus._src.api import shapes, signatures
 from olympus._src.core import ir, trace
 from olympus._src.foundation import tracebacks
+from olympus._src.interpreters import tiers
 from olympus._src.runtime import mlir
 
 
@@ -203,12 +204,18 @@ class Lowered(_Stage):
         """Compiles for the device.
 
         Args:
-          compiler_options: XLA's options by name, beside those of `jit`.
+          compiler_options: XLA's options by name, beside those of `jit`; and 'tier',
+            one of 'full' (here the default), 'quick' and 'auto'.
         """
         options = dict(self._jitted.compiler_options)
         options.update(compiler_options or {})
-        compiled = self._lowered.compile(tuple(sorted(options.items())))
-        return Compiled(self._traced, self._call, self._jitted, compiled)
+        compiled, upgrade = tiers.compile(
+            self._lowered, tuple(sorted(options.items())), default="full"
+        )
+        found = Compiled(self._traced, self._call, self._jitted, compiled)
+        if upgrade is not None:
+            upgrade.start(found.adopt)
+        return found
 
     def __repr__(self) -> str:
         return f"Lowered({self._traced.name})"
@@ -250,12 +257,16 @@ class Signature:
 class Compiled(_Stage):
     """A compiled function of one signature."""
 
-    __slots__ = ("_compiled", "_wanted")
+    __slots__ = ("__weakref__", "_compiled", "_wanted")
 
     def __init__(self, traced: Any, call: Any, jitted: Any, compiled: Any) -> None:
         super().__init__(traced, call, jitted)
-        self._compiled = compiled
+        self.adopt(compiled)
         self._wanted = [a.strip_weak_type() for a in call.avals]
+
+    def adopt(self, compiled: Any) -> None:
+        """Runs this program from the next call on."""
+        self._compiled = compiled
 
     @tracebacks.api_boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

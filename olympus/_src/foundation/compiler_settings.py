@@ -11,7 +11,14 @@ disable_most_optimizations = define(
     False,
     "Compile fast and run slowly, for tests.",
     traces=True,
-    honoured=False,
+)
+compiler_tier = define(
+    "compiler_tier",
+    kinds.choice("full", "quick", "auto"),
+    "full",
+    "Which build of a jitted function runs: 'full'; 'quick', which is compiled sooner "
+    "and may run slower; 'auto' for the quick one first, until the full one is ready.",
+    traces=True,
 )
 optimization_level = define(
     "optimization_level",
@@ -19,7 +26,6 @@ optimization_level = define(
     "UNKNOWN",
     "How hard the compiler works for speed; UNKNOWN leaves it to the platform.",
     traces=True,
-    honoured=False,
 )
 memory_fitting_level = define(
     "memory_fitting_level",
@@ -27,7 +33,6 @@ memory_fitting_level = define(
     "O2",
     "How hard the compiler works to fit a program into memory.",
     traces=True,
-    honoured=False,
 )
 compiler_enable_remat_pass = define(
     "compiler_enable_remat_pass",
@@ -35,7 +40,6 @@ compiler_enable_remat_pass = define(
     True,
     "Let the compiler compute values again to save memory.",
     traces=True,
-    honoured=False,
 )
 use_shardy_partitioner = define(
     "use_shardy_partitioner",
@@ -43,7 +47,6 @@ use_shardy_partitioner = define(
     True,
     "Partition programs by Shardy rather than GSPMD.",
     traces=True,
-    honoured=False,
 )
 enable_compilation_cache = define(
     "enable_compilation_cache",
@@ -105,14 +108,12 @@ dump_ir_to = define(
     kinds.TEXT,
     "",
     "Directory into which each lowered module is written; '' for none.",
-    honoured=False,
 )
 dump_ir_modes = define(
     "dump_ir_modes",
     kinds.TEXT,
     "stablehlo",
     "What to write there, separated by commas: 'stablehlo', 'olympuspr'.",
-    honoured=False,
 )
 export_ignore_forward_compatibility = define(
     "export_ignore_forward_compatibility",

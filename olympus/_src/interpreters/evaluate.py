@@ -17,7 +17,7 @@ import numpy as np
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
 from olympus._src.foundation import caching, config, events, source
-from olympus._src.interpreters import fusion_limits, partial_eval
+from olympus._src.interpreters import dumps, fusion_limits, partial_eval
 from olympus._src.lowering import module as lowering
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import build_options, client, executable, placement
@@ -305,6 +305,7 @@ class CompiledProgram:
       lowered: the program.
       options: XLA's, by name.
       loaded: the executable, where it need not be compiled.
+      checks_numbers: look for NaN or infinity in results; None: as the settings say.
 
     Attributes:
       run: takes the caller's jaxlib buffers, one for each input; returns the results.
@@ -331,6 +332,7 @@ class CompiledProgram:
         lowered: LoweredProgram,
         options: tuple[tuple[str, Any], ...],
         loaded: Any = None,
+        checks_numbers: bool | None = None,
     ) -> None:
         start = time.perf_counter()
         if config.no_execution.value:
@@ -342,7 +344,9 @@ class CompiledProgram:
         out_avals = list(lowered.out_avals)
         out_avals += [_TOKEN_AVAL] * len(lowered.effects)
         self.executable = executable.Executable(
-            _load(lowered, options) if loaded is None else loaded,
+            load(lowered, build_options_of(lowered, options))
+            if loaded is None
+            else loaded,
             out_avals,
             lowered.device,
             committed=lowered.committed,
@@ -354,7 +358,9 @@ class CompiledProgram:
         self._all_kept = all(lowered.kept)
         self._effects = lowered.effects
         # Functions in slots, not methods: a call is a few microseconds in all.
-        self.run, self.run_one = self._runners()
+        if checks_numbers is None:
+            checks_numbers = bool(config.debug_nans.value or config.debug_infs.value)
+        self.run, self.run_one = self._runners(checks_numbers)
         self.options = options
         self.duration_s = time.perf_counter() - start
         if loaded is None:
@@ -367,12 +373,12 @@ class CompiledProgram:
         moved = on_device(arrays, self.lowered.device)
         return self.run([x._buffer for x in moved])
 
-    def _runners(self) -> tuple[Any, Any]:
+    def _runners(self, checks_numbers: bool) -> tuple[Any, Any]:
         plain = self._all_kept and not self._const_buffers and not self._effects
         run = self.executable.execute if plain else self._run_general
         if any(a.dtype == dtypes.float0 for a in self.lowered.out_avals):
             run, plain = _with_float0(run), False
-        if config.debug_nans.value or config.debug_infs.value:
+        if checks_numbers:
             run = self._checking_numbers(run)
         elif plain:
             return run, self.executable.execute_one
@@ -500,19 +506,39 @@ def effects_barrier() -> None:
     executable.wait_for_side_effects()
 
 
-def _load(lowered: LoweredProgram, options: tuple[tuple[str, Any], ...]) -> Any:
-    """Compiles, or finds the same text compiled for the same device before."""
-    known = _loaded_with_callbacks if lowered.callbacks else _loaded
-    built = build_options.complete(options, lowered.platform, lowered.has_barriers)
-    key = (
-        lowered.text,
-        lowered.device.id,
-        lowered.platform,
-        built,
-        *lowered.callbacks,
+def build_options_of(lowered: LoweredProgram, options: Any) -> Any:
+    """XLA's options for a program, of a user's and of the settings of this thread."""
+    return build_options.complete(options, lowered.platform, lowered.has_barriers)
+
+
+def _loaded_key(lowered: LoweredProgram, built: Any) -> tuple[Any, ...]:
+    place = (lowered.device.id, lowered.platform)
+    return (lowered.text, *place, built, *lowered.callbacks)
+
+
+def is_ready(lowered: LoweredProgram, built: Any) -> bool:
+    """Whether `load` need not compile: the program is in memory or on disk."""
+    return _loaded.get(_loaded_key(lowered, built)) is not None or executable.is_stored(
+        lowered.text, options=built, devices=[lowered.device]
     )
+
+
+quick_options = build_options.quick
+has_quick_build = build_options.has_quick
+
+
+def load(lowered: LoweredProgram, built: Any) -> Any:
+    """Compiles, or finds the same text compiled for the same device before.
+
+    Args:
+      lowered: the program.
+      built: what `build_options_of` gave.
+    """
+    known = _loaded_with_callbacks if lowered.callbacks else _loaded
+    key = _loaded_key(lowered, built)
     loaded = known.get(key)
     if loaded is None:
+        dumps.write(lowered)
         loaded = known[key] = executable.compile(
             lowered.text,
             options=built,
@@ -541,7 +567,7 @@ def eager_options(lowered: LoweredProgram) -> Sequence[tuple[str, Any]]:
     slow = any(op in lowered.text for op in _HEAVY + _IMPRECISE)
     if slow or elements > _QUICK_ELEMENTS:
         return ()
-    return executable.quick_options(lowered.platform)
+    return quick_options(lowered.platform)
 
 
 def compile_eager(lowered: LoweredProgram) -> CompiledProgram:

@@ -150,6 +150,18 @@ def load(
     return program
 
 
+def has(
+    text: str | bytes, device: Any, built: CompileOptions, options: Options
+) -> bool:
+    """Whether the cache has an entry for a module; it may still turn out damaged."""
+    cache = _open() if is_on() and not _is_dumping(options) else None
+    if cache is None:
+        return False
+    from olympus._src.runtime import cache_key
+
+    return os.path.isfile(cache.path(cache_key.key(_code(text), built, device)))
+
+
 def _fetch(
     cache: DiskCache, key: str, devices: DeviceList, built: Any, compile_again: Any
 ) -> tuple[StoredProgram, int] | None:

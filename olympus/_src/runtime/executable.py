@@ -79,17 +79,13 @@ def compile(
     return compiling.load(mlir.parse(code), device_list, built, options, host_callbacks)
 
 
-def quick_options(platform: str) -> Options:
-    """Options that halve the time to compile a small program, and do not slow it much.
-
-    Programs with large operands, contractions or loops run up to ten times slower so.
-    """
-    if platform != "cpu":
-        return ()
-    options: list[tuple[str, Any]] = [("xla_backend_optimization_level", 0)]
-    if versions.JAXLIB_VERSION < (0, 11):
-        options.append(("xla_cpu_use_fusion_emitters", False))
-    return tuple(options)
+def is_stored(
+    text: str, *, options: Options = (), devices: Sequence[Device] | None = None
+) -> bool:
+    """Whether `compile` would find the program on disk."""
+    chosen = list(devices) if devices else [client.default_device()]
+    built = compiling.compile_options(options, chosen, 1, len(chosen))
+    return compile_cache.has(text, chosen[0], built, options)
 
 
 # -- running ---------------------------------------------------------------------------
