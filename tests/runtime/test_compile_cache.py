@@ -91,6 +91,23 @@ def test_an_entry_says_what_it_holds(counts, folder):
     assert container.is_container(data)
 
 
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        (b"module @jit_f attributes {", "jit_f"),
+        (b"\n  module @jit_f.1 {", "jit_f.1"),
+        (b'module @"jit_<lambda> of @f" {', "jit_<lambda> of @f"),
+        ('module @"jit_größe" {'.encode(), "jit_größe"),
+        (b"module {", "(no name)"),
+        (b"module @", "(no name)"),
+        (b"ML\xefR\r@  ", "(no name)"),
+        (b"", "(no name)"),
+    ],
+)
+def test_names_of_modules(code, name):
+    assert compile_cache._name(code) == name
+
+
 def test_nobody_else_may_read_or_write_the_folder(counts, folder):
     run()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -257,6 +274,17 @@ def test_a_chosen_folder_may_name_the_home(monkeypatch):
     monkeypatch.setenv("HOME", "/h")
     with compiler.compilation_cache_dir("~/programs"):
         assert compile_cache.folder() == "/h/programs"
+
+
+def test_a_chosen_folder_stays_where_it_is(monkeypatch, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with compiler.compilation_cache_dir("a folder of this test"):
+        before = compile_cache.folder()
+        monkeypatch.chdir("elsewhere")
+        assert (
+            compile_cache.folder() == before == str(tmp_path / "a folder of this test")
+        )
 
 
 def test_no_home_is_no_warning(monkeypatch, caplog):

@@ -7,12 +7,13 @@ it is reported once and the program is compiled, as it would be without a cache.
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from olympus._src.foundation import caching, config, events, logs
 from olympus._src.foundation import compiler_settings as compiler
-from olympus._src.foundation import config, events, logs
 from olympus._src.runtime import (
     client,
     compiling,
@@ -55,6 +56,12 @@ def folder() -> str:
     if chosen is None:
         base = private_folder.users_cache_folder()
         return os.path.join(base, "olympus") if os.path.isabs(base) else ""
+    return _absolute(chosen)
+
+
+@caching.bounded_cache(64, "folders of compiled programs")
+def _absolute(chosen: str) -> str:
+    """A folder's path, which stays where the process goes to another directory."""
     return os.path.abspath(os.path.expanduser(chosen))
 
 
@@ -270,11 +277,13 @@ def _keep(
     return len(program)
 
 
+_MODULE = re.compile(rb'module @("[^"]*"|[\w.$-]+)')
+
+
 def _name(code: bytes) -> str:
     """The name of a module, as in `module @jit_f {`."""
-    start = code.find(b"@", 0, 64)
-    found = code[start + 1 : start + 200].split()[0] if start >= 0 else b""
-    return found.decode(errors="replace").strip('"') or "a module without a name"
+    found = _MODULE.match(code.lstrip()[:1000])
+    return found[1].decode(errors="replace").strip('"') if found else "(no name)"
 
 
 def _code(text: str | bytes) -> bytes:
