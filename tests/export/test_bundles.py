@@ -143,6 +143,30 @@ def test_a_bundle_for_another_machine_compiles_its_portable_program(data):
     check_same(found(PARAMS, X, scale=3.0), predict(PARAMS, X, scale=3.0))
 
 
+def test_machine_code_of_a_later_olympus_is_passed_over(data):
+    contents = bundle_files.unpack(data)
+    found = container.unpack(contents.executables[0], executables.KIND, range(1, 2))
+    later = container.pack(Container(found.kind, 2, {}, {}))
+    contents.executables.insert(0, later)
+    read = bundle.load(bundle_files.pack(contents), check=True)
+    assert read.uses_machine_code
+    (why,) = read.executables[0].obstacles
+    assert "version 2, which a newer olympus wrote" in why
+    contents.executables[1:] = []
+    assert not bundle.load(bundle_files.pack(contents), check=True).uses_machine_code
+
+
+def test_machine_code_that_does_not_load_is_passed_over_with_a_warning(data, caplog):
+    contents = bundle_files.unpack(data)
+    found = container.unpack(contents.executables[0], executables.KIND, range(1, 2))
+    sections = {**found.sections, "executable": b"no code"}
+    packed = container.pack(Container(found.kind, 1, found.fields, sections))
+    contents.executables[0] = packed
+    read = bundle.load(bundle_files.pack(contents), check=True)
+    assert not read.uses_machine_code
+    assert "predict: machine code of the bundle was not loaded" in caplog.text
+
+
 def test_machine_code_is_added_for_this_machine(data, tmp_path):
     path = tmp_path / "predict.bundle"
     path.write_bytes(of_another_machine(data))

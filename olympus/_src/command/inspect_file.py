@@ -8,6 +8,7 @@ from olympus._src.command import programs
 from olympus._src.command.command import Command, Failure
 from olympus._src.export import bundle_files, bundles, executables, reading
 from olympus._src.export.bundle_files import Slot
+from olympus._src.foundation.container import Unreadable
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +65,10 @@ def _show_bundle(path: str, data: bytes) -> None:
         )
     print(f"Executables: {len(found.executables) or 'none'}")
     for i, code in enumerate(found.executables):
-        _show_program(str(i), executables.Program(code))
+        try:
+            _show_program(str(i), executables.Program(code))
+        except Unreadable as error:
+            print(f"  {i}: cannot be read: {error}")
     if found.sample is None:
         print("Self-test: none")
     else:

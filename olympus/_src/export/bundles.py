@@ -25,7 +25,7 @@ from olympus._src.export import executables as executables_
 from olympus._src.export.bundle_files import Contents, Sample, Slot
 from olympus._src.export.executables import Program
 from olympus._src.export.exported import Exported
-from olympus._src.foundation import config, tracebacks
+from olympus._src.foundation import config, logs, tracebacks
 from olympus._src.foundation.container import Unreadable
 from olympus._src.runtime import client
 
@@ -99,14 +99,26 @@ class Bundle:
             d.kind in "iufc" and d.itemsize >= _WIDE[d.kind] for d in wide
         )
 
-    def _read_program(self, data: bytes) -> Program:
-        found = Program(data)
-        if len(found.in_avals) != len(self._contents.arguments):
-            raise Unreadable(
-                f"bundle: an executable must take {len(self._contents.arguments)} "
-                f"arguments, got {len(found.in_avals)}"
-            )
-        return found
+    def _read_program(self, data: bytes) -> Program | Unreadable:
+        """A compiled program, or why it cannot be read: a later olympus wrote it."""
+        try:
+            found = Program(data)
+        except Unreadable as error:
+            return error
+        if len(found.in_avals) == len(self._contents.arguments):
+            return found
+        return Unreadable(
+            f"it must take {len(self._contents.arguments)} arguments, got "
+            f"{len(found.in_avals)}"
+        )
+
+    def _usable(self) -> list[Program]:
+        """The compiled programs that can run here."""
+        return [
+            p
+            for p in self._programs
+            if isinstance(p, Program) and not p.obstacles(self._device)
+        ]
 
     # -- what it is --
 
@@ -135,7 +147,9 @@ class Bundle:
         """The compiled programs in it, also those that cannot run here."""
         return tuple([self._info(p) for p in self._programs])
 
-    def _info(self, program: Program) -> ExecutableInfo:
+    def _info(self, program: Program | Unreadable) -> ExecutableInfo:
+        if isinstance(program, Unreadable):
+            return ExecutableInfo("", "", "", (), 0, (str(program),))
         facts = program.machine
         return ExecutableInfo(
             facts.get("platform", ""),
@@ -282,18 +296,25 @@ class Bundle:
         found = self._ready.get(key)
         if found is not None or not self._use_executables:
             return found
-        reasons: list[str] = []
-        for program in self._programs:
+        reasons = []
+        for program in self._usable():
             if key == tuple([a.strip_weak_type() for a in program.in_avals]):
-                reasons = program.obstacles(self._device)
-                if not reasons:
+                try:
                     found = self._ready[key] = self._load_program(program)
+                except Unreadable as error:
+                    reasons.append(str(error))
+                else:
                     return found
         if not self.is_portable:
             why = "; ".join(reasons) or "there is none for these shapes"
             raise ValueError(
                 f"{self.name}: its executables must run on this machine, as it has no "
                 f"portable program: {why}"
+            )
+        if reasons:
+            logs.warning(
+                f"{self.name}: machine code of the bundle was not loaded, and its "
+                f"portable program is compiled: {'; '.join(reasons)}"
             )
         return None
 
@@ -323,9 +344,8 @@ class Bundle:
         Raises:
           ValueError: nothing in the bundle runs here; says why.
         """
-        usable = [p for p in self._programs if not p.obstacles(self._device)]
-        if self._use_executables and usable:
-            self._find(usable[0].in_avals)
+        usable = self._usable() if self._use_executables else []
+        if usable and self._find(usable[0].in_avals) is not None:
             return self
         here = self._device.client.platform
         if self.is_portable and here in self.platforms:
@@ -389,11 +409,12 @@ class Bundle:
 
     def _keep(self, data: bytes) -> None:
         """Adds an executable, in place of one for the same machine and types."""
-        new = self._read_program(data)
+        new = Program(data)
         same = [
             i
             for i, p in enumerate(self._programs)
-            if p.machine == new.machine and p.in_avals == new.in_avals
+            if isinstance(p, Program)
+            and (p.machine, p.in_avals) == (new.machine, new.in_avals)
         ]
         for i in reversed(same):
             del self._programs[i], self._contents.executables[i]
