@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.export import calling, modules, writing
+from olympus._src.foundation import tracebacks
 
 minimum_supported_calling_convention_version = 9
 maximum_supported_calling_convention_version = 10
@@ -117,6 +118,7 @@ class Exported:
         """The module in readable form, with all constants in it."""
         return modules.text_of(self.mlir_module_serialized)
 
+    @tracebacks.api_boundary
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Applies the function to arguments of the types it was exported for.
 
@@ -133,6 +135,7 @@ class Exported:
         """Whether `vjp` gives a program."""
         return self._get_vjp is not None
 
+    @tracebacks.api_boundary
     def vjp(self) -> Exported:
         """The program of the reverse derivative.
 
@@ -152,6 +155,7 @@ class Exported:
             self._vjp = self._get_vjp(self)
         return self._vjp
 
+    @tracebacks.api_boundary
     def serialize(self, vjp_order: int = 0) -> bytearray:
         """The program as bytes, which `export.deserialize` reads.
 

@@ -15,13 +15,14 @@ from olympus._src.export.exported import (
 )
 from olympus._src.export.fields import Fields
 from olympus._src.export.trees import require
-from olympus._src.foundation import container
+from olympus._src.foundation import container, tracebacks
 from olympus._src.foundation.container import Unreadable
 
 _VERSIONS = range(writing.VERSION, writing.VERSION + 1)
 _MOST_DERIVATIVES = 64
 
 
+@tracebacks.api_boundary
 def deserialize(blob: bytes | bytearray) -> Exported:
     """The exported program that `Exported.serialize` made bytes of.
 
