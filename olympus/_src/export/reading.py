@@ -52,7 +52,7 @@ def deserialize(blob: bytes | bytearray) -> Exported:
     try:
         return _read(bytes(blob), _Outer())
     except Unreadable as error:
-        raise ValueError(f"export.deserialize: {error}") from error
+        raise ValueError(f"export.deserialize: {error}") from error.__cause__
 
 
 class _Outer:
