@@ -15,11 +15,11 @@ from olympus import core, export, lax
 _TABLE = Path(__file__).parents[1] / "data" / "symbolic_calls.tsv"
 
 
-def _rows():
+def rows():
     return [row.split("\t") for row in _TABLE.read_text().splitlines()]
 
 
-def _inputs():
+def inputs():
     a, b = export.symbolic_shape("a, b")
     shapes = {
         "x": (b, 3),
@@ -55,17 +55,17 @@ def _described(expression, specs, names):
     return "; ".join(types), "; ".join(others)
 
 
-def _check(rows):
-    specs, names = _inputs()
-    for expression, types, others in rows:
+def _check(recorded):
+    specs, names = inputs()
+    for expression, types, others in recorded:
         got = _described(expression, specs, names)
         assert got == (types, others), expression
 
 
 def test_all_functions_have_the_shapes_that_jax_gives():
-    rows = _rows()
-    assert len(rows) > 650
-    _check(rows)
+    recorded = rows()
+    assert len(recorded) > 650
+    _check(recorded)
 
 
 def test_programs_of_symbolic_shapes_print():

@@ -40,6 +40,16 @@ def solver(a: Any, key: Any) -> Any:
     return (vectors * values) @ vectors.T, root, order, power, random.bits(key, (3,))
 
 
+def table(rows: Any, weights: Any, matrices: Any) -> Any:
+    """Operations of sizes that are known by name only: `rows` is [2*b, 3]."""
+    b = matrices.shape[0]
+    pairs = jnp.sort(rows, 0).reshape(b, 2, 3).sum(1) @ weights
+    total, sums = olympus.lax.scan(lambda c, r: (c + r, c * b), jnp.zeros(4), pairs)
+    halves = jnp.cumsum(rows, 0)[: rows.shape[0] // 2]
+    padded = jnp.pad(halves, ((1, b), (0, 0)))
+    return total, sums, padded, jnp.linalg.cholesky(matrices), jnp.arange(b)
+
+
 def main() -> None:
     """Writes the files."""
     struct = olympus.ShapeDtypeStruct
@@ -52,6 +62,12 @@ def main() -> None:
         struct((3, 3), "float32"), random.key(0)
     )
     write("solver", made.serialize())
+    specs = export.symbolic_args_specs(
+        [struct(s, "float32") for s in ((6, 3), (3, 4), (3, 2, 2))],
+        ["2*b, 3", "3, 4", "b, 2, 2"],
+        constraints=["b <= 100"],
+    )
+    write("table", export.export(olympus.jit(table))(*specs).serialize(vjp_order=1))
 
 
 def write(name: str, data: bytes) -> None:

@@ -66,3 +66,34 @@ def test_solver(path):
     wanted = np.linalg.matrix_power(a / 4, 5)
     np.testing.assert_allclose(power, wanted, rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(bits, random.bits(key, (3,)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", files("table"), ids=file_name)
+def test_table(path):
+    program = read(path)
+    for b in (1, 4):
+        rng = np.random.default_rng(b)
+        rows, weights, matrices = (
+            rng.normal(size=s).astype(np.float32)
+            for s in ((2 * b, 3), (3, 4), (b, 2, 2))
+        )
+        matrices = matrices @ matrices.swapaxes(1, 2) + np.eye(2, dtype=np.float32)
+        total, sums, padded, roots, places = program.call(rows, weights, matrices)
+        pairs = np.sort(rows, 0).reshape(b, 2, 3).sum(1) @ weights
+        np.testing.assert_allclose(total, pairs.sum(0), rtol=1e-4, atol=1e-5)
+        before = np.cumsum(np.concatenate([np.zeros((1, 4)), pairs[:-1]]), 0) * b
+        np.testing.assert_allclose(sums, before, rtol=1e-4, atol=1e-4)
+        halves = np.pad(np.cumsum(rows, 0)[:b], ((1, b), (0, 0)))
+        np.testing.assert_allclose(padded, halves, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(roots, np.linalg.cholesky(matrices), rtol=1e-4)
+        assert places.tolist() == list(range(b))
+        slope = olympus.grad(lambda w, x, m: program.call(x, w, m)[0].sum())(
+            weights, rows, matrices
+        )
+        wanted = np.repeat(rows.sum(0)[:, None], 4, 1)
+        np.testing.assert_allclose(slope, wanted, rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="b <= 100"):
+        program.call(
+            np.ones((202, 3), "f"), np.ones((3, 4), "f"), np.ones((101, 2, 2), "f")
+        )

@@ -88,7 +88,7 @@ def as_result(x: Any) -> Any:
         return x if isinstance(x, trace.Tracer) else _concrete(x)
     aval = x.aval
     if aval.dtype == float0:
-        return np.zeros(aval.shape, float0)
+        return families.no_values(aval.shape)
     if not aval.shape or evaluate.is_evaluating():
         return evaluate.from_host(np.zeros(aval.shape, aval.dtype), aval)
     return families.instantiate(x)

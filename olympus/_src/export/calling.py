@@ -229,7 +229,7 @@ def _tangent_abstract(*avals: Any, exported: Any, moving: Any) -> Any:
 
 
 def _no_tangent(aval: Any) -> Any:
-    return np.zeros(aval.shape, dtypes.float0)
+    return families.no_values(aval.shape)
 
 
 def _as_cotangents(out_avals: Any, values: Any) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes
+from olympus._src.core import avals, dtypes, sizes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.lax.precision import accuracy_text
@@ -327,9 +327,21 @@ def insert_axis(x: Any, position: int, size: int) -> Any:
     kept = [i for i in range(len(shape) + 1) if i != position]
     shape.insert(position, size)
     if aval.dtype == dtypes.float0:  # tangents of integers, which hold nothing
-        return np.zeros(shape, dtypes.float0)
+        return no_values(shape)
     return broadcast_in_dim_p.bind(
         x, shape=tuple(shape), broadcast_dimensions=tuple(kept), sharding=None
+    )
+
+
+def no_values(shape: Any) -> Any:
+    """An array of float0, which holds nothing: a tangent of integers."""
+    if sizes.is_constant_shape(shape):
+        return np.zeros(shape, dtypes.float0)
+    return broadcast_in_dim_p.bind(
+        np.zeros((), dtypes.float0),
+        shape=tuple(shape),
+        broadcast_dimensions=(),
+        sharding=None,
     )
 
 

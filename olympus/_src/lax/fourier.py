@@ -14,7 +14,7 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
 from olympus._src.lax import elementwise, families, joining, shaping, sizes
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import types
+from olympus._src.lowering import dynamic, types
 
 _FILE = "lax/fourier.py"
 _MOST_AXES = 3  # of one operation of StableHLO
@@ -69,7 +69,13 @@ def _abstract(x: Any, *, fft_type: FftType, fft_lengths: Any) -> Any:
 
 def _lower(ctx: Any, x: str, *, fft_type: FftType, fft_lengths: Any) -> str:
     (aval,), (out,) = ctx.avals_in, ctx.avals_out
-    if not out.size or not aval.size:
+    if dynamic.is_open(fft_lengths):
+        raise NotImplementedError(
+            "lax.fft: the lengths of transformed axes must be known when a program is "
+            f"lowered, got {tuple(fft_lengths)}; give these axes a fixed size, or pad "
+            "them to one"
+        )
+    if not types.is_open(aval) and not (out.size and aval.size):
         return ctx.block.splat(0, out)
     return ctx.block.emit(
         f"stablehlo.fft {x}, type = {fft_type.name}, length = "

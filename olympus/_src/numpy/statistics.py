@@ -176,7 +176,7 @@ def _cov(m: Any, *given: Any, flags: Any, rowvar: bool, ddof: int, dtype: Any) -
             w = extra if w is None else lax.mul(w, extra)
     if w is None:
         mean = reductions.mean(x, axis=1, keepdims=True)
-        divisor = np.asarray(n - ddof, real)[()]
+        divisor = lax.size_value(n - ddof, real)
     else:
         mean, divisor = _weighted_center(x, w, aweights, ddof)
     gap = lax.sub(x, promotion.full_shape(mean, aval_of(x).shape))
