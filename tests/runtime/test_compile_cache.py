@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 import time
 
@@ -521,6 +522,16 @@ def test_a_platform_that_cannot_serialize(counts, folder, monkeypatch):
     monkeypatch.setattr(compiling, "load", lambda *args: Program())
     assert type(executable.compile(TEXT)) is Program
     assert not entries(folder)
+
+
+def test_a_folder_that_is_removed_is_made_again(entry, counts, folder, caplog):
+    shutil.rmtree(folder)
+    np.testing.assert_array_equal(run(), 2 * X)
+    np.testing.assert_array_equal(run(), 2 * X)
+    np.testing.assert_array_equal(run(), 2 * X)
+    assert (counts.hits, counts.misses) == (1, 2)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert not caplog.messages
 
 
 # -- folders that must not be used -----------------------------------------------------

@@ -7,7 +7,6 @@ it is reported once and the program is compiled, as it would be without a cache.
 from __future__ import annotations
 
 import os
-import re
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -265,6 +264,10 @@ def _keep(
     }
     try:
         cache.write(key, fields, program)
+    except FileNotFoundError:
+        with _lock:  # the folder was removed: the next program makes it again
+            _opened.clear()
+        return 0
     except OSError as error:
         _closed.add(cache.folder)
         _report(
@@ -277,13 +280,15 @@ def _keep(
     return len(program)
 
 
-_MODULE = re.compile(rb'module @("[^"]*"|[\w.$-]+)')
-
-
 def _name(code: bytes) -> str:
     """The name of a module, as in `module @jit_f {`."""
-    found = _MODULE.match(code.lstrip()[:1000])
-    return found[1].decode(errors="replace").strip('"') if found else "(no name)"
+    head = code.lstrip()[:1000]
+    if not head.startswith(b"module @"):
+        return "(no name)"
+    rest = head.removeprefix(b"module @")
+    quoted = rest.startswith(b'"')
+    found = rest[1:].split(b'"')[0] if quoted else rest.split(b" ")[0]
+    return found.decode(errors="replace") or "(no name)"
 
 
 def _code(text: str | bytes) -> bytes:

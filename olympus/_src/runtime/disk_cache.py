@@ -11,7 +11,6 @@ leaves when the folder outgrows its limit, which is looked after while writing.
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -25,7 +24,7 @@ _SECTION = "executable"
 
 _SUFFIX = ".program"
 _TEMPORARY = ".writing-"
-_NAME = re.compile(r"[0-9a-f]{64}\.program")
+_KEY_DIGITS = 64
 # A temporary file this old belongs to a process that was killed.
 _ABANDONED_S = 3600
 # And a trail this old, maybe to a script that is gone; those that run make new ones.
@@ -137,13 +136,13 @@ class DiskCache:
         """The files of programs, the one unused for longest first."""
         found = []
         for item in self._listed():
-            if not _NAME.fullmatch(item.name):
+            key, suffix = os.path.splitext(item.name)
+            if suffix != _SUFFIX or len(key) != _KEY_DIGITS:
                 continue
             try:
                 status = item.stat(follow_symlinks=False)
             except FileNotFoundError:  # removed meanwhile
                 continue
-            key = item.name.removesuffix(_SUFFIX)
             found.append(File(item.path, key, _occupied(status), status.st_mtime))
         return sorted(found, key=lambda file: file.used)
 

@@ -333,14 +333,15 @@ def wait_for_side_effects() -> None:
 
 # -- what a loaded program says of itself ----------------------------------------------
 
-_ELEMENT = re.compile(r"(\w+)\[([\d,]*)\]")
+# Not compiled at import, which few programs would use: it takes half a millisecond.
+_ELEMENT = r"(\w+)\[([\d,]*)\]"
 
 
 def result_types(program: Program) -> list[str]:
     """XLA's types of the results, as in 'f32[8,8]'."""
     head = _loaded(program).hlo_modules()[0].to_string().partition("\n")[0]
     results = head.partition("entry_computation_layout=")[2].rpartition("->")[2]
-    return [f"{name}[{sizes}]" for name, sizes in _ELEMENT.findall(results)]
+    return [f"{name}[{sizes}]" for name, sizes in re.findall(_ELEMENT, results)]
 
 
 def xla_type(aval: Any) -> str:

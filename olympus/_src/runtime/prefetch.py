@@ -17,7 +17,6 @@ import contextlib
 import os
 import sys
 import threading
-import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -158,6 +157,9 @@ def _script() -> str:
 
 def _path(folder: str) -> str:
     """The file of this script's trail; '' in a session without a script."""
+    # Late: import of olympus does without it.
+    import zlib
+
     name = os.fsencode(_script())
     return os.path.join(folder, f"{zlib.crc32(name):08x}{SUFFIX}") if name else ""
 

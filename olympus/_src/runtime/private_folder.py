@@ -232,5 +232,6 @@ def write(path: str, temporary: str, data: bytes) -> None:
             os.close(descriptor)
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
         raise
