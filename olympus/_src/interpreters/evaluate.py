@@ -244,7 +244,8 @@ def lower(
     low.kept = kept[n_consts:]
     low.in_avals = whole.in_avals[len(low.consts) :]
     low.out_avals = program.out_avals  # weak also where what it expands to is not
-    limited = fusion_limits.limit(whole, low.platform)
+    in_bodies = build_options.barriers_in_bodies
+    limited = fusion_limits.limit(whole, low.platform, in_bodies)
     low.has_barriers = limited is not whole
     low.program = whole = limited
     low.module_name = f"jit_{name}"
@@ -258,6 +259,9 @@ def lower(
         aliases=low.aliases,
     )
     low.text = module.text()
+    if low.has_barriers and not in_bodies:  # nor may a user's be there
+        n = low.text.count("stablehlo.optimization_barrier")
+        low.has_barriers = n == fusion_limits.count_barriers(whole)
     low.callbacks = module.callbacks
     low.keepalives = module.keepalives
     low.has_open_sizes = module.has_open_calls

@@ -58,23 +58,32 @@ _AGAIN, _TOGETHER = 8, 100
 _MOST_INLINED = 100_000
 
 
-def limit(program: ir.Olympuspr, platform: str) -> ir.Olympuspr:
+def limit(program: ir.Olympuspr, platform: str, in_bodies: bool = True) -> ir.Olympuspr:
     """The program, with barriers where fusion would repeat its work many times.
 
     Args:
       program: what will be lowered.
       platform: what for; only 'cpu' fuses so.
+      in_bodies: whether bodies of loops and branches may hold barriers.
 
     Returns:
       The same object where nothing is to be marked.
     """
     if platform != "cpu":
         return program
-    return program.derived("fusion limits", _limited)
+    return program.derived(
+        ("fusion limits", in_bodies), lambda p: _limited(p, in_bodies)
+    )
 
 
-def _limited(program: ir.Olympuspr) -> ir.Olympuspr:
-    program = _with_bodies(program)
+def count_barriers(program: ir.Olympuspr) -> int:
+    """How many of the program's own equations are barriers."""
+    return sum(eqn.primitive is optimization_barrier_p for eqn in program.eqns)
+
+
+def _limited(program: ir.Olympuspr, in_bodies: bool) -> ir.Olympuspr:
+    if in_bodies:
+        program = _with_bodies(program)
     if not any(map(_is_call, program.eqns)):
         return _kept_apart(program) if _repeats_work(program) else program
     flat = _inlined(program)

@@ -39,6 +39,10 @@ def complete(
     return tuple(sorted(chosen.items()))
 
 
+# jaxlib 0.10 has no code for barriers that are left in the bodies of small loops.
+barriers_in_bodies = versions.JAXLIB_VERSION >= (0, 11)
+
+
 def _of_settings() -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     if compiler.disable_most_optimizations.value:
