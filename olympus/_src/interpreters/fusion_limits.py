@@ -14,6 +14,7 @@ Other programs stay as they are.
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,6 +45,12 @@ _DEAR = _names(
     "exp exp2 expm1 lgamma log log1p log2 logaddexp logaddexp2 logistic pow rem rsqrt "
     "sin sinh sqrt tan tanh"
 )
+
+# How the compiler treats an operation, by its name; others it does not fuse.
+_KINDS = {
+    **dict.fromkeys(_CHEAP | _MOVES, "cheap"),
+    **dict.fromkeys(_DEAR, "dear"),
+}
 
 # Programs below this many operations, and fused ones below that, compile in no time.
 _FEW = 48
@@ -97,10 +104,25 @@ def _limited(program: ir.Olympuspr, in_bodies: bool) -> ir.Olympuspr:
 
 def _with_bodies(program: ir.Olympuspr) -> ir.Olympuspr:
     """The program, with the bodies of its loops, branches and calls limited."""
-    eqns = [_with_body(eqn) for eqn in program.eqns]
-    if all(new is old for new, old in zip(eqns, program.eqns, strict=True)):
+    holders = [i for i, eqn in enumerate(program.eqns) if _holds_programs(eqn)]
+    if not holders:
+        return program
+    eqns = list(program.eqns)
+    for i in holders:
+        eqns[i] = _with_body(eqns[i])
+    if all(eqns[i] is program.eqns[i] for i in holders):
         return program
     return program.replace(eqns=eqns)
+
+
+def _holds_programs(eqn: ir.Eqn) -> bool:
+    for value in eqn.params.values():
+        kind = type(value)
+        if kind is tuple or kind is list:  # of programs only, or of none
+            kind = type(value[0]) if value else kind
+        if kind is ir.ClosedOlympuspr or kind is ir.Olympuspr:
+            return True
+    return False
 
 
 def _with_body(eqn: ir.Eqn) -> ir.Eqn:
@@ -191,30 +213,39 @@ class _Fusion:
         self.n_readers = _count_readers(program)
         self.kept = {v for v in program.outvars if type(v) is not ir.Literal}
         self.sizes: dict[Any, int] = {}
-        dear: set[Any] = set()  # values with an expensive operation on their way
-        for eqn in program.eqns:
-            self._enter(eqn, dear)
+        self._enter(program.eqns)
 
-    def _enter(self, eqn: ir.Eqn, dear: set[Any]) -> None:
-        inputs = [v for v in eqn.invars if type(v) is not ir.Literal]
-        name = eqn.primitive.name
-        for out in eqn.outvars:
-            self.makers[out] = eqn
-        if not _is_fused(name):
-            self.kept.update(inputs)
-            self.kept.update(eqn.outvars)
-            return
-        costly = [v for v in inputs if v in dear]
-        size = 1 + sum(self.sizes.get(v, 0) for v in inputs if v not in self.kept)
-        for out in eqn.outvars:
-            self.sizes[out] = size
-            if self.n_readers.get(out, 0) < 2:
-                if costly or name in _DEAR:
-                    dear.add(out)
-            elif name in _DEAR:
-                self.kept.add(out)
-            else:  # it is made again for each reader, and what was costly is not
-                self.kept.update(costly)
+    def _enter(self, eqns: Sequence[ir.Eqn]) -> None:
+        # One loop over local names: each program that is lowered comes through here.
+        makers, n_readers, kept = self.makers, self.n_readers, self.kept
+        sizes, kinds, literal = self.sizes, _KINDS, ir.Literal
+        dear: set[Any] = set()  # values with an expensive operation on their way
+        for eqn in eqns:
+            kind = kinds.get(eqn.primitive.name)
+            if kind is None:
+                kept.update([v for v in eqn.invars if type(v) is not literal])
+                for out in eqn.outvars:
+                    makers[out] = eqn
+                    kept.add(out)
+                continue
+            costly = []
+            size = 1
+            for v in eqn.invars:
+                if v in sizes:  # neither a literal, nor an argument
+                    if v not in kept:
+                        size += sizes[v]
+                    if v in dear:
+                        costly.append(v)
+            for out in eqn.outvars:
+                makers[out] = eqn
+                sizes[out] = size
+                if n_readers.get(out, 0) < 2:
+                    if costly or kind == "dear":
+                        dear.add(out)
+                elif kind == "dear":
+                    kept.add(out)
+                else:  # it is made again for each reader, and what was costly is not
+                    kept.update(costly)
 
     def count(self, root: Any, budget: int) -> int:
         """Operations of the fused program that makes one value; stops above a budget.
@@ -243,20 +274,10 @@ class _Fusion:
         return done
 
 
-def _is_fused(name: str) -> bool:
-    return name in _CHEAP or name in _MOVES or name in _DEAR
-
-
 def _count_readers(program: ir.Olympuspr) -> dict[Any, int]:
-    found: dict[Any, int] = {}
-    for eqn in program.eqns:
-        for v in eqn.invars:
-            if type(v) is not ir.Literal:
-                found[v] = found.get(v, 0) + 1
-    for v in program.outvars:
-        if type(v) is not ir.Literal:
-            found[v] = found.get(v, 0) + 1
-    return found
+    read = [v for eqn in program.eqns for v in eqn.invars if type(v) is not ir.Literal]
+    read += [v for v in program.outvars if type(v) is not ir.Literal]
+    return collections.Counter(read)
 
 
 def _repeats_work(program: ir.Olympuspr) -> bool:
@@ -299,7 +320,7 @@ def _kept_apart(program: ir.Olympuspr) -> ir.Olympuspr:
             eqn = eqn.replace(invars=[_read(held, v) for v in eqn.invars])
         eqns.append(eqn)
         name = eqn.primitive.name
-        if not _is_fused(name):
+        if name not in _KINDS:
             continue
         size = 1 + sum(sizes.get(v, 0) for v in eqn.invars if type(v) is ir.Var)
         costly = any(v in dear for v in eqn.invars if type(v) is ir.Var)
