@@ -165,7 +165,7 @@ RUNNER = """
 
     def keep(cache, key, name, *rest):
         missed.append(name)
-        real(cache, key, name, *rest)
+        return real(cache, key, name, *rest)
 
     compile_cache._keep = keep
     report, kind, target, *sys.argv[1:] = {words!r}
@@ -309,6 +309,7 @@ WORKER = """
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(2)
 def test_eight_processes_fill_one_cache_at_once(tmp_path):
     folder = tmp_path / "cache"
     env = {
