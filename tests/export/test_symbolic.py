@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fresh import run
 
 import olympus
 import olympus.numpy as jnp
@@ -145,3 +146,12 @@ def test_gradient_through_the_call():
     x, w = draw([ROWS, ("3, 2", np.float32)], {"b": 5})
     found = olympus.jit(olympus.grad(exported.call, (0, 1)))(x, w)
     assert_equal(found, olympus.grad(f, (0, 1))(x, w))
+
+
+def test_symbolic_sizes_are_not_loaded_before_they_are_needed():
+    run("""
+import sys
+import olympus.numpy
+olympus.jit(lambda x: x + 1).lower(1.0)
+assert not [m for m in sys.modules if "symbolic" in m]
+""")

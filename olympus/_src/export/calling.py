@@ -69,7 +69,7 @@ def _check_types(exported: Any, leaves: Sequence[Any], tree_: Any) -> None:
         given = avals_.aval_of(x)
         if given is wanted or _fits(given, wanted):
             continue
-        what = "dtype" if given.shape == wanted.shape else "shape"
+        what = "shape" if given.dtype == wanted.dtype else "dtype"
         what = "rank" if given.ndim != wanted.ndim else what
         raise ValueError(
             f"Exported.call: {argument_paths(tree_)[i]} of {exported.fun_name!r} must "

@@ -19,6 +19,7 @@ from olympus._src.export.exported import (
 from olympus._src.foundation import compiler_settings as compiler
 from olympus._src.foundation import tracebacks
 from olympus._src.interpreters import evaluate, portable
+from olympus._src.lowering import variables
 
 
 def default_export_platform() -> str:
@@ -150,6 +151,7 @@ def _export_traced(
         keep_unused=traced.keep_unused,
         result_names=closed.olympuspr.debug_info.result_paths,
         arg_paths=calling.argument_paths(traced.in_avals),
+        solve_sizes=variables.Arguments,
     )
     if lowered.callbacks:
         raise NotImplementedError(

@@ -6,7 +6,7 @@ slow to write, to read and to compile. Small ones are part of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from olympus._src.core import effects as effects_
 from olympus._src.core import ir, sizes
 from olympus._src.interpreters import evaluate, partial_eval
-from olympus._src.lowering import portable, variables
+from olympus._src.lowering import portable
 
 # Text of this many bytes of constants costs no more than their place elsewhere.
 _SMALL_BYTES = 1 << 12
@@ -69,7 +69,8 @@ def lower(
     donated: Sequence[bool] = (),
     keep_unused: bool = False,
     result_names: Sequence[str] | None = None,
-    arg_paths: Sequence[str] | None = None,
+    arg_paths: Sequence[str] = (),
+    solve_sizes: Callable[..., Any] | None = None,
 ) -> PortableProgram:
     """Lowers a program for platforms.
 
@@ -82,6 +83,7 @@ def lower(
       keep_unused: keep inputs nobody reads as arguments.
       result_names: a path for each output.
       arg_paths: how users write each argument.
+      solve_sizes: `lowering.variables.Arguments`, where sizes may be open.
     """
     out = PortableProgram(name, platforms)
     program, small, large = _split_constants(program, consts)
@@ -107,7 +109,11 @@ def lower(
         name=f"jit_{name}",
         result_names=result_names,
         aliases=evaluate.output_aliases(first, len(out.consts), donated, out.kept),
-        sizes=_open_sizes(program, keep, arg_paths) if any(is_open) else None,
+        sizes=(
+            solve_sizes(*_kept_inputs(program, keep, arg_paths))
+            if solve_sizes is not None and any(is_open)
+            else None
+        ),
     )
     out.text = module.text()
     out.callbacks = module.callbacks
@@ -115,17 +121,13 @@ def lower(
     return out
 
 
-def _open_sizes(
-    program: ir.Olympuspr, keep: Sequence[bool], paths: Sequence[str] | None
-) -> variables.Arguments:
-    """How the inputs that are kept tell the values of dimension variables."""
-    n = len(program.invars)
-    given = [f"args[{i}]" for i in range(n)] if paths is None else list(paths)
-    names = [*["a constant"] * (n - len(given)), *given]
+def _kept_inputs(
+    program: ir.Olympuspr, keep: Sequence[bool], paths: Sequence[str]
+) -> tuple[list[Any], list[str]]:
+    """Types and names of the inputs that are kept; constants come before arguments."""
+    names = [*["a constant"] * (len(program.invars) - len(paths)), *paths]
     kept = [i for i, k in enumerate(keep) if k]
-    return variables.Arguments(
-        [program.in_avals[i] for i in kept], [names[i] for i in kept]
-    )
+    return [program.in_avals[i] for i in kept], [names[i] for i in kept]
 
 
 def _split_constants(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.core import ir
-from olympus._src.lowering import builder, types, variables
+from olympus._src.lowering import builder, types
 from olympus._src.lowering.module import Function, Module, function_text
 
 _INDEX_TYPE = "tensor<i32>"
@@ -24,7 +24,7 @@ def lower_portable(
     name: str,
     result_names: Sequence[str] | None = None,
     aliases: dict[int, int] | None = None,
-    sizes: variables.Arguments | None = None,
+    sizes: Any = None,
 ) -> Module:
     """Lowers a program for platforms.
 
@@ -34,7 +34,7 @@ def lower_portable(
       name: symbol of the module.
       result_names: the path of each output.
       aliases: for donated inputs, the output each may share its buffer with.
-      sizes: how dimension variables are found from the inputs' sizes.
+      sizes: `lowering.variables.Arguments` of the inputs, where sizes are open.
     """
     module = Module(name, variants[0][0])
     module.variables, find_sizes = (), None
