@@ -78,6 +78,19 @@ def kept():
     return export.export(olympus.jit(f))(*structs)
 
 
+def test_loops_over_axes_that_may_have_no_elements():
+    def f(x):
+        rest = x[1:]
+        last, rows = olympus.lax.scan(lambda c, r: (c + r, (c, r > 0)), x[0], rest)
+        back = olympus.lax.map(lambda r: r * 2, x, batch_size=2)
+        return last, rows, back, jnp.cumsum(rest, 0), jnp.logaddexp.reduce(x)
+
+    exported = export.export(olympus.jit(f))(*specs([ROWS]))
+    for rows in (1, 2, 3):
+        (x,) = draw([ROWS], {"b": rows})
+        assert_equal(exported.call(x), olympus.jit(f)(x))
+
+
 def test_types_show_the_sizes(kept):
     assert [str(d) for d in kept.in_avals[0].shape] == ["2*b + 1", "3"]
     assert [str(d) for d in kept.out_avals[0].shape] == ["2*b + 1", "c"]

@@ -139,9 +139,12 @@ class Scan:
         self._avals = avals
         block = self._ctx.block
         n_carry, n_xs = len(operands.carry), len(operands.xs)
+        xs, final = operands.xs, self._y_avals
+        if sizes.is_symbolic(self._length) and not sizes.at_least(self._length, 1):
+            xs = self._with_a_row(xs)
         ys = [block.splat(0, families.storage(aval)) for aval in self._y_avals]
         turns, rest = self._divided()
-        carry, xs = operands.carry, operands.xs
+        carry = operands.carry
         consts = operands.consts
         taken = start = block.constant(0, self._counter)
         if turns:
@@ -162,7 +165,39 @@ class Scan:
             i = self._length - rest + k
             row = self._length - 1 - i if self._reverse else i
             carry, ys = self._step(block, row, consts, carry, xs, ys)
+        if final is not self._y_avals:
+            ys = [
+                self._cut(y, *kinds)
+                for y, *kinds in zip(ys, self._y_avals, final, strict=True)
+            ]
         return taken, [*carry, *ys]
+
+    def _with_a_row(self, xs: Sequence[str]) -> list[str]:
+        """For a symbolic length that may be zero: arrays of at least one row.
+
+        A loop of no turns must still have rows to read and write, for the compiler.
+        Where the length is not zero, nothing is added.
+        """
+        block, rows = self._ctx.block, sizes.maximum(self._length, 1)
+        grown = []
+        for i, (x, aval) in enumerate(zip(xs, self._avals.xs, strict=True)):
+            self._avals.xs[i] = aval.update(shape=(rows, *aval.shape[1:]))
+            old, new = families.storage(aval), families.storage(self._avals.xs[i])
+            zero = ShapedArray((), old.dtype)
+            none = [0] * old.ndim
+            more = [rows - self._length, *none[1:]]
+            parts = [x, block.constant(0, zero)]
+            grown.append(block.pad(parts, [old, zero], new, none, more, none))
+        self._y_avals = [
+            aval.update(shape=(rows, *aval.shape[1:])) for aval in self._y_avals
+        ]
+        return grown
+
+    def _cut(self, y: str, aval: Any, final: Any) -> str:
+        """A result without the row that stands for none."""
+        aval, final = families.storage(aval), families.storage(final)
+        starts = [0] * aval.ndim
+        return str(self._ctx.block.slice(y, aval, final, starts, final.shape))
 
     def _divided(self) -> tuple[int, int]:
         """How many turns the loop may take, and the steps after it."""

@@ -17,6 +17,7 @@ import numpy as np
 from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
+from olympus._src.core.sizes import maximum
 from olympus._src.lax import (
     elementwise,
     families,
@@ -68,7 +69,7 @@ class _Fold:
 
     def windows(self, x: str, aval: Any, axis: int, reverse: bool) -> str:
         """One reduction over windows that reach back to the axis's beginning."""
-        size = aval.shape[axis]
+        size = maximum(aval.shape[axis], 1)  # a symbolic axis may have no elements
         window = [1] * aval.ndim
         window[axis] = size
         padding = [[0, 0] for _ in range(aval.ndim)]
