@@ -182,6 +182,9 @@ def test_the_second_process_finds_its_program_loaded(tmp_path):
     assert "cache_hits" in second
     assert "cache_misses" not in second
     assert run("wait", "fork")[0] == first[0]
+    environment["OLYMPUS_LOAD_PROGRAMS_AHEAD"] = "0"
+    assert "programs_loaded_ahead" not in run("wait")
+    del environment["OLYMPUS_LOAD_PROGRAMS_AHEAD"]
     assert run("quit") == []
     (trail,) = folder.glob("*.trail")
     for entry in folder.glob("*.program"):

@@ -97,6 +97,13 @@ persistent_cache_enable_xla_caches = define(
     "commas.",
     honoured=False,
 )
+load_programs_ahead = define(
+    "load_programs_ahead",
+    kinds.TRUTH,
+    True,
+    "When a script runs again, load in a thread the large programs that its last run "
+    "took from the cache on disk.",
+)
 raise_persistent_cache_errors = define(
     "raise_persistent_cache_errors",
     kinds.TRUTH,

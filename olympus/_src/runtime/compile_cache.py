@@ -326,7 +326,8 @@ def _report(where: str, what: str, error: Exception, remedy: str = _ANEW) -> Non
 
 def _follow_trail() -> None:
     """Starts to load what the last run of this script used."""
-    if is_on() and (place := folder()):
+    wanted = is_on() and compiler.load_programs_ahead.value
+    if wanted and (place := folder()):
         prefetch.trail.follow(place, _load_ahead)
 
 
