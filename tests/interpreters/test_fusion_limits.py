@@ -138,6 +138,7 @@ def test_small_loops_of_repeating_steps():
     np.testing.assert_allclose(found[0], (ends[0] - ends[1]) / (2 * eps), rtol=1e-2)
 
 
+@pytest.mark.slow
 def test_a_users_barrier_in_a_loop_beside_repeating_steps():
     def f(y):
         def step(y, _):
