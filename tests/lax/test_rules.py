@@ -21,12 +21,12 @@ pytestmark = pytest.mark.sampled(2)
 SAMPLES = samples.SAMPLES
 
 
-def cases(chosen: list[Sample]) -> list[Any]:
-    """Samples as test cases: slow ones but for the first of every second primitive."""
+def cases(chosen: list[Sample], every: int = 2) -> list[Any]:
+    """Samples as test cases: slow but for the first of one primitive in `every`."""
     seen: set[str] = set()
     found = []
     for s in chosen:
-        quick = not s.slow and s.p.name not in seen and len(seen) % 2 == 0
+        quick = not s.slow and s.p.name not in seen and len(seen) % every == 0
         seen.add(s.p.name)
         marks = [] if quick else [pytest.mark.slow]
         found.append(pytest.param(s, marks=marks, id=repr(s)))
