@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import zlib
@@ -56,6 +57,14 @@ def _is_left_out(item):
         return False
     number = zlib.crc32(f"{SEED} {item.nodeid}".encode())
     return number % share.args[0] != 0
+
+
+@pytest.fixture
+def few_objects():
+    """Leaves what there is out of the searches for garbage that a test has made."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ import olympus
 import olympus.numpy as onp
 from olympus import lax, tree
 
+pytestmark = pytest.mark.usefixtures("few_objects")
+
 
 def plain(x, w):
     return onp.tanh(x) @ w, onp.cumsum(x) * w.sum(), onp.ones(2)

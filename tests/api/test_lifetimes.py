@@ -11,6 +11,8 @@ import olympus
 import olympus.numpy as onp
 from olympus import lax
 
+pytestmark = pytest.mark.usefixtures("few_objects")
+
 
 class Thing:
     number = 2.0

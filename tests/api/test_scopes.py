@@ -122,6 +122,7 @@ def test_evaluation_outside_of_a_trace_is_as_ever():
     ],
     ids=["jit", "make_olympuspr", "scan", "cond", "while_loop"],
 )
+@pytest.mark.usefixtures("few_objects")
 def test_leaks_are_found(trace):
     kept = []
 
@@ -139,6 +140,7 @@ def test_leaks_are_found(trace):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_objects")
 def test_clean_functions_pass():
     with olympus.checking_leaks():
         out = olympus.jit(

@@ -16,7 +16,7 @@ import olympus
 import olympus.numpy as jnp
 from array_api import standard
 
-pytestmark = [pytest.mark.slow, pytest.mark.sampled(2)]
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
 FEW = hypothesis.settings(max_examples=6)
 SHAPES = st.sampled_from([(), (3,), (2, 3), (2, 0), (1, 2, 3)])

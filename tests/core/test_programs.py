@@ -262,6 +262,7 @@ def test_a_leaked_tracer_says_where_it_was_made():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_objects")
 def test_leaks_are_found_when_asked_for():
     kept = []
 

@@ -252,6 +252,7 @@ def test_python_numbers_of_differentiated_values():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_objects")
 def test_leaks_are_found():
     kept = []
 

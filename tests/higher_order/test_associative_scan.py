@@ -13,6 +13,8 @@ import olympus
 from olympus._src.higher_order.associative_scan import associative_scan
 from olympus._src.lax import elementwise as el
 
+pytestmark = pytest.mark.sampled(2)
+
 SIZES = st.integers(0, 40)
 
 

@@ -14,6 +14,8 @@ from olympus._src.core import checker
 from olympus._src.higher_order import bounded_while
 from olympus.experimental import checkify
 
+pytestmark = pytest.mark.sampled(2)
+
 X = np.array([0.5, -0.3, 0.8], np.float32)
 W = np.array([[0.2, 0.1, 0.0], [0.3, -0.2, 0.1], [0.1, 0.4, 0.2]], np.float32)
 ROWS = np.stack([X, 5 * X, 0.1 * X, 100 * X])  # take 6, 1, 12 and 0 steps

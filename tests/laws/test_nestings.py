@@ -223,7 +223,7 @@ def test_derivative_of_each_wrapper(inner: str, outer: str) -> None:
 
 @pytest.mark.slow
 @settings(
-    max_examples=200,
+    max_examples=100,
     deadline=None,
     print_blob=True,
     suppress_health_check=list(HealthCheck),

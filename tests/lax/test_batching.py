@@ -14,7 +14,7 @@ from olympus._src.core import avals, primitive
 from tests.lax import samples
 from tests.lax.test_rules import as_list, assert_close, varied
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(3)
 
 SAMPLES = [s for s in samples.SAMPLES if s.args and s.loop]
 # Sizes of the outer and the inner axis.

@@ -115,7 +115,7 @@ def test_an_accuracy_reaches_the_compiler(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_accurate_functions_have_the_same_values_and_slopes(name: str) -> None:
     f = getattr(lax, name)

@@ -10,7 +10,7 @@ import olympus.numpy as jnp
 from olympus import lax
 from olympus._src.core import ir
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(3)
 
 N = 4
 X = np.arange(1, 1 + N * N * 2, dtype=np.float32).reshape(N, N, 2) / 4

@@ -11,7 +11,7 @@ import pytest
 import olympus
 from olympus import numpy as jnp
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(3)
 
 RNG = np.random.default_rng(0)
 A = RNG.normal(size=(4, 4))

@@ -120,7 +120,7 @@ TOLERANCE = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 4e-6, "complex64": 4e
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("case", WIDER, ids=lambda case: case["expr"])
 def test_generators_narrow_dtypes_and_mapped_keys_give_the_recorded_numbers(case):
     want = expected(case["result"])

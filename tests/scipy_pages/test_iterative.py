@@ -9,6 +9,8 @@ import olympus
 from olympus.scipy.sparse import linalg
 from olympus.test_util import check_grads
 
+pytestmark = pytest.mark.sampled(2)
+
 RANDOM = np.random.default_rng(0)
 A, b = RANDOM.normal(size=(6, 6)), RANDOM.normal(size=6)
 POSITIVE, REGULAR = A @ A.T + np.eye(6), A + 6 * np.eye(6)

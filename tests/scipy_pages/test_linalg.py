@@ -11,7 +11,7 @@ import olympus.numpy as jnp
 from olympus.scipy import linalg
 from olympus.test_util import check_grads
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(4)
 
 N = 5
 RANDOM = np.random.default_rng(0)
