@@ -60,6 +60,10 @@ def logistic_map(x):
     return x
 
 
+def newton(x):
+    return x - (x**3 - 2 * x - 5) / (3 * x**2 - 2)
+
+
 U = np.linspace(0.0, 1.0, 50, dtype=np.float32) ** 2
 Y = np.array([0.3, 0.1], np.float32)
 REPEATING = {
@@ -71,6 +75,10 @@ REPEATING = {
         lambda x: chain(lorenz, 250)((x, x + 1, x + 2)),
         np.ones(10, np.float32),
     ),
+    "divisions that are read twice": (
+        olympus.grad(sum_of(chain(newton, 50))),
+        U + 2,
+    ),
     "a jitted step": (chain(olympus.jit(stencil), 20), U),
     "jitted in jitted": (chain(olympus.jit(chain(olympus.jit(stencil), 3)), 8), U),
 }
@@ -79,6 +87,12 @@ PLAIN = {
     "a perceptron": (olympus.grad(layers), np.ones((4, 8), np.float32)),
     "elementwise, read often": (logistic_map, U),
     "elementwise gradient": (olympus.vmap(olympus.grad(logistic_map)), U),
+    # `sin` is dear, and what is made of it read twice, but all in one fused program.
+    "readers that come together": (chain(lambda x: jnp.sin(x) * 0.5 + x, 200), U),
+    "their gradient": (
+        olympus.grad(sum_of(chain(lambda x: jnp.sin(x) * 0.5 + x, 150))),
+        U,
+    ),
     "loops": (lambda u: lax.fori_loop(0, 30, lambda _, x: stencil(x), u), U),
 }
 

@@ -204,6 +204,7 @@ class _Fusion:
     Attributes:
       makers: the equation of each value that an equation makes.
       n_readers: how often each value is read.
+      apart: values that are read in several fused programs.
       kept: values that are results of fused programs, or of operations never fused.
       sizes: operations that make a value of kept ones, counted for each way to it.
     """
@@ -211,6 +212,7 @@ class _Fusion:
     def __init__(self, program: ir.Olympuspr) -> None:
         self.makers: dict[Any, ir.Eqn] = {}
         self.n_readers = _count_readers(program)
+        self.apart = _read_apart(program, self.n_readers)
         self.kept = {v for v in program.outvars if type(v) is not ir.Literal}
         self.sizes: dict[Any, int] = {}
         self._enter(program.eqns)
@@ -218,7 +220,7 @@ class _Fusion:
     def _enter(self, eqns: Sequence[ir.Eqn]) -> None:
         # One loop over local names: each program that is lowered comes through here.
         makers, n_readers, kept = self.makers, self.n_readers, self.kept
-        sizes, kinds, literal = self.sizes, _KINDS, ir.Literal
+        sizes, kinds, literal, apart = self.sizes, _KINDS, ir.Literal, self.apart
         dear: set[Any] = set()  # values with an expensive operation on their way
         for eqn in eqns:
             kind = kinds.get(eqn.primitive.name)
@@ -239,11 +241,11 @@ class _Fusion:
             for out in eqn.outvars:
                 makers[out] = eqn
                 sizes[out] = size
-                if n_readers.get(out, 0) < 2:
-                    if costly or kind == "dear":
+                if kind == "dear":
+                    (dear if n_readers.get(out, 0) < 2 else kept).add(out)
+                elif out not in apart:
+                    if costly:
                         dear.add(out)
-                elif kind == "dear":
-                    kept.add(out)
                 else:  # it is made again for each reader, and what was costly is not
                     kept.update(costly)
 
@@ -272,6 +274,32 @@ class _Fusion:
                     seen.add((v, element))
                     todo.append((v, element))
         return done
+
+
+def _read_apart(program: ir.Olympuspr, n_readers: dict[Any, int]) -> set[Any]:
+    """Values that are read in several fused programs, or by one that is written twice.
+
+    What reads a value at several places may come together in one fused program, as
+    `sin(x) * c + x` does: there the value is made once.
+    """
+    # The fused program that reads a value, by its result.
+    places = {v: v for v in program.outvars if type(v) is not ir.Literal}
+    apart: set[Any] = set()
+    for eqn in reversed(program.eqns):
+        kind = _KINDS.get(eqn.primitive.name)
+        for out in eqn.outvars:
+            if kind is None or (kind == "dear" and n_readers.get(out, 0) > 1):
+                places[out] = out  # noqa: PERF403 - most of them are not
+        place = places.get(eqn.outvars[0]) if kind is not None else None
+        repeated = eqn.outvars[0] in apart and kind == "cheap"
+        for v in eqn.invars:
+            if type(v) is ir.Literal:
+                continue
+            if place is None:  # an operation that is not fused reads arrays
+                places[v] = v
+            elif repeated or places.setdefault(v, place) is not place:
+                apart.add(v)
+    return apart
 
 
 def _count_readers(program: ir.Olympuspr) -> dict[Any, int]:
