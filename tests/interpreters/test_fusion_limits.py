@@ -117,6 +117,14 @@ def test_other_programs_stay_as_they_are(name):
     assert n_barriers(f, x) == 0
 
 
+def test_operations_without_results():
+    def printing(x):
+        olympus.debug.callback(lambda v: None, x)
+        return chain(stencil, 20)(x)
+
+    assert n_barriers(printing, U) > 0
+
+
 def test_other_platforms_fuse_otherwise():
     program = olympus.make_olympuspr(chain(stencil, 20))(U).olympuspr
     assert fusion_limits.limit(program, "cuda") is program

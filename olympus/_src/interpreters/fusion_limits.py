@@ -291,7 +291,7 @@ def _read_apart(program: ir.Olympuspr, n_readers: dict[Any, int]) -> set[Any]:
             if kind is None or (kind == "dear" and n_readers.get(out, 0) > 1):
                 places[out] = out  # noqa: PERF403 - most of them are not
         place = places.get(eqn.outvars[0]) if kind is not None else None
-        repeated = eqn.outvars[0] in apart and kind == "cheap"
+        repeated = kind == "cheap" and eqn.outvars[0] in apart
         for v in eqn.invars:
             if type(v) is ir.Literal:
                 continue
