@@ -55,7 +55,6 @@ class custom_jvp(Generic[P, R]):
     """
 
     __name__: str
-    parts_for_keys = ("fun", "jvp", "_nondiff", "symbolic_zeros")
 
     def __init__(
         self,

@@ -56,14 +56,6 @@ class custom_vjp(Generic[P, R]):
     """
 
     __name__: str
-    parts_for_keys = (
-        "fun",
-        "fwd",
-        "bwd",
-        "_nondiff",
-        "symbolic_zeros",
-        "optimize_remat",
-    )
 
     def __init__(
         self,

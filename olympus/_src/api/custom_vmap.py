@@ -54,7 +54,6 @@ class custom_vmap(Generic[P, R]):
     """
 
     __name__: str
-    parts_for_keys = ("fun", "vmap_rule")
 
     def __init__(self, fun: Callable[P, R]) -> None:
         custom_calls.check_rule("custom_vmap", "fun", fun)

@@ -32,6 +32,7 @@ class Primitive(primitive_.Primitive):
     """
 
     __slots__ = ()
+    rules_are_fixed = False  # they are its owner's, who may replace them
 
     def __init__(self, name: str, multiple_results: bool = False) -> None:
         super().__init__(

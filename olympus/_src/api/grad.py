@@ -28,15 +28,6 @@ class _Gradient:
         "positions",
         "single",
     )
-    parts_for_keys = (
-        "accepts",
-        "api",
-        "fun",
-        "has_aux",
-        "holomorphic",
-        "positions",
-        "single",
-    )
 
     def __init__(
         self,

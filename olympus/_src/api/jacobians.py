@@ -162,7 +162,6 @@ class _Plan:
         "positions",
         "single",
     )
-    parts_for_keys = __slots__
 
     def __init__(
         self,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import threading
 import time
+import types
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from olympus._src import tree
 from olympus._src.api import signatures, stages
 from olympus._src.core import avals as avals_
-from olympus._src.core import function_key, ir, trace
+from olympus._src.core import ir, trace
 from olympus._src.foundation import caching, config, events, logs, source, tracebacks
 from olympus._src.higher_order import jit as jit_
 from olympus._src.interpreters import evaluate, partial_eval, portable, tiers
@@ -126,21 +126,19 @@ def _caller(out_tree: Any, compiled: evaluate.CompiledProgram) -> Any:
 
 
 class State:
-    """What is known of one function under one set of options; shared by equal ones."""
+    """What is known of one function under one set of options."""
 
     __slots__ = (
         "__weakref__",
         "entries",
         "flat_entries",
-        "key",
         "lock",
         "records",
         "traced",
         "tree_entries",
     )
 
-    def __init__(self, key: Any = None) -> None:
-        self.key = key  # the function's key when it was first called; None: private
+    def __init__(self) -> None:
         # The same entries by cheaper keys, for calls that need no parsing.
         self.flat_entries: dict[Any, Entry] = {}  # by types of positional arrays
         self.tree_entries: dict[Any, Entry] = {}  # by structure and types of leaves
@@ -149,16 +147,6 @@ class State:
         self.records: list[signatures.Retrace] = []
         self.lock = threading.RLock()
         _states.add(self)
-
-    def private_copy(self) -> State:
-        """A state of its own for a function that no longer equals its key."""
-        state = State()
-        state.flat_entries.update(self.flat_entries)
-        state.tree_entries.update(self.tree_entries)
-        state.entries.update(self.entries)
-        state.traced.update(self.traced)
-        state.records.extend(self.records)
-        return state
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -169,21 +157,29 @@ class State:
 
 
 _states: weakref.WeakSet[State] = weakref.WeakSet()
-_by_function: weakref.WeakKeyDictionary[Any, dict[Options, State]] = (
-    weakref.WeakKeyDictionary()
-)
-_by_key = caching.Bounded(1024, "functions by what they are")
-# Functions that hold large arrays would keep too much memory for a thousand turns of a
-# loop that makes them anew.
-_heavy_by_key = caching.Bounded(8, "functions by what they are, large arrays among it")
+# A function object is traced once for each signature, whoever jits it. Nothing else is
+# taken for it: what a new object reads while it is traced may be anything.
+_by_function = caching.ByIdentity(1024, "states of jitted functions")
+# The code of functions that were traced, to tell why a new object of it was.
+_traced_code = caching.ByIdentity(4096, "code that was traced")
 _HEAVY_BYTES = 1 << 20
 
 
-def _keep_few(key: Any) -> None:
-    """Moves a state to the few that may hold large arrays."""
-    state = _by_key.pop(key)
-    if state is not None:
-        _heavy_by_key[key] = state
+def _find_state(fun: Any, options: Options) -> State:
+    by_options = _by_function.setdefault(fun, {})
+    state: State | None = by_options.get(options)
+    return by_options.setdefault(options, State()) if state is None else state
+
+
+def _forget_heavy(fun: Any, traced: Traced) -> None:
+    """Leaves a state that holds much to the jitted functions that use it.
+
+    A program may refer to the function it was traced from, by a rule or a callback; the
+    table would then keep both, and what the function's closure holds.
+    """
+    plain = isinstance(fun, types.FunctionType) and fun.__closure__ is None
+    if traced.has_tracers or (not plain and traced.is_heavy()):
+        _by_function.pop(fun)
 
 
 def _clear_states() -> None:
@@ -215,8 +211,6 @@ class CacheInfo:
 
 class JitFunction:
     """A function that compiles itself for each signature it is called with."""
-
-    frozen_for_keys = True
 
     def __init__(self, fun: Callable[..., Any], options: Options) -> None:
         _copy_names(self, fun)
@@ -324,21 +318,20 @@ class JitFunction:
             raise
 
     def _compile_entry(self, call: signatures.Call, key: Any, device: Any) -> Entry:
-        state = self._own_state()
+        state = self._current_state()
         with state.lock:
             entry = state.entries.get(key)
             if entry is not None:
                 return entry
-            traced = self._trace(call)
+            traced, record = self._find_trace(call)
             lowered = self._lower(traced, device)
             compiled, upgrade = tiers.compile(lowered, self._options.compiler_options)
             _log_compile(traced, lowered, compiled)
-            if state.records:
-                record = state.records[-1]
-                record.lower_s, record.compile_s = (
-                    lowered.duration_s,
-                    compiled.duration_s,
-                )
+            if record is not None:
+                record.lower_s = lowered.duration_s
+                record.compile_s = compiled.duration_s
+                record.program_reused = compiled.reused
+                _explain(record)
             entry = Entry(traced, compiled)
             if len(state.entries) >= evaluate.MAX_PROGRAMS:
                 state.clear()
@@ -368,26 +361,38 @@ class JitFunction:
     # -- tracing -------------------------------------------------------------------
 
     def _trace(self, call: signatures.Call) -> Traced:
+        """The program of a call; the function runs if it did not for this signature."""
+        traced, record = self._find_trace(call)
+        if record is not None:
+            _explain(record)
+        return traced
+
+    def _find_trace(
+        self, call: signatures.Call
+    ) -> tuple[Traced, signatures.Retrace | None]:
+        """`_trace`, and the record of it if the function ran."""
         key = (config.trace_context(), current.axis_env, call.key())
-        state = self._own_state()
+        state = self._current_state()
         traced = state.traced.get(key)
         if traced is not None and traced.alive():
-            return traced
+            return traced, None
         with state.lock:
             traced = state.traced.get(key)
             if traced is not None and traced.alive():
-                return traced
+                return traced, None
             traced = _trace_call(self._fun, call)
             traced.donated = call.donated(self._options)
-            if not traced.has_tracers or state.key is None:
-                state.traced[key] = traced
-            if state.key is not None and traced.is_heavy():
-                _keep_few((state.key, self._options))
-            record = signatures.Retrace(call, state.records, traced.duration_s)
+            state.traced[key] = traced
+            _forget_heavy(self._fun, traced)
+            code = source.function_code(self._fun)
+            known = code is not None and _traced_code.get(code) is not None
+            record = signatures.Retrace(
+                call, state.records, traced.duration_s, remade=known
+            )
+            if code is not None:
+                _traced_code.setdefault(code, True)
             state.records.append(record)
-        if config.explain_cache_misses.value:
-            logs.warning(f"TRACING CACHE MISS: {record}")
-        return traced
+        return traced, record
 
     def _lower(
         self, traced: Traced, device: Any, platform: str | None = None
@@ -419,17 +424,6 @@ class JitFunction:
         self._state = state
         self._flat_entries = state.flat_entries
         self._tree_entries = state.tree_entries
-
-    def _own_state(self) -> State:
-        """The state to trace in: shared only while the function equals its key."""
-        state = self._current_state()
-        if state.key is None or not state.entries:
-            return state
-        if function_key.function_key(self._fun) == state.key:
-            return state
-        state = state.private_copy()
-        self._use(state)
-        return state
 
     # -- stages --------------------------------------------------------------------
 
@@ -548,27 +542,6 @@ def _copy_names(wrapper: Any, fun: Any) -> None:
     )
 
 
-def _find_state(fun: Any, options: Options) -> State:
-    try:
-        by_options = _by_function.get(fun)
-    except TypeError:
-        return State()
-    if by_options is not None and options in by_options:
-        return by_options[options]
-    key = function_key.function_key(fun)
-    state = None
-    if key is not None:
-        state = _by_key.get((key, options)) or _heavy_by_key.get((key, options))
-    if state is None:
-        state = State(key)
-        if key is not None:
-            _by_key[(key, options)] = state
-    # Where there are no weak references the function is known by its key alone.
-    with contextlib.suppress(TypeError):
-        _by_function.setdefault(fun, {})[options] = state
-    return state
-
-
 def _trace_call(fun: Any, call: signatures.Call) -> Traced:
     start = time.perf_counter()
     out_tree: Any = None
@@ -599,11 +572,17 @@ def _trace_call(fun: Any, call: signatures.Call) -> Traced:
     return traced
 
 
+def _explain(record: signatures.Retrace) -> None:
+    if config.explain_cache_misses.value:
+        logs.warning(f"TRACING CACHE MISS: {record}")
+
+
 def _log_compile(traced: Traced, lowered: Any, compiled: Any) -> None:
     if config.log_compiles.value:
         shapes = ", ".join(a.short() for a in traced.program.in_avals)
+        done = "Traced again, program reused:" if compiled.reused else "Compiled"
         logs.warning(
-            f"Compiled {traced.name} for arguments ({shapes}): trace "
+            f"{done} {traced.name} for arguments ({shapes}): trace "
             f"{traced.duration_s:.4f} s, lower {lowered.duration_s:.4f} s, compile "
             f"{compiled.duration_s:.4f} s"
         )

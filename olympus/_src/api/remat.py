@@ -8,8 +8,8 @@ from typing import Any
 from olympus._src import tree
 from olympus._src.api import signatures
 from olympus._src.core import avals as avals_
-from olympus._src.core import function_key, ir, trace
-from olympus._src.foundation import caching, config, errors, source, tracebacks
+from olympus._src.core import bindings, ir, trace
+from olympus._src.foundation import config, errors, source, tracebacks
 from olympus._src.higher_order import programs
 from olympus._src.higher_order import remat as remat_
 from olympus._src.interpreters import partial_eval
@@ -115,7 +115,6 @@ class _Static:
     """Which arguments are Python values."""
 
     __slots__ = ("names", "nums")
-    parts_for_keys = __slots__
 
     def __init__(self, nums: Any, names: Any) -> None:
         try:
@@ -186,28 +185,26 @@ class _Traced:
         self.out_tree = out_tree
 
 
-_programs = caching.Bounded(512, "checkpointed functions")
+_programs = bindings.Remembered(512, "checkpointed functions")
 
 
 def _traced(fun: Any, call: signatures.Call) -> _Traced:
-    """The program of a call; calls of equal functions share one.
+    """The program of a call; calls of one function object share one.
 
     Whoever shares a program shares all that is derived from it, and the compiler is
     given its text once. Functions that close over arrays are traced at each call.
     """
-    function = function_key.function_key(fun)
-    if function is None:
-        return _trace(fun, call)
-    key = (function, call.key(), config.trace_context(), trace.current.axis_env)
+    key = (call.key(), config.trace_context(), trace.current.axis_env)
+    programs: dict[Any, _Traced] = _programs.programs_of(fun)
     try:
-        found = _programs.get(key)
+        traced = programs.get(key)
     except TypeError:  # a static argument that has no hash
         return _trace(fun, call)
-    if found is None:
-        found = _trace(fun, call)
-        if not found.consts:  # arrays must not live as long as the cache
-            _programs[key] = found
-    return found
+    if traced is None:
+        traced = _trace(fun, call)
+        if not traced.consts:  # arrays must not live as long as the cache
+            programs[key] = traced
+    return traced
 
 
 def _trace(fun: Any, call: signatures.Call) -> _Traced:

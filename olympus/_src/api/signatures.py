@@ -12,7 +12,7 @@ from typing import Any
 from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
-from olympus._src.foundation import source
+from olympus._src.foundation import caching, source
 from olympus._src.interpreters import evaluate
 
 ShapedArray = avals_.ShapedArray
@@ -215,8 +215,8 @@ class Call:
         """The static arguments; True and 1 and 1.0 are different values."""
         if not self.static_args and not self.static_kwargs:
             return None
-        given = (*self.static_args, *self.static_kwargs)
-        return tuple([(name, type(value), value) for name, value in given])
+        static = (*self.static_args, *self.static_kwargs)
+        return tuple([(name, caching.exact(value)) for name, value in static])
 
     def arguments(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         """The user's arguments, with `leaves` in place of the call's own."""
@@ -459,6 +459,7 @@ class Retrace:
       cause: in words: the argument, what it was and what it is.
       cure: what to change, where there is something.
       trace_s, lower_s, compile_s: seconds; 0 where the stage has not run.
+      program_reused: whether an equal program had been compiled before.
     """
 
     __slots__ = (
@@ -468,15 +469,23 @@ class Retrace:
         "cure",
         "function",
         "lower_s",
+        "program_reused",
         "trace_s",
     )
 
-    def __init__(self, call: Call, earlier: Sequence[Retrace], trace_s: float) -> None:
+    def __init__(
+        self,
+        call: Call,
+        earlier: Sequence[Retrace],
+        trace_s: float,
+        remade: bool = False,
+    ) -> None:
         name, where = source.function_name(call.fun), source.function_location(call.fun)
         self.function = f"{name} at {where}" if where else name
         self.call = _Signature(call)
-        self.cause, self.cure = _cause(self.call, [r.call for r in earlier])
+        self.cause, self.cure = _cause(self.call, [r.call for r in earlier], remade)
         self.trace_s = trace_s
+        self.program_reused = False
         self.lower_s = self.compile_s = 0.0
 
     def __repr__(self) -> str:
@@ -487,7 +496,8 @@ class Retrace:
             ("compile", self.compile_s),
         )
         costs = ", ".join([f"{name} {s * 1e3:.1f} ms" for name, s in stages if s])
-        return f"{self.function}: {self.cause}.{cure} ({costs})"
+        again = "; traced again, program reused" if self.program_reused else ""
+        return f"{self.function}: {self.cause}{again}.{cure} ({costs})"
 
 
 class _Signature:
@@ -503,7 +513,14 @@ class _Signature:
         self.names = LazyNames(call)
 
 
-def _cause(new: _Signature, earlier: Sequence[_Signature]) -> tuple[str, str]:
+def _cause(
+    new: _Signature, earlier: Sequence[_Signature], remade: bool
+) -> tuple[str, str]:
+    if not earlier and remade:
+        return (
+            "first call of a new function object, whose code was traced before",
+            "Make the function once, outside of the loop, to save the trace.",
+        )
     if not earlier:
         return "first call", ""
     nearest = min(reversed(earlier), key=lambda old: _distance(new, old))

@@ -93,7 +93,6 @@ class _Mapping:
         "out_axes",
         "spmd_axis_name",
     )
-    parts_for_keys = __slots__
 
     def __init__(
         self,

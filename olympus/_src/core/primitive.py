@@ -88,6 +88,8 @@ class Primitive:
         "name",
         *RULES,
     )
+    # Whether nobody else can change a rule, so that what a rule gave may be kept.
+    rules_are_fixed = True
     # Declared for readers and checkers; values live in the slots.
     abstract: Rule
     effects: Rule
@@ -137,6 +139,8 @@ class Primitive:
 
     def results(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """The result aval (or avals) and effects, cached: `(avals, effects)`."""
+        if not self.rules_are_fixed:
+            return self._infer(avals, params)
         try:
             key = (avals, *params.items()) if params else avals
             found = self.abstract_cache.get(key)
@@ -144,6 +148,8 @@ class Primitive:
             return self._infer(avals, params)
         if found is None:
             found = self._infer(avals, params)
+            if not all(map(is_told_by_value, params.values())):
+                return found
             if len(self.abstract_cache) >= _MAX_CACHED_RESULTS:
                 self.abstract_cache.clear()
             self.abstract_cache[key] = found
@@ -160,6 +166,19 @@ class Primitive:
 
 
 _MAX_CACHED_RESULTS = 4096
+
+
+def is_told_by_value(parameter: Any) -> bool:
+    """Whether a cache may be keyed by a parameter: it is plain data.
+
+    Programs and functions are what they are; a key would keep them, with the arrays
+    that they hold, for programs that will never come again.
+    """
+    if type(parameter) is tuple:
+        return all(map(is_told_by_value, parameter))
+    if isinstance(parameter, type):
+        return True
+    return not callable(parameter) and not hasattr(parameter, "eqns")
 
 
 def _clear_caches() -> None:

@@ -69,11 +69,13 @@ def pack(compiled: Any, shared: Sequence[Any] = ()) -> bytes:
         )
     signature, call, program = stages.parts_of(compiled)
     lowered = program.lowered
-    if lowered.callbacks or lowered.effects:
+    if lowered.callbacks is not None or lowered.effects:
+        table = lowered.callbacks
+        count = 0 if table is None else len(table.functions)
         raise ValueError(
             f"serialize: the program of {signature.name} must not call Python, which "
             "cannot be written to bytes, got one with "
-            f"{len(lowered.callbacks)} callbacks; take out debug.print, io_callback "
+            f"{count} callbacks; take out debug.print, io_callback "
             "and pure_callback, or export the function"
         )
     places = {id(x): i for i, x in enumerate(shared)}
@@ -329,7 +331,7 @@ class Program:
         low.kept = self._kept
         low.in_avals = [a for a, k in zip(self.in_avals, self._kept, strict=True) if k]
         low.out_avals = self.out_avals
-        low.callbacks, low.effects, low.keepalives = (), (), ()
+        low.callbacks, low.effects, low.keepalives = None, (), ()
         low.has_effects = self._side_effects
         return low
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
+import types
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -116,6 +121,12 @@ class Bounded:
             self[key] = value
             return value
 
+    def discard(self, key: Any, value: Any) -> None:
+        """Removes an entry if it is this very value."""
+        with self._lock:
+            if self._data.get(key) is value:
+                del self._data[key]
+
     def pop(self, key: Any, default: Any = None) -> Any:
         """Removes an entry and returns it, or `default`."""
         with self._lock:
@@ -131,6 +142,78 @@ class Bounded:
         """Forgets all entries."""
         with self._lock:
             self._data.clear()
+
+
+def exact(value: Any) -> Any:
+    """A key that only values of one type and one meaning share.
+
+    Python finds 1, 1.0 and True equal, and 0.0 and -0.0; programs made for one of them
+    are no programs for the others. Values of other classes are what they say they are.
+    """
+    kind = type(value)
+    if kind is float:
+        return kind, value.hex()
+    if kind is complex:
+        return kind, value.real.hex(), value.imag.hex()
+    if isinstance(value, tuple):
+        return kind, tuple([exact(x) for x in value])
+    if kind is frozenset:
+        return kind, frozenset([exact(x) for x in value])
+    if isinstance(value, np.generic):
+        return kind, value.dtype, value.tobytes()
+    return kind, value
+
+
+class ByIdentity:
+    """A mapping from objects, known by what they are and not by what they equal.
+
+    An entry goes with its object. Objects that take no weak references, and methods,
+    which Python makes anew at each access, are not remembered.
+
+    Args:
+      maxsize: entries it holds at most.
+      name: what it holds.
+    """
+
+    __slots__ = ("_entries", "_lock")
+
+    def __init__(self, maxsize: int, name: str) -> None:
+        self._entries = Bounded(maxsize, name)
+        self._lock = threading.RLock()
+
+    def get(self, owner: Any) -> Any:
+        """The value of an object, or None."""
+        entry = self._entries.get(id(owner))
+        return entry[1] if entry is not None and entry[0]() is owner else None
+
+    def setdefault(self, owner: Any, value: Any) -> Any:
+        """The value that is there, or `value`, which then is if `owner` can be kept."""
+        with self._lock:
+            known = self._entries.get(id(owner))
+            if known is not None and known[0]() is owner:
+                return known[1]
+            self[owner] = value
+            return value
+
+    def __setitem__(self, owner: Any, value: Any) -> None:
+        if isinstance(owner, types.MethodType):
+            return
+        key, entries = id(owner), self._entries
+
+        def forget(reference: Any) -> None:
+            entry = entries.get(key)
+            if entry is not None and entry[0] is reference:
+                entries.discard(key, entry)
+
+        with contextlib.suppress(TypeError):
+            entries[key] = (weakref.ref(owner, forget), value)
+
+    def pop(self, owner: Any) -> None:
+        """Forgets an object."""
+        self._entries.pop(id(owner))
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
 
 def bounded_cache(maxsize: int, name: str, *, typed: bool = False) -> Callable[[F], F]:

@@ -14,9 +14,9 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, trace
-from olympus._src.foundation import caching, source
+from olympus._src.foundation import source
 from olympus._src.interpreters import evaluate
-from olympus._src.lowering import types
+from olympus._src.lowering import builder, types
 from olympus._src.runtime import callback as runtime
 from olympus._src.runtime import client, placement, versions
 
@@ -25,9 +25,6 @@ OlympusRuntimeError = versions.XlaRuntimeError
 
 class HostFunction:
     """A user's function with flat array arguments and flat results.
-
-    Two are equal, and programs that call them are shared, where they call equal
-    functions in the same way.
 
     Args:
       fun: the user's function; it is given arrays.
@@ -101,38 +98,11 @@ class HostFunction:
             )
         return np.ascontiguousarray(found, aval.dtype).reshape(aval.shape)
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            type(other) is HostFunction
-            and self.what == other.what
-            and self.in_tree == other.in_tree
-            and self.out_tree == other.out_tree
-            and self.out_avals == other.out_avals
-            and all(map(_same_static, self.static, other.static))
-            and bool(self.fun == other.fun)
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.fun, self.what, self.in_tree))
-
     def __repr__(self) -> str:
         named = hasattr(self.fun, "__name__") or source.function_code(self.fun) is None
         return (
             f"<host function {source.function_name(self.fun) if named else self.fun}>"
         )
-
-
-def _same_static(x: Any, y: Any) -> bool:
-    """Whether two leaves are the same; only simple values are compared by ==, since
-    that of others may answer anything.
-    """
-    if x is None or y is None:
-        return x is y
-    x, y = x[0], y[0]
-    return x is y or (type(x) is type(y) and type(x) in _SIMPLE and x == y)
-
-
-_SIMPLE = frozenset((str, bytes, int, float, bool))
 
 
 class MappedFunction:
@@ -164,16 +134,6 @@ class MappedFunction:
                 ]
             )
         return ()
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is MappedFunction and (
-            other.inner,
-            other.dims,
-            other.size,
-        ) == (self.inner, self.dims, self.size)
-
-    def __hash__(self) -> int:
-        return hash((self.inner, self.dims, self.size))
 
     def __repr__(self) -> str:
         return f"{self.inner!r} mapped {self.size} times"
@@ -217,6 +177,10 @@ def lower_call(
 ) -> list[str]:
     """Writes the custom call that reaches a host function.
 
+    The text names the function by its place among the program's callbacks, and these by
+    a number that the program is given when it runs: programs that differ only in the
+    functions they call are compiled once.
+
     Args:
       ctx: of the lowering rule.
       operands: names of the arguments.
@@ -232,12 +196,12 @@ def lower_call(
             )
     results = tuple([(a.shape, a.dtype) for a in ctx.avals_out])
     index = len(ctx.module.callbacks)
-    ctx.module.callbacks.append(_wrapped(host, results, len(ordered)))
+    ctx.module.callbacks.append(runtime.wrap(host, results, tokens=len(ordered)))
     token = types.token_type()
     names = ctx.block.op(
         "stablehlo.custom_call",
-        [*[ctx.block.tokens[e] for e in ordered], *operands],
-        [token] * len(ordered) + ctx.avals_in,
+        [*[ctx.block.tokens[e] for e in ordered], *operands, ctx.block.callbacks()],
+        [*[token] * len(ordered), *ctx.avals_in, builder.CALLBACKS_TYPE],
         [token] * len(ordered) + ctx.avals_out,
         f'call_target_name = "{runtime.target(ctx.platform)}", '
         f"{_layouts(ctx, len(ordered))}, "
@@ -250,7 +214,8 @@ def lower_call(
 def _layouts(ctx: Any, tokens: int) -> str:
     """Rows first for each operand and result, as NumPy has them."""
     empty = ["dense<> : tensor<0xindex>"] * tokens
-    operands = ", ".join(empty + [_layout(a) for a in ctx.avals_in])
+    number = ["dense<> : tensor<0xindex>"]
+    operands = ", ".join(empty + [_layout(a) for a in ctx.avals_in] + number)
     results = ", ".join(empty + [_layout(a) for a in ctx.avals_out])
     return f"operand_layouts = [{operands}], result_layouts = [{results}]"
 
@@ -260,20 +225,3 @@ def _layout(aval: Any) -> str:
         return "dense<> : tensor<0xindex>"
     order = ", ".join(map(str, range(aval.ndim - 1, -1, -1)))
     return f"dense<[{order}]> : tensor<{aval.ndim}xindex>"
-
-
-_wraps = caching.Bounded(512, "functions that programs call")
-
-
-def _wrapped(host: Any, results: Any, tokens: int) -> Any:
-    """The function to compile with, one for equal host functions: programs of equal
-    text that call the same functions share their executable.
-    """
-    key = (host, results, tokens)
-    try:
-        found = _wraps.get(key)
-    except TypeError:  # what the user gave has no hash
-        return runtime.wrap(host, results, tokens=tokens)
-    if found is None:
-        found = _wraps[key] = runtime.wrap(host, results, tokens=tokens)
-    return found

@@ -92,6 +92,8 @@ def _lower(
     if olympuspr.effects or not operands or ctx.block.sizes:
         return programs.lower_closed(ctx, ctx.block, olympuspr, operands)
     symbol = ctx.module.function(olympuspr.olympuspr, name)
+    if ctx.module.takes_callbacks(symbol):
+        return programs.lower_closed(ctx, ctx.block, olympuspr, operands)
     given = [f"{types.string(k)} = {v.text}" for k, v in attributes]
     fields = [f"composite_attributes = {{{', '.join(given)}}}"] if given else []
     fields.append(f"decomposition = @{symbol}")

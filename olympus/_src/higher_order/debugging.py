@@ -241,7 +241,7 @@ def debug_log(
 
 
 class Printer:
-    """Prints a text with its places filled; equal ones share their programs."""
+    """Prints a text with its places filled."""
 
     __slots__ = ("_fmt", "_logs", "_options")
 
@@ -257,15 +257,6 @@ class Printer:
             logs.info(text)
         else:
             print(text)
-
-    def _key(self) -> Any:
-        return self._fmt, self._options, self._logs
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is Printer and other._key() == self._key()
-
-    def __hash__(self) -> int:
-        return hash(self._fmt)
 
     def __repr__(self) -> str:
         return f"print {self._fmt!r}"

@@ -102,9 +102,15 @@ def _in_range(carry: Any) -> Any:
 
 
 def _named_like(wrapper: Any, fun: Any) -> Any:
-    wrapper.__wrapped__ = wrapper.keyed_by = fun
+    wrapper.__wrapped__ = fun
     wrapper.__name__ = getattr(fun, "__name__", type(fun).__name__)
     return wrapper
+
+
+def _known_as(wrapper: Any, fun: Any) -> Any:
+    """`_named_like`, for a wrapper whose programs are kept with the user's function."""
+    wrapper.wrapped_body = fun
+    return _named_like(wrapper, fun)
 
 
 def _counting_body(body_fun: Any) -> Any:
@@ -112,7 +118,7 @@ def _counting_body(body_fun: Any) -> Any:
         i, upper, value = carry
         return _next(i), upper, body_fun(i, value)
 
-    return _named_like(step, body_fun)
+    return _known_as(step, body_fun)
 
 
 def _step_function(body_fun: Any) -> Any:
@@ -120,7 +126,7 @@ def _step_function(body_fun: Any) -> Any:
         i, value = carry
         return (_next(i), body_fun(i, value)), None
 
-    return _named_like(step, body_fun)
+    return _known_as(step, body_fun)
 
 
 def _next(i: Any) -> Any:

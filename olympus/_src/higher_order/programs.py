@@ -15,8 +15,8 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, function_key, ir, trace
-from olympus._src.foundation import caching, config, source
+from olympus._src.core import bindings, dtypes, ir, trace
+from olympus._src.foundation import config, source
 from olympus._src.interpreters import evaluate, partial_eval
 from olympus._src.lax import elementwise
 from olympus._src.lowering import module as lowering
@@ -62,7 +62,7 @@ def trace_body(
     in_avals: Sequence[Any],
     split: Callable[[Any], Sequence[Any]] | None = None,
 ) -> Body:
-    """Traces a user's function, or finds the program that an equal one gave before.
+    """Traces a user's function, or finds the program that this object gave before.
 
     Args:
       fun: a function of trees of arrays.
@@ -71,17 +71,22 @@ def trace_body(
       in_avals: types of the leaves.
       split: makes several results of the one that `fun` returns.
     """
-    key = _trace_key(fun, what, in_tree, in_avals, split)
-    found = None if key is None else _traces.get(key)
-    if found is None:
-        found = _trace_body(fun, what, in_tree, in_avals, split)
-        if key is not None and _may_be_kept(found[1]):
-            _traces[key] = found
-    program, consts, trees = found
+    key = _signature(fun, what, in_tree, in_avals, split)
+    # Loops wrap the user's function anew at each call.
+    owner = getattr(fun, "wrapped_body", fun)
+    programs = {} if key is None else _traces.programs_of(owner)
+    body = programs.get(key)
+    if body is None:
+        body = _trace_body(fun, what, in_tree, in_avals, split)
+        if _may_be_kept(body[1]):
+            programs[key] = body
+    program, consts, trees = body
     return Body(fun, program, list(consts), trees)
 
 
-_traces = caching.Bounded(1024, "bodies of loops and branches")
+# By the function object: a new one is always traced, whatever it has in common with
+# others.
+_traces = bindings.Remembered(1024, "bodies of loops and branches")
 _MAX_KEPT_BYTES = 1 << 16
 
 
@@ -97,20 +102,16 @@ def _nbytes(x: Any) -> int:
     return math.prod(aval.shape) * aval.dtype.itemsize
 
 
-def _trace_key(
+def _signature(
     fun: Any, what: str, in_tree: Any, in_avals: Sequence[Any], split: Any
 ) -> Any:
-    """What the program of a function depends on; None where that cannot be told."""
-    # Loops wrap the user's function anew at each call: the wrapper is its code alone.
-    keyed_by = getattr(fun, "keyed_by", None)
-    inner = function_key.function_key(
-        fun if keyed_by is None else keyed_by, same_containers=True
-    )
-    if inner is None or config.check_leaks():
+    """What tells the programs of one function apart; None where none is kept."""
+    if config.check_leaks():
         return None
-    wrapper = None if keyed_by is None else fun.__code__
+    # The wrapper of a loop is its code alone.
+    wrapper = fun.__code__ if hasattr(fun, "wrapped_body") else None
     settings = (config.trace_context(), trace.current.axis_env)
-    key = (what, wrapper, inner, in_tree, tuple(in_avals), split is None, settings)
+    key = (what, wrapper, in_tree, tuple(in_avals), split is None, settings)
     try:
         hash(key)
     except TypeError:  # a node of the tree, or its static data
@@ -159,17 +160,18 @@ def _check_results(what: str, fun: Any, result: Any, leaves: list[Any]) -> None:
 class _Paths(Sequence[str]):
     """A path for each leaf of a body's arguments, found when somebody asks."""
 
-    __slots__ = ("_fun", "_names", "_tree")
+    __slots__ = ("_names", "_parameters", "_tree")
 
     def __init__(self, fun: Any, structure: Any) -> None:
-        self._fun = fun
+        # Not the function: the program is kept for as long as the function lives.
+        self._parameters = _code_of(fun)
         self._tree = structure
         self._names: list[str] | None = None
 
     def __getitem__(self, i: Any) -> Any:
         if self._names is None:
             args = self._tree.unflatten(range(self._tree.num_leaves))
-            names = parameter_names(self._fun, len(args))
+            names = _names_in_code(*self._parameters, len(args))
             self._names = [
                 f"{name}{tree.keystr(path)}"
                 for name, arg in zip(names, args, strict=True)
@@ -183,22 +185,31 @@ class _Paths(Sequence[str]):
 
 def parameter_names(fun: Any, count: int) -> list[str]:
     """Names of a function's first parameters, as far as its code tells."""
-    given = 0  # parameters that a method or a partial has filled
+    return _names_in_code(*_code_of(fun), count)
+
+
+def _code_of(fun: Any) -> tuple[CodeType | None, int]:
+    """The code that a callable runs, and how many of its parameters are filled."""
+    filled = 0  # by a method or a partial
     while True:
         if hasattr(fun, "__func__"):
-            fun, given = fun.__func__, given + 1
+            fun, filled = fun.__func__, filled + 1
         elif hasattr(fun, "__wrapped__"):
             fun = fun.__wrapped__
         elif hasattr(fun, "func") and hasattr(fun, "args"):
-            fun, given = fun.func, given + len(fun.args)
+            fun, filled = fun.func, filled + len(fun.args)
         elif hasattr(fun, "__code__"):
-            break
+            return fun.__code__, filled
         elif not isinstance(fun, type) and hasattr(type(fun).__call__, "__code__"):
-            fun, given = type(fun).__call__, given + 1
+            fun, filled = type(fun).__call__, filled + 1
         else:
-            return [f"args[{i}]" for i in range(count)]
-    code: CodeType = fun.__code__
-    names = list(code.co_varnames[given : code.co_argcount])[:count]
+            return None, filled
+
+
+def _names_in_code(code: CodeType | None, filled: int, count: int) -> list[str]:
+    if code is None:
+        return [f"args[{i}]" for i in range(count)]
+    names = list(code.co_varnames[filled : code.co_argcount])[:count]
     more = range(len(names), count)
     if code.co_flags & _TAKES_MORE:
         rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]

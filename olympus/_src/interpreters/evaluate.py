@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, ir, trace
+from olympus._src.core import dtypes, ir, primitive, trace
 from olympus._src.foundation import caching, config, events, source
 from olympus._src.interpreters import dumps, fusion_limits, partial_eval
 from olympus._src.lowering import module as lowering
 from olympus._src.runtime import array as array_
-from olympus._src.runtime import build_options, client, executable, placement
+from olympus._src.runtime import build_options, callback, client, executable, placement
 
 ArrayImpl = array_.ArrayImpl
 current = trace.current
@@ -142,7 +142,8 @@ class LoweredProgram:
       kept: which of the caller's arguments it takes.
       in_avals: types of the arguments it takes, without the constants.
       out_avals: types of its results.
-      callbacks: host functions it calls.
+      callbacks: the table of the host functions it calls, or None; it takes the
+        table's number as its last argument.
       effects: its ordered effects, each an extra argument and result.
       has_barriers: whether `fusion_limits` put barriers into it.
       has_open_sizes: whether it calls functions of open sizes, which it makes known.
@@ -171,7 +172,7 @@ class LoweredProgram:
         "text",
     )
     aliases: dict[int, int]
-    callbacks: Sequence[Any]
+    callbacks: callback.Table | None
     committed: bool
     consts: list[Any]
     device: Any
@@ -262,7 +263,7 @@ def lower(
     if low.has_barriers and not in_bodies:  # nor may a user's be there
         n = low.text.count("stablehlo.optimization_barrier")
         low.has_barriers = n == fusion_limits.count_barriers(whole)
-    low.callbacks = module.callbacks
+    low.callbacks = callback.Table(module.callbacks) if module.calls_python else None
     low.keepalives = module.keepalives
     low.has_open_sizes = module.has_open_calls
     low.effects = [e for e in sorted(whole.effects, key=repr) if e.ordered]
@@ -312,6 +313,7 @@ class CompiledProgram:
       checks_numbers: look for NaN or infinity in results; None: as the settings say.
 
     Attributes:
+      reused: whether an executable of the same text was in memory already.
       run: takes the caller's jaxlib buffers, one for each input; returns the results.
       run_one: the same for a program of one result, which it returns itself.
     """
@@ -321,10 +323,12 @@ class CompiledProgram:
         "_const_buffers",
         "_effects",
         "_kept",
+        "_last_buffers",
         "duration_s",
         "executable",
         "lowered",
         "options",
+        "reused",
         "run",
         "run_one",
     )
@@ -347,10 +351,13 @@ class CompiledProgram:
         self.lowered = lowered
         out_avals = list(lowered.out_avals)
         out_avals += [_TOKEN_AVAL] * len(lowered.effects)
+        built_here, self.reused = loaded is None, False
+        if built_here:
+            built = build_options_of(lowered, options)
+            self.reused = is_loaded(lowered, built)
+            loaded = load(lowered, built)
         self.executable = executable.Executable(
-            load(lowered, build_options_of(lowered, options))
-            if loaded is None
-            else loaded,
+            loaded,
             out_avals,
             lowered.device,
             committed=lowered.committed,
@@ -358,6 +365,7 @@ class CompiledProgram:
             has_side_effects=lowered.has_effects,
         )
         self._const_buffers = [c._buffer for c in lowered.consts]
+        self._last_buffers = _callback_buffers(lowered)
         self._kept = [i for i, k in enumerate(lowered.kept) if k]
         self._all_kept = all(lowered.kept)
         self._effects = lowered.effects
@@ -367,7 +375,7 @@ class CompiledProgram:
         self.run, self.run_one = self._runners(checks_numbers)
         self.options = options
         self.duration_s = time.perf_counter() - start
-        if loaded is None:
+        if built_here:
             events.record_event_duration_secs(
                 "/olympus/core/compile/backend_compile_duration", self.duration_s
             )
@@ -379,7 +387,8 @@ class CompiledProgram:
 
     def _runners(self, checks_numbers: bool) -> tuple[Any, Any]:
         plain = self._all_kept and not self._const_buffers and not self._effects
-        run = self.executable.execute if plain else self._run_general
+        plain = plain and not self._last_buffers
+        run = self.executable.execute if plain else self._general_runner()
         if any(a.dtype == dtypes.float0 for a in self.lowered.out_avals):
             run, plain = _with_float0(run), False
         if checks_numbers:
@@ -388,20 +397,36 @@ class CompiledProgram:
             return run, self.executable.execute_one
         return run, lambda buffers: run(buffers)[0]
 
-    def _run_general(self, buffers: list[Any]) -> list[ArrayImpl]:
-        if not self._all_kept:
-            buffers = [buffers[i] for i in self._kept]
-        if self._const_buffers:
-            buffers = self._const_buffers + buffers
-        if not self._effects:
-            return self.executable.execute(buffers)
-        # No lock is held while it runs: a callback may start such a program itself, in
-        # another thread. Programs of one thread are ordered by the tokens they pass on.
-        tokens = effect_tokens.take(self._effects)
-        outs = self.executable.execute([*buffers, *tokens])
-        n = len(outs) - len(tokens)
-        effect_tokens.put(self._effects, outs[n:])
-        return outs[:n]
+    def _general_runner(self) -> Callable[[list[Any]], list[ArrayImpl]]:
+        """Runs a program that does not just take the caller's buffers.
+
+        It is closed over the parts, not the program, which would then be its own
+        garbage: constants may be large, and must go when the program does.
+        """
+        kept = None if self._all_kept else self._kept
+        first, last = self._const_buffers, self._last_buffers
+        effects, execute = self._effects, self.executable.execute
+        table = self.lowered.callbacks  # must live as long as whoever may run it
+
+        def run(buffers: list[Any]) -> list[ArrayImpl]:
+            if kept is not None:
+                buffers = [buffers[i] for i in kept]
+            if first:
+                buffers = first + buffers
+            if not effects:
+                return execute(buffers + last if last else buffers)
+            # No lock is held while it runs: a callback may start such a program itself,
+            # in another thread. Programs of one thread are ordered by the tokens they
+            # pass on.
+            tokens = effect_tokens.take(effects)
+            outs = execute([*buffers, *tokens, *last])
+            n = len(outs) - len(tokens)
+            effect_tokens.put(effects, outs[n:])
+            return outs[:n]
+
+        if table is not None:
+            run.callbacks = table  # type: ignore[attr-defined]
+        return run
 
     def _checking_numbers(self, run: Any) -> Any:
         """`run`, then a look for NaN or infinity among the results."""
@@ -441,6 +466,15 @@ class CompiledProgram:
             f"invalid value ({found}) encountered in {name}{place}; it was found "
             "because olympus_debug_nans or olympus_debug_infs is on"
         )
+
+
+def _callback_buffers(lowered: LoweredProgram) -> list[Any]:
+    """The number of the program's callbacks, where it has some."""
+    if lowered.callbacks is None:
+        return []
+    number = lowered.callbacks.number
+    aval = avals_.ShapedArray((), number.dtype)
+    return [placement.put(np.asarray(number), aval, lowered.device)._buffer]
 
 
 def _with_float0(run: Any) -> Any:
@@ -516,13 +550,21 @@ def build_options_of(lowered: LoweredProgram, options: Any) -> Any:
 
 
 def _loaded_key(lowered: LoweredProgram, built: Any) -> tuple[Any, ...]:
-    place = (lowered.device.id, lowered.platform)
-    return (lowered.text, *place, built, *lowered.callbacks)
+    key = (lowered.text, lowered.device.id, lowered.platform, built)
+    # Elsewhere a program may still run when whoever started it has dropped it, so the
+    # executable holds the callbacks.
+    own = lowered.callbacks is not None and lowered.platform != "cpu"
+    return (*key, lowered.callbacks) if own else key
+
+
+def is_loaded(lowered: LoweredProgram, built: Any) -> bool:
+    """Whether an executable of the program's text is in memory."""
+    return _loaded.get(_loaded_key(lowered, built)) is not None
 
 
 def is_ready(lowered: LoweredProgram, built: Any) -> bool:
     """Whether `load` need not compile: the program is in memory or on disk."""
-    return _loaded.get(_loaded_key(lowered, built)) is not None or executable.is_stored(
+    return is_loaded(lowered, built) or executable.is_stored(
         lowered.text, options=built, devices=[lowered.device]
     )
 
@@ -538,22 +580,29 @@ def load(lowered: LoweredProgram, built: Any) -> Any:
       lowered: the program.
       built: what `build_options_of` gave.
     """
-    known = _loaded_with_callbacks if lowered.callbacks else _loaded
     key = _loaded_key(lowered, built)
-    loaded = known.get(key)
+    loaded = _loaded.get(key)
     if loaded is None:
         dumps.write(lowered)
-        loaded = known[key] = executable.compile(
+        loaded = _loaded[key] = executable.compile(
             lowered.text,
             options=built,
             devices=[lowered.device],
-            host_callbacks=lowered.callbacks,
+            host_callbacks=_host_callbacks(lowered),
             has_open_sizes=lowered.has_open_sizes,
         )
     return loaded
 
 
-_loaded_with_callbacks = caching.Bounded(128, "executables that call Python")
+def _host_callbacks(lowered: LoweredProgram) -> Sequence[Any]:
+    """The functions to compile a program with."""
+    table = lowered.callbacks
+    if table is None:
+        return ()
+    on_cpu = lowered.platform == "cpu"
+    return callback.routes(len(table.functions)) if on_cpu else table.bound()
+
+
 _loaded = caching.Bounded(4096, "executables by text")
 
 # Eager operations on little data spend their first call compiling and all others being
@@ -613,8 +662,10 @@ def apply_primitive(p: Any, args: tuple[Any, ...], params: Any) -> Any:
         in_avals.append(x.aval)
         buffers.append(x._buffer)
     try:
-        key: Any = (p, tuple(in_avals), config.trace_context(), *params.items())
-        found = _programs.get(key)
+        key: Any = (p, tuple(in_avals), config.trace_context())
+        if params:
+            key += tuple([(name, caching.exact(v)) for name, v in params.items()])
+        found = _programs.get(key) if p.rules_are_fixed else None
     except TypeError:
         key, found = None, None
     if found is None or client.several_devices():
@@ -629,7 +680,7 @@ def _program_for(
     p: Any, in_avals: Sequence[Any], params: Any, key: Any, device: Any
 ) -> CompiledProgram:
     by_device = (key, device)
-    if key is not None:
+    if key is not None and p.rules_are_fixed:
         found = _programs.get(by_device)
         if found is not None:
             return found
@@ -642,12 +693,16 @@ def _program_for(
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
     _forget_lines(program)
     compiled = compile_eager(lower(program, consts, name=p.name, device=device))
-    if key is not None:
+    if key is not None and p.rules_are_fixed and _are_told_by_value(params):
         make_room(_programs)
         _programs[by_device] = compiled
         if not client.several_devices():
             _programs[key] = compiled
     return compiled
+
+
+def _are_told_by_value(params: dict[str, Any]) -> bool:
+    return all(map(primitive.is_told_by_value, params.values()))
 
 
 def _forget_lines(program: ir.Olympuspr) -> None:
@@ -723,9 +778,9 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
                 return fun(*args, **static)
             key.append(x.aval)
             buffers.append(x._buffer)
-        for item in static.items():
-            key.append(item)
-            key.append(type(item[1]))  # 1, 1.0 and True are equal, not the same
+        for option, value in static.items():
+            key.append(option)
+            key.append(caching.exact(value))
         try:
             found = programs.get(tuple(key))
         except TypeError:

@@ -103,7 +103,7 @@ def is_suited(lowered: evaluate.LoweredProgram) -> bool:
     """
     if type(lowered) is not evaluate.LoweredProgram:
         return False  # written for several platforms; it says so itself
-    if lowered.callbacks or lowered.has_effects:
+    if lowered.callbacks is not None or lowered.has_effects:
         return False
     return evaluate.has_quick_build(lowered.platform, lowered.text)
 

@@ -20,12 +20,24 @@ ShapedArray = avals_.ShapedArray
 
 
 class Counter:
-    """Numbers for the names of one function."""
+    """Numbers for the names of one function, and what else its blocks share.
 
-    __slots__ = ("n",)
+    Attributes:
+      n: the next number.
+      calls_python: whether the function takes the number of the callbacks to call.
+    """
+
+    __slots__ = ("calls_python", "n")
 
     def __init__(self) -> None:
         self.n = 0
+        self.calls_python = False
+
+
+# The argument of a function by which a program's callbacks are told from those of other
+# programs of the same text: the number of their table.
+CALLBACKS = "%callbacks"
+CALLBACKS_TYPE = "tensor<i32>"
 
 
 class Block:
@@ -62,6 +74,11 @@ class Block:
         n = self.counter.n
         self.counter.n = n + 1
         return f"%{n}"
+
+    def callbacks(self) -> str:
+        """The name of the number of the callbacks, which the function then takes."""
+        self.counter.calls_python = True
+        return CALLBACKS
 
     def emit(self, text: str) -> str:
         """Appends an operation of one result; returns its name."""

@@ -20,6 +20,7 @@ class Module:
 
     Attributes:
       callbacks: host callables the program calls, in the order of their indices.
+      calls_python: whether `main` takes the number of their table, after all else.
       keepalives: values that must live as long as the program.
       variables: the dimension variables, which private functions take first.
       has_open_calls: whether it calls functions that were written for open sizes.
@@ -28,9 +29,11 @@ class Module:
     __slots__ = (
         "_by_key",
         "_by_text",
+        "_calling_python",
         "_spliced",
         "_symbols",
         "callbacks",
+        "calls_python",
         "functions",
         "has_open_calls",
         "keepalives",
@@ -53,6 +56,8 @@ class Module:
         self._by_text: dict[str, str] | None = None
         self._spliced: dict[Any, str] = {}
         self._symbols = {"main"}
+        self._calling_python: set[str] = set()
+        self.calls_python = False
 
     def for_platforms(self, platforms: Sequence[str]) -> list[Module]:
         """Modules that write to this one what is right for each platform.
@@ -68,6 +73,7 @@ class Module:
             view.functions = self.functions
             view.callbacks, view.keepalives = self.callbacks, self.keepalives
             view.variables = self.variables
+            view._calling_python = self._calling_python
             views.append(view)
         return views
 
@@ -101,6 +107,9 @@ class Module:
         if self.variables:
             tokens = [ctx.block.sizes[v] for v in self.variables] + tokens
             in_avals = [dynamic.SIZE] * len(self.variables) + in_avals
+        if self.takes_callbacks(symbol):
+            operands = [*operands, ctx.block.callbacks()]
+            in_avals = [*in_avals, builder.CALLBACKS_TYPE]
         inputs = ", ".join([builder.type_text(a) for a in in_avals])
         outputs = ", ".join([builder.type_text(a) for a in out_avals])
         outs = ctx.block.emit_many(
@@ -119,6 +128,10 @@ class Module:
             function = Function(self, program, sizes=self.variables)
             symbol = self._by_key[program] = self.add(function, symbol)
         return symbol
+
+    def takes_callbacks(self, symbol: str) -> bool:
+        """Whether a private function takes the number of the callbacks, last."""
+        return symbol in self._calling_python
 
     def splice(self, texts: Sequence[tuple[str, str]], name: str) -> str:
         """Takes in private functions that were written elsewhere, once a module.
@@ -143,6 +156,8 @@ class Module:
 
     def add(self, function: Function, symbol: str) -> str:
         """Adds a private function; returns its symbol, or that of an equal one."""
+        if function.takes_callbacks:
+            self._calling_python.add(symbol)
         if self._by_text is not None:
             text = function.text("private", "")
             known = self._by_text.setdefault(text, symbol)
@@ -167,9 +182,18 @@ class Function:
       names: of the arguments.
       in_types, out_types: texts of the types, tokens first.
       effects: the ordered effects, one for each token.
+      takes_callbacks: whether its last argument is the number of the callbacks.
     """
 
-    __slots__ = ("_block", "_outs", "effects", "in_types", "names", "out_types")
+    __slots__ = (
+        "_block",
+        "_outs",
+        "effects",
+        "in_types",
+        "names",
+        "out_types",
+        "takes_callbacks",
+    )
 
     def __init__(
         self,
@@ -198,6 +222,16 @@ class Function:
         self.in_types = taken + list(map(types.tensor_type, program.in_avals))
         self.out_types = tokens + list(map(types.tensor_type, program.out_avals))
         self._outs = [block.tokens[e] for e in effects] + outs
+        self.takes_callbacks = False
+        if block.counter.calls_python:
+            self.take_callbacks()
+
+    def take_callbacks(self) -> None:
+        """Makes the number of the callbacks its last argument."""
+        if not self.takes_callbacks:
+            self.names.append(builder.CALLBACKS)
+            self.in_types.append(builder.CALLBACKS_TYPE)
+            self.takes_callbacks = True
 
     def text(
         self,
@@ -240,7 +274,8 @@ def lower_module(
 
     Returns:
       The module; `text()` is what compiles. Programs of ordered effects take and return
-      one empty array for each, after the other arguments and results.
+      one empty array for each, after the other arguments and results; those that call
+      Python take the number of their callbacks last.
     """
     module = Module(name, platform, locations)
     effects = effects_.ordered(program.effects)
@@ -265,8 +300,13 @@ def lower_module(
     plain = list(map(types.tensor_type, program.out_avals))
     plain += [TOKEN_ARRAY] * len(effects)
     out_types += [TOKEN_ARRAY] * len(effects)
+    arguments = names + carried
+    module.calls_python = block.counter.calls_python
+    if module.calls_python:
+        arguments.append(builder.CALLBACKS)
+        in_types.append(builder.CALLBACKS_TYPE)
     main = function_text(
-        "public", "main", block, names + carried, in_types, outs, out_types, plain
+        "public", "main", block, arguments, in_types, outs, out_types, plain
     )
     module.functions.insert(0, main)
     return module

@@ -46,6 +46,9 @@ def lower_portable(
         Function(view, program, consts, find_sizes=find_sizes)
         for view, (_, program) in zip(views, variants, strict=True)
     ]
+    if any(f.takes_callbacks for f in functions):
+        for function in functions:  # all take the same
+            function.take_callbacks()
     first = functions[0]
     n = len(first.effects)
     in_types = list(first.in_types)

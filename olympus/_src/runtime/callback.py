@@ -3,15 +3,23 @@
 On the CPU a program reaches Python by a typed custom call whose attribute `index` picks
 one of the functions it was compiled with. Operands arrive as read-only NumPy copies.
 Programs with callbacks run by rules of their own, see `callback_program`.
+
+Which functions those are is no part of the program: it is compiled with functions that
+look them up, by their index and by the number of a `Table`, the last operand of each
+call. So programs that differ in nothing but their callbacks share an executable, and
+each calls its own.
 """
 
 from __future__ import annotations
 
+import itertools
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from olympus._src.foundation import errors
 from olympus._src.runtime import host_errors
 
 _TARGETS = {
@@ -47,6 +55,51 @@ def attributes(index: int, *, has_side_effect: bool = False) -> str:
     """
     effect = "has_side_effect = true, " if has_side_effect else ""
     return f"{effect}api_version = 4 : i32, backend_config = {{index = {index} : ui64}}"
+
+
+class Table:
+    """The functions that one program calls.
+
+    Args:
+      functions: what `wrap` gave, by the index of the custom call.
+
+    Attributes:
+      number: what the program is given to find them by.
+    """
+
+    __slots__ = ("__weakref__", "functions", "number")
+
+    def __init__(self, functions: Sequence[Callable[..., Any]]) -> None:
+        self.functions = tuple(functions)
+        self.number = np.int32(next(_numbers))
+        _tables[int(self.number)] = self
+
+    def bound(self) -> list[Callable[..., Any]]:
+        """Functions to compile with that call these, whatever the number says."""
+        return [_call_without_number(f) for f in self.functions]
+
+
+_numbers = itertools.count(1)
+_tables: weakref.WeakValueDictionary[int, Table] = weakref.WeakValueDictionary()
+
+
+def routes(count: int) -> list[Callable[..., Any]]:
+    """Functions to compile a program with: each finds the callback of its index."""
+    return [_route(index) for index in range(count)]
+
+
+def _route(index: int) -> Callable[..., Any]:
+    def call(*operands: np.ndarray) -> Any:
+        table = _tables.get(int(operands[-1]))
+        if table is None:  # whoever runs a program holds its table
+            raise errors.InternalError("the callbacks of a running program are gone")
+        return table.functions[index](*operands[:-1])
+
+    return call
+
+
+def _call_without_number(fun: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *operands: fun(*operands[:-1])
 
 
 def wrap(
