@@ -64,7 +64,7 @@ copy_arrays = _jax.batched_copy_array_to_devices_with_sharding
 
 def result_handler(aval: Any, sharding: Any, committed: bool) -> Any:
     """What turns a raw result into a jaxlib array of this aval and sharding."""
-    if JAXLIB_VERSION < (0, 11):
+    if JAXLIB_VERSION < (0, 11, 2):  # its checks would ask jax
         return _jax.array_result_handler(aval, sharding, committed, True)
     return _jax.array_result_handler(aval, sharding, committed)
 
@@ -99,7 +99,7 @@ def start_plugin_client(platform: str, options: dict[str, Any]) -> Client:
 
 def copy_to_host_async(buffer: Any) -> None:
     """Starts a copy to the host."""
-    if JAXLIB_VERSION < (0, 11):
+    if JAXLIB_VERSION < (0, 11, 2):
         buffer._copy_single_device_array_to_host_async()
     else:
         _jax.batched_copy_to_host_async([buffer])
@@ -112,7 +112,7 @@ def to_dlpack_capsule(
     copied: bool,
 ) -> Any:
     """A DLPack capsule that shares a buffer's memory."""
-    if JAXLIB_VERSION < (0, 11):
+    if JAXLIB_VERSION < (0, 12):
         return _jax.buffer_to_dlpack_managed_tensor(buffer, stream)
     return _jax.buffer_to_dlpack_managed_tensor(
         buffer, stream, max_version=max_version, copied=copied
@@ -159,7 +159,7 @@ def device_grid(devices: Any, n_replicas: int, n_partitions: int) -> Any:
 
 def to_numpy(buffer: Any) -> np.ndarray:
     """A read-only NumPy array of a computed buffer of any dtype and device."""
-    if JAXLIB_VERSION >= (0, 11):
+    if JAXLIB_VERSION >= (0, 11, 2):
         return buffer._to_np_array_did_copy()[0]
     # This one imports jax where it is installed.
     return buffer._single_device_array_to_np_array_did_copy()[0]
