@@ -16,6 +16,7 @@ from olympus._src.core import avals, dtypes
 from olympus._src.core.sizes import is_symbolic
 from olympus._src.foundation import config
 from olympus._src.lax import (
+    barriers,
     elementwise,
     families,
     joining,
@@ -33,6 +34,9 @@ _UINTS = {bits: np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)}
 
 
 def _word(words: Any, i: int) -> Any:
+    # Words that are themselves a hash must not be fused into this one: from jaxlib 0.11.2
+    # on such a program is written anew for each word that is read, without end.
+    words = barriers.optimization_barrier(words)
     return joining.index_in_dim(words, i, axis=-1, keepdims=False)
 
 
