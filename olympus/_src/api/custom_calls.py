@@ -99,6 +99,8 @@ class Arguments:
             names = programs.parameter_names(self.fun, max(positions) + 1)
             for position, arg in zip(positions, args, strict=True):
                 self._check_arrays(names[position], arg)
+        for leaf in leaves:  # nothing else looks at them where the function just runs
+            avals_.aval_of(leaf)
         return leaves, structure
 
     def _check_arrays(self, name: str, arg: Any) -> None:

@@ -391,16 +391,16 @@ def as_argument(x: Any, call: Call, i: int) -> Any:
     """A concrete array for an argument leaf."""
     try:
         return evaluate.as_array(x)
-    except TypeError:
-        raise _bad_argument(x, call, i) from None
+    except TypeError as error:
+        raise _bad_argument(x, call, i, error) from None
 
 
 def argument_aval(x: Any, call: Call, i: int) -> Any:
     """The type of an argument leaf that may be a tracer."""
     try:
         return avals_.aval_of(x)
-    except TypeError:
-        raise _bad_argument(x, call, i) from None
+    except TypeError as error:
+        raise _bad_argument(x, call, i, error) from None
 
 
 def abstract_argument(x: Any, call: Call, i: int) -> Any:
@@ -413,7 +413,9 @@ def abstract_argument(x: Any, call: Call, i: int) -> Any:
     raise _bad_argument(x, call, i)
 
 
-def _bad_argument(x: Any, call: Call, i: int) -> TypeError:
+def _bad_argument(
+    x: Any, call: Call, i: int, error: TypeError | None = None
+) -> TypeError:
     path = call.paths()[i]
     known = source.function_code(call.fun) is not None
     where = f" at {source.function_location(call.fun)}" if known else ""
@@ -421,7 +423,8 @@ def _bad_argument(x: Any, call: Call, i: int) -> TypeError:
         f"Error interpreting argument to {source.function_name(call.fun)}{where} "
         "as an abstract array. The problematic "
         f"value is of type {type(x)} and was passed to the function at path {path}.\n"
-        "Arguments must be arrays, numbers, or pytrees of them; mark Python values "
+        + (f"{error}.\n" if avals_.is_array_like(x) else "")
+        + "Arguments must be arrays, numbers, or pytrees of them; mark Python values "
         "with static_argnums or static_argnames."
     )
 

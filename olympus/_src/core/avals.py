@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, sizes
-from olympus._src.foundation import config
+from olympus._src.foundation import config, errors
 
 
 class AbstractValue:
@@ -156,9 +156,21 @@ _lock = threading.Lock()
 
 
 def _as_dtype(dtype: Any) -> Any:
-    if isinstance(dtype, (np.dtype, dtypes.ExtendedDType)):
-        return dtype
-    return np.dtype(dtype)
+    dtype = dtypes.as_dtype(dtype)
+    if not dtypes.is_supported(dtype):
+        raise TypeError(
+            f"dtype {dtype} is not a valid olympus array type: arrays hold numbers and "
+            f"booleans in this machine's byte order; {_remedy(dtype)}"
+        )
+    return dtype
+
+
+def _remedy(dtype: np.dtype) -> str:
+    if not dtype.isnative and dtypes.is_supported(dtypes.native(dtype)):
+        return f"convert the values with x.astype({dtype.name!r})"
+    if dtype.kind in "fc":
+        return "convert the values with x.astype('float64') or x.astype('complex128')"
+    return "keep other values outside, or convert them to numbers"
 
 
 def _intern(shape: tuple[int, ...], dtype: Any, weak_type: bool) -> ShapedArray:
@@ -237,6 +249,8 @@ def _inherited_rule(x: Any) -> Callable[[Any], AbstractValue]:
         if rule is not None:
             if base is np.generic and dtypes.is_supported(x.dtype):
                 rule = _numpy_scalar_rule(x.dtype)
+            elif base is np.ndarray and is_masked(x):
+                rule = _refuse_masked
             _aval_rules[type(x)] = rule  # found at once the next time
             return rule
     if hasattr(x, "__olympus_array__"):
@@ -248,13 +262,33 @@ def _inherited_rule(x: Any) -> Callable[[Any], AbstractValue]:
 
 
 def _numpy_aval(x: Any) -> ShapedArray:
-    dtype = x.dtype
-    if dtype.kind in "OSUVmM" and not dtypes.is_supported(dtype):
-        raise TypeError(
-            f"value of dtype {dtype} is not a valid olympus array type; only arrays "
-            "of numbers and booleans are"
+    # A dtype that arrays cannot have is refused where the aval is made.
+    return ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype))
+
+
+def is_masked(x: Any) -> bool:
+    """Whether `x` is one of NumPy's masked arrays."""
+    # By what they have: `numpy.ma` is loaded only for those who use it.
+    return isinstance(x, np.ndarray) and hasattr(type(x), "mask")
+
+
+def check_not_masked(x: Any) -> None:
+    """Refuses NumPy's masked arrays, whose mask would be lost without a word.
+
+    Raises:
+      ValueError: `x` is one.
+    """
+    if is_masked(x):
+        raise ValueError(
+            "numpy masked arrays are not supported as values of olympus, got one of "
+            f"shape {x.shape} and dtype {x.dtype}: arrays have no mask; pass "
+            "x.filled(value), and x.mask beside it where it is needed"
         )
-    return ShapedArray(x.shape, dtypes.canonicalize_dtype(dtype))
+
+
+def _refuse_masked(x: Any) -> ShapedArray:
+    check_not_masked(x)
+    raise errors.InternalError(f"{type(x)} lost its mask")
 
 
 def _numpy_scalar_rule(dtype: Any) -> Callable[[Any], ShapedArray]:
@@ -267,15 +301,45 @@ def _numpy_scalar_rule(dtype: Any) -> Callable[[Any], ShapedArray]:
     return lambda x: wide if config.x64_enabled() else narrow
 
 
+def check_range(x: int, dtype: Any) -> None:
+    """Raises OverflowError where a Python integer does not fit an integer dtype."""
+    info = np.iinfo(dtype)
+    if not info.min <= x <= info.max:
+        wider = (
+            ""
+            if dtype.itemsize == 8
+            else "enable 64-bit integers with "
+            "olympus.config.update('olympus_enable_x64', True), or "
+        )
+        raise OverflowError(
+            f"Python int {x} too large to convert to {dtype}; {wider}use a float"
+        )
+
+
+def _int_aval(x: int) -> ShapedArray:
+    """The aval of a Python integer, which must fit the default integer dtype."""
+    if config.x64_enabled():
+        if -0x8000000000000000 <= x <= 0x7FFFFFFFFFFFFFFF:
+            return _WIDE_INT
+        check_range(x, _WIDE_INT.dtype)
+    if not -0x80000000 <= x <= 0x7FFFFFFF:
+        check_range(x, _NARROW_INT.dtype)
+    return _NARROW_INT
+
+
+_WIDE_INT = ShapedArray((), dtypes.python_scalar_dtypes[int], True)
+_NARROW_INT = ShapedArray((), np.dtype(np.int32), True)
+
+
 def _scalar_aval(kind: type, weak: bool) -> Callable[[Any], ShapedArray]:
     wide = ShapedArray((), dtypes.python_scalar_dtypes[kind], weak)
-    narrow_dtype = {"i": np.int32, "f": np.float32, "c": np.complex64, "b": np.bool_}
+    narrow_dtype = {"f": np.float32, "c": np.complex64, "b": np.bool_}
     narrow = ShapedArray((), narrow_dtype[wide.dtype.kind], weak)
     return lambda x: wide if config.x64_enabled() else narrow
 
 
 register_aval(bool, _scalar_aval(bool, False))
-register_aval(int, _scalar_aval(int, True))
+register_aval(int, _int_aval)
 register_aval(float, _scalar_aval(float, True))
 register_aval(complex, _scalar_aval(complex, True))
 register_aval(np.ndarray, _numpy_aval)

@@ -155,6 +155,11 @@ def is_supported(dtype: Any) -> bool:
     return isinstance(dtype, ExtendedDType) or dtype in _kinds or dtype == float0
 
 
+def native(dtype: np.dtype) -> np.dtype:
+    """The dtype in this machine's byte order."""
+    return dtype if dtype.isnative else dtype.newbyteorder("=")
+
+
 def is_extended(dtype: Any) -> bool:
     """Whether the elements of this dtype are opaque."""
     return isinstance(dtype, ExtendedDType)

@@ -74,7 +74,7 @@ class HostFunction:
 
     def _results(self, out: Any) -> list[np.ndarray]:
         leaves, structure = tree.tree_flatten(out)
-        if structure != self.out_tree:
+        if structure != self.out_tree and not self._takes_sequence(out):
             raise TypeError(
                 f"{self.what}: {_described(self.fun)} must return the structure "
                 f"{self.out_tree}, got {structure}; return what "
@@ -85,7 +85,17 @@ class HostFunction:
             for x, aval in zip(leaves, self.out_avals, strict=True)
         ]
 
+    def _takes_sequence(self, out: Any) -> bool:
+        """Whether `out` differs from what is declared in its lists and tuples only."""
+        numbers = range(self.out_tree.num_leaves)
+        declared = _sequence_leaves(self.out_tree.unflatten(numbers))
+        leaves = _sequence_leaves(out)
+        return declared == list(numbers) and len(leaves) == len(declared)
+
     def _result(self, x: Any, aval: Any) -> np.ndarray:
+        avals_.check_not_masked(x)
+        if type(x) is int and dtypes.kind(aval.dtype) in "iu":
+            avals_.check_range(x, aval.dtype)
         found = np.asarray(x)
         fits = found.dtype == aval.dtype or dtypes.is_python_scalar(x)
         if not fits and dtypes.is_supported(found.dtype):
@@ -103,6 +113,13 @@ class HostFunction:
         return (
             f"<host function {source.function_name(self.fun) if named else self.fun}>"
         )
+
+
+def _sequence_leaves(x: Any) -> list[Any]:
+    """The elements of nested lists and tuples, in order; `x` itself if it is none."""
+    if type(x) not in (list, tuple):
+        return [x]
+    return [leaf for item in x for leaf in _sequence_leaves(item)]
 
 
 class MappedFunction:
@@ -158,9 +175,9 @@ def split_arguments(
     return [x for x, a in zip(leaves, arrays, strict=True) if a], static, structure
 
 
-def run_here(host: Any, args: Sequence[Any]) -> Sequence[Any]:
-    """Calls a host function at once, where nothing is traced."""
-    return host(*[evaluate.as_array(x) for x in args])
+def as_operands(args: Sequence[Any]) -> list[Any]:
+    """Arguments of a host function that is called at once, as arrays."""
+    return [evaluate.as_array(x) for x in args]
 
 
 def _described(fun: Any) -> str:

@@ -56,7 +56,7 @@ def _lower(ctx: Any, *operands: str, callback: Any, effect: Any, **params: Any) 
 
 
 def _impl(*args: Any, callback: Any, **params: Any) -> Any:
-    host.run_here(callback, args)
+    callback(*host.as_operands(args))
     return []
 
 

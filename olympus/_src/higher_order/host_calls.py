@@ -55,8 +55,9 @@ def _abstract(*args: Any, result_avals: Any, **params: Any) -> Any:
 
 def _impl(what: str) -> Callable[..., Any]:
     def impl(*args: Any, callback: Any, **params: Any) -> Any:
+        operands = host.as_operands(args)
         try:
-            outs = host.run_here(callback, args)
+            outs = callback(*operands)
         except Exception as error:
             raise host.OlympusRuntimeError(
                 f"{what}: the callback raised {type(error).__name__}: {error}"

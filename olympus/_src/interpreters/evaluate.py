@@ -72,23 +72,11 @@ def _scalar(x: Any) -> ArrayImpl:
     found = _scalars.get(key)
     if found is None or found.is_deleted():
         aval = avals_.aval_of(x)
-        if aval.dtype.kind == "i":
-            check_range(x, aval.dtype)
         found = placement.put(np.asarray(x, aval.dtype), aval)
         if len(_scalars) > _MAX_SCALARS:
             _scalars.clear()
         _scalars[key] = found
     return found
-
-
-def check_range(x: int, dtype: Any) -> None:
-    """Raises OverflowError where a Python integer does not fit an integer dtype."""
-    info = np.iinfo(dtype)
-    if not info.min <= x <= info.max:
-        raise OverflowError(
-            f"Python int {x} too large to convert to {dtype}; enable 64-bit integers "
-            "with olympus.config.update('olympus_enable_x64', True), or use a float"
-        )
 
 
 def put(x: np.ndarray, aval: Any, device: Any = None) -> ArrayImpl:

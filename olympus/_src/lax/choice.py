@@ -353,6 +353,8 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
       np.int32(2)
     """
     dtype = dtypes.canonicalize_dtype(dtypes.as_dtype(new_dtype))
+    if type(operand) is int:  # of any size that the new dtype holds
+        return integer_as(operand, dtype)
     if type(operand) is complex and dtypes.kind(dtype) not in "bc":
         raise TypeError(
             "lax.convert_element_type: a Python complex number must become complex or "
@@ -370,6 +372,22 @@ def _number_as(x: Any, dtype: Any) -> Any:
         info = dtypes.iinfo(dtype)
         x = 0 if x != x else int(min(max(x, info.min), info.max))
     return np.asarray(x).astype(dtype)[()]
+
+
+def integer_as(x: int, dtype: Any) -> Any:
+    """A Python integer in a dtype that was asked for; it need not be a default one.
+
+    Raises:
+      OverflowError: it is neither of that dtype nor of the default one.
+    """
+    if dtypes.kind(dtype) in "iu" and not _holds(dtype, x):
+        avals.aval_of(x)
+    return _number_as(x, dtype)
+
+
+def _holds(dtype: Any, x: int) -> bool:
+    info = dtypes.iinfo(dtype)
+    return int(info.min) <= x <= int(info.max)
 
 
 def size_value(size: Any, dtype: Any) -> Any:

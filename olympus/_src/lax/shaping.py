@@ -371,6 +371,9 @@ def full(
     """
     shape = sizes.canonicalize_shape(shape)
     sizes.check_sizes("full", shape)
+    if type(fill_value) is int and dtype is not None:
+        kind = dtypes.canonicalize_dtype(dtype, True)
+        fill_value = elementwise.integer_as(fill_value, kind)
     value = avals.aval_of(fill_value)
     if value.shape:
         raise TypeError(
@@ -409,6 +412,8 @@ def full_like(
             f"{fill_value}; take its real part"
         )
     shape = aval.shape if shape is None else sizes.canonicalize_shape(shape)
+    if type(fill_value) is int and not weak:
+        fill_value = elementwise.integer_as(fill_value, kind)
     value = avals.aval_of(fill_value)
     if value.shape:
         raise TypeError(

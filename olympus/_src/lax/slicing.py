@@ -14,6 +14,7 @@ from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.core.sizes import as_size, at_least, is_symbolic
+from olympus._src.foundation import config
 from olympus._src.lax import (
     elementwise,
     families,
@@ -102,8 +103,14 @@ def position(index: Any, size: int, allow_negative: bool = True) -> Any:
 
 
 def _scalar(index: int) -> Any:
-    fits = -(2**31) <= index < 2**31
-    return np.int32(index) if fits else np.int64(index)
+    # Starts are clamped to the array anyway, so one beyond any array stays beyond it.
+    kind = np.int32 if -(2**31) <= index < 2**31 else _widest_index()
+    limits = np.iinfo(kind)
+    return kind(min(max(index, int(limits.min)), int(limits.max)))
+
+
+def _widest_index() -> type[np.int32 | np.int64]:
+    return np.int64 if config.x64_enabled() else np.int32
 
 
 # -- dynamic_slice ---------------------------------------------------------------------

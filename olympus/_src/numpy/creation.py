@@ -191,13 +191,11 @@ def _moved(x: Any, device: Any) -> Any:
 
 
 def _of_scalar(x: Any, dtype: Any, device: Any) -> Any:
-    aval = aval_of(x)
     if dtype is not None:
         promotion.check_complex_number(x, dtype)
         aval = ShapedArray((), dtype)
         return evaluate.put(_number_of(x, dtype), aval, device)
-    if aval.dtype.kind == "i":
-        evaluate.check_range(x, aval.dtype)
+    aval = aval_of(x)
     return evaluate.put(np.asarray(x, aval.dtype), aval, device)
 
 
@@ -224,14 +222,15 @@ def _cast_numpy(x: np.ndarray, dtype: Any) -> np.ndarray:
 
 
 def _of_numpy(x: Any, dtype: Any, device: Any) -> Any:
+    avals.check_not_masked(x)
     x = np.asarray(x)
     if dtype is None:
-        if not dtypes.is_supported(x.dtype.newbyteorder("=")):
+        if not dtypes.is_supported(dtypes.native(x.dtype)):
             raise TypeError(
                 f"Value {x!r} with dtype {x.dtype} is not a valid olympus array type; "
                 "numpy.array takes numbers and booleans only"
             )
-        dtype = dtypes.canonicalize_dtype(x.dtype.newbyteorder("="))
+        dtype = dtypes.canonicalize_dtype(dtypes.native(x.dtype))
     elif x.dtype.kind in "OSUV" and not dtypes.is_supported(x.dtype):
         raise TypeError(
             f"Value {x!r} with dtype {x.dtype} is not a valid olympus array type; "
@@ -252,6 +251,8 @@ def _leaves(x: Any, found: list[Any]) -> list[Any]:
 
 def _of_sequence(x: Any, dtype: Any, device: Any) -> Any:
     leaves = _leaves(x, [])
+    for leaf in leaves:
+        avals.check_not_masked(leaf)
     if any(leaf is None for leaf in leaves):
         raise ValueError(
             "None is not a valid value for numpy.array; leave the element out, or use "
@@ -472,11 +473,20 @@ def full(
         kind, weak = dtypes.check_user_dtype(dtype, "full"), False
     promotion.check_complex_number(fill_value, kind)
     if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():
-        value = _cast_numpy(np.asarray(fill_value), kind)
+        value = _number_in(fill_value, kind, weak)
         host = np.broadcast_to(value, shape)
         return evaluate.put(np.array(host), ShapedArray(shape, kind, weak), place)
+    if dtypes.is_python_scalar(fill_value) and not weak:
+        fill_value = _number_in(fill_value, kind, weak)
     value = elementwise.convert(fill_value, kind, weak)
     return _moved(_spread(value, shape, "full"), place)
+
+
+def _number_in(x: Any, dtype: Any, weak: bool) -> Any:
+    """A Python number in the dtype of a filled array, as conversions round and wrap."""
+    if type(x) is int:
+        return aval_of(x).dtype.type(x) if weak else elementwise.integer_as(x, dtype)
+    return _cast_numpy(np.asarray(x), dtype)
 
 
 def _spread(value: Any, shape: tuple[int, ...], name: str) -> Any:
@@ -585,8 +595,10 @@ def full_like(
     place = device if out_sharding is None else out_sharding
     promotion.check_complex_number(fill_value, aval.dtype)
     if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():
-        value = _cast_numpy(np.asarray(fill_value), aval.dtype)
+        value = _number_in(fill_value, aval.dtype, aval.weak_type)
         return evaluate.put(np.array(np.broadcast_to(value, aval.shape)), aval, place)
+    if dtypes.is_python_scalar(fill_value) and not aval.weak_type:
+        fill_value = _number_in(fill_value, aval.dtype, False)
     value = elementwise.convert(fill_value, aval.dtype, aval.weak_type)
     return _moved(_spread(value, aval.shape, "full_like"), place)
 
@@ -664,6 +676,8 @@ def arange(
         kind = dtypes.canonicalize_dtype(int)
     place = device if out_sharding is None else out_sharding
     first, last, by = _range_bounds(start, stop, step, values)
+    if dtype is None and type(first) is type(last) is type(by) is int and by:
+        _check_ends(range(first, last, by), kind)
     if evaluate.is_staging() and place is None:
         simple = first == 0 and by == 1
         if simple and dtypes.kind(kind) in "iuf":
@@ -671,6 +685,13 @@ def arange(
     with np.errstate(all="ignore"):
         host = np.asarray(np.arange(first, last, by)).astype(kind)
     return evaluate.put(host, ShapedArray(host.shape, kind), place)
+
+
+def _check_ends(numbers: range, dtype: Any) -> None:
+    """Raises OverflowError where numbers of a range do not fit the default dtype."""
+    if numbers:
+        avals.check_range(numbers[0], dtype)
+        avals.check_range(numbers[-1], dtype)
 
 
 def _range_bounds(start: Any, stop: Any, step: Any, values: list[Any]) -> Any:

@@ -209,6 +209,8 @@ def check_complex_number(x: Any, dtype: Any) -> None:
 def _cast_scalar(x: Any, dtype: Any, weak: bool) -> Any:
     """A Python number as a literal: a NumPy scalar, or itself where it is weak."""
     kind = dtypes.kind(dtype)
+    if type(x) is int:
+        aval_of(x)  # beside whatever array, an integer is first one of the default
     if weak and dtype == dtypes.canonicalize_dtype(_BUILDERS[kind]):
         return _BUILDERS[kind](x)
     if kind in "iu" and isinstance(x, int):
@@ -349,8 +351,10 @@ def _number_step(kind: type, out: Any) -> Any:
     if out.weak_type:
         builder = _BUILDERS[dtypes.kind(out.dtype)]
         if out.dtype == dtypes.canonicalize_dtype(builder):
+            if kind is int is not builder:
+                return lambda x: _cast_scalar(x, out.dtype, True)
             return None if builder is kind else builder
-    if dtypes.kind(out.dtype) in "fc":
+    if dtypes.kind(out.dtype) in "fc" and kind is not int:
         return out.dtype.type  # far cheaper than a conversion that could overflow
     return lambda x: _cast_scalar(x, out.dtype, False)
 

@@ -40,6 +40,7 @@ def concrete(name: str, x: Any, cure: str) -> np.ndarray:
             "known while tracing, got a traced value of type "
             f"{x.aval.short()}; {cure}.",
         )
+    aval_of(x)
     return np.asarray(x)
 
 
@@ -52,6 +53,7 @@ def known_positions(name: str, x: Any) -> np.ndarray:
             f"range, got a traced value of type {x.aval.short()}; pass mode='wrap' or "
             "mode='clip'.",
         )
+    aval_of(x)
     return np.asarray(x)
 
 

@@ -224,6 +224,7 @@ def draw_integers(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any) ->
     span = as_dtype(ew.sub(high, low), uint)
     span = ew.select(above, span, _like(span, 1))
     given = avals.aval_of(maxval).dtype
+    whole = None
     if int(dtypes.iinfo(given).max) > info.max:
         # An upper bound beyond the dtype's range was cut by one too many.
         beyond = spread(
@@ -231,11 +232,15 @@ def draw_integers(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any) ->
         )
         taller = ew.add(span, number(1, uint))
         span = ew.select(ew.bitwise_and(beyond, above), taller, span)
-    return ew.add(low, as_dtype(_remainder(key, shape, span, uint), dtype))
+        # All numbers of the dtype are one more than it counts to: the bits as they
+        # are. XLA's compiler ends the process where it divides constants by zero.
+        whole = ew.eq(span, _like(span, 0))
+        span = ew.select(whole, _like(span, 1), span)
+    return ew.add(low, as_dtype(_remainder(key, shape, span, uint, whole), dtype))
 
 
-def _remainder(key: Any, shape: Any, span: Any, uint: Any) -> Any:
-    """Integers in [0, span); twice the bits, modulo the span."""
+def _remainder(key: Any, shape: Any, span: Any, uint: Any, whole: Any) -> Any:
+    """Integers in [0, span); twice the bits, modulo the span; any bits if `whole`."""
     n_bits = uint.itemsize * 8
     first, second = split_in(key, 2)
     high = draw_bits(first, n_bits, shape)
@@ -243,7 +248,8 @@ def _remainder(key: Any, shape: Any, span: Any, uint: Any) -> Any:
     root = ew.rem(_like(span, 2 ** (n_bits // 2)), span)
     factor = ew.rem(ew.mul(root, root), span)
     offset = ew.add(ew.mul(ew.rem(high, span), factor), ew.rem(low, span))
-    return ew.rem(offset, span)
+    drawn = ew.rem(offset, span)
+    return drawn if whole is None else ew.select(whole, low, drawn)
 
 
 def _like(x: Any, value: int) -> Any:
