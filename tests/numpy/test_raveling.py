@@ -64,3 +64,21 @@ def test_other_vectors_are_refused():
         back(flat.astype("int32"))
     with pytest.raises(TypeError, match="arrays or numbers"):
         ravel_pytree(["x"])
+
+
+def test_leaves_of_one_dtype_take_the_vectors():
+    _, back = ravel_pytree({"a": np.ones(2, "f4"), "b": np.ones(3, "f4")})
+    for dtype in ("int32", "float16", "complex64", "bool"):
+        tree = back(jnp.arange(5).astype(dtype))
+        assert tree["a"].dtype == tree["b"].dtype == dtype
+    _, back = ravel_pytree([np.ones(2, bool)])
+    np.testing.assert_array_equal(back(np.float32([0.5, 2]))[0], [0.5, 2])
+    mapped = olympus.vmap(back)(np.ones((3, 2), np.int32))
+    assert mapped[0].dtype == "int32"
+
+
+def test_leaves_of_several_dtypes_take_the_common_one():
+    _, back = ravel_pytree([np.ones(2, "f4"), np.arange(3)])
+    assert back(np.ones(5, "f4"))[1].dtype == "int32"
+    with pytest.raises(TypeError, match="takes dtype float32, got int32"):
+        back(np.arange(5))

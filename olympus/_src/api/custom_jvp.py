@@ -251,7 +251,8 @@ class _Rule:
             if found.weak_type and dtypes.kind(found.dtype) == dtypes.kind(
                 wanted.dtype
             ):
-                t = elementwise.convert(t, wanted.dtype)  # a Python number, perhaps
+                # A Python number, perhaps; of a weak result the tangent is weak.
+                t = elementwise.convert(t, wanted.dtype, wanted.weak_type)
             elif found.dtype != wanted.dtype:
                 raise self._wrong(i, structure, wanted, found.short())
             if found.shape != wanted.shape:

@@ -204,7 +204,8 @@ def device_get(x: Any) -> Any:
       x: a pytree of arrays.
 
     Returns:
-      The same tree of `numpy.ndarray`s; leaves that are no arrays stay.
+      The same tree of `numpy.ndarray`s; random keys and leaves that are no arrays
+      stay.
     """
     leaves, structure = tree.tree_flatten(x)
     for leaf in leaves:
@@ -216,7 +217,9 @@ def device_get(x: Any) -> Any:
 def _get(x: Any) -> Any:
     if isinstance(x, trace.Tracer):
         return np.asarray(x)  # raises what explains itself
-    return placement.get(x) if type(x) is ArrayImpl else x
+    if type(x) is not ArrayImpl or x.aval.storage is not x.aval:
+        return x  # keys have no form of NumPy's
+    return placement.get(x)
 
 
 def copy_to_host_async(x: Any) -> Any:

@@ -139,21 +139,69 @@ class MappedFunction:
         self.size = size
 
     def __call__(self, *arrays: Any) -> Sequence[Any]:
-        rows = [
-            np.asarray(x) if d is None else np.moveaxis(np.asarray(x), d, 0)
-            for x, d in zip(arrays, self.dims, strict=True)
-        ]
+        rows = [_rows(x, d) for x, d in zip(arrays, self.dims, strict=True)]
         for i in range(self.size):
-            self.inner(
-                *[
-                    x if d is None else x[i]
-                    for x, d in zip(rows, self.dims, strict=True)
-                ]
-            )
+            self.inner(*[row(i) for row in rows])
         return ()
 
     def __repr__(self) -> str:
         return f"{self.inner!r} mapped {self.size} times"
+
+
+def _rows(x: Any, dim: int | None) -> Callable[[int], Any]:
+    """What gives the operand of each member of a batch."""
+    if dim is None:
+        return lambda i: x
+    if not _is_opaque(x):
+        stacked = np.moveaxis(np.asarray(x), dim, 0)
+        return lambda i: stacked[i]
+    words = np.moveaxis(np.asarray(evaluate.stored(x)), dim, 0)
+    shape = x.shape[:dim] + x.shape[dim + 1 :]
+    return lambda i: _with_words(words[i], x.aval.update(shape=shape))
+
+
+def _is_opaque(x: Any) -> bool:
+    return type(x) in trace.concrete_types() and dtypes.is_extended(x.dtype)
+
+
+def _with_words(words: Any, aval: Any) -> Any:
+    """Keys, or what else has opaque elements, on the CPU."""
+    return evaluate.with_aval(as_host_array(words), aval)
+
+
+class FunctionOfKeys:
+    """A host function some of whose operands are random keys: programs pass words.
+
+    Args:
+      inner: takes the arrays.
+      avals: types of the operands.
+    """
+
+    __slots__ = ("avals", "inner")
+
+    def __init__(self, inner: Any, avals: tuple[Any, ...]) -> None:
+        self.inner = inner
+        self.avals = avals
+
+    def __call__(self, *arrays: Any) -> Any:
+        return self.inner(
+            *[
+                _with_words(x, aval) if dtypes.is_extended(aval.dtype) else x
+                for x, aval in zip(arrays, self.avals, strict=True)
+            ]
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is FunctionOfKeys and (other.inner, other.avals) == (
+            self.inner,
+            self.avals,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.inner, self.avals))
+
+    def __repr__(self) -> str:
+        return repr(self.inner)
 
 
 def as_host_array(x: Any) -> Any:
@@ -205,12 +253,14 @@ def lower_call(
       effects: effects of the call; it keeps its place among others of an ordered one.
     """
     ordered = [e for e in effects if e.ordered]
-    for aval in (*ctx.avals_in, *ctx.avals_out):
+    for aval in ctx.avals_out:
         if dtypes.is_extended(aval.dtype):
             raise NotImplementedError(
-                f"callback: arrays must be of numbers, got {aval.short()}; pass the "
-                "words of keys, as random.key_data gives them"
+                f"callback: results must be of numbers, got {aval.short()}; return the "
+                "words of keys, for random.wrap_key_data"
             )
+    if any(dtypes.is_extended(aval.dtype) for aval in ctx.avals_in):
+        host = FunctionOfKeys(host, tuple(ctx.avals_in))
     results = tuple([(a.shape, a.dtype) for a in ctx.avals_out])
     index = len(ctx.module.callbacks)
     ctx.module.callbacks.append(runtime.wrap(host, results, tokens=len(ordered)))
@@ -238,6 +288,7 @@ def _layouts(ctx: Any, tokens: int) -> str:
 
 
 def _layout(aval: Any) -> str:
+    aval = aval.storage
     if not aval.ndim:
         return "dense<> : tensor<0xindex>"
     order = ", ".join(map(str, range(aval.ndim - 1, -1, -1)))

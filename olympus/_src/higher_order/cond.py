@@ -466,22 +466,21 @@ def _joined(bodies: Sequence[programs.Body]) -> tuple[Any, list[int | None]]:
 
 
 def _equally_weak(closed: list[ir.ClosedOlympuspr]) -> list[ir.ClosedOlympuspr]:
-    """Converts weak results where another branch's is strong."""
-    columns = list(zip(*(c.out_avals for c in closed), strict=True))
-    strong = [not all(a.weak_type for a in column) for column in columns]
-    return [_strengthen(c, strong) for c in closed]
+    """Converts results to the weakness that the first branch's have."""
+    weak = [a.weak_type for a in closed[0].out_avals]
+    return [closed[0], *[_with_weakness(c, weak) for c in closed[1:]]]
 
 
-def _strengthen(closed: ir.ClosedOlympuspr, strong: Sequence[bool]) -> Any:
+def _with_weakness(closed: ir.ClosedOlympuspr, weak: Sequence[bool]) -> Any:
     avals = closed.out_avals
-    if not any(s and a.weak_type for s, a in zip(strong, avals, strict=True)):
+    if all(w == a.weak_type for w, a in zip(weak, avals, strict=True)):
         return closed
     run = ir.program_as_function(closed)
 
     def converted(*args: Any) -> list[Any]:
         return [
-            elementwise.convert(x, a.dtype) if s and a.weak_type else x
-            for x, s, a in zip(run(*args), strong, avals, strict=True)
+            x if w == a.weak_type else elementwise.convert(x, a.dtype, w)
+            for x, w, a in zip(run(*args), weak, avals, strict=True)
         ]
 
     info = closed.olympuspr.debug_info or ir.DebugInfo("cond", "branch")

@@ -637,6 +637,7 @@ def random_gamma_grad(a: Any, x: Any) -> Any:
       >>> lax.random_gamma_grad(jnp.array([1.0]), jnp.array([1.0])).shape
       (1,)
     """
+    a, x = families.repeat_ones((a, x))
     return e.neg(e.div(igamma_grad_a(a, x), _gamma_density(a, x)))
 
 

@@ -807,22 +807,23 @@ def _fuse_program(
     static: Any,
     quick: bool,
 ) -> Callable[[list[Any]], Any]:
-    single = True
+    container: Any = None
 
     def run(*args: Any) -> Any:
-        nonlocal single
+        nonlocal container
         out = fun(*args, **static)
-        single = not isinstance(out, (tuple, list))
-        return [out] if single else out
+        if isinstance(out, (tuple, list)):
+            container = list if isinstance(out, list) else tuple
+        return [out] if container is None else out
 
     info = ir.DebugInfo("evaluation", name, source.function_location(fun))
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
     _forget_lines(program)
     lowered = lower(program, consts, name=name)
     compiled = compile_eager(lowered) if quick else lowered.compile()
-    if single:
+    if container is None:
         return compiled.run_one
-    return lambda buffers: tuple(compiled.run(buffers))
+    return lambda buffers: container(compiled.run(buffers))
 
 
 _eval = EvalTrace()

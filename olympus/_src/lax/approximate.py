@@ -49,7 +49,7 @@ def _decompose(
     axis = reduction_dimension % aval.ndim
     k = _length(aval, axis, k, aggregate_to_topk)
     if is_max_k:
-        return list(sorting.top_k(x, k, axis=axis))
+        return sorting.top_k(x, k, axis=axis)
     values, positions = sorting.top_k(elementwise.neg(x), k, axis=axis)
     return [elementwise.neg(values), positions]
 
@@ -125,7 +125,7 @@ def _approximate(what: str, operand: Any, k: int, axis: int, params: Any) -> Any
             f"lax.{what}: recall_target must be above 0 and at most 1, got "
             f"{params['recall_target']}"
         )
-    return tuple(
+    return list(
         approx_top_k_p.bind(operand, k=int(k), reduction_dimension=int(axis), **params)
     )
 
@@ -137,7 +137,7 @@ def approx_max_k(
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
-) -> tuple[Any, Any]:
+) -> list[Any]:
     """The largest elements along an axis and their positions; here they are exact.
 
     Args:
@@ -149,7 +149,7 @@ def approx_max_k(
       aggregate_to_topk: whether only `k` elements are kept; if not, all are given.
 
     Returns:
-      Two arrays: values in descending order, and positions (int32).
+      A list of two arrays: values in descending order, and positions (int32).
 
     Raises:
       ValueError: the axis has fewer than `k` elements, or the dtype is not floating.
@@ -159,7 +159,7 @@ def approx_max_k(
 
     Example:
       >>> lax.approx_max_k(jnp.array([3.0, 9.0, 1.0, 7.0]), 2)
-      (Array([9., 7.], dtype=float32), Array([1, 3], dtype=int32))
+      [Array([9., 7.], dtype=float32), Array([1, 3], dtype=int32)]
     """
     return _approximate(
         "approx_max_k",
@@ -182,7 +182,7 @@ def approx_min_k(
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
-) -> tuple[Any, Any]:
+) -> list[Any]:
     """The smallest elements along an axis and their positions; here they are exact.
 
     Args:
@@ -194,7 +194,7 @@ def approx_min_k(
       aggregate_to_topk: whether only `k` elements are kept; if not, all are given.
 
     Returns:
-      Two arrays: values in ascending order, and positions (int32).
+      A list of two arrays: values in ascending order, and positions (int32).
 
     Raises:
       ValueError: the axis has fewer than `k` elements, or the dtype is not floating.
@@ -204,7 +204,7 @@ def approx_min_k(
 
     Example:
       >>> lax.approx_min_k(jnp.array([3.0, 9.0, 1.0, 7.0]), 2)
-      (Array([1., 3.], dtype=float32), Array([2, 0], dtype=int32))
+      [Array([1., 3.], dtype=float32), Array([2, 0], dtype=int32)]
     """
     return _approximate(
         "approx_min_k",

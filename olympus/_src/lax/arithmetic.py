@@ -608,6 +608,7 @@ def integer_pow(x: Any, y: int) -> Any:
       >>> lax.integer_pow(2.0, -1)
       Array(0.5, dtype=float32, weak_type=True)
     """
+    families.check_dtype("integer_pow", avals.aval_of(x), families.NUMERIC)
     if y == 1:
         return x
     if y == 0:

@@ -131,6 +131,41 @@ def emit_divisor(ctx: Any, divisor: str, aval: Any) -> str:
     return ctx.block.emit(f"stablehlo.optimization_barrier {divisor} : {kind}")
 
 
+class _Elementwise(Primitive):
+    """An operation on operands of one shape, to which axes of size 1 are repeated."""
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        if len(args) > 1:
+            args = repeat_ones(args)
+        return super().bind(*args, **params)
+
+
+def repeat_ones(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Operands of equal ranks, repeated along axes of size 1 to those of another.
+
+    Scalars stay; so do operands that do not fit, which the abstract rule refuses.
+    """
+    shapes = {shape for x in args if (shape := getattr(x, "shape", ()))}
+    if len(shapes) < 2 or len({len(shape) for shape in shapes}) > 1:
+        return args
+    wanted = []
+    for sizes in zip(*shapes, strict=True):
+        longer = {d for d in sizes if not (type(d) is int and d == 1)}
+        if len(longer) > 1:
+            return args
+        wanted.append(longer.pop() if longer else 1)
+    return tuple([_repeated(x, tuple(wanted)) for x in args])
+
+
+def _repeated(x: Any, shape: tuple[Any, ...]) -> Any:
+    own = getattr(x, "shape", ())
+    if not own or own == shape:
+        return x
+    return broadcast_in_dim_p.bind(
+        x, shape=shape, broadcast_dimensions=tuple(range(len(shape))), sharding=None
+    )
+
+
 def elementwise(
     name: str,
     *,
@@ -149,7 +184,8 @@ def elementwise(
 
     Args:
       name: the primitive's name.
-      accepts: kinds of dtypes its operands may have.
+      accepts: kinds of dtypes its operands may have; those of one rank are repeated
+        along axes of size 1.
       hlo: the StableHLO operation, as in `stablehlo.add`; or `lower`.
       lower: `(ctx, *operands, **params)`; operands already share one shape.
       out_dtype: `(*avals, **params) -> dtype` where it is not the operands' own.
@@ -177,7 +213,7 @@ def elementwise(
         accuracy = accuracy_text(params.get("accuracy")) if params else ""
         return ctx.block.elementwise(hlo, wide, out, accuracy)
 
-    p = Primitive(
+    p = _Elementwise(
         name,
         abstract=abstract,
         lower=lower_rule,

@@ -437,7 +437,7 @@ def sort_key_val(
 
 def top_k(
     operand: Any, k: int, *, axis: int = -1, is_stable: bool = True
-) -> tuple[Any, Any]:
+) -> list[Any]:
     """The largest elements along an axis, in descending order, and their positions.
 
     Args:
@@ -447,7 +447,7 @@ def top_k(
       is_stable: whether equal elements keep their order; here they always do.
 
     Returns:
-      Two arrays of size `k` along the axis: values, and positions (int32).
+      A list of two arrays of size `k` along the axis: values, and positions (int32).
 
     Raises:
       ValueError: the axis has fewer than `k` elements.
@@ -456,9 +456,8 @@ def top_k(
 
     Example:
       >>> lax.top_k(jnp.array([10, 40, 30]), 2)
-      (Array([40, 30], dtype=int32), Array([1, 2], dtype=int32))
+      [Array([40, 30], dtype=int32), Array([1, 2], dtype=int32)]
     """
     rank = avals.aval_of(operand).ndim
     axis = sizes.canonicalize_axis(axis, rank, "lax.top_k")
-    values, positions = top_k_p.bind(operand, k=as_size(k), axis=axis)
-    return values, positions
+    return list(top_k_p.bind(operand, k=as_size(k), axis=axis))

@@ -262,6 +262,7 @@ def power(x1: Any, x2: Any, /) -> Any:
       Array([0, 1, 4, 9], dtype=int32)
     """
     promotion.check_arraylike("power", x1, x2)
+    promotion.check_numbers("power", x1, x2)
     exponent = _static_integer(x2)
     if exponent is None:
         return _power(x1, x2)
@@ -677,6 +678,7 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
       Array([0, 2, 5], dtype=int32)
     """
     promotion.check_arraylike("clip", arr)
+    promotion.check_numbers("clip", arr)
     promotion.check_optional("clip", min, max)
     given = [x for x in (arr, min, max) if x is not None]
     if any(dtypes.kind(aval_of(x).dtype) == "c" for x in given):
@@ -703,6 +705,7 @@ def _rounding(name: str, fun: Any, what: str) -> Any:
     @program(1, name=name)
     def rounded(x: Any, /) -> Any:
         (x,) = promotion.promote_args(name, x)
+        promotion.check_numbers(name, x)
         _refuse_complex(name, x)
         return fun(x) if _is(x, "f") else x
 
@@ -769,6 +772,8 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
       Array([0., 2., 2.], dtype=float32)
     """
     promotion.check_out("round", out)
+    promotion.check_arraylike("round", a)
+    promotion.check_numbers("round", a)
     return _round(a, decimals=operator.index(decimals))
 
 
@@ -975,6 +980,7 @@ def conjugate(x: Any, /) -> Any:
       Array([1.-2.j], dtype=complex64)
     """
     (x,) = promotion.promote_args("conjugate", x)
+    promotion.check_numbers("conjugate", x)
     return lax.conj(x) if _is(x, "c") else x
 
 
@@ -992,6 +998,7 @@ def real(val: Any, /) -> Any:
       Array([1., 3.], dtype=float32)
     """
     (x,) = promotion.promote_args("real", val)
+    promotion.check_numbers("real", x)
     return lax.real(x) if _is(x, "c") else x
 
 

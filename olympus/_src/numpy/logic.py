@@ -366,6 +366,7 @@ def iscomplex(x: Any) -> Any:
       Array([ True, False], dtype=bool)
     """
     (x,) = promotion.promote_args("iscomplex", x)
+    promotion.check_numbers("iscomplex", x)
     return truth(lax.imag(x)) if _is(x, "c") else _all_false(x)
 
 

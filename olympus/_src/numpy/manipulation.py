@@ -339,7 +339,7 @@ def _at_least(name: str, rank: int, position: Any) -> Any:
             outs.append(
                 expand_dims(x, position(aval_of(x).ndim)) if missing > 0 else as_is(x)
             )
-        return outs[0] if len(outs) == 1 else tuple(outs)
+        return outs[0] if len(outs) == 1 else outs
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"""Arrays with axes of size 1 added until they have {rank}.
@@ -348,7 +348,7 @@ def _at_least(name: str, rank: int, position: Any) -> Any:
       *arys: arrays or numbers.
 
     Returns:
-      An array, or a tuple of them where several are given.
+      An array, or a list of them where several are given.
 
     Source: NumPy, `numpy.{name}`.
 {examples.of(name)}    """
@@ -737,7 +737,7 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
     return _broadcast_to(array, shape=wanted)
 
 
-def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
+def broadcast_arrays(*args: Any) -> list[Any]:
     """Arrays repeated to their common shape.
 
     Args:
@@ -751,10 +751,10 @@ def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
     """
     check_arraylike("broadcast_arrays", *args)
     if not args:
-        return ()
+        return []
     shapes = [aval_of(x).shape for x in args]
     wanted = promotion.result_shape("broadcast_arrays", shapes)
-    return tuple([broadcast_to(x, wanted) for x in args])
+    return [broadcast_to(x, wanted) for x in args]
 
 
 def tile(A: Any, reps: Any) -> Any:

@@ -48,30 +48,35 @@ def _accepts(other: Any) -> bool:
     )
 
 
-def _refused(name: str, other: Any) -> Any:
-    """Lists are refused with a reason; to other classes Python gives their turn."""
-    if isinstance(other, (list, tuple)):
+_CONTAINERS = frozenset((list, tuple, set, dict))
+
+
+def _defer(sign: str, left: Any, right: Any) -> Any:
+    """Another class has its turn; Python's containers are refused in Python's words,
+    before they repeat, concatenate or merely differ.
+    """
+    if type(left) in _CONTAINERS or type(right) in _CONTAINERS:
         raise TypeError(
-            f"numpy.{name}: operands must be arrays or numbers, got {type(other)}; "
-            "convert it with numpy.asarray"
+            f"unsupported operand type(s) for {sign}: {type(left).__name__!r} and "
+            f"{type(right).__name__!r}; convert it with numpy.asarray"
         )
     return NotImplemented
 
 
-def _binary(fun: Callable[[Any, Any], Any]) -> Any:
+def _binary(sign: str, fun: Callable[[Any, Any], Any]) -> Any:
     def operate(self: Any, other: Any) -> Any:
         if type(other) in _KNOWN or _accepts(other):
             return fun(self, other)
-        return _refused(fun.__name__, other)
+        return _defer(sign, self, other)
 
     return operate
 
 
-def _reflected(fun: Callable[[Any, Any], Any]) -> Any:
+def _reflected(sign: str, fun: Callable[[Any, Any], Any]) -> Any:
     def operate(self: Any, other: Any) -> Any:
         if type(other) in _KNOWN or _accepts(other):
             return fun(other, self)
-        return _refused(fun.__name__, other)
+        return _defer(sign, other, self)
 
     return operate
 
@@ -80,32 +85,32 @@ def _pow(self: Any, other: Any, modulus: None = None) -> Any:
     if modulus is not None:
         raise TypeError("numpy.power: pow with a modulus is not defined for arrays")
     if not _accepts(other):
-        return _refused("power", other)
+        return _defer("**", self, other)
     return arithmetic.power(self, other)
 
 
 _BINARY = {
-    "add": arithmetic.add,
-    "sub": arithmetic.subtract,
-    "mul": arithmetic.multiply,
-    "truediv": arithmetic.true_divide,
-    "floordiv": arithmetic.floor_divide,
-    "mod": arithmetic.remainder,
-    "divmod": arithmetic.divmod,
-    "matmul": contractions.matmul,
-    "and": logic.bitwise_and,
-    "or": logic.bitwise_or,
-    "xor": logic.bitwise_xor,
-    "lshift": logic.left_shift,
-    "rshift": logic.right_shift,
+    "add": ("+", arithmetic.add),
+    "sub": ("-", arithmetic.subtract),
+    "mul": ("*", arithmetic.multiply),
+    "truediv": ("/", arithmetic.true_divide),
+    "floordiv": ("//", arithmetic.floor_divide),
+    "mod": ("%", arithmetic.remainder),
+    "divmod": ("divmod()", arithmetic.divmod),
+    "matmul": ("@", contractions.matmul),
+    "and": ("&", logic.bitwise_and),
+    "or": ("|", logic.bitwise_or),
+    "xor": ("^", logic.bitwise_xor),
+    "lshift": ("<<", logic.left_shift),
+    "rshift": (">>", logic.right_shift),
 }
 _COMPARISONS = {
-    "eq": logic.equal,
-    "ne": logic.not_equal,
-    "lt": logic.less,
-    "le": logic.less_equal,
-    "gt": logic.greater,
-    "ge": logic.greater_equal,
+    "eq": ("==", logic.equal),
+    "ne": ("!=", logic.not_equal),
+    "lt": ("<", logic.less),
+    "le": ("<=", logic.less_equal),
+    "gt": (">", logic.greater),
+    "ge": (">=", logic.greater_equal),
 }
 
 
@@ -118,13 +123,13 @@ def _round(self: Any, ndigits: int | None = None) -> Any:
 
 def _operators() -> dict[str, Any]:
     table: dict[str, Any] = {}
-    for name, fun in _BINARY.items():
-        table[f"__{name}__"] = _binary(fun)
-        table[f"__r{name}__"] = _reflected(fun)
-    for name, fun in _COMPARISONS.items():
-        table[f"__{name}__"] = _binary(fun)
+    for name, (sign, fun) in _BINARY.items():
+        table[f"__{name}__"] = _binary(sign, fun)
+        table[f"__r{name}__"] = _reflected(sign, fun)
+    for name, (sign, fun) in _COMPARISONS.items():
+        table[f"__{name}__"] = _binary(sign, fun)
     table["__pow__"] = _pow
-    table["__rpow__"] = _reflected(arithmetic.power)
+    table["__rpow__"] = _reflected("**", arithmetic.power)
     table["__neg__"] = lambda self: arithmetic.negative(self)
     table["__pos__"] = lambda self: arithmetic.positive(self)
     table["__abs__"] = lambda self: arithmetic.absolute(self)

@@ -116,6 +116,16 @@ def check_arraylike(name: str, *args: Any) -> None:
     check_arrays("numpy", name, *args)
 
 
+def check_numbers(name: str, *args: Any) -> None:
+    """Raises TypeError where an array holds no numbers, as random keys do."""
+    for x in args:
+        if x is not None and dtypes.is_extended(aval_of(x).dtype):
+            raise TypeError(
+                f"numpy.{name}: arguments must be of numbers or booleans, got "
+                f"{aval_of(x).short()}; take the words of keys with random.key_data"
+            )
+
+
 def check_optional(name: str, *args: Any) -> None:
     """As `check_arraylike`, letting None pass."""
     check_arraylike(name, *[x for x in args if x is not None])

@@ -29,7 +29,9 @@ def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
       tree of the same structure, shapes and dtypes.
 
     Raises:
-      TypeError: a leaf is no array; or, of the function, the vector has another dtype.
+      TypeError: a leaf is no array; or, of the function, the vector has another dtype
+        though the leaves have several. Where they all have one, the vector's dtype is
+        that of the new leaves.
       ValueError: of the function, the vector has another shape.
 
     Example:
@@ -47,6 +49,8 @@ def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
     check_arraylike(_FROM, *leaves)
     kinds = tuple([(aval_of(x).shape, aval_of(x).dtype) for x in leaves])
     flat = _joined(*leaves)
+    if all(dtype == kinds[0][1] for _, dtype in kinds):
+        return flat, _Unravel(structure, tuple([(s, None) for s, _ in kinds]), None)
     return flat, _Unravel(structure, kinds, aval_of(flat).dtype)
 
 
@@ -100,9 +104,12 @@ def _split(vector: Any, *, kinds: Any) -> list[Any]:
     for shape, dtype in kinds:
         stop = start + math.prod(shape)
         part = joining.slice_in_dim(vector, start, stop)
+        dtype = aval_of(part).dtype if dtype is None else dtype
         if dtypes.kind(dtype) != "c" and dtypes.kind(aval_of(part).dtype) == "c":
             part = lax.real(part)
-        if dtype == np.bool_:
+        if dtype == aval_of(part).dtype:
+            leaf = part
+        elif dtype == np.bool_:
             leaf = lax.ne(part, promotion.scalar(0, part))
         else:
             leaf = lax.convert(part, dtype, False)

@@ -164,6 +164,7 @@ def run(
 ) -> Any:
     """Calls the program of a reduction, where arrays are positional."""
     promotion.check_arraylike(name, a)
+    promotion.check_numbers(name, a)
     promotion.check_out(name, out)
     static["axis"] = static_axis(static["axis"])
     static["keepdims"] = bool(static["keepdims"])

@@ -299,8 +299,8 @@ def top_k(
 @program(1, name="top_k")
 def _top_k(a: Any, *, k: int, axis: int, largest: bool) -> Any:
     if largest:
-        return lax_sorting.top_k(a, k, axis=axis)
+        return tuple(lax_sorting.top_k(a, k, axis=axis))
     kind = dtypes.canonicalize_dtype(int)
     places = shaping.broadcasted_iota(kind, aval_of(a).shape, axis)
     out = lax_sorting.sort((a, places), dimension=axis, num_keys=1)
-    return [joining.slice_in_dim(v, 0, k, axis=axis) for v in out]
+    return tuple([joining.slice_in_dim(v, 0, k, axis=axis) for v in out])

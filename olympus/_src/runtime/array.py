@@ -399,6 +399,13 @@ class ArrayImpl:
         return self._value[()]
 
     def __format__(self, spec: str) -> str:
+        if self.aval.storage is not self.aval:
+            if spec:
+                raise TypeError(
+                    f"format: elements of dtype {self.dtype} are no numbers to format "
+                    f"with {spec!r}; take the words with random.key_data(keys)"
+                )
+            return str(self)
         value = self._value
         return format(value[()] if value.ndim == 0 else value, spec)
 

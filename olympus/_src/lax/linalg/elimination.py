@@ -225,7 +225,7 @@ lu_p: Primitive = Primitive(
 lu_p.batch = matrices.batch_of_stacks(lu_p)
 
 
-def lu(x: Any) -> tuple[Any, Any, Any]:
+def lu(x: Any) -> list[Any]:
     """L and U with `L U = P x`, where P exchanges rows.
 
     Args:
@@ -250,5 +250,4 @@ def lu(x: Any) -> tuple[Any, Any, Any]:
       [[2.  2. ]
        [0.5 1. ]] [1 1] [1 0]
     """
-    packed, pivots, order = lu_p.bind(x)
-    return packed, pivots, order
+    return list(lu_p.bind(x))

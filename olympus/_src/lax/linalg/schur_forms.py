@@ -64,7 +64,7 @@ def schur(
     compute_schur_vectors: bool = True,
     sort_eig_vals: bool = False,
     select_callable: Callable[..., Any] | None = None,
-) -> tuple[Any, ...]:
+) -> list[Any]:
     """Schur's form T of square matrices, with `x = Z T Z^H`.
 
     T is upper triangular; of real matrices it has blocks of two rows on its diagonal,
@@ -101,7 +101,7 @@ def schur(
             f"sort_eig_vals={sort_eig_vals} and select_callable={select_callable}; "
             "leave both out"
         )
-    return tuple(
+    return list(
         schur_p.bind(
             x,
             compute_schur_vectors=bool(compute_schur_vectors),
@@ -151,7 +151,7 @@ hessenberg_p: Primitive = Primitive(
 hessenberg_p.batch = matrices.batch_of_stacks(hessenberg_p)
 
 
-def hessenberg(a: Any) -> tuple[Any, Any]:
+def hessenberg(a: Any) -> list[Any]:
     """Hessenberg's form H of square matrices, with `a = Q H Q^H`.
 
     Args:
@@ -176,5 +176,4 @@ def hessenberg(a: Any) -> tuple[Any, Any]:
       [[1. 2.]
        [3. 4.]]
     """
-    packed, taus = hessenberg_p.bind(a)
-    return packed, taus
+    return list(hessenberg_p.bind(a))

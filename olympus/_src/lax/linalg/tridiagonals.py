@@ -60,7 +60,7 @@ tridiagonal_p: Primitive = Primitive(
 tridiagonal_p.batch = matrices.batch_of_stacks(tridiagonal_p)
 
 
-def tridiagonal(a: Any, *, lower: bool = True) -> tuple[Any, Any, Any, Any]:
+def tridiagonal(a: Any, *, lower: bool = True) -> list[Any]:
     """Reduces Hermitian matrices to real ones of three diagonals, `a = Q T Q^H`.
 
     Args:
@@ -85,8 +85,7 @@ def tridiagonal(a: Any, *, lower: bool = True) -> tuple[Any, Any, Any, Any]:
       >>> print(*linalg.tridiagonal(a)[1:3])
       [1. 3.] [2.]
     """
-    packed, diagonal, beside, taus = tridiagonal_p.bind(a, lower=bool(lower))
-    return packed, diagonal, beside, taus
+    return list(tridiagonal_p.bind(a, lower=bool(lower)))
 
 
 # -- systems ---------------------------------------------------------------------------

@@ -30,7 +30,7 @@ aval_of = checks.aval_of
 matmul = matrices.matmul
 
 
-def schur(a: Any, output: str = "real") -> tuple[Any, Any]:
+def schur(a: Any, output: str = "real") -> list[Any]:
     """Schur's form T of square matrices, with `a = Z T Z^H`.
 
     Differs from SciPy: integers are refused; eigenvalues cannot be sorted, and `lwork`,
@@ -64,7 +64,7 @@ def schur(a: Any, output: str = "real") -> tuple[Any, Any]:
             "scipy.linalg.schur: Expected 'output' to be either 'real' or 'complex', "
             f"got {output!r}"
         )
-    return tuple(_schur(a, to_complex=output == "complex"))
+    return list(_schur(a, to_complex=output == "complex"))
 
 
 @promotion.program(1, name="schur")
