@@ -480,16 +480,18 @@ class Checks:
 
 def _check_program(program: ir.Olympuspr, kinds: frozenset[Any]) -> Checked | None:
     whole = ir.hoist_consts(program)
-    checks = Checks(kinds)
+    sites: list[failures.Site] = []
 
     def run(*args: Any) -> list[Any]:
+        checks = Checks(kinds)  # holds traced values: it must not outlive the trace
         outs = checks.evaluate(whole, (), *args)
+        sites.extend(checks.sites)
         return [*checks.state(), *outs]
 
     info = program.debug_info or ir.DebugInfo("checkify", "program")
     info = ir.DebugInfo(info.traced_for, info.func_name, info.func_location)
     checked, consts = partial_eval.trace_to_olympuspr(run, whole.in_avals, info)
-    return Checked(checked, consts, tuple(checks.sites)) if checks.sites else None
+    return Checked(checked, consts, tuple(sites)) if sites else None
 
 
 def _none() -> Any:

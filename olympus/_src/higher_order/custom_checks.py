@@ -110,20 +110,20 @@ def forward_rule(make: Any, fwd: Any) -> Callable[..., Any]:
 
     def quiet(consts: Any, primals: Any, perturbed: Any) -> Any:
         n = len(consts)
-        found: Any = None
+        count, pullback = 0, None
 
         def run(*values: Any) -> list[Any]:
-            nonlocal found
-            found = fwd(values[:n], values[n:], perturbed)
-            return [*found[0], *found[1]]
+            nonlocal count, pullback  # the traced values must not outlive the trace
+            outs, residuals, pullback = fwd(values[:n], values[n:], perturbed)
+            count = len(outs)
+            return [*outs, *residuals]
 
-        values = _quietly(make, repr(fwd), run, [*consts, *primals])
-        count, pullback = len(found[0]), found[2]
-        found = None  # its values were traced
+        values: Any = _quietly(make, repr(fwd), run, [*consts, *primals])
+        derived: Any = pullback
         return (
             values[:count],
             values[count:],
-            pullback.derived(_quiet_back(make, pullback)),
+            derived.derived(_quiet_back(make, derived)),
         )
 
     return quiet

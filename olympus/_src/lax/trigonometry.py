@@ -159,11 +159,9 @@ asinh_p = elementwise(
 
 
 def _acosh_derivative(t: Any, out: Any, x: Any) -> Any:
-    below, above = sub(x, _one(x)), add(x, _one(x))
-    if dtypes.issubdtype(avals.aval_of(x).dtype, np.complexfloating):
-        # One root of the product would have its cuts where acosh has none.
-        return mul(t, mul(rsqrt(below), rsqrt(above)))
-    return mul(t, rsqrt(mul(below, above)))
+    # One root of the product would have its cuts where complex acosh has none, and
+    # values below 1, where the real one has none.
+    return mul(t, mul(rsqrt(sub(x, _one(x))), rsqrt(add(x, _one(x)))))
 
 
 acosh_p = elementwise(

@@ -16,6 +16,7 @@ from olympus._src.lax import (
     elementwise,
     families,
     joining,
+    shifting,
     window_kernels,
     window_lowering,
 )
@@ -333,17 +334,35 @@ def _both_batch(p_name: str) -> Callable[..., Any]:
     return batch
 
 
-def _gather_transpose(cts: Any, t: Any, operand: Any, **params: Any) -> Any:
+def _gather_transpose(
+    cts: Any,
+    t: Any,
+    operand: Any,
+    *,
+    base_dilation: Any,
+    window_dilation: Any,
+    **params: Any,
+) -> Any:
     (ct,) = cts
     if type(ct) is Zero:
         return [Zero(t.aval), None]
-    for key in ("base_dilation", "window_dilation"):
-        if any(d != 1 for d in params.pop(key)):
-            raise NotImplementedError(
-                "lax.reduce_window: the gradient of a maximum or minimum over dilated "
-                f"windows is not written, got {key}; use strided slices"
-            )
-    return [select_and_scatter_add_p.bind(ct, operand, **params), None]
+    if any(d != 1 for d in window_dilation):
+        raise NotImplementedError(
+            "lax.reduce_window: the gradient of a maximum or minimum must be over "
+            f"windows without holes, got window_dilation={window_dilation}; use strided "
+            "slices"
+        )
+    if all(d == 1 for d in base_dilation):
+        return [select_and_scatter_add_p.bind(ct, operand, **params), None]
+    # What no element loses against fills the holes; what they get is left out.
+    aval = avals.aval_of(operand)
+    start = _start_of(params["select_prim"])(aval.dtype)
+    no_padding = [(0, 0)] * aval.ndim
+    wide = shifting.padded(operand, start, no_padding, base_dilation)
+    spread = select_and_scatter_add_p.bind(ct, wide, **params)
+    starts = [0] * aval.ndim
+    out = joining.slice_(spread, starts, avals.aval_of(wide).shape, base_dilation)
+    return [out, None]
 
 
 def _gather_reference(t: Any, x: Any, *, select_prim: Any, **params: Any) -> Any:

@@ -144,8 +144,10 @@ def sinc(x: Any, /) -> Any:
     zero, one = promotion.scalar(0, x), promotion.scalar(1, x)
     at_zero = lax.eq(x, zero)
     turned = lax.mul(x, promotion.scalar(math.pi, x))
-    near = _sinc_near_zero(turned)
-    # Both branches stay finite, so that derivatives at zero are right to any order.
+    # Both branches stay finite, so that derivatives are right to any order: the series
+    # sees only zeros, the quotient none.
+    zeros = promotion.full_shape(zero, aval_of(x).shape)
+    near = _sinc_near_zero(lax.select(at_zero, turned, zeros))
     safe = lax.select(at_zero, promotion.full_shape(one, aval_of(x).shape), turned)
     return lax.select(at_zero, near, lax.div(lax.sin(safe), safe))
 
