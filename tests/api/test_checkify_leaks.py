@@ -1,4 +1,4 @@
-"""Checks hold no traced value when the trace that they were made in has ended."""
+"""Checks and derivatives of programs hold no traced value when its trace has ended."""
 
 import numpy as np
 import pytest
@@ -42,9 +42,25 @@ WRAPS = {
 }
 
 
-@pytest.mark.parametrize("wrap", WRAPS)
+SLOW = [pytest.param(w, marks=pytest.mark.slow) for w in list(WRAPS)[1:]]
+
+
+@pytest.mark.parametrize("wrap", ["plain", *SLOW])
 def test_no_leaks(wrap):
     with olympus.checking_leaks():
         checked = checkify.checkify(WRAPS[wrap](work), errors=checkify.all_checks)
         error, _ = checked(np.float32([2, 3, 4]))
     assert error.get() is None
+
+
+NESTED = {
+    "jit": lambda x: olympus.jit(lambda z: onp.sum(z / z[0]))(x),
+    "cond": lambda x: lax.cond(x[0] > 0, lambda y: y[0] / x[1], lambda y: y[0], x),
+    "scan": lambda x: lax.scan(lambda c, _: (c / x[0], None), x[1], None, length=2)[0],
+}
+
+
+@pytest.mark.parametrize("case", NESTED)
+def test_gradients_of_programs_leak_nothing(case):
+    with olympus.checking_leaks():
+        olympus.make_olympuspr(olympus.grad(NESTED[case]))(np.float32([2, 3]))

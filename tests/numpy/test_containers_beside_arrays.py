@@ -1,4 +1,4 @@
-"""Lists and tuples: as results, in the kind JAX gives; as operands, refused by Python."""
+"""Lists and tuples: results of the kind JAX gives; refused beside operators."""
 
 import operator
 
@@ -54,7 +54,9 @@ def test_branches_of_a_list():
     assert type(out) is list
 
 
-OPERATORS = "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift lt le gt ge"
+OPERATORS = (
+    "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift lt le gt ge"
+)
 
 
 @pytest.mark.parametrize("traced", [False, True])
@@ -66,7 +68,7 @@ def test_operators_refuse_containers(other, traced):
                 continue  # Python's own concatenation, repetition and formatting
             operate = getattr(operator, name)
             for operands in ((x, other), (other, x)):
-                with pytest.raises(TypeError, match="not supported|unsupported"):
+                with pytest.raises(TypeError, match=r"not supported|unsupported"):
                     operate(*operands)
         return x
 
@@ -82,7 +84,7 @@ def test_equality_with_containers(traced):
         for other in ([1, 2, 3], (1, 2, 3), {1}, {}):
             for compare in (operator.eq, operator.ne):
                 for operands in ((x, other), (other, x)):
-                    with pytest.raises(TypeError, match="unsupported .* convert it"):
+                    with pytest.raises(TypeError, match=r"unsupported .* convert it"):
                         compare(*operands)
         assert (x == None) is False  # noqa: E711 - what is tested
         return x

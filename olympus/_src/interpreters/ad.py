@@ -518,17 +518,17 @@ def linearize_olympuspr(
 
         chosen_args = [args[i] for i in chosen]
         outs, tape = linearize(of_moving, chosen_args, _info(program), instantiate)
-        linear[:] = [tape]
+        linear[:] = [tape.program, tape.outs]  # not its constants: they are traced
         return outs + tape.consts
 
     forward, consts = partial_eval.trace_to_olympuspr(
         run, whole.in_avals, _info(program)
     )
-    tape = linear[0]
+    tape_program, zeros = linear
     forward, tangent = residuals.reduce(
-        forward, len(program.outvars), ir.hoist_consts(tape.program)
+        forward, len(program.outvars), ir.hoist_consts(tape_program)
     )
-    return ir.ClosedOlympuspr(forward, consts), ir.ClosedOlympuspr(tangent), tape.outs
+    return ir.ClosedOlympuspr(forward, consts), ir.ClosedOlympuspr(tangent), zeros
 
 
 def transpose_olympuspr(

@@ -149,8 +149,8 @@ def repeat_ones(args: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(shapes) < 2 or len({len(shape) for shape in shapes}) > 1:
         return args
     wanted = []
-    for sizes in zip(*shapes, strict=True):
-        longer = {d for d in sizes if not (type(d) is int and d == 1)}
+    for column in zip(*shapes, strict=True):
+        longer = {d for d in column if not (type(d) is int and d == 1)}
         if len(longer) > 1:
             return args
         wanted.append(longer.pop() if longer else 1)

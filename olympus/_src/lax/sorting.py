@@ -435,9 +435,7 @@ def sort_key_val(
     return keys, values
 
 
-def top_k(
-    operand: Any, k: int, *, axis: int = -1, is_stable: bool = True
-) -> list[Any]:
+def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> list[Any]:
     """The largest elements along an axis, in descending order, and their positions.
 
     Args:

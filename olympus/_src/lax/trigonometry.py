@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes
+from olympus._src.core import dtypes
 from olympus._src.lax import families, pieces
 from olympus._src.lax.arithmetic import (
     add,

@@ -349,8 +349,8 @@ def _gather_transpose(
     if any(d != 1 for d in window_dilation):
         raise NotImplementedError(
             "lax.reduce_window: the gradient of a maximum or minimum must be over "
-            f"windows without holes, got window_dilation={window_dilation}; use strided "
-            "slices"
+            f"windows without holes, got window_dilation={window_dilation}; use "
+            "strided slices"
         )
     if all(d == 1 for d in base_dilation):
         return [select_and_scatter_add_p.bind(ct, operand, **params), None]

@@ -1,0 +1,77 @@
+"""Derivatives where formulas overflow, or windows have holes."""
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as onp
+from olympus import lax
+
+X = np.float32([[1, 2, 3, 4], [-5, -6, -7, -8]])
+PADS = ((1, 1), (1, 1))
+
+
+def extremes(operation, start, dilation, padding):
+    """Windows over spread elements, and over the same elements with holes padded in."""
+
+    def direct(x):
+        ones = (1, 1)
+        return lax.reduce_window(
+            x, start, operation, (2, 2), ones, padding, dilation, ones
+        )
+
+    def by_hand(x):
+        config = [
+            (low, high, by - 1)
+            for (low, high), by in zip(padding, dilation, strict=True)
+        ]
+        wide = lax.pad(x, np.float32(start), config)
+        return lax.reduce_window(wide, start, operation, (2, 2), (1, 1), "VALID")
+
+    return direct, by_hand
+
+
+@pytest.mark.parametrize("dilation", [(2, 2), (2, 1), (1, 3)])
+@pytest.mark.parametrize(
+    ("operation", "start"), [(lax.max, -np.inf), (lax.min, np.inf)]
+)
+def test_windows_over_spread_elements(operation, start, dilation):
+    direct, by_hand = extremes(operation, start, dilation, PADS)
+    shape = direct(X).shape
+    weights = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+
+    def total(fun):
+        return lambda x: onp.sum(onp.where(onp.isinf(y := fun(x)), 0, y) * weights)
+
+    wanted = olympus.grad(total(by_hand))(X)
+    np.testing.assert_array_equal(olympus.grad(total(direct))(X), wanted)
+    assert np.any(wanted)
+
+
+def test_windows_with_holes_are_refused():
+    def fun(x):
+        return onp.sum(
+            lax.reduce_window(
+                x, -np.inf, lax.max, (1, 2), (1, 1), "VALID", (1, 1), (1, 2)
+            )
+        )
+
+    with pytest.raises(NotImplementedError, match=r"windows without holes, got .*2"):
+        olympus.grad(fun)(X)
+
+
+def test_sinc_far_out():
+    slope = olympus.vmap(olympus.grad(onp.sinc))
+    far = np.float32([0, 1e19, -3e19, 1e30, 1e38])
+    np.testing.assert_allclose(slope(far), np.zeros(5), atol=1e-18)
+    second = olympus.grad(olympus.grad(onp.sinc))
+    assert abs(second(np.float32(0)) + np.pi**2 / 3) < 1e-5
+    assert abs(second(np.float32(1e30))) < 1e-29
+
+
+def test_arccosh_at_and_below_one():
+    slope = olympus.vmap(olympus.grad(lax.acosh))(
+        np.float32([1, 2, 3e38, np.inf, 0.5, 0, -1, -2, np.nan])
+    )
+    wanted = [np.inf, 3**-0.5, 1 / 3e38, 0, *[np.nan] * 5]
+    np.testing.assert_allclose(slope, wanted, rtol=1e-6, atol=1e-38)
