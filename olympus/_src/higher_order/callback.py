@@ -191,15 +191,6 @@ class FunctionOfKeys:
             ]
         )
 
-    def __eq__(self, other: object) -> bool:
-        return type(other) is FunctionOfKeys and (other.inner, other.avals) == (
-            self.inner,
-            self.avals,
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.inner, self.avals))
-
     def __repr__(self) -> str:
         return repr(self.inner)
 
