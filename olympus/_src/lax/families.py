@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes, sizes
+from olympus._src.core import avals, dtypes, sizes, trace
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.lax.precision import accuracy_text
@@ -135,9 +135,13 @@ class _Elementwise(Primitive):
     """An operation on operands of one shape, to which axes of size 1 are repeated."""
 
     def bind(self, *args: Any, **params: Any) -> Any:
-        if len(args) > 1:
+        # Most have one operand, or two of one shape; this is part of every dispatch.
+        if len(args) > 1 and (
+            len(args) > 2
+            or getattr(args[0], "shape", ()) != getattr(args[1], "shape", ())
+        ):
             args = repeat_ones(args)
-        return super().bind(*args, **params)
+        return trace.current.trace.process(self, args, params)
 
 
 def repeat_ones(args: tuple[Any, ...]) -> tuple[Any, ...]:
