@@ -73,6 +73,7 @@ def _region(ctx: Any, program: Any, pairs: Sequence[Any]) -> str:
 
 
 def _fold(ctx: Any, block: Any, program: Any, names: Sequence[str]) -> list[str]:
+    block.folds = True
     return module.lower_program(ctx.module, block, program, (), names)
 
 

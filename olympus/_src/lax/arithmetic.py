@@ -9,7 +9,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.rules import Linear, Zero
-from olympus._src.lax import families, pieces
+from olympus._src.lax import extremes, families, pieces
 from olympus._src.lax.choice import clamp_p, convert_element_type, select_n
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray
@@ -220,6 +220,8 @@ def _extreme_lower(op: str, direction: str) -> Any:
 
     def lower(ctx: Any, x: str, y: str) -> str:
         out = ctx.avals_out[0]
+        if ctx.block.folds and extremes.loses_nan(ctx.platform, out.dtype):
+            return extremes.emit_first(ctx.block, op, x, y, out)
         if not dtypes.issubdtype(out.dtype, np.complexfloating):
             return ctx.block.elementwise(op, (x, y), out)
         part = ShapedArray(out.shape, dtypes.real_dtype(out.dtype))

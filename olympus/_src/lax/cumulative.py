@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals
+from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
 from olympus._src.core.sizes import maximum
 from olympus._src.lax import (
     elementwise,
+    extremes,
     families,
     joining,
     prefixes,
@@ -65,6 +66,7 @@ class _Fold:
         return inner.region(names, pair, self._write(inner, names), [self.scalar])
 
     def _write(self, block: Any, names: list[str]) -> list[str]:
+        block.folds = True
         return [self.combine(block, *names, self.scalar)]
 
     def windows(self, x: str, aval: Any, axis: int, reverse: bool) -> str:
@@ -159,6 +161,15 @@ def resized(aval: Any, axis: int, size: int) -> Any:
 
 def _combine_with(hlo: str) -> Callable[..., str]:
     return lambda block, x, y, aval: block.elementwise(hlo, (x, y), aval)
+
+
+def _combine_extremes(hlo: str) -> Callable[..., str]:
+    def combine(block: Any, x: str, y: str, aval: Any) -> str:
+        if block.folds and dtypes.issubdtype(aval.dtype, np.floating):
+            return extremes.emit_first(block, hlo, x, y, aval)
+        return str(block.elementwise(hlo, (x, y), aval))
+
+    return combine
 
 
 def _combine_log_sums(block: Any, x: str, y: str, aval: Any) -> str:
@@ -329,7 +340,7 @@ cumprod_p = _cumulative(
 )
 cummax_p = _cumulative(
     "cummax",
-    _combine_with("stablehlo.maximum"),
+    _combine_extremes("stablehlo.maximum"),
     families.lowest,
     (families.BOOL, *families.REAL),
     lambda x, axis: np.maximum.accumulate(x, axis),
@@ -337,7 +348,7 @@ cummax_p = _cumulative(
 )
 cummin_p = _cumulative(
     "cummin",
-    _combine_with("stablehlo.minimum"),
+    _combine_extremes("stablehlo.minimum"),
     families.highest,
     (families.BOOL, *families.REAL),
     lambda x, axis: np.minimum.accumulate(x, axis),

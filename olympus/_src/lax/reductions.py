@@ -10,7 +10,15 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
-from olympus._src.lax import cumulative, elementwise, families, joining, shaping, sizes
+from olympus._src.lax import (
+    cumulative,
+    elementwise,
+    extremes,
+    families,
+    joining,
+    shaping,
+    sizes,
+)
 from olympus._src.lax.families import ShapedArray, reduction
 from olympus._src.lowering import types
 
@@ -47,6 +55,15 @@ def _extreme_jvp(p: Primitive) -> Any:
     return jvp
 
 
+def _extreme_lower(hlo: str, identity: Any, plain: Any) -> Any:
+    def lower(ctx: Any, x: str, *, axes: Any) -> Any:
+        if extremes.loses_nan(ctx.platform, ctx.avals_in[0].dtype):
+            return extremes.emit_reduce(ctx, hlo, identity, x, axes)
+        return plain(ctx, x, axes=axes)
+
+    return lower
+
+
 reduce_max_p = reduction(
     "reduce_max",
     hlo="stablehlo.maximum",
@@ -55,6 +72,9 @@ reduce_max_p = reduction(
     reference=lambda x, *, axes: np.max(x, axis=axes, initial=families.lowest(x.dtype)),
 )
 reduce_max_p.jvp = _extreme_jvp(reduce_max_p)
+reduce_max_p.lower = _extreme_lower(
+    "stablehlo.maximum", families.lowest, reduce_max_p.lower
+)
 
 reduce_min_p = reduction(
     "reduce_min",
@@ -66,6 +86,9 @@ reduce_min_p = reduction(
     ),
 )
 reduce_min_p.jvp = _extreme_jvp(reduce_min_p)
+reduce_min_p.lower = _extreme_lower(
+    "stablehlo.minimum", families.highest, reduce_min_p.lower
+)
 
 
 # -- product ---------------------------------------------------------------------------

@@ -43,9 +43,16 @@ def choose_fold(
     count = math.prod(window)
     if platform != "cpu" or out.size * count < FOLD_WORK:
         return None
-    if count < _FEWEST_FOLDED or max(window) > _LONGEST:
+    fewest = 2 if _keeps_nan(x.dtype, op) else _FEWEST_FOLDED
+    if count < fewest or max(window) > _LONGEST:
         return None
     return lambda operand: _folded(operand, op, start, params)
+
+
+def _keeps_nan(dtype: Any, op: Callable[..., Any]) -> bool:
+    """Whether XLA's own fold would have to compare, to keep NaN."""
+    is_extreme = op is elementwise.max_ or op is elementwise.min_
+    return is_extreme and dtypes.issubdtype(dtype, np.floating)
 
 
 def _folded(x: Any, op: Callable[..., Any], start: Any, params: Params) -> Any:

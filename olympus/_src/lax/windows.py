@@ -14,6 +14,7 @@ from olympus._src.core.sizes import as_size, maximum
 from olympus._src.lax import (
     convolution,
     elementwise,
+    extremes,
     families,
     joining,
     shifting,
@@ -164,10 +165,17 @@ def _window_reduction(
             [out],
             params,
             [scalar],
-            lambda block, names: [block.elementwise(hlo, names, scalar)],
+            lambda block, names: [write(ctx.platform, block, names, scalar)],
         )[0]
 
+    def write(platform: str, block: Any, names: list[str], aval: Any) -> str:
+        if hlo in extremes.DIRECTIONS and extremes.loses_nan(platform, aval.dtype):
+            return extremes.emit_first(block, hlo, *names, aval)
+        return str(block.elementwise(hlo, names, aval))
+
     def rewrite(platform: str, x: Any, **params: Any) -> Any:
+        if hlo in extremes.DIRECTIONS and extremes.widens(platform, x.dtype):
+            return lambda operand: _fold_wide(p, operand, params)
         out, _ = p.results((x,), params)
         start = identity(x.dtype)
         return window_kernels.choose_fold(platform, x, out, op, start, params)
@@ -195,6 +203,12 @@ def _window_reduction(
         **rules,
     )
     return p
+
+
+def _fold_wide(p: Primitive, x: Any, params: Any) -> Any:
+    """An extreme of small floats through float32."""
+    out = p.bind(elementwise.convert(x, np.dtype(np.float32)), **params)
+    return elementwise.convert(out, avals.aval_of(x).dtype)
 
 
 def _sum_transpose(cts: Any, x: Any, **params: Any) -> Any:

@@ -48,11 +48,13 @@ class Block:
       tokens: the current token of each ordered effect.
       known: values of integers that are known now, by their names.
       sizes: the scalar of each dimension variable, in a program of open sizes.
+      folds: whether it is what a reduction does with two elements.
     """
 
     __slots__ = (
         "constants",
         "counter",
+        "folds",
         "known",
         "lines",
         "location",
@@ -67,6 +69,7 @@ class Block:
         self.tokens: dict[Any, str] = {}
         self.known: dict[str, int] = {}
         self.sizes: dict[str, str] = {}
+        self.folds = False
         self.constants: dict[Any, str] = {}  # also scalars that are repeated
 
     def fresh(self) -> str:

@@ -1,0 +1,163 @@
+"""Maxima and minima that keep NaN, on the CPU.
+
+Where XLA folds by `maximum` or `minimum`, in a reduction or a window, it writes vector
+instructions that forget a NaN as soon as a number follows. Between whole arrays it does
+not. So folds compare instead, and reductions of axes find out on the side whether there
+is a NaN. See decision 27.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import types
+
+_PIECES = 8
+_LARGE = 1 << 16  # elements from which a shorter second pass pays
+DIRECTIONS = {"stablehlo.maximum": "GT", "stablehlo.minimum": "LT"}
+
+
+def loses_nan(platform: str, dtype: Any) -> bool:
+    """Whether XLA's folds by `maximum` and `minimum` must be replaced."""
+    return platform == "cpu" and dtypes.issubdtype(dtype, np.floating)
+
+
+def widens(platform: str, dtype: Any) -> bool:
+    """Whether comparisons in folds take long, and less in float32."""
+    return loses_nan(platform, dtype) and dtypes.itemsize_bits(dtype) < 32
+
+
+def emit_first(block: Any, hlo: str, x: str, y: str, aval: Any) -> str:
+    """Writes the extreme of two by comparing: `x` if it is further out or NaN."""
+    flag = ShapedArray(aval.shape, np.bool_)
+    further = block.compare(DIRECTIONS[hlo], x, y, aval, "FLOAT", flag)
+    strange = block.compare("NE", x, x, aval, "FLOAT", flag)
+    first = block.elementwise("stablehlo.or", (further, strange), flag)
+    return _emit_select(block, first, x, y, flag, aval)
+
+
+def emit_reduce(ctx: Any, hlo: str, identity: Any, x: str, axes: Any) -> str:
+    """Writes a reduction of axes that is NaN where an element is.
+
+    Along the last axis the extreme and the flag are one fold of pairs, which costs
+    nothing more. Along others XLA does not vectorise pairs, so there are two folds.
+    """
+    block, (aval,), (out,) = ctx.block, ctx.avals_in, ctx.avals_out
+    pairs = aval.ndim - 1 in axes
+    if not axes:
+        return x
+    if not pairs:
+        x, aval = _fold_pieces(block, hlo, x, aval, axes)
+    if aval.dtype.itemsize < (4 if pairs else 2):
+        return _emit_wide(ctx, hlo, identity, x, axes, pairs)
+    return _emit(block, hlo, identity(aval.dtype), x, aval, out, axes, pairs)
+
+
+def _fold_pieces(block: Any, hlo: str, x: str, aval: Any, axes: Any) -> tuple[str, Any]:
+    """Pieces of a long axis folded as whole arrays, which keeps NaN in one pass."""
+    if types.is_open(aval) or aval.size < _LARGE or aval.dtype.itemsize < 4:
+        return x, aval
+    axis = max(axes, key=lambda a: aval.shape[a])
+    many = aval.shape[axis]
+    size = many // _PIECES
+    if size < _PIECES:
+        return x, aval
+    pieces = []
+    shape = list(aval.shape)
+    shape[axis] = size
+    piece = ShapedArray(tuple(shape), aval.dtype)
+    # The last piece ends at the end; what it repeats changes nothing.
+    for start in [*range(0, many - size, size), many - size]:
+        low, high = [0] * aval.ndim, list(aval.shape)
+        low[axis], high[axis] = start, start + size
+        pieces.append(block.slice(x, aval, piece, low, high))
+    best = pieces[0]
+    for other in pieces[1:]:
+        best = block.elementwise(hlo, (best, other), piece)
+    return best, piece
+
+
+def _emit_wide(ctx: Any, hlo: str, identity: Any, x: str, axes: Any, pairs: Any) -> str:
+    """The same through float32, which has what small floats lack."""
+    block, (aval,), (out,) = ctx.block, ctx.avals_in, ctx.avals_out
+    wide, wide_out = (ShapedArray(a.shape, np.float32) for a in (aval, out))
+    x = block.convert(x, aval, wide)
+    start = np.float32(identity(aval.dtype))
+    best = _emit(block, hlo, start, x, wide, wide_out, axes, pairs)
+    return block.convert(best, wide_out, out)
+
+
+def _emit(
+    block: Any, hlo: str, start: Any, x: str, aval: Any, out: Any, axes: Any, pairs: Any
+) -> str:
+    start = block.constant(start, ShapedArray((), aval.dtype))
+    flag = ShapedArray(aval.shape, np.bool_)
+    strange = block.compare("NE", x, x, aval, "FLOAT", flag)
+    fold = _emit_pairs if pairs else _emit_apart
+    best, has_nan = fold(block, hlo, start, x, strange, aval, out, axes)
+    nan = block.splat(np.nan, out)
+    return _emit_select(
+        block, has_nan, nan, best, ShapedArray(out.shape, np.bool_), out
+    )
+
+
+def _emit_pairs(
+    block: Any, hlo: str, start: str, x: str, strange: str, aval: Any, out: Any, axes: Any
+) -> tuple[str, str]:
+    """One fold; flags are integers as wide as the elements, for vectors of both."""
+    kind = np.dtype(f"i{aval.dtype.itemsize}")
+    flags, flags_out = (ShapedArray(a.shape, kind) for a in (aval, out))
+    strange = block.convert(strange, ShapedArray(aval.shape, np.bool_), flags)
+    scalars = [ShapedArray((), aval.dtype), ShapedArray((), kind)]
+    no = block.constant(0, scalars[1])
+    inner = block.inner()
+    names = inner.arguments(scalars * 2)
+    outs = [
+        inner.elementwise(hlo, names[::2], scalars[0]),
+        inner.elementwise("stablehlo.or", names[1::2], scalars[1]),
+    ]
+    best, count = block.op(
+        "stablehlo.reduce",
+        [x, strange, start, no],
+        [aval, flags, *scalars],
+        [out, flags_out],
+        f"dimensions = {types.i64_array(axes)}",
+        [inner.region(names, scalars * 2, outs, scalars)],
+    )
+    zero = block.splat(0, flags_out)
+    flag = ShapedArray(out.shape, np.bool_)
+    return best, block.compare("NE", count, zero, flags_out, "SIGNED", flag)
+
+
+def _emit_apart(
+    block: Any, hlo: str, start: str, x: str, strange: str, aval: Any, out: Any, axes: Any
+) -> tuple[str, str]:
+    flag, flag_out = (ShapedArray(a.shape, np.bool_) for a in (aval, out))
+    no = block.constant(False, ShapedArray((), np.bool_))
+    best = emit_fold(block, hlo, x, start, aval, out, axes)
+    return best, emit_fold(block, "stablehlo.or", strange, no, flag, flag_out, axes)
+
+
+def emit_fold(
+    block: Any, hlo: str, x: str, start: str, aval: Any, out: Any, axes: Any
+) -> str:
+    """Writes a reduction of axes by one operation."""
+    t = types.tensor_type
+    return str(
+        block.emit(
+            f"stablehlo.reduce({x} init: {start}) applies {hlo} across dimensions = "
+            f"{types.int_list(axes)} : ({t(aval)}, "
+            f"{t(ShapedArray((), aval.dtype))}) -> {t(out)}"
+        )
+    )
+
+
+def _emit_select(block: Any, which: str, x: str, y: str, flag: Any, aval: Any) -> str:
+    t = types.tensor_type
+    return str(
+        block.emit(f"stablehlo.select {which}, {x}, {y} : {t(flag)}, {t(aval)}")
+    )
