@@ -350,18 +350,25 @@ def _log_scale_slope(a: Any, x: Any) -> Any:
     return e.sub(e.log(x), special.digamma(e.add(a, _number(a, 1))))
 
 
-def _series_slope(a: Any, x: Any) -> Any:
+def _series_slope_unscaled(a: Any, x: Any) -> Any:
     _, total, _, slope = _SERIES.along(True, False)(a, x, _like(a, 1))
-    moved = e.add(slope, e.mul(total, _log_scale_slope(a, x)))
-    return e.mul(moved, e.exp(_log_scale(a, x)))
+    return e.add(slope, e.mul(total, _log_scale_slope(a, x)))
+
+
+def _series_slope(a: Any, x: Any) -> Any:
+    return e.mul(_series_slope_unscaled(a, x), e.exp(_log_scale(a, x)))
+
+
+def _fraction_slope_unscaled(a: Any, x: Any) -> Any:
+    values = _FRACTION.along(True, False)(a, x, _like(a, 1))
+    total, slope = values[2], values[5]
+    moved = e.add(e.div(_number(a, 1), a), _log_scale_slope(a, x))
+    return e.add(slope, e.mul(total, moved))
 
 
 def _fraction_slope(a: Any, x: Any) -> Any:
-    found = _FRACTION.along(True, False)(a, x, _like(a, 1))
-    total, slope = found[2], found[5]
     scale = e.mul(a, e.exp(_log_scale(a, x)))
-    moved = e.add(e.div(_number(a, 1), a), _log_scale_slope(a, x))
-    return e.mul(scale, e.add(slope, e.mul(total, moved)))
+    return e.mul(scale, _fraction_slope_unscaled(a, x))
 
 
 @_wide
@@ -581,6 +588,44 @@ regularized_incomplete_beta_p = _elementwise(
 )
 
 
+@_wide
+def _variate_slope(a: Any, x: Any) -> Any:
+    """The slope of the lower function in a over the density, without the density.
+
+    That cancels, and far from a there would be nothing left of it to divide by.
+    """
+    regions = _Regions(a, x)
+    sa, sx, fa, fx = regions.split()
+    by_series = e.neg(e.mul(_series_slope_unscaled(sa, sx), e.div(sx, sa)))
+    by_fraction = e.mul(fx, _fraction_slope_unscaled(fa, fx))
+    inner = e.select(regions.by_series, by_series, by_fraction)
+    return regions.joined(inner, 0, np.nan, np.nan)
+
+
+@_wide
+def _variate_curvature(a: Any, x: Any) -> Any:
+    """Its derivative in a."""
+    still = Zero(avals.aval_of(x).to_tangent())
+    return ad.jvp(lambda *xs: [_variate_slope(*xs)], [a, x], [_like(a, 1), still])[1][0]
+
+
+def _variate_slope_in_x(t: Any, out: Any, a: Any, x: Any) -> Any:
+    one = _number(x, 1)
+    change = e.sub(e.log(x), special.digamma(a))
+    tilt = e.sub(e.div(e.sub(a, one), x), one)
+    return e.neg(e.mul(t, e.add(change, e.mul(out, tilt))))
+
+
+random_gamma_grad_p = _elementwise(
+    "random_gamma_grad",
+    _variate_slope,
+    (
+        lambda t, out, a, x: e.mul(t, _variate_curvature(a, x)),
+        _variate_slope_in_x,
+    ),
+)
+
+
 # -- functions -------------------------------------------------------------------------
 
 
@@ -637,8 +682,7 @@ def random_gamma_grad(a: Any, x: Any) -> Any:
       >>> lax.random_gamma_grad(jnp.array([1.0]), jnp.array([1.0])).shape
       (1,)
     """
-    a, x = families.repeat_ones((a, x))
-    return e.neg(e.div(igamma_grad_a(a, x), _gamma_density(a, x)))
+    return random_gamma_grad_p.bind(a, x)
 
 
 def betainc(a: Any, b: Any, x: Any) -> Any:

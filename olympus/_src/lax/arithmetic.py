@@ -272,11 +272,37 @@ def _integer_pow_lower(ctx: Any, x: str, *, y: int) -> str:
             total = square if total is None else _product(ctx, total, square)
         n >>= 1
         if n:
-            square = _product(ctx, square, square)
+            square = _square(ctx, square)
     if y > 0:
         return total
     one = ctx.block.splat(1, aval)
     return ctx.block.elementwise("stablehlo.divide", (one, total), aval)
+
+
+def _square(ctx: Any, x: str) -> str:
+    """Of complex numbers by factors: the difference of squares that overflow is NaN."""
+    out = ctx.avals_out[0]
+    if not dtypes.issubdtype(out.dtype, np.complexfloating):
+        return _product(ctx, x, x)
+    block, t = ctx.block, types.tensor_type
+    part = ShapedArray(out.shape, dtypes.real_dtype(out.dtype))
+    real, imag = (
+        block.emit(f"stablehlo.{f} {x} : ({t(out)}) -> {t(part)}")
+        for f in ("real", "imag")
+    )
+
+    def combine(op: str, a: str, b: str) -> Any:
+        return block.elementwise(f"stablehlo.{op}", (a, b), part)
+
+    less, more = combine("subtract", real, imag), combine("add", real, imag)
+    half = combine("multiply", real, imag)
+    parts = combine("multiply", less, more), combine("add", half, half)
+    return str(
+        block.emit(
+            f"stablehlo.complex {parts[0]}, {parts[1]} : ({t(part)}, {t(part)}) -> "
+            f"{t(out)}"
+        )
+    )
 
 
 def _product(ctx: Any, x: str, y: str) -> str:
@@ -336,7 +362,7 @@ one_minus_square_p = elementwise(
 square_p = elementwise(
     "square",
     accepts=families.NUMERIC,
-    lower=lambda ctx, x: _product(ctx, x, x),
+    lower=_square,
     reference=np.square,
     derivatives=(lambda t, out, x: mul(t, mul(families.scalar_like(x, 2), x)),),
 )

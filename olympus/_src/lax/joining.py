@@ -14,7 +14,7 @@ from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.core.sizes import as_size, non_negative
-from olympus._src.lax import elementwise, families, shaping
+from olympus._src.lax import elementwise, families, narrow, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.lax.families import ShapedArray
 
@@ -92,10 +92,19 @@ def _concatenate_batch(axis: Any, args: Any, dims: Any, *, dimension: int) -> An
     return concatenate_p.bind(*moved, dimension=dimension + 1), 0
 
 
+def _concatenate_rewrite(platform: str, *operands: Any, dimension: int) -> Any:
+    if not narrow.lacks_kernels(platform, operands):
+        return None
+    return narrow.run_in_bytes(
+        lambda *xs: concatenate_p.bind(*xs, dimension=dimension)
+    )
+
+
 concatenate_p = Primitive(
     "concatenate",
     abstract=_concatenate_abstract,
     lower=_concatenate_lower,
+    rewrite=_concatenate_rewrite,
     jvp=_concatenate_jvp,
     transpose=_concatenate_transpose,
     batch=_concatenate_batch,

@@ -23,6 +23,7 @@ from olympus._src.lax import (
     families,
     gather,
     largest,
+    narrow,
     ranking,
     shaping,
     sizes,
@@ -274,11 +275,22 @@ def _sort_reference(
     return [np.moveaxis(np.take_along_axis(x, order, -1), -1, dimension) for x in lines]
 
 
+def _rewrite_narrow(name: str) -> Any:
+    def rewrite(platform: str, *operands: Any, **params: Any) -> Any:
+        if not narrow.lacks_kernels(platform, operands):
+            return None
+        p = _ORDERING[name]
+        return narrow.run_in_bytes(lambda *xs: p.bind(*xs, **params))
+
+    return rewrite
+
+
 sort_p = Primitive(
     "sort",
     multiple_results=True,
     abstract=_sort_abstract,
     lower=_sort_lower,
+    rewrite=_rewrite_narrow("sort"),
     jvp=_sort_jvp,
     batch=_sort_batch,
     reference=_sort_reference,
@@ -367,11 +379,13 @@ top_k_p = Primitive(
     multiple_results=True,
     abstract=_top_k_abstract,
     lower=_top_k_lower,
+    rewrite=_rewrite_narrow("top_k"),
     jvp=_top_k_jvp,
     batch=_top_k_batch,
     reference=_top_k_reference,
     file=_FILE,
 )
+_ORDERING = {"sort": sort_p, "top_k": top_k_p}
 
 
 # -- functions -------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
-from olympus._src.lax import barriers, families, shaping
+from olympus._src.higher_order.while_loop import while_loop
+from olympus._src.lax import barriers, families, reductions, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import examples, promotion
 from olympus._src.numpy.promotion import aval_of, program
@@ -315,18 +316,28 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _integers_power(x: Any, y: Any) -> Any:
-    """Powers of integers by squaring, as many times as the exponent has bits."""
+    """Powers of integers by squaring, as many times as the exponents have bits.
+
+    Five or six squarings are all that bases other than 0, 1 and -1 take before they
+    leave their range; what is left, which wraps, is done in a loop.
+    """
     zero, one = promotion.scalar(0, x), promotion.scalar(1, x)
     shape = promotion.result_shape("power", [aval_of(x).shape, aval_of(y).shape])
-    total = promotion.full_shape(one, shape)
-    for _ in range(5 if dtypes.itemsize_bits(aval_of(x).dtype) <= 32 else 6):
+    state = (promotion.full_shape(one, shape), x, y)
+
+    def step(state: Any) -> Any:
+        total, x, y = state
         odd = lax.ne(lax.bitwise_and(y, one), zero)
         total = lax.select(odd, lax.mul(total, x), total)
-        x = lax.mul(x, x)
-        y = lax.shift_right_logical(y, one)
-    # Any higher bit of the exponent overflows all bases but 0, 1 and -1.
-    odd = lax.ne(lax.bitwise_and(y, one), zero)
-    return promotion.strong(lax.select(odd, lax.mul(total, x), total))
+        return total, lax.mul(x, x), lax.shift_right_logical(y, one)
+
+    def has_bits(state: Any) -> Any:
+        left = lax.ne(state[2], zero)
+        return reductions.reduce_or(left, range(aval_of(left).ndim))
+
+    for _ in range(5 if dtypes.itemsize_bits(aval_of(x).dtype) <= 32 else 6):
+        state = step(state)
+    return promotion.strong(while_loop(has_bits, step, state)[0])
 
 
 @program(2)
@@ -859,11 +870,40 @@ def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
 
 
 def _scaled(x: Any, n: Any) -> Any:
-    """`x 2**n` in two steps, for powers that alone leave the range of floats."""
-    half = lax.shift_right_arithmetic(n, promotion.scalar(1, n))
-    two = promotion.full_shape(promotion.scalar(2, x), aval_of(half).shape)
-    first, second = lax.pow_(two, half), lax.pow_(two, lax.sub(n, half))
-    return lax.mul(lax.mul(x, first), second)
+    """`x 2**n` in four steps, for powers that alone leave the range of floats."""
+    n = lax.convert(n, np.dtype(np.int32))
+    two = promotion.full_shape(promotion.scalar(2, x), aval_of(n).shape)
+    quarter = lax.shift_right_arithmetic(n, promotion.scalar(2, n))
+    left = lax.sub(n, lax.mul(quarter, promotion.scalar(3, n)))
+    step = lax.pow_(two, quarter)
+    for factor in (step, step, step, lax.pow_(two, left)):
+        x = lax.mul(x, factor)
+    return x
+
+
+def _clip_integers(n: Any, low: int, high: int) -> Any:
+    """Integers within a range, as far as their dtype reaches."""
+    info = dtypes.iinfo(aval_of(n).dtype)
+    low, high = max(low, int(info.min)), min(high, int(info.max))
+    return lax.clamp(promotion.scalar(low, n), n, promotion.scalar(high, n))
+
+
+def _normal_part(x: Any) -> tuple[Any, Any, int]:
+    """A float `y`, and where and by what power of two it is above x.
+
+    Where x is subnormal, y is an integer: machines take the float itself for zero.
+    """
+    dtype = aval_of(x).dtype
+    info, word = np.finfo(dtype), _signed_of(x)
+    lift = info.nmant - info.minexp
+    bits = _bits_of(x)
+    size = lax.bitwise_and(bits, word.type(np.iinfo(word).max))
+    small = lax.bitwise_and(
+        lax.gt(size, word.type(0)), lax.lt(size, word.type(1 << info.nmant))
+    )
+    whole = lax.convert(size, dtype)
+    whole = lax.select(lax.lt(bits, word.type(0)), lax.neg(whole), whole)
+    return lax.select(small, whole, x), small, lift
 
 
 @program(2)
@@ -895,7 +935,15 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     (x,) = promotion.promote_args_inexact("ldexp", x1)
     (n,) = promotion.promote_args_numeric("ldexp", x2)
     x, n = promotion.broadcast("ldexp", (x, n))
-    return promotion.strong(_scaled(x, n))
+    dtype = aval_of(x).dtype
+    if dtypes.itemsize_bits(dtype) < 32:  # rounds once
+        x = lax.convert(x, np.dtype(np.float32))
+    x, small, lift = _normal_part(x)
+    info = dtypes.finfo(aval_of(x).dtype)
+    span = int(info.maxexp + lift + info.nmant)
+    n = lax.convert(_clip_integers(n, -span, span), np.dtype(np.int32))
+    shift = lax.select(small, families.full_like(n, lift), families.full_like(n, 0))
+    return promotion.strong(lax.convert(_scaled(x, lax.sub(n, shift)), dtype))
 
 
 @program(2)
@@ -1119,9 +1167,7 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
     dtype = aval_of(x).dtype
     info, word = np.finfo(dtype), _signed_of(x)
     mantissa_bits, bias = info.nmant, (1 << (info.iexp - 1)) - 2
-    small = lax.lt(lax.abs_(x), promotion.scalar(info.smallest_normal, x))
-    lift = info.nmant + 1
-    x = lax.select(small, lax.mul(x, promotion.scalar(2.0**lift, x)), x)
+    x, small, lift = _normal_part(x)
     bits = _bits_of(x)
     mask = word.type((1 << info.iexp) - 1)
     raw = lax.shift_right_logical(bits, word.type(mantissa_bits))
@@ -1130,7 +1176,6 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
     exponent = lax.sub(lax.sub(raw, word.type(bias)), shift)
     # By exact powers of two and not by setting bits, which have no derivative.
     mantissa = lax.convert(_scaled(x, lax.sub(word.type(bias), raw)), kind)
-    # Where the machine flushes subnormals to zero, they are zero after the lift.
     plain = lax.bitwise_or(
         lax.eq(x, promotion.scalar(0, x)), lax.bitwise_not(lax.is_finite(given))
     )

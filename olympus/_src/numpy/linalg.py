@@ -191,7 +191,7 @@ def _vector_norm(x: Any, order: Any, axes: Any, keepdims: bool) -> Any:
     if order == np.inf:
         return reductions.max(size, axis=axes, keepdims=keepdims, initial=0)
     if order == -np.inf:
-        return reductions.min(size, axis=axes, keepdims=keepdims, initial=np.inf)
+        return reductions.min(size, axis=axes, keepdims=keepdims)
     if order == 0:
         flags = lax.convert(logic.truth(x), aval_of(size).dtype)
         return _sum(flags, axes, keepdims)
@@ -207,21 +207,27 @@ def _magnitude_square(x: Any) -> Any:
     return lax.add(lax.square(lax.real(x)), lax.square(lax.imag(x)))
 
 
+def _fold_sizes(sizes: Any, axis: int, largest: bool, keepdims: bool) -> Any:
+    """The largest, 0 if there are none; or the smallest."""
+    if largest:
+        return reductions.max(sizes, axis=axis, keepdims=keepdims, initial=0)
+    return reductions.min(sizes, axis=axis, keepdims=keepdims)
+
+
 def _matrix_norm(x: Any, order: Any, axes: Any, keepdims: bool) -> Any:
     if order is None or order == "fro":
         return elementary.sqrt(_sum(_magnitude_square(x), axes, keepdims))
     if order in (1, -1, np.inf, -np.inf):
         row, column = axes if abs(order) == 1 else axes[::-1]
         sums = _sum(lax.abs_(x), (row,), True)
-        fold = reductions.max if order > 0 else reductions.min
-        out = fold(sums, axis=column, keepdims=True)
+        out = _fold_sizes(sums, column, order > 0, True)
         return out if keepdims else manipulation.squeeze(out, axes)
     if order in (2, -2, "nuc"):
         values = decompositions.svdvals(manipulation.moveaxis(x, axes, (-2, -1)))
         if order == "nuc":
             out = _sum(values, -1, False)
         else:
-            out = (reductions.max if order > 0 else reductions.min)(values, axis=-1)
+            out = _fold_sizes(values, -1, order > 0, False)
         return manipulation.expand_dims(out, axes) if keepdims else out
     raise ValueError(f"Invalid order {order!r} for matrix norm; numpy.linalg.norm")
 

@@ -105,7 +105,8 @@ def _expm(a: Any, *, upper: bool, most: int) -> Any:
         return where(i < used, matmul(x, x), x)
 
     out = loops.fori_loop(0, most, square, out)
-    return where(halvings <= most, out, np.nan)
+    # As a factor, so that the tangent is NaN where the value is.
+    return out * where(halvings <= most, 1, np.nan).astype(dtype)
 
 
 def _pade(a: Any, order: int, upper: bool) -> Any:

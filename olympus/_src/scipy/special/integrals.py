@@ -230,6 +230,10 @@ def _sici(x: Any) -> tuple[Any, Any]:
     sine, cosine = elementary.sin(far), elementary.cos(far)
     far_sine = math.pi / 2 + imag * cosine - real * sine
     far_cosine = -(real * cosine + imag * sine)
+    # There is nothing but the leading terms, whatever the size.
+    beyond = where(size > 1e30, size, 1)
+    wave = elementary.sin(where(size == math.inf, 0, beyond)) / beyond
+    far_cosine = where(size > 1e30, wave, far_cosine)
     unbounded = size == math.inf
     far_sine = where(unbounded, math.pi / 2, far_sine)
     far_cosine = where(unbounded, 0, far_cosine)
@@ -358,12 +362,19 @@ def _owens_integral(h: Any, a: Any) -> Any:
     return total * end * exp(-0.5 * h * h) / (2 * math.pi)
 
 
+def _product_or_zero(a: Any, h: Any) -> Any:
+    """`a h`, and 0 where h is, for an infinite slope too."""
+    return where(h == 0, 0, a) * h
+
+
 @custom_jvp
 def _owens_t(h: Any, a: Any) -> Any:
     h, size = abs(h), abs(a)
+    # Nothing is above infinity; an infinite slope leaves half of what is above h.
+    beyond, upright = h == math.inf, size == math.inf
+    h, size = where(beyond, 0, h), where(upright, 1, size)
     steep = size > 1
     product = h * where(steep, size, 1)
-    product = where((h == 0) & steep, 0, product)
     inner = _owens_integral(
         where(steep, product, h), where(steep, 1 / where(steep, size, 1), size)
     )
@@ -371,20 +382,26 @@ def _owens_t(h: Any, a: Any) -> Any:
     p = 0.5 * special.erfc(h * math.sqrt(0.5))
     q = 0.5 * special.erfc(product * math.sqrt(0.5))
     out = where(steep, 0.5 * (p + q) - p * q - inner, inner)
-    return arithmetic.copysign(out, a)
+    out = where(upright, 0.5 * p, out)
+    return arithmetic.copysign(where(beyond & ~logic.isnan(a), 0, out), a)
 
 
 _owens_t.defjvps(
     lambda t, out, h, a: (
         t
         * (
-            special.erf(a * h * math.sqrt(0.5))
+            special.erf(_product_or_zero(a, h) * math.sqrt(0.5))
             * exp(-0.5 * h * h)
             * (-0.5 / math.sqrt(2 * math.pi))
         )
     ),
     lambda t, out, h, a: (
-        t * (exp(-0.5 * h * h * (1 + a * a)) / (1 + a * a) / (2 * math.pi))
+        t
+        * (
+            exp(-0.5 * (h * h + _product_or_zero(a, h) ** 2))
+            / (1 + a * a)
+            / (2 * math.pi)
+        )
     ),
 )
 
@@ -392,8 +409,6 @@ _owens_t.defjvps(
 @program(2)
 def owens_t(h: Any, a: Any) -> Any:
     """Owen's T: the probability that X > h and 0 < Y < a X, both standard normal.
-
-    Differs from SciPy: NaN where h and a are infinite both.
 
     Args:
       h: real array or number.
