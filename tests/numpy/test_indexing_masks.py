@@ -142,3 +142,10 @@ def test_numbers_outside_beside_a_mask(mode, row):
     write = olympus.jit(lambda x, m, i: x.at[i, 2, m].set(0.0, mode=mode))
     for i in (7, 2):
         np.testing.assert_array_equal(write(_X, _LAST, i), wanted)
+
+
+@pytest.mark.parametrize("mask", [(3, 0), (0,), (0, 3)])
+def test_masks_without_elements_fit_any_size(mask):
+    x, none = np.arange(9.0, dtype="f4").reshape(3, 3), np.zeros(mask, bool)
+    assert jnp.asarray(x)[none].shape == (0, *x.shape[len(mask) :])
+    np.testing.assert_array_equal(jnp.asarray(x).at[none].set(5), x)

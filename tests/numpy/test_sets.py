@@ -65,3 +65,14 @@ def test_counts_of_values_that_are_kept_are_their_own() -> None:
     values, counts = jnp.unique(A, return_counts=True, size=2)
     np.testing.assert_array_equal(values, [1, 3])
     np.testing.assert_array_equal(counts, [2, 1])
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [([1, 2, 2, 3], [3, 4]), ([1, 1, 2], [2, 5, 5]), ([], [1, 1]), ([4], []), ([], [])],
+)
+def test_sets_that_repeat_values(a, b):
+    a, b = np.array(a, np.int32), np.array(b, np.int32)
+    want = np.setxor1d(a, b, assume_unique=True)
+    out = jnp.setxor1d(a, b, assume_unique=True, size=6, fill_value=-7)
+    np.testing.assert_array_equal(out, [*want, *[-7] * (6 - len(want))])

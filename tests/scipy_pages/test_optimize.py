@@ -7,6 +7,7 @@ import pytest
 import scipy.optimize
 
 import olympus
+import olympus.numpy as jnp
 from olympus.scipy import optimize
 
 
@@ -91,3 +92,19 @@ def test_under_jit_and_vmap():
 def test_errors_teach(start, options, kind, said):
     with pytest.raises(kind, match=said):
         optimize.minimize(quartic, start, **options)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: jnp.log(x).sum(),
+        lambda x: (x * x).sum() / 0.0,
+        lambda x: (x * x).sum() + jnp.inf,
+        lambda x: jnp.where(x[0] < 0, jnp.inf, x[0]),
+    ],
+)
+def test_a_start_without_a_finite_value_is_no_success(f):
+    x0 = np.array([-1, 2], np.float32)
+    out = optimize.minimize(f, x0, method="BFGS")
+    assert not out.success and out.status != 0
+    np.testing.assert_array_equal(out.x, x0)

@@ -207,3 +207,12 @@ def test_a_place_given_by_axis_keeps_its_shape():
     f = interpolate.RegularGridInterpolator(grid, np.float32([[0, 1], [2, 3]]))
     assert f((0.5, 0.5)).shape == ()
     assert f(np.float32([0.5, 0.5])).shape == (1,)
+
+
+def test_interpolation_along_one_axis_takes_a_row_of_places():
+    line, values = np.array([0, 1, 2], np.float32), np.array([1, 3, 2], np.float32)
+    places = np.array([0.5, 1.5, 0.25], np.float32)
+    ours = interpolate.RegularGridInterpolator((line,), values)
+    theirs = scipy.interpolate.RegularGridInterpolator((line,), values)
+    close(ours(places), theirs(places))
+    close(ours(places[:, None]), theirs(places[:, None]))

@@ -57,7 +57,10 @@ def find(aval: Any, index: Any) -> Masked | None:
         if j == k:
             place = len(spelled) - dropped
             start = sum(s is not None for s in spelled)
-            plans.check_mask(avals.aval_of(mask).shape, aval.shape, start)
+            sizes = avals.aval_of(mask).shape
+            if 0 in sizes and sizes != aval.shape[start : start + n]:
+                return None  # selects nothing, which the plan of the index sees
+            plans.check_mask(sizes, aval.shape, start)
             spelled += [slice(None)] * n
         elif i is Ellipsis:
             spelled += [slice(None)] * (aval.ndim - consumed)

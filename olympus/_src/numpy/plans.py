@@ -295,23 +295,24 @@ def _positions(aval: Any, items: list[Any]) -> list[Any]:
     for item in items:
         if isinstance(item, _MaskPlace):
             if not item.axis:
-                check_mask(item.mask.shape, aval.shape, axis)
+                check_mask(item.mask.shape, aval.shape, axis, True)
             item = np.nonzero(item.mask)[item.axis].astype(np.int32)
         out.append(item)
         axis += not (item is None or isinstance(item, _Flag))
     return out
 
 
-def check_mask(mask: Any, shape: Any, first: int) -> None:
+def check_mask(mask: Any, shape: Any, first: int, may_be_empty: bool = False) -> None:
     """Raises IndexError unless a mask has the sizes of the axes that it indexes.
 
     Args:
       mask: its shape.
       shape: the array's.
       first: the first of the array's axes that the mask indexes.
+      may_be_empty: take axes of no elements for those of any size: they select nothing.
     """
     for axis, (got, wanted) in enumerate(zip(mask, shape[first:], strict=False), first):
-        if got != wanted:
+        if got != wanted and not (may_be_empty and got == 0):
             raise IndexError(
                 f"boolean index did not match shape of indexed array in index {axis}: "
                 f"got {got}, expected {wanted}; a mask of shape {tuple(mask)} indexes "

@@ -498,10 +498,12 @@ def setxor1d(
 @promotion.evaluate.fuse
 def _setxor(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> Any:
     x, y = [promotion.strong(v) for v in _vectors(a, b)]
+    if assume_unique:
+        return _setxor_of_sets(x, y, fills, size)
     values, keep = [], []
     for one, other in ((x, y), (y, x)):
         if aval_of(one).size:
-            ordered, _, new = _distinct(one, assume_unique)
+            ordered, _, new = _distinct(one, False)
             values.append(ordered)
             keep.append(lax.bitwise_and(new, _isin(ordered, other, invert=True)))
     if not values:
@@ -509,6 +511,19 @@ def _setxor(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> Any:
     both = [joining.concatenate(v, 0) for v in (values, keep)]
     ordered, kept = lax_sorting.sort(tuple(both), num_keys=1)
     return _chosen(ordered, kept, size, fills)
+
+
+def _setxor_of_sets(x: Any, y: Any, fills: Any, size: int) -> Any:
+    """What differs from both its neighbours, as NumPy has it where values repeat."""
+    both = joining.concatenate([x, y], 0)
+    if aval_of(both).size < 2:
+        return _chosen(both, _flags(True, both), size, fills)
+    ordered = lax_sorting.sort(both)
+    apart = lax.ne(ordered[1:], ordered[:-1])
+    end = families.full_like(apart[:1], True)
+    before = joining.concatenate([end, apart], 0)
+    after = joining.concatenate([apart, end], 0)
+    return _chosen(ordered, lax.bitwise_and(before, after), size, fills)
 
 
 def intersect1d(

@@ -180,7 +180,9 @@ def _logsumexp(
         shape = sizes.broadcast_shapes(
             avals.aval_of(a).shape, avals.aval_of(where).shape
         )
-        a = promotion.broadcast_to_shape(a, shape)
+        # Infinities and NaN outside the mask would reach derivatives.
+        a = choose(where, promotion.broadcast_to_shape(a, shape), -math.inf)
+        b = b if b is None else choose(where, b, 0)
     top = _finite_top(a, axis, where)
     powers = elementary.exp(subtract(a, top))
     if b is not None:

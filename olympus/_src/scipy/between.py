@@ -225,6 +225,8 @@ class RegularGridInterpolator:
                 creation.asarray(manipulation.broadcast_arrays(*xi)), 0, -1
             )
         checks.check_arrays("interpolate.RegularGridInterpolator", xi)
+        if aval_of(xi).ndim == 1 and len(self.grid) == 1:
+            xi = creation.asarray(xi)[:, None]
         if not aval_of(xi).ndim or aval_of(xi).shape[-1] != len(self.grid):
             raise ValueError(
                 "scipy.interpolate.RegularGridInterpolator: the requested sample "

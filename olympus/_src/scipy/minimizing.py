@@ -196,10 +196,10 @@ def _bfgs(
         creation.eye(size, dtype=dtype),
         np.int32(1),
         np.int32(0),
-        np.bool_(False),
+        ~logic.isfinite(value),
     )
     end = while_loop.while_loop(unfinished, step, start)
-    success = converged(end)
+    success = converged(end) & ~end.failed
     status = where(success, 0, where(end.failed, 3, 1)).astype(np.int32)
     return OptimizeResults(
         end.x,
