@@ -12,15 +12,18 @@ from olympus._src.lax import families, pieces
 from olympus._src.lax.arithmetic import (
     add,
     div,
+    max_,
     mul,
     neg,
     reciprocal,
     square,
     sub,
 )
+from olympus._src.lax.choice import select
+from olympus._src.lax.comparison import lt
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.precision import accuracy_text, bind_accurately
-from olympus._src.lax.transcendental import rsqrt
+from olympus._src.lax.transcendental import log1p, rsqrt
 from olympus._src.lowering import types
 
 elementwise = functools.partial(families.elementwise, file="lax/trigonometry.py")
@@ -178,9 +181,25 @@ def _by_one_less_square(t: Any, x: Any) -> Any:
     return mul(div(t, sub(_one(x), x)), reciprocal(add(_one(x), x)))
 
 
+def _atanh_rewrite(platform: str, x: Any, **params: Any) -> Any:
+    if platform != "cpu" or x.dtype != np.float64:
+        return None
+    return _atanh_by_log1p
+
+
+def _atanh_by_log1p(x: Any) -> Any:
+    """Of one quotient: the difference of two logarithms loses digits."""
+    one, two, half = (families.scalar_like(x, v) for v in (1, 2, 0.5))
+    size = max_(x, neg(x))
+    out = mul(half, log1p(div(mul(two, size), sub(one, size))))
+    out = select(lt(x, families.scalar_like(x, 0)), neg(out), out)
+    return select(lt(size, families.scalar_like(x, 1e-9)), x, out)
+
+
 atanh_p = elementwise(
     "atanh",
     accepts=families.FLOAT_COMPLEX,
+    rewrite=_atanh_rewrite,
     lower=_chlo("atanh"),
     reference=np.arctanh,
     derivatives=(lambda t, out, x: _by_one_less_square(t, x),),

@@ -16,7 +16,13 @@ from olympus._src.lax import special
 from olympus._src.numpy import arithmetic, creation, elementary
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
-from olympus._src.scipy.special.arguments import floats, polynomial, reals, wide
+from olympus._src.scipy.special.arguments import (
+    floats,
+    is_double,
+    polynomial,
+    reals,
+    wide,
+)
 from olympus._src.scipy.special.gammas import gammasgn, positive_gamma, real_gamma
 
 exp, log, log1p = elementary.exp, elementary.log, elementary.log1p
@@ -89,6 +95,39 @@ def _both_large(a: Any, b: Any) -> Any:
     return lead - 0.5 * log(b) + 0.5 * math.log(2 * math.pi) + rest
 
 
+def _two_quotient(n: Any, d: Any) -> tuple[Any, Any]:
+    """`n / d` rounded, and by what share of itself the rounding changed it."""
+    q = n / d
+    # q * d exactly, as a sum of two (T. J. Dekker, 1971).
+    (qh, ql), (dh, dl) = _halves(q), _halves(d)
+    product = q * d
+    tail = ((qh * dh - product) + qh * dl + ql * dh) + ql * dl
+    return q, ((n - product) - tail) / n
+
+
+def _halves(x: Any) -> tuple[Any, Any]:
+    """A number as a sum of two of half as many digits."""
+    moved = x * (2.0**27 + 1 if is_double(x) else 2.0**12 + 1)
+    high = moved - (moved - x)
+    return high, x - high
+
+
+def _beta_of_large(a: Any, b: Any) -> Any:
+    """The beta function for a up to b, both from 10 on, by powers.
+
+    The exponential of its logarithm would lose as many digits as that has before the
+    point. The sum of a and b is rounded, too.
+    """
+    both = a + b
+    lost = (a - (both - (both - a))) + (b - (both - a))
+    (p, in_p), (q, in_q) = _two_quotient(a, both), _two_quotient(b, both)
+    powers = arithmetic.power(p, a / 2) * arithmetic.power(q, b / 2)
+    mended = 0.5 * (a * in_p + b * in_q - lost)
+    rest = exp(_correction(a) + _correction(b) - _correction(both))
+    lead = elementary.sqrt(2 * math.pi * (1 / a + 1 / b)) * rest
+    return powers * (1 + mended) * lead * (powers * (1 + mended))
+
+
 _betaln.defjvps(
     lambda t, out, a, b: t * (digamma(a) - digamma(a + b)),
     lambda t, out, a, b: t * (digamma(b) - digamma(a + b)),
@@ -124,7 +163,11 @@ def _beta(a: Any, b: Any) -> Any:
     x, y = where(direct, low, 1), where(direct, high, 1)
     near = positive_gamma(x) / positive_gamma(x + y) * positive_gamma(y)
     sign = gammasgn(a) * gammasgn(b) * gammasgn(a + b)
-    return where(direct, near, sign * exp(_betaln(a, b)))
+    out = where(direct, near, sign * exp(_betaln(a, b)))
+    large = (low >= 10) & (high < 1e4) & ~direct
+    return where(
+        large, _beta_of_large(where(large, low, 10), where(large, high, 10)), out
+    )
 
 
 _beta.defjvps(
