@@ -243,14 +243,84 @@ def _log_scale(a: Any, x: Any) -> Any:
     return e.sub(e.sub(e.mul(a, e.log(x)), x), special.lgamma(e.add(a, one)))
 
 
+def _scale(a: Any, x: Any) -> Any:
+    """x^a exp(-x) / Gamma(a+1); for large a by powers.
+
+    The exponential of its logarithm loses as many digits as a has: the powers are
+    (x/a)^a exp(a-x), halved so that neither leaves the range of floats alone, over what
+    Stirling's formula leaves of the gamma function.
+    """
+    one, half = _number(a, 1), _number(a, 0.5)
+    ratio, change = _divide_exactly(x, a)
+    double = dtypes.itemsize_bits(avals.aval_of(a).dtype) == 64
+    room = _number(a, 1200 if double else 150)
+    fits = e.bitwise_and(
+        e.lt(e.abs_(e.mul(a, e.log(ratio))), room), e.lt(e.abs_(e.sub(a, x)), room)
+    )
+    is_large = e.gt(a, _number(a, 20))
+    fits = e.bitwise_and(fits, is_large)
+    safe = e.select(is_large, a, _like(a, 20))
+    ratio = e.select(fits, ratio, _like(a, 1))
+    rest = e.select(fits, e.sub(a, x), _like(a, 0))
+    mended = e.add(one, e.mul(e.mul(half, safe), e.select(fits, change, _like(a, 0))))
+    root = e.mul(e.pow_(ratio, e.mul(half, safe)), e.exp(e.mul(half, rest)))
+    root = e.mul(root, mended)
+    left = e.exp(e.neg(_stirling(safe)))
+    left = e.mul(left, e.rsqrt(e.mul(safe, _number(a, 2 * np.pi))))
+    by_powers = e.mul(e.mul(root, left), root)
+    gap = e.div(e.sub(x, safe), safe)
+    by_distance = e.mul(e.exp(e.mul(safe, _log1p_without_lead(gap))), left)
+    plain = e.select(is_large, by_distance, e.exp(_log_scale(a, x)))
+    return e.select(fits, by_powers, plain)
+
+
+def _log1p_without_lead(x: Any) -> Any:
+    """log(1 + x) - x, whose terms cancel near 0."""
+    near = e.lt(e.abs_(x), _number(x, 0.1))
+    small = e.select(near, x, _like(x, 0))
+    total = _like(x, -1 / 16)
+    for k in range(15, 1, -1):
+        total = e.add(e.mul(total, small), _number(x, (-1) ** (k + 1) / k))
+    series = e.mul(e.mul(small, small), total)
+    return e.select(near, series, e.sub(e.log1p(x), x))
+
+
+def _stirling(a: Any) -> Any:
+    """Stirling's correction to the logarithm of the gamma function of a + 1, a > 20."""
+    inverse = e.div(_number(a, 1), a)
+    square = e.mul(inverse, inverse)
+    total = _number(a, -1 / 1680)
+    for c in (1 / 1260, -1 / 360, 1 / 12):  # Abramowitz, Stegun 6.1.41
+        total = e.add(e.mul(total, square), _number(a, c))
+    return e.mul(total, inverse)
+
+
+def _divide_exactly(n: Any, d: Any) -> tuple[Any, Any]:
+    """`n / d` rounded, and the share of itself that it lacks (T. J. Dekker, 1971)."""
+    q = e.div(n, d)
+    (qh, ql), (dh, dl) = _halves(q), _halves(d)
+    product = e.mul(q, d)
+    tail = e.sub(e.mul(qh, dh), product)
+    for u, v in ((qh, dl), (ql, dh), (ql, dl)):
+        tail = e.add(tail, e.mul(u, v))
+    return q, e.div(e.sub(e.sub(n, product), tail), n)
+
+
+def _halves(x: Any) -> tuple[Any, Any]:
+    double = dtypes.itemsize_bits(avals.aval_of(x).dtype) == 64
+    moved = e.mul(x, _number(x, 2.0**27 + 1 if double else 2.0**12 + 1))
+    high = e.sub(moved, e.sub(moved, x))
+    return high, e.sub(x, high)
+
+
 def _series(a: Any, x: Any) -> Any:
     _, total = _SERIES(a, x)
-    return e.mul(total, e.exp(_log_scale(a, x)))
+    return e.mul(total, _scale(a, x))
 
 
 def _fraction(a: Any, x: Any) -> Any:
     *_, h = _FRACTION(a, x)
-    return e.mul(h, e.mul(a, e.exp(_log_scale(a, x))))
+    return e.mul(h, e.mul(a, _scale(a, x)))
 
 
 def _fraction_start(a: Any, x: Any) -> tuple[Any, Any, Any]:
