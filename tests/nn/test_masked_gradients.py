@@ -12,11 +12,16 @@ from olympus.scipy import special
 
 MASK = np.array([[True, True, False], [True, True, True], [False, True, True]])
 WEIGHTS = np.where(MASK, np.float32(2), np.float32(np.nan))
+
+
+def _reduce(name):
+    f = getattr(jnp, name)
+    return lambda x: f(x, axis=1, where=MASK)
+
+
+_NAMES = ("sum", "prod", "mean", "var", "std", "nanmean", "nanvar", "nansum")
 CASES = {
-    **{
-        name: lambda x, f=getattr(jnp, name): f(x, axis=1, where=MASK)
-        for name in ("sum", "prod", "mean", "var", "std", "nanmean", "nanvar", "nansum")
-    },
+    **{name: _reduce(name) for name in _NAMES},
     "max": lambda x: jnp.max(x, axis=1, where=MASK, initial=-9.0),
     "min": lambda x: jnp.min(x, axis=1, where=MASK, initial=9.0),
     "nanmax": lambda x: jnp.nanmax(x, axis=1, where=MASK, initial=-9.0),

@@ -106,5 +106,6 @@ def test_errors_teach(start, options, kind, said):
 def test_a_start_without_a_finite_value_is_no_success(f):
     x0 = np.array([-1, 2], np.float32)
     out = optimize.minimize(f, x0, method="BFGS")
-    assert not out.success and out.status != 0
+    assert not out.success
+    assert out.status != 0
     np.testing.assert_array_equal(out.x, x0)

@@ -106,7 +106,14 @@ def _emit(
 
 
 def _emit_pairs(
-    block: Any, hlo: str, start: str, x: str, strange: str, aval: Any, out: Any, axes: Any
+    block: Any,
+    hlo: str,
+    start: str,
+    x: str,
+    strange: str,
+    aval: Any,
+    out: Any,
+    axes: Any,
 ) -> tuple[str, str]:
     """One fold; flags are integers as wide as the elements, for vectors of both."""
     kind = np.dtype(f"i{aval.dtype.itemsize}")
@@ -134,7 +141,14 @@ def _emit_pairs(
 
 
 def _emit_apart(
-    block: Any, hlo: str, start: str, x: str, strange: str, aval: Any, out: Any, axes: Any
+    block: Any,
+    hlo: str,
+    start: str,
+    x: str,
+    strange: str,
+    aval: Any,
+    out: Any,
+    axes: Any,
 ) -> tuple[str, str]:
     flag, flag_out = (ShapedArray(a.shape, np.bool_) for a in (aval, out))
     no = block.constant(False, ShapedArray((), np.bool_))
@@ -158,6 +172,4 @@ def emit_fold(
 
 def _emit_select(block: Any, which: str, x: str, y: str, flag: Any, aval: Any) -> str:
     t = types.tensor_type
-    return str(
-        block.emit(f"stablehlo.select {which}, {x}, {y} : {t(flag)}, {t(aval)}")
-    )
+    return str(block.emit(f"stablehlo.select {which}, {x}, {y} : {t(flag)}, {t(aval)}"))

@@ -95,9 +95,7 @@ def _concatenate_batch(axis: Any, args: Any, dims: Any, *, dimension: int) -> An
 def _concatenate_rewrite(platform: str, *operands: Any, dimension: int) -> Any:
     if not narrow.lacks_kernels(platform, operands):
         return None
-    return narrow.run_in_bytes(
-        lambda *xs: concatenate_p.bind(*xs, dimension=dimension)
-    )
+    return narrow.run_in_bytes(lambda *xs: concatenate_p.bind(*xs, dimension=dimension))
 
 
 concatenate_p = Primitive(

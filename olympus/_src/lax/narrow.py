@@ -1,4 +1,4 @@
-"""Integers of two and four bits, for which XLA's kernels on the CPU crash or are missing."""
+"""Integers of two and four bits, for which XLA's CPU kernels crash or are missing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes
+from olympus._src.core import avals
 from olympus._src.lax.choice import convert
 
 _I8, _U8 = np.dtype(np.int8), np.dtype(np.uint8)
