@@ -192,7 +192,7 @@ def _fetch(
 
     def serialize() -> bytes:
         again = _read(cache, key)
-        return compile_again().serialize() if again is None else again.program
+        return compiling.serialize(compile_again()) if again is None else again.program
 
     return StoredProgram(loaded, serialize), len(entry.program)
 
@@ -214,9 +214,8 @@ def _load_entry(cache: DiskCache, key: str, devices: DeviceList, built: Any) -> 
         return None
     # Its module, which would have said so, need not have been seen yet.
     cpu_kernels.prepare_for(entry.program)
-    client = devices[0].client
     try:
-        loaded = client.deserialize_executable(entry.program, devices, built, [])
+        loaded = compiling.load_serialized(entry.program, devices, built)
     except XlaRuntimeError as error:
         _report(cache.path(key), f"is replaced: {error}", error)
         return None
@@ -249,7 +248,7 @@ def _keep(
     if cache.folder in _closed:
         return 0
     try:
-        program = loaded.serialize()
+        program = compiling.serialize(loaded)
     except XlaRuntimeError as error:  # a platform may not have it
         logs.debug(f"{name} is not kept in the compile cache: {error}")
         return 0

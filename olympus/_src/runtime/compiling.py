@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from olympus._src.runtime import versions
+from olympus._src.runtime import interrupts, versions
 from olympus._src.runtime.versions import (
     CompileOptions,
     Device,
@@ -33,13 +33,33 @@ def load(
       options: what the user gave, for the message of an error.
       callbacks: functions that the module calls by their index.
     """
-    client = devices[0].client
+    compile_and_load = devices[0].client.compile_and_load
+    args = (code, devices, built, *([list(callbacks)] if callbacks else []))
     try:
-        if callbacks:
-            return client.compile_and_load(code, devices, built, list(callbacks))
-        return client.compile_and_load(code, devices, built)
+        return interrupts.run_uninterrupted(compile_and_load, *args)
     except XlaRuntimeError as error:
         raise _compile_error(error, options) from None
+
+
+def load_serialized(
+    data: bytes,
+    devices: DeviceList,
+    built: CompileOptions,
+    callbacks: Sequence[Callable[..., Any]] = (),
+) -> LoadedExecutable:
+    """Loads a compiled program from its bytes.
+
+    Raises:
+      XlaRuntimeError: the bytes are damaged, or of another platform or version.
+    """
+    return interrupts.run_uninterrupted(
+        devices[0].client.deserialize_executable, data, devices, built, list(callbacks)
+    )
+
+
+def serialize(loaded: LoadedExecutable) -> bytes:
+    """A compiled program as bytes."""
+    return interrupts.run_uninterrupted(loaded.serialize)
 
 
 def _compile_error(error: Exception, options: Options) -> Exception:

@@ -369,7 +369,7 @@ def serialize(program: Program) -> bytes:
     """A compiled program as bytes."""
     if isinstance(program, StoredProgram):
         return program.serialize()
-    return _loaded(program).serialize()
+    return compiling.serialize(_loaded(program))
 
 
 def deserialize(
@@ -388,9 +388,7 @@ def deserialize(
     cpu_kernels.prepare_for(data)
     device_list = versions.DeviceList(tuple(chosen))
     built = compiling.compile_options(options, chosen, 1, len(chosen))
-    loaded = chosen[0].client.deserialize_executable(
-        data, device_list, built, list(host_callbacks)
-    )
+    loaded = compiling.load_serialized(data, device_list, built, host_callbacks)
     return StoredProgram(loaded, lambda: data)
 
 
