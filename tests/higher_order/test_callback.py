@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import threading
+import weakref
 
+import fresh
 import numpy as np
 import pytest
 
@@ -394,6 +397,76 @@ def test_a_failed_callback_leaves_the_next_calls_alone():
         f(X).block_until_ready()
     fail[0] = False
     np.testing.assert_array_equal(f(X), X)
+
+
+def test_exceptions_whose_text_is_no_text_are_causes_too():
+    out, _ = fresh.run("""
+        import gc
+        import numpy as np
+        import olympus
+        from olympus import debug, errors, experimental
+
+        class Mute(Exception):
+            def __str__(self):
+                raise ValueError("no text")
+
+        RAISED = {
+            "surrogate": (ValueError("a\\udc80b"), "ValueError: a\\\\udc80b"),
+            "nul": (ValueError("a\\0b"), "ValueError: a\\0b"),
+            "mute": (Mute(), "Mute: (its __str__ raised ValueError)"),
+            "group": (ExceptionGroup("\\udc80", [OSError("\\udc81")]), "ExceptionGroup"),
+        }
+        x = np.ones(3, np.float32)
+        for name, (error, text) in RAISED.items():
+
+            def broken(*_):
+                raise error
+
+            for call in (
+                lambda x: olympus.pure_callback(broken, x, x),
+                lambda x: experimental.io_callback(broken, x, x),
+                lambda x: experimental.io_callback(broken, x, x, ordered=True),
+                lambda x: debug.callback(broken, x),
+            ):
+                try:
+                    olympus.block_until_ready(olympus.jit(call)(x))
+                except errors.OlympusRuntimeError as caught:
+                    assert caught.__cause__ is error, caught
+                    assert text in str(caught), caught
+                    assert error.__traceback__.tb_next is not None
+                else:
+                    raise AssertionError(name)
+        print("alive")
+    """)
+    assert out == "alive\n"
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_exception_is_let_go_with_the_error(name):
+    class Large:
+        pass
+
+    seen = []
+
+    def broken(*_):
+        large = Large()
+        seen.append(weakref.ref(large))
+        raise ValueError("no luck")
+
+    calls = {
+        "pure": lambda x: olympus.pure_callback(broken, LIKE_X, x),
+        "io": lambda x: experimental.io_callback(broken, LIKE_X, x),
+        "ordered io": lambda x: experimental.io_callback(
+            broken, LIKE_X, x, ordered=True
+        ),
+        "debug": lambda x: debug.callback(broken, x),
+    }
+    with pytest.raises(errors.OlympusRuntimeError) as caught:
+        olympus.block_until_ready(olympus.jit(calls[name])(X))
+    assert seen[-1]() is not None
+    del caught
+    gc.collect()
+    assert seen[-1]() is None
 
 
 WRONG = {

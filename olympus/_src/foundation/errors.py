@@ -29,6 +29,16 @@ and the remedy.
 from __future__ import annotations
 
 
+def describe(error: BaseException) -> str:
+    """An exception's class and text, where it can be had, as text of valid UTF-8."""
+    try:
+        text = str(error)
+    except Exception as failure:
+        text = f"(its __str__ raised {type(failure).__name__})"
+    text = f"{type(error).__name__}: {text}"
+    return text.encode(errors="backslashreplace").decode()
+
+
 class OlympusTypeError(TypeError):
     """A value is of the wrong kind for the place where it is used."""
 

@@ -11,6 +11,7 @@ from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir
 from olympus._src.core.primitive import Primitive
+from olympus._src.foundation import errors
 from olympus._src.higher_order import callback as host
 from olympus._src.higher_order import programs, scan
 from olympus._src.lax import families
@@ -60,7 +61,7 @@ def _impl(what: str) -> Callable[..., Any]:
             outs = callback(*operands)
         except Exception as error:
             raise host.OlympusRuntimeError(
-                f"{what}: the callback raised {type(error).__name__}: {error}"
+                f"{what}: the callback raised {errors.describe(error)}"
             ) from error
         return [host.as_host_array(x) for x in outs]
 

@@ -186,7 +186,7 @@ class ArrayImpl:
         try:
             self._buffer.block_until_ready()
         except Exception as error:
-            raise self._explain(error) from host_errors.cause_of(error)
+            raise self._explain(error)  # noqa: B904 - it has its cause
         return self
 
     def copy_to_host_async(self) -> None:
@@ -195,9 +195,11 @@ class ArrayImpl:
         if self._host is None:
             versions.copy_to_host_async(self._buffer)
 
-    def _explain(self, error: Exception) -> Exception:
+    def _explain(self, error: Exception) -> BaseException:
         """The error a user should see for one that reading the buffer raised."""
-        return deleted(self) if self._buffer.is_deleted() else error
+        if self._buffer.is_deleted():
+            return deleted(self)
+        return host_errors.explain(error)
 
     @property
     def traceback(self) -> None:
@@ -244,7 +246,7 @@ class ArrayImpl:
                 return transfer.to_host(self._buffer, self.aval.storage.dtype)
             return self._gather()
         except Exception as error:
-            raise self._explain(error) from host_errors.cause_of(error)
+            raise self._explain(error)  # noqa: B904 - it has its cause
 
     def _gather(self) -> np.ndarray:
         """One NumPy array from the parts on several devices."""
@@ -496,11 +498,13 @@ class Shard:
 def deleted(array: ArrayImpl) -> RuntimeError:
     """The error for the use of an array whose memory is gone."""
     sizes = ",".join(map(str, array.shape))
-    return RuntimeError(
+    error = RuntimeError(
         f"Array has been deleted with shape={array.dtype}[{sizes}]. It was donated to "
         "a computation (donate_argnums, donate_argnames) or deleted by .delete(); use "
         "the computation's result, or keep a copy made before"
     )
+    error.__suppress_context__ = True  # XLA's own error says no more
+    return error
 
 
 def _opaque(array: ArrayImpl) -> TypeError:

@@ -142,15 +142,7 @@ def _run(
         results.consume_token().block_until_ready()
         return results.consume_with_handlers(handlers)
     except XlaRuntimeError as error:
-        cause = host_errors.cause_of(error)
-        if cause is None:
-            raise
-        if not isinstance(cause, Exception):  # an interrupt goes its own way
-            raise cause from None
-        # The compiler's message quotes tracebacks of its own frames; the cause has the
-        # user's.
-        text = f"a callback of the program raised {type(cause).__name__}: {cause}"
-        raise XlaRuntimeError(text) from cause
+        raise host_errors.explain(error)  # noqa: B904 - it has its cause
 
 
 def _lent(buffer: Any, aval: Any, place: Placement) -> Any:

@@ -181,7 +181,7 @@ class Executable:
         try:
             results = self.loaded.execute_sharded(buffers, with_tokens=True)
         except XlaRuntimeError as error:
-            raise _explained(error, buffers) from host_errors.cause_of(error)
+            raise _explained(error, buffers)  # noqa: B904 - it has its cause
         side_effects.add(results.consume_token())
         raw = results.consume_with_handlers(self._handlers)
         outs = [
@@ -247,7 +247,7 @@ def _executor(
         try:
             raw = run(buffers).consume_with_handlers(handlers)
         except XlaRuntimeError as error:
-            raise _explained(error, buffers) from host_errors.cause_of(error)
+            raise _explained(error, buffers)  # noqa: B904 - it has its cause
         # The lengths agree: jaxlib counts the handlers against the results.
         return [
             ArrayImpl(buffer, aval, committed)
@@ -270,18 +270,18 @@ def _single_executor(
         try:
             raw = run(buffers).consume_with_handlers(handlers)
         except XlaRuntimeError as error:
-            raise _explained(error, buffers) from host_errors.cause_of(error)
+            raise _explained(error, buffers)  # noqa: B904 - it has its cause
         return ArrayImpl(raw[0], aval, committed)
 
     return execute_one
 
 
-def _explained(error: Exception, buffers: list[Any]) -> Exception:
+def _explained(error: Exception, buffers: list[Any]) -> BaseException:
     """The error a user should see for one that running on buffers raised."""
     for buffer in buffers:
         if buffer.is_deleted():
             return deleted(ArrayImpl(buffer, buffer.aval))
-    return error
+    return host_errors.explain(error)
 
 
 # -- side effects ----------------------------------------------------------------------
@@ -314,7 +314,7 @@ class SideEffects:
             except XlaRuntimeError as error:
                 failed = failed or error
         if failed is not None:
-            raise failed from host_errors.cause_of(failed)
+            raise host_errors.explain(failed)
 
     def forget(self) -> None:
         """Drops the tokens, with the client that made them."""

@@ -1,8 +1,10 @@
 """Errors of Python callbacks, kept until the one who waits for the result sees them.
 
-A callback runs on a thread of the compiler's; its exception reaches the waiting thread
-as text inside the compiler's error. The exception itself is kept here, under a mark
-that its text carries, and becomes the cause of the error the user sees.
+A callback runs on a thread of the compiler's; what it raises reaches the waiting thread
+as text inside the compiler's error. The compiler copies that text as C does, and dies
+of some: so only a mark passes through it. The exception stays here under the mark, and
+becomes the cause of the error the user sees. It holds what its callback's frames held,
+arrays too, so it is let go with that error.
 """
 
 from __future__ import annotations
@@ -10,11 +12,22 @@ from __future__ import annotations
 import itertools
 import re
 import threading
+import weakref
+from typing import Any
+
+from olympus._src.foundation import errors
+from olympus._src.runtime.versions import XlaRuntimeError
 
 _lock = threading.Lock()
 _numbers = itertools.count(1)
+# Nobody asks for some: of several callbacks that fail in one program, one is reported.
+_MAX_KEPT = 8
 _kept: dict[int, BaseException] = {}
-_MAX_KEPT = 64
+# Each result of a program that failed may be asked for its error. The first to be asked
+# leads to the others' while someone has it, and to its text for a while longer.
+_MAX_SHOWN = 64
+_MAX_TEXT = 1000
+_shown: dict[int, tuple[weakref.ref[XlaRuntimeError], str]] = {}
 _MARK = re.compile(r"olympus-callback-error-(\d+)")
 
 
@@ -27,17 +40,45 @@ def keep(error: BaseException) -> CallbackFailed:
     with _lock:
         number = next(_numbers)
         _kept[number] = error
-        while len(_kept) > _MAX_KEPT:
-            del _kept[next(iter(_kept))]
-    return CallbackFailed(
-        f"{type(error).__name__}: {error} [olympus-callback-error-{number}]"
-    )
+        _shorten(_kept, _MAX_KEPT)
+    return CallbackFailed(f"olympus-callback-error-{number}")
 
 
-def cause_of(error: BaseException) -> BaseException | None:
-    """The exception of a callback behind an error of the compiler, where one is."""
-    found = _MARK.search(str(error))
-    if found is None:
-        return error.__cause__
+def _shorten(table: dict[int, Any], size: int) -> None:
+    while len(table) > size:
+        del table[next(iter(table))]
+
+
+def explain(error: Exception) -> BaseException:
+    """What a user should see for an error of the compiler's.
+
+    Returns:
+      For a callback's error one that says so, caused by the callback's exception; an
+      interrupt itself; for any other error the same.
+    """
+    mark = _MARK.search(str(error))
+    if mark is None:
+        return error
+    number = int(mark.group(1))
     with _lock:
-        return _kept.get(int(found.group(1)))
+        cause = _kept.pop(number, None)
+        reference, text = _shown.get(number, (None, ""))
+    if cause is None:
+        first = None if reference is None else reference()
+        cause = None if first is None else first.__cause__
+    elif not isinstance(cause, Exception):
+        cause.__suppress_context__ = True  # an interrupt goes its own way
+        return cause
+    text = text or _describe(cause)
+    shown = XlaRuntimeError(text)
+    shown.__cause__ = cause
+    with _lock:
+        _shown.setdefault(number, (weakref.ref(shown), text[:_MAX_TEXT]))
+        _shorten(_shown, _MAX_SHOWN)
+    return shown
+
+
+def _describe(cause: BaseException | None) -> str:
+    if cause is None:
+        return "a callback of the program raised an error, which is no longer kept"
+    return f"a callback of the program raised {errors.describe(cause)}"

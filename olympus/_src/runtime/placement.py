@@ -135,4 +135,4 @@ def block_until_ready(arrays: list[ArrayImpl]) -> None:
     except Exception as error:
         for array in arrays:
             array._check_alive()
-        raise error from host_errors.cause_of(error)
+        raise host_errors.explain(error)  # noqa: B904 - it has its cause
