@@ -33,6 +33,29 @@ def as_size(d: Any) -> Any:
     return d if is_symbolic(d) else operator.index(d)
 
 
+# XLA counts bytes in 63 bits, also of elements that it widens to 16 bytes, and ends the
+# process where they overflow. It multiplies all sizes before it sees that one is zero.
+_MAX_ELEMENTS = 1 << 58
+
+
+def check_elements(where: str, shape: Iterable[Any]) -> None:
+    """Raises ValueError for an array larger than the compiler can count.
+
+    Args:
+      where: the function that was called.
+      shape: sizes; symbolic ones count as one.
+    """
+    count = 1
+    for d in shape:
+        if not is_symbolic(d):
+            count *= max(d, 1)
+    if count > _MAX_ELEMENTS:
+        raise ValueError(
+            f"{where}: an array must have no more than 2**58 elements, got one of shape "
+            f"{tuple(shape)}; no machine holds it: choose smaller sizes"
+        )
+
+
 def maximum(a: Any, b: Any) -> Any:
     """The larger of two sizes; where that is unknown, a symbolic size that says so."""
     if type(a) is int and type(b) is int:

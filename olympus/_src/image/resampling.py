@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.sizes import check_elements
 from olympus._src.image import kernels
 from olympus._src.lax import sizes
 from olympus._src.lax.linalg import matrices
@@ -84,6 +85,7 @@ def _checked_shape(name: str, image: Any, shape: Any) -> tuple[int, ...]:
             f"image.{name}: shape must have length equal to the number of dimensions "
             f"of the image, got {wanted} for {aval_of(image).short()}; name every axis"
         )
+    check_elements(f"image.{name}", wanted)
     return wanted
 
 

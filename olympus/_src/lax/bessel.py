@@ -17,7 +17,6 @@ from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise as e
 from olympus._src.lax import families
-from olympus._src.lowering import types
 
 _FILE = "lax/bessel.py"
 
@@ -72,8 +71,7 @@ def _order_zero(x: Any) -> Any:
 
 
 def _order_one_lower(ctx: Any, x: str) -> str:
-    t = types.tensor_type(ctx.avals_out[0])
-    return ctx.block.emit(f"chlo.bessel_i1e {x} : {t} -> {t}")
+    return ctx.block.chlo("bessel_i1e", [x], ctx.avals_out[0])
 
 
 bessel_i0e_p = families.elementwise(

@@ -153,6 +153,8 @@ def _sum_dtype(ax: Any, ay: Any, out: Any, dimension_numbers: Any) -> Any:
     (cx, _), _ = dimension_numbers
     kinds = {a.dtype.kind for a in (ax, ay, out)}
     narrow = kinds <= set("iu") or kinds == {"b"}
+    if any(families.whole_bytes(a) is not a for a in (ax, ay, out)):
+        return _INT32  # the compiler has no product of int2
     if not narrow or out.dtype.itemsize > 4:
         return out.dtype
     if types.is_open(ax) or types.is_open(ay):

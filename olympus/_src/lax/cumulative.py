@@ -276,10 +276,14 @@ def _cumulative(
         (aval,) = ctx.avals_in
         if aval.size == 0:
             return x
+        held, wide = aval, families.whole_bytes(aval)
+        x, aval = ctx.block.convert(x, held, wide), wide
         folding = _Fold(ctx, combine, identity(aval.dtype), aval.dtype, small)
         if ctx.platform != "cpu" or types.is_open(aval):
-            return folding.windows(x, aval, axis, reverse)
-        return folding.blocks(x, aval, axis, reverse)
+            out = folding.windows(x, aval, axis, reverse)
+        else:
+            out = folding.blocks(x, aval, axis, reverse)
+        return ctx.block.convert(out, wide, held)
 
     def batch(mapped: Any, args: Any, dims: Any, *, axis: int, reverse: bool) -> Any:
         (dim,) = dims

@@ -70,6 +70,21 @@ def _accepted(dtype: Any, accepts: Sequence[Any]) -> bool:
     return any(dtypes.issubdtype(dtype, kind) for kind in accepts)
 
 
+def whole_bytes(aval: Any) -> Any:
+    """The aval, or that of int8 or uint8 for integers of less than a byte.
+
+    The compiler has no kernels for these in windows, products and indices, or ends the
+    process over them. What they give modulo a power of two stays the same.
+    """
+    dtype = aval.dtype
+    if isinstance(dtype, dtypes.ExtendedDType) or dtypes.itemsize_bits(dtype) >= 8:
+        return aval
+    if not dtypes.issubdtype(dtype, np.integer):
+        return aval
+    signed = dtypes.issubdtype(dtype, np.signedinteger)
+    return ShapedArray(aval.shape, np.dtype(np.int8 if signed else np.uint8))
+
+
 # -- elementwise -----------------------------------------------------------------------
 
 

@@ -35,6 +35,10 @@ def _halved(lengths: Sequence[int]) -> tuple[int, ...]:
 
 
 def _abstract(x: Any, *, fft_type: FftType, fft_lengths: Any) -> Any:
+    if not isinstance(fft_type, FftType):
+        raise TypeError(
+            f"lax.fft: fft_type must be an FftType, got {fft_type!r}; write FftType.FFT"
+        )
     lengths = tuple(fft_lengths)
     if not 1 <= len(lengths) <= _MOST_AXES or len(lengths) > x.ndim:
         raise ValueError(

@@ -127,6 +127,11 @@ def check_numbers(where: str, operand: Any, indices: Any, named: Any) -> None:
         index map, the operand's and the indices' batching axes.
     """
     window, (map_name, index_map), (_, batching), (other_name, others) = named
+    if not dtypes.issubdtype(indices.dtype, np.integer):
+        raise ValueError(
+            f"{where}: indices must be integers, got {indices.short()}; convert them "
+            "with astype"
+        )
     if indices.ndim < 1 or indices.shape[-1] != len(index_map):
         raise TypeError(
             f"{where}: the last axis of the indices must have one entry for each of "
@@ -159,6 +164,12 @@ def limits(operand_shape: Any, window: Any, index_map: Any, dtype: Any) -> Any:
     if dynamic.is_open(sizes_):
         return tuple(sizes_)
     return np.array([min(s, top) for s in sizes_], np.int64).astype(dtype)
+
+
+def emit_whole_bytes(ctx: Any, indices: str, aval: Any) -> tuple[str, Any]:
+    """Writes indices as bytes at least; gives their type too."""
+    wide = families.whole_bytes(aval)
+    return ctx.block.convert(indices, aval, wide), wide
 
 
 def emit_clamp(ctx: Any, indices: str, aval: Any, last: Any) -> str:
@@ -296,6 +307,7 @@ def _lower(
 ) -> str:
     dn = dimension_numbers
     (aval, index_aval), (out,) = ctx.avals_in, ctx.avals_out
+    indices, index_aval = emit_whole_bytes(ctx, indices, index_aval)
     held, held_out = families.storage(aval), families.storage(out)
     hidden = held.shape[aval.ndim :]
     sizes_ = (*slice_sizes, *hidden)

@@ -97,6 +97,11 @@ def _mode(numbers: RaggedDotDimensionNumbers) -> str:
 
 
 def _check_numbers(x: Any, y: Any, numbers: RaggedDotDimensionNumbers) -> str:
+    if not isinstance(numbers, RaggedDotDimensionNumbers):
+        raise TypeError(
+            f"{_NAME}: ragged_dot_dimension_numbers must be RaggedDotDimensionNumbers, "
+            f"got {numbers!r}"
+        )
     contraction.check_dimensions(_NAME, x, y, numbers.dot_dimension_numbers)
     (_, cy), (_, by) = numbers.dot_dimension_numbers
     ragged, group = numbers.lhs_ragged_dimensions, numbers.rhs_group_dimensions
@@ -146,6 +151,8 @@ def _abstract(
     out_sharding: Any,
 ) -> Any:
     numbers = ragged_dot_dimension_numbers
+    for operand in (x, y):
+        families.check_dtype(_NAME, operand, families.ANY)
     mode = _check_numbers(x, y, numbers)
     if not dtypes.issubdtype(sizes.dtype, np.integer) or not sizes.ndim:
         raise TypeError(

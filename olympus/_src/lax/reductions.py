@@ -233,9 +233,17 @@ def _reduce_precision_reference(
     return x.astype(narrow).astype(x.dtype)
 
 
+_MAX_BITS = (1 << 31) - 1
+
+
 def _reduce_precision_lower(
     ctx: Any, x: str, *, exponent_bits: int, mantissa_bits: int
 ) -> str:
+    if max(exponent_bits, mantissa_bits) > _MAX_BITS:
+        raise ValueError(
+            f"lax.reduce_precision: exponent_bits and mantissa_bits must be {_MAX_BITS}"
+            f" or less, got {exponent_bits} and {mantissa_bits}; float64 has 11 and 52"
+        )
     return ctx.block.emit(
         f"stablehlo.reduce_precision {x}, format = e{exponent_bits}m{mantissa_bits} : "
         f"{types.tensor_type(ctx.avals_out[0])}"

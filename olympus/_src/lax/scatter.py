@@ -46,7 +46,13 @@ def _window_sizes(dn: Any, operand: Any, updates: Any) -> list[int]:
 
 def _abstract_as(name: str) -> Callable[..., Any]:
     def abstract(
-        operand: Any, indices: Any, updates: Any, *, dimension_numbers: Any, **_: Any
+        operand: Any,
+        indices: Any,
+        updates: Any,
+        *,
+        dimension_numbers: Any,
+        update_olympuspr: Any = None,
+        **_: Any,
     ) -> Any:
         where = f"lax.{name}"
         dn = dimension_numbers
@@ -62,6 +68,7 @@ def _abstract_as(name: str) -> Callable[..., Any]:
             ),
         )
         families.common_dtype(name, (operand, updates))
+        _check_update(where, operand, update_olympuspr)
         window = _window_dims(dn, operand.ndim)
         outer = indices.ndim - 1
         if len(window) != len(dn.update_window_dims) or (
@@ -85,6 +92,18 @@ def _abstract_as(name: str) -> Callable[..., Any]:
         return operand
 
     return abstract
+
+
+def _check_update(where: str, operand: Any, body: Any) -> None:
+    """Refuses a program of two scalars that are not the operand's elements."""
+    if body is None:
+        return
+    kinds = [a.dtype for a in (*body.in_avals, *body.out_avals)]
+    if any(kind != operand.dtype for kind in kinds):
+        raise TypeError(
+            f"{where}: update_olympuspr must be of elements of {operand.short()}, got "
+            f"{body.in_avals} -> {body.out_avals}"
+        )
 
 
 # -- lowering --------------------------------------------------------------------------
@@ -127,6 +146,7 @@ def _lower(
     dn = dimension_numbers
     if not update_aval.size or not out.size:
         return x
+    indices, index_aval = gather.emit_whole_bytes(ctx, indices, index_aval)
     if mode is CLIP and dn.scatter_dims_to_operand_dims:
         sizes = _window_sizes(dn, aval, update_aval)
         last = gather.limits(
@@ -148,7 +168,7 @@ def _lower(
     return ctx.block.op1(
         "stablehlo.scatter",
         [x, indices, updates],
-        ctx.avals_in,
+        [aval, index_aval, update_aval],
         out,
         _attributes(stored, index_aval.ndim - 1, indices_are_sorted, unique_indices),
         [region],

@@ -337,16 +337,31 @@ def _top_k_lower(ctx: Any, x: str, *, k: int, axis: int) -> list[str]:
     elif on_cpu and k and ranking.suits([moved], 1, last):
         outs = ranking.emit_top_k(ctx, x, moved, k)
     else:
-        kinds = ", ".join([types.tensor_type(a) for a in turned])
-        outs = ctx.block.emit_many(
-            f"chlo.top_k({x}, k = {k}) : {types.tensor_type(moved)} -> ({kinds})", 2
-        )
+        outs = _emit_top_k(ctx, x, moved, k, turned)
     if axis == last:
         return outs
     return [
         families.emit_transpose(ctx, v, a, out, back)
         for v, a, out in zip(outs, turned, ctx.avals_out, strict=True)
     ]
+
+
+def _emit_top_k(ctx: Any, x: str, aval: Any, k: int, out_avals: Any) -> list[str]:
+    """The operation of CHLO, which fails for elements of less than a byte."""
+    values, positions = out_avals
+    wide, wide_values = aval, values
+    if dtypes.itemsize_bits(aval.dtype) < 8 and aval.dtype != np.bool_:
+        floating = dtypes.issubdtype(aval.dtype, np.floating)
+        dtype = np.dtype(np.float16 if floating else np.int8)
+        wide, wide_values = (ShapedArray(a.shape, dtype) for a in (aval, values))
+        x = ctx.block.convert(x, aval, wide)
+    kinds = f"{types.tensor_type(wide_values)}, {types.tensor_type(positions)}"
+    outs = ctx.block.emit_many(
+        f"chlo.top_k({x}, k = {k}) : {types.tensor_type(wide)} -> ({kinds})", 2
+    )
+    if wide is not aval:
+        outs[0] = ctx.block.convert(outs[0], wide_values, values)
+    return outs
 
 
 def _permuted(aval: Any, order: Sequence[int]) -> Any:

@@ -23,7 +23,6 @@ from olympus._src.lax.elementwise import (
     sub,
 )
 from olympus._src.lax.precision import bind_accurately
-from olympus._src.lowering import types
 
 _FILE = "lax/special.py"
 
@@ -32,9 +31,7 @@ def _chlo(name: str) -> Callable[..., str]:
     """A lowering to an operation of CHLO, which the compiler expands."""
 
     def lower(ctx: Any, *operands: str, **_: Any) -> str:
-        t = types.tensor_type(ctx.avals_out[0])
-        kinds = ", ".join([t] * len(operands))
-        return ctx.block.emit(f"chlo.{name} {', '.join(operands)} : {kinds} -> {t}")
+        return ctx.block.chlo(name, operands, ctx.avals_out[0])
 
     return lower
 

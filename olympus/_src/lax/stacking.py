@@ -32,6 +32,11 @@ def _stack_abstract(*operands: Any, axis: int) -> Any:
             f"lax.stack: operands must have one shape, got {listed}; use "
             "numpy.broadcast_arrays"
         )
+    if not 0 <= axis <= first.ndim:
+        raise ValueError(
+            f"lax.stack: axis must be from 0 to {first.ndim} for {first.short()}, got "
+            f"{axis}"
+        )
     dtype = families.common_dtype("stack", operands)
     return ShapedArray(
         _with_axis(first.shape, axis, len(operands)),

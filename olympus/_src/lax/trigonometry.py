@@ -37,8 +37,7 @@ def _chlo(name: str) -> Any:
     """A lowering to a unary operation of CHLO, which the compiler expands."""
 
     def lower(ctx: Any, x: str, **params: Any) -> str:
-        t = types.tensor_type(ctx.avals_out[0])
-        return ctx.block.emit(f"chlo.{name} {x} : {t} -> {t}")
+        return ctx.block.chlo(name, [x], ctx.avals_out[0])
 
     return lower
 

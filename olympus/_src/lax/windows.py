@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes, trace
+from olympus._src.core import avals, trace
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
 from olympus._src.core.sizes import as_size, maximum
 from olympus._src.lax import (
+    comparison,
     convolution,
     elementwise,
     extremes,
@@ -318,11 +319,12 @@ def _gather_lower(
     scalar = ShapedArray((), aval.dtype)
     start = ctx.block.constant(_start_of(select_prim)(aval.dtype), scalar)
     zero = ctx.block.constant(0, scalar)
+    kind = comparison.comparison_kind(aval.dtype, False)
 
     def choose(block: Any, names: list[str]) -> list[str]:
         x, t, y, s = names
         flag = ShapedArray((), np.bool_)
-        first = block.compare(_direction(select_prim), x, y, scalar, "FLOAT", flag)
+        first = block.compare(_direction(select_prim), x, y, scalar, kind, flag)
         text = f"{types.tensor_type(flag)}, {types.tensor_type(scalar)}"
         return [
             block.emit(f"stablehlo.select {first}, {a}, {b} : {text}")
@@ -459,7 +461,7 @@ def _emit_scatter(
     pair = [scalar, scalar]
     choice = ctx.block.inner()
     names = choice.arguments(pair)
-    kind = "FLOAT" if dtypes.issubdtype(aval.dtype, np.floating) else "SIGNED"
+    kind = comparison.comparison_kind(aval.dtype, False)
     first = choice.compare(_direction(select_prim), *names, scalar, kind, flag)
     select = choice.region(names, pair, [first], [flag])
     adding = ctx.block.inner()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import sizes
+from olympus._src.core import dtypes, sizes
 from olympus._src.lowering import dynamic, types
 
 ShapedArray = avals_.ShapedArray
@@ -108,6 +108,21 @@ class Block:
         """An operation whose operands and result have one type."""
         kind = types.tensor_type(aval)
         return self.emit(f"{op} {', '.join(operands)}{attributes} : {kind}")
+
+    def chlo(self, name: str, operands: Sequence[str], aval: Any) -> str:
+        """An operation of CHLO whose operands and result have one type.
+
+        The compiler expands some of them for floats of 16 bits and more only; narrower
+        ones are computed in single precision.
+        """
+        wide = aval
+        if dtypes.kind(aval.dtype) == "f" and dtypes.itemsize_bits(aval.dtype) < 16:
+            wide = ShapedArray(aval.shape, np.dtype(np.float32))
+            operands = [self.convert(x, aval, wide) for x in operands]
+        t = types.tensor_type(wide)
+        kinds = ", ".join([t] * len(operands))
+        out = self.emit(f"chlo.{name} {', '.join(operands)} : {kinds} -> {t}")
+        return out if wide is aval else self.convert(out, wide, aval)
 
     def op(
         self,

@@ -46,6 +46,7 @@ def tensor_type(aval: Any) -> str:
     text = aval._mlir  # noqa: SLF001 - a cache slot for this function
     if text is None:
         shape, dtype = physical(aval)
+        sizes.check_elements("lowering", shape)
         listed = "".join(["?x" if sizes.is_symbolic(d) else f"{d}x" for d in shape])
         text = aval._mlir = f"tensor<{listed}{element_type(dtype)}>"  # noqa: SLF001
     return text
@@ -110,13 +111,22 @@ def _float(value: Any) -> str:
 
 def int_list(values: Any) -> str:
     """`[1, 2]`."""
-    return f"[{', '.join(map(str, values))}]"
+    return f"[{', '.join([_int64(v) for v in values])}]"
 
 
 def i64_array(values: Any) -> str:
     """`array<i64: 1, 2>`."""
-    items = ", ".join(map(str, values))
+    items = ", ".join([_int64(v) for v in values])
     return f"array<i64: {items}>" if items else "array<i64>"
+
+
+def _int64(value: Any) -> str:
+    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+        raise OverflowError(
+            f"lowering: sizes and offsets must fit 64 bits, got {value}; choose a "
+            "smaller one"
+        )
+    return str(value)
 
 
 def string(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.runtime import dlpack, host_errors, transfer, versions
+from olympus._src.runtime import dlpack, forks, host_errors, transfer, versions
 from olympus._src.runtime.shardings import default_placement, placement_of
 from olympus._src.runtime.versions import Device
 
@@ -184,6 +184,8 @@ class ArrayImpl:
         """
         self._check_alive()
         try:
+            if not self._buffer.is_ready():
+                forks.refuse_waiting()
             self._buffer.block_until_ready()
         except Exception as error:
             raise self._explain(error)  # noqa: B904 - it has its cause

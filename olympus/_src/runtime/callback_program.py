@@ -18,6 +18,7 @@ from typing import Any
 from olympus._src.runtime import (
     client,
     compiling,
+    forks,
     host_errors,
     mlir,
     transfer,
@@ -136,6 +137,7 @@ def _run(
     for buffer in buffers:
         if buffer.is_deleted():
             raise deleted(ArrayImpl(buffer, buffer.aval))
+    forks.refuse_waiting()
     lent = [_lent(buffer, buffer.aval, away) for buffer in buffers]
     try:
         results = loaded.execute_sharded(lent, with_tokens=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from olympus._src.runtime import interrupts, versions
+from olympus._src.runtime import forks, interrupts, versions
 from olympus._src.runtime.versions import (
     CompileOptions,
     Device,
@@ -33,6 +33,7 @@ def load(
       options: what the user gave, for the message of an error.
       callbacks: functions that the module calls by their index.
     """
+    forks.refuse_compiling()
     compile_and_load = devices[0].client.compile_and_load
     args = (code, devices, built, *([list(callbacks)] if callbacks else []))
     try:
@@ -52,6 +53,7 @@ def load_serialized(
     Raises:
       XlaRuntimeError: the bytes are damaged, or of another platform or version.
     """
+    forks.refuse_compiling()
     return interrupts.run_uninterrupted(
         devices[0].client.deserialize_executable, data, devices, built, list(callbacks)
     )

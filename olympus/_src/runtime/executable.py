@@ -20,6 +20,7 @@ from olympus._src.runtime import (
     compile_cache,
     compiling,
     cpu_kernels,
+    forks,
     host_errors,
     mlir,
     versions,
@@ -308,6 +309,8 @@ class SideEffects:
         failed = None
         # The list is taken whole: other threads may add to it meanwhile.
         pending, self._tokens = self._tokens, []
+        if pending:
+            forks.refuse_waiting()
         for token in pending:
             try:
                 token.block_until_ready()

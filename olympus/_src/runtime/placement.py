@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.runtime import dlpack, host_errors, transfer
+from olympus._src.runtime import dlpack, forks, host_errors, transfer
 from olympus._src.runtime.array import ArrayImpl
 from olympus._src.runtime.shardings import (
     Placement,
@@ -131,6 +131,8 @@ def block_until_ready(arrays: list[ArrayImpl]) -> None:
       RuntimeError: one is deleted, or computing it failed.
     """
     try:
+        if not all(array._buffer.is_ready() for array in arrays):
+            forks.refuse_waiting()
         batched_block_until_ready([array._buffer for array in arrays])
     except Exception as error:
         for array in arrays:

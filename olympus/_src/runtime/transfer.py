@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.runtime import dlpack_struct, versions
+from olympus._src.runtime import dlpack_struct, forks, versions
 from olympus._src.runtime.shardings import Placement
 
 # XLA's CPU uses memory of others as it is only from addresses that this divides.
@@ -48,6 +48,7 @@ def to_host(buffer: Any, dtype: np.dtype) -> np.ndarray:
       XlaRuntimeError: computing it failed.
     """
     if not buffer.is_ready():
+        forks.refuse_waiting()
         buffer.block_until_ready()
     if dtype.num < _FIRST_FOREIGN_DTYPE:
         try:

@@ -17,6 +17,7 @@ from olympus._src.core.sizes import minimum
 from olympus._src.lax import elementwise, families, shaping
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, matrices, triangular
+from olympus._src.lowering import types
 
 _FILE = "lax/linalg/orthogonal.py"
 
@@ -53,11 +54,21 @@ def geqrf(x: Any) -> tuple[Any, Any]:
 
 def _geqp3_abstract(x: Any, order: Any) -> Any:
     matrices.check_matrices("qr", x)
+    if order.shape != (*x.shape[:-2], x.shape[-1]) or order.dtype != np.int32:
+        raise TypeError(
+            "lax.linalg.geqp3: the order must be an int32 for each column, got "
+            f"{order.short()} for {x.short()}"
+        )
     return x, order, matrices.vector_aval(x, min(x.shape[-2:]))
 
 
 def _geqp3_lower(ctx: Any, x: str, order: str) -> list[str]:
-    aval = ctx.avals_in[0]
+    aval, order_aval = ctx.avals_in
+    if not types.is_open(aval) and not aval.size:  # LAPACK divides by the rows
+        columns = ctx.block.iota(order_aval.ndim - 1, order_aval)
+        one = ctx.block.splat(1, order_aval)
+        columns = ctx.block.elementwise("stablehlo.add", [columns, one], order_aval)
+        return [x, columns, ctx.block.splat(0, ctx.avals_out[2])]
     return lapack.call(
         ctx,
         "qr",

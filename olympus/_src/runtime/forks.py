@@ -1,0 +1,58 @@
+"""What a forked process can still do.
+
+A fork copies the memory of a process and only the thread that forks. XLA's threads stay
+behind: what is queued for them is never done, and their locks may stay taken. In the
+child compiled programs that need no other thread go on working: they are done when
+their call returns. Compiling, and waiting for anything else, would last for ever, so it
+is refused.
+"""
+
+from __future__ import annotations
+
+import os
+
+from olympus._src.foundation import notices
+from olympus._src.runtime import client
+
+_REMEDY = (
+    "start processes by multiprocessing.get_context('spawn'), or fork before the first "
+    "use of olympus"
+)
+
+_is_child = False
+
+
+def refuse_compiling() -> None:
+    """Raises RuntimeError in a child of a process that had used a device."""
+    if _is_child:
+        raise RuntimeError(
+            "compile: the compiler's threads must run, got a process forked after they "
+            f"were started, where they are missing; {_REMEDY}"
+        )
+
+
+def refuse_waiting() -> None:
+    """Raises RuntimeError in such a child: what is not ready there never will be."""
+    if _is_child:
+        raise RuntimeError(
+            "Array: the threads that compute its value must run, got a process forked "
+            f"after they were started, where they are missing; {_REMEDY}"
+        )
+
+
+def _warn() -> None:
+    if client.is_started():
+        notices.warn(
+            "os.fork() was called after olympus had started XLA's threads, which the "
+            f"child has not: it can neither compile nor run large programs; {_REMEDY}",
+            RuntimeWarning,
+        )
+
+
+def _mark_child() -> None:
+    global _is_child
+    _is_child = _is_child or client.is_started()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_warn, after_in_child=_mark_child)
