@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -63,6 +64,21 @@ def test_a_failure_is_one_line_on_stderr(probe, capsys):
     said = capsys.readouterr()
     assert said.err == ("olympus probe: the file must exist, got none; name another\n")
     assert said.out == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device")
+def test_a_full_disk_is_one_line_on_stderr():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "olympus", "environment"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.stderr.splitlines() == [
+        "olympus environment: [Errno 28] No space left on device"
+    ]
 
 
 def test_an_interrupt_ends_it_as_the_shell_expects(probe):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 
 import numpy as np
 import pytest
@@ -52,6 +54,19 @@ def call(folder, monkeypatch, capsys):
         return status, out, err
 
     return run
+
+
+def test_arrays_larger_than_the_memory_are_refused(call, tmp_path):
+    bomb = io.BytesIO()
+    shape = {"descr": "<f4", "fortran_order": False, "shape": (1 << 60,)}
+    np.lib.format.write_array_header_1_0(bomb, shape)
+    path = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("x.npy", bomb.getvalue())
+    status, _, err = call("run", "a.bundle", "--args", str(path))
+    assert status == 2
+    assert err.startswith(f"olympus run: {path}: must be a file of arrays by name")
+    assert len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("file", ["a.bundle", "a.exported"])

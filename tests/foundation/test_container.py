@@ -1,7 +1,9 @@
 """Sealed files: what is packed comes back, and nothing else is read."""
 
 import hashlib
+import io
 import json
+import os
 
 import pytest
 from hypothesis import given
@@ -75,6 +77,10 @@ def sealed(header):
         {"kind": KIND, "version": 3, "fields": {}, "sections": [["a", 5]]},
         {"kind": KIND, "version": 3, "fields": {}, "sections": [["a", 5], ["b", -5]]},
         {"kind": KIND, "version": "3", "fields": {}, "sections": []},
+        {"kind": KIND, "version": 3, "fields": {}, "sections": [[["a"], 0]]},
+        {"kind": KIND, "version": 3, "fields": {}, "sections": [["a", 0.0]]},
+        {"kind": KIND, "version": 3, "fields": {}, "sections": [["a", True]]},
+        {"kind": KIND, "version": 3, "fields": {}, "sections": 5},
         {"kind": 7, "version": 3, "fields": {}, "sections": []},
         {"kind": KIND, "version": 3, "sections": []},
     ],
@@ -92,3 +98,38 @@ def test_other_kinds_and_versions_are_named():
         container.unpack(container.pack(sample(version=9)), KIND, VERSIONS)
     with pytest.raises(Unreadable, match="got version 1, which an older"):
         container.unpack(container.pack(sample(version=1)), KIND, VERSIONS)
+
+
+class Endless(io.RawIOBase):
+    """A file that never ends, and counts what is read of it."""
+
+    def __init__(self, start):
+        self.start, self.size = start, 0
+
+    def readable(self):
+        return True
+
+    def read(self, n=-1):
+        assert n >= 0, "all of it was asked for"
+        self.size += n
+        part, self.start = self.start[:n], self.start[n:]
+        return part.ljust(min(n, 1 << 20), b"\0")
+
+
+@pytest.mark.parametrize("start", [b"", b"\0" * 8, container.pack(sample())[:8]])
+def test_no_more_is_read_than_a_container_has(start):
+    file = Endless(start + b"\xff" * 8)
+    with pytest.raises(Unreadable):
+        container.read(file, KIND)
+    assert file.size < 100
+
+
+def test_a_sparse_file_is_not_read(tmp_path):
+    path = tmp_path / "sparse"
+    packed = container.pack(sample())
+    path.write_bytes(packed)
+    with open(path, "rb") as file:
+        assert container.read(file, KIND) == packed
+    os.truncate(path, 1 << 40)
+    with open(path, "rb") as file, pytest.raises(Unreadable, match="size is another"):
+        container.read(file, KIND)

@@ -346,6 +346,11 @@ DAMAGES = {
     "no fields": rewritten(lambda c: c.fields.clear()),
     "fields that are a list": rewritten(lambda c: setattr(c, "fields", [])),
     "no time": rewritten(lambda c: c.fields.pop("compile_s")),
+    "a time that is text": rewritten(lambda c: c.fields.update(compile_s="1")),
+    "a time beyond floats": rewritten(lambda c: c.fields.update(compile_s=10**400)),
+    "no number as time": rewritten(lambda c: c.fields.update(compile_s=float("nan"))),
+    "a name that is a list": rewritten(lambda c: c.fields.update(name=["f"])),
+    "a section without a name": rewritten(lambda c: c.sections.update({7: b""})),
     "no executable": rewritten(lambda c: c.sections.clear()),
     "an empty executable": rewritten(lambda c: c.sections.update(executable=b"")),
     "half an executable": rewritten(
@@ -384,6 +389,23 @@ def test_a_damaged_entry_is_replaced(entry, counts, damage, caplog):
     assert len(caplog.messages) == 1
     assert str(entry) in caplog.messages[0]
     assert "is replaced: " in caplog.messages[0]
+
+
+def test_an_entry_larger_than_the_memory_is_replaced(entry, counts, caplog):
+    original = entry.read_bytes()
+    os.truncate(entry, 1 << 40)
+    _is_replaced(entry, counts, original)
+    assert "File too large" in caplog.messages[0]
+
+
+def test_whatever_reading_an_entry_raises_is_a_miss(entry, counts, monkeypatch):
+    def fail(self, key):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(disk_cache.DiskCache, "read", fail)
+        np.testing.assert_array_equal(run(), 2 * X)
+    assert (counts.hits, counts.misses) == (0, 1)
 
 
 def _as_folder(entry, data):

@@ -42,9 +42,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
     except BrokenPipeError:
         # The reader of the output has gone; Python would complain when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:  # as where the disk is full
+        _drop_output()
+        print(f"olympus {given.command.name}: {error}", file=sys.stderr)
+        return _WRONG_USE
+    except MemoryError:
+        print(f"olympus {given.command.name}: out of memory", file=sys.stderr)
+        return _WRONG_USE
     return status
+
+
+def _drop_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

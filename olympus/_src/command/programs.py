@@ -19,7 +19,7 @@ def read_file(path: str) -> tuple[bytes, str]:
     """
     try:
         with open(path, "rb") as file:
-            data = file.read()
+            data = container.read(file, "container")
         kind = container.kind_of(data)
     except (OSError, ValueError) as error:
         raise Failure(_with_path(path, error)) from error
@@ -55,7 +55,7 @@ def load(
 
 def _with_path(path: str, error: Exception) -> str:
     if isinstance(error, OSError):
-        return f"{path}: {error.strerror}"
+        return f"{path}: {error.strerror or error}"
     return f"{path}: {error}"
 
 

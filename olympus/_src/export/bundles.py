@@ -26,6 +26,7 @@ from olympus._src.export.bundle_files import Contents, Sample, Slot
 from olympus._src.export.executables import Program
 from olympus._src.export.exported import Exported
 from olympus._src.foundation import config, logs, tracebacks
+from olympus._src.foundation import container
 from olympus._src.foundation.container import Unreadable
 from olympus._src.runtime import client
 
@@ -561,7 +562,10 @@ def load(
     else:
         where = f"{where}: {os.fspath(source)}"
         with open(source, "rb") as file:
-            data = file.read()
+            try:
+                data = container.read(file, "bundle")
+            except ValueError as error:
+                raise ValueError(f"{where}: {error}") from error
     try:
         found = Bundle(
             bundle_files.unpack(data), use_executables=executables, device=device

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,12 +30,38 @@ def read_npz(path: str) -> dict[str, np.ndarray]:
             file = np.load(stream, allow_pickle=False)
             if isinstance(file, np.ndarray):
                 raise ValueError("one array without a name")
+            size_bytes = sum(item.file_size for item in file.zip.infolist())
+            if size_bytes > _memory_bytes():
+                raise ValueError(f"arrays of {size_bytes} bytes, more than the memory")
             return {name: file[name] for name in file.files}
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+    except _NOT_READ as error:
         raise ValueError(
             f"{path}: must be a file of arrays by name, as numpy.savez writes it "
-            f"(objects of Python are not read), got another: {error}"
+            "(objects of Python are not read), got another: "
+            f"{str(error) or type(error).__name__}"
         ) from None
+
+
+def _memory_bytes() -> int:
+    if not hasattr(os, "sysconf"):
+        return 1 << 40
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+# What NumPy and zipfile raise for files that are damaged, or larger than the memory.
+_NOT_READ = (
+    ValueError,
+    TypeError,
+    KeyError,
+    EOFError,
+    OverflowError,
+    MemoryError,
+    NotImplementedError,
+    RuntimeError,
+    SyntaxError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def write_npz(path: str, values: Mapping[str, np.ndarray]) -> None:

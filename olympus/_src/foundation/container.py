@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, BinaryIO
 
 _MARK = b"\x93OLYMP\r\n"
 _DIGEST_BYTES = 32
@@ -95,6 +96,40 @@ def unpack(data: bytes, kind: str, versions: range) -> Container:
     return Container(kind, version, header["fields"], sections)
 
 
+# Headers hold names and types; bundles of a thousand arguments have some of 100 kB.
+_MOST_HEADER_BYTES = 1 << 28
+
+
+def read(file: BinaryIO, kind: str) -> bytes:
+    """The bytes of a container in a file, of which no more is read than it must have.
+
+    Args:
+      file: an open file; devices and pipes, which may never end, will do.
+      kind: what it must be, for messages.
+
+    Raises:
+      Unreadable: it does not start as a container, or has not the size that it says.
+    """
+    start = file.read(_PREFIX_BYTES)
+    if len(start) < _PREFIX_BYTES or not is_container(start):
+        _header(start, kind)  # which says why
+    size = int.from_bytes(start[len(_MARK) :], "little")
+    try:
+        if size > _MOST_HEADER_BYTES:
+            raise ValueError("its header is too large")
+        start += file.read(size)
+        more = _section_bytes(peek(start)) + _DIGEST_BYTES
+        if file.seekable() and os.fstat(file.fileno()).st_size != len(start) + more:
+            raise ValueError("its size is another")
+        data = start + file.read(more)
+    except (ValueError, KeyError, TypeError, MemoryError, OverflowError) as error:
+        raise Unreadable(
+            f"{kind}: it must be whole, with a header that tells its size, got another "
+            f"file, cut short or changed: {error or type(error).__name__}"
+        ) from None
+    return data
+
+
 def peek(start: bytes) -> Any:
     """The header of a container, from its first bytes and not verified: for display.
 
@@ -148,16 +183,26 @@ def _header(data: bytes, kind: str) -> Any:
     size = int.from_bytes(data[len(_MARK) : _PREFIX_BYTES], "little")
     try:
         header = json.loads(bytes(body[_PREFIX_BYTES : _PREFIX_BYTES + size]))
-        lengths = sum(length for _, length in header["sections"])
-        sound = _PREFIX_BYTES + size + lengths == len(body)
+        sound = _PREFIX_BYTES + size + _section_bytes(header) == len(body)
         sound = sound and type(header["version"]) is int and "fields" in header
         sound = sound and type(header["kind"]) is str
-        sound = sound and all(n >= 0 for _, n in header["sections"])
     except (ValueError, KeyError, TypeError, RecursionError):
         sound = False
     if not sound:
         raise Unreadable(f"{kind}: its header contradicts its contents")
     return header
+
+
+def _section_bytes(header: Any) -> int:
+    """The size of all sections.
+
+    Raises:
+      ValueError, KeyError, TypeError: the header does not say it.
+    """
+    for name, length in header["sections"]:
+        if type(name) is not str or type(length) is not int or length < 0:
+            raise ValueError("a section must have a name and a size")
+    return sum(length for _, length in header["sections"])
 
 
 def _digest(body: memoryview) -> bytes:

@@ -153,6 +153,18 @@ class _Fold:
         )
 
 
+def _widen_narrow(aval: Any) -> Any:
+    """In which type narrow elements are accumulated.
+
+    Of floats of 8 bits each operation becomes a dozen, and a long axis has so many that
+    compiling them took more than a minute.
+    """
+    dtype = aval.dtype
+    if dtypes.issubdtype(dtype, np.floating) and dtypes.itemsize_bits(dtype) <= 8:
+        return ShapedArray(aval.shape, np.dtype(np.float32))
+    return families.whole_bytes(aval)
+
+
 def resized(aval: Any, axis: int, size: int) -> Any:
     """The aval with another size on one axis."""
     shape = (*aval.shape[:axis], size, *aval.shape[axis + 1 :])
@@ -276,7 +288,7 @@ def _cumulative(
         (aval,) = ctx.avals_in
         if aval.size == 0:
             return x
-        held, wide = aval, families.whole_bytes(aval)
+        held, wide = aval, _widen_narrow(aval)
         x, aval = ctx.block.convert(x, held, wide), wide
         folding = _Fold(ctx, combine, identity(aval.dtype), aval.dtype, small)
         if ctx.platform != "cpu" or types.is_open(aval):

@@ -85,6 +85,16 @@ def whole_bytes(aval: Any) -> Any:
     return ShapedArray(aval.shape, np.dtype(np.int8 if signed else np.uint8))
 
 
+def refuse_two_bits(name: str, operands: Sequence[Any]) -> None:
+    """Raises TypeError for int2 and uint2, for which the compiler has no kernel."""
+    for aval in operands:
+        if dtypes.itemsize_bits(aval.dtype) == 2:
+            raise TypeError(
+                f"{name}: operands must have elements of 4 bits or more, got "
+                f"{aval.short()}; convert it with astype"
+            )
+
+
 # -- elementwise -----------------------------------------------------------------------
 
 

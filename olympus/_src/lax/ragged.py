@@ -153,6 +153,7 @@ def _abstract(
     numbers = ragged_dot_dimension_numbers
     for operand in (x, y):
         families.check_dtype(_NAME, operand, families.ANY)
+    families.refuse_two_bits(_NAME, (x, y))
     mode = _check_numbers(x, y, numbers)
     if not dtypes.issubdtype(sizes.dtype, np.integer) or not sizes.ndim:
         raise TypeError(

@@ -231,7 +231,13 @@ def _read(cache: DiskCache, key: str) -> Entry | None:
         _report(cache.path(key), f"is replaced: {error}", error)
     except OSError as error:
         _report(cache.path(key), f"is not used: {_reason(error)}", error, _OTHER_FOLDER)
+    except Exception as error:  # whatever it is, it must not stop a program
+        _report(cache.path(key), f"is not used: {_named(error)}", error)
     return None
+
+
+def _named(error: Exception) -> str:
+    return str(error) or type(error).__name__
 
 
 def _keep(

@@ -215,6 +215,9 @@ class DiskCache:
             self.trim(int(self.max_bytes * _TRIM_TO))
 
 
+_MOST_SECONDS = 1e9
+
+
 def verified(data: bytes, key: str) -> Entry:
     """The entry that a file's bytes hold.
 
@@ -228,8 +231,9 @@ def verified(data: bytes, key: str) -> Entry:
     fields = found.fields
     if not isinstance(fields, dict) or fields.get("key") != key:
         raise Damaged(f"{KIND}: it was written for another program or machine")
-    noted = isinstance(fields.get("compile_s"), (int, float)) and "name" in fields
-    if not noted or _SECTION not in found.sections:
+    seconds = fields.get("compile_s")
+    noted = type(seconds) in (int, float) and 0 <= seconds < _MOST_SECONDS
+    if not noted or type(fields.get("name")) is not str or _SECTION not in found.sections:
         raise Damaged(f"{KIND}: it lacks what every entry has")
     return Entry(fields, found.sections[_SECTION])
 

@@ -29,6 +29,7 @@ SUFFIX = ".trail"
 # with the main thread while it starts and reads.
 _LEAST_BYTES = 1 << 18
 _MOST_PROGRAMS = 64
+_MOST_BYTES = 1 << 16
 
 
 class _Loading:
@@ -167,7 +168,7 @@ def _path(folder: str) -> str:
 def _read(path: str) -> list[str]:
     """The keys of a trail; none where it is another script's, or no trail."""
     try:
-        text = private_folder.read(path).decode(errors="surrogateescape")
+        text = private_folder.read(path, _MOST_BYTES).decode(errors="surrogateescape")
     except OSError:
         return []
     script, *keys = text.split("\n")

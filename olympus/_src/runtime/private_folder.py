@@ -13,6 +13,7 @@ a user's own folders are closed to others by default.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import sys
@@ -173,8 +174,16 @@ def _is_own_group(gid: int) -> bool:
 # -- files -----------------------------------------------------------------------------
 
 
-def read(path: str) -> bytes:
+# XLA writes no program of more than 2 GB.
+_MOST_BYTES = 1 << 32
+
+
+def read(path: str, most_bytes: int = _MOST_BYTES) -> bytes:
     """The bytes of a file that only its owner, the user, may write.
+
+    Args:
+      path: the file.
+      most_bytes: a larger one is not read.
 
     Raises:
       FileNotFoundError: there is none.
@@ -185,12 +194,16 @@ def read(path: str) -> bytes:
     try:
         status = os.fstat(descriptor)
         check_file(path, status)
-        parts = []
-        while part := os.read(descriptor, max(status.st_size, 1 << 16)):
+        parts, size = [], status.st_size
+        while size <= most_bytes:
+            part = os.read(descriptor, max(status.st_size, 1 << 16))
+            if not part:
+                return b"".join(parts)
             parts.append(part)
+            size = max(size, sum(map(len, parts)))
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
     finally:
         os.close(descriptor)
-    return b"".join(parts)
 
 
 def check_file(path: str, status: os.stat_result) -> None:

@@ -46,6 +46,7 @@ def _lower(
     if not b_aval.size:
         return b
     block = ctx.block
+    conjugate_a = conjugate_a and a_aval.dtype.kind == "c"
     if conjugate_a and not transpose_a:
         a, conjugate_a = _emit_conjugate(block, a, a_aval), False
     if ctx.platform == "cpu":
