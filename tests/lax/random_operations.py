@@ -15,7 +15,6 @@ import collections
 import faulthandler
 import json
 import math
-import os
 import subprocess
 import sys
 import warnings
@@ -318,7 +317,7 @@ def run(count, seed, only=None, report=print):
         command += ["--seed", str(seed), "--chunk", chunk]
         command += ["--only", only] if only else []
         done = subprocess.run(
-            command, capture_output=True, text=True, check=False, env=os.environ
+            command, capture_output=True, text=True, errors="replace", check=False
         )
         last = None
         for line in done.stdout.splitlines():

@@ -28,6 +28,11 @@ _OPERATIONS = {
     "max": sizes.maximum,
     "min": sizes.minimum,
 }
+# Texts may come with a file: what nobody writes would take for ever, or all the stack.
+_MOST_LETTERS = 1 << 16
+_MOST_DIGITS = 30
+_MOST_POWER = 64
+_MOST_NESTED = 100
 _HINTS = {
     "/": "write floordiv(a, b) for a // b",
     "%": "write mod(a, b) for a % b",
@@ -86,7 +91,17 @@ def parse_constraint(text: Any, scope: Any) -> tuple[Any, str, Any]:
 class _Parser:
     """Reads a text from left to right, one token ahead."""
 
-    __slots__ = ("kind", "like", "next", "scope", "start", "text", "token", "what")
+    __slots__ = (
+        "depth",
+        "kind",
+        "like",
+        "next",
+        "scope",
+        "start",
+        "text",
+        "token",
+        "what",
+    )
 
     def __init__(self, text: str, what: str, scope: Any, like: Any) -> None:
         self.text = text
@@ -94,6 +109,11 @@ class _Parser:
         self.scope = scope
         self.like = like
         self.next = 0
+        self.depth = 0
+        if len(text) > _MOST_LETTERS:
+            raise ValueError(
+                f"a {what} must have {_MOST_LETTERS} characters or less, got {len(text)}"
+            )
         self.advance()
 
     def advance(self) -> None:
@@ -204,6 +224,8 @@ class _Parser:
         if self.accept("^"):
             if self.kind != "number":
                 self.fail(f"expected a number as exponent, got {self._found()}")
+            if len(self.token) > _MOST_DIGITS or int(self.token) > _MOST_POWER:
+                self.fail(f"the exponent must be {_MOST_POWER} or less")
             base = base ** int(self.token)
             self.advance()
         return base
@@ -211,6 +233,8 @@ class _Parser:
     def _atom(self) -> Any:
         negative = self.accept("-")
         if self.kind == "number":
+            if len(self.token) > _MOST_DIGITS:
+                self.fail(f"a number must have {_MOST_DIGITS} digits or less")
             value = int(self.token)
             self.advance()
             return -value if negative else value
@@ -223,9 +247,13 @@ class _Parser:
         self.advance()
         if name not in _OPERATIONS or not self.accept("("):
             return symbolic.variable(name, self.scope)
+        self.depth += 1
+        if self.depth > _MOST_NESTED:
+            self.fail(f"operations must be nested {_MOST_NESTED} deep or less")
         left = self.expression()
         self.require(",")
         right = self.expression()
+        self.depth -= 1
         start = self.start
         self.require(")")
         if type(right) is int and right == 0 and name in ("floordiv", "mod"):

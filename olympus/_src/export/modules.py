@@ -25,6 +25,15 @@ def to_portable(text: str | bytes) -> bytes:
     return mlir.stablehlo_portable(text, version)
 
 
+def screen(portable: bytes) -> None:
+    """Reads a portable module where it may end the process: in another one.
+
+    Raises:
+      ValueError: it did, or the module cannot be read.
+    """
+    mlir.screen_portable(portable)
+
+
 def text_of(portable: bytes) -> str:
     """The text of a portable module."""
     return mlir.from_portable(portable)

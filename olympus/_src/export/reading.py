@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from olympus._src.core.symbolic_scope import SymbolicScope
-from olympus._src.export import arrays, effects, trees, writing
+from olympus._src.export import arrays, effects, modules, trees, writing
 from olympus._src.export.checks import DisabledSafetyCheck
 from olympus._src.export.exported import (
     Exported,
@@ -23,7 +23,7 @@ _MOST_DERIVATIVES = 64
 
 
 @tracebacks.api_boundary
-def deserialize(blob: bytes | bytearray) -> Exported:
+def deserialize(blob: bytes | bytearray, *, isolate: bool = False) -> Exported:
     """The exported program that `Exported.serialize` made bytes of.
 
     The bytes hold a program, but no Python code: reading them runs nothing but the
@@ -31,6 +31,9 @@ def deserialize(blob: bytes | bytearray) -> Exported:
 
     Args:
       blob: the bytes.
+      isolate: first read the modules in a process of their own, which takes about a
+        second for each. Of forged bytes MLIR reads memory that is not its own; then
+        that process ends, and this one raises an error.
 
     Raises:
       ValueError: they are damaged, of another kind or version, or name what is not
@@ -50,7 +53,7 @@ def deserialize(blob: bytes | bytearray) -> Exported:
             "the file in binary mode"
         )
     try:
-        return _read(bytes(blob), _Outer())
+        return _read(bytes(blob), _Outer(isolate))
     except Unreadable as error:
         raise ValueError(f"export.deserialize: {error}") from error.__cause__
 
@@ -62,11 +65,13 @@ class _Outer:
       scope: of symbolic sizes; None until there are some.
       constants: those that were read, in order.
       derivatives: how many may follow.
+      isolate: read the modules elsewhere first.
     """
 
-    __slots__ = ("constants", "derivatives", "scope")
+    __slots__ = ("constants", "derivatives", "isolate", "scope")
 
-    def __init__(self) -> None:
+    def __init__(self, isolate: bool) -> None:
+        self.isolate = isolate
         self.scope: SymbolicScope | None = None
         self.constants: list[Any] = []
         self.derivatives = _MOST_DERIVATIVES
@@ -88,6 +93,8 @@ def _read(data: bytes, outer: _Outer) -> Exported:
     platforms = fields.texts("platforms")
     require(0 < len(platforms) == len(set(platforms)), "platforms must differ")
     require(writing.MODULE in sections, "there must be a module")
+    if outer.isolate:
+        _screen(sections[writing.MODULE])
     return Exported(
         fun_name=fields.text("fun_name"),
         in_tree=in_tree,
@@ -116,6 +123,13 @@ def _read(data: bytes, outer: _Outer) -> Exported:
         uses_global_constants=fields.flag("uses_global_constants"),
         _get_vjp=_read_vjp(sections.get(writing.VJP), in_avals, out_avals, outer),
     )
+
+
+def _screen(module: bytes) -> None:
+    try:
+        modules.screen(module)
+    except ValueError as error:
+        raise Unreadable(f"{writing.KIND}: {error}") from None
 
 
 def _read_scope(fields: Fields) -> SymbolicScope:

@@ -302,6 +302,7 @@ def _gather_abstract(
             f"lax.{name}: operands must have equal shapes, got {tangents.short()} and "
             f"{operand.short()}"
         )
+    families.check_dtype(name, operand, (families.BOOL, *families.REAL))
     families.common_dtype(name, (tangents, operand))
     check(name, operand, params)
     shape = reduce_window_shape_tuple(operand.shape, *[params[k] for k in LISTS])
@@ -406,6 +407,7 @@ families.set_linear(select_and_gather_add_p)
 
 def _scatter_abstract(source: Any, operand: Any, **params: Any) -> Any:
     name = "select_and_scatter_add"
+    families.check_dtype(name, operand, (families.BOOL, *families.REAL))
     families.common_dtype(name, (source, operand))
     check(name, operand, params)
     shape = reduce_window_shape_tuple(

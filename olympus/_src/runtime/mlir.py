@@ -6,7 +6,9 @@ are imported by the first call here.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -118,7 +120,52 @@ def from_portable(data: bytes) -> str:
     Raises:
       ValueError: the bytes are damaged or of a newer version.
     """
-    return str(_read_portable(data))
+    return _text_of(_read_portable(data).operation)
+
+
+_SCREEN = (
+    "import sys; from olympus._src.runtime import mlir; "
+    "mlir.functions(sys.stdin.buffer.read(), 'screened')"
+)
+_SCREEN_S = 120
+
+
+def screen_portable(data: bytes) -> None:
+    """Reads a portable module in a process of its own, which it may end.
+
+    MLIR is not made to withstand forged bytes: of some it reads memory that is not its
+    own. What it has read there it reads here.
+
+    Raises:
+      ValueError: it cannot be read, or reading it ends a process.
+    """
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _SCREEN],
+            input=data,
+            capture_output=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            timeout=_SCREEN_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ValueError(f"its module must be read in {_SCREEN_S} s") from None
+    if done.returncode < 0:
+        raise ValueError(
+            f"its module ends a process that reads it, by signal {-done.returncode}"
+        )
+    if done.returncode:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        raise ValueError(f"its module cannot be read: {lines[-1] if lines else ''}")
+
+
+def _text_of(operation: Any, **options: Any) -> str:
+    try:
+        return str(operation.get_asm(**options))
+    except RuntimeError as error:  # a forged string need not be UTF-8
+        raise ValueError(f"the module must have a text, got {error}") from None
 
 
 def _read_portable(data: bytes) -> Any:
@@ -223,7 +270,7 @@ def functions(
                 if attributes in named[name].attributes:
                     del named[name].attributes[attributes]
         for name, symbol in zip(order, symbols, strict=True):
-            text = named[name].get_asm(use_local_scope=True, enable_debug_info=False)
+            text = _text_of(named[name], use_local_scope=True, enable_debug_info=False)
             texts.append((symbol, text))
         kind = named["main"].type
         return texts, [str(t) for t in kind.inputs], [str(t) for t in kind.results]
