@@ -42,7 +42,9 @@ _PROGRAM = """
         print(in_child(lambda: olympus.block_until_ready([product(wide)])))
         print(in_child(lambda: olympus.jit(lambda x: x + 1)(x)))
         print(in_child(lambda: jnp.sin(x)))
-    print({(w.category.__name__, w.filename) for w in caught}, caught[0].message)
+    # Python of 3.12 and later has a warning of its own.
+    ours = [w for w in caught if w.category is RuntimeWarning]
+    print({w.filename for w in ours}, ours[0].message)
 """
 
 
@@ -56,4 +58,4 @@ def test_a_forked_process():
         assert "spawn" in text
     for text in (compiled, eager):
         assert text.startswith("RuntimeError compile: the compiler's threads"), text
-    assert warned.startswith("{('RuntimeWarning', '<string>')} os.fork() was called")
+    assert warned.startswith("{'<string>'} os.fork() was called")
