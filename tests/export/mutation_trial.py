@@ -141,7 +141,7 @@ def _run_chunk(seed, start, stop, isolate):
 
 
 def run(count, seed, isolate=False, report=print):
-    """Runs cases in processes of their own; returns counts of deaths and wrong errors."""
+    """Runs cases in processes of their own; counts deaths and wrong errors."""
     tally = collections.Counter()
     start = 0
     while start < count:
@@ -188,8 +188,8 @@ def main():
         return
     tally = run(options.count, options.seed, options.isolate)
     print(
-        f"{options.count} cases: {tally['dead']} processes died, {tally['wrong']} errors "
-        "that are not ours"
+        f"{options.count} cases: {tally['dead']} processes died, "
+        f"{tally['wrong']} errors that are not ours"
     )
     sys.exit(bool(tally["dead"] or tally["wrong"]))
 

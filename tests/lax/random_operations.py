@@ -25,7 +25,14 @@ _CHUNK = 250
 _HANG_S = 60
 
 # What users are promised to see. A device may refuse for want of memory.
-_OWN = (NameError, TypeError, ValueError, OverflowError, NotImplementedError, IndexError)
+_OWN = (
+    NameError,
+    TypeError,
+    ValueError,
+    OverflowError,
+    NotImplementedError,
+    IndexError,
+)
 _MEMORY = "RESOURCE_EXHAUSTED"
 
 _ODD_INTS = (-1, 0, 1, 2, 3, 7, -5, 1 << 31, (1 << 31) - 1, 1 << 62, (1 << 63) - 1)
@@ -34,9 +41,34 @@ _HUGE = ((1 << 31) - 1, 1 << 31, 1 << 40, 1 << 62, (1 << 63) - 1)
 # Larger arrays are compiled for, not made.
 _MAX_ELEMENTS = 1 << 16
 
-_DTYPES = """bool int2 uint2 int4 uint4 int8 uint8 int16 uint16 int32 uint32 int64
-uint64 float16 bfloat16 float32 float64 complex64 complex128 float8_e4m3fn float8_e5m2
-float8_e4m3b11fnuz float8_e5m2fnuz float8_e3m4 float8_e8m0fnu float4_e2m1fn""".split()
+_DTYPES = [
+    "bool",
+    "int2",
+    "uint2",
+    "int4",
+    "uint4",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float8_e4m3b11fnuz",
+    "float8_e5m2fnuz",
+    "float8_e3m4",
+    "float8_e8m0fnu",
+    "float4_e2m1fn",
+]
 
 
 class _Draw:
@@ -187,9 +219,7 @@ def _public_case(draw, only):
 
 
 # They need functions of the user's, or do more than compute.
-_NOT_CALLED = frozenset("""
-    infeed outfeed create_token
-""".split())
+_NOT_CALLED = frozenset(["infeed", "outfeed", "create_token"])
 
 
 def _is_plain(fun):

@@ -51,8 +51,8 @@ def check_elements(where: str, shape: Iterable[Any]) -> None:
             count *= max(d, 1)
     if count > _MAX_ELEMENTS:
         raise ValueError(
-            f"{where}: an array must have no more than 2**58 elements, got one of shape "
-            f"{tuple(shape)}; no machine holds it: choose smaller sizes"
+            f"{where}: an array must have no more than 2**58 elements, got one of "
+            f"shape {tuple(shape)}; no machine holds it: choose smaller sizes"
         )
 
 

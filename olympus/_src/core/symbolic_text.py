@@ -112,7 +112,8 @@ class _Parser:
         self.depth = 0
         if len(text) > _MOST_LETTERS:
             raise ValueError(
-                f"a {what} must have {_MOST_LETTERS} characters or less, got {len(text)}"
+                f"a {what} must have {_MOST_LETTERS} characters or less, got "
+                f"{len(text)}"
             )
         self.advance()
 

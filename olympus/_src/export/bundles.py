@@ -25,8 +25,7 @@ from olympus._src.export import executables as executables_
 from olympus._src.export.bundle_files import Contents, Sample, Slot
 from olympus._src.export.executables import Program
 from olympus._src.export.exported import Exported
-from olympus._src.foundation import config, logs, tracebacks
-from olympus._src.foundation import container
+from olympus._src.foundation import config, container, logs, tracebacks
 from olympus._src.foundation.container import Unreadable
 from olympus._src.runtime import client
 

@@ -231,9 +231,13 @@ def verified(data: bytes, key: str) -> Entry:
     fields = found.fields
     if not isinstance(fields, dict) or fields.get("key") != key:
         raise Damaged(f"{KIND}: it was written for another program or machine")
-    seconds = fields.get("compile_s")
+    seconds: Any = fields.get("compile_s")
     noted = type(seconds) in (int, float) and 0 <= seconds < _MOST_SECONDS
-    if not noted or type(fields.get("name")) is not str or _SECTION not in found.sections:
+    if (
+        not noted
+        or type(fields.get("name")) is not str
+        or _SECTION not in found.sections
+    ):
         raise Damaged(f"{KIND}: it lacks what every entry has")
     return Entry(fields, found.sections[_SECTION])
 

@@ -194,7 +194,8 @@ def read(path: str, most_bytes: int = _MOST_BYTES) -> bytes:
     try:
         status = os.fstat(descriptor)
         check_file(path, status)
-        parts, size = [], status.st_size
+        parts: list[bytes] = []
+        size = status.st_size
         while size <= most_bytes:
             part = os.read(descriptor, max(status.st_size, 1 << 16))
             if not part:
