@@ -184,8 +184,7 @@ class ArrayImpl:
         """
         self._check_alive()
         try:
-            if not self._buffer.is_ready():
-                forks.refuse_waiting()
+            forks.refuse_waiting(self._buffer)
             self._buffer.block_until_ready()
         except Exception as error:
             raise self._explain(error)  # noqa: B904 - it has its cause

@@ -57,8 +57,7 @@ def to_capsule(
         )
     if copy:
         buffer = transfer.copied(buffer)
-    if not buffer.is_ready():
-        forks.refuse_waiting()
+    forks.refuse_waiting(buffer)
     buffer.block_until_ready()
     try:
         return versions.to_dlpack_capsule(buffer, stream, max_version, bool(copy))

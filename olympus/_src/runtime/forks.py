@@ -10,6 +10,7 @@ is refused.
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from olympus._src.foundation import notices
 from olympus._src.runtime import client
@@ -22,6 +23,11 @@ _REMEDY = (
 _is_child = False
 
 
+def is_child() -> bool:
+    """Whether this process was forked from one that had started XLA's threads."""
+    return _is_child
+
+
 def refuse_compiling() -> None:
     """Raises RuntimeError in a child of a process that had used a device."""
     if _is_child:
@@ -31,9 +37,14 @@ def refuse_compiling() -> None:
         )
 
 
-def refuse_waiting() -> None:
-    """Raises RuntimeError in such a child: what is not ready there never will be."""
-    if _is_child:
+def refuse_waiting(*buffers: Any) -> None:
+    """Raises RuntimeError in such a child: what is not ready there never will be.
+
+    Args:
+      *buffers: what is waited for, and not deleted; none for what is never ready.
+    """
+    # Elsewhere they are not asked: of a deleted one jaxlib's answer ends the process.
+    if _is_child and not (buffers and all(b.is_ready() for b in buffers)):
         raise RuntimeError(
             "Array: the threads that compute its value must run, got a process forked "
             f"after they were started, where they are missing; {_REMEDY}"

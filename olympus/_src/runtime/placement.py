@@ -131,8 +131,8 @@ def block_until_ready(arrays: list[ArrayImpl]) -> None:
       RuntimeError: one is deleted, or computing it failed.
     """
     try:
-        if not all(array._buffer.is_ready() for array in arrays):
-            forks.refuse_waiting()
+        if forks.is_child():
+            forks.refuse_waiting(*[a._buffer for a in arrays if not a.is_deleted()])
         batched_block_until_ready([array._buffer for array in arrays])
     except Exception as error:
         for array in arrays:
