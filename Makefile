@@ -1,10 +1,11 @@
 # Every command of the project. Only Python >= 3.11 with venv and pip is needed.
-.PHONY: help demo test quick newest beside lint docs bench clean
+.PHONY: help demo test quick newest releases beside full lint docs bench clean
 
 help:
 	@echo "make demo    train a classifier and show its programs"
 	@echo "make quick   the tests that take under two minutes"
-	@echo "make test    all tests, on the oldest and the newest jaxlib"
+	@echo "make test    all tests, on the oldest and the newest jaxlib, a part of long lists"
+	@echo "make full    every case of every list; takes hours"
 	@echo "make lint    format, lint, imports, types, sizes, names"
 	@echo "make docs    the documentation, into docs/_build"
 	@echo "make bench   the speed budgets"
@@ -18,8 +19,14 @@ quick:
 newest:
 	tools/test newest
 
+releases:
+	tools/test releases
+
 beside:
 	tools/test beside
+
+full:
+	tools/test full
 
 lint:
 	tools/check
@@ -28,4 +35,4 @@ demo bench docs:
 	tools/$@
 
 clean:
-	rm -rf .venv .venv-new .venv-jax .venv-jax-new .venv-lint .venv-docs build docs/_build
+	rm -rf .venv .venv-new .venv-tour-* .venv-jax .venv-jax-new .venv-lint .venv-docs build docs/_build

@@ -11,14 +11,14 @@ import hypothesis
 import numpy as np
 import pytest
 
+from tests import sampling
+
 # Programs are compiled as if for the first time, here and in the processes that tests
 # start, unless OLYMPUS_TEST_CACHE names a folder to keep them in. Tests of the cache on
 # disk turn it on for folders of their own.
 CACHE = os.environ.get("OLYMPUS_TEST_CACHE", "")
 os.environ["OLYMPUS_ENABLE_COMPILATION_CACHE"] = "1" if CACHE else "0"
 os.environ["OLYMPUS_CACHE_DIR"] = CACHE
-
-SEED = int(os.environ.get("OLYMPUS_TEST_SEED", "0"))
 
 hypothesis.settings.register_profile(
     "olympus", deadline=None, max_examples=40, print_blob=True, derandomize=True
@@ -30,11 +30,12 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "olympus")
 
 
 def pytest_report_header(config):
-    return f"olympus: seed {SEED} (OLYMPUS_TEST_SEED), numpy {np.__version__}"
+    part = "all cases" if sampling.EVERYTHING else f"part {sampling.SEED}"
+    return f"olympus: {part} (OLYMPUS_TEST_SEED), numpy {np.__version__}"
 
 
 def pytest_collection_modifyitems(config, items):
-    if os.environ.get("OLYMPUS_SWEEP") != "all" and "::" not in "".join(config.args):
+    if "::" not in "".join(config.args):
         _sample(config, items)
     if importlib.util.find_spec("jax") is not None:
         return
@@ -55,8 +56,7 @@ def _is_left_out(item):
     share = item.get_closest_marker("sampled")
     if share is None or item.get_closest_marker("slow") is None:
         return False
-    number = zlib.crc32(f"{SEED} {item.nodeid}".encode())
-    return number % share.args[0] != 0
+    return not sampling.is_in_part(item.nodeid, share.args[0])
 
 
 @pytest.fixture
@@ -69,8 +69,8 @@ def few_objects():
 
 @pytest.fixture
 def rng(request):
-    """A NumPy generator whose seed is the test's name and the run's seed."""
-    return np.random.default_rng([SEED, zlib.crc32(request.node.nodeid.encode())])
+    """A NumPy generator whose seed is the test's name."""
+    return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -84,4 +84,4 @@ def pytest_terminal_summary(terminalreporter):
                     counts[name] += value
     if counts["cases run"]:
         listed = ", ".join(f"{value} {name}" for name, value in counts.items())
-        terminalreporter.write_line(f"differential sweep: {listed} (seed {SEED})")
+        terminalreporter.write_line(f"differential sweep: {listed} ({sampling.SEED})")

@@ -8,19 +8,18 @@ jitted anew, as a fresh process would, and run through one cache.
 from __future__ import annotations
 
 import functools
-import os
 import random
 from collections import namedtuple
 
 import disk_caches
 import numpy as np
 import pytest
-from conftest import SEED
 
 import olympus
 import olympus.numpy as jnp
 from olympus import lax
 from olympus._src.runtime import cache_key
+from tests.sampling import EVERYTHING, SEED
 
 Program = namedtuple(
     "Program", "function size dtype constant captured kind steps axis level donates"
@@ -38,7 +37,7 @@ CHOICES = Program(
     level=(None, 0, 1),
     donates=(False, True),
 )
-STEPS = 1000 if os.environ.get("OLYMPUS_SWEEP") == "all" else 150
+STEPS = 1000 if EVERYTHING else 150
 
 
 def mutated(program, draw):

@@ -290,7 +290,7 @@ READERS = {
     "jitted attribute": lambda: jitted.k,
     "custom_jvp attribute": lambda: ruled.k,
     "generator": lambda: next(generator()),
-    "comprehension": lambda: {i: G for i in range(1)}[0],
+    "comprehension": lambda: dict.fromkeys(range(1), G)[0],
     "context manager": lambda: contextlib.ExitStack().enter_context(manager()),
     "singledispatch": lambda: dispatched(1),
     "wraps": lambda: named_as_a_library_function(),

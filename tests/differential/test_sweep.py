@@ -7,26 +7,22 @@ header chooses; `OLYMPUS_SWEEP=all` takes all entries and more cases.
 from __future__ import annotations
 
 import importlib
-import os
-import zlib
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.conftest import SEED
 from tests.differential import complete, pages, running
 from tests.differential.entries import Entry
+from tests.sampling import EVERYTHING, SEED, is_in_part
 
-EVERYTHING = os.environ.get("OLYMPUS_SWEEP") == "all"
 CASES = 48 if EVERYTHING else running.GROUP
 EAGER = 4 if EVERYTHING else running.GROUP
 QUICK = 4  # entries among the quick tests
 
 
 def is_taken(entry: Entry) -> bool:
-    number = zlib.crc32(f"{SEED} {entry.id}".encode())
-    return EVERYTHING or number % pages.SHARES[entry.id] == 0
+    return is_in_part(entry.id, pages.SHARES[entry.id])
 
 
 TAKEN = [

@@ -77,6 +77,7 @@ def test_update_inside_a_block_waits_for_its_end(restored):
     assert config.numpy_rank_promotion.value == "raise"
 
 
+@pytest.mark.filterwarnings("ignore:.*nothing depends on it yet")
 def test_transfer_guard_sets_all_directions():
     with config.transfer_guard("disallow"):
         assert config.transfer_guard_host_to_device.value == "disallow"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from conftest import SEED
 
 import olympus
 import olympus.numpy as jnp
@@ -13,6 +12,7 @@ from olympus import lax
 from olympus._src.lax import comparison, gather, windows
 from olympus._src.lax.linalg import orthogonal
 from tests.lax import random_operations
+from tests.sampling import SEED
 
 F8 = ml_dtypes.float8_e3m4
 INT2, INT8 = ml_dtypes.int2, np.int8

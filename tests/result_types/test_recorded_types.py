@@ -8,13 +8,11 @@ takes a part of the calls, which the seed in the report's header chooses;
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import SEED
 
 import olympus
 import olympus.numpy as jnp
@@ -23,10 +21,10 @@ from olympus import lax, nn
 from olympus.scipy import special
 from tests.result_types.departures import DEPARTURES, departs
 from tests.result_types.playing import ACCIDENT, KINDS, Library, play, spreads
+from tests.sampling import EVERYTHING, part
 
 DATA = pathlib.Path(__file__).parents[1] / "data"
 RECORDED = json.loads((DATA / "result_types.json").read_text(encoding="utf-8"))
-EVERYTHING = os.environ.get("OLYMPUS_SWEEP") == "all"
 SHARE, QUICK = 8, 24  # one in so many calls; so many of them with the quick tests
 PARTS = 4
 
@@ -43,8 +41,7 @@ OPEN = {
     if not line.startswith("#")
 }
 
-_order = np.random.default_rng(SEED).permutation(len(ROWS))
-_chosen = [ROWS[i] for i in (_order if EVERYTHING else _order[::SHARE])]
+_chosen = part(ROWS, SHARE)
 
 
 def library() -> Library:

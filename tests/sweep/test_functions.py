@@ -6,16 +6,14 @@ A run sweeps a part of the cases, which the seed in the report's header chooses;
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
-import numpy as np
 import pytest
-from conftest import SEED
 
 import olympus.lax
 import olympus.lax.linalg
 import olympus.nn
+from tests.sampling import part
 from tests.sweep import lax_cases, linalg_cases, nn_cases, numpy_cases
 from tests.sweep.checking import check
 from tests.sweep.making import Case
@@ -30,11 +28,9 @@ TABLES = {
     ),
 }
 CASES = [case for _, table in TABLES.values() for case in table.CASES]
-EVERYTHING = os.environ.get("OLYMPUS_SWEEP") == "all"
 SLOW_SHARE, QUICK = 16, 4  # one in so many cases; so many cases
 
-_order = np.random.default_rng(SEED).permutation(len(CASES))
-_chosen = [CASES[i] for i in (_order if EVERYTHING else _order[::SLOW_SHARE])]
+_chosen = part(CASES, SLOW_SHARE)
 _long = {id(case) for case in linalg_cases.CASES}  # compile for a second
 
 

@@ -6,20 +6,18 @@ A run sweeps a part of the samples, which the seed in the report's header choose
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import SEED
 
 from olympus._src.lax import scatter
 from tests.lax import samples
 from tests.lax.test_rules import doubled
+from tests.sampling import part
 from tests.sweep.checking import check
 from tests.sweep.making import Case
 
-EVERYTHING = os.environ.get("OLYMPUS_SWEEP") == "all"
 SLOW_SHARE, QUICK = 20, 3  # one in so many samples; the first so many
 WIDE = {np.dtype(np.float32): np.float64, np.dtype(np.complex64): np.complex128}
 
@@ -50,8 +48,7 @@ def marks(i: int, s: Any) -> list[Any]:
     return [] if i < QUICK and "linalg" not in s.p.file else [pytest.mark.slow]
 
 
-_order = np.random.default_rng(SEED).permutation(len(SMOOTH))
-_chosen = [SMOOTH[i] for i in (_order if EVERYTHING else _order[::SLOW_SHARE])]
+_chosen = part(SMOOTH, SLOW_SHARE)
 PARAMS = [
     pytest.param(s, marks=marks(i, s), id=f"{s!r}-{i}") for i, s in enumerate(_chosen)
 ]

@@ -7,7 +7,6 @@ A run takes a part of them, which the seed in the report's header chooses;
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 from typing import Any
 
@@ -17,17 +16,15 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax, nn
-from tests.conftest import SEED
+from tests.sampling import part
 
 DATA = json.loads(
     (pathlib.Path(__file__).parents[1] / "data" / "derivatives.json").read_text()
 )
 NAMES = {"np": np, "jnp": jnp, "lax": lax, "nn": nn}
-EVERYTHING = os.environ.get("OLYMPUS_SWEEP") == "all"
 SHARE, QUICK = 3, 10  # one in so many cases; so many of them with the quick tests
 
-_order = np.random.default_rng(SEED).permutation(len(DATA))
-_chosen = [DATA[i] for i in (_order if EVERYTHING else _order[::SHARE])]
+_chosen = part(DATA, SHARE)
 CASES = [
     pytest.param(
         case, marks=[] if i < QUICK else [pytest.mark.slow], id=f"{case['f'][7:]}-{i}"
@@ -60,9 +57,9 @@ def same(got: Any, want: Any) -> None:
     got = np.asarray(got)
     want = array(want, got.shape)
     assert got.dtype.kind == want.dtype.kind or got.dtype.kind in "biu"
-    for part in ("real", "imag"):
+    for of_number in ("real", "imag"):
         np.testing.assert_allclose(
-            getattr(got, part), getattr(want, part), rtol=1e-4, atol=1e-5
+            getattr(got, of_number), getattr(want, of_number), rtol=1e-4, atol=1e-5
         )
 
 

@@ -109,8 +109,7 @@ def test_callbacks_and_errors():
 
     g = olympus.jit(lambda x: io_callback(fail, None, x))
     with pytest.raises(Exception, match="on purpose"):
-        g(1.0)
-        olympus.effects_barrier()
+        olympus.block_until_ready([g(1.0), olympus.effects_barrier()])
 
 
 def test_arrays_come_and_go():

@@ -233,7 +233,6 @@ disable_bwd_checks = define(
     "Skip the check that a custom backward rule returns cotangents of the inputs' "
     "types, for programs that rely on the conversion.",
     traces=True,
-    honoured=False,
 )
 mutable_array_checks = define(
     "mutable_array_checks",
@@ -330,7 +329,6 @@ hlo_source_file_canonicalization_regex = define(
     None,
     "Removed from file names in lowered modules, so that a checkout's place does not "
     "change the text.",
-    honoured=False,
 )
 pprint_use_color = define(
     "pprint_use_color",
@@ -344,14 +342,13 @@ captured_constants_warn_bytes = define(
     kinds.INTEGER,
     2_000_000_000,
     "Warn where a traced function closes over arrays of more bytes; -1 for never.",
-    honoured=False,
 )
 captured_constants_report_frames = define(
     "captured_constants_report_frames",
     kinds.INTEGER,
     0,
-    "Frames shown for each array in that warning; -1 for all.",
-    honoured=False,
+    "How many of these arrays that warning places, by the line that reads them first; "
+    "-1 for all.",
 )
 
 # -- devices ---------------------------------------------------------------------------

@@ -42,7 +42,14 @@ def define(
     if kind is kinds.TRUTH and implied is MISSING:
         implied = True
     found = state(
-        full, check, value, help, traces=traces, implied=implied, followers=followers
+        full,
+        check,
+        value,
+        help,
+        traces=traces,
+        implied=implied,
+        followers=followers,
+        honoured=honoured,
     )
     registry[full] = found
     text = os.environ.get(full.upper())

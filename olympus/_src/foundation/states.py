@@ -18,6 +18,8 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from olympus._src.foundation import notices
+
 Check = Callable[[Any], Any]
 
 _lock = threading.RLock()
@@ -130,6 +132,7 @@ class State:
       traces: whether the programs that tracing makes depend on it.
       implied: what `state()` without a value sets; MISSING if a value is required.
       followers: settings that take every value given to this one.
+      honoured: whether anything depends on it; else setting it warns.
     """
 
     __slots__ = (
@@ -140,6 +143,7 @@ class State:
         "default",
         "followers",
         "help",
+        "honoured",
         "implied",
         "name",
         "traces",
@@ -155,6 +159,7 @@ class State:
         traces: bool = False,
         implied: Any = MISSING,
         followers: tuple[State, ...] = (),
+        honoured: bool = True,
     ) -> None:
         self.name = name
         self.check = check
@@ -163,6 +168,7 @@ class State:
         self.traces = traces
         self.implied = implied
         self.followers = followers
+        self.honoured = honoured
         self.base = value
         self.blocks = 0
         self._watchers: tuple[Callable[[Any], None], ...] = ()
@@ -181,6 +187,11 @@ class State:
     def set(self, value: Any) -> None:
         """Sets the global value."""
         value = self.check(value)
+        self._warn_if_unread(value)
+        self.assign(value)
+
+    def assign(self, value: Any) -> None:
+        """Sets the global value to one that was checked."""
         with _lock:
             for watcher in self._watchers:
                 watcher(value)
@@ -188,7 +199,16 @@ class State:
             if self.traces:
                 _invalidate()
             for follower in self.followers:
-                follower.set(value)
+                follower.assign(value)
+
+    def _warn_if_unread(self, value: Any) -> None:
+        states = (self, *self.followers)
+        names = [s.name for s in states if not s.honoured and value != s.default]
+        if names:
+            notices.warn(
+                f"{', '.join(names)}: accepted so that programs which set it run, but "
+                f"nothing depends on it yet, got {value!r}; leave it at its default"
+            )
 
     def watch(self, watcher: Callable[[Any], None]) -> None:
         """Has `watcher(value)` called before each new global value; it may refuse."""
@@ -202,7 +222,9 @@ class State:
                 f"{self.name}: a with block requires a value, got none; write "
                 f"`with {self.short_name}(value):`"
             )
-        return Override(self, self.check(value))
+        value = self.check(value)
+        self._warn_if_unread(value)
+        return Override(self, value)
 
     @property
     def short_name(self) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.core import effects as effects_
 from olympus._src.core import ir, primitive
+from olympus._src.foundation import config
 from olympus._src.lowering import builder, dynamic, types
 
 
@@ -393,7 +395,9 @@ def _location(eqn: ir.Eqn, module: Module) -> str:
     at = eqn.source
     if at is None:
         return f" loc({types.string(path)})"
-    place = f"{types.string(at.file)}:{at.line}:{max(at.column, 1)}"
+    pattern = config.hlo_source_file_canonicalization_regex.value
+    file = re.sub(pattern, "", at.file) if pattern else at.file
+    place = f"{types.string(file)}:{at.line}:{max(at.column, 1)}"
     return f" loc({types.string(path)}({place}))"
 
 

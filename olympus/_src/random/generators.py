@@ -34,8 +34,8 @@ _UINTS = {bits: np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)}
 
 
 def _word(words: Any, i: int) -> Any:
-    # Words that are themselves a hash must not be fused into this one: from jaxlib 0.11.2
-    # on such a program is written anew for each word that is read, without end.
+    # Words that are themselves a hash must not be fused into this one: from jaxlib
+    # 0.11.2 on it would be written anew for each word that is read, without end.
     words = barriers.optimization_barrier(words)
     return joining.index_in_dim(words, i, axis=-1, keepdims=False)
 
