@@ -139,6 +139,7 @@ from olympus._src.foundation.config import (
 
 # Gives arrays and traced values their operators and methods.
 from olympus._src.foundation.late import Late as _Late
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.numpy import methods as _methods  # noqa: F401
 from olympus.version import __version__ as __version__
 
@@ -208,3 +209,6 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     return _late.names()
+
+
+_claim(__name__)

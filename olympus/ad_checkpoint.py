@@ -2,6 +2,7 @@
 
 from olympus import checkpoint_policies as checkpoint_policies
 from olympus._src.api.residuals import print_saved_residuals, saved_residuals
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.higher_order.remat_policies import (
     Offloadable,
     Recompute,
@@ -20,3 +21,5 @@ __all__ = [
     "print_saved_residuals",
     "saved_residuals",
 ]
+
+_claim(__name__)

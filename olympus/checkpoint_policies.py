@@ -4,6 +4,7 @@ A policy of your own is a function of an operation, the types of its operands an
 parameters, that returns whether the results may be kept.
 """
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.higher_order.remat_policies import (
     dots_saveable,
     dots_with_no_batch_dims_saveable,
@@ -37,3 +38,5 @@ __all__ = [
     "save_from_both_policies",
     "save_only_these_names",
 ]
+
+_claim(__name__)

@@ -11,6 +11,7 @@ from olympus._src.api.custom_vjp import (
 from olympus._src.api.custom_vjp import zero_from_primal as zero_from_primal
 from olympus._src.api.linear_call import linear_call as linear_call
 from olympus._src.core.rules import SymbolicZero as SymbolicZero
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.higher_order.custom_jvp import (
     custom_jvp_call_p as custom_jvp_call_p,
 )
@@ -33,3 +34,5 @@ __all__ = [
     "remat_opt_p",
     "zero_from_primal",
 ]
+
+_claim(__name__)

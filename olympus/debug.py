@@ -1,6 +1,7 @@
 """Looking into programs while they run: prints, callbacks, breakpoints."""
 
 from olympus._src.api.debug import breakpoint
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.higher_order.debugging import DebugEffect, OrderedDebugEffect
 from olympus._src.higher_order.debugging import debug_callback as callback
 from olympus._src.higher_order.debugging import debug_log as log
@@ -14,3 +15,5 @@ __all__ = [
     "log",
     "print",
 ]
+
+_claim(__name__)

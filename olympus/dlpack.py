@@ -1,6 +1,9 @@
 """Exchange of arrays with other libraries, without a copy."""
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.numpy.interchange import import_array as from_dlpack
 from olympus._src.numpy.interchange import is_supported_dtype
 
 __all__ = ["from_dlpack", "is_supported_dtype"]
+
+_claim(__name__)

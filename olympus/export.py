@@ -24,6 +24,7 @@ from olympus._src.export.trees import (
 from olympus._src.export.trees import (
     register_pytree_node_serialization as register_pytree_node_serialization,
 )
+from olympus._src.foundation.late import claim as _claim
 
 __all__ = [
     "DisabledSafetyCheck",
@@ -41,3 +42,5 @@ __all__ = [
     "symbolic_dim_bounds",
     "symbolic_shape",
 ]
+
+_claim(__name__)

@@ -1,5 +1,8 @@
 """Images of other sizes: `resize`, and `scale_and_translate`."""
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.image.resampling import ResizeMethod, resize, scale_and_translate
 
 __all__ = ["ResizeMethod", "resize", "scale_and_translate"]
+
+_claim(__name__)

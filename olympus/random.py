@@ -4,6 +4,7 @@ A key is a value. The same key gives the same numbers, in or out of `jit` and `v
 `split` and `fold_in` make new independent keys from one.
 """
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.random.continuous import (
     cauchy,
     double_sided_maxwell,
@@ -119,3 +120,5 @@ __all__ = [
     "weibull_min",
     "wrap_key_data",
 ]
+
+_claim(__name__)

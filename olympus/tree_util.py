@@ -3,6 +3,7 @@
 The functions of `olympus.tree` are here too, with `tree_` before their names.
 """
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.tree import (
     DictKey,
     FlattenedIndexKey,
@@ -80,3 +81,5 @@ __all__ = [
     "treedef_is_leaf",
     "treedef_tuple",
 ]
+
+_claim(__name__)

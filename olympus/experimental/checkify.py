@@ -16,6 +16,7 @@ from olympus._src.api.checkify import (
     nan_checks,
     user_checks,
 )
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.higher_order.failures import CheckRuntimeError as JaxRuntimeError
 
 __all__ = [
@@ -35,3 +36,5 @@ __all__ = [
     "nan_checks",
     "user_checks",
 ]
+
+_claim(__name__)

@@ -19,6 +19,7 @@ from olympus._src.api.jet_rules import (
     linear_prop,
     zero_prop,
 )
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.interpreters.taylor import JetTrace, JetTracer
 
 __all__ = [
@@ -40,3 +41,5 @@ __all__ = [
     "zero_series",
     "zero_term",
 ]
+
+_claim(__name__)

@@ -1,5 +1,8 @@
 """Compiled functions as bytes, for other processes on the same kind of machine."""
 
 from olympus._src.export.executables import deserialize_and_load, serialize
+from olympus._src.foundation.late import claim as _claim
 
 __all__ = ["deserialize_and_load", "serialize"]
+
+_claim(__name__)

@@ -10,6 +10,7 @@ from typing import Any as _Any
 from olympus._src.api.placement import (
     with_sharding_constraint,
 )
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.higher_order.associative_scan import (
     associative_scan,
 )
@@ -859,3 +860,6 @@ def __getattr__(name: str) -> _Any:
     if name == "linalg":
         return _importlib.import_module("olympus.lax.linalg")
     raise AttributeError(f"module 'olympus.lax' has no attribute {name!r}")
+
+
+_claim(__name__)

@@ -4,6 +4,7 @@ Operations work on the last two axes and on any number of leading ones. They run
 CPU, by LAPACK. `olympus.numpy.linalg` is written in these.
 """
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.higher_order.polar import (
     qdwh,
 )
@@ -101,3 +102,5 @@ __all__ = [
     "tridiagonal_solve",
     "tridiagonal_solve_p",
 ]
+
+_claim(__name__)

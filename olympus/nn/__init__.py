@@ -1,5 +1,6 @@
 """Neural networks: activations, softmax and its kin, attention, first weights."""
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.nn.activations import (
     celu,
     elu,
@@ -87,3 +88,5 @@ __all__ = [
     "swish",
     "tanh",
 ]
+
+_claim(__name__)

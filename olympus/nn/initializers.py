@@ -1,5 +1,6 @@
 """Initializers: functions of a key, a shape and a dtype that make first weights."""
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.nn.initializers import (
     Initializer,
     constant,
@@ -53,3 +54,5 @@ __all__ = [
     "xavier_uniform",
     "zeros",
 ]
+
+_claim(__name__)

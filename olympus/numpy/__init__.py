@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from olympus._src.foundation.late import Late as _Late
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.numpy.arithmetic import (
     absolute,
     angle,
@@ -969,3 +970,6 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     return _late.names()
+
+
+_claim(__name__)

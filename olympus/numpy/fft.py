@@ -1,5 +1,6 @@
 """Discrete Fourier transforms, their frequencies, and shifts of these."""
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.numpy.fourier import (
     fft,
     fft2,
@@ -41,3 +42,5 @@ __all__ = [
     "rfftfreq",
     "rfftn",
 ]
+
+_claim(__name__)

@@ -1,5 +1,6 @@
 """Linear algebra on matrices and stacks of them: systems, decompositions, norms."""
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.numpy.decompositions import (
     cholesky,
     eig,
@@ -71,3 +72,5 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+_claim(__name__)

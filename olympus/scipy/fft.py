@@ -5,6 +5,9 @@ transforms are `olympus.numpy.fft`; there are no `overwrite_x`, `workers` and
 `orthogonalize`.
 """
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.scipy.cosines import dct, dctn, idct, idctn
 
 __all__ = ["dct", "dctn", "idct", "idctn"]
+
+_claim(__name__)

@@ -6,6 +6,7 @@ because of values, since a traced function could not: NaN or infinity says that 
 no result.
 """
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.scipy.linalg.factors import (
     cho_factor,
     cho_solve,
@@ -99,3 +100,5 @@ __all__ = [
     "svd",
     "toeplitz",
 ]
+
+_claim(__name__)

@@ -1,5 +1,8 @@
 """Images of any number of axes by SciPy's names."""
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.scipy.between import map_coordinates
 
 __all__ = ["map_coordinates"]
+
+_claim(__name__)

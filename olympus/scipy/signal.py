@@ -4,6 +4,7 @@ Differs from SciPy: integers and Python numbers give float32 unless 64-bit dtype
 switched on; arguments are arrays or numbers, not lists.
 """
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.scipy.signal.convolving import (
     convolve,
     convolve2d,
@@ -26,3 +27,5 @@ __all__ = [
     "stft",
     "welch",
 ]
+
+_claim(__name__)

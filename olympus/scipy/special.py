@@ -5,6 +5,7 @@ switched on; arguments are arrays or numbers, not lists; half precision stays ha
 precision; there are no `out`, `where` and `dtype`.
 """
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.scipy.special.bessel import (
     bessel_jn,
     i0,
@@ -136,3 +137,5 @@ __all__ = [
     "xlogy",
     "zeta",
 ]
+
+_claim(__name__)

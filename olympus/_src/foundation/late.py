@@ -1,4 +1,4 @@
-"""Names of a public page that are loaded at their first use.
+"""Names of a public page that are loaded at their first use, and whose they are.
 
 Importing every function would make `import olympus` a third slower, and a program uses
 few of those that are seldom needed. A page lists them by the file they come from; type
@@ -7,6 +7,7 @@ checkers and editors read the same imports under `if TYPE_CHECKING`.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from collections.abc import Iterable, Mapping
@@ -45,9 +46,35 @@ class Late:
         if name in self._home:
             file = importlib.import_module(f"olympus._src.{self._home[name]}")
             # From here on it is an ordinary attribute, which a test may replace.
-            return vars(sys.modules[self._page]).setdefault(name, getattr(file, name))
+            page = vars(sys.modules[self._page])
+            value = page.setdefault(name, getattr(file, name))
+            _claim(self._page, page, value)
+            return value
         raise AttributeError(f"module {self._page!r} has no attribute {name!r}")
 
     def names(self) -> list[str]:
         """The page's names, loaded or not; what `__dir__` of the page returns."""
         return sorted({*vars(sys.modules[self._page]), *self._pages, *self._home})
+
+
+def claim(page: str) -> None:
+    """Has the functions and classes of a public page say that they live there.
+
+    Help, pickles and prints then show what users import. The first page that is loaded
+    has those that several pages name.
+    """
+    names = vars(sys.modules[page])
+    public = names.get("__all__") or [n for n in names if not n.startswith("_")]
+    for name in public:
+        if name in names:
+            _claim(page, names, names[name])
+
+
+def _claim(page: str, names: Mapping[str, Any], value: Any) -> None:
+    home = getattr(value, "__module__", None)
+    if not isinstance(home, str) or not home.startswith("olympus._src."):
+        return
+    # Under another name the page does not lead to it, and a pickle would not either.
+    if names.get(getattr(value, "__qualname__", "")) is value:
+        with contextlib.suppress(AttributeError, TypeError):  # it may have no place
+            value.__module__ = page

@@ -1,5 +1,8 @@
 """Clustering by SciPy's names: `vq`."""
 
+from olympus._src.foundation.late import claim as _claim
 from olympus.scipy.cluster import vq
 
 __all__ = ["vq"]
+
+_claim(__name__)

@@ -1,5 +1,8 @@
 """Rotations of space and the motion between them, by SciPy's names."""
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.scipy.rotations import Rotation, Slerp
 
 __all__ = ["Rotation", "Slerp"]
+
+_claim(__name__)

@@ -1,5 +1,8 @@
 """The beta-binomial distribution: `scipy.stats.betabinom`."""
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.scipy.stats.betabinom import logpmf, pmf
 
 __all__ = ["logpmf", "pmf"]
+
+_claim(__name__)

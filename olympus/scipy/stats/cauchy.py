@@ -1,5 +1,6 @@
 """The Cauchy distribution: `scipy.stats.cauchy`."""
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.scipy.stats.cauchy import (
     cdf,
     isf,
@@ -12,3 +13,5 @@ from olympus._src.scipy.stats.cauchy import (
 )
 
 __all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
+
+_claim(__name__)

@@ -1,5 +1,8 @@
 """The geometric distribution: `scipy.stats.geom`."""
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.scipy.stats.geom import logpmf, pmf
 
 __all__ = ["logpmf", "pmf"]
+
+_claim(__name__)

@@ -1,5 +1,8 @@
 """The Laplace distribution: `scipy.stats.laplace`."""
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.scipy.stats.laplace import cdf, logpdf, pdf
 
 __all__ = ["cdf", "logpdf", "pdf"]
+
+_claim(__name__)

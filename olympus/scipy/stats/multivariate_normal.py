@@ -1,5 +1,8 @@
 """The normal distribution of vectors: `scipy.stats.multivariate_normal`."""
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.scipy.stats.multivariate_normal import logpdf, pdf
 
 __all__ = ["logpdf", "pdf"]
+
+_claim(__name__)

@@ -1,5 +1,8 @@
 """The Pareto distribution: `scipy.stats.pareto`."""
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.scipy.stats.pareto import cdf, logcdf, logpdf, logsf, pdf, ppf, sf
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
+
+_claim(__name__)

@@ -3,6 +3,9 @@
 Differs from SciPy: there are no `loc` and `scale`.
 """
 
+from olympus._src.foundation.late import claim as _claim
 from olympus._src.scipy.stats.wrapcauchy import logpdf, pdf
 
 __all__ = ["logpdf", "pdf"]
+
+_claim(__name__)
