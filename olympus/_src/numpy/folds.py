@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.api import shapes, staging
+from olympus._src.foundation import caching, source
 from olympus._src.higher_order import scan as scan_
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import joining, shaping, sizes
@@ -70,13 +71,10 @@ def reduce(
             f"{aval_of(x).short()}; give `initial`"
         )
 
-    def step(carry: Any, row: Any) -> Any:
-        if where is None:
-            return _cast(f(carry, row), dtype), None
-        row, chosen = row
-        return selection.where(chosen, _cast(f(carry, row), dtype), carry), None
-
-    out, _ = scan_.scan(step, start, rows if where is None else (rows, mask))
+    if where is None:
+        out, _ = scan_.scan(_step(_fold, f, dtype), start, rows)
+    else:
+        out, _ = scan_.scan(_step(_masked_fold, f, dtype), start, (rows, mask))
     return manipulation.expand_dims(out, axes) if keepdims else out
 
 
@@ -89,11 +87,7 @@ def accumulate(name: str, f: Function, a: Any, *, axis: int, dtype: Any = None) 
     if not aval_of(rows).shape[0]:
         return promotion.cast(x, dtype, False)
 
-    def step(carry: Any, row: Any) -> Any:
-        new = _cast(f(carry, row), dtype)
-        return new, new
-
-    _, rest = scan_.scan(step, rows[0], rows[1:])
+    _, rest = scan_.scan(_step(_prefix_fold, f, dtype), rows[0], rows[1:])
     out = joining.concatenate([rows[:1], rest], 0)
     return manipulation.moveaxis(out, 0, axis)
 
@@ -123,14 +117,11 @@ def reduce_segments(
     first, last = (
         manipulation.expand_dims(v, tuple(range(1, rank))) for v in (starts, ends)
     )
-
-    def step(carry: Any, item: Any) -> Any:
-        i, row = item
-        inside = lax.bitwise_and(first < i, i < last)
-        return selection.where(inside, _cast(f(carry, row), dtype), carry), None
-
     positions = shaping.iota(aval_of(starts).dtype, count)
-    out, _ = scan_.scan(step, rows[starts], (positions, rows))
+    start = (first, last, rows[starts])
+    (_, _, out), _ = scan_.scan(
+        _step(_segment_fold, f, dtype), start, (positions, rows)
+    )
     return manipulation.moveaxis(out, 0, axis)
 
 
@@ -149,14 +140,68 @@ def update_at(f: Function, a: Any, indices: Any, *operands: Any) -> Any:
     ]
     columns = [shaping.reshape(v, (aval_of(v).size,)) for v in (chosen, *wide)]
 
-    def step(flat: Any, item: Any) -> Any:
-        place, *values = item
-        new = _cast(f(flat[place], *values), aval_of(x).dtype)
-        return at.IndexUpdateHelper(flat)[place].set(new), None
-
     flat = shaping.reshape(x, (aval_of(x).size,))
+    step = _step(_update, f, aval_of(x).dtype)
     out, _ = scan_.scan(step, flat, tuple(columns))
     return shaping.reshape(out, shape)
+
+
+# -- steps -----------------------------------------------------------------------------
+
+
+def _step(make: Callable[[Function, Any], Function], f: Function, dtype: Any) -> Any:
+    """The step of a scan: for the library's own functions the same object each time.
+
+    A user's function may give another program at each call, so its step is new.
+    """
+    code = source.function_code(f)
+    own = code is not None and source.is_internal(code.co_filename)
+    return _kept_step(make, f, dtype) if own else make(f, dtype)
+
+
+@caching.bounded_cache(512, "steps of folds")
+def _kept_step(make: Any, f: Any, dtype: Any) -> Any:
+    return make(f, dtype)
+
+
+def _fold(f: Function, dtype: Any) -> Function:
+    return lambda carry, row: (_cast(f(carry, row), dtype), None)
+
+
+def _masked_fold(f: Function, dtype: Any) -> Function:
+    def step(carry: Any, item: Any) -> Any:
+        row, chosen = item
+        return selection.where(chosen, _cast(f(carry, row), dtype), carry), None
+
+    return step
+
+
+def _prefix_fold(f: Function, dtype: Any) -> Function:
+    def step(carry: Any, row: Any) -> Any:
+        new = _cast(f(carry, row), dtype)
+        return new, new
+
+    return step
+
+
+def _segment_fold(f: Function, dtype: Any) -> Function:
+    def step(state: Any, item: Any) -> Any:
+        first, last, carry = state
+        i, row = item
+        inside = lax.bitwise_and(first < i, i < last)
+        new = selection.where(inside, _cast(f(carry, row), dtype), carry)
+        return (first, last, new), None
+
+    return step
+
+
+def _update(f: Function, dtype: Any) -> Function:
+    def step(flat: Any, item: Any) -> Any:
+        place, *values = item
+        new = _cast(f(flat[place], *values), dtype)
+        return at.IndexUpdateHelper(flat)[place].set(new), None
+
+    return step
 
 
 def _cast(x: Any, dtype: Any) -> Any:
