@@ -507,6 +507,22 @@ def test_a_body_is_read_again_when_its_names_are_bound_anew():
                 assert _float(got) == 3 * value, name
 
 
+def test_methods_of_ufuncs_read_the_function_again():
+    k = 0.0
+
+    def f(a, b):
+        return a + b * k
+
+    fold = jnp.frompyfunc(f, 2, 1)
+    ones = np.ones(3, np.float32)
+    for k in VALUES:
+        assert float(fold.reduce(ones)) == 1 + 2 * k
+        assert float(fold.accumulate(ones)[-1]) == 1 + 2 * k
+        assert float(fold(1.0, 1.0)) == 1 + k
+        assert float(fold.at(ones, [0], 1.0, inplace=False)[0]) == 1 + k
+        assert float(jnp.frompyfunc(f, 2, 1).reduce(ones)) == 1 + 2 * k
+
+
 # -- what tracing writes ---------------------------------------------------------------
 
 

@@ -267,6 +267,7 @@ def frompyfunc(
 
 
 def _of(fun: Any, nin: int, **rules: Any) -> ufunc:
+    folds.keep_steps_of(rules.get("call") or fun)
     return ufunc(fun, nin, 1, **rules)
 
 
