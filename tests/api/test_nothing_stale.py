@@ -519,7 +519,7 @@ def test_methods_of_ufuncs_read_the_function_again():
         assert float(fold.reduce(ones)) == 1 + 2 * k
         assert float(fold.accumulate(ones)[-1]) == 1 + 2 * k
         assert float(fold(1.0, 1.0)) == 1 + k
-        assert float(fold.at(ones, [0], 1.0, inplace=False)[0]) == 1 + k
+        assert float(fold.at(ones, np.array([0]), 1.0, inplace=False)[0]) == 1 + k
         assert float(jnp.frompyfunc(f, 2, 1).reduce(ones)) == 1 + 2 * k
 
 
