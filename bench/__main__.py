@@ -30,6 +30,7 @@ BUDGETS = {
     "jit call, one array": 1.0,
     "jit call, 100-leaf tree": 1.0,
     "jit call, 100 leaves in and out": 1.0,
+    "re-made jit(lambda x: 2*x)": 0.02,
     "eager x + x": 0.8,
     "eager log(x)": 0.8,
     "eager x[0]": 0.25,
@@ -78,6 +79,7 @@ GROUPS = (
     *PROCESS,
     *[
         "calls",
+        "remade",
         "eager",
         "eager_grad",
         "tracing",

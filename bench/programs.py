@@ -29,6 +29,24 @@ def calls(lib: Library) -> dict[str, Any]:
     }
 
 
+def remade(lib: Library) -> dict[str, Any]:
+    """Functions made anew in each turn of a loop: traced again, compiled once."""
+    jit, x, rows = lib.top.jit, lib.np.ones(3), lib.np.ones((5, 3))
+    loss, params, data = mlp(lib, 10)
+    return {
+        "re-made jit(lambda x: 2*x)": lambda: jit(lambda x: 2 * x)(x),
+        "re-made jit(grad) of MLP-10": lambda: jit(
+            lib.top.grad(lambda p, x: loss(p, x))
+        )(params, data),
+        "re-made body of an eager scan": lambda: lib.lax.scan(
+            lambda c, row: (c * 2 + row, c), x, rows
+        ),
+        "re-made callback": lambda: jit(
+            lambda x: (lib.top.debug.callback(lambda v: None, x), 2 * x)[1]
+        )(x),
+    }
+
+
 def eager(lib: Library) -> dict[str, Any]:
     """NumPy-level calls outside of jit."""
     jnp = lib.np
@@ -229,6 +247,7 @@ GROUPS = {
     f.__name__: f
     for f in (
         calls,
+        remade,
         eager,
         eager_grad,
         tracing,
