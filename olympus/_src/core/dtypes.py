@@ -665,6 +665,13 @@ def lattice_result(*typed: tuple[Any, bool]) -> tuple[Any, bool]:
     return _cached_join(mode, config.x64_enabled(), typed)
 
 
+def standard_result(*typed: tuple[Any, bool]) -> tuple[Any, bool]:
+    """As `lattice_result`, whatever the setting: for arguments that differ by their
+    meaning, such as counts and probabilities.
+    """
+    return _cached_join("standard", config.x64_enabled(), typed)
+
+
 def promote_types(a: Any, b: Any) -> Any:
     """The dtype that values of dtypes `a` and `b` have together.
 

@@ -327,7 +327,7 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
         raise ValueError("place: arr and mask must be the same size; numpy.place")
     if not aval_of(vals).size:
         raise ValueError("Cannot place values from an empty array; numpy.place")
-    flags = manipulation.ravel(logic.not_equal(mask, 0))
+    flags = manipulation.ravel(logic.truth(mask))
     line = manipulation.ravel(vals)
     kind = dtypes.canonicalize_dtype(int)
     rank = lax.sub(scans.cumsum(flags), kind.type(1))

@@ -122,7 +122,7 @@ def _polyfit(
         y = y * (w[:, None] if aval_of(y).ndim == 2 else w)
     # Columns of one length keep the powers comparable.
     scale = elementary.sqrt(reductions.sum(rows * rows, axis=0))
-    rows = rows / scale
+    rows = rows / scale[None, :]
     found, squares, rank, s = solving.lstsq(rows, y, rcond)
     fit = found / (scale if aval_of(found).ndim == 1 else scale[:, None])
     if not cov:

@@ -195,7 +195,8 @@ def _segment_fold(f: Function, dtype: Any) -> Function:
         first, last, carry = state
         i, row = item
         inside = lax.bitwise_and(first < i, i < last)
-        new = selection.where(inside, _cast(f(carry, row), dtype), carry)
+        rows = promotion.broadcast_to_shape(row, aval_of(carry).shape)
+        new = selection.where(inside, _cast(f(carry, rows), dtype), carry)
         return (first, last, new), None
 
     return step

@@ -182,6 +182,10 @@ def _map_over_rest(core: Callable[..., Any], arrays: list[Any], axes: Any) -> An
         for x, a in zip(arrays, axes, strict=True)
     ]
     whole = promotion.result_shape("vectorize", leads) if leads else ()
+    promotion.watch_ranks(
+        "vectorize",
+        {lead for x, lead in zip(arrays, leads, strict=True) if aval_of(x).ndim},
+    )
     squeezed = []
     mapped_axes: list[list[int]] = []
     for x, lead in zip(arrays, leads, strict=True):

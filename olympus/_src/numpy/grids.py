@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core import dtypes
 from olympus._src.numpy import assembly, creation, manipulation, promotion, taking
 from olympus._src.numpy.promotion import aval_of
 
@@ -38,8 +39,16 @@ class _Grid:
         lines = [_line(k) for k in key]
         grid = taking.meshgrid(*lines, indexing="ij", sparse=self._sparse)
         if self._sparse:
-            return promotion.promote_dtypes(*grid) if grid else []
-        return assembly.stack(grid) if grid else creation.zeros(0)
+            return _in_one_dtype(grid)
+        return assembly.stack(_in_one_dtype(grid)) if grid else creation.zeros(0)
+
+
+def _in_one_dtype(lines: Any) -> list[Any]:
+    """Whatever dtypes bounds and steps have, also where dtypes must agree."""
+    if not lines:
+        return []
+    dtype, weak = dtypes.standard_result(*[dtypes.dtype_and_weak(x) for x in lines])
+    return [promotion.cast(x, dtype, weak) for x in lines]
 
 
 mgrid = _Grid(

@@ -122,6 +122,7 @@ def _edges(name: str, a: Any, bins: Any, range: Any) -> Any:
             low, high = reductions.min(a), reductions.max(a)
             flat = logic.equal(low, high)
             shift = creation.astype(flat, kind)
+            low, high = (promotion.cast(v, kind, False) for v in (low, high))
             low = arithmetic.subtract(low, arithmetic.multiply(shift, 0.5))
             high = arithmetic.add(high, arithmetic.multiply(shift, 0.5))
             return creation.linspace(low, high, count + 1, dtype=kind)
@@ -184,7 +185,7 @@ def histogram(
 
 @promotion.program(3, name="histogram")
 def _histogram(a: Any, w: Any, edges: Any, *, weighted: bool) -> Any:
-    values, edges = promotion.promote_inexact(a, edges)
+    values, edges = promotion.promote_mixed(a, edges)
     n = aval_of(edges).shape[0]
     flat = shaping.reshape(values, (aval_of(values).size,))
     kind = aval_of(w).dtype if weighted else aval_of(values).dtype
@@ -365,7 +366,7 @@ def _joint_counts(sample: Any, w: Any, *edges: Any, weighted: bool) -> Any:
     where, inside = [], promotion.full_shape(np.bool_(True), (n,))
     for i, edge in enumerate(edges):
         column = shaping.squeeze(joining.slice_in_dim(sample, i, i + 1, axis=1), (1,))
-        bin_, within = _bins_of(*promotion.promote_inexact(column, edge))
+        bin_, within = _bins_of(*promotion.promote_mixed(column, edge))
         where.append(bin_)
         inside = lax.bitwise_and(inside, within)
     w = promotion.full_shape(lax.convert(w, kind, False), (n,))

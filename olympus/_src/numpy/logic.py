@@ -537,6 +537,8 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 @program(2, name="array_equiv")
 def _array_equiv(x: Any, y: Any) -> Any:
+    dtype, weak = dtypes.standard_result(*[dtypes.dtype_and_weak(v) for v in (x, y)])
+    x, y = promotion.align_ranks(*[promotion.cast(v, dtype, weak) for v in (x, y)])
     return every(equal(x, y))
 
 

@@ -251,7 +251,7 @@ def _constants(k: Any) -> list[Any]:
 
 @promotion.program(2, name="polyint")
 def _integral(p: Any, c: Any) -> Any:
-    p, c = promotion.promote_inexact(p, c)
+    p, c = promotion.promote_mixed(p, c)
     n = aval_of(p).shape[0]
     powers = np.arange(n, 0, -1).astype(aval_of(p).dtype)
     last = promotion.full_shape(lax.convert(c, aval_of(p).dtype, False), (1,))

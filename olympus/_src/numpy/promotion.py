@@ -178,6 +178,14 @@ def promote_inexact(*args: Any) -> list[Any]:
     return [cast(x, dtype, weak) for x in args]
 
 
+def promote_mixed(*args: Any) -> list[Any]:
+    """As `promote_inexact`, also where dtypes must agree: for arguments that differ by
+    their meaning, such as values and edges.
+    """
+    dtype, weak = dtypes.standard_result(*[dtypes.dtype_and_weak(x) for x in args])
+    return [cast(x, dtypes.to_inexact_dtype(dtype), weak) for x in args]
+
+
 def promote_numeric(*args: Any) -> list[Any]:
     """As `promote_dtypes`, booleans becoming integers."""
     typed = [dtypes.dtype_and_weak(x) for x in args]
@@ -244,11 +252,11 @@ def broadcast(name: str, args: Sequence[Any]) -> list[Any]:
     if len(shapes) < 2:
         return list(args)
     shape = result_shape(name, [aval_of(x).shape for x in args])
-    _watch_ranks(name, shapes)
+    watch_ranks(name, shapes)
     return [x if not aval_of(x).shape else broadcast_to_shape(x, shape) for x in args]
 
 
-def _watch_ranks(name: str, shapes: set[tuple[int, ...]]) -> None:
+def watch_ranks(name: str, shapes: set[tuple[int, ...]]) -> None:
     """Warns or raises, as the setting asks, where an operand would gain axes."""
     mode = config.numpy_rank_promotion.value
     if mode == "allow" or len({len(s) for s in shapes}) < 2:
@@ -291,6 +299,18 @@ def broadcast_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
     return families.broadcast_in_dim_p.bind(
         x, shape=shape, broadcast_dimensions=dims, sharding=None
     )
+
+
+def align_ranks(*args: Any) -> list[Any]:
+    """Arrays with axes of size 1 in front, so that all have as many; scalars stay."""
+    rank = max([aval_of(x).ndim for x in args])
+    return [_with_rank(x, rank) for x in args]
+
+
+def _with_rank(x: Any, rank: int) -> Any:
+    if isinstance(x, np.ndarray):
+        return x[(None,) * (rank - x.ndim)] if x.ndim else x
+    return shaping.broadcast_to_rank(x, rank) if aval_of(x).ndim else x
 
 
 def promote_args(name: str, *args: Any) -> Sequence[Any]:

@@ -749,7 +749,7 @@ def _var(
             )
         if dtypes.kind(kind) in "iu":  # a variance is no integer
             kind = dtypes.canonicalize_dtype(float)
-        working = dtypes.lattice_result((own, False), (kind, False))[0]
+        working = dtypes.standard_result((own, False), (kind, False))[0]
     working = _upcast(working)
     real = dtypes.real_dtype(working)
     x = promotion.cast(x, working, False)
@@ -761,7 +761,10 @@ def _var(
     gap = lax.sub(*promotion.broadcast("var", (x, center)))
     if where is not None:
         # Before the square, whose derivative is not finite where an element is not.
-        counted, gap = promotion.broadcast("var", (logic.truth(where), gap))
+        shape = promotion.result_shape("var", [aval_of(v).shape for v in (where, gap)])
+        counted, gap = (
+            promotion.broadcast_to_shape(v, shape) for v in (logic.truth(where), gap)
+        )
         gap = lax.select(counted, gap, families.full_like(gap, 0))
     n = _count_of("var", x, axes, where, real, keepdims)
     known = isinstance(n, np.generic)

@@ -252,6 +252,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = None) ->
         raise TypeError(
             f"numpy.gradient: spacings must be one or {len(axes)}, got {len(varargs)}"
         )
+    if not varargs:
+        f = lax.convert(f, kind, weak)
     outs = [_slope(f, h, axis=i) for i, h in zip(axes, spacing, strict=True)]
     return outs[0] if len(outs) == 1 else outs
 
@@ -331,7 +333,8 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
 @program(2, name="trapezoid")
 def _trapezoid(y: Any, x: Any, *, axis: int, even: bool) -> Any:
-    y, x = promotion.promote_inexact(y, x)
+    promote = promotion.promote_mixed if even else promotion.promote_inexact
+    y, x = promote(y, x)
     axis = sizes_.canonicalize_axis(axis, aval_of(y).ndim, "numpy.trapezoid")
     y = lax_last(y, axis)
     pairs = lax.add(*_neighbours(y))
@@ -339,7 +342,7 @@ def _trapezoid(y: Any, x: Any, *, axis: int, even: bool) -> Any:
         if aval_of(x).ndim > 1:
             x = lax_last(x, axis)
         x = lax.sub(*_neighbours(x))
-    pairs, x = promotion.broadcast("trapezoid", (pairs, x))
+    pairs, x = promotion.broadcast("trapezoid", promotion.align_ranks(pairs, x))
     total = reductions.sum(lax.mul(pairs, x), axis=-1)
     return lax.mul(total, promotion.scalar(0.5, total))
 

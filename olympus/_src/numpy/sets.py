@@ -347,7 +347,8 @@ def _isin(element: Any, values: Any, *, invert: bool) -> Any:
 
 
 def _two(name: str, a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
-    dtype, _ = dtypes.lattice_result(dtypes.dtype_and_weak(a), dtypes.dtype_and_weak(b))
+    typed = dtypes.dtype_and_weak(a), dtypes.dtype_and_weak(b)
+    dtype, _ = dtypes.standard_result(*typed)
     hosts = [search.concrete(name, x, _CURE).astype(dtype).ravel() for x in (a, b)]
     return hosts[0], hosts[1]
 

@@ -184,7 +184,7 @@ def _logsumexp(
         a = choose(where, promotion.broadcast_to_shape(a, shape), -math.inf)
         b = b if b is None else choose(where, b, 0)
     top = _finite_top(a, axis, where)
-    powers = elementary.exp(subtract(a, top))
+    powers = elementary.exp(subtract(a, lax.convert(top, avals.aval_of(a).dtype)))
     if b is not None:
         powers = multiply(powers, b)
     total = reductions.sum(powers, axis, None, None, keepdims, where=where)
@@ -193,7 +193,8 @@ def _logsumexp(
     if return_sign or not is_complex:
         total = arithmetic.absolute(total)
     top = top if keepdims else shaping.reshape(top, avals.aval_of(total).shape)
-    out = arithmetic.add(elementary.log(total), top)
+    out = elementary.log(total)
+    out = arithmetic.add(out, lax.convert(top, avals.aval_of(out).dtype))
     if return_sign:
         return out, sign
     if b is not None and not is_complex:

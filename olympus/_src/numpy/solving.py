@@ -182,7 +182,8 @@ def _triple_product(a: Any) -> Any:
 
 def _parity(pivots: Any) -> Any:
     """1 or -1: the sign of the exchanges of rows."""
-    places = shaping.iota(np.int32, aval_of(pivots).shape[-1])
+    shape = aval_of(pivots).shape
+    places = shaping.broadcasted_iota(np.int32, shape, len(shape) - 1)
     signs = selection.where(pivots != places, -1, 1)
     return reductions.prod(signs, axis=-1)
 

@@ -188,8 +188,8 @@ def _cov(m: Any, *given: Any, flags: Any, rowvar: bool, ddof: int, dtype: Any) -
         )
         left = lax.mul(gap, wide)
     total = contractions.dot(left, manipulation.transpose(other))
-    out = arithmetic.true_divide(total, divisor)
-    return manipulation.squeeze(out)
+    divisor = lax.convert(divisor, aval_of(total).dtype, False)
+    return manipulation.squeeze(arithmetic.true_divide(total, divisor))
 
 
 def _weighted_center(x: Any, w: Any, aweights: Any, ddof: int) -> tuple[Any, Any]:

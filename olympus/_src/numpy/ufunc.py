@@ -163,7 +163,8 @@ class ufunc:
         rank = aval_of(B).ndim
         first = A if hasattr(A, "aval") else promotion.evaluate.as_array(A)
         shape = aval_of(first).shape
-        return self(shaping.reshape(first, (*shape, *[1] * rank)), B)
+        columns = shaping.reshape(first, (*shape, *[1] * rank))
+        return self(*promotion.align_ranks(columns, B))
 
     def at(
         self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True

@@ -99,15 +99,19 @@ def as_dtype(x: Any, dtype: Any) -> Any:
     return elementwise.convert(x, dtype)
 
 
-def floats(name: str, *values: Any) -> list[Any]:
+def floats(name: str, *values: Any, mixed: bool = False) -> list[Any]:
     """Parameters in the float dtype that they promote to.
+
+    Args:
+      name: the function's name.
+      values: the parameters.
+      mixed: they may differ in dtype even where dtypes must agree.
 
     Raises:
       TypeError: one has no numbers.
     """
-    dtype, _ = dtypes.lattice_result(
-        *[dtypes.dtype_and_weak(x, f"random.{name}") for x in values]
-    )
+    join = dtypes.standard_result if mixed else dtypes.lattice_result
+    dtype, _ = join(*[dtypes.dtype_and_weak(x, f"random.{name}") for x in values])
     dtype = dtypes.to_inexact_dtype(dtype)
     return [elementwise.convert(x, dtype) for x in values]
 

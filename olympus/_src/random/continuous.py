@@ -621,7 +621,9 @@ def draw_maxwell(key: Any, shape: Any, dtype: Any) -> Any:
 def sum_of_last(x: Any) -> Any:
     """The sum along the last axis; narrow floats are added in 32 bits."""
     aval = avals.aval_of(x)
-    wide = as_dtype(x, dtypes.promote_types(aval.dtype, "float32"))
+    wide = as_dtype(
+        x, dtypes.standard_result((aval.dtype, False), (np.dtype(np.float32), False))[0]
+    )
     return as_dtype(reductions.reduce_sum(wide, (aval.ndim - 1,)), aval.dtype)
 
 

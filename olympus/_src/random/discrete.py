@@ -281,7 +281,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
 
 @one_program
 def _binomial(key: Any, n: Any, p: Any, *, shape: Any, dtype: Any) -> Any:
-    n, p = (filled(x, shape) for x in arguments.floats("binomial", n, p))
+    n, p = (filled(x, shape) for x in arguments.floats("binomial", n, p, mixed=True))
     return as_dtype(draw_binomial(key, n, p), dtype)
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.lax import complex_numbers as lax
 from olympus._src.lax import joining, sizes
-from olympus._src.numpy import fourier, manipulation, padding, promotion
+from olympus._src.numpy import arithmetic, fourier, manipulation, padding, promotion
 from olympus._src.scipy import checks
 
 aval_of = checks.aval_of
@@ -40,18 +41,25 @@ def _forth(x: Any, ortho: bool) -> Any:
     n, dtype = aval_of(x).shape[-1], aval_of(x).dtype
     odd = manipulation.flip(x[..., 1::2], -1)
     line = joining.concatenate([x[..., ::2], odd], aval_of(x).ndim - 1)
-    found = 2 * (fourier.fft(line) * _turns(n, dtype)).real
-    return found * _lengths(n, dtype) if ortho else found
+    turned = arithmetic.multiply(
+        *promotion.align_ranks(fourier.fft(line), _turns(n, dtype))
+    )
+    found = 2 * turned.real
+    if not ortho:
+        return found
+    return arithmetic.multiply(*promotion.align_ranks(found, _lengths(n, dtype)))
 
 
 def _back(y: Any, ortho: bool) -> Any:
     n, dtype = aval_of(y).shape[-1], aval_of(y).dtype
     if ortho:
-        y = y / _lengths(n, dtype)
+        y = arithmetic.true_divide(*promotion.align_ranks(y, _lengths(n, dtype)))
     last = manipulation.flip(y[..., 1:], -1)
     zero = promotion.full_shape(np.zeros((), dtype), (*aval_of(y).shape[:-1], 1))
     mirrored = joining.concatenate([zero, last], aval_of(y).ndim - 1)
-    line = fourier.ifft((y - 1j * mirrored) * (_turns(n, dtype).conj() / 2)).real
+    turns = _turns(n, dtype).conj() / 2
+    turned = promotion.align_ranks(lax.complex_(y, -mirrored), turns)
+    line = fourier.ifft(arithmetic.multiply(*turned)).real
     half = (n + 1) // 2
     order = np.empty(n, np.int32)
     order[::2] = np.arange(half)
@@ -67,7 +75,7 @@ def _along(x: Any, axis: int, n: int | None, ortho: bool, method: Any) -> Any:
     elif n is not None and n > own:
         x = padding.pad(x, [(0, 0)] * (aval_of(x).ndim - 1) + [(0, n - own)])
     if dtypes.kind(aval_of(x).dtype) == "c":
-        out = method(x.real, ortho) + 1j * method(x.imag, ortho)
+        out = lax.complex_(method(x.real, ortho), method(x.imag, ortho))
     else:
         out = method(x, ortho)
     return manipulation.moveaxis(out, -1, axis)

@@ -258,7 +258,8 @@ def composed(p: Any, q: Any) -> Any:
 
 @program(1, name="Rotation.inv")
 def inverse(q: Any) -> Any:
-    return q * np.array([-1, -1, -1, 1], aval_of(q).dtype)
+    signs = np.array([-1, -1, -1, 1], aval_of(q).dtype)
+    return q * signs[(None,) * (aval_of(q).ndim - 1)]
 
 
 @program(2, name="Rotation.apply")

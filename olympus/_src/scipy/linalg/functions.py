@@ -469,13 +469,13 @@ def _funm(t: Any, z: Any, values: Any) -> Any:
         # T F = F T, read in column j.
         own = slicing.dynamic_slice_in_dim(values, j, 1, 0)
         above = where(rows < j, _column(t, j), 0)
-        right = matmul(f, above) - above * own
+        right = matmul(f, above) - above * own[None]
         inside = np.arange(n)[None, :] < j
         shift = -slicing.dynamic_slice_in_dim(poles, j, 1, 0)
         system = where((rows < j) & inside, t, 0)
         system = system + _on_diagonal(creation.ones_like(above), rows >= j)
-        x = _solve_parlett(system, shift, where(rows < j, right, 0), rows < j)
-        return where(rows < j, x, where(rows == j, own, 0))
+        x = _solve_parlett(system, shift[None], where(rows < j, right, 0), rows < j)
+        return where(rows < j, x, where(rows == j, own[None], 0))
 
     form = _by_columns(creation.zeros_like(t), column)
     out = matmul(matmul(z, form), matrices.adjoint(z))

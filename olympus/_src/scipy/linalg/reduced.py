@@ -136,7 +136,7 @@ def _turn_block(m: Any, t: Any, z: Any) -> Any:
     # The eigenvector of the block to one of its eigenvalues is (value - d, c).
     half = (a - d) / 2
     first = half + elementary.sqrt(half * half + b * c)
-    length = arithmetic.hypot(abs(first), abs(c))
+    length = arithmetic.hypot(abs(first), abs(c)).astype(aval_of(t).dtype)
     tiny = float(dtypes.finfo(aval_of(t).dtype).eps)
     turns = abs(c) > tiny * (abs(a) + abs(d))
     safe = selection.where(turns, length, 1)

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.lax import complex_numbers as lax
 from olympus._src.lax import sizes
 from olympus._src.lax.linalg import matrices
 from olympus._src.numpy import (
+    arithmetic,
     creation,
     fourier,
     manipulation,
@@ -120,9 +122,15 @@ def _segments(x: Any, size: int, step: int) -> Any:
     return taking.take(x, (starts[:, None] + np.arange(size)).astype(np.int32), axis=-1)
 
 
+def _multiply(x: Any, factors: Any) -> Any:
+    """Products along the last axis, in the dtype of `x`."""
+    factors = promotion.cast(factors, aval_of(x).dtype, False)
+    return arithmetic.multiply(*promotion.align_ranks(x, factors))
+
+
 def _transform(x: Any, plan: _Plan, one_sided: bool, trend: Any) -> Any:
     parts = trend(_segments(x, plan.size, plan.size - plan.overlap))
-    parts = parts * promotion.cast(plan.window, aval_of(parts).dtype, False)
+    parts = _multiply(parts, plan.window)
     forth = fourier.rfft if one_sided else fourier.fft
     return forth(parts, plan.length)
 
@@ -243,7 +251,7 @@ def stft(
     x = _to_the_end(x, plan.size, step) if padded else x
     total = aval_of(x).shape[-1]
     found = _transform(x, plan, one_sided, trend)
-    found = found * abs(_scale(plan, "spectrum", fs, dtype)) ** 0.5
+    found = _multiply(found, abs(_scale(plan, "spectrum", fs, dtype)) ** 0.5)
     times = np.arange(0, total - plan.size + 1, step)
     times = times + (0 if boundary is not None else plan.size / 2)
     return (
@@ -347,19 +355,19 @@ def _added(z: Any, plan: _Plan, one_sided: bool, boundary: bool) -> Any:
     """Signals [..., n] of spectra [..., segments, frequencies]."""
     back = fourier.irfft if one_sided else fourier.ifft
     parts = back(z, plan.length)[..., : plan.size]
-    window = promotion.cast(plan.window, aval_of(parts).dtype, False)
+    window = promotion.cast(plan.window, _real(parts), False)
     count, step = aval_of(parts).shape[-2], plan.size - plan.overlap
     total = plan.size + (count - 1) * step
     places = (np.arange(count)[:, None] * step + np.arange(plan.size)).astype(np.int32)
     blank = creation.zeros((*aval_of(parts).shape[:-2], total), aval_of(parts).dtype)
-    x = blank.at[..., places].add(parts * window * window.sum())
-    weight = creation.zeros(total, aval_of(parts).dtype)
+    x = blank.at[..., places].add(_multiply(parts, window * window.sum()))
+    weight = creation.zeros(total, _real(parts))
     weight = weight.at[places].add(window * window)
     if boundary:
         half = plan.size // 2
         x, weight = x[..., half : total - half], weight[half : total - half]
     # Samples that no window covers stay as they are.
-    return x / selection.where(abs(weight) > 1e-10, weight, 1)
+    return _multiply(x, 1 / selection.where(abs(weight) > 1e-10, weight, 1))
 
 
 # -- power spectra ---------------------------------------------------------------------
@@ -531,7 +539,8 @@ def _power(
     found = [_transform(s, plan, one_sided, trend) for s in moved]
     power = found[0].conj() * found[-1]
     power = power.real if y is None else power
-    power = power * _scale(plan, scaling, fs, dtype) * _sides(plan.length, one_sided)
+    power = _multiply(power, _scale(plan, scaling, fs, dtype))
+    power = _multiply(power, _sides(plan.length, one_sided))
     out = manipulation.moveaxis(_averaged(power, average), -1, place)
     return _frequencies(plan.length, fs, one_sided, dtype), out
 
@@ -563,4 +572,4 @@ def _averaged(power: Any, average: str) -> Any:
     if dtypes.kind(aval_of(power).dtype) != "c":
         return quantiles.median(power, axis=-2) / bias
     parts = [quantiles.median(p, axis=-2) / bias for p in (power.real, power.imag)]
-    return parts[0] + 1j * parts[1]
+    return lax.complex_(*parts)

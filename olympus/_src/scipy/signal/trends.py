@@ -94,4 +94,5 @@ def _level(x: Any, lines: bool) -> Any:
         return rest
     places = np.arange(n) - (n - 1) / 2
     unit = (places / np.sqrt((places**2).sum())).astype(aval_of(x).dtype)
+    unit = unit[(None,) * (aval_of(x).ndim - 1)]
     return rest - reductions.sum(rest * unit, axis=-1, keepdims=True) * unit

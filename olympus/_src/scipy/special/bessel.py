@@ -173,8 +173,8 @@ def _downward(z: Any, count: int, start: int) -> Any:
     first = zero + _SHRINK, zero, zero, zero
     (_, _, total, shrunk), (values, marks) = scan(body, first, steps)
     values, marks = values[::-1][:count], marks[::-1][:count]
-    values = values * arithmetic.power(_SHRINK, shrunk - marks) / total
-    return where(tiny, _power_series(where(tiny, size, 0) / 2, count), values)
+    values = values * arithmetic.power(_SHRINK, shrunk[None] - marks) / total[None]
+    return where(tiny[None], _power_series(where(tiny, size, 0) / 2, count), values)
 
 
 def _power_series(half: Any, count: int) -> Any:
@@ -198,8 +198,8 @@ def _all_orders(z: Any, count: int, n_iter: int) -> Any:
     finite = where(logic.isinf(z), bound, maximum(size, bound))
     far = where(logic.isinf(z), 0, _upward(finite, count))
     orders = np.arange(count).reshape((count,) + (1,) * avals.aval_of(z).ndim)
-    turned = (orders % 2 == 1) & (z < 0)
-    out = where(size < bound, near, far)
+    turned = (orders % 2 == 1) & (z < 0)[None]
+    out = where((size < bound)[None], near, far)
     return where(turned, -out, out)
 
 
@@ -214,7 +214,7 @@ def _bessel_jn_jvp(v: int, n_iter: int, primals: Any, tangents: Any) -> Any:
     (z,), (t,) = primals, tangents
     values = _bessel_jn(z, v + 1, n_iter)
     below = joining.concatenate([-values[1:2], values[:v]], 0)
-    return values[: v + 1], t * ((below - values[1:]) / 2)
+    return values[: v + 1], t[None] * ((below - values[1:]) / 2)
 
 
 @program(1, "bessel_jn")

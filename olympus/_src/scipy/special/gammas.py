@@ -202,7 +202,8 @@ def _log_sine(z: Any) -> Any:
     w = where(up, z, lax.conj(z))
     # sin(pi w) = exp(-i pi w) (1 - exp(2 i pi w)) i / 2, whose exponential is small.
     turn = 1j * math.pi * w
-    period = w - arithmetic.rint(lax.real(w))  # the same exponential, to all digits
+    # The same exponential, to all digits.
+    period = lax.complex_(lax.real(w) - arithmetic.rint(lax.real(w)), lax.imag(w))
     rest = -elementary.expm1(2j * math.pi * period)
     out = log(rest) - turn + (0.5j * math.pi - math.log(2))
     return where(up, out, lax.conj(out))

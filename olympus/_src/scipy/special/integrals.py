@@ -58,7 +58,7 @@ def _falling(n: Any, x: Any, steps: int) -> Any:
     """
 
     def body(i: Any, tail: Any) -> Any:
-        k = lax.convert(steps - i, avals.aval_of(arithmetic.real(x)).dtype)
+        k = lax.convert(steps - i, avals.aval_of(x).dtype)
         return k * (n - 1 + k) / (x + n + 2 * k - tail)
 
     return 1 / (x + n - fori_loop(0, steps, body, x * 0))

@@ -152,7 +152,13 @@ def floating(name: str, names: Any, given: Any) -> list[Any]:
 
 def same_dtype(*given: Any) -> list[Any]:
     """Arguments as arrays of one floating dtype."""
-    return [
-        x if isinstance(x, trace.Tracer) else evaluate.as_array(x)
-        for x in promotion.promote_inexact(*given)
-    ]
+    return _as_arrays(promotion.promote_inexact(*given))
+
+
+def mixed_dtype(*given: Any) -> list[Any]:
+    """As `same_dtype`, for counts and probabilities, whose dtypes always differ."""
+    return _as_arrays(promotion.promote_mixed(*given))
+
+
+def _as_arrays(values: list[Any]) -> list[Any]:
+    return [x if isinstance(x, trace.Tracer) else evaluate.as_array(x) for x in values]

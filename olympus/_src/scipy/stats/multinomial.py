@@ -13,7 +13,7 @@ from olympus._src.scipy.stats.arguments import (
     INFINITY,
     check,
     floating,
-    same_dtype,
+    mixed_dtype,
     where,
 )
 from olympus._src.scipy.stats.formulas import xlogy
@@ -31,7 +31,7 @@ def _logpmf(x: Any, n: Any, p: Any) -> Any:
                 f"{_NAME}: {key} must be of integers, got {aval.short()}; convert it "
                 "with astype(int)"
             )
-    x, n, p = same_dtype(x, n, p)
+    x, n, p = mixed_dtype(x, n, p)
     counts, chances = floating(_NAME, ("x", "p"), (x, p))
     terms = xlogy(counts, chances) - special.lgamma(counts + 1)
     out = special.lgamma(n + 1) + reductions.sum(terms, -1)
