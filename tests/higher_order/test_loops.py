@@ -491,9 +491,9 @@ ERRORS = {
         "fori_loop: unroll needs concrete bounds, got unroll=2",
     ),
     "batch size": (
-        lambda: map_(el.neg, X, batch_size=0),
+        lambda: map_(el.neg, X, batch_size=-1),
         ValueError,
-        "map: batch_size must be positive, got 0",
+        "map: batch_size must be positive, got -1",
     ),
 }
 
@@ -508,3 +508,7 @@ def test_errors(name):
 def test_truth_of_a_carry_names_the_carry():
     with pytest.raises(TypeError, match="depends on the value of the argument total"):
         scan(lambda total, x: (total if total else x, x), np.float32(0), X)
+
+
+def test_a_batch_of_no_size_is_one_slice_at_a_time():
+    np.testing.assert_array_equal(map_(el.neg, X, batch_size=0), -X)

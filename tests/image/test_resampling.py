@@ -176,3 +176,14 @@ def test_errors_teach(arguments, kind, said):
 def test_no_nearest_sample_among_none():
     with pytest.raises(ValueError, match="without samples"):
         image.resize(np.zeros(0), (2,), "nearest")
+
+
+@pytest.mark.parametrize("antialias", [True, False])
+def test_bicubic_pytorch_is_cubic_pytorch(antialias):
+    x = np.arange(20, dtype=np.float32).reshape(4, 5)
+    got, want = (
+        image.resize(x, (3, 7), method, antialias=antialias)
+        for method in ("bicubic-pytorch", "cubic-pytorch")
+    )
+    np.testing.assert_array_equal(got, want)
+    assert image.ResizeMethod.from_string("bicubic-pytorch").name == "CUBIC_PYTORCH"

@@ -76,3 +76,36 @@ def test_sets_that_repeat_values(a, b):
     want = np.setxor1d(a, b, assume_unique=True)
     out = jnp.setxor1d(a, b, assume_unique=True, size=6, fill_value=-7)
     np.testing.assert_array_equal(out, [*want, *[-7] * (6 - len(want))])
+
+
+SLICES = {
+    "rows": (np.array([[3, 1], [1, 2], [3, 1]], np.int32), 0),
+    "columns": (np.array([[3, 1, 3], [1, 2, 1]], np.int32), -1),
+    "planes": (np.array([[[2.0], [1.0]], [[0.0], [5.0]], [[2.0], [1.0]]], "f4"), 0),
+}
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+@pytest.mark.parametrize("name", SLICES)
+def test_distinct_slices_under_jit_are_those_outside(name, size):
+    x, axis = SLICES[name]
+    options = {"return_index": True, "return_inverse": True, "return_counts": True}
+
+    def distinct(x):
+        return jnp.unique(x, axis=axis, size=size, **options)
+
+    want = distinct(x)
+    for got, values in zip(olympus.jit(distinct)(x), want, strict=True):
+        np.testing.assert_array_equal(got, values)
+
+
+def test_distinct_slices_with_nan():
+    x = np.array([[np.nan, 1.0], [0.0, 1.0], [np.nan, 1.0]], np.float32)
+    for equal_nan, count in ((True, 2), (False, 3)):
+        got = olympus.jit(
+            lambda x, e=equal_nan: jnp.unique(
+                x, axis=0, size=4, return_counts=True, equal_nan=e, fill_value=-1
+            )
+        )(x)
+        assert (np.asarray(got[1]) > 0).sum() == count
+        assert (np.asarray(got[0])[count:] == -1).all()

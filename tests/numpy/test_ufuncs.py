@@ -365,3 +365,38 @@ def test_reductions_of_ufuncs_take_all_options():
             found = getattr(jnp, name).reduce(flags, **options)
             assert found == getattr(np, name).reduce(flags, **options)
         assert getattr(jnp, name).reduce(flags, dtype="int8").dtype == np.int8
+
+
+@pytest.mark.parametrize("name", ["nin", "nout", "nargs", "identity"])
+def test_what_a_ufunc_says_of_itself_is_read_only(name):
+    value = getattr(jnp.add, name)
+    assert value == {"nin": 2, "nout": 1, "nargs": 2, "identity": 0}[name]
+    with pytest.raises(AttributeError):
+        setattr(jnp.add, name, value)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f, x: f(x, x, dtype="int32"),
+        lambda f, x: f(x=x, y=x),
+        lambda f, x: f(x, y=x),
+        lambda f, x: f.outer(A=x, B=x),
+    ],
+)
+def test_ufuncs_take_their_operands_by_position_alone(call):
+    own = jnp.frompyfunc(lambda x, y: x + y, 2, 1, identity=0)
+    for f in (jnp.add, own):
+        with pytest.raises(TypeError):
+            call(f, np.ones(2, np.float32))
+
+
+def test_reduceat_of_functions_of_python():
+    f = jnp.frompyfunc(lambda x, y: 2 * x - y, 2, 1)
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    want = np.frompyfunc(lambda x, y: 2 * x - y, 2, 1)
+    for axis, indices in ((1, [0, 2, 1]), (0, [2, 0]), (1, [1])):
+        np.testing.assert_array_equal(
+            f.reduceat(x, np.array(indices), axis=axis),
+            want.reduceat(x, indices, axis=axis).astype(np.float32),
+        )

@@ -149,10 +149,6 @@ BAD = {
         TypeError,
         lambda: jnp.vectorize(jnp.dot, excluded={1.5}),
     ),
-    "must return scalars, got an array of shape": (
-        ValueError,
-        lambda: jnp.vectorize(lambda x: jnp.ones(2))(A),
-    ),
     "incompatible shapes for broadcasting": (
         ValueError,
         lambda: jnp.vectorize(jnp.add)(A, np.ones(4)),
@@ -165,6 +161,15 @@ def test_bad_uses_of_vectorize(message):
     kind, call = BAD[message]
     with pytest.raises(kind, match="numpy.vectorize: .*" + message):
         call()
+
+
+def test_a_function_of_scalars_may_return_arrays():
+    pair = jnp.vectorize(lambda x, y: {"pair": jnp.stack([x, y]), "one": x})
+    out = pair(np.ones((2, 1), np.float32), np.arange(3, dtype=np.float32))
+    assert out["one"].shape == (2, 3)
+    np.testing.assert_array_equal(out["pair"][1], [[1, 0], [1, 1], [1, 2]])
+    assert jnp.vectorize(lambda x: jnp.ones(2))(np.ones(1)).shape == (1, 2)
+    assert jnp.vectorize(lambda x: jnp.ones(2))(1.0).shape == (2,)
 
 
 # -- along and over axes ---------------------------------------------------------------

@@ -426,3 +426,21 @@ def test_normal_numbers_of_a_dtype_without_infinity():
     out = np.asarray(random.normal(random.key(1), (3,), "float8_e4m3fn"))
     # Recorded from JAX 0.10.2.
     np.testing.assert_array_equal(out.astype(np.float32), [0.375, -0.9375, -0.234375])
+
+
+def test_the_highest_mode_of_gumbel_numbers_is_high():
+    key, logits = random.key(0), np.zeros((2, 3), np.float32)
+    np.testing.assert_array_equal(
+        random.gumbel(key, (3,), mode="highest"), random.gumbel(key, (3,), mode="high")
+    )
+    np.testing.assert_array_equal(
+        random.categorical(key, logits, mode="highest"),
+        random.categorical(key, logits, mode="high"),
+    )
+
+
+def test_bits_of_64_are_all_drawn():
+    with olympus.enable_x64(True):
+        bits = random.bits(random.key(0), (64,), "uint64")
+        assert bits.dtype == np.uint64
+        assert (np.asarray(bits) >> np.uint64(32)).min() > 0

@@ -181,13 +181,13 @@ def map_(f: Any, xs: Any, *, batch_size: int | None = None) -> Any:
     Args:
       f: takes a slice, returns an array or a tree of arrays.
       xs: array [length, ...] or a tree of those.
-      batch_size: slices to compute at once.
+      batch_size: slices to compute at once; None or 0 for one after another.
 
     Returns:
       The results stacked: each [length, ...].
 
     Raises:
-      ValueError: the arrays differ in length, or `batch_size` is not positive.
+      ValueError: the arrays differ in length, or `batch_size` is negative.
 
     Example:
       >>> import numpy as np
@@ -196,7 +196,7 @@ def map_(f: Any, xs: Any, *, batch_size: int | None = None) -> Any:
       Array([0, 1, 4], dtype=int32)
     """
     programs.check_callable("map", f=f)
-    if batch_size is not None:
+    if batch_size:  # none at once is one after another
         return _map_batches(f, xs, batch_size)
 
     def step(_: Any, x: Any) -> Any:

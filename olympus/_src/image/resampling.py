@@ -61,6 +61,7 @@ _METHODS = {
     "bicubic": ResizeMethod.CUBIC,
     "tricubic": ResizeMethod.CUBIC,
     "cubic-pytorch": ResizeMethod.CUBIC_PYTORCH,
+    "bicubic-pytorch": ResizeMethod.CUBIC_PYTORCH,
     "area": ResizeMethod.AREA,
 }
 _NAMES = {
@@ -138,7 +139,7 @@ def resize(
     The methods: "nearest"; "linear" (also "bilinear", "trilinear", "triangle"); "cubic"
     (also "bicubic", "tricubic"), by Keys' kernel; "lanczos3" and "lanczos5", windowed
     sincs of these radii; "area", the mean over the cell of each new sample;
-    "cubic-pytorch", which differs from "cubic" without antialiasing: there its kernel
+    "cubic-pytorch" (also "bicubic-pytorch"), which differs from "cubic" without antialiasing: there its kernel
     is steeper, and edges are repeated.
 
     Args:

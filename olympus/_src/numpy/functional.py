@@ -103,7 +103,7 @@ def vectorize(
       excluded: positions and names of arguments that are passed on as they are, as
         arguments that are None always are.
       signature: the axes that `pyfunc` takes and returns, as in "(n,m),(m)->(n)"; None
-        for scalars.
+        for scalars, of which it may return arrays.
 
     Returns:
       A function that maps `pyfunc` over all other axes, which broadcast.
@@ -146,9 +146,7 @@ def vectorize(
                 full[i] = x
             named = dict(zip(names, parts[len(places) :], strict=True))
             out = pyfunc(*full, **{**kwargs, **named})
-            if parsed is None:
-                _check_scalars(out)
-            else:
+            if parsed is not None:
                 parsed.check_results(out, sizes)
             return out
 
@@ -162,17 +160,6 @@ def vectorize(
     if not hasattr(pyfunc, "__name__"):
         mapped.__name__ = mapped.__qualname__ = source.function_name(pyfunc)
     return mapped
-
-
-def _check_scalars(out: Any) -> None:
-    """Raises unless a function without a signature returned scalars."""
-    for leaf in tree.tree_leaves(out):
-        shape = aval_of(creation.asarray(leaf)).shape
-        if shape:
-            raise ValueError(
-                "numpy.vectorize: the function must return scalars, got an array of "
-                f"shape {shape}; say what it returns by `signature`, as '()->(n)'"
-            )
 
 
 def _map_over_rest(core: Callable[..., Any], arrays: list[Any], axes: Any) -> Any:

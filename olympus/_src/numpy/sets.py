@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from olympus._src import tree
-from olympus._src.core import dtypes
-from olympus._src.lax import cumulative, families, joining, shaping
+from olympus._src.core import dtypes, trace
+from olympus._src.lax import cumulative, families, joining, shaping, stacking
 from olympus._src.lax import elementwise as lax
+from olympus._src.lax import sizes as sizes_
 from olympus._src.lax import sorting as lax_sorting
 from olympus._src.numpy import (
     assembly,
@@ -107,8 +108,10 @@ def unique(
     del sorted
     check_arraylike("unique", ar)
     wanted = (return_index, return_inverse, return_counts)
-    if size is not None and axis is None:
-        return _sized(ar, operator.index(size), fill_value, wanted, equal_nan)
+    if size is not None and (axis is None or isinstance(ar, trace.Tracer)):
+        if axis is not None:
+            axis = sizes_.canonicalize_axis(axis, aval_of(ar).ndim, "numpy.unique")
+        return _sized(ar, operator.index(size), fill_value, wanted, equal_nan, axis)
     host = search.concrete("unique", ar, _CURE)
     found = _unique_host(host, axis, equal_nan)
     values = _resized(found[0], size, fill_value, axis or 0)
@@ -139,26 +142,41 @@ def _unique_host(x: np.ndarray, axis: int | None, equal_nan: bool) -> tuple[Any,
 
 
 def _sized(
-    ar: Any, size: int, fill_value: Any, wanted: tuple[bool, ...], equal_nan: bool
+    ar: Any,
+    size: int,
+    fill_value: Any,
+    wanted: tuple[bool, ...],
+    equal_nan: bool,
+    axis: int | None,
 ) -> Any:
     fills = () if fill_value is None else (fill_value,)
+    shape = aval_of(ar).shape
     if not aval_of(ar).size:
         fill = 0 if fill_value is None else fill_value
-        values = creation.full((size,), fill, aval_of(ar).dtype)
-        rest = [creation.zeros((size,), int), creation.zeros(aval_of(ar).shape, int)]
-        rest.append(creation.zeros((size,), int))
+        slices = size if axis is None else (*shape[:axis], size, *shape[axis + 1 :])
+        values = creation.full(slices, fill, aval_of(ar).dtype)
+        inverse = creation.zeros(shape if axis is None else shape[axis], int)
+        rest = [creation.zeros((size,), int), inverse, creation.zeros((size,), int)]
     else:
-        values, *rest = _unique_sized(ar, *fills, size=size, equal_nan=equal_nan)
+        values, *rest = _unique_sized(
+            ar, *fills, size=size, equal_nan=equal_nan, axis=axis
+        )
     outs = [values, *[part for part, flag in zip(rest, wanted, strict=True) if flag]]
     return outs[0] if len(outs) == 1 else tuple(outs)
 
 
 @promotion.evaluate.fuse
-def _unique_sized(ar: Any, *fills: Any, size: int, equal_nan: bool) -> Any:
+def _unique_sized(
+    ar: Any, *fills: Any, size: int, equal_nan: bool, axis: int | None
+) -> Any:
     kind = dtypes.canonicalize_dtype(int)
-    n = aval_of(ar).size
-    flat = shaping.reshape(ar, (n,))
-    ordered, order, new = _in_order(flat, equal_nan)
+    if axis is None:
+        items = shaping.reshape(ar, (aval_of(ar).size,))
+        ordered, order, new = _in_order(items, equal_nan)
+    else:
+        items = manipulation.moveaxis(ar, axis, 0)
+        ordered, order, new = _slices_in_order(items, equal_nan)
+    n = aval_of(items).shape[0]
     # One more than wanted: a distinct value that is cut off ends the last one's run.
     (bounds,) = search.nonzero(new, size=size + 1, fill_value=n)
     starts, ends = (joining.slice_in_dim(bounds, i, size + i) for i in (0, 1))
@@ -173,10 +191,19 @@ def _unique_sized(ar: Any, *fills: Any, size: int, equal_nan: bool) -> Any:
         fill = _fill(fills[0], aval_of(values).dtype)
     else:
         fill = shaping.squeeze(joining.slice_in_dim(ordered, 0, 1), (0,))
-    values = lax.select(some, values, promotion.full_shape(fill, (size,)))
+    shape = aval_of(values).shape
+    values = lax.select(
+        shaping.broadcast_in_dim(some, shape, (0,)),
+        values,
+        promotion.full_shape(fill, shape),
+    )
     head = shaping.squeeze(joining.slice_in_dim(order, 0, 1), (0,))
     index = lax.select(some, index, promotion.full_shape(head, (size,)))
-    return [values, index, shaping.reshape(inverse, aval_of(ar).shape), counts]
+    if axis is None:
+        inverse = shaping.reshape(inverse, aval_of(ar).shape)
+    else:
+        values = manipulation.moveaxis(values, 0, axis)
+    return [values, index, inverse, counts]
 
 
 def _fill(value: Any, dtype: Any) -> Any:
@@ -199,13 +226,35 @@ def _in_order(flat: Any, equal_nan: bool) -> tuple[Any, Any, Any]:
     kind = dtypes.canonicalize_dtype(int)
     n = aval_of(flat).size
     ordered, order = lax_sorting.sort((flat, shaping.iota(kind, n)), num_keys=1)
-    before = indexing.getitem(ordered, (_places_before(n),))
+    first = lax.eq(shaping.iota(kind, n), kind.type(0))
+    return ordered, order, lax.bitwise_or(_changes(ordered, equal_nan), first)
+
+
+def _slices_in_order(items: Any, equal_nan: bool) -> tuple[Any, Any, Any]:
+    """As `_in_order` for slices along the first axis: the first element decides, then
+    the next.
+    """
+    kind = dtypes.canonicalize_dtype(int)
+    n = aval_of(items).shape[0]
+    columns = stacking.unstack(shaping.reshape(items, (n, aval_of(items).size // n)), 1)
+    *ordered, order = lax_sorting.sort(
+        (*columns, shaping.iota(kind, n)), num_keys=len(columns)
+    )
+    new = lax.eq(shaping.iota(kind, n), kind.type(0))
+    for column in ordered:
+        new = lax.bitwise_or(new, _changes(column, equal_nan))
+    rows = shaping.reshape(stacking.stack(ordered, 1), aval_of(items).shape)
+    return rows, order, new
+
+
+def _changes(ordered: Any, equal_nan: bool) -> Any:
+    """Which elements of a vector are not equal to the last; the first one is."""
+    before = indexing.getitem(ordered, (_places_before(aval_of(ordered).size),))
     new = lax.ne(ordered, before)
-    if equal_nan and dtypes.kind(aval_of(flat).dtype) in "fc":
+    if equal_nan and dtypes.kind(aval_of(ordered).dtype) in "fc":
         both = lax.bitwise_and(lax.ne(ordered, ordered), lax.ne(before, before))
         new = lax.bitwise_and(new, lax.bitwise_not(both))
-    first = lax.eq(shaping.iota(kind, n), kind.type(0))
-    return ordered, order, lax.bitwise_or(new, first)
+    return new
 
 
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core import dtypes
 from olympus._src.numpy import creation
 
 printoptions = np.printoptions
@@ -82,6 +83,9 @@ def array_str(
 def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     """An array, or the arrays of an archive, from a file.
 
+    Differs from NumPy: elements of two bytes without a meaning, which is how
+    `numpy.save` writes bfloat16, are read as bfloat16. Arrays in an archive are NumPy's.
+
     Args:
       file: name or open file.
       *args, **kwargs: as NumPy has them.
@@ -96,8 +100,12 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
       >>> jnp.load(file)
       Array([0, 1, 2], dtype=int32)
     """
-    found = np.load(file, *args, **kwargs)
-    return creation.asarray(found) if isinstance(found, np.ndarray) else found
+    loaded = np.load(file, *args, **kwargs)
+    if not isinstance(loaded, np.ndarray):
+        return loaded
+    if loaded.dtype == "V2":  # files name no dtypes but NumPy's own
+        loaded = loaded.view(dtypes.as_dtype("bfloat16"))
+    return creation.asarray(loaded)
 
 
 def frombuffer(

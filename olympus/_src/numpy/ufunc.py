@@ -61,14 +61,39 @@ class ufunc:
         reduceat: Rule = None,
         accumulate: Rule = None,
     ) -> None:
-        self.nin, self.nout, self.identity = nin, nout, identity
-        self.nargs = nin if nargs is None else nargs
+        self._nin, self._nout, self._identity = nin, nout, identity
+        self._nargs = nin if nargs is None else nargs
         self.__name__ = self.__qualname__ = name or func.__name__
         self.__doc__ = func.__doc__
-        self.func = func
+        self._func = func
         self._call = call or func
         self._reduce, self._reduceat = reduce, reduceat
         self._accumulate, self._at = accumulate, at
+
+    @property
+    def nin(self) -> int:
+        """Number of arguments."""
+        return self._nin
+
+    @property
+    def nout(self) -> int:
+        """Number of results."""
+        return self._nout
+
+    @property
+    def nargs(self) -> int:
+        """How many of the arguments are arrays."""
+        return self._nargs
+
+    @property
+    def identity(self) -> Any:
+        """What changes nothing; None where there is none."""
+        return self._identity
+
+    @property
+    def func(self) -> Callable[..., Any]:
+        """The function of arrays."""
+        return self._func
 
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}'>"

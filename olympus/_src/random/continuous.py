@@ -329,7 +329,7 @@ def gumbel(
       key: one key.
       shape: shape of the result.
       dtype: float dtype; default the default one.
-      mode: 'high' draws twice the bits, for a sharper tail; 'low' does not; default by
+      mode: 'high' or 'highest' draws twice the bits, for a sharper tail; 'low' not; default by
         `olympus_high_dynamic_range_gumbel`.
       out_sharding: None.
 
@@ -358,12 +358,12 @@ def high_gumbel(name: str, mode: str | None) -> bool:
     """Whether Gumbel numbers draw twice the bits."""
     if mode is None:
         return config.high_dynamic_range_gumbel.value
-    if mode not in ("high", "low"):
+    if mode not in ("high", "highest", "low"):
         raise ValueError(
-            f"random.{name}: mode must be 'high', 'low' or None, got {mode!r}; choose "
+            f"random.{name}: mode must be 'highest', 'high', 'low' or None, got {mode!r}; choose "
             "one of them"
         )
-    return mode == "high"
+    return mode != "low"
 
 
 # -- with parameters -------------------------------------------------------------------
