@@ -569,6 +569,46 @@ REFUSED = {
 }
 
 
+def test_the_condition_of_a_mapped_loop_prints_once_a_step(capsys):
+    def test(n):
+        debug.print("test {}", n)
+        return lax.lt(n, 3)
+
+    def body(n):
+        return lax.add(n, 1)
+
+    starts = np.array([0, 2], np.int32)
+    olympus.vmap(lambda n: lax.while_loop(test, body, n))(starts)
+    olympus.effects_barrier()
+    lines = capsys.readouterr().out.splitlines()
+    # Both members at each of four looks; who is done stays at the last value.
+    pairs = [(0, 2), (1, 3), (2, 3), (3, 3)]
+    assert lines == [f"test {n}" for pair in pairs for n in pair]
+
+
+VECTOR = olympus.ShapeDtypeStruct((3,), np.float32)
+# What a callback returns, the types that are due, and whether it will do.
+RETURNED = {
+    "a list for a tuple": ([np.float32(1), np.float32(2)], (SCALAR, SCALAR), True),
+    "a tuple for a list": ((np.float32(1), np.float32(2)), [SCALAR, SCALAR], True),
+    "a number": (1.0, SCALAR, True),
+    "a list for an array": ([1.0, 2.0, 3.0], VECTOR, False),
+    "a tuple for an array": ((1.0, 2.0, 3.0), VECTOR, False),
+    "none": (None, VECTOR, False),
+}
+
+
+@pytest.mark.parametrize("name", RETURNED)
+def test_what_callbacks_may_return(name):
+    value, types, fits = RETURNED[name]
+    for call in (olympus.pure_callback, experimental.io_callback):
+        if fits:
+            assert olympus.block_until_ready(call(lambda: value, types)) is not None
+        else:
+            with pytest.raises(Exception, match=r"callback"):
+                olympus.block_until_ready(call(lambda: value, types))
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_refusals(name):
     call, kind, message = REFUSED[name]

@@ -43,6 +43,38 @@ def test_derivatives_at_python_numbers_are_weak(name):
         assert (out * onp.ones(2, "bfloat16")).dtype == onp.bfloat16
 
 
+def test_derivatives_of_a_weak_carry_that_becomes_strong_are_strong():
+    factors = onp.arange(1.0, 4.0, dtype=onp.float32)
+
+    def scanned(x):
+        return lax.scan(lambda c, y: (c * y, None), x, factors)[0]
+
+    def looped(x):
+        return lax.fori_loop(0, 3, lambda i, c: c * factors[0], x)
+
+    for f in (scanned, looped):
+        for out in (
+            olympus.grad(f)(2.0),
+            olympus.jit(olympus.grad(f))(2.0),
+            olympus.value_and_grad(f)(onp.asarray(2.0))[1],
+            olympus.vjp(f, 2.0)[1](onp.float32(1))[0],
+        ):
+            assert not out.weak_type
+
+
+def test_what_branches_keep_stays_weak():
+    def branched(x):
+        return lax.switch(1, [onp.sin, onp.cos, lambda x: x * x], x)
+
+    for out in (
+        olympus.hessian(branched)(2.0),
+        olympus.linearize(branched, 2.0)[1](1.0),
+        olympus.vjp(branched, 2.0)[1](1.0)[0],
+        olympus.grad(olympus.checkpoint(branched))(2.0),
+    ):
+        assert out.weak_type
+
+
 def test_derivatives_at_arrays_are_not():
     x = onp.asarray(0.5, onp.bfloat16)
     assert (olympus.grad(lax.sin)(x) * onp.float32(1)).dtype == onp.float32

@@ -100,17 +100,6 @@ def _concrete(x: Any) -> Any:
     return evaluate.as_array(x)
 
 
-def as_gradient(x: Any, primal: Any) -> Any:
-    """A cotangent of `primal` as the value that a user gets; weak where that is."""
-    x = as_result(x)
-    aval = avals_.aval_of(primal)
-    if not aval.weak_type or type(x) is np.ndarray or x.weak_type:
-        return x
-    if type(x) is ArrayImpl:
-        return evaluate.with_aval(x, x.aval.update(weak_type=True))
-    return choice.convert(x, x.dtype, True)
-
-
 def with_still_arrays(leaves: list[Any], moving: Sequence[bool] | None) -> list[Any]:
     """Arguments as a function that is linearised sees them: all look like arrays.
 

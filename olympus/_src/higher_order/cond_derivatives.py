@@ -97,7 +97,7 @@ def shared_slots(kept: Sequence[Sequence[Any]]) -> tuple[list[Any], list[list[in
         free = list(range(len(slots)))
         at = []
         for v in values:
-            aval = v.aval.strip_weak_type()
+            aval = v.aval
             i = next((i for i in free if slots[i] is aval), None)
             if i is None:
                 i = len(slots)

@@ -16,7 +16,7 @@ from olympus._src.core.rules import Linear, Zero
 from olympus._src.higher_order import programs
 from olympus._src.higher_order.scan_parts import Parts
 from olympus._src.interpreters import ad, partial_eval
-from olympus._src.lax import families
+from olympus._src.lax import elementwise, families
 
 
 def is_moving(tangents: Sequence[Any]) -> list[bool]:
@@ -342,7 +342,11 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
     sums = [a for a, f in zip(_linear_avals(parts.consts), flows_c, strict=True) if f]
     given_cts = given(cts[n_carry:], flowing[n_carry:])
     counts = [len(new_consts) + len(known_consts), len(known_xs), n_carry]
-    program = _accumulating(closed.olympuspr, counts, sums)
+    weak = [
+        _is_weak(x) and (type(ct) is Zero or _is_weak(ct))
+        for x, ct in zip(parts.carry, cts, strict=False)
+    ]
+    program = _accumulating(closed.olympuspr, counts, sums, weak)
     outs = p.bind(
         *new_consts,
         *known_consts,
@@ -369,6 +373,11 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
     ]
 
 
+def _is_weak(x: Any) -> bool:
+    aval = x.aval if type(x) is Linear else programs.aval_of(x)
+    return bool(aval.weak_type)
+
+
 def _linear_avals(args: Sequence[Any]) -> list[Any]:
     return [x.aval for x in args if type(x) is Linear]
 
@@ -383,7 +392,10 @@ def _spread(args: Sequence[Any], flows: Sequence[bool], found: Sequence[Any]) ->
 
 
 def _accumulating(
-    transposed: ir.Olympuspr, counts: Sequence[int], sums: Sequence[Any]
+    transposed: ir.Olympuspr,
+    counts: Sequence[int],
+    sums: Sequence[Any],
+    weak: Sequence[bool],
 ) -> ir.ClosedOlympuspr:
     """The body of the transposed loop.
 
@@ -402,7 +414,13 @@ def _accumulating(
         found = ir.eval_olympuspr(transposed, (), *consts, *slices, *cts, *ys)
         terms, rest = found[: len(sums)], found[len(sums) :]
         pairs = zip(totals, terms, strict=True)
-        return [families.add_tangents(a, b) for a, b in pairs] + rest
+        new_sums = [families.add_tangents(a, b) for a, b in pairs]
+        # A cotangent of the carry stays as weak as it comes in.
+        rest[:n_carry] = [
+            elementwise.convert(x, a.dtype, w)
+            for x, a, w in zip(rest, carry, weak, strict=False)
+        ]
+        return new_sums + rest
 
     in_avals = [*known_c, *sums, *carry, *known_x, *rows]
     info = programs.unnamed(transposed.debug_info) or ir.DebugInfo("transpose", "scan")
