@@ -2,7 +2,7 @@
 their own affair.
 
 Drawn calls whose arrays have one dtype, or one rank, are traced with the setting and
-without; nothing is compiled. Calls that another setting than these refuses do not count.
+without; nothing is compiled. Calls that are refused without it do not count.
 """
 
 from __future__ import annotations

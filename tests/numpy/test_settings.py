@@ -8,7 +8,7 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 import olympus.random
-from olympus import lax
+from olympus import lax, nn
 from olympus.scipy import fft, signal, special
 from olympus.scipy.spatial import transform
 from olympus.scipy.stats import multinomial
@@ -121,3 +121,9 @@ def test_vectorize_adds_no_axes_where_ranks_must_agree(signature, shapes, refuse
                 olympus.eval_shape(mapped, *args)
         else:
             olympus.eval_shape(mapped, *args)
+
+
+def test_attention_of_double_precision_stays_there():
+    with olympus.enable_x64(True), olympus.numpy_dtype_promotion("strict"):
+        x = olympus.ShapeDtypeStruct((1, 2, 1, 4), np.float64)
+        assert olympus.eval_shape(nn.dot_product_attention, x, x, x).dtype == np.float64

@@ -14,7 +14,7 @@ from olympus._src.core import dtypes, ir, likeness, trace
 from olympus._src.core.rules import Zero
 from olympus._src.foundation import source
 from olympus._src.interpreters import ad, evaluate
-from olympus._src.lax import choice, families
+from olympus._src.lax import families
 
 ArrayImpl = evaluate.ArrayImpl
 float0 = dtypes.float0

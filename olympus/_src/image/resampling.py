@@ -139,8 +139,8 @@ def resize(
     The methods: "nearest"; "linear" (also "bilinear", "trilinear", "triangle"); "cubic"
     (also "bicubic", "tricubic"), by Keys' kernel; "lanczos3" and "lanczos5", windowed
     sincs of these radii; "area", the mean over the cell of each new sample;
-    "cubic-pytorch" (also "bicubic-pytorch"), which differs from "cubic" without antialiasing: there its kernel
-    is steeper, and edges are repeated.
+    "cubic-pytorch" (also "bicubic-pytorch"), which differs from "cubic" without
+    antialiasing: there its kernel is steeper, and edges are repeated.
 
     Args:
       image: array.

@@ -265,7 +265,7 @@ def _scores(query: Any, key: Any, bias: Any, seen: Any, scale: float) -> Any:
 
 
 def _accumulator(dtype: Any) -> Any:
-    return np.dtype(dtype) if dtypes.itemsize_bits(dtype) > 32 else _F32
+    return dtype if dtypes.itemsize_bits(dtype) > 32 else _F32
 
 
 def _weighted_means(scores: Any, value: Any, dtype: Any, with_sums: bool) -> Any:

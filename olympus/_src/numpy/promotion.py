@@ -303,7 +303,7 @@ def broadcast_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
 
 def align_ranks(*args: Any) -> list[Any]:
     """Arrays with axes of size 1 in front, so that all have as many; scalars stay."""
-    rank = max([aval_of(x).ndim for x in args])
+    rank = max(aval_of(x).ndim for x in args)
     return [_with_rank(x, rank) for x in args]
 
 

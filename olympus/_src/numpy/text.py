@@ -84,7 +84,7 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     """An array, or the arrays of an archive, from a file.
 
     Differs from NumPy: elements of two bytes without a meaning, which is how
-    `numpy.save` writes bfloat16, are read as bfloat16. Arrays in an archive are NumPy's.
+    `numpy.save` writes bfloat16, are read as bfloat16; an archive holds NumPy's arrays.
 
     Args:
       file: name or open file.

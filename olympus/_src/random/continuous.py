@@ -329,8 +329,8 @@ def gumbel(
       key: one key.
       shape: shape of the result.
       dtype: float dtype; default the default one.
-      mode: 'high' or 'highest' draws twice the bits, for a sharper tail; 'low' not; default by
-        `olympus_high_dynamic_range_gumbel`.
+      mode: 'high' or 'highest' draws twice the bits, for a sharper tail; 'low' does
+        not; default by `olympus_high_dynamic_range_gumbel`.
       out_sharding: None.
 
     Returns:
@@ -360,8 +360,8 @@ def high_gumbel(name: str, mode: str | None) -> bool:
         return config.high_dynamic_range_gumbel.value
     if mode not in ("high", "highest", "low"):
         raise ValueError(
-            f"random.{name}: mode must be 'highest', 'high', 'low' or None, got {mode!r}; choose "
-            "one of them"
+            f"random.{name}: mode must be 'highest', 'high', 'low' or None, got "
+            f"{mode!r}; choose one of them"
         )
     return mode != "low"
 
