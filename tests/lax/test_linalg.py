@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import olympus
+from olympus import numpy as jnp
 from olympus._src.lax import linalg
 from tests.lax.samples_linalg import definite
 from tests.lax.sampling import array, c64, f32
@@ -433,3 +434,39 @@ def test_choices_that_are_not_there_say_so():
     ):
         with pytest.raises(NotImplementedError, match=r"lax.linalg"):
             call()
+
+
+@pytest.mark.slow
+def test_derivatives_of_complex_tridiagonal_systems_are_those_of_dense_ones():
+    rng = np.random.default_rng(0)
+
+    def draw(*shape):
+        return rng.normal(size=shape) + 1j * rng.normal(size=shape)
+
+    lines = [draw(5), draw(5) + 6, draw(5), draw(5, 2)]
+    lines[0][0] = lines[2][-1] = 0
+    tangents = [draw(*x.shape) for x in lines]
+
+    def dense(lower, middle, upper, b):
+        a = jnp.diag(middle) + jnp.diag(lower[1:], -1) + jnp.diag(upper[:-1], 1)
+        return jnp.linalg.solve(a, b)
+
+    def derivatives(solve):
+        def run(lines, tangents):
+            moved = olympus.jvp(solve, lines, tangents)
+            many = olympus.vmap(solve, (None, 0, None, 0))
+            pairs = [jnp.stack([x, 2 * x]) for x in lines]
+            back = olympus.vjp(solve, *lines)[1](tangents[3])
+            return moved, back, many(lines[0], pairs[1], lines[2], pairs[3])
+
+        return olympus.jit(run)(tuple(lines), tuple(tangents))
+
+    with olympus.enable_x64(True):
+        results = zip(
+            olympus.tree.leaves(derivatives(linalg.tridiagonal_solve)),
+            olympus.tree.leaves(derivatives(dense)),
+            strict=True,
+        )
+        for got, want in results:
+            got, want = np.array(got), np.array(want)
+            np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-12)

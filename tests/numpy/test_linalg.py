@@ -401,3 +401,38 @@ def test_einsum_of_one_operand_has_the_preferred_dtype():
         args = [x] * (subscripts.count(",") + 1)
         out = jnp.einsum(subscripts, *args, preferred_element_type="float16")
         assert out.dtype == np.float16
+
+
+def _complex(*shape, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
+
+
+PSEUDO = {
+    "wide": _complex(2, 4),
+    "tall": _complex(4, 2),
+    "of lower rank": _complex(4, 2) @ _complex(2, 3, seed=1),
+    "of real numbers": _complex(4, 2).real + 0j,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PSEUDO)
+def test_the_tangent_of_complex_pseudo_inverses_is_a_difference(name):
+    a = PSEUDO[name]
+    t = _complex(*a.shape, seed=2)
+    u, s, vh = np.linalg.svd(a)
+    rank = (s > 1e-8).sum()
+    u, v = u[:, rank:], vh[rank:].conj().T
+    t = t - u @ u.conj().T @ t @ v @ v.conj().T  # a direction that keeps the rank
+    step = 1e-6
+    want = sum(d * np.linalg.pinv(a + d * step * t, 1e-4) for d in (1, -1)) / (2 * step)
+    with olympus.enable_x64(True):
+        out = olympus.jit(lambda a, t: olympus.jvp(jnp.linalg.pinv, (a,), (t,))[1])(
+            a, t
+        )
+        np.testing.assert_allclose(out, want, rtol=1e-6, atol=1e-7)
+        square = olympus.jvp(lambda a: (abs(jnp.linalg.pinv(a)) ** 2).sum(), (a,), (t,))
+        assert square[1].dtype == np.float64
+        slope = 2 * (np.linalg.pinv(a, 1e-4).conj() * want).sum().real
+        np.testing.assert_allclose(square[1], slope, rtol=1e-6)
