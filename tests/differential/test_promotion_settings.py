@@ -16,12 +16,11 @@ import numpy as np
 import pytest
 
 import olympus
-from tests.conftest import SEED
 from tests.differential import pages, running
 from tests.differential.drawing import Draw
 from tests.differential.entries import Entry
 from tests.differential.running import Case
-from tests.differential.test_sweep import EVERYTHING
+from tests.sampling import EVERYTHING, SEED
 
 CASES = 16 if EVERYTHING else 3
 PARTS = 4
