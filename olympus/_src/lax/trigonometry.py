@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import dtypes
+from olympus._src.core import avals, dtypes
 from olympus._src.lax import families, pieces
 from olympus._src.lax.arithmetic import (
     add,
@@ -161,9 +161,12 @@ asinh_p = elementwise(
 
 
 def _acosh_derivative(t: Any, out: Any, x: Any) -> Any:
-    # One root of the product would have its cuts where complex acosh has none, and
-    # values below 1, where the real one has none.
-    return mul(t, mul(rsqrt(sub(x, _one(x))), rsqrt(add(x, _one(x)))))
+    if dtypes.kind(avals.aval_of(x).dtype) == "c":
+        # One root of the product would have its cuts where acosh has none.
+        return mul(t, mul(rsqrt(sub(x, _one(x))), rsqrt(add(x, _one(x)))))
+    # Below -1, where there is no value, the slope is even, as users know it.
+    size = select(lt(x, families.full_like(x, 0)), neg(x), x)
+    return mul(t, rsqrt(mul(sub(size, _one(x)), add(size, _one(x)))))
 
 
 acosh_p = elementwise(
