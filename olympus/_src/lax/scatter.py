@@ -36,7 +36,7 @@ def _window_dims(dn: Any, rank: int) -> list[int]:
     return [d for d in range(rank) if d not in left_out]
 
 
-def _window_sizes(dn: Any, operand: Any, updates: Any) -> list[int]:
+def window_sizes(dn: Any, operand: Any, updates: Any) -> list[int]:
     """The size of a window along each axis of the operand."""
     sizes = [1] * operand.ndim
     for d, u in zip(_window_dims(dn, operand.ndim), dn.update_window_dims, strict=True):
@@ -82,7 +82,7 @@ def _abstract_as(name: str) -> Callable[..., Any]:
         rest = [
             s for d, s in enumerate(updates.shape) if d not in dn.update_window_dims
         ]
-        sizes = _window_sizes(dn, operand, updates)
+        sizes = window_sizes(dn, operand, updates)
         too_large = any(s > t for s, t in zip(sizes, operand.shape, strict=True))
         if tuple(rest) != indices.shape[:-1] or (too_large and updates.size):
             raise TypeError(
@@ -148,7 +148,7 @@ def _lower(
         return x
     indices, index_aval = gather.emit_whole_bytes(ctx, indices, index_aval)
     if mode is CLIP and dn.scatter_dims_to_operand_dims:
-        sizes = _window_sizes(dn, aval, update_aval)
+        sizes = window_sizes(dn, aval, update_aval)
         last = gather.limits(
             aval.shape, sizes, dn.scatter_dims_to_operand_dims, index_aval.dtype
         )
@@ -222,7 +222,7 @@ def _read(
         source,
         indices,
         _gather_numbers(dn),
-        _window_sizes(dn, operand, updates),
+        window_sizes(dn, operand, updates),
         unique_indices=params["unique_indices"],
         indices_are_sorted=params["indices_are_sorted"],
         mode=params["mode"],
@@ -435,7 +435,7 @@ def _reference_as(combine: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     ) -> Any:
         dn = dimension_numbers
         left_out = (*dn.inserted_window_dims, *dn.operand_batching_dims)
-        sizes = _window_sizes(dn, x, updates)
+        sizes = window_sizes(dn, x, updates)
         last = [d - s for d, s in zip(x.shape, sizes, strict=True)]
         out = np.array(x)
         for place, start, _ in gather.windows(dn, x.ndim, left_out, indices):
@@ -482,7 +482,7 @@ def _checkify(
 ) -> Any:
     dn, operand = params["dimension_numbers"], _aval(x)
     axes = dn.scatter_dims_to_operand_dims
-    window = _window_sizes(dn, operand, _aval(updates))
+    window = window_sizes(dn, operand, _aval(updates))
     last = gather.limits(operand.shape, window, axes, _aval(indices).dtype)
     checks.indices(indices, last, axes, operand.shape)
     out = p.bind(x, indices, updates, **params)
@@ -519,6 +519,11 @@ scatter_min_p = _scatter(
 scatter_max_p = _scatter(
     "scatter_max", np.maximum, "scatter-max", jvp=_extreme_jvp("scatter_max")
 )
+
+def all_scatters() -> list[Primitive]:
+    """The records of all kinds of scatters."""
+    return list(_scatters.values())
+
 
 _COMBINED_BY = {
     "scatter_add": elementwise.add_p,

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from olympus._src.core import avals
+from olympus._src.core.sizes import is_constant_shape
 from olympus._src.higher_order import reduce
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import joining, scatter, shaping, slicing
+from olympus._src.lax import joining, scatter, shaping, slicing, windowed
 from olympus._src.numpy import indexing
 from olympus._src.numpy.plans import INT, MOVING, NEW, SCALAR, SLICE, Mode, Plan
 
@@ -95,8 +96,11 @@ def _update_window(x: Any, values: Any, operands: Any, plan: Plan, op: str) -> A
         return x
     whole = tuple(sizes) == own.shape
     starts = indexing.one_dtype(starts)
-    if op == "set" or avals.aval_of(values).ndim:
+    linear = op in _LINEAR and not whole and is_constant_shape((*own.shape, *sizes))
+    if op == "set" or linear or avals.aval_of(values).ndim:
         values = _as_block(values, tuple(sizes), axes)
+    if linear:  # its transpose leaves the cotangent of `x` as it is
+        return windowed.accumulate(_LINEAR[op], x, starts, values)
     if op != "set":
         old = x
         if not whole:
@@ -106,6 +110,9 @@ def _update_window(x: Any, values: Any, operands: Any, plan: Plan, op: str) -> A
         return lax.convert(values, own.dtype, own.weak_type)
     out = slicing.dynamic_update_slice(x, values, starts, allow_negative_indices=False)
     return lax.convert(out, own.dtype, True) if own.weak_type else out
+
+
+_LINEAR = {"add": "scatter_add", "subtract": "scatter_sub"}
 
 
 def _as_block(values: Any, sizes: tuple[int, ...], axes: list[int | None]) -> Any:
