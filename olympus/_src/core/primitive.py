@@ -12,6 +12,7 @@ it says which field to write. Signatures:
   linearize(primals, **params) -> (results, tangent function)  None: made from jvp
   taylor(series, **params) -> series of results                None: made from jvp
   transpose(cotangents, *args, **params) -> cotangents         Linear marks unknowns
+  transpose_into(total, cts, *args, **params) -> total         None: transpose, add
   batch(axis, args, dims, **params) -> (results, dims)         dim: int or None
   axes(**params) -> names of mapped axes it refers to          None: its programs'
   partial_eval, dce(used, eqn) -> (used inputs, eqn or None)   None: by the defaults
@@ -24,6 +25,10 @@ it says which field to write. Signatures:
 
 `rewrite` is for operations that a backend runs slowly for some types: it returns a
 function of the operands over other operations, which are lowered instead.
+
+`transpose_into` is for operations linear in their first operand that read a part of it:
+it adds to the cotangent that this operand has already, without an array of zeros. It
+may return None, to have that done after all.
 
 `stage` is for primitives whose parameters hold Python functions. Interpreters that
 compute call such functions as they are, so that Python's own control flow works on
@@ -54,6 +59,7 @@ RULES = (
     "linearize",
     "taylor",
     "transpose",
+    "transpose_into",
     "batch",
     "axes",
     "partial_eval",
@@ -100,6 +106,7 @@ class Primitive:
     linearize: Rule
     taylor: Rule
     transpose: Rule
+    transpose_into: Rule
     batch: Rule
     axes: Rule
     partial_eval: Rule

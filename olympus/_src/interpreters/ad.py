@@ -413,6 +413,12 @@ def _transpose_equation(
         else (Linear(v.aval) if v in linear else known[v])
         for v in eqn.invars
     ]
+    total = pending.get(eqn.invars[0]) if p.transpose_into is not None else None
+    if total is not None:
+        total = p.transpose_into(total, cts, *args, **eqn.params)
+        if total is not None:
+            pending[eqn.invars[0]] = total
+            return
     found = p.transpose(cts, *args, **eqn.params)
     if not isinstance(found, (list, tuple)) or len(found) != len(args):
         got = f"{len(found)}" if isinstance(found, (list, tuple)) else repr(found)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
+from olympus._src.core.sizes import is_constant_shape
 from olympus._src.lax import (
     gather,
     joining,
@@ -135,6 +136,71 @@ def _update_instead(
 
     return write
 
+
+# -- cotangents of windows -------------------------------------------------------------
+
+# In smaller arrays, or where windows are most of them, one fused sum of padded windows
+# is quicker than updates one after another.
+_LARGE, _SHARE = 1 << 12, 4
+
+
+def _add_window(total: Any, ct: Any, starts: Sequence[Any]) -> Any:
+    """The cotangent of an array, to which that of a window is added; or None."""
+    whole, part = avals.aval_of(total), avals.aval_of(ct)
+    if not is_constant_shape((*whole.shape, *part.shape)) or whole.dtype != part.dtype:
+        return None
+    if whole.size < _LARGE or part.size * _SHARE > whole.size or not part.size:
+        return None
+    return accumulate("scatter_add", total, starts, ct)
+
+
+def _slice_into(
+    total: Any,
+    cts: Any,
+    x: Any,
+    *,
+    start_indices: Any,
+    limit_indices: Any,
+    strides: Any,
+) -> Any:
+    if strides is not None and set(strides) != {1}:
+        return None
+    kind = np.int32 if max(avals.aval_of(total).shape, default=0) < 2**31 else np.int64
+    if not is_constant_shape(start_indices):
+        return None
+    return _add_window(total, cts[0], [kind(i) for i in start_indices])
+
+
+def _dynamic_slice_into(
+    total: Any, cts: Any, x: Any, *starts: Any, slice_sizes: Any
+) -> Any:
+    if len({avals.aval_of(i).dtype for i in starts}) > 1:
+        return None
+    return _add_window(total, cts[0], starts)
+
+
+def _gather_into(
+    total: Any,
+    cts: Any,
+    x: Any,
+    indices: Any,
+    *,
+    dimension_numbers: Any,
+    slice_sizes: Any,
+    fill_value: Any,
+    **promises: Any,
+) -> Any:
+    if avals.aval_of(total).dtype != avals.aval_of(cts[0]).dtype:
+        return None
+    numbers = scatter.ScatterDimensionNumbers(*dimension_numbers)
+    return scatter.scatter_add(total, indices, cts[0], numbers, **promises)
+
+
+joining.slice_p.transpose_into = _slice_into
+slicing.dynamic_slice_p.transpose_into = _dynamic_slice_into
+gather.gather_p.transpose_into = _gather_into
+
+# -- what they are lowered as ----------------------------------------------------------
 
 gather.gather_p.rewrite = _slice_instead
 for _p in scatter.all_scatters():
