@@ -198,7 +198,8 @@ def _write(
     values, wide = _in_dtype(values, avals.aval_of(x).dtype, op)
     choices = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
     found = masks.find(avals.aval_of(x), ref.index)
-    if found is not None:
+    few = op in _SCATTERED and not evaluate.is_evaluating()
+    if found is not None and not (few and masks.is_sparse(found)):
         shape = avals.aval_of(values).shape
         spread = masks.fitted(found, shape)
         if spread is not None:
@@ -210,6 +211,10 @@ def _write(
     if wide is not None:
         options = options._replace(wide=wide)
     return updates.update(x, values, *operands, plan=plan, options=options)
+
+
+# What a known mask with few truths is written by at these alone, in traced programs.
+_SCATTERED = ("set", "add", "subtract")
 
 
 def _write_masked(

@@ -74,6 +74,18 @@ def find(aval: Any, index: Any) -> Masked | None:
     return Masked(mask, tuple(spelled), place, place if together else 0, rank)
 
 
+# A mask that holds at fewer than one of this many places is known by these places.
+_SPARSE, _LARGE = 16, 512
+
+
+def is_sparse(masked: Masked) -> bool:
+    """Whether a mask is known when a program is traced, and is false nearly everywhere."""
+    mask = masked.mask
+    if type(mask) is not np.ndarray or mask.size < _LARGE:
+        return False
+    return int(np.count_nonzero(mask)) * _SPARSE < mask.size
+
+
 def _is_mask(item: Any) -> bool:
     return getattr(item, "dtype", None) == np.bool_ and avals.is_array_like(item)
 

@@ -14,7 +14,7 @@ from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import joining, scatter, shaping, slicing, windowed
 from olympus._src.numpy import indexing
-from olympus._src.numpy.plans import INT, MOVING, NEW, SCALAR, SLICE, Mode, Plan
+from olympus._src.numpy.plans import ARRAY, INT, MOVING, NEW, SCALAR, SLICE, Mode, Plan
 
 
 class Options(NamedTuple):
@@ -49,6 +49,8 @@ def update_traced(
         plan = plan.after_insertion()
         out = update_traced(whole, values, *operands, plan=plan, options=options)
         return shaping.reshape(out, own.shape)
+    if _runs_backward(plan):
+        plan, values = _forward(plan, values)
     if _is_window(plan, options.mode):
         return _update_window(x, values, operands, plan, options.op)
     return _update_scattered(x, values, operands, plan, options)
@@ -68,6 +70,32 @@ def _is_window(plan: Plan, mode: Mode) -> bool:
         or (e[0] in (SLICE, MOVING) and e[3] == 1)
         for e in plan.entries
     )
+
+
+def _runs_backward(plan: Plan) -> bool:
+    """Whether slices of step -1 are there, and no array."""
+    backward = [e for e in plan.entries if e[0] == SLICE and e[3] == -1]
+    known = all(type(e[1]) is int and type(e[2]) is int and e[2] for e in backward)
+    return bool(backward) and known and not plan.has(ARRAY)
+
+
+def _forward(plan: Plan, values: Any) -> tuple[Plan, Any]:
+    """A plan whose reversed slices run forward, and the values in that order."""
+    entries: list[Any] = []
+    reversed_: list[int] = []
+    kept = [k for k, e in enumerate(plan.entries) if e[0] in (NEW, SLICE, MOVING)]
+    shape = avals.aval_of(values).shape
+    for k, entry in enumerate(plan.entries):
+        if entry[0] == SLICE and entry[3] == -1:
+            _, start, size, _ = entry
+            axis = kept.index(k) - len(kept) + len(shape)
+            if axis >= 0 and shape[axis] != 1:
+                reversed_.append(axis)
+            entry = (SLICE, start - size + 1, size, 1)
+        entries.append(entry)
+    if reversed_:
+        values = shaping.rev(values, tuple(reversed_))
+    return Plan(tuple(entries), (), plan.distinct, plan.apart), values
 
 
 def _update_window(x: Any, values: Any, operands: Any, plan: Plan, op: str) -> Any:
