@@ -79,7 +79,7 @@ _SPARSE, _LARGE = 16, 512
 
 
 def is_sparse(masked: Masked) -> bool:
-    """Whether a mask is known when a program is traced, and is false nearly everywhere."""
+    """Whether a mask is known when a program is traced, and false nearly everywhere."""
     mask = masked.mask
     if type(mask) is not np.ndarray or mask.size < _LARGE:
         return False
