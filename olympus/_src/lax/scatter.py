@@ -520,6 +520,7 @@ scatter_max_p = _scatter(
     "scatter_max", np.maximum, "scatter-max", jvp=_extreme_jvp("scatter_max")
 )
 
+
 def all_scatters() -> list[Primitive]:
     """The records of all kinds of scatters."""
     return list(_scatters.values())
