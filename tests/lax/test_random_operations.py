@@ -79,6 +79,47 @@ def test_what_the_compiler_would_refuse(kind, call):
         call()
 
 
+# Zeros that a compiler works out before it gives divisions by zero a value.
+ZEROS = {
+    "a literal": lambda x: lax.full((3,), 0, x.dtype),
+    "arithmetic": lambda x: lax.full_like(x, 1) - lax.full_like(x, 1),
+    "a conversion": lambda x: lax.full((3,), 0.3, "float32").astype(x.dtype),
+    "repeated": lambda x: lax.broadcast(lax.full((), 1, x.dtype) * 0, (3,)),
+    "a product of an argument": lambda x: x * 0,
+    "a difference of an argument": lambda x: x - x,
+}
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint8", "int32"])
+def test_divisions_by_zeros_that_are_folded(dtype):
+    def divide(x):
+        five = lax.full((3,), 5, dtype)
+        pairs = []
+        for zero in ZEROS.values():
+            y = zero(x)
+            pairs.append((lax.div(five, y), lax.rem(five, y)))
+        fill = lax.full((3,), 0, dtype)
+        ok = x[0] > 3
+        branch = lax.cond(ok, lambda: fill, lambda: lax.rem(five, fill - 0 * five))
+        _, loop = lax.scan(lambda c, _: (c, lax.div(five, c)), fill, None, length=3)
+        return pairs, branch, loop
+
+    x = np.arange(1, 4).astype(jnp.dtype(dtype))
+    pairs, branch, loop = olympus.jit(divide)(x)
+    bits = np.asarray(-1).astype(jnp.dtype(dtype))
+    for quotient, remainder in pairs:
+        assert quotient.tolist() == [bits] * 3
+        assert remainder.tolist() == [5] * 3
+    assert branch.tolist() == [5] * 3
+    assert (np.asarray(loop) == bits).all()
+
+
+def test_literal_divisors_need_no_guard():
+    divide = olympus.jit(lambda x: lax.div(x, lax.full_like(x, 3)) + x // 2)
+    text = divide.lower(np.arange(3)).as_text()
+    assert text.count("stablehlo.select") == 1  # of the floor
+
+
 def test_no_columns_are_in_any_order():
     empty = np.ones((2, 0, 3), np.float32)
     packed, order, scales = orthogonal.geqp3_p.bind(empty, np.zeros((2, 3), np.int32))

@@ -135,6 +135,7 @@ def test_settings_of_the_start_refuse_to_change_later():
         print(len(client.devices()))
     """)
     assert "must be set before the first use of a device" in out
+    assert "environment variable OLYMPUS_NUM_CPU_DEVICES" in out
     assert out.strip().endswith("4")
 
 

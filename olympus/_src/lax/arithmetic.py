@@ -186,11 +186,7 @@ def _div_checkify(checks: Any, x: Any, y: Any) -> Any:
 
 
 def _div_lower(ctx: Any, x: str, y: str) -> str:
-    out = ctx.avals_out[0]
-    if families.divides_by_zero(ctx, y):  # all bits, as where the zero is not known
-        return ctx.block.splat(np.asarray(-1).astype(out.dtype), out)
-    y = families.emit_divisor(ctx, y, out)
-    return ctx.block.elementwise("stablehlo.divide", [x, y], out)
+    return families.emit_division(ctx, "stablehlo.divide", x, y, None)
 
 
 div_p = elementwise(

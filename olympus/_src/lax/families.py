@@ -127,33 +127,33 @@ def common_dtype(name: str, operands: Sequence[Any]) -> Any:
     return dtype
 
 
-def divides_by_zero(ctx: Any, divisor: str) -> bool:
-    """Whether whole numbers are divided by a literal zero.
+def emit_division(ctx: Any, op: str, x: str, y: str, by_zero: str | None) -> str:
+    """Writes a division or remainder that gives a value where the divisor is zero.
 
-    The compiler folds such a division of constants by dividing itself, which ends the
-    process; its result is therefore written down.
+    The compiler folds what it can of whole numbers before it has given divisions by
+    zero a value, and there a zero that it has computed ends the process. So it never
+    sees one, but where a literal divisor tells that there is none.
+
+    Args:
+      ctx: of the rule; operands have the type of the result.
+      op: the operation.
+      x, y: names of the dividend and the divisor.
+      by_zero: the name of what the result is where `y` is 0; None for all bits.
     """
-    out = ctx.avals_out[0]
-    if dtypes.kind(out.dtype) not in "iu":
-        return False
-    known = ctx.block.constants
-    zero = known.get(types.dense(0, ShapedArray((), out.dtype)))
-    spread_zero = known.get(ctx.block.spread_key(zero, out))
-    whole = None if types.is_open(out) else known.get(types.dense(0, out))
-    return divisor in {zero, spread_zero, whole}
-
-
-def emit_divisor(ctx: Any, divisor: str, aval: Any) -> str:
-    """Writes the divisor of whole numbers so that no zero is divided by too early.
-
-    Where sizes are known by name only, they become constants before the program is
-    compiled, and what is computed of constants is computed then: a division by a zero
-    made of them would end the process.
-    """
-    if not ctx.block.sizes or dtypes.kind(aval.dtype) not in "iu":
-        return divisor
-    kind = types.tensor_type(aval)
-    return ctx.block.emit(f"stablehlo.optimization_barrier {divisor} : {kind}")
+    block, out = ctx.block, ctx.avals_out[0]
+    kind = dtypes.kind(out.dtype)
+    if kind not in "iu" or y in block.counter.nonzero:
+        return block.elementwise(op, [x, y], out)
+    flags = ShapedArray(out.shape, np.dtype(np.bool_))
+    order = "SIGNED" if kind == "i" else "UNSIGNED"
+    is_zero = block.compare("EQ", y, block.splat(0, out), out, order, flags)
+    kinds = f"{types.tensor_type(flags)}, {types.tensor_type(out)}"
+    one = block.splat(1, out)
+    y = block.emit(f"stablehlo.select {is_zero}, {one}, {y} : {kinds}")
+    if by_zero is None:
+        by_zero = block.splat(np.asarray(-1).astype(out.dtype), out)
+    quotient = block.elementwise(op, [x, y], out)
+    return block.emit(f"stablehlo.select {is_zero}, {by_zero}, {quotient} : {kinds}")
 
 
 class _Elementwise(Primitive):

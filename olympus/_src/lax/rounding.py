@@ -17,10 +17,7 @@ elementwise = functools.partial(families.elementwise, file="lax/rounding.py")
 
 
 def _rem_lower(ctx: Any, x: str, y: str) -> str:
-    if families.divides_by_zero(ctx, y):
-        return x
-    y = families.emit_divisor(ctx, y, ctx.avals_out[0])
-    return ctx.block.elementwise("stablehlo.remainder", [x, y], ctx.avals_out[0])
+    return families.emit_division(ctx, "stablehlo.remainder", x, y, x)
 
 
 rem_p = elementwise(

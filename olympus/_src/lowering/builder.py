@@ -25,12 +25,14 @@ class Counter:
     Attributes:
       n: the next number.
       calls_python: whether the function takes the number of the callbacks to call.
+      nonzero: names of literals without a zero.
     """
 
-    __slots__ = ("calls_python", "n")
+    __slots__ = ("calls_python", "n", "nonzero")
 
     def __init__(self) -> None:
         self.n = 0
+        self.nonzero: set[str] = set()
         self.calls_python = False
 
 
@@ -186,6 +188,7 @@ class Block:
             found = self.emit(f"stablehlo.constant {text}")
             self.constants[text] = found
         if quick:
+            self.counter.nonzero.add(found)
             self.constants[aval, type(value), value] = found
         return found
 
@@ -197,6 +200,8 @@ class Block:
             words = range(out_aval.ndim, out_aval.storage.ndim)
             found = self.broadcast(operand, in_aval, out_aval, words)
             self.constants[key] = found
+            if operand in self.counter.nonzero:
+                self.counter.nonzero.add(found)
         return found
 
     def spread_key(self, operand: str, out_aval: Any) -> Any:

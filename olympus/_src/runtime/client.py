@@ -155,8 +155,8 @@ def _refuse_late_change(name: str) -> Callable[[Any], None]:
         if _started:
             raise RuntimeError(
                 f"{name}: must be set before the first use of a device, got {value!r} "
-                "after it; set it at the start of the program or call "
-                "olympus.clear_backends() first"
+                "after it; set it at the start of the program, before arrays are "
+                f"made, or by the environment variable {name.upper()}"
             )
 
     return refuse

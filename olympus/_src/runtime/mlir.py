@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from olympus._src.runtime import client, versions
+from olympus._src.runtime import client, interrupts, versions
 
 
 def make_context() -> Any:
@@ -74,7 +74,7 @@ def _bytecode(module: Any) -> bytes:
 
 def xla_computation(text: str | bytes) -> Any:
     """The module as XLA's own HLO, before optimisation."""
-    return versions.to_xla_computation(text)
+    return interrupts.run_uninterrupted(versions.to_xla_computation, text)
 
 
 def hlo_text(text: str | bytes) -> str:
@@ -85,7 +85,9 @@ def hlo_text(text: str | bytes) -> str:
 def cost_analysis(text: str | bytes, platform: str | None = None) -> dict[str, float]:
     """XLA's estimate of the cost before optimisation, by name, as in 'flops'."""
     module = xla_computation(text).get_hlo_module()
-    return versions.cost_of(client.client(platform), module)
+    return interrupts.run_uninterrupted(
+        versions.cost_of, client.client(platform), module
+    )
 
 
 def stablehlo_portable(text: str | bytes, version: str | None = None) -> bytes:
@@ -106,7 +108,7 @@ def stablehlo_portable(text: str | bytes, version: str | None = None) -> bytes:
         version = stablehlo.get_version_from_compatibility_requirement(requirement)
     module = parse(text)
     try:
-        return versions.to_portable(module, version)
+        return interrupts.run_uninterrupted(versions.to_portable, module, version)
     except Exception as error:  # the bindings raise several classes
         raise ValueError(
             f"stablehlo_portable: every operation must exist in StableHLO {version}, "
@@ -187,7 +189,7 @@ def refine_shapes(text: str | bytes) -> bytes:
       ValueError: a check of sizes fails, or a size does not follow.
     """
     try:
-        return versions.refine_shapes(text)
+        return interrupts.run_uninterrupted(versions.refine_shapes, text)
     except versions.XlaRuntimeError as error:
         raise ValueError(_refinement_message(str(error))) from error
 
