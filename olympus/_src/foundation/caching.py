@@ -144,6 +144,62 @@ class Bounded:
             self._data.clear()
 
 
+class BoundedBytes(Bounded):
+    """A `Bounded` that also forgets entries until the sum of their sizes fits.
+
+    The last entry stays, whatever its size.
+
+    Args:
+      maxsize: entries it holds at most.
+      max_bytes: the largest sum of sizes.
+      size_of: the bytes of an entry, by its key.
+      name: what it holds.
+    """
+
+    __slots__ = ("_size_of", "max_bytes", "total_bytes")
+
+    def __init__(
+        self, maxsize: int, max_bytes: int, size_of: Callable[[Any], int], name: str
+    ) -> None:
+        super().__init__(maxsize, name)
+        self._size_of = size_of
+        self.max_bytes = max_bytes
+        self.total_bytes = 0
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        with self._lock:
+            if key not in self._data:
+                self.total_bytes += self._size_of(key)
+            self._data[key] = value
+            self._data.move_to_end(key)
+            while len(self._data) > self.maxsize or self._is_heavy():
+                oldest, _ = self._data.popitem(last=False)
+                self.total_bytes -= self._size_of(oldest)
+
+    def _is_heavy(self) -> bool:
+        return self.total_bytes > self.max_bytes and len(self._data) > 1
+
+    def discard(self, key: Any, value: Any) -> None:
+        """Removes an entry if it is this very value."""
+        with self._lock:
+            if self._data.get(key) is value:
+                self.pop(key)
+
+    def pop(self, key: Any, default: Any = None) -> Any:
+        """Removes an entry and returns it, or `default`."""
+        with self._lock:
+            if key not in self._data:
+                return default
+            self.total_bytes -= self._size_of(key)
+            return self._data.pop(key)
+
+    def clear(self) -> None:
+        """Forgets all entries."""
+        with self._lock:
+            self._data.clear()
+            self.total_bytes = 0
+
+
 def exact(value: Any) -> Any:
     """A key that only values of one type and one meaning share.
 
