@@ -1,6 +1,6 @@
 """Changes exported programs at random, with right digests, and reads and calls them.
 
-    python -m tests.export.mutation_trial [--count N] [--seed SEED]
+    python -m tests.export.mutation_trial [--count N] [--seed SEED] [--damage] [--trust]
 
 Some changes are to the header's values, some to the bytes of the module. Cases run in
 processes of their own, some hundreds in each: where one dies, its number is printed and
@@ -57,10 +57,10 @@ def _split(data):
     return header, data[_PREFIX + size : -32]
 
 
-def _joined(header, sections):
+def _joined(header, sections, digest=None):
     text = json.dumps(header).encode()
     body = container._MARK + len(text).to_bytes(8, "little") + text + sections
-    return body + hashlib.sha256(body).digest()
+    return body + (hashlib.sha256(body).digest() if digest is None else digest)
 
 
 def _change_value(rng, value):
@@ -81,12 +81,13 @@ def _change_value(rng, value):
     return _ODD[int(rng.integers(len(_ODD)))]
 
 
-def mutate(data, rng):
-    """A changed copy, whose digest is right."""
+def mutate(data, rng, damage=False):
+    """A changed copy, whose digest is right unless it is to be as damage leaves it."""
     header, sections = _split(data)
+    digest = data[-32:] if damage else None
     if rng.random() < 0.4:
         header["fields"] = _change_value(rng, copy.deepcopy(header["fields"]))
-        return _joined(header, sections)
+        return _joined(header, sections, digest)
     changed = bytearray(sections)
     for _ in range(int(rng.integers(1, 6))):
         i = int(rng.integers(len(changed)))
@@ -95,10 +96,10 @@ def mutate(data, rng):
             changed[i : i + n] = rng.bytes(len(changed[i : i + n]))
         else:
             changed[i] = int(rng.integers(256))
-    return _joined(header, bytes(changed))
+    return _joined(header, bytes(changed), digest)
 
 
-def read_and_call(data, isolate=False):
+def read_and_call(data, isolate=None):
     """Reads a program and calls it; returns an error that is not ours, or None."""
     import olympus
     from olympus import export
@@ -123,24 +124,24 @@ def read_and_call(data, isolate=False):
     return None
 
 
-def make_case(seed, number, originals):
+def make_case(seed, number, originals, damage=False):
     """The changed bytes of a number, which depend on nothing else."""
     rng = np.random.default_rng([seed, number])
-    return mutate(originals[number % len(originals)], rng)
+    return mutate(originals[number % len(originals)], rng, damage)
 
 
-def _run_chunk(seed, start, stop, isolate):
+def _run_chunk(seed, start, stop, trust, damage):
     warnings.simplefilter("ignore")
     originals = programs()
     for number in range(start, stop):
         faulthandler.dump_traceback_later(_HANG_S, exit=True)
-        data = make_case(seed, number, originals)
+        data = make_case(seed, number, originals, damage)
         print(json.dumps([number, "begin", None]), flush=True)
-        wrong = read_and_call(data, isolate)
+        wrong = read_and_call(data, False if trust else None)
         print(json.dumps([number, "done", wrong]), flush=True)
 
 
-def run(count, seed, isolate=False, report=print):
+def run(count, seed, trust=False, damage=False, report=print):
     """Runs cases in processes of their own; counts deaths and wrong errors."""
     tally = collections.Counter()
     start = 0
@@ -150,7 +151,8 @@ def run(count, seed, isolate=False, report=print):
             [
                 *(sys.executable, "-m", "tests.export.mutation_trial"),
                 *("--seed", str(seed), "--chunk", f"{start},{stop}"),
-                *(["--isolate"] if isolate else []),
+                *(["--trust"] if trust else []),
+                *(["--damage"] if damage else []),
             ],
             capture_output=True,
             text=True,
@@ -178,15 +180,18 @@ def main():
     parser.add_argument("--count", type=int, default=1600)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--isolate", action="store_true", help="read modules in another process first"
+        "--trust", action="store_true", help="read modules in this process at once"
+    )
+    parser.add_argument(
+        "--damage", action="store_true", help="leave the digests as they are"
     )
     parser.add_argument("--chunk", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.chunk:
         start, stop = map(int, options.chunk.split(","))
-        _run_chunk(options.seed, start, stop, options.isolate)
+        _run_chunk(options.seed, start, stop, options.trust, options.damage)
         return
-    tally = run(options.count, options.seed, options.isolate)
+    tally = run(options.count, options.seed, options.trust, options.damage)
     print(
         f"{options.count} cases: {tally['dead']} processes died, "
         f"{tally['wrong']} errors that are not ours"

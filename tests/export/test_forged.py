@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import subprocess
 
 import pytest
 
+import olympus
 from olympus import export
+from olympus._src.foundation import compiler_settings as compiler
+from olympus._src.runtime import portable, screening
 from tests.export import mutation_trial
 
 
@@ -46,21 +50,59 @@ def test_changed_headers_raise_errors_of_our_own(program, rng):
             export.deserialize(mutation_trial._joined(header, sections))
 
 
-def test_a_module_read_elsewhere_first(program):
+FORGED = {"zeros": bytes(3000), "no module": b"ML\xefR\x0dnothing" + bytes(100)}
+
+
+@pytest.mark.parametrize("module", FORGED.values(), ids=FORGED)
+def test_unknown_modules_are_read_elsewhere_first(program, module, monkeypatch):
+    unread = lambda data, marker: pytest.fail("read in this process")  # noqa: E731
+    monkeypatch.setattr(portable, "functions", unread)
     header, sections = mutation_trial._split(program)
-    forged = mutation_trial._joined(header, bytes(len(sections)))
-    with pytest.raises(
-        ValueError, match=r"export\.deserialize: .* module cannot be read"
-    ):
-        export.deserialize(forged, isolate=True)
+    changed = module + sections[len(module) :]
+    assert len(changed) == len(sections)
+    with pytest.raises(ValueError, match=r"export\.deserialize: .* cannot be read: "):
+        export.deserialize(mutation_trial._joined(header, changed))
+
+
+def _refuse_processes(*args, **kwargs):
+    raise OSError("no more processes")
+
+
+def test_known_modules_need_no_process(program, tmp_path, monkeypatch):
+    with compiler.compilation_cache_dir(str(tmp_path)):
+        export.deserialize(program, isolate=True)
+        monkeypatch.setattr(subprocess, "run", _refuse_processes)
+        export.deserialize(program)
+        screening._forget()  # as in another process, which has the user's folder
+        assert export.deserialize(program).fun_name == "scores"
+    (lines,) = [p.read_text() for p in tmp_path.glob("screened-modules")]
+    assert len(set(lines.split())) == 1
+    screening._forget()
+    with compiler.compilation_cache_dir(str(tmp_path / "other")):
+        with pytest.raises(ValueError, match="isolate=False if you trust who wrote it"):
+            export.deserialize(program)
+        assert export.deserialize(program, isolate=False).fun_name == "scores"
+
+
+def test_what_a_process_wrote_it_reads_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(subprocess, "run", _refuse_processes)
+    with compiler.compilation_cache_dir(str(tmp_path)):
+        data = export.export(olympus.jit(lambda x: x * 3))(1.0).serialize(vjp_order=1)
+        export.deserialize(data)
+        screening._forget()
+        export.deserialize(data)
+
+
+def test_damage_is_seen_by_the_digest(program, rng):
+    for _ in range(300):
+        damaged = mutation_trial.mutate(program, rng, damage=True)
+        if damaged != program:
+            with pytest.raises(ValueError, match="digest"):
+                export.deserialize(damaged)
 
 
 @pytest.mark.slow
 def test_mutations_do_not_end_the_process():
     wrong = []
-    originals = mutation_trial.programs()
-    for data in originals:
-        assert mutation_trial.read_and_call(data, isolate=True) is None
-        assert export.deserialize(data, isolate=True).fun_name == "scores"
-    mutation_trial.run(20, 0, isolate=True, report=wrong.append)
+    mutation_trial.run(60, 0, report=wrong.append)
     assert not wrong, "\n".join(wrong)

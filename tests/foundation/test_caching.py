@@ -75,6 +75,24 @@ def test_bounded_as_a_mapping():
         caching.Bounded(0)
 
 
+@given(st.lists(st.tuples(st.sampled_from("wdpc"), st.integers(0, 9)), max_size=60))
+def test_bounded_by_bytes_keeps_count(operations):
+    cache = caching.BoundedBytes(4, 20, lambda key: 3 * key, "test of bytes")
+    for what, key in operations:
+        if what == "w":
+            cache[key] = -key
+            assert cache.get(key) == -key  # the last stays, whatever its size
+        elif what == "d":
+            cache.discard(key, -key)
+        elif what == "p":
+            cache.pop(key)
+        else:
+            cache.clear()
+        assert cache.total_bytes == sum(3 * k for k in cache._data)
+        assert cache.total_bytes <= 20 or len(cache) == 1
+        assert len(cache) <= 4
+
+
 def test_bounded_survives_threads():
     cache = caching.Bounded(8)
 

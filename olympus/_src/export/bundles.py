@@ -189,7 +189,9 @@ class Bundle:
                     f"Bundle: {self.name!r} was made with portable=False and has no "
                     "portable program; make it again without"
                 )
-            self._exported = reading.deserialize(data)
+            # Who has its machine code run trusts the rest as well.
+            isolate = False if self._use_executables else None
+            self._exported = reading.deserialize(data, isolate=isolate)
         return self._exported
 
     def has_vjp(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from olympus._src.foundation import caching
 from olympus._src.foundation import compiler_settings as compiler
 from olympus._src.interpreters import evaluate
 from olympus._src.lowering import types
-from olympus._src.runtime import mlir
+from olympus._src.runtime import mlir, screening
+from olympus._src.runtime import portable as portable_
 
 
 def to_portable(text: str | bytes) -> bytes:
@@ -22,16 +24,27 @@ def to_portable(text: str | bytes) -> bytes:
     """
     newest = compiler.export_ignore_forward_compatibility.value
     version = mlir.stablehlo_version() if newest else None
-    return mlir.stablehlo_portable(text, version)
+    module = mlir.stablehlo_portable(text, version)
+    screening.note_written(module)
+    return module
 
 
-def screen(portable: bytes) -> None:
-    """Reads a portable module where it may end the process: in another one.
+def screen(modules: Sequence[bytes], again: bool = False) -> None:
+    """Makes sure that portable modules can be read by this process.
+
+    Args:
+      modules: what `to_portable` wrote, or others forged.
+      again: try also those in another process that are known by their digest.
 
     Raises:
-      ValueError: it did, or the module cannot be read.
+      ValueError: one cannot be read, or would end the process.
     """
-    mlir.screen_portable(portable)
+    screening.screen(modules, again=again)
+
+
+def store_written(modules: Sequence[bytes]) -> None:
+    """Has later processes of this user know modules that this one has written."""
+    screening.store_written(modules)
 
 
 def text_of(portable: bytes) -> str:
@@ -58,7 +71,7 @@ class Functions:
     def __init__(self, portable: bytes) -> None:
         # No string of the module can hold its own digest.
         marker = f"placeholder_{hashlib.sha256(portable).hexdigest()[:24]}_"
-        self.texts, self.in_types, self.out_types = mlir.functions(portable, marker)
+        self.texts, self.in_types, self.out_types = portable_.functions(portable, marker)
 
 
 _functions = caching.Bounded(64, "functions of exported programs")

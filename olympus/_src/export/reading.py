@@ -23,7 +23,7 @@ _MOST_DERIVATIVES = 64
 
 
 @tracebacks.api_boundary
-def deserialize(blob: bytes | bytearray, *, isolate: bool = False) -> Exported:
+def deserialize(blob: bytes | bytearray, *, isolate: bool | None = None) -> Exported:
     """The exported program that `Exported.serialize` made bytes of.
 
     The bytes hold a program, but no Python code: reading them runs nothing but the
@@ -31,9 +31,10 @@ def deserialize(blob: bytes | bytearray, *, isolate: bool = False) -> Exported:
 
     Args:
       blob: the bytes.
-      isolate: first read the modules in a process of their own, which takes about a
-        second for each. Of forged bytes MLIR reads memory that is not its own; then
-        that process ends, and this one raises an error.
+      isolate: whether to read the modules in a process of their own first, for 0.3 s.
+        Of forged bytes MLIR reads memory that is not its own; then that process ends,
+        and this one raises an error. None does so for modules that this user's
+        processes have neither written nor read before; False trusts the bytes.
 
     Raises:
       ValueError: they are damaged, of another kind or version, or name what is not
@@ -53,9 +54,21 @@ def deserialize(blob: bytes | bytearray, *, isolate: bool = False) -> Exported:
             "the file in binary mode"
         )
     try:
-        return _read(bytes(blob), _Outer(isolate))
+        outer = _Outer()
+        program = _read(bytes(blob), outer)
     except Unreadable as error:
         raise ValueError(f"export.deserialize: {error}") from error.__cause__
+    if isolate is not False:
+        _screen(outer.modules, isolate is True)
+    return program
+
+
+def _screen(found: list[bytes], again: bool) -> None:
+    try:
+        modules.screen(found, again)
+    except ValueError as error:
+        message = f"export.deserialize: {writing.KIND}: {error}"
+        raise ValueError(message) from None
 
 
 class _Outer:
@@ -65,15 +78,15 @@ class _Outer:
       scope: of symbolic sizes; None until there are some.
       constants: those that were read, in order.
       derivatives: how many may follow.
-      isolate: read the modules elsewhere first.
+      modules: of the program and its derivatives.
     """
 
-    __slots__ = ("constants", "derivatives", "isolate", "scope")
+    __slots__ = ("constants", "derivatives", "modules", "scope")
 
-    def __init__(self, isolate: bool) -> None:
-        self.isolate = isolate
+    def __init__(self) -> None:
         self.scope: SymbolicScope | None = None
         self.constants: list[Any] = []
+        self.modules: list[bytes] = []
         self.derivatives = _MOST_DERIVATIVES
 
 
@@ -93,8 +106,7 @@ def _read(data: bytes, outer: _Outer) -> Exported:
     platforms = fields.texts("platforms")
     require(0 < len(platforms) == len(set(platforms)), "platforms must differ")
     require(writing.MODULE in sections, "there must be a module")
-    if outer.isolate:
-        _screen(sections[writing.MODULE])
+    outer.modules.append(sections[writing.MODULE])
     return Exported(
         fun_name=fields.text("fun_name"),
         in_tree=in_tree,
@@ -123,13 +135,6 @@ def _read(data: bytes, outer: _Outer) -> Exported:
         uses_global_constants=fields.flag("uses_global_constants"),
         _get_vjp=_read_vjp(sections.get(writing.VJP), in_avals, out_avals, outer),
     )
-
-
-def _screen(module: bytes) -> None:
-    try:
-        modules.screen(module)
-    except ValueError as error:
-        raise Unreadable(f"{writing.KIND}: {error}") from None
 
 
 def _read_scope(fields: Fields) -> SymbolicScope:

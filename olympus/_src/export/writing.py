@@ -29,12 +29,21 @@ def pack(exported: Any, vjp_order: int) -> bytes:
             "Exported.serialize: vjp_order must be a natural number, got "
             f"{vjp_order!r}; 0 writes no derivative"
         )
-    return _pack(exported, vjp_order, {})
+    written: list[bytes] = []
+    data = _pack(exported, vjp_order, {}, written)
+    modules.store_written(written)
+    return data
 
 
-def _pack(exported: Any, vjp_order: int, known: dict[Any, int]) -> bytes:
-    """Writes what is not among `known`: constants of the program this is part of."""
+def _pack(
+    exported: Any, vjp_order: int, known: dict[Any, int], written: list[bytes]
+) -> bytes:
+    """Writes what is not among `known`: constants of the program this is part of.
+
+    Its module, and its derivatives', are appended to `written`.
+    """
     sections = {MODULE: bytes(exported.program_serialized)}
+    written.append(sections[MODULE])
     constants: list[Any] = []
     for x in exported.constants:
         constant = evaluate.as_array(x)
@@ -47,7 +56,7 @@ def _pack(exported: Any, vjp_order: int, known: dict[Any, int]) -> bytes:
         constants.append(arrays.write_aval(constant.aval))
         known[key] = len(known)
     if vjp_order:
-        sections[VJP] = _pack(exported.vjp(), vjp_order - 1, known)
+        sections[VJP] = _pack(exported.vjp(), vjp_order - 1, known, written)
     fields = {
         "fun_name": exported.fun_name,
         "in_tree": trees.to_json(exported.in_tree),

@@ -78,6 +78,12 @@ def reset() -> None:
         _closed.clear()
 
 
+def private_place() -> str | None:
+    """The cache's folder, which only this user may write; None where there is none."""
+    cache = _open() if is_on() else None
+    return None if cache is None else cache.folder
+
+
 def _open() -> DiskCache | None:
     """The cache to use now, checked once; None where there is none."""
     place = folder()

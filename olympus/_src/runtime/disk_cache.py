@@ -23,7 +23,7 @@ VERSIONS = range(1, 2)
 _SECTION = "executable"
 
 _SUFFIX = ".program"
-_TEMPORARY = ".writing-"
+TEMPORARY = ".writing-"
 _KEY_DIGITS = 64
 # A temporary file this old belongs to a process that was killed.
 _ABANDONED_S = 3600
@@ -117,7 +117,7 @@ class DiskCache:
             )
         )
         number = f"{os.getpid()}-{time.time_ns():x}-{next(self._numbers)}"
-        temporary = os.path.join(self.folder, _TEMPORARY + number)
+        temporary = os.path.join(self.folder, TEMPORARY + number)
         path = self.path(key)
         try:
             private_folder.write(path, temporary, data)
@@ -176,7 +176,7 @@ class DiskCache:
         now = time.time()
         found = []
         for item in self._listed():
-            if item.name.startswith(_TEMPORARY):
+            if item.name.startswith(TEMPORARY):
                 limit = now - _ABANDONED_S
             elif prefetch.SUFFIX in item.name:
                 limit = now - _OLD_TRAIL_S

@@ -6,30 +6,11 @@ are imported by the first call here.
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 from collections.abc import Sequence
 from typing import Any
 
-from olympus._src.runtime import client, interrupts, versions
-
-
-def make_context() -> Any:
-    """A new MLIR context that knows the dialects of lowered modules."""
-    # Late: these load MLIR's libraries, which most programs never need.
-    from jaxlib.mlir import ir
-    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
-    from jaxlib.mlir.dialects import chlo, sdy, stablehlo
-
-    context = ir.Context()
-    registry = ir.DialectRegistry()
-    _jax_mlir_ext.register_dialects(registry)
-    context.append_dialect_registry(registry)
-    context.load_all_available_dialects()
-    for dialect in (stablehlo, chlo, sdy):
-        dialect.register_dialect(context)
-    return context
+from olympus._src.runtime import client, interrupts, portable, versions
 
 
 def parse(text: str | bytes, context: Any = None) -> Any:
@@ -40,7 +21,7 @@ def parse(text: str | bytes, context: Any = None) -> Any:
     """
     from jaxlib.mlir import ir
 
-    context = make_context() if context is None else context
+    context = portable.make_context() if context is None else context
     with context:
         try:
             return ir.Module.parse(text)
@@ -122,64 +103,7 @@ def from_portable(data: bytes) -> str:
     Raises:
       ValueError: the bytes are damaged or of a newer version.
     """
-    return _text_of(_read_portable(data).operation)
-
-
-_SCREEN = (
-    "import sys; from olympus._src.runtime import mlir; "
-    "mlir.functions(sys.stdin.buffer.read(), 'screened')"
-)
-_SCREEN_S = 120
-
-
-def screen_portable(data: bytes) -> None:
-    """Reads a portable module in a process of its own, which it may end.
-
-    MLIR is not made to withstand forged bytes: of some it reads memory that is not its
-    own. What it has read there it reads here.
-
-    Raises:
-      ValueError: it cannot be read, or reading it ends a process.
-    """
-    import subprocess
-
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", _SCREEN],
-            input=data,
-            capture_output=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-            timeout=_SCREEN_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise ValueError(f"its module must be read in {_SCREEN_S} s") from None
-    if done.returncode < 0:
-        raise ValueError(
-            f"its module ends a process that reads it, by signal {-done.returncode}"
-        )
-    if done.returncode:
-        lines = done.stderr.decode(errors="replace").strip().splitlines()
-        raise ValueError(f"its module cannot be read: {lines[-1] if lines else ''}")
-
-
-def _text_of(operation: Any, **options: Any) -> str:
-    try:
-        return str(operation.get_asm(**options))
-    except RuntimeError as error:  # a forged string need not be UTF-8
-        raise ValueError(f"the module must have a text, got {error}") from None
-
-
-def _read_portable(data: bytes) -> Any:
-    from jaxlib.mlir.dialects import stablehlo
-
-    try:
-        return stablehlo.deserialize_portable_artifact(make_context(), data)
-    except Exception as error:  # the bindings raise several classes
-        raise ValueError(
-            f"from_portable: the bytes must be a StableHLO artifact of version "
-            f"{stablehlo.get_current_version()} or older ({error})"
-        ) from error
+    return portable.text_of(portable.read(data).operation)
 
 
 def refine_shapes(text: str | bytes) -> bytes:
@@ -235,54 +159,11 @@ def custom_calls(text: str | bytes) -> list[tuple[str, str]]:
     return found
 
 
-def functions(
-    portable: bytes, marker: str
-) -> tuple[list[tuple[str, str]], list[str], list[str]]:
-    """The functions of a portable module as texts that another module can take in.
-
-    Args:
-      portable: what `stablehlo_portable` wrote.
-      marker: how their symbols are to begin.
-
-    Returns:
-      The symbol and the text of each function, `main` first; the types that `main`
-      takes, and those it returns.
-
-    Raises:
-      ValueError: the bytes are no such module, or it has no `main`.
-    """
-    from jaxlib.mlir import ir
-
-    module = _read_portable(portable)
-    table = ir.SymbolTable
-    with module.context, ir.Location.unknown():
-        ops = list(module.body.operations)
-        named = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in ops}
-        if "main" not in named or any(op.OPERATION_NAME != "func.func" for op in ops):
-            raise ValueError("functions: the module must have a function named main")
-        order = ["main", *[name for name in named if name != "main"]]
-        texts = []
-        # A digit more never makes one of these another.
-        symbols = [f"{marker}{i}_" for i in range(len(order))]
-        for name, symbol in zip(order, symbols, strict=True):
-            table.replace_all_symbol_uses(name, symbol, module.operation)
-            table.set_symbol_name(named[name], symbol)
-            table.set_visibility(named[name], "private")
-            for attributes in ("arg_attrs", "res_attrs"):
-                if attributes in named[name].attributes:
-                    del named[name].attributes[attributes]
-        for name, symbol in zip(order, symbols, strict=True):
-            text = _text_of(named[name], use_local_scope=True, enable_debug_info=False)
-            texts.append((symbol, text))
-        kind = named["main"].type
-        return texts, [str(t) for t in kind.inputs], [str(t) for t in kind.results]
-
-
-def bind_arguments(portable: bytes, start: int, values: Sequence[str]) -> bytes:
+def bind_arguments(data: bytes, start: int, values: Sequence[str]) -> bytes:
     """A portable module whose `main` has constants in place of some arguments.
 
     Args:
-      portable: what `stablehlo_portable` wrote.
+      data: what `stablehlo_portable` wrote.
       start: the number of the first of these arguments.
       values: a constant for each, as in `dense<1> : tensor<i32>`.
 
@@ -291,7 +172,7 @@ def bind_arguments(portable: bytes, start: int, values: Sequence[str]) -> bytes:
     """
     from jaxlib.mlir import ir
 
-    module = _read_portable(portable)
+    module = portable.read(data)
     with module.context, ir.Location.unknown():
         main = ir.SymbolTable(module.operation)["main"]
         block = main.regions[0].blocks[0]
