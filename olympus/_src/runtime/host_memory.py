@@ -1,20 +1,22 @@
-"""Keeping freed host memory for the next array.
+"""Keeping freed host memory for the next array, and giving back what nobody uses.
 
 The C library returns the memory of large arrays to the system when they are freed, and
 each new array then pays for fresh pages: adding ten million floats took 26 ms instead
-of 5. Raised thresholds keep freed pages in the process. The price is resident memory
-that shrinks only above a limit: after twenty live arrays of 40 MB were freed, all of
-it stayed. `config.keep_host_memory` turns it off, and `trim`, of which
-`olympus.clear_caches()` is the door, gives the memory back.
+of 5. Raised thresholds keep freed pages in the process. A thread looks at them twice a
+second: where more than 256 MiB stayed free for a second, all of it goes back.
+`config.keep_host_memory` turns all this off, and `trim`, of which
+`olympus.clear_caches()` is the door, gives the memory back at once.
 
 Other allocators are left alone, and so is glibc's where the user has set it up.
 """
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import os
 import sys
+import time
 from typing import Any
 
 from olympus._src.foundation import caching
@@ -22,7 +24,7 @@ from olympus._src.foundation import caching
 # Of <malloc.h>.
 _TRIM_THRESHOLD = -1
 _MMAP_THRESHOLD = -3
-# Arrays up to this size reuse freed memory, and that much freed memory is kept at most.
+# Arrays up to this size reuse freed memory.
 _LIMIT_BYTES = 1 << 30
 # Nor more than this part of the machine's memory.
 _SHARE = 8
@@ -51,6 +53,8 @@ def keep_freed_pages() -> bool:
         return False
     limit = min(_LIMIT_BYTES, _memory_bytes() // _SHARE)
     _done = bool(mallopt(_MMAP_THRESHOLD, limit) and mallopt(_TRIM_THRESHOLD, limit))
+    if _done:
+        _watch()
     return _done
 
 
@@ -64,6 +68,132 @@ def trim() -> bool:
 
 
 caching.register(trim, "freed memory of arrays")
+
+
+# -- what stays free -------------------------------------------------------------------
+
+# So much freed memory is kept for good.
+_KEPT_BYTES = 256 << 20
+_POLL_S = 0.5
+# How many looks in a row must find more than that: a second's at first, a minute's
+# where what went back was soon needed again.
+_FEWEST_LOOKS, _MOST_LOOKS = 2, 120
+
+
+class Watch:
+    """Decides from one look after another when freed memory is to go back.
+
+    A loop that frees much and takes it again pays for fresh pages once for each doubling
+    of the time that memory must stay free, and then no more.
+
+    Attributes:
+      looks: how many in a row must find memory to give back.
+    """
+
+    __slots__ = ("_after", "_in_row", "_since", "_stuck", "_trimmed", "looks")
+
+    def __init__(self) -> None:
+        self.looks = _FEWEST_LOOKS
+        self._in_row = 0
+        self._stuck = 0  # what the last trimming left: code, and parts of pages
+        self._trimmed = 0  # what it gave back, until that is known to be right
+        self._after = 0  # resident then
+        self._since = 0  # looks since
+
+    def wants_trim(self, resident: int, used: int) -> bool:
+        """Whether to give memory back now.
+
+        Args:
+          resident: bytes that the process has, beyond those at its start.
+          used: bytes of them that the allocator has handed out.
+        """
+        self._judge(resident)
+        spare = max(resident - used, 0)
+        self._stuck = min(self._stuck, spare)
+        many = spare - self._stuck > _KEPT_BYTES
+        self._in_row = self._in_row + 1 if many else 0
+        return self._in_row >= self.looks
+
+    def note_trim(self, before: int, resident: int, used: int) -> None:
+        """Takes in what trimming has done."""
+        self._in_row = self._since = 0
+        self._stuck = max(resident - used, 0)
+        self._after, self._trimmed = resident, max(before - resident, 0)
+        if self._trimmed < _KEPT_BYTES // 2:  # in vain
+            self._wait_longer()
+
+    def _judge(self, resident: int) -> None:
+        """Learns from whether what was given back is in use again."""
+        if not self._trimmed:
+            return
+        self._since += 1
+        if resident - self._after > self._trimmed // 2:
+            self._wait_longer()
+        elif self._since > 2 * self.looks:
+            self.looks = max(self.looks // 2, _FEWEST_LOOKS)
+            self._trimmed = 0
+
+    def _wait_longer(self) -> None:
+        self.looks = min(self.looks * 2, _MOST_LOOKS)
+        self._trimmed = 0
+
+
+class _MallInfo(ctypes.Structure):
+    """`struct mallinfo2` of <malloc.h>."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+        )
+    )
+
+
+def _watch() -> None:
+    """Starts the thread that looks; where one cannot be had, memory stays."""
+    mallinfo = _of_glibc("mallinfo2")  # of glibc 2.33 and later
+    if mallinfo is None:
+        return
+    mallinfo.restype = _MallInfo
+
+    def used_bytes() -> int:
+        info = mallinfo()
+        return int(info.uordblks + info.hblkhd)
+
+    first = resident_bytes() - used_bytes()
+    try:
+        # Not of `threading`, which would wait for it at the end of the process.
+        _thread.start_new_thread(_look, (used_bytes, first))
+    except RuntimeError:
+        return
+
+
+def _look(used_bytes: Any, first: int) -> None:
+    """Gives memory back when it is time, for as long as the process lives.
+
+    Args:
+      used_bytes: asks the allocator what it has handed out.
+      first: bytes that were resident and not the allocator's at the start.
+    """
+    watch = Watch()
+    while True:
+        time.sleep(_POLL_S)
+        resident = resident_bytes() - first
+        # The allocator walks its free chunks to tell: not where it cannot matter.
+        used = used_bytes() if resident > _KEPT_BYTES else resident
+        if watch.wants_trim(resident, used):
+            trim()
+            watch.note_trim(resident, resident_bytes() - first, used_bytes())
+
+
+def resident_bytes() -> int:
+    """The memory that the process has, on Linux."""
+    with open("/proc/self/statm", "rb", buffering=0) as file:
+        return int(file.read(100).split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+# -- the C library ---------------------------------------------------------------------
 
 
 def _of_glibc(name: str) -> Any:
