@@ -6,6 +6,7 @@ import contextlib
 import json
 import subprocess
 
+import numpy as np
 import pytest
 
 import olympus
@@ -48,6 +49,24 @@ def test_changed_headers_raise_errors_of_our_own(program, rng):
         header["fields"] = mutation_trial._change_value(rng, header["fields"])
         with contextlib.suppress(TypeError, ValueError):
             export.deserialize(mutation_trial._joined(header, sections))
+
+
+def test_sizes_of_results_that_nothing_gives(program):
+    header, sections = mutation_trial._split(program)
+    shape = header["fields"]["out_avals"][0]["shape"]
+    shape[0] = "p"
+    with pytest.raises(ValueError, match="sizes of out_avals must follow"):
+        export.deserialize(mutation_trial._joined(header, sections))
+
+
+@pytest.mark.parametrize("name", ["shabe_assertion", "shape assertio", "shape_assertio\\"])
+def test_custom_calls_that_nobody_answers_for(program, name):
+    forged = bytes(program).replace(b"shape_assertion", name.encode().ljust(15, b"2"))
+    header, sections = mutation_trial._split(forged)
+    read = export.deserialize(mutation_trial._joined(header, sections))
+    args = ({"w": np.ones((3, 2), np.float32)}, np.ones((4, 3), np.float32))
+    with pytest.raises(ValueError, match=r"targets that its exporter answered for"):
+        read.call(*args)
 
 
 FORGED = {"zeros": bytes(3000), "no module": b"ML\xefR\x0dnothing" + bytes(100)}

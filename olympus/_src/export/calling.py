@@ -117,6 +117,7 @@ def _effects(*avals: Any, exported: Any) -> Any:
 def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
     checks.check_platform(exported, ctx.platform)
     functions = modules.functions(exported.program_serialized)
+    checks.check_targets(exported, functions.targets)
     n = len(exported.constants)
     kept = [*range(n), *[n + i for i in exported.module_kept_var_idx]]
     taken = [*map(avals_.aval_of, exported.constants), *exported.in_avals]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from olympus._src.export import stable_calls
@@ -79,6 +79,27 @@ def check_custom_calls(
         f"disabled_checks=[DisabledSafetyCheck.custom_call({target!r})]. The first "
         f"is:\n{text}"
     )
+
+
+def check_targets(exported: Any, targets: Mapping[str, str]) -> None:
+    """Refuses to call a program whose custom calls are not what it may have.
+
+    Args:
+      exported: the program.
+      targets: of its custom calls, each with the line of a call.
+
+    Raises:
+      ValueError: one is neither promised to stay nor told when it was exported.
+    """
+    checks = exported.disabled_safety_checks
+    allowed = {check.is_custom_call() for check in checks} | stable_calls.TARGETS
+    wrong = [target for target in targets if target not in allowed]
+    if wrong:
+        raise ValueError(
+            f"Exported.call: custom calls of {exported.fun_name!r} must have targets "
+            f"that its exporter answered for, got {wrong[0]!r}; export the function "
+            f"again. The call is:\n{targets[wrong[0]].strip()}"
+        )
 
 
 def check_platform(exported: Any, platform: str) -> None:

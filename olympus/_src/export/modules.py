@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -57,6 +58,12 @@ def custom_calls(text: str) -> list[tuple[str, str]]:
     return mlir.custom_calls(text) if "custom_call" in text else []
 
 
+# In MLIR's pretty form names that are no identifiers stand in quotes.
+_CUSTOM_CALL = re.compile(
+    r'^.*stablehlo\.custom_call @(?:"((?:[^"\\]|\\.)*)"|([\w.$-]+)).*$', re.MULTILINE
+)
+
+
 class Functions:
     """The functions of a portable module, to be written in another module.
 
@@ -64,14 +71,20 @@ class Functions:
       texts: each function's placeholder, which stands for its symbol in the texts, and
         its text; `main` is first.
       in_types, out_types: the types that `main` takes and returns.
+      targets: of custom calls, each with the line of a call.
     """
 
-    __slots__ = ("in_types", "out_types", "texts")
+    __slots__ = ("in_types", "out_types", "targets", "texts")
 
     def __init__(self, portable: bytes) -> None:
         # No string of the module can hold its own digest.
         marker = f"placeholder_{hashlib.sha256(portable).hexdigest()[:24]}_"
         self.texts, self.in_types, self.out_types = portable_.functions(portable, marker)
+        self.targets = {
+            match[1] or match[2]: match[0]
+            for _, text in self.texts
+            for match in _CUSTOM_CALL.finditer(text)
+        }
 
 
 _functions = caching.Bounded(64, "functions of exported programs")

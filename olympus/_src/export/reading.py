@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from olympus._src.core import symbolic
 from olympus._src.core.symbolic_scope import SymbolicScope
 from olympus._src.export import arrays, effects, modules, trees, writing
 from olympus._src.export.checks import DisabledSafetyCheck
@@ -103,6 +104,9 @@ def _read(data: bytes, outer: _Outer) -> Exported:
     require(in_tree.num_leaves == len(in_avals), "in_tree must fit in_avals")
     require(out_tree.num_leaves == len(out_avals), "out_tree must fit out_avals")
     require(_is_call(in_tree), "in_tree must be that of (args, kwargs)")
+    named = symbolic.shape_variables(a.shape for a in in_avals)
+    needed = symbolic.shape_variables(a.shape for a in out_avals)
+    require(set(needed) <= set(named), "sizes of out_avals must follow from in_avals")
     platforms = fields.texts("platforms")
     require(0 < len(platforms) == len(set(platforms)), "platforms must differ")
     require(writing.MODULE in sections, "there must be a module")
