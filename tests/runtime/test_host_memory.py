@@ -1,6 +1,7 @@
 """Keeping freed memory, in processes of their own: the allocator cannot be set back."""
 
 import sys
+import textwrap
 
 import fresh
 import pytest
@@ -61,3 +62,94 @@ def test_another_c_library_is_left_alone(monkeypatch):
     assert not host_memory.keep_freed_pages()
     monkeypatch.setattr(host_memory, "_done", True)
     assert not host_memory.trim()
+
+
+MB = 1 << 20
+# Resident and used MB at each look, and at which looks memory goes back; what is
+# resident after that is what is used and 20 MB more.
+LOOKS = {
+    "little is free": ([(900, 800)] * 9, []),
+    "free for one look": ([(900, 100), (900, 800)] * 5, []),
+    "free for good": ([(900, 100)] * 2 + [(120, 100)] * 9, [1]),
+    "freed twice": ([(900, 100)] * 2 + [(120, 100)] * 9 + [(900, 100)] * 3, [1, 12]),
+    "soon used again": ([(900, 100), (900, 100), (900, 900), *[(900, 100)] * 4], [1, 6]),
+}
+
+
+@pytest.mark.parametrize(("looks", "wanted"), LOOKS.values(), ids=LOOKS)
+def test_memory_goes_back_where_it_stays_free(looks, wanted):
+    watch = host_memory.Watch()
+    trims = []
+    for i, (resident, used) in enumerate(looks):
+        if watch.wants_trim(resident * MB, used * MB):
+            trims.append(i)
+            watch.note_trim(resident * MB, (used + 20) * MB, used * MB)
+    assert trims == wanted
+
+
+def test_what_cannot_go_back_is_not_tried_for_ever():
+    watch = host_memory.Watch()
+    looks = 0
+    for _ in range(2000):
+        if watch.wants_trim(900 * MB, 100 * MB):
+            watch.note_trim(900 * MB, 900 * MB, 100 * MB)
+            looks += 1
+    assert looks == 1  # all of it is stuck
+
+
+def test_loops_that_free_and_take_again_pay_a_few_times():
+    watch = host_memory.Watch()
+    trims = 0
+    for _ in range(100):
+        for used in [100] * 6 + [900]:  # a step of 3.5 s
+            if watch.wants_trim(900 * MB, used * MB):
+                watch.note_trim(900 * MB, (used + 20) * MB, used * MB)
+                trims += 1
+    assert trims <= 4
+
+
+BURSTS = {
+    "one after another": """
+        for i in range(20):
+            olympus.block_until_ready(jnp.full(25_000_000, float(i)))
+    """,
+    "all at once": """
+        arrays = [jnp.full(25_000_000, float(i)) for i in range(20)]
+        olympus.block_until_ready(arrays)
+        del arrays
+    """,
+    "held by functions": """
+        def call(i):
+            big = jnp.full(25_000_000, float(i))
+            one = jnp.float32(1)
+            olympus.block_until_ready(olympus.jit(lambda x: x + big[i])(one))
+            loss = olympus.grad(lambda x: (x * big).sum())
+            olympus.block_until_ready(olympus.jit(loss)(one))
+
+        for i in range(10):
+            call(i)
+    """,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="a setting of glibc")
+@pytest.mark.parametrize("burst", BURSTS.values(), ids=BURSTS)
+def test_what_stays_resident_after_bursts(burst):
+    program = f"""
+        import time
+        import olympus
+        import olympus.numpy as jnp
+        from olympus._src.runtime import host_memory
+
+        jnp.ones(3).block_until_ready()
+        before = host_memory.resident_bytes()
+        {textwrap.indent(textwrap.dedent(burst), " " * 8).strip()}
+        for _ in range(40):
+            time.sleep(0.25)
+            more = host_memory.resident_bytes() - before
+            if more < 1 << 28:
+                break
+        print(more >> 20)
+    """
+    assert int(fresh.run(program)[0]) < 256

@@ -3,7 +3,7 @@
 The C library returns the memory of large arrays to the system when they are freed, and
 each new array then pays for fresh pages: adding ten million floats took 26 ms instead
 of 5. Raised thresholds keep freed pages in the process. A thread looks at them twice a
-second: where more than 256 MiB stayed free for a second, all of it goes back.
+second: where more than 128 MiB stayed free for a second, all of it goes back.
 `config.keep_host_memory` turns all this off, and `trim`, of which
 `olympus.clear_caches()` is the door, gives the memory back at once.
 
@@ -73,7 +73,7 @@ caching.register(trim, "freed memory of arrays")
 # -- what stays free -------------------------------------------------------------------
 
 # So much freed memory is kept for good.
-_KEPT_BYTES = 256 << 20
+_KEPT_BYTES = 128 << 20
 _POLL_S = 0.5
 # How many looks in a row must find more than that: a second's at first, a minute's
 # where what went back was soon needed again.
