@@ -59,7 +59,10 @@ def test_sizes_of_results_that_nothing_gives(program):
         export.deserialize(mutation_trial._joined(header, sections))
 
 
-@pytest.mark.parametrize("name", ["shabe_assertion", "shape assertio", "shape_assertio\\"])
+UNKNOWN = ["shabe_assertion", "shape assertio", "shape_assertio\\"]
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
 def test_custom_calls_that_nobody_answers_for(program, name):
     forged = bytes(program).replace(b"shape_assertion", name.encode().ljust(15, b"2"))
     header, sections = mutation_trial._split(forged)

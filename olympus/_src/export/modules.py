@@ -79,7 +79,9 @@ class Functions:
     def __init__(self, portable: bytes) -> None:
         # No string of the module can hold its own digest.
         marker = f"placeholder_{hashlib.sha256(portable).hexdigest()[:24]}_"
-        self.texts, self.in_types, self.out_types = portable_.functions(portable, marker)
+        self.texts, self.in_types, self.out_types = portable_.functions(
+            portable, marker
+        )
         self.targets = {
             match[1] or match[2]: match[0]
             for _, text in self.texts

@@ -70,7 +70,7 @@ def trim() -> bool:
 caching.register(trim, "freed memory of arrays")
 
 
-# -- what stays free -------------------------------------------------------------------
+# -- what stays free ------------------------------------------------------------------
 
 # So much freed memory is kept for good.
 _KEPT_BYTES = 128 << 20
@@ -193,7 +193,7 @@ def resident_bytes() -> int:
         return int(file.read(100).split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-# -- the C library ---------------------------------------------------------------------
+# -- the C library --------------------------------------------------------------------
 
 
 def _of_glibc(name: str) -> Any:

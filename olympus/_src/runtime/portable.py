@@ -1,7 +1,7 @@
 """Reading portable StableHLO; also a program that only tries whether it can be read.
 
-As a program it takes the directories of Python's modules, and on its input modules, each
-with its length before it:
+As a program it takes the directories of Python's modules, and on its input modules,
+each with its length before it:
 
     python -I -S portable.py DIRECTORY...
 

@@ -54,7 +54,7 @@ def note_written(module: bytes) -> None:
 
 
 def store_written(modules: Iterable[bytes]) -> None:
-    """Keeps, for other processes, those modules which this one wrote or has screened."""
+    """Keeps, for other processes, those modules that this one wrote or screened."""
     digests = [digest(m) for m in modules]
     with _lock:
         _store([d for d in digests if d in _known])
