@@ -6,12 +6,12 @@ import contextlib
 import json
 import subprocess
 
+import disk_caches
 import numpy as np
 import pytest
 
 import olympus
 from olympus import export
-from olympus._src.foundation import compiler_settings as compiler
 from olympus._src.runtime import portable, screening
 from tests.export import mutation_trial
 
@@ -91,7 +91,7 @@ def _refuse_processes(*args, **kwargs):
 
 
 def test_known_modules_need_no_process(program, tmp_path, monkeypatch):
-    with compiler.compilation_cache_dir(str(tmp_path)):
+    with disk_caches.in_folder(tmp_path):
         export.deserialize(program, isolate=True)
         monkeypatch.setattr(subprocess, "run", _refuse_processes)
         export.deserialize(program)
@@ -100,7 +100,7 @@ def test_known_modules_need_no_process(program, tmp_path, monkeypatch):
     (lines,) = [p.read_text() for p in tmp_path.glob("screened-modules")]
     assert len(set(lines.split())) == 1
     screening._forget()
-    with compiler.compilation_cache_dir(str(tmp_path / "other")):
+    with disk_caches.in_folder(tmp_path / "other"):
         with pytest.raises(ValueError, match="isolate=False if you trust who wrote it"):
             export.deserialize(program)
         assert export.deserialize(program, isolate=False).fun_name == "scores"
@@ -108,7 +108,7 @@ def test_known_modules_need_no_process(program, tmp_path, monkeypatch):
 
 def test_what_a_process_wrote_it_reads_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr(subprocess, "run", _refuse_processes)
-    with compiler.compilation_cache_dir(str(tmp_path)):
+    with disk_caches.in_folder(tmp_path):
         data = export.export(olympus.jit(lambda x: x * 3))(1.0).serialize(vjp_order=1)
         export.deserialize(data)
         screening._forget()

@@ -83,8 +83,8 @@ _FEWEST_LOOKS, _MOST_LOOKS = 2, 120
 class Watch:
     """Decides from one look after another when freed memory is to go back.
 
-    A loop that frees much and takes it again pays for fresh pages once for each doubling
-    of the time that memory must stay free, and then no more.
+    A loop that frees much and takes it again pays for fresh pages once for each
+    doubling of the time that memory must stay free, and then no more.
 
     Attributes:
       looks: how many in a row must find memory to give back.
