@@ -9,7 +9,7 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax
-from olympus._src.lax import comparison, gather, windows
+from olympus._src.lax import comparison, gather, reductions, windows
 from olympus._src.lax.linalg import orthogonal
 from tests.lax import random_operations
 from tests.sampling import SEED
@@ -57,6 +57,12 @@ REFUSED = {
     "a format of too many bits": (
         ValueError,
         lambda: lax.reduce_precision(np.ones(2, np.float32), 2**40, 7),
+    ),
+    "a format of negative bits": (
+        ValueError,
+        lambda: reductions.reduce_precision_p.bind(
+            np.ones(2, np.float32), exponent_bits=8, mantissa_bits=-1
+        ),
     ),
     "a stack along no axis": (
         ValueError,

@@ -239,10 +239,11 @@ _MAX_BITS = (1 << 31) - 1
 def _reduce_precision_lower(
     ctx: Any, x: str, *, exponent_bits: int, mantissa_bits: int
 ) -> str:
-    if max(exponent_bits, mantissa_bits) > _MAX_BITS:
+    if not (1 <= exponent_bits <= _MAX_BITS and 0 <= mantissa_bits <= _MAX_BITS):
         raise ValueError(
-            f"lax.reduce_precision: exponent_bits and mantissa_bits must be {_MAX_BITS}"
-            f" or less, got {exponent_bits} and {mantissa_bits}; float64 has 11 and 52"
+            "lax.reduce_precision: exponent_bits must be from 1 and mantissa_bits from "
+            f"0 to {_MAX_BITS}, got {exponent_bits} and {mantissa_bits}; float64 has 11 "
+            "and 52"
         )
     return ctx.block.emit(
         f"stablehlo.reduce_precision {x}, format = e{exponent_bits}m{mantissa_bits} : "
