@@ -299,7 +299,10 @@ def test_sections_that_do_not_fit(data):
     other = bytes(export.export(olympus.jit(jnp.sin))(1.0).serialize())
     with pytest.raises(ValueError, match="the derivative must"):
         export.deserialize(with_sections(vjp=other))
-    swapped = export.deserialize(with_sections(module=b"nothing"))
+    nothing = with_sections(module=b"nothing")
+    with pytest.raises(ValueError, match="must be a StableHLO artifact"):
+        export.deserialize(nothing)
+    swapped = export.deserialize(nothing, isolate=False)
     with pytest.raises(ValueError, match="must be a StableHLO artifact"):
         swapped.call(*ARGS, scale=2)
     module = unpacked(other).sections["module"]
