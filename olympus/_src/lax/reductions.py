@@ -241,9 +241,9 @@ def _reduce_precision_lower(
 ) -> str:
     if not (1 <= exponent_bits <= _MAX_BITS and 0 <= mantissa_bits <= _MAX_BITS):
         raise ValueError(
-            "lax.reduce_precision: exponent_bits must be from 1 and mantissa_bits from "
-            f"0 to {_MAX_BITS}, got {exponent_bits} and {mantissa_bits}; float64 has 11 "
-            "and 52"
+            "lax.reduce_precision: exponent_bits must be from 1 and mantissa_bits "
+            f"from 0 to {_MAX_BITS}, got {exponent_bits} and {mantissa_bits}; float64 "
+            "has 11 and 52"
         )
     return ctx.block.emit(
         f"stablehlo.reduce_precision {x}, format = e{exponent_bits}m{mantissa_bits} : "
