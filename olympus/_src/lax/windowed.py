@@ -165,9 +165,10 @@ def _slice_into(
 ) -> Any:
     if strides is not None and set(strides) != {1}:
         return None
-    kind = np.int32 if max(avals.aval_of(total).shape, default=0) < 2**31 else np.int64
-    if not is_constant_shape(start_indices):
+    shape = avals.aval_of(total).shape
+    if not is_constant_shape((*shape, *start_indices)):
         return None
+    kind = np.int32 if max(shape, default=0) < 2**31 else np.int64
     return _add_window(total, cts[0], [kind(i) for i in start_indices])
 
 

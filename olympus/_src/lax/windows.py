@@ -171,7 +171,8 @@ def _window_reduction(
 
     def write(platform: str, block: Any, names: list[str], aval: Any) -> str:
         if hlo in extremes.DIRECTIONS and extremes.loses_nan(platform, aval.dtype):
-            return extremes.emit_first(block, hlo, *names, aval)
+            x, y = names
+            return extremes.emit_first(block, hlo, x, y, aval)
         return str(block.elementwise(hlo, names, aval))
 
     def rewrite(platform: str, x: Any, **params: Any) -> Any:
