@@ -9,7 +9,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.rules import Linear, Zero
-from olympus._src.lax import extremes, families, pieces
+from olympus._src.lax import division, extremes, families, pieces
 from olympus._src.lax.choice import clamp_p, convert_element_type, select_n
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray
@@ -186,7 +186,7 @@ def _div_checkify(checks: Any, x: Any, y: Any) -> Any:
 
 
 def _div_lower(ctx: Any, x: str, y: str) -> str:
-    return families.emit_division(ctx, "stablehlo.divide", x, y, None)
+    return division.emit_division(ctx, "stablehlo.divide", x, y, None)
 
 
 div_p = elementwise(

@@ -127,35 +127,6 @@ def common_dtype(name: str, operands: Sequence[Any]) -> Any:
     return dtype
 
 
-def emit_division(ctx: Any, op: str, x: str, y: str, by_zero: str | None) -> str:
-    """Writes a division or remainder that gives a value where the divisor is zero.
-
-    The compiler folds what it can of whole numbers before it has given divisions by
-    zero a value, and there a zero that it has computed ends the process. So it never
-    sees one, but where a literal divisor tells that there is none.
-
-    Args:
-      ctx: of the rule; operands have the type of the result.
-      op: the operation.
-      x, y: names of the dividend and the divisor.
-      by_zero: the name of what the result is where `y` is 0; None for all bits.
-    """
-    block, out = ctx.block, ctx.avals_out[0]
-    kind = dtypes.kind(out.dtype)
-    if kind not in "iu" or y in block.counter.nonzero:
-        return block.elementwise(op, [x, y], out)
-    flags = ShapedArray(out.shape, np.dtype(np.bool_))
-    order = "SIGNED" if kind == "i" else "UNSIGNED"
-    is_zero = block.compare("EQ", y, block.splat(0, out), out, order, flags)
-    kinds = f"{types.tensor_type(flags)}, {types.tensor_type(out)}"
-    one = block.splat(1, out)
-    y = block.emit(f"stablehlo.select {is_zero}, {one}, {y} : {kinds}")
-    if by_zero is None:
-        by_zero = block.splat(np.asarray(-1).astype(out.dtype), out)
-    quotient = block.elementwise(op, [x, y], out)
-    return block.emit(f"stablehlo.select {is_zero}, {by_zero}, {quotient} : {kinds}")
-
-
 class _Elementwise(Primitive):
     """An operation on operands of one shape, to which axes of size 1 are repeated."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.lax import families
+from olympus._src.lax import division, families
 from olympus._src.lax.arithmetic import div, mul, neg, sign
 from olympus._src.lax.complex_numbers import abs_
 from olympus._src.lowering import types
@@ -17,7 +17,7 @@ elementwise = functools.partial(families.elementwise, file="lax/rounding.py")
 
 
 def _rem_lower(ctx: Any, x: str, y: str) -> str:
-    return families.emit_division(ctx, "stablehlo.remainder", x, y, x)
+    return division.emit_division(ctx, "stablehlo.remainder", x, y, x)
 
 
 rem_p = elementwise(
