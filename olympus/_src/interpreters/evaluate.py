@@ -16,8 +16,13 @@ import numpy as np
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, primitive, trace
-from olympus._src.foundation import caching, config, events, notices, source
-from olympus._src.interpreters import dumps, fusion_limits, partial_eval
+from olympus._src.foundation import caching, config, events, source
+from olympus._src.interpreters import (
+    dumps,
+    fusion_limits,
+    large_constants,
+    partial_eval,
+)
 from olympus._src.lowering import module as lowering
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import build_options, callback, client, executable, placement
@@ -231,7 +236,7 @@ def lower(
     needed = [c for c, k in zip(consts, kept[:n_consts], strict=True) if k]
     low.consts = on_device([as_array(c, device) for c in needed], low.device)
     if low.consts:
-        _warn_of_large(whole, name, len(low.consts))
+        large_constants.warn(whole, name, len(low.consts))
     low.kept = kept[n_consts:]
     low.in_avals = whole.in_avals[len(low.consts) :]
     low.out_avals = program.out_avals  # weak also where what it expands to is not
@@ -263,27 +268,6 @@ def lower(
         "/olympus/core/compile/to_mlir_module_duration", low.duration_s
     )
     return low
-
-
-def _warn_of_large(program: ir.Olympuspr, name: str, count: int) -> None:
-    """Warns of much memory in arrays that a function closes over, if it is asked to."""
-    most = config.captured_constants_warn_bytes.value
-    consts = program.invars[:count]
-    sizes = {v: v.aval.size * v.aval.dtype.itemsize for v in consts}
-    if most < 0 or sum(sizes.values()) <= most:
-        return
-    lines = [
-        f"{name}: {sum(sizes.values())} bytes of arrays are read from outside of the "
-        "function; pass them as arguments, or set "
-        "olympus_captured_constants_warn_bytes to -1 if this is meant"
-    ]
-    places = config.captured_constants_report_frames.value
-    largest = sorted(consts, key=sizes.__getitem__, reverse=True)
-    for var in largest if places < 0 else largest[:places]:
-        reader = next((e for e in program.eqns if var in e.invars), None)
-        place = f", read at {reader.source}" if reader and reader.source else ""
-        lines.append(f"  {var.aval.short()}{place}")
-    notices.warn("\n".join(lines))
 
 
 def output_aliases(
