@@ -119,15 +119,17 @@ def test_equal_programs_are_written_once(call):
 
 class Ordered(Effect):
     __slots__ = ()
-    ordered = True
+    lowerable = ordered = True
 
 
 class Unordered(Effect):
     __slots__ = ()
+    lowerable = True
 
 
 class Named(Effect):
     __slots__ = ("name",)
+    lowerable = True
 
     def __init__(self, name):
         self.name = name

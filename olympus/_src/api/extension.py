@@ -7,9 +7,10 @@ the signature documented for the table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any
 
+from olympus._src.core import effects as effects_
 from olympus._src.core import primitive as primitive_
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.lax import families
@@ -56,8 +57,20 @@ class Primitive(primitive_.Primitive):
         self, rule: Callable[..., Any]
     ) -> Callable[..., Any]:
         """Says its results' types and effects, as a pair."""
+
+        def effects(*avals: Any, **params: Any) -> frozenset[Any]:
+            inferred = frozenset(rule(*avals, **params)[1])
+            for effect in inferred:
+                if not isinstance(effect, effects_.Effect):
+                    raise TypeError(
+                        f"{self}: effects must be instances of extend.core.Effect, got "
+                        f"{effect!r}; derive its class from that, and return an "
+                        "instance of it"
+                    )
+            return inferred
+
         self.abstract = lambda *avals, **params: rule(*avals, **params)[0]
-        self.effects = lambda *avals, **params: frozenset(rule(*avals, **params)[1])
+        self.effects = effects
         return rule
 
 
@@ -97,6 +110,53 @@ class Window(MutableMapping[Any, Any]):
 
     def __contains__(self, p: object) -> bool:
         return getattr(p, self._field, None) is not None
+
+
+class EffectTypes:
+    """The classes of effects that set an attribute, and their subclasses.
+
+    Args:
+      attribute: of `core.effects.Effect`, true or false.
+    """
+
+    __slots__ = ("_attribute",)
+
+    def __init__(self, attribute: str) -> None:
+        self._attribute = attribute
+
+    def add_type(self, effect_type: type[effects_.Effect]) -> None:
+        """Sets the attribute in a class of effects.
+
+        Raises:
+          TypeError: it is not such a class.
+        """
+        if not (
+            isinstance(effect_type, type) and issubclass(effect_type, effects_.Effect)
+        ):
+            raise TypeError(
+                f"add_type: a subclass of extend.core.Effect is needed, got "
+                f"{effect_type!r}; pass the effect's class, derived from that"
+            )
+        setattr(effect_type, self._attribute, True)
+
+    def contains(self, eff: Any) -> bool:
+        """Whether an effect, or a class of effects, has the attribute."""
+        return bool(getattr(eff, self._attribute, False))
+
+    def filter_in(self, effects: Iterable[Any]) -> list[Any]:
+        """Those of `effects` that have the attribute."""
+        return [e for e in effects if self.contains(e)]
+
+    def filter_not_in(self, effects: Iterable[Any]) -> list[Any]:
+        """Those of `effects` that do not have the attribute."""
+        return [e for e in effects if not self.contains(e)]
+
+
+control_flow_allowed_effects = EffectTypes("in_control_flow")
+custom_derivatives_allowed_effects = EffectTypes("in_custom_rules")
+lowerable_effects = EffectTypes("lowerable")
+ordered_effects = EffectTypes("ordered")
+remat_allowed_effects = EffectTypes("in_remat")
 
 
 def _transpose_rule(p: Any, rule: Any) -> Any:

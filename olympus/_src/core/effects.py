@@ -1,13 +1,14 @@
 """Effects: what an equation does beside computing its results.
 
-An effect is a value; a program's effects are the union of its equations' effects.
-Kinds that keep an order between equations say so with `ordered`; kinds that forbid
-dead-code elimination say so with `keep`.
+An effect is a value; a program's effects are the union of its equations' effects. An
+equation with an effect stays in its program though nothing reads its results. Where
+else it may stand, its class says with attributes, so that subclasses inherit it. An
+effect that says nothing may only be traced: it must be allowed each place in turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 
@@ -16,7 +17,12 @@ class Effect:
 
     Attributes:
       ordered: equations with this effect run in program order.
+      lowerable: programs with this effect may be compiled.
       in_control_flow: the effect may occur inside `cond`, `while` and `scan`.
+      in_remat: the effect may occur inside `checkpoint` where it is differentiated,
+        which computes again, and so has the effect again.
+      in_custom_rules: the effect may occur in functions with rules of their own,
+        as those of `custom_jvp`.
       speculative: the effect may also occur for elements whose results are dropped, as
         in both branches of a `cond` with a mapped predicate.
       hoist: the effect can leave such an operation: a batching rule of the operation,
@@ -25,7 +31,10 @@ class Effect:
 
     __slots__ = ()
     ordered = False
-    in_control_flow = True
+    lowerable = False
+    in_control_flow = False
+    in_remat = False
+    in_custom_rules = True
     speculative = True
     hoist: Callable[..., Any] | None = None
 
@@ -49,3 +58,34 @@ no_effects: frozenset[Effect] = frozenset()
 def ordered(effects: frozenset[Effect]) -> list[Effect]:
     """The ordered effects among `effects`, in a stable order."""
     return sorted((e for e in effects if e.ordered), key=repr)
+
+
+_PLACES = {
+    "lowerable": "lowerable",
+    "in_control_flow": "allowed in control flow",
+    "in_remat": "allowed to happen again",
+    "in_custom_rules": "allowed in functions with rules of their own",
+}
+
+
+def check_allowed(
+    what: str,
+    effects: Iterable[Effect],
+    attribute: str,
+    error: type[Exception] = NotImplementedError,
+) -> None:
+    """Raises for effects that may not be where they are.
+
+    Args:
+      what: the function that the message names.
+      effects: the effects of a program.
+      attribute: what their classes must set.
+      error: the class to raise.
+    """
+    refused = [e for e in effects if not getattr(e, attribute)]
+    if refused:
+        names = ", ".join(sorted(map(repr, refused)))
+        raise error(
+            f"{what}: effects inside must be {_PLACES[attribute]}, got {names}; move "
+            f"the operation out, or set {attribute} = True in the effect's class"
+        )

@@ -43,6 +43,8 @@ class CheckEffect(effects.Effect):
     results of it, dropped likewise, and are checked after it.
     """
 
+    lowerable = in_control_flow = in_remat = True
+
     @staticmethod
     def hoist(p: Any, axis: Any, args: Any, dims: Any, params: Any) -> Any:
         def run(*values: Any) -> list[Any]:

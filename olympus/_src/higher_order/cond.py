@@ -135,7 +135,7 @@ def select_rows(index: Any, cases: Sequence[Any]) -> Any:
 
 
 def _refuse_unmasked(branches: Any) -> None:
-    joined = frozenset().union(*(b.effects for b in branches))
+    joined = programs.join_effects("cond", *branches)
     refused = [e for e in joined if not e.speculative]
     if refused:
         raise NotImplementedError(

@@ -24,6 +24,7 @@ class DebugEffect(effects.Effect):
     """A look at values, in any order with others."""
 
     __slots__ = ()
+    lowerable = in_control_flow = in_remat = True
 
     def __repr__(self) -> str:
         return "Debug"
@@ -33,6 +34,7 @@ class OrderedDebugEffect(effects.Effect):
     """A look at values, in program order with others."""
 
     __slots__ = ()
+    lowerable = in_control_flow = in_remat = True
     ordered = True
 
     def __repr__(self) -> str:

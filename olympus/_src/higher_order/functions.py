@@ -13,6 +13,7 @@ from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
+from olympus._src.core import effects as effects_
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.foundation import errors, source
 from olympus._src.higher_order import programs
@@ -116,7 +117,12 @@ def abstract(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
 
 def effects(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
     """The rule `effects`, of the program."""
-    return call_olympuspr.effects
+    inside = call_olympuspr.effects
+    if inside:
+        info = call_olympuspr.olympuspr.debug_info
+        name = "custom rules" if info is None else info.func_name
+        effects_.check_allowed(name, inside, "in_custom_rules")
+    return inside
 
 
 def impl(*args: Any, call_olympuspr: Any, **params: Any) -> Any:

@@ -29,6 +29,7 @@ class IOEffect(effects.Effect):
     """A call that must happen, in any order with others."""
 
     __slots__ = ()
+    lowerable = in_control_flow = True
     speculative = False
 
     def __repr__(self) -> str:
@@ -39,6 +40,7 @@ class OrderedIOEffect(effects.Effect):
     """A call that must happen, in program order with others."""
 
     __slots__ = ()
+    lowerable = in_control_flow = True
     ordered = True
     speculative = False
 

@@ -16,6 +16,7 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import bindings, dtypes, ir, trace
+from olympus._src.core import effects as effects_
 from olympus._src.foundation import config, source
 from olympus._src.interpreters import evaluate, partial_eval
 from olympus._src.lax import elementwise
@@ -454,13 +455,7 @@ def _compiled(p: Any, avals: Any, params: Any, device: Any) -> Any:
 def join_effects(what: str, *programs: ir.ClosedOlympuspr) -> frozenset[Any]:
     """The effects of programs inside `what`, which must allow them."""
     joined = frozenset().union(*(p.effects for p in programs))
-    refused = [e for e in joined if not e.in_control_flow]
-    if refused:
-        names = ", ".join(sorted(map(repr, refused)))
-        raise NotImplementedError(
-            f"{what}: effects inside must be allowed in control flow, got {names}; "
-            "move the operation out"
-        )
+    effects_.check_allowed(what, joined, "in_control_flow")
     return joined
 
 

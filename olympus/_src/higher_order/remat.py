@@ -11,7 +11,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from olympus._src.core import ir, trace
+from olympus._src.core import effects, ir, trace
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.foundation import errors
@@ -170,6 +170,7 @@ class _Linearized:
 
 
 def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+    effects.check_allowed("checkpoint", olympuspr.effects, "in_remat")
     moving, policy = _moving(tangents), params["policy"]
     found = olympuspr.derived(
         ("linearized", moving, policy), lambda p: _Linearized(p, moving, policy)

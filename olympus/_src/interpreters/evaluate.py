@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, ir, primitive, trace
+from olympus._src.core import dtypes, effects, ir, primitive, trace
 from olympus._src.foundation import caching, config, events, source
 from olympus._src.interpreters import (
     dumps,
@@ -224,6 +224,7 @@ def lower(
       result_names: a path for each output.
     """
     start = time.perf_counter()
+    effects.check_allowed(name, program.effects, "lowerable", ValueError)
     low = LoweredProgram()
     low.device = device if device is not None else client.default_device()
     low.committed = device is not None

@@ -85,6 +85,7 @@ def lower(
       arg_paths: how users write each argument.
       solve_sizes: `lowering.variables.Arguments`, where sizes may be open.
     """
+    effects_.check_allowed(name, program.effects, "lowerable", ValueError)
     out = PortableProgram(name, platforms)
     program, small, large = _split_constants(program, consts)
     variants = [(p, partial_eval.expand(program, p)) for p in out.platforms]

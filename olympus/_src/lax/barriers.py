@@ -150,6 +150,7 @@ class Sink(Effect):
     """Keeps an equation whose results nobody reads."""
 
     __slots__ = ()
+    lowerable = in_control_flow = in_remat = True
 
 
 _SINK = frozenset((Sink(),))

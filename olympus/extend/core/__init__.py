@@ -16,6 +16,15 @@ from olympus._src.api.axes import (
     unsafe_get_axis_names_DO_NOT_USE as unsafe_get_axis_names_DO_NOT_USE,
 )
 from olympus._src.api.extension import Primitive as Primitive
+from olympus._src.api.extension import (
+    control_flow_allowed_effects as control_flow_allowed_effects,
+)
+from olympus._src.api.extension import (
+    custom_derivatives_allowed_effects as custom_derivatives_allowed_effects,
+)
+from olympus._src.api.extension import lowerable_effects as lowerable_effects
+from olympus._src.api.extension import ordered_effects as ordered_effects
+from olympus._src.api.extension import remat_allowed_effects as remat_allowed_effects
 from olympus._src.core.avals import AbstractToken as AbstractToken
 from olympus._src.core.checker import check_olympuspr as check_olympuspr
 from olympus._src.core.effects import Effect as Effect
@@ -51,11 +60,16 @@ __all__ = [
     "Primitive",
     "Var",
     "check_olympuspr",
+    "control_flow_allowed_effects",
+    "custom_derivatives_allowed_effects",
+    "lowerable_effects",
     "mapped_aval",
     "no_effects",
     "nonempty_axis_env_DO_NOT_USE",
     "olympuspr_as_fun",
     "olympusprs_in_params",
+    "ordered_effects",
+    "remat_allowed_effects",
     "set_current_trace",
     "unmapped_aval",
     "unsafe_am_i_under_a_vmap_DO_NOT_USE",
