@@ -207,3 +207,95 @@ def test_calls_that_must_happen_once_are_not_computed_again():
     f = with_jvp(lambda x: olympus.experimental.io_callback(lambda v: v, kind, x))
     with pytest.raises(NotImplementedError, match="checkpoint: .* got IO; "):
         olympus.grad(olympus.checkpoint(lambda x: jnp.sin(f(x))))(1.0)
+
+
+# -- order -----------------------------------------------------------------------------
+
+
+def _call(log, ordered):
+    def body(x):
+        olympus.experimental.io_callback(
+            lambda v: log.append(float(v)), None, x, ordered=ordered
+        )
+        return x + 1
+
+    return body
+
+
+def _print(log, ordered):
+    def body(x):
+        olympus.debug.callback(lambda v: log.append(float(v)), x, ordered=ordered)
+        return x + 1
+
+    return body
+
+
+def _jitted(log, ordered):
+    return olympus.jit(_call(log, ordered))
+
+
+def _in_a_branch(log, ordered):
+    call = _call(log, ordered)
+    return lambda x: lax.cond(x > -1, call, lambda x: x + 1, x)
+
+
+@pytest.fixture
+def speak():
+    """Makes a primitive with an ordered effect, lowered as calls of Python."""
+    log = []
+    names = []
+    effect = declare_effect("lowerable", "control_flow_allowed", "ordered")()
+
+    def make(body, ordered):
+        p = core.Primitive(f"speaking_{len(names)}")
+        names.append(p.name)
+        p.def_effectful_abstract_eval(lambda x: (x, {effect}))
+        rule = mlir.lower_fun(body(log, ordered), multiple_results=False)
+        mlir.register_lowering(p, rule)
+        return p.bind
+
+    yield make, log
+    for name in names:
+        del primitive.registry[name]
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("body", [_call, _print, _jitted, _in_a_branch])
+def test_what_an_ordered_operation_calls_keeps_the_order(speak, body, ordered):
+    make, log = speak
+    first, second = make(body, ordered), make(_call, False)
+
+    @olympus.jit
+    def f(x):
+        # The operations depend on nothing of each other; XLA takes the last one first.
+        return first(x * 3), second(x * 2), first(x)
+
+    assert [float(v) for v in f(1.0)] == [4, 3, 2]
+    olympus.effects_barrier()
+    assert log == [3, 2, 1]
+    text = f.lower(1.0).as_text()
+    assert text.count("!stablehlo.token") > 3
+
+
+def test_order_in_loops_and_between_programs(speak):
+    make, log = speak
+    f = make(_call, False)
+
+    def twice(x):
+        f(x * 10)
+        return f(x)
+
+    olympus.jit(lambda xs: lax.map(twice, xs))(VALUES)
+    lax.fori_loop(0, 2, lambda i, x: twice(x), 4.0)
+    f(7.0)
+    olympus.effects_barrier()
+    assert log == [0, 0, 10, 1, 20, 2, 40, 4, 50, 5, 7]
+
+
+def test_an_operation_with_an_order_inside_another(speak):
+    make, log = speak
+    inner = make(_call, False)
+    outer = make(lambda log, ordered: lambda x: inner(x * 2) + 1, False)
+    olympus.jit(lambda x: (outer(x * 3), inner(x), outer(x * 2)))(1.0)
+    olympus.effects_barrier()
+    assert log == [6, 1, 4]

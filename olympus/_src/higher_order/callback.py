@@ -14,6 +14,7 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, trace
+from olympus._src.core import effects as effects_
 from olympus._src.foundation import source
 from olympus._src.interpreters import evaluate
 from olympus._src.lowering import builder, types
@@ -228,22 +229,21 @@ def _described(fun: Any) -> str:
 # -- lowering --------------------------------------------------------------------------
 
 
-def lower_call(
-    ctx: Any, operands: Sequence[str], host: Any, effects: Sequence[Any] = ()
-) -> list[str]:
+def lower_call(ctx: Any, operands: Sequence[str], host: Any) -> list[str]:
     """Writes the custom call that reaches a host function.
 
     The text names the function by its place among the program's callbacks, and these by
     a number that the program is given when it runs: programs that differ only in the
-    functions they call are compiled once.
+    functions they call are compiled once. A call with ordered effects keeps its place
+    among others of them.
 
     Args:
       ctx: of the lowering rule.
       operands: names of the arguments.
       host: takes and returns flat arrays.
-      effects: effects of the call; it keeps its place among others of an ordered one.
     """
-    ordered = [e for e in effects if e.ordered]
+    effects = ctx.eqn.effects
+    ordered = effects_.ordered(effects)
     for aval in ctx.avals_out:
         if dtypes.is_extended(aval.dtype):
             raise NotImplementedError(

@@ -53,8 +53,8 @@ def _effects(*args: Any, effect: Any, **params: Any) -> Any:
     return frozenset((effect,))
 
 
-def _lower(ctx: Any, *operands: str, callback: Any, effect: Any, **params: Any) -> Any:
-    return host.lower_call(ctx, operands, callback, (effect,))
+def _lower(ctx: Any, *operands: str, callback: Any, **params: Any) -> Any:
+    return host.lower_call(ctx, operands, callback)
 
 
 def _impl(*args: Any, callback: Any, **params: Any) -> Any:

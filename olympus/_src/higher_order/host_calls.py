@@ -167,11 +167,8 @@ def _io_effects(*args: Any, ordered: bool, **params: Any) -> Any:
     return frozenset((ordered_io_effect if ordered else io_effect,))
 
 
-def _io_lower(
-    ctx: Any, *operands: str, callback: Any, ordered: bool, **params: Any
-) -> Any:
-    effect = ordered_io_effect if ordered else io_effect
-    return host.lower_call(ctx, operands, callback, (effect,))
+def _io_lower(ctx: Any, *operands: str, callback: Any, **params: Any) -> Any:
+    return host.lower_call(ctx, operands, callback)
 
 
 def _io_batch(axis: Any, args: Any, dims: Any, *, ordered: bool, **params: Any) -> Any:

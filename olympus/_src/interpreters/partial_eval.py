@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import checker, dtypes, ir, sizes, trace
+from olympus._src.core import checker, dtypes, effects, ir, sizes, trace
 from olympus._src.foundation import config, errors, source
 
 current = trace.current
@@ -402,7 +402,15 @@ def _expand(program: ir.Olympuspr, platform: str) -> ir.Olympuspr:
         for eqn in program.eqns:
             inputs = [v.val if type(v) is ir.Literal else env[v] for v in eqn.invars]
             current.position, current.scope = eqn.source, eqn.scope
+            recorded = current.trace.eqns
+            start = len(recorded)
             outs = _apply_expanded(eqn, inputs, platform)
+            order = effects.ordered(eqn.effects)
+            if order:
+                replaced = _replacement(eqn, platform) is not None
+                recorded[start:] = [
+                    _keep_order(e, frozenset(order), replaced) for e in recorded[start:]
+                ]
             env.update(zip(eqn.outvars, outs, strict=True))
         return [v.val if type(v) is ir.Literal else env[v] for v in program.outvars]
 
@@ -421,18 +429,44 @@ def _apply_expanded(eqn: ir.Eqn, inputs: Sequence[Any], platform: str) -> Sequen
     if replacement is not None:
         out = replacement(*inputs)
     else:
-        params = {k: _expand_parameter(v, platform) for k, v in eqn.params.items()}
+        params = _map_programs(lambda program: expand(program, platform), eqn.params)
         out = p.bind(*inputs, **params)
     return out if p.multiple_results else [out]
 
 
-def _expand_parameter(value: Any, platform: str) -> Any:
+def _keep_order(eqn: ir.Eqn, order: frozenset[Any], inside: bool) -> ir.Eqn:
+    """An equation that stands for one with ordered effects, and has its part in them.
+
+    Operations without an effect have no place in the order.
+
+    Args:
+      eqn: the equation.
+      order: the ordered effects of what it stands for.
+      inside: whether the operations of its programs have their part too; else they
+        have it already.
+    """
+    has_programs = any(True for _ in ir.subprograms(eqn.params))
+    if not eqn.effects or (has_programs and not inside):
+        return eqn
+
+    def keep_order_in(program: ir.Olympuspr) -> ir.Olympuspr:
+        eqns = [_keep_order(e, order, inside) for e in program.eqns]
+        return program.replace(eqns=eqns)
+
+    params = _map_programs(keep_order_in, eqn.params) if has_programs else eqn.params
+    return eqn.replace(params=params, effects=eqn.effects | order)
+
+
+def _map_programs(f: Callable[[ir.Olympuspr], ir.Olympuspr], params: Any) -> Any:
+    """Parameters with `f` of each program among them."""
+    return {name: _map_parameter(f, value) for name, value in params.items()}
+
+
+def _map_parameter(f: Callable[[ir.Olympuspr], ir.Olympuspr], value: Any) -> Any:
     if isinstance(value, ir.ClosedOlympuspr):
-        return value.replace(olympuspr=expand(value.olympuspr, platform))
+        return value.replace(olympuspr=f(value.olympuspr))
     if isinstance(value, ir.Olympuspr):
-        return expand(value, platform)
+        return f(value)
     if isinstance(value, tuple) and value and isinstance(value[0], ir.ClosedOlympuspr):
-        return tuple.__new__(
-            type(value), [_expand_parameter(v, platform) for v in value]
-        )
+        return tuple.__new__(type(value), [_map_parameter(f, v) for v in value])
     return value
