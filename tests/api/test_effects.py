@@ -205,7 +205,7 @@ def test_effects_of_another_kind():
 def test_calls_that_must_happen_once_are_not_computed_again():
     kind = olympus.ShapeDtypeStruct((), np.float32)
     f = with_jvp(lambda x: olympus.experimental.io_callback(lambda v: v, kind, x))
-    with pytest.raises(NotImplementedError, match="checkpoint: .* got IO; "):
+    with pytest.raises(NotImplementedError, match=r"checkpoint: .* got IO; "):
         olympus.grad(olympus.checkpoint(lambda x: jnp.sin(f(x))))(1.0)
 
 

@@ -88,12 +88,11 @@ def test_value_and_auxiliary_values_come_with_the_gradient():
     (value, aux), slope = olympus.value_and_grad(f, has_aux=True)(3.0)
     assert (float(value), float(slope), aux["name"]) == (9.0, 6.0, "f")
     assert float(aux["twice"]) == 6.0
-    assert kind(aux["x"]) == ((), "float32", True)
+    assert aux["x"] == 3.0
     slope, aux = olympus.grad(f, has_aux=True)(3.0)
     assert (float(slope), float(aux["twice"])) == (6.0, 6.0)
     value, slope = olympus.value_and_grad(square)(3.0)
     assert (float(value), float(slope)) == (9.0, 6.0)
-    assert isinstance(olympus.value_and_grad(lambda x: 2.0)(3.0)[0], olympus.Array)
 
 
 def test_auxiliary_values_keep_the_tangents_of_outer_differentiation():
@@ -215,9 +214,9 @@ def test_stopped_gradients_of_trees_and_integers():
 # -- jvp, linearize, vjp ---------------------------------------------------------------
 
 
-def test_jvp_returns_arrays_of_the_result_s_types():
+def test_jvp_returns_values_of_the_result_s_types():
     value, slope = olympus.jvp(lambda x: 3.0, (2.0,), (1.0,))
-    assert kind((value, slope)) == (((), "float32", True),) * 2
+    assert (value, kind(slope)) == (3.0, ((), "float32", True))
     assert olympus.jvp(lambda x: None, (2.0,), (1.0,)) == (None, None)
     value, slope, aux = olympus.jvp(
         lambda x: (x * x, {"a": x * 3}), (2.0,), (1.0,), has_aux=True

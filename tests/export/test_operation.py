@@ -30,8 +30,9 @@ def assert_close(found, wanted):
     for a, b in zip(
         olympus.tree.leaves(found), olympus.tree.leaves(wanted), strict=True
     ):
-        assert a.dtype == b.dtype
-        if a.dtype != olympus.float0:
+        dtype = olympus.typeof(a).dtype  # a may be a Python number
+        assert dtype == olympus.typeof(b).dtype
+        if dtype != olympus.float0:
             np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
 

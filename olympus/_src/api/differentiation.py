@@ -79,8 +79,19 @@ def _auxiliary(x: Any) -> Any:
     return as_result(ad.primal_of(x)) if type(x) is ad.JVPTracer else x
 
 
+_NUMBERS = frozenset((bool, int, float, complex))
+
+
 def as_result(x: Any) -> Any:
-    """A result, tangent or cotangent as the value that a user gets."""
+    """A result, tangent or cotangent as the value that a user gets.
+
+    Python's numbers, which no operation was applied to, stay what they are.
+    """
+    return x if type(x) in _NUMBERS else as_array(x)
+
+
+def as_array(x: Any) -> Any:
+    """A result, tangent or cotangent as an array."""
     kind = type(x)
     if kind is ArrayImpl:
         return x
@@ -112,7 +123,7 @@ def with_still_arrays(leaves: list[Any], moving: Sequence[bool] | None) -> list[
             continue
         aval = avals_.aval_of(x)
         if aval.to_tangent() is not aval or (moving is not None and not moving[i]):
-            found[i] = as_result(x)
+            found[i] = as_array(x)
     return found
 
 

@@ -63,7 +63,7 @@ def jvp(
         wanted = aval.to_tangent()
         _check_tangent(fun, structure, i, aval, avals_.aval_of(t))
         if wanted is not aval:  # integers have no tangent that moves
-            leaves[i], directions[i] = common.as_result(x), Zero(wanted)
+            leaves[i], directions[i] = common.as_array(x), Zero(wanted)
     flat, found = common.on_leaves("jvp", fun, fun, structure, has_aux)
     info = common.debug_info("jvp", fun)
     outs, out_tangents = ad.jvp(flat, leaves, directions, info)

@@ -65,7 +65,7 @@ class _Gradient:
         value = found.structure.unflatten(outs)
         self._check_output(value)
         grads = linear.transpose([common.one_like(avals_.aval_of(value))])
-        tree_of_grads = structure.unflatten(map(common.as_result, grads))
+        tree_of_grads = structure.unflatten(map(common.as_array, grads))
         if self.single:
             tree_of_grads = tree_of_grads[0]
         else:

@@ -296,7 +296,7 @@ def _along_basis(linear: Callable[..., Any], avals: Sequence[Any]) -> list[Any]:
     if len(avals) == 1 and not avals[0].shape:  # one number needs no loop
         found = linear(common.one_like(avals[0]))
         return [
-            t if type(t) is Zero else families.insert_axis(common.as_result(t), 0, 1)
+            t if type(t) is Zero else families.insert_axis(common.as_array(t), 0, 1)
             for t in found
         ]
     zeros: list[Any] = []
@@ -348,6 +348,6 @@ def _split(x: Any, sizes: Sequence[int], axis: int) -> Sequence[Any]:
 def _zero_blocks(aval: Any, shapes: Sequence[Any]) -> list[Any]:
     """Zeros of a type's dtype for pairs of a result's and an argument's shape."""
     return [
-        common.as_result(Zero(aval.update(shape=(*out, *given))))
+        common.as_array(Zero(aval.update(shape=(*out, *given))))
         for out, given in shapes
     ]
