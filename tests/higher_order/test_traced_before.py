@@ -114,3 +114,10 @@ def test_large_constants_are_not_kept_with_bodies():
         lax.fori_loop(0, 2, with_small, 0.0)
         with pytest.raises(RuntimeError, match="no_tracing"):
             lax.fori_loop(0, 2, with_large, 0.0)
+
+
+@pytest.mark.parametrize("fun", [jnp.sin, olympus.nn.relu, jnp.tanh])
+def test_functions_of_the_library_are_traced_once(fun):
+    lax.cond(True, fun, fun, ONES)
+    with config.no_tracing(True):
+        lax.cond(True, fun, fun, ONES)

@@ -235,6 +235,9 @@ def cond(
             return old_form(pred)
     operands = _operands_of("cond", operands, operand)
     programs.check_callable("cond", true_fun=true_fun, false_fun=false_fun)
+    if isinstance(pred, (int, float, np.integer)):
+        # Asked before the default dtype rounds a tiny one to 0 or cuts bits off.
+        pred = bool(pred)
     aval = _predicate_aval(pred)
     if config.jit_disabled() and evaluate.is_evaluating():
         return (true_fun if evaluate.as_array(pred) else false_fun)(*operands)

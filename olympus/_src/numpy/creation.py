@@ -478,6 +478,11 @@ def full(
         return evaluate.put(np.array(host), ShapedArray(shape, kind, weak), place)
     if dtypes.is_python_scalar(fill_value) and not weak:
         fill_value = _number_in(fill_value, kind, weak)
+    if isinstance(fill_value, (np.ndarray, np.generic)):
+        # NumPy's broadcasting of a NumPy value would give a NumPy array.
+        if dtypes.kind(fill_value.dtype) in "iu":  # of any size that the dtype holds
+            fill_value = _cast_numpy(fill_value, kind)
+        fill_value = evaluate.as_array(fill_value)
     value = elementwise.convert(fill_value, kind, weak)
     return _moved(_spread(value, shape, "full"), place)
 
@@ -764,6 +769,8 @@ def _linspace_known(
 ) -> Any:
     # Interpolated in double precision and rounded once.
     wide = np.complex128 if dtypes.kind(working) == "c" else np.float64
+    for x in (start, stop):
+        avals.check_not_masked(x)
     low, high = (np.asarray(x).astype(working).astype(wide) for x in (start, stop))
     values, step = np.linspace(low, high, num, endpoint, retstep=True, axis=axis)
     if dtypes.kind(kind) in "iu":
