@@ -377,3 +377,14 @@ def test_a_compiled_function_names_itself_where_an_argument_is_no_array():
         TypeError, match=r"argument to scaled at .*\.py:\d+ as an abstr"
     ):
         compiled("text")
+
+
+def test_a_donated_argument_may_be_what_the_function_closes_over():
+    c = jnp.ones(3)
+    f = olympus.jit(lambda a: a + c, donate_argnums=0)
+    for _ in range(2):
+        np.testing.assert_array_equal(f(c), [2, 2, 2])
+    other = jnp.zeros(3)
+    np.testing.assert_array_equal(f(other), [1, 1, 1])
+    assert other.is_deleted()
+    assert not c.is_deleted()

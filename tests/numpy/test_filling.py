@@ -31,3 +31,9 @@ def test_linspace_refuses_masked_arrays():
 @pytest.mark.parametrize("pred", [2**40, np.int64(2**40), 1e-50, np.float64(1e-50)])
 def test_cond_asks_numbers_before_they_are_made_narrow(pred):
     assert lax.cond(pred, lambda: 1, lambda: 2) == 1
+
+
+def test_wide_integers_become_floats_before_they_are_cut():
+    x = lax.convert_element_type(np.int64(2**40), "float32")
+    assert isinstance(x, olympus.Array)
+    assert x == np.float32(2**40)

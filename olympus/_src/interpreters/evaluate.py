@@ -402,6 +402,7 @@ class CompiledProgram:
         kept = None if self._all_kept else self._kept
         first, last = self._const_buffers, self._last_buffers
         effects, execute = self._effects, self.executable.execute
+        donated = tuple(self.lowered.aliases) if first else ()
         table = self.lowered.callbacks  # must live as long as whoever may run it
 
         def run(buffers: list[Any]) -> list[ArrayImpl]:
@@ -409,6 +410,8 @@ class CompiledProgram:
                 buffers = [buffers[i] for i in kept]
             if first:
                 buffers = first + buffers
+            if donated:  # the function may close over what it is given
+                placement.keep_from_donation(buffers, donated, first)
             if not effects:
                 return execute(buffers + last if last else buffers)
             # No lock is held while it runs: a callback may start such a program itself,

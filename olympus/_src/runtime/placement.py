@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,15 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     raw = np.empty(n_bytes + ALIGNMENT_BYTES, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT_BYTES
     return raw[start : start + n_bytes].view(dtype).reshape(shape)
+
+
+def keep_from_donation(
+    buffers: list[Any], donated: Iterable[int], kept: Sequence[Any]
+) -> None:
+    """Puts copies in place of donated buffers that must outlive the call."""
+    for number in donated:
+        if any(buffers[number] is buffer for buffer in kept):
+            buffers[number] = transfer.copied(buffers[number])
 
 
 def copy_to_device(array: ArrayImpl, device: Device) -> ArrayImpl:
