@@ -93,7 +93,7 @@ def _are_same(held: list[Any], values: list[Any]) -> bool:
 _constant_code: set[types.CodeType] = set()
 
 
-def declare_constant(fun: types.FunctionType) -> None:
+def declare_constant(fun: Any) -> None:
     """Says that what this code's functions name changes nothing in their results.
 
     For wrappers of the library's own functions, which name its caches and its state.

@@ -355,20 +355,25 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     dtype = dtypes.canonicalize_dtype(dtypes.as_dtype(new_dtype))
     if type(operand) is int:  # of any size that the new dtype holds
         return integer_as(operand, dtype)
-    if isinstance(operand, (np.ndarray, np.generic)) and operand.dtype.kind in "iu":
-        if dtypes.kind(dtype) in "fc":  # before its 64 bits are cut to a default's
-            return convert_element_type_p.bind(
-                np.asarray(operand).astype(dtype),
-                new_dtype=dtype,
-                weak_type=False,
-                sharding=None,
-            )
+    if _is_whole_on_host(operand) and dtypes.kind(dtype) in "fc":
+        # Before its 64 bits are cut to those of a default dtype.
+        return convert_element_type_p.bind(
+            np.asarray(operand).astype(dtype),
+            new_dtype=dtype,
+            weak_type=False,
+            sharding=None,
+        )
     if type(operand) is complex and dtypes.kind(dtype) not in "bc":
         raise TypeError(
             "lax.convert_element_type: a Python complex number must become complex or "
             f"bool, got {operand!r} and {dtype}; take its real part"
         )
     return convert(operand, dtype)
+
+
+def _is_whole_on_host(x: Any) -> bool:
+    """Whether `x` holds NumPy's integers."""
+    return isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "iu"
 
 
 def _number_as(x: Any, dtype: Any) -> Any:

@@ -481,7 +481,7 @@ def full(
     if isinstance(fill_value, (np.ndarray, np.generic)):
         # NumPy's broadcasting of a NumPy value would give a NumPy array.
         if dtypes.kind(fill_value.dtype) in "iu":  # of any size that the dtype holds
-            fill_value = _cast_numpy(fill_value, kind)
+            fill_value = _cast_numpy(np.asarray(fill_value), kind)
         fill_value = evaluate.as_array(fill_value)
     value = elementwise.convert(fill_value, kind, weak)
     return _moved(_spread(value, shape, "full"), place)
