@@ -8,6 +8,8 @@ import olympus.numpy as onp
 from olympus import lax
 from olympus.experimental import checkify
 
+pytestmark = pytest.mark.usefixtures("few_objects")  # leaks are sought in the garbage
+
 
 @olympus.custom_jvp
 def logarithm(x):

@@ -514,6 +514,7 @@ VALUES = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.data())
 def test_no_header_leads_to_more_than_an_error(data, drawn):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 
+import pytest
+
 import olympus
 from olympus._src.interpreters import evaluate
 
 
+@pytest.mark.slow
 def test_programs_of_dropped_functions_do_not_grow_without_end(monkeypatch):
     client = olympus.devices()[0].client
     olympus.clear_caches()

@@ -356,6 +356,7 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     if type(operand) is int:  # of any size that the new dtype holds
         return integer_as(operand, dtype)
     if _is_whole_on_host(operand) and dtypes.kind(dtype) in "fc":
+        avals.aval_of(operand)  # refuses what arrays cannot hold
         # Before its 64 bits are cut to those of a default dtype.
         return convert_element_type_p.bind(
             np.asarray(operand).astype(dtype),
