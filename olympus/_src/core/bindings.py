@@ -90,7 +90,8 @@ def _are_same(held: list[Any], values: list[Any]) -> bool:
     )
 
 
-_constant_code: set[types.CodeType] = set()
+# By identity: code objects that are spelled alike are equal, wherever they stand.
+_constant_code: dict[int, types.CodeType] = {}
 
 
 def declare_constant(fun: Any) -> None:
@@ -98,11 +99,11 @@ def declare_constant(fun: Any) -> None:
 
     For wrappers of the library's own functions, which name its caches and its state.
     """
-    _constant_code.add(fun.__code__)
+    _constant_code[id(fun.__code__)] = fun.__code__
 
 
 def _values(fun: types.FunctionType) -> list[Any]:
-    if fun.__code__ in _constant_code:
+    if id(fun.__code__) in _constant_code:
         return []
     values = []
     for cell in fun.__closure__ or ():
