@@ -154,10 +154,10 @@ def repeat_ones(args: tuple[Any, ...]) -> tuple[Any, ...]:
         if len(longer) > 1:
             return args
         wanted.append(longer.pop() if longer else 1)
-    return tuple([_repeated(x, tuple(wanted)) for x in args])
+    return tuple([_repeat(x, tuple(wanted)) for x in args])
 
 
-def _repeated(x: Any, shape: tuple[Any, ...]) -> Any:
+def _repeat(x: Any, shape: tuple[Any, ...]) -> Any:
     own = getattr(x, "shape", ())
     if not own or own == shape:
         return x

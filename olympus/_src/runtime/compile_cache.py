@@ -238,11 +238,11 @@ def _read(cache: DiskCache, key: str) -> Entry | None:
     except OSError as error:
         _report(cache.path(key), f"is not used: {_reason(error)}", error, _OTHER_FOLDER)
     except Exception as error:  # whatever it is, it must not stop a program
-        _report(cache.path(key), f"is not used: {_named(error)}", error)
+        _report(cache.path(key), f"is not used: {_describe(error)}", error)
     return None
 
 
-def _named(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
