@@ -21,5 +21,6 @@ def run(code, **environment):
         check=False,
     )
     if done.returncode != 0:
-        raise AssertionError(f"the program failed:\n{done.stderr}")
+        status = done.returncode
+        raise AssertionError(f"the program ended with {status}:\n{done.stderr}")
     return done.stdout, done.stderr

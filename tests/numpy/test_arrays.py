@@ -172,6 +172,15 @@ def _ours(name, x):
     return np.asarray(x) if whole else x
 
 
+@pytest.mark.parametrize("ddof", [3, 4, 5])
+@pytest.mark.parametrize("weights", [{}, {"aweights": [1.0, 2, 3, 4]}])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_cov_without_a_degree_of_freedom(ddof, weights):
+    weights = {k: np.float32(w) for k, w in weights.items()}
+    wanted = np.cov(A, ddof=ddof, **weights)
+    np.testing.assert_allclose(jnp.cov(A, ddof=ddof, **weights), wanted, rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     "case", range(len(CASES)), ids=[f"{c[0]}-{i}" for i, c in enumerate(CASES)]
 )

@@ -137,6 +137,9 @@ def test_an_abandoned_compilation_does_not_kill(seconds):
                 x = x + jnp.cumsum(x, axis=0)
             return x
 
+        # Loads LAPACK. An interrupt in an `exec`, of which SciPy's imports have some,
+        # is remembered by Python and becomes its exit status, caught or not.
+        jnp.linalg.inv(jnp.eye(2))
         lowered = olympus.jit(f).lower(jnp.ones((40, 40)))
         interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)
         threading.Timer({seconds}, interrupt).start()

@@ -247,6 +247,8 @@ def test_functions_of_whole_numbers():
         special.zeta(x, np.float32(1)), reference.zeta(x, 1), rtol=1e-6
     )
     assert special.comb(5, 2, repetition=True) == 15
+    assert special.comb(0, 0, repetition=True) == 1
+    assert special.comb(0, 1, repetition=True) == 0
 
 
 def test_softmax_is_over_all_axes():

@@ -188,6 +188,8 @@ def _cov(m: Any, *given: Any, flags: Any, rowvar: bool, ddof: int, dtype: Any) -
         )
         left = lax.mul(gap, wide)
     total = contractions.dot(left, manipulation.transpose(other))
+    # Without a degree of freedom nothing is known, as in NumPy: infinity or NaN.
+    divisor = arithmetic.maximum(divisor, promotion.scalar(0, divisor))
     divisor = lax.convert(divisor, aval_of(total).dtype, False)
     return manipulation.squeeze(arithmetic.true_divide(total, divisor))
 

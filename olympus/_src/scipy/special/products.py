@@ -382,9 +382,11 @@ _poch.defjvps(
 @program(2)
 def _comb(N: Any, k: Any, repetition: bool) -> Any:
     count, k = reals("comb", N, k)
-    if repetition:
-        count = count + k - 1
-    return wide(_binomial)(count, k)
+    if not repetition:
+        return wide(_binomial)(count, k)
+    # Nothing is chosen in one way, of no things too.
+    nothing = (k == 0) & (count >= 0)
+    return where(nothing, 1, wide(_binomial)(count + k - 1, k))
 
 
 def _binomial(count: Any, k: Any) -> Any:
