@@ -149,7 +149,8 @@ ENTRIES = [
     ),
     *entry("i0e i1e", some("int half single", "plain special"), ulps=64),
     *entry("i0 i1", some("int single", "plain"), ulps=64),
-    *entry("log_ndtr", within((-20.0, 12.0)), ulps=64),
+    # exp(-x**2 / 2) is off by x**2 / 2 units of the last place.
+    *entry("log_ndtr", within((-20.0, 12.0)), ulps=128),
     *entry("erfcx dawsn", within((-6.0, 40.0)), ulps=32),
     *entry("gammasgn", some("single", "plain special")),
     *entry("gammaln", within((-12.0, 40.0)), ulps=64, scale=1.0),

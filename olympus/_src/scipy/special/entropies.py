@@ -167,7 +167,9 @@ def kl_div(p: Any, q: Any) -> Any:
       Array([2., 0.], dtype=float32)
     """
     p, q = floats("kl_div", p, q, weak=False)
-    return _rel_entr(p, q) - p + q
+    relative = _rel_entr(p, q)
+    # Where there is no relative entropy, -inf of `q` must not make it NaN.
+    return where(relative == math.inf, relative, relative - p + q)
 
 
 # -- logit and its inverse -------------------------------------------------------------
