@@ -168,8 +168,9 @@ def kl_div(p: Any, q: Any) -> Any:
     """
     p, q = floats("kl_div", p, q, weak=False)
     relative = _rel_entr(p, q)
-    # Where there is no relative entropy, -inf of `q` must not make it NaN.
-    return where(relative == math.inf, relative, relative - p + q)
+    undefined = (relative == math.inf) & ~((p > 0) & (q > 0))
+    # There, infinities of the arguments must not make it NaN.
+    return where(undefined, relative, relative - p + q)
 
 
 # -- logit and its inverse -------------------------------------------------------------
