@@ -106,6 +106,7 @@ DIFFERENTIATED_REMAT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ordered", [(), ("ordered",)], ids=["unordered", "ordered"])
 def test_effects_that_are_allowed_everywhere(declare, ordered):
     f = declare(*EVERYWHERE, *ordered)

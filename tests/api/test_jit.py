@@ -219,6 +219,7 @@ def test_a_hit_does_not_trace():
     assert count == 2
 
 
+@pytest.mark.slow
 def test_arrays_of_a_first_call_are_not_kept():
     f = olympus.jit(lambda x: x + 1)
     x = f32(np.ones(10))

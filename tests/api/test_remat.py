@@ -182,6 +182,7 @@ def test_only_inputs_cross_to_the_reverse_pass():
 # -- transformations -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_transformations_agree_with_those_without():
     g = olympus.checkpoint(f)
     np.testing.assert_allclose(olympus.jit(g)(X, W), f(X, W), rtol=1e-6)
@@ -324,6 +325,7 @@ def test_a_scan_keeps_of_each_step_what_the_policy_allows():
     assert count(again.params["olympuspr"], "dot_general") == 1
 
 
+@pytest.mark.slow
 def test_branches_are_split_by_the_policy():
     def g(x, w):
         y = lax.cond(
@@ -423,6 +425,7 @@ def test_what_a_function_reads_may_change_between_calls():
     assert olympus.grad(g)(0.0) == 3
 
 
+@pytest.mark.slow
 def test_arrays_that_a_function_closed_over_are_let_go():
     def differentiate():
         big = onp.arange(100.0)

@@ -66,6 +66,7 @@ def test_a_failure_is_one_line_on_stderr(probe, capsys):
     assert said.out == ""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device")
 def test_a_full_disk_is_one_line_on_stderr():
     with open("/dev/full", "w") as full:

@@ -33,6 +33,7 @@ def test_per_example_gradients_of_a_regression():
     np.testing.assert_allclose(found, (xs @ w - ys)[:, None] * xs, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_hessian_and_fisher_matrix_of_logistic_regression():
     """H = X' diag(p (1 - p)) X, and the mean of outer products of gradients."""
     w, xs = normal(3), normal(9, 3)

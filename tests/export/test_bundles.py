@@ -257,6 +257,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.slow
 def test_nothing_is_traced_or_compiled_in_another_process(data, tmp_path):
     (tmp_path / "predict").write_bytes(data)
     for name, (fun, args) in PROGRAMS.items():

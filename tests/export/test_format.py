@@ -101,6 +101,7 @@ TREES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @hypothesis.given(TREES)
 def test_drawn_structures_come_back(tree):
     wanted = olympus.tree.structure(tree)

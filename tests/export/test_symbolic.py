@@ -78,6 +78,7 @@ def kept():
     return export.export(olympus.jit(f))(*structs)
 
 
+@pytest.mark.slow
 def test_loops_over_axes_that_may_have_no_elements():
     def f(x):
         rest = x[1:]

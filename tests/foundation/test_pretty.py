@@ -79,6 +79,7 @@ def test_a_group_is_flat_exactly_where_it_fits(doc, width):
         assert shown == pp.render(doc, width)
 
 
+@pytest.mark.slow
 def test_deep_documents_need_no_recursion():
     doc = pp.text("x")
     for _ in range(50_000):

@@ -441,6 +441,7 @@ def test_exceptions_whose_text_is_no_text_are_causes_too():
     assert out == "alive\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_an_exception_is_let_go_with_the_error(name):
     class Large:

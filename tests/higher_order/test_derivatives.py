@@ -74,6 +74,7 @@ def written_out(c, xs, w, reverse=False):
     return jnp.sum(c * c) + total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("unroll", [1, 2, True])
 def test_scan_has_the_gradient_of_the_loop_written_out(reverse, unroll, rng):

@@ -95,6 +95,7 @@ def test_the_slope_in_a_has_a_slope_in_x():
         assert float(got) == pytest.approx(float(high - low) / (2 * step), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_slopes_at_the_ends():
     two, x = np.float32(2), np.array([0, 1], np.float32)
     one = np.ones(2, np.float32)
@@ -116,6 +117,7 @@ def test_gamma_variates_move_with_their_shape():
         np.testing.assert_allclose(lax.random_gamma_grad(a, x), want, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_small_floats_scalars_and_maps():
     x = np.linspace(0.5, 3, 4, dtype=np.float16)
     got = olympus.jit(lax.igamma)(np.float16(2), x)

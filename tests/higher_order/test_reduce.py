@@ -52,6 +52,7 @@ def test_reduce_of_pairs():
     close(out["n"], (-X).argmax(2))
 
 
+@pytest.mark.slow
 def test_reduce_differentiates_like_the_sum_of_squares():
     def norm(x):
         return lax.reduce(x, 0.0, lambda a, b: lax.sqrt(a * a + b * b), (0, 1, 2))

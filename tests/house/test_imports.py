@@ -96,6 +96,7 @@ def _every_page():
     return "\n".join(f"import {name}" for name in names)
 
 
+@pytest.mark.slow
 def test_importing_every_page_leaves_scipy_and_the_mlir_bindings_alone():
     loaded = _modules_after(_every_page())
     assert "scipy" not in loaded

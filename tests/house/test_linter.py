@@ -12,6 +12,7 @@ import pytest
 from house import source
 
 
+@pytest.mark.slow
 def test_import_contracts_hold():
     command = shutil.which("lint-imports", path=str(Path(sys.executable).parent))
     if command is None:

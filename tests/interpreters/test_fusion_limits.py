@@ -105,6 +105,7 @@ def n_barriers(f, *args):
     return lowered(f, *args).as_text().count("optimization_barrier")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPEATING)
 def test_work_that_fusion_would_repeat_is_kept(name):
     f, x = REPEATING[name]

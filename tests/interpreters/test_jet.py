@@ -211,6 +211,7 @@ def test_complex_numbers():
 # -- control flow ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_loops_branches_and_calls():
     def f(x):
         weights = jnp.arange(1.0, 4.0)

@@ -180,6 +180,7 @@ def test_places_and_sorts(shape, dtype):
         _check(_at_places, shape, dtype)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(1000, 10), (300, 300)], ids=str)
 def test_operations_by_themselves(shape):
     x = np.random.default_rng(0).normal(size=shape).astype(np.float32)

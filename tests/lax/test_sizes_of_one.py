@@ -18,6 +18,7 @@ def operands(name, shapes):
     return [np.asarray(numbers.randint(1, 4, s), dtype) + i for i, s in shapes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", f"{FLOATS} {SPECIAL} {INTEGERS}".split())
 def test_operands_are_repeated(name):
     fun = getattr(lax, name)
@@ -43,6 +44,7 @@ def test_derivatives(name):
     np.testing.assert_allclose(moved, full[0] + full[1], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_three_operands():
     a, x = np.ones((3, 1), np.float32), np.full((1, 4), 0.3, np.float32)
     out = lax.betainc(a, a + 1, x)

@@ -70,6 +70,7 @@ def _check_scatter(seed):
     return found
 
 
+@pytest.mark.slow
 def test_folds_and_gradients_of_maxima():
     _check_folds(0)
     assert _check_scatter(6)

@@ -138,6 +138,7 @@ def test_reads_add_to_one_cotangent(place):
     np.testing.assert_allclose(out[1] if place == "rows" else out, want, 1e-5)
 
 
+@pytest.mark.slow
 def test_positions_may_be_mapped_and_differentiated_twice():
     def f(x, i):
         y = x.at[i].add(jnp.sin(x[i + 1])).at[2].add(x[i] ** 2)

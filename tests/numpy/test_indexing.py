@@ -49,6 +49,7 @@ def _values(shape):
     return np.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape)
 
 
+@pytest.mark.slow
 @_QUICK
 @given(_basic())
 def test_basic_indices_read_as_numpy(case):

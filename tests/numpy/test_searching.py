@@ -32,6 +32,7 @@ def test_places_in_a_sorted_vector(method, side, dtype, n, rng):
     np.testing.assert_array_equal(found, np.searchsorted(line, values, side))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_a_search_long_enough_for_a_loop(side, rng):
     line, _ = _line_and_values("float32", 5000, rng)

@@ -35,6 +35,7 @@ def test_errors_are_no_larger_than_recorded(name):
             assert accuracy.measure("olympus", _CASES[name], dtype) <= 1.5 * bound + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("f", "args", "wanted", "units"),
     [

@@ -79,6 +79,7 @@ def test_double_precision(name):
         assert units(name, arguments, np.float64) < bound
 
 
+@pytest.mark.slow
 def test_a_value_of_each():
     for name in ("expi", "spence", "owens_t", "hyp2f1"):
         count = {"owens_t": 2, "hyp2f1": 4}.get(name, 1)
