@@ -50,8 +50,8 @@ from olympus._src.api.shapes import typeof as typeof
 from olympus._src.api.staging import eval_shape as eval_shape
 from olympus._src.api.staging import make_olympuspr as make_olympuspr
 from olympus._src.api.vmap import vmap as vmap
+from olympus._src.core.array_type import Array as Array
 from olympus._src.core.dtypes import float0 as float0
-from olympus._src.core.trace import Array as Array
 from olympus._src.foundation.config import (
     allow_f16_reductions as allow_f16_reductions,
 )

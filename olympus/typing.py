@@ -1,6 +1,7 @@
 """Types for annotations."""
 
-from olympus._src.api.typing import ArrayLike as ArrayLike
-from olympus._src.api.typing import DTypeLike as DTypeLike
+from olympus._src.core.array_type import ArrayLike as ArrayLike
+from olympus._src.core.array_type import DTypeLike as DTypeLike
+from olympus._src.core.array_type import Shape as Shape
 
-__all__ = ["ArrayLike", "DTypeLike"]
+__all__ = ["ArrayLike", "DTypeLike", "Shape"]

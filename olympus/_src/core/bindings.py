@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import trace
+from olympus._src.core import array_type
 from olympus._src.foundation import caching
 
 _FIXED = (
@@ -128,7 +128,7 @@ _UNBOUND = _Unbound
 def _is_fixed(x: Any) -> bool:
     if type(x) is tuple:
         return all(map(_is_fixed, x))
-    return isinstance(x, _FIXED) or type(x) in trace.concrete_types()
+    return isinstance(x, _FIXED) or type(x) in array_type.concrete_types()
 
 
 def _hold(x: Any) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes, sizes, symbolic_bounds, trace
+from olympus._src.core import array_type, avals, dtypes, sizes, symbolic_bounds, trace
 from olympus._src.core.monomials import (
     Atom,
     Monomial,
@@ -333,7 +333,7 @@ def _as_array(function: Any, left: Any, right: Any) -> Any:
     for x in (left, right):
         if type(x) is not Dim and not avals.is_array_like(x):
             return NotImplemented
-        if isinstance(x, trace.Array):
+        if isinstance(x, array_type.Array):
             return NotImplemented  # its own operator takes the size as an array
     left = left.dimension_as_value() if type(left) is Dim else left
     right = right.dimension_as_value() if type(right) is Dim else right

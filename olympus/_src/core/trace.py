@@ -12,7 +12,7 @@ import threading
 from types import TracebackType
 from typing import Any, NoReturn
 
-from olympus._src.core import avals
+from olympus._src.core import array_type
 from olympus._src.foundation import errors
 
 
@@ -118,39 +118,6 @@ class set_current:
         traceback: TracebackType | None,
     ) -> None:
         current.trace = self.previous
-
-
-class _ArrayType(type):
-    """`isinstance(x, Array)` holds for concrete arrays and for tracers of arrays."""
-
-    def __instancecheck__(cls, x: Any) -> bool:
-        return type(x) in _concrete_types or (
-            isinstance(x, Tracer) and isinstance(x.aval, avals.ShapedArray)
-        )
-
-    def __subclasscheck__(cls, kind: type) -> bool:
-        return kind is cls or kind in _concrete_types or issubclass(kind, Tracer)
-
-
-class Array(metaclass=_ArrayType):
-    """The type of arrays, concrete or traced, for annotations and `isinstance`.
-
-    Arrays are made by functions such as `olympus.numpy.array`, never by this class.
-    """
-
-    def __init__(self) -> None:
-        raise TypeError(
-            "olympus.Array cannot be instantiated; use olympus.numpy.array(...)"
-        )
-
-
-_concrete_types: set[type] = set()
-
-
-def register_concrete(kind: type) -> None:
-    """Says that `kind` is the class of concrete arrays."""
-    _concrete_types.add(kind)
-    avals.register_aval(kind, lambda x: x.aval)
 
 
 class Tracer:
@@ -292,6 +259,9 @@ class Tracer:
         raise self._concretization("pickling")
 
 
+array_type.register_tracers(Tracer)
+
+
 def see(kind: type[Exception]) -> str:
     """Where the documentation says more about an error."""
     return (
@@ -330,8 +300,3 @@ _CLOSED_OVER = (
 _CURE_CLOSED_OVER = (
     "\nPass the value to that function as an argument, and let its rule treat it."
 )
-
-
-def concrete_types() -> set[type]:
-    """The classes of concrete arrays."""
-    return _concrete_types

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from olympus._src import tree
+from olympus._src.core import array_type, dtypes
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, trace
 from olympus._src.core import effects as effects_
 from olympus._src.foundation import source
 from olympus._src.interpreters import evaluate
@@ -162,7 +162,7 @@ def _rows(x: Any, dim: int | None) -> Callable[[int], Any]:
 
 
 def _is_opaque(x: Any) -> bool:
-    return type(x) in trace.concrete_types() and dtypes.is_extended(x.dtype)
+    return type(x) in array_type.concrete_types() and dtypes.is_extended(x.dtype)
 
 
 def _with_words(words: Any, aval: Any) -> Any:
@@ -198,7 +198,7 @@ class FunctionOfKeys:
 
 def as_host_array(x: Any) -> Any:
     """An operand as the user's function gets it: an array on the CPU."""
-    if type(x) in trace.concrete_types():
+    if type(x) in array_type.concrete_types():
         return x
     x = np.asarray(x)
     aval = avals_.ShapedArray(x.shape, x.dtype)

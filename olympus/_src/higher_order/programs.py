@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from olympus._src import tree
+from olympus._src.core import array_type, bindings, dtypes, ir, trace
 from olympus._src.core import avals as avals_
-from olympus._src.core import bindings, dtypes, ir, trace
 from olympus._src.core import effects as effects_
 from olympus._src.foundation import config, source
 from olympus._src.interpreters import evaluate, partial_eval
@@ -269,7 +269,7 @@ def flatten_operands(what: str, name: str, value: Any) -> tuple[list[Any], Any]:
 
 def shown(value: Any) -> str:
     """A value in a message: its type if it is an array or long."""
-    if isinstance(value, (trace.Array, np.ndarray)):
+    if isinstance(value, (array_type.Array, np.ndarray)):
         return avals_.aval_of(value).short()
     text = repr(value)
     return text if len(text) <= 60 else f"a value of type {type(value).__name__}"
@@ -367,7 +367,7 @@ def absorb(closed: ir.ClosedOlympuspr) -> tuple[ir.ClosedOlympuspr, list[Any]]:
 
 def passed_on(x: Any) -> Any:
     """An operand as a result: an array, whatever array-like it was given as."""
-    if isinstance(x, trace.Tracer) or type(x) in trace.concrete_types():
+    if isinstance(x, trace.Tracer) or type(x) in array_type.concrete_types():
         return x
     return evaluate.as_array(x)
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from olympus._src.core import array_type, dtypes, ir, primitive, trace
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, ir, primitive, trace
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.foundation import config, source
 from olympus._src.interpreters import partial_eval, residuals
@@ -187,7 +187,7 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
             current.trace = self
 
     def lift(self, x: Any, where: str = "the function's result") -> Any:
-        if type(x) in trace.concrete_types():  # no need to wait for its value
+        if type(x) in array_type.concrete_types():  # no need to wait for its value
             return self.const(x, x.aval)
         return super().lift(x, where)
 

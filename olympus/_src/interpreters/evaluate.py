@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core import array_type, dtypes, effects, ir, primitive, trace
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, effects, ir, primitive, trace
 from olympus._src.foundation import caching, config, events, source
 from olympus._src.interpreters import (
     dumps,
@@ -852,7 +852,7 @@ def _fuse_program(
 
 _eval = EvalTrace()
 trace.set_base(_eval)
-trace.register_concrete(ArrayImpl)
+array_type.register_concrete(ArrayImpl)
 
 
 def eval_trace() -> EvalTrace:

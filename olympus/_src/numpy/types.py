@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, scalar_types
-from olympus._src.core.trace import Array
+from olympus._src.core.array_type import Array
 
 ndarray = Array
 ComplexWarning = np.exceptions.ComplexWarning

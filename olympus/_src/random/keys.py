@@ -11,7 +11,7 @@ from typing import Any, NewType
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes, trace
+from olympus._src.core import array_type, avals, dtypes, trace
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
 from olympus._src.core.sizes import as_size
@@ -27,7 +27,7 @@ _U32 = np.dtype(np.uint32)
 _REMEDY = "make one with random.key(seed)"
 
 # For annotations: an array of keys. Called, it gives back its argument.
-Key = NewType("Key", trace.Array)
+Key = NewType("Key", array_type.Array)
 
 # -- primitives ------------------------------------------------------------------------
 

@@ -1,0 +1,416 @@
+"""The type of arrays, for annotations and `isinstance`, and what stands for one.
+
+Its members are declared for type checkers alone: the classes of concrete and of traced
+arrays have them (`runtime.array`, `core.trace`, the array methods of `numpy`), and a
+test compares the lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Union
+
+import numpy as np
+
+from olympus._src.core import avals
+
+if TYPE_CHECKING:
+    from olympus._src.numpy.at import IndexUpdateHelper
+
+
+class SupportsDType(Protocol):
+    """What has a dtype, as scalar types of `olympus.numpy` do."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+
+_concrete_types: set[type] = set()
+_tracer_types: tuple[type[Any], ...] = ()
+
+
+class _ArrayType(type):
+    """`isinstance(x, Array)` holds for concrete arrays and for tracers of arrays."""
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return type(x) in _concrete_types or (
+            isinstance(x, _tracer_types) and isinstance(x.aval, avals.ShapedArray)
+        )
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return kind is cls or kind in _concrete_types or issubclass(kind, _tracer_types)
+
+
+class Array(metaclass=_ArrayType):
+    """The type of arrays, concrete or traced, for annotations and `isinstance`.
+
+    Arrays are made by functions such as `olympus.numpy.array`, never by this class.
+    """
+
+    def __init__(self) -> None:
+        raise TypeError(
+            "olympus.Array cannot be instantiated; use olympus.numpy.array(...)"
+        )
+
+    if TYPE_CHECKING:
+        # -- what it is --
+        aval: Any
+
+        @property
+        def shape(self) -> tuple[int, ...]: ...
+        @property
+        def dtype(self) -> np.dtype[Any]: ...
+        @property
+        def ndim(self) -> int: ...
+        @property
+        def size(self) -> int: ...
+        @property
+        def itemsize(self) -> int: ...
+        @property
+        def nbytes(self) -> int: ...
+        @property
+        def weak_type(self) -> bool: ...
+
+        # -- where it is --
+        @property
+        def sharding(self) -> Any: ...
+        @property
+        def device(self) -> Any: ...
+        @property
+        def committed(self) -> bool: ...
+        @property
+        def is_fully_addressable(self) -> bool: ...
+        @property
+        def is_fully_replicated(self) -> bool: ...
+        @property
+        def addressable_shards(self) -> list[Any]: ...
+        @property
+        def global_shards(self) -> list[Any]: ...
+        def addressable_data(self, index: int) -> Array: ...
+        def devices(self) -> set[Any]: ...
+        def to_device(self, device: Any, *, stream: None = None) -> Array: ...
+        def copy_to_host_async(self) -> None: ...
+        def block_until_ready(self) -> Array: ...
+        def is_ready(self) -> bool: ...
+        def is_deleted(self) -> bool: ...
+        def delete(self) -> None: ...
+        def on_device_size_in_bytes(self) -> int: ...
+        def unsafe_buffer_pointer(self) -> int: ...
+
+        # -- as Python's and NumPy's values --
+        def __bool__(self) -> bool: ...
+        def __int__(self) -> int: ...
+        def __float__(self) -> float: ...
+        def __complex__(self) -> complex: ...
+        def __index__(self) -> int: ...
+        def __len__(self) -> int: ...
+        def __iter__(self) -> Iterator[Array]: ...
+        def __reversed__(self) -> Iterator[Array]: ...
+        def __contains__(self, value: ArrayLike, /) -> bool: ...
+        def __array__(
+            self, dtype: DTypeLike | None = None, copy: bool | None = None
+        ) -> np.ndarray: ...
+        def __array_namespace__(self, *, api_version: str | None = None) -> Any: ...
+        def __dlpack__(
+            self,
+            *,
+            stream: Any = None,
+            max_version: tuple[int, int] | None = None,
+            dl_device: tuple[int, int] | None = None,
+            copy: bool | None = None,
+        ) -> Any: ...
+        def __dlpack_device__(self) -> tuple[int, int]: ...
+        def item(self, *index: int) -> Any: ...
+        def tolist(self) -> Any: ...
+        def tobytes(self, order: str = "C") -> bytes: ...
+
+        # -- elements --
+        def __getitem__(self, index: Any, /) -> Array: ...
+        @property
+        def at(self) -> IndexUpdateHelper: ...
+
+        # -- operators --
+        def __add__(self, other: ArrayLike, /) -> Array: ...
+        def __radd__(self, other: ArrayLike, /) -> Array: ...
+        def __sub__(self, other: ArrayLike, /) -> Array: ...
+        def __rsub__(self, other: ArrayLike, /) -> Array: ...
+        def __mul__(self, other: ArrayLike, /) -> Array: ...
+        def __rmul__(self, other: ArrayLike, /) -> Array: ...
+        def __truediv__(self, other: ArrayLike, /) -> Array: ...
+        def __rtruediv__(self, other: ArrayLike, /) -> Array: ...
+        def __floordiv__(self, other: ArrayLike, /) -> Array: ...
+        def __rfloordiv__(self, other: ArrayLike, /) -> Array: ...
+        def __mod__(self, other: ArrayLike, /) -> Array: ...
+        def __rmod__(self, other: ArrayLike, /) -> Array: ...
+        def __matmul__(self, other: ArrayLike, /) -> Array: ...
+        def __rmatmul__(self, other: ArrayLike, /) -> Array: ...
+        def __and__(self, other: ArrayLike, /) -> Array: ...
+        def __rand__(self, other: ArrayLike, /) -> Array: ...
+        def __or__(self, other: ArrayLike, /) -> Array: ...
+        def __ror__(self, other: ArrayLike, /) -> Array: ...
+        def __xor__(self, other: ArrayLike, /) -> Array: ...
+        def __rxor__(self, other: ArrayLike, /) -> Array: ...
+        def __lshift__(self, other: ArrayLike, /) -> Array: ...
+        def __rlshift__(self, other: ArrayLike, /) -> Array: ...
+        def __rshift__(self, other: ArrayLike, /) -> Array: ...
+        def __rrshift__(self, other: ArrayLike, /) -> Array: ...
+        def __pow__(self, other: ArrayLike, /) -> Array: ...
+        def __rpow__(self, other: ArrayLike, /) -> Array: ...
+        def __divmod__(self, other: ArrayLike, /) -> tuple[Array, Array]: ...
+        def __rdivmod__(self, other: ArrayLike, /) -> tuple[Array, Array]: ...
+        def __eq__(self, other: object, /) -> Array: ...  # type: ignore[override]
+        def __ne__(self, other: object, /) -> Array: ...  # type: ignore[override]
+        def __lt__(self, other: ArrayLike, /) -> Array: ...
+        def __le__(self, other: ArrayLike, /) -> Array: ...
+        def __gt__(self, other: ArrayLike, /) -> Array: ...
+        def __ge__(self, other: ArrayLike, /) -> Array: ...
+
+        __hash__: None  # type: ignore[assignment]
+
+        def __neg__(self) -> Array: ...
+        def __pos__(self) -> Array: ...
+        def __abs__(self) -> Array: ...
+        def __invert__(self) -> Array: ...
+        def __round__(self, ndigits: int | None = None) -> Array: ...
+
+        # -- methods: NumPy's functions of the same names --
+        @property
+        def T(self) -> Array: ...
+        @property
+        def mT(self) -> Array: ...
+        @property
+        def real(self) -> Array: ...
+        @property
+        def imag(self) -> Array: ...
+        @property
+        def flat(self) -> Array: ...
+        def all(
+            self,
+            axis: Axes = None,
+            out: None = None,
+            keepdims: bool = False,
+            *,
+            where: ArrayLike | None = None,
+        ) -> Array: ...
+        def any(
+            self,
+            axis: Axes = None,
+            out: None = None,
+            keepdims: bool = False,
+            *,
+            where: ArrayLike | None = None,
+        ) -> Array: ...
+        def argmax(
+            self, axis: int | None = None, out: None = None, keepdims: bool = False
+        ) -> Array: ...
+        def argmin(
+            self, axis: int | None = None, out: None = None, keepdims: bool = False
+        ) -> Array: ...
+        def argpartition(self, kth: int, axis: int = -1) -> Array: ...
+        def argsort(
+            self,
+            axis: int | None = -1,
+            *,
+            kind: None = None,
+            order: None = None,
+            stable: bool = True,
+            descending: bool = False,
+            dtype: DTypeLike | None = None,
+        ) -> Array: ...
+        def astype(
+            self, dtype: DTypeLike | None, copy: bool = False, device: Any = None
+        ) -> Array: ...
+        def byteswap(self) -> Array: ...
+        def choose(
+            self, choices: Sequence[ArrayLike], out: None = None, mode: str = "raise"
+        ) -> Array: ...
+        def clip(
+            self, min: ArrayLike | None = None, max: ArrayLike | None = None
+        ) -> Array: ...
+        def compress(
+            self, condition: ArrayLike, axis: int | None = None, *, out: None = None
+        ) -> Array: ...
+        def conj(self) -> Array: ...
+        def conjugate(self) -> Array: ...
+        def copy(self) -> Array: ...
+        def cumprod(
+            self,
+            axis: int | None = None,
+            dtype: DTypeLike | None = None,
+            out: None = None,
+        ) -> Array: ...
+        def cumsum(
+            self,
+            axis: int | None = None,
+            dtype: DTypeLike | None = None,
+            out: None = None,
+        ) -> Array: ...
+        def diagonal(
+            self, offset: int = 0, axis1: int = 0, axis2: int = 1
+        ) -> Array: ...
+        def dot(
+            self,
+            b: ArrayLike,
+            *,
+            precision: Any = None,
+            preferred_element_type: DTypeLike | None = None,
+        ) -> Array: ...
+        def flatten(self, order: str = "C", *, out_sharding: Any = None) -> Array: ...
+        def max(
+            self,
+            axis: Axes = None,
+            out: None = None,
+            keepdims: bool = False,
+            initial: ArrayLike | None = None,
+            where: ArrayLike | None = None,
+        ) -> Array: ...
+        def mean(
+            self,
+            axis: Axes = None,
+            dtype: DTypeLike | None = None,
+            out: None = None,
+            keepdims: bool = False,
+            *,
+            where: ArrayLike | None = None,
+        ) -> Array: ...
+        def min(
+            self,
+            axis: Axes = None,
+            out: None = None,
+            keepdims: bool = False,
+            initial: ArrayLike | None = None,
+            where: ArrayLike | None = None,
+        ) -> Array: ...
+        def nonzero(
+            self, *, size: int | None = None, fill_value: ArrayLike | None = None
+        ) -> tuple[Array, ...]: ...
+        def prod(
+            self,
+            axis: Axes = None,
+            dtype: DTypeLike | None = None,
+            out: None = None,
+            keepdims: bool = False,
+            initial: ArrayLike | None = None,
+            where: ArrayLike | None = None,
+            promote_integers: bool = True,
+        ) -> Array: ...
+        def ptp(
+            self, axis: Axes = None, out: None = None, keepdims: bool = False
+        ) -> Array: ...
+        def ravel(self, order: str = "C", *, out_sharding: Any = None) -> Array: ...
+        def repeat(
+            self,
+            repeats: ArrayLike,
+            axis: int | None = None,
+            *,
+            total_repeat_length: int | None = None,
+        ) -> Array: ...
+        def reshape(
+            self,
+            *args: int | Sequence[int],
+            order: str = "C",
+            copy: bool | None = None,
+            out_sharding: Any = None,
+        ) -> Array: ...
+        def round(self, decimals: int = 0, out: None = None) -> Array: ...
+        def searchsorted(
+            self,
+            v: ArrayLike,
+            side: str = "left",
+            sorter: ArrayLike | None = None,
+            *,
+            method: str = "scan",
+        ) -> Array: ...
+        def sort(
+            self,
+            axis: int | None = -1,
+            *,
+            kind: None = None,
+            order: None = None,
+            stable: bool = True,
+            descending: bool = False,
+        ) -> Array: ...
+        def squeeze(self, axis: Axes = None) -> Array: ...
+        def std(
+            self,
+            axis: Axes = None,
+            dtype: DTypeLike | None = None,
+            out: None = None,
+            ddof: int = 0,
+            keepdims: bool = False,
+            *,
+            where: ArrayLike | None = None,
+            mean: ArrayLike | None = None,
+            correction: float | None = None,
+        ) -> Array: ...
+        def sum(
+            self,
+            axis: Axes = None,
+            dtype: DTypeLike | None = None,
+            out: None = None,
+            keepdims: bool = False,
+            initial: ArrayLike | None = None,
+            where: ArrayLike | None = None,
+            promote_integers: bool = True,
+        ) -> Array: ...
+        def swapaxes(self, axis1: int, axis2: int) -> Array: ...
+        def take(
+            self,
+            indices: ArrayLike,
+            axis: int | None = None,
+            out: None = None,
+            mode: str | None = None,
+            unique_indices: bool = False,
+            indices_are_sorted: bool = False,
+            fill_value: ArrayLike | None = None,
+        ) -> Array: ...
+        def trace(
+            self,
+            offset: int = 0,
+            axis1: int = 0,
+            axis2: int = 1,
+            dtype: DTypeLike | None = None,
+            out: None = None,
+        ) -> Array: ...
+        def transpose(self, *args: int | Sequence[int] | None) -> Array: ...
+        def var(
+            self,
+            axis: Axes = None,
+            dtype: DTypeLike | None = None,
+            out: None = None,
+            ddof: int = 0,
+            keepdims: bool = False,
+            *,
+            where: ArrayLike | None = None,
+            mean: ArrayLike | None = None,
+            correction: float | None = None,
+        ) -> Array: ...
+        def view(self, dtype: DTypeLike | None = None, type: None = None) -> Array: ...
+
+
+# Evaluated when the module loads, so no `|` of forward references.
+# An array, a NumPy array or scalar, or a Python number.
+ArrayLike = Union[Array, np.ndarray, np.generic, bool, int, float, complex]  # noqa: UP007
+# The name of a dtype, a scalar type, or a dtype.
+DTypeLike = Union[str, type[Any], np.dtype, SupportsDType]  # noqa: UP007
+# Sizes of axes.
+Shape = Sequence[int]
+# One axis, several, or all.
+Axes = Union[int, Sequence[int], None]  # noqa: UP007
+
+
+def register_concrete(kind: type) -> None:
+    """Says that `kind` is the class of concrete arrays."""
+    _concrete_types.add(kind)
+    avals.register_aval(kind, lambda x: x.aval)
+
+
+def register_tracers(kind: type) -> None:
+    """Says that `kind` is the class of traced values."""
+    global _tracer_types
+    _tracer_types = (*_tracer_types, kind)
+
+
+def concrete_types() -> set[type]:
+    """The classes of concrete arrays."""
+    return _concrete_types
