@@ -16,14 +16,25 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "sphinx_design",
 ]
 exclude_patterns = ["_build", "jupyter_execute"]
-html_theme = "alabaster"
+html_theme = "pydata_sphinx_theme"
+html_title = "olympus"
 html_theme_options = {
-    "description": "Transformations of array programs, compiled by XLA",
-    "fixed_sidebar": True,
-    "page_width": "72em",
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "monokai",
 }
+html_sidebars = {"index": []}
+# Nothing is loaded from elsewhere, so pages read from disk look the same.
+html_static_path = ["_static"]
+html_css_files = ["olympus.css"]
 
 # Pages are run at each build, since what they show depends on the library and not on
 # their text alone; a cell that fails unasked stops the build.
