@@ -31,7 +31,7 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "monokai",
 }
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "reference/objects/*": []}
 # Nothing is loaded from elsewhere, so pages read from disk look the same.
 html_static_path = ["_static"]
 html_css_files = ["olympus.css"]
@@ -54,16 +54,26 @@ autodoc_typehints = "none"
 # A class that stands on several pages is the same class on each.
 suppress_warnings = ["ref.python"]
 
-# -- the reference: one page for each public page -------------------------------------
+# -- the reference: a page for each public module and each object ----------------------
 
 _REFERENCE = Path(__file__).resolve().parent / "reference"
 
 
 def _write_reference(app):
-    for old in _REFERENCE.glob("olympus*.md"):
-        old.unlink()
-    for page, text in reference_pages.page_texts().items():
-        (_REFERENCE / f"{page}.md").write_text(text, encoding="utf-8")
+    _write_pages(_REFERENCE, reference_pages.page_texts())
+    _write_pages(_REFERENCE / "objects", reference_pages.object_texts())
+
+
+def _write_pages(folder, texts):
+    """Writes the pages that are new or changed, and removes those that are gone."""
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("olympus*.md"):
+        if old.stem not in texts:
+            old.unlink()
+    for name, text in texts.items():
+        file = folder / f"{name}.md"
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
 
 
 def _to_restructured_text(app, what, name, thing, options, lines):

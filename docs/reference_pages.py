@@ -1,8 +1,9 @@
-"""The reference: the text of one page for each public page of olympus.
+"""The reference: a page for each public module, and one for each function and class.
 
-A page is made of the docstrings of its names. What differs from NumPy or SciPy is said
-in the docstring of the function, in a paragraph that begins with "Differs from NumPy:"
-or "Differs from SciPy:", and is collected at the head of the page.
+A module's page has tables of its names, by the file that defines them, with the first
+lines of their docstrings. What differs from NumPy or SciPy is said in the docstring of
+the function, in a paragraph that begins with "Differs from NumPy:" or "Differs from
+SciPy:", and is collected at the end of the module's page.
 """
 
 import importlib
@@ -18,6 +19,9 @@ _DIFFERENCE = re.compile(r"^Differs from (NumPy|SciPy): ", re.MULTILINE)
 # Classes of errors have their places on the page that explains them.
 _INDEXED_ELSEWHERE = {"olympus.errors"}
 
+# A module of fewer names has one table.
+_SMALL = 25
+
 
 def page_names():
     """The names of the public pages, `olympus` first."""
@@ -29,9 +33,29 @@ def page_names():
 
 
 def page_texts():
-    """The text of each page, by the page's name."""
-    homes = {}
-    return {page: _text(page, homes) for page in sorted(page_names())}
+    """The text of each public module's page, by the module's name."""
+    return {page: _text(page) for page in sorted(page_names())}
+
+
+def object_texts():
+    """The text of the page of each function and class, by its name with its module's."""
+    return {
+        f"{home}.{name}": _object_text(f"{home}.{name}", thing)
+        for page in page_names()
+        if page not in _INDEXED_ELSEWHERE
+        for name, thing in members(page)
+        if _has_page(thing)
+        for home in [home_of(page, name, thing)]
+        if home == page
+    }
+
+
+def home_of(page, name, thing):
+    """The public module on whose part of the reference an object is documented."""
+    home = getattr(thing, "__module__", None) or page
+    if home == page or home.startswith("olympus._src") or home not in set(page_names()):
+        return page
+    return home if getattr(sys.modules.get(home), name, None) is thing else page
 
 
 def differences(docstring):
@@ -53,55 +77,101 @@ def members(page):
             yield name, thing
 
 
-def _text(page, homes):
-    elsewhere = _documented_before(page, homes)
+def _text(page):
+    own = page in _INDEXED_ELSEWHERE
     return "\n".join(
         [
             f"# {page}",
             "",
+            *_directive(f"automodule:: {page}", *(["members:", "no-index:"] * own)),
+            *([] if own else _tables(page)),
+            *_values(page),
             *_differences(page),
-            *_also_here(elsewhere),
-            *_page_directive(page, elsewhere),
-            *_objects(page),
         ]
     )
 
 
-def _page_directive(page, elsewhere):
-    options = ["members:"]
-    if page == "olympus":
-        options.append("imported-members:")
-    if page in _INDEXED_ELSEWHERE:
-        options.append("no-index:")
-    if elsewhere:
-        options.append(f"exclude-members: {', '.join(sorted(elsewhere))}")
-    return _directive(f"automodule:: {page}", *options)
-
-
-def _directive(head, *options, body=()):
+def _directive(head, *options):
     lines = [f".. {head}", *(f"   :{option}" for option in options)]
-    if body:
-        lines += ["", *(f"   {line}".rstrip() for line in body)]
     return ["```{eval-rst}", *lines, "```", ""]
 
 
-def _objects(page):
-    """What autodoc leaves out: objects that are called, values, classes of others."""
-    called, primitives, others = [], [], []
+def _tables(page):
+    """A table for each group of functions and classes: names with one line each."""
+    groups = {}
     for name, thing in members(page):
-        if inspect.isclass(thing) or inspect.isroutine(thing):
-            ours = (thing.__module__ or "olympus").startswith("olympus")
-            others += [] if ours else [name]
-        elif name.endswith("_p"):
-            primitives.append(name)
-        elif _is_documented_callable(thing):
-            called.append(name)
-        else:
-            others.append(name)
+        if _has_page(thing):
+            groups.setdefault(_group(page, thing), []).append((name, thing))
     lines = []
-    for name in called:
-        lines += _directive(f"autofunction:: {page}.{name}")
-    for heading, names in (("Primitives", primitives), ("Values and types", others)):
+    for title, things in sorted(groups.items()):
+        heading = title if len(groups) > 1 else "Functions and classes"
+        lines += [f"## {heading}", ""]
+        lines += ["| Name | What it does |", "| --- | --- |"]
+        lines += [_row(page, name, thing) for name, thing in sorted(things)]
+        lines += [""]
+    return lines
+
+
+def _row(page, name, thing):
+    home = home_of(page, name, thing)
+    own = home not in _INDEXED_ELSEWHERE
+    target = f"objects/{home}.{name}" if own else home
+    return f"| [`{name}`]({target}.md) | {_summary(thing)} |"
+
+
+def _summary(thing):
+    first = (inspect.getdoc(thing) or "").partition("\n\n")[0]
+    return " ".join(first.split()).replace("|", "\\|")
+
+
+def _group(page, thing):
+    """The group of an object: what the file that defines it is named for."""
+    path = source_of(thing)
+    if path is None or path.stem == "__init__" or len(list(members(page))) < _SMALL:
+        return "Types"
+    return path.stem.replace("_", " ").capitalize()
+
+
+def source_of(thing):
+    """The file that defines an object, or None."""
+    function = inspect.unwrap(getattr(thing, "func", thing))  # a ufunc's
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        return Path(code.co_filename)
+    try:
+        return Path(inspect.getfile(thing))
+    except TypeError:
+        return None
+
+
+def _object_text(name, thing):
+    path = source_of(thing)
+    kind = "autoclass" if inspect.isclass(thing) else "autofunction"
+    options = ["members:"] if inspect.isclass(thing) else []
+    lines = ["---", "orphan: true", "---", "", f"# {name}", ""]
+    lines += _directive(f"{kind}:: {name}", *options)
+    if path is not None and _PACKAGE in path.parents:
+        lines += [f"Defined in `{path.relative_to(_PACKAGE.parent)}`.", ""]
+    return "\n".join(lines)
+
+
+def _has_page(thing):
+    if inspect.isclass(thing) or inspect.isroutine(thing):
+        return (thing.__module__ or "olympus").startswith("olympus")
+    return _is_documented_callable(thing) and not _is_primitive(thing)
+
+
+def _is_primitive(thing):
+    return type(thing).__name__ == "Primitive"
+
+
+def _values(page):
+    """What has no page of its own: primitives, values, classes of others."""
+    others = [(name, x) for name, x in members(page) if not _has_page(x)]
+    primitives = [name for name, x in others if _is_primitive(x)]
+    values = [name for name, x in others if not _is_primitive(x)]
+    lines = []
+    for heading, names in (("Primitives", primitives), ("Values and types", values)):
         if names:
             lines += [f"## {heading}", "", ", ".join(f"`{n}`" for n in names) + ".", ""]
     return lines
@@ -111,26 +181,6 @@ def _is_documented_callable(thing):
     """Whether it is an object like `numpy.add`, and not the alias of a type."""
     alias = isinstance(thing, types.GenericAlias | types.UnionType)
     return callable(thing) and not alias and hasattr(thing, "__name__")
-
-
-def _documented_before(page, homes):
-    """The page's classes that an earlier page documents, with that page's name."""
-    found = {}
-    if page in _INDEXED_ELSEWHERE:
-        return found
-    for name, thing in members(page):
-        if inspect.isclass(thing) and thing.__module__.startswith("olympus"):
-            home = homes.setdefault(thing, page)
-            if home != page:
-                found[name] = home
-    return found
-
-
-def _also_here(elsewhere):
-    if not elsewhere:
-        return []
-    names = [f"`{name}` (see {home})" for name, home in sorted(elsewhere.items())]
-    return [f"Also on this page: {', '.join(names)}.", ""]
 
 
 def _differences(page):
@@ -144,7 +194,7 @@ def _differences(page):
     if not rows:
         return []
     library = "SciPy" if page.startswith("olympus.scipy") else "NumPy"
-    return [f"## Where this differs from {library}", "", *rows, "## Names", ""]
+    return [f"## Where this differs from {library}", "", *rows, ""]
 
 
 def names_left_out(build):

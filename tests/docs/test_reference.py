@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -26,10 +27,22 @@ def test_there_is_a_page_for_each_public_page(pages):
     assert set(pages.page_texts()) == expected
 
 
+def test_each_function_and_class_has_a_page(pages):
+    texts, objects = pages.page_texts(), pages.object_texts()
+    assert "autofunction:: olympus.numpy.sin" in objects["olympus.numpy.sin"]
+    assert "Defined in `olympus/_src/" in objects["olympus.numpy.median"]
+    for text in texts.values():
+        for link in re.findall(r"\]\(objects/(.*?)\.md\)", text):
+            assert link in objects
+
+
 def test_a_class_is_documented_on_one_page(pages):
-    texts = pages.page_texts()
-    assert "exclude-members: custom_jvp" in texts["olympus.custom_derivatives"]
-    assert "exclude-members" not in texts["olympus"]
+    objects = pages.object_texts()
+    homes = [name for name in objects if name.endswith(".custom_jvp")]
+    assert len(homes) == 1
+    for page in ("olympus", "olympus.custom_derivatives"):
+        text = pages.page_texts()[page]
+        assert f"[`custom_jvp`](objects/{homes[0]}.md)" in text
 
 
 def test_a_difference_is_a_paragraph_of_the_docstring(pages):
@@ -54,7 +67,7 @@ def test_a_page_collects_the_differences_of_its_functions(pages):
                 assert f"`{name}`\n: {difference}\n" in text
 
 
-def test_a_page_begins_with_what_differs_in_all_of_it(pages):
+def test_what_differs_in_all_of_a_page_is_said_first(pages):
     text = pages.page_texts()["olympus.scipy.special"]
     ((library, difference),) = pages.differences(olympus.scipy.special.__doc__)
     assert library == "SciPy"
@@ -64,6 +77,6 @@ def test_a_page_begins_with_what_differs_in_all_of_it(pages):
 
 def test_callable_objects_and_values_are_on_their_page(pages):
     text = pages.page_texts()["olympus.numpy"]
-    assert "autofunction:: olympus.numpy.add" in text
+    assert "[`add`](objects/olympus.numpy.add.md)" in text
     values = text.partition("## Values and types")[2]
     assert "`pi`" in values
