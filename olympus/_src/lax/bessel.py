@@ -1,13 +1,14 @@
 """Modified Bessel functions of the first kind, scaled by exp(-|x|).
 
-Order 0 is a Chebyshev series in x/4 - 1 up to 8, and beyond that one in 16/x - 1 of the
-function times the root of x (Abramowitz, Stegun 9.7.1 tells that this tends to a
-constant). The coefficients interpolate values of 50 digits (mpmath)
-at Chebyshev points.
+Order 0 is its power series up to 8 (Abramowitz, Stegun 9.6.12), and beyond that a
+Chebyshev series in 16/x - 1 of the scaled function times the root of x (9.7.1 tells that
+this tends to a constant). Its coefficients interpolate values of 50 digits (mpmath) at
+Chebyshev points.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,18 +21,8 @@ from olympus._src.lax import families
 
 _FILE = "lax/bessel.py"
 
-_NEAR = (
-    0.33839763720473803, -0.3046826723431984, 0.17162090152220877, -0.09490109704804764,
-    0.04930528423967071, -0.02373741480589947, 0.010546460394594998,
-    -0.004324309995050576, 0.0016394756169413357, -0.0005763755745385824,
-    0.00018850288509584165, -5.754195010082104e-05, 1.6448448070728896e-05,
-    -4.4167383584587505e-06, 1.1173875391201037e-06, -2.670793853940612e-07,
-    6.046995022541919e-08, -1.300025009986248e-08, 2.6598237246823866e-09,
-    -5.189795601635263e-10, 9.675809035373237e-11, -1.726826291441556e-11,
-    2.95505266312964e-12, -4.856446783111929e-13, 7.676185498604936e-14,
-    -1.1685332877993451e-14, 1.715391285555133e-15, -2.431279846547955e-16,
-    3.3307945188222384e-17,
-)  # fmt: skip
+# In (x/8)^2: 16^k / k!^2. What is beyond is none of float64 up to 8.
+_NEAR = tuple(16.0**k / math.factorial(k) ** 2 for k in range(27))
 _FAR = (
     0.4022452055070544, 0.0033691164782556943, 6.889758346916825e-05,
     2.8913705208347567e-06, 2.0489185894690638e-07, 2.266668990498178e-08,
@@ -44,7 +35,7 @@ _FAR = (
 )  # fmt: skip
 
 
-def _chebyshev(t: Any, coefficients: Sequence[float]) -> Any:
+def chebyshev(t: Any, coefficients: Sequence[float]) -> Any:
     """The series at t from -1 to 1, by Clenshaw's recurrence."""
     later = ahead = families.scalar_like(t, 0)
     twice = e.mul(t, families.scalar_like(t, 2))
@@ -56,17 +47,34 @@ def _chebyshev(t: Any, coefficients: Sequence[float]) -> Any:
     )
 
 
-def _order_zero(x: Any) -> Any:
+def _near(size: Any) -> Any:
+    """The function of order 0 from 0 to 8: a sum of positive terms, which are exact."""
+    eighth = e.mul(size, families.scalar_like(size, 0.125))
+    square = e.mul(eighth, eighth)
+    total = families.scalar_like(size, _NEAR[-1])
+    for c in reversed(_NEAR[:-1]):
+        total = e.add(e.mul(total, square), families.scalar_like(size, c))
+    return total
+
+
+def _far(size: Any) -> Any:
+    """The scaled function of order 0 from 8."""
+    t = e.sub(e.div(families.scalar_like(size, 16), size), families.scalar_like(size, 1))
+    return e.mul(chebyshev(t, _FAR), e.rsqrt(size))
+
+
+def _order_zero(x: Any, scaled: bool) -> Any:
     dtype = avals.aval_of(x).dtype
     if dtypes.itemsize_bits(dtype) < 32:
-        return e.convert(_order_zero(e.convert(x, np.dtype(np.float32))), dtype)
+        single = e.convert(x, np.dtype(np.float32))
+        return e.convert(_order_zero(single, scaled), dtype)
     size = e.abs_(x)
-    one, eight = families.scalar_like(x, 1), families.scalar_like(x, 8)
-    inner = e.min_(size, eight)
-    near = _chebyshev(e.sub(e.mul(inner, families.scalar_like(x, 0.25)), one), _NEAR)
-    outer = e.max_(size, eight)
-    t = e.sub(e.div(families.scalar_like(x, 16), outer), one)
-    far = e.mul(_chebyshev(t, _FAR), e.rsqrt(outer))
+    eight = families.scalar_like(x, 8)
+    near, far = _near(e.min_(size, eight)), _far(e.max_(size, eight))
+    if scaled:
+        near = e.mul(e.exp(e.neg(size)), near)
+    else:
+        far = e.mul(e.exp(size), far)
     return e.select(e.le(size, eight), near, far)
 
 
@@ -77,7 +85,7 @@ def _order_one_lower(ctx: Any, x: str) -> str:
 bessel_i0e_p = families.elementwise(
     "bessel_i0e",
     accepts=families.FLOAT,
-    decompose=_order_zero,
+    decompose=lambda x: _order_zero(x, True),
     derivatives=(lambda t, out, x: e.mul(t, _slope_zero(out, x)),),
     file=_FILE,
 )
@@ -112,7 +120,7 @@ def _by_x(out: Any, x: Any) -> Any:
 bessel_i0_p: Primitive = families.elementwise(
     "bessel_i0",
     accepts=families.FLOAT,
-    decompose=lambda x: e.mul(e.exp(e.abs_(x)), bessel_i0e(x)),
+    decompose=lambda x: _order_zero(x, False),
     derivatives=(lambda t, out, x: e.mul(t, bessel_i1_p.bind(x)),),
     file=_FILE,
 )

@@ -10,6 +10,7 @@ import numpy as np
 
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import avals, dtypes
+from olympus._src.lax import bessel
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
@@ -138,16 +139,45 @@ def erfcx(x: Any) -> Any:
 
 _DAWSON = [(-2.0) ** k / math.prod(range(1, 2 * k + 2, 2)) for k in range(26)][::-1]
 
+# Chebyshev series of 2x times the function: from 1 to 4 in x, beyond in 32/x^2 - 1. They
+# interpolate values of 60 digits (mpmath).
+_DAWSON_MIDDLE = (
+    1.1237819417485548, -0.0921012819156928, -0.029548525356246004,
+    0.060343536322961, -0.039231457606104296, 0.013043950104440455,
+    -0.0003736617507461752, -0.0018701200988621126, 0.0008995795043973509,
+    -0.00013376785199317623, -5.212985708117284e-05, 3.1593753105471025e-05,
+    -4.969569873929336e-06, -1.332093368766861e-06, 7.682945252362632e-07,
+    -9.322968364403697e-08, -3.290440103450305e-08, 1.3700119701219832e-08,
+    -8.107315190207406e-10, -6.657686032025429e-10, 1.7416263076342487e-10,
+    4.6742870548935445e-12, -9.918929069503674e-12, 1.4198826109694674e-12,
+    2.4831997601054075e-13, -1.0337346777990834e-13, 4.267613734709492e-15,
+    3.793106952471062e-15, -6.943256018320776e-16, -5.845007615697703e-17,
+    3.403584987084532e-17,
+)  # fmt: skip
+_DAWSON_FAR = (
+    1.016904856377657, 0.017366504556813916, 0.0004849728084835431,
+    2.52236479914538e-05, 2.132906629272354e-06, 2.716319589581455e-07,
+    4.342084713154597e-08, 5.734021003610591e-09, -3.80267278607164e-10,
+    -6.195560968790402e-10, -2.0588297521150185e-10, -1.2520712918919153e-11,
+    1.7126264994892902e-11, 6.066090296151318e-12, -5.047236613618582e-13,
+    -8.421209590881329e-13, -8.862281653292477e-14, 9.82242054568241e-14,
+    2.4717124845678067e-14, -1.157746639803314e-14, -4.565446589614717e-15,
+    1.5274298822028253e-15, 7.703093767133623e-16, -2.3998641138565813e-16,
+    -1.2626878300189145e-16, 4.4791199319459505e-17, 1.997585166015299e-17,
+)  # fmt: skip
+
 
 @custom_jvp
 def _dawsn(x: Any) -> Any:
     size = abs(x)
     near = minimum(size, 1)
     series = near * polynomial(near * near, _DAWSON)
-    far = maximum(size, 1)
-    rational = (_ROOT_PI / 2) * lax.imag(_upper(_as_complex(minimum(far, 1e4))))
-    out = where(size <= 1, series, where(size < 1e4, rational, 0.5 / far))
-    return arithmetic.copysign(out, x)
+    above = maximum(size, 1)
+    middle = bessel.chebyshev((minimum(above, 4) - 2.5) / 1.5, _DAWSON_MIDDLE)
+    part = 4 / maximum(above, 4)
+    far = bessel.chebyshev(2 * (part * part) - 1, _DAWSON_FAR)
+    product = where(above < 4, middle, far)
+    return arithmetic.copysign(where(size <= 1, series, 0.5 / above * product), x)
 
 
 def _dawsn_slope(out: Any, x: Any) -> Any:
