@@ -1,9 +1,9 @@
 """Modified Bessel functions of the first kind, scaled by exp(-|x|).
 
-Order 0 is its power series up to 8 (Abramowitz, Stegun 9.6.12), and beyond that a
-Chebyshev series in 16/x - 1 of the scaled function times the root of x (9.7.1 tells that
-this tends to a constant). Its coefficients interpolate values of 50 digits (mpmath) at
-Chebyshev points.
+Up to 8 they are their power series (Abramowitz, Stegun 9.6.10), and beyond that
+Chebyshev series in 16/x - 1 of the scaled function times the root of x (9.7.1 tells
+that this tends to a constant). Their coefficients interpolate values of 50 digits
+(mpmath) at Chebyshev points.
 """
 
 from __future__ import annotations
@@ -21,9 +21,12 @@ from olympus._src.lax import families
 
 _FILE = "lax/bessel.py"
 
-# In (x/8)^2: 16^k / k!^2. What is beyond is none of float64 up to 8.
-_NEAR = tuple(16.0**k / math.factorial(k) ** 2 for k in range(27))
-_FAR = (
+# In (x/8)^2: 16^k / (k! (k + order)!). What is beyond is none of float64 up to 8.
+_NEAR = tuple(
+    tuple(16.0**k / (math.factorial(k) * math.factorial(k + order)) for k in range(27))
+    for order in (0, 1)
+)
+_FAR_ZERO = (
     0.4022452055070544, 0.0033691164782556943, 6.889758346916825e-05,
     2.8913705208347567e-06, 2.0489185894690638e-07, 2.266668990498178e-08,
     3.3962320257083865e-09, 4.94060238822497e-10, 1.1889147107846439e-11,
@@ -33,6 +36,17 @@ _FAR = (
     1.7725601330565263e-15, -3.425485619677219e-16, -2.8276239805165836e-16,
     3.461222867697461e-17, 4.46562142029676e-17, -4.830504485944182e-18,
 )  # fmt: skip
+_FAR_ONE = (
+    0.38928811750914005, -0.009761097491361469, -0.00011058893876262371,
+    -3.882564808877691e-06, -2.512236237870209e-07, -2.6314688468895196e-08,
+    -3.835380385964237e-09, -5.589743462196584e-10, -1.8974958123505413e-11,
+    3.2526035830154884e-11, 1.4125807436613782e-11, 2.0356285441470896e-12,
+    -7.198551776245908e-13, -4.0835511110921974e-13, -2.1015418427726643e-14,
+    4.2724400167119517e-14, 1.0420276984128802e-14, -3.814403072437007e-15,
+    -1.8803547755107805e-15, 3.30820231092085e-16, 2.9626289976460157e-16,
+    -3.209525921991637e-17, -4.6503053684947827e-17, 4.414348323093937e-18,
+)  # fmt: skip
+_FAR = (_FAR_ZERO, _FAR_ONE)
 
 
 def chebyshev(t: Any, coefficients: Sequence[float]) -> Any:
@@ -47,45 +61,47 @@ def chebyshev(t: Any, coefficients: Sequence[float]) -> Any:
     )
 
 
-def _near(size: Any) -> Any:
-    """The function of order 0 from 0 to 8: a sum of positive terms, which are exact."""
+def _near(size: Any, order: int) -> Any:
+    """The function from 0 to 8: a sum of positive terms, which is exact."""
     eighth = e.mul(size, families.scalar_like(size, 0.125))
     square = e.mul(eighth, eighth)
-    total = families.scalar_like(size, _NEAR[-1])
-    for c in reversed(_NEAR[:-1]):
+    first, *others = reversed(_NEAR[order])
+    total = families.scalar_like(size, first)
+    for c in others:
         total = e.add(e.mul(total, square), families.scalar_like(size, c))
-    return total
+    half = e.mul(size, families.scalar_like(size, 0.5))
+    return e.mul(half, total) if order else total
 
 
-def _far(size: Any) -> Any:
-    """The scaled function of order 0 from 8."""
-    t = e.sub(e.div(families.scalar_like(size, 16), size), families.scalar_like(size, 1))
-    return e.mul(chebyshev(t, _FAR), e.rsqrt(size))
+def _far(size: Any, order: int) -> Any:
+    """The scaled function from 8."""
+    t = e.sub(
+        e.div(families.scalar_like(size, 16), size), families.scalar_like(size, 1)
+    )
+    return e.mul(chebyshev(t, _FAR[order]), e.rsqrt(size))
 
 
-def _order_zero(x: Any, scaled: bool) -> Any:
+def _evaluate(x: Any, order: int, scaled: bool) -> Any:
     dtype = avals.aval_of(x).dtype
     if dtypes.itemsize_bits(dtype) < 32:
         single = e.convert(x, np.dtype(np.float32))
-        return e.convert(_order_zero(single, scaled), dtype)
+        return e.convert(_evaluate(single, order, scaled), dtype)
     size = e.abs_(x)
     eight = families.scalar_like(x, 8)
-    near, far = _near(e.min_(size, eight)), _far(e.max_(size, eight))
+    near, far = _near(e.min_(size, eight), order), _far(e.max_(size, eight), order)
     if scaled:
         near = e.mul(e.exp(e.neg(size)), near)
     else:
         far = e.mul(e.exp(size), far)
-    return e.select(e.le(size, eight), near, far)
-
-
-def _order_one_lower(ctx: Any, x: str) -> str:
-    return ctx.block.chlo("bessel_i1e", [x], ctx.avals_out[0])
+    out = e.select(e.le(size, eight), near, far)
+    is_turned = e.lt(x, families.scalar_like(x, 0))
+    return e.select(is_turned, e.neg(out), out) if order else out
 
 
 bessel_i0e_p = families.elementwise(
     "bessel_i0e",
     accepts=families.FLOAT,
-    decompose=lambda x: _order_zero(x, True),
+    decompose=lambda x: _evaluate(x, 0, scaled=True),
     derivatives=(lambda t, out, x: e.mul(t, _slope_zero(out, x)),),
     file=_FILE,
 )
@@ -93,10 +109,11 @@ bessel_i0e_p.lower = None
 bessel_i1e_p = families.elementwise(
     "bessel_i1e",
     accepts=families.FLOAT,
-    lower=_order_one_lower,
+    decompose=lambda x: _evaluate(x, 1, scaled=True),
     derivatives=(lambda t, out, x: e.mul(t, _slope_one(out, x)),),
     file=_FILE,
 )
+bessel_i1e_p.lower = None
 
 
 def _slope_zero(out: Any, x: Any) -> Any:
@@ -120,7 +137,7 @@ def _by_x(out: Any, x: Any) -> Any:
 bessel_i0_p: Primitive = families.elementwise(
     "bessel_i0",
     accepts=families.FLOAT,
-    decompose=lambda x: _order_zero(x, False),
+    decompose=lambda x: _evaluate(x, 0, scaled=False),
     derivatives=(lambda t, out, x: e.mul(t, bessel_i1_p.bind(x)),),
     file=_FILE,
 )
@@ -128,7 +145,7 @@ bessel_i0_p.lower = None
 bessel_i1_p: Primitive = families.elementwise(
     "bessel_i1",
     accepts=families.FLOAT,
-    decompose=lambda x: e.mul(e.exp(e.abs_(x)), bessel_i1e(x)),
+    decompose=lambda x: _evaluate(x, 1, scaled=False),
     derivatives=(
         lambda t, out, x: e.mul(t, e.sub(bessel_i0_p.bind(x), _by_x(out, x))),
     ),
@@ -155,8 +172,6 @@ def bessel_i1e(x: Any) -> Any:
 
     Args:
       x: floating array.
-
-    Source: `chlo.bessel_i1e`.
 
     Example:
       >>> lax.bessel_i1e(jnp.array([0.0]))

@@ -136,7 +136,23 @@ def rel_entr(p: Any, q: Any) -> Any:
     return _rel_entr(*floats("rel_entr", p, q, weak=False))
 
 
-def _rel_entr(p: Any, q: Any) -> Any:
+# atanh(v) = v + v^3 (1/3 + v^2/5 + ...), highest power first; up to v = 1/3.
+_ARTANH = [1 / (2 * k + 3) for k in reversed(range(16))]
+
+
+def _close(p: Any, q: Any) -> tuple[Any, Any]:
+    """Whether p / q is from 1/2 to 2, and `v = (p - q) / (p + q)` there, else 0.
+
+    The difference is exact there, and `log(p / q)` is `2 atanh(v)`: the logarithm of
+    the quotient would lose the digits that p and q share.
+    """
+    total = p + q
+    close = (3 * abs(p - q) <= total) & (total < math.inf)
+    return close, where(close, p - q, 0) / where(close, total, 1)
+
+
+def _rel_entr(p: Any, q: Any, shifted: bool = False) -> Any:
+    """`p log(p / q)`, `shifted` by q - p."""
     unknown = logic.isnan(p) | logic.isnan(q)
     usual = ((p > 0) & (q > 0)) | unknown
     top, bottom = where(usual, p, 1), where(usual, q, 1)
@@ -144,7 +160,17 @@ def _rel_entr(p: Any, q: Any) -> Any:
     # The quotient can overflow or vanish where its logarithm is far from that.
     safe = (quotient > 1e-30) & (quotient < 1e30)
     logs = where(safe, log(where(safe, quotient, 1)), log(top) - log(bottom))
-    return where(usual, top * logs, where((p == 0) & (q >= 0), 0, math.inf))
+    close, v = _close(top, bottom)
+    square = v * v
+    cube = v * square * polynomial(square, _ARTANH)
+    if shifted:
+        out = top * logs - top + bottom
+        near = (top + bottom) * (square + (1 + v) * cube)
+        outside = where((p == 0) & (q >= 0), q, math.inf)
+    else:
+        out, near = top * logs, 2 * top * (v + cube)
+        outside = where((p == 0) & (q >= 0), 0, math.inf)
+    return where(usual, where(close, near, out), outside)
 
 
 @program(2)
@@ -167,10 +193,7 @@ def kl_div(p: Any, q: Any) -> Any:
       Array([2., 0.], dtype=float32)
     """
     p, q = floats("kl_div", p, q, weak=False)
-    relative = _rel_entr(p, q)
-    undefined = (relative == math.inf) & ~((p > 0) & (q > 0))
-    # There, infinities of the arguments must not make it NaN.
-    return where(undefined, relative, relative - p + q)
+    return _rel_entr(p, q, shifted=True)
 
 
 # -- logit and its inverse -------------------------------------------------------------

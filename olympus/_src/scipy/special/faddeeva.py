@@ -139,8 +139,8 @@ def erfcx(x: Any) -> Any:
 
 _DAWSON = [(-2.0) ** k / math.prod(range(1, 2 * k + 2, 2)) for k in range(26)][::-1]
 
-# Chebyshev series of 2x times the function: from 1 to 4 in x, beyond in 32/x^2 - 1. They
-# interpolate values of 60 digits (mpmath).
+# Chebyshev series of 2x times the function: from 1 to 4 in x, beyond in 32/x^2 - 1.
+# They interpolate values of 60 digits (mpmath).
 _DAWSON_MIDDLE = (
     1.1237819417485548, -0.0921012819156928, -0.029548525356246004,
     0.060343536322961, -0.039231457606104296, 0.013043950104440455,
