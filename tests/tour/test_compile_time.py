@@ -51,6 +51,9 @@ PROGRAMS = {
     "splits in a row": "draw_in_a_row(k, random.normal, split)",
     "bits as data": "random.uniform(random.fold_in(k, random.bits(k)))",
     "narrow floats": "random.normal(k, (3,), dtype='float8_e4m3fn')",
+    "arithmetic of narrow floats": (
+        "jnp.exp(jnp.maximum(random.uniform(k, (3,), 'float8_e5m2') * 2 + 1, 2))"
+    ),
 }
 MORE_PROGRAMS = {
     "mapped twice": (

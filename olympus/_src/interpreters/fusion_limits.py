@@ -9,6 +9,8 @@ itself.
 
 `limit` counts what fusion would write, in the way in which it decides. Where this is
 several times the program it marks the values to be kept, by `optimization_barrier`.
+Results of arithmetic in floats of eight bits and less are always kept: the compiler
+writes each such operation with conversions that read their operand many times.
 Other programs stay as they are.
 """
 
@@ -18,7 +20,9 @@ import collections
 from collections.abc import Sequence
 from typing import Any
 
-from olympus._src.core import ir
+import numpy as np
+
+from olympus._src.core import dtypes, ir
 from olympus._src.lax.barriers import optimization_barrier_p
 
 
@@ -44,6 +48,11 @@ _DEAR = _names(
     "acos acosh asin asinh atan atan2 atanh cbrt cos cosh digamma div erf erf_inv erfc "
     "exp exp2 expm1 lgamma log log1p log2 logaddexp logaddexp2 logistic pow rem rsqrt "
     "sin sinh sqrt tan tanh"
+)
+
+# Operations of the above that floats of eight bits need no conversion for.
+_EXACT = _MOVES | _names(
+    "abs bitcast_convert_type convert_element_type copy neg select_n sign stop_gradient"
 )
 
 # How the compiler treats an operation, by its name; others it does not fuse.
@@ -91,12 +100,51 @@ def count_barriers(program: ir.Olympuspr) -> int:
 def _limited(program: ir.Olympuspr, in_bodies: bool) -> ir.Olympuspr:
     if in_bodies:
         program = _with_bodies(program)
-    if not any(map(_is_call, program.eqns)):
-        return _kept_apart(program) if _repeats_work(program) else program
-    flat = _inlined(program)
-    if flat is not None and _repeats_work(flat):
-        return _kept_apart(flat)
-    return program
+    has_calls = any(map(_is_call, program.eqns))
+    flat = _inlined(program) if has_calls else program
+    if flat is None:
+        return program
+    kept = _keep_narrow(flat)
+    if _repeats_work(kept):
+        return _kept_apart(kept)
+    return program if kept is flat else kept
+
+
+# -- narrow floats ---------------------------------------------------------------------
+
+
+def _keep_narrow(program: ir.Olympuspr) -> ir.Olympuspr:
+    """The program with barriers behind arithmetic in floats of eight bits or less.
+
+    From jaxlib 0.11 on, three such operations in a row compile for a minute.
+    """
+    narrow = {v for eqn in program.eqns if _is_narrow(eqn) for v in eqn.outvars}
+    if not narrow:
+        return program
+    for eqn in program.eqns:
+        if eqn.primitive is optimization_barrier_p:  # what a call's body has kept
+            narrow.difference_update([v for v in eqn.invars if type(v) is ir.Var])
+    if not narrow:
+        return program
+    held: dict[Any, Any] = {}
+    eqns: list[ir.Eqn] = []
+    for eqn in program.eqns:
+        if held:
+            eqn = eqn.replace(invars=[_read(held, v) for v in eqn.invars])
+        eqns.append(eqn)
+        if not narrow.isdisjoint(eqn.outvars):
+            eqns.append(_barrier(eqn.outvars, eqn, held))
+    outvars = [_read(held, v) for v in program.outvars]
+    return program.replace(eqns=eqns, outvars=outvars)
+
+
+def _is_narrow(eqn: ir.Eqn) -> bool:
+    """Whether an equation computes a float that is converted for each operation."""
+    name = eqn.primitive.name
+    if name in _EXACT or name not in _KINDS:
+        return False
+    dtype = eqn.outvars[0].aval.dtype
+    return dtype.itemsize == 1 and bool(dtypes.issubdtype(dtype, np.floating))
 
 
 # -- programs inside equations ---------------------------------------------------------

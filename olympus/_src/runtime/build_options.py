@@ -12,6 +12,10 @@ _PASSES = "xla_disable_hlo_passes"
 # XLA's numbers for its levels of effort.
 _EFFORTS = {"O0": 9, "O1": 19, "O2": 29, "O3": 39}
 
+# jaxlib takes barriers out before it fuses up to 0.11.0, and has no code for those that
+# are left in the bodies of small loops.
+barriers_in_bodies = versions.JAXLIB_VERSION >= (0, 11, 1)
+
 
 def complete(
     options: Options, platform: str, has_barriers: bool
@@ -27,7 +31,7 @@ def complete(
     passes = []
     if not compiler.compiler_enable_remat_pass.value:
         passes.append("rematerialization")
-    if has_barriers and platform == "cpu" and versions.JAXLIB_VERSION < (0, 11):
+    if has_barriers and platform == "cpu" and not barriers_in_bodies:
         # It takes barriers out before it fuses; later versions do it after.
         passes.append("cse_barrier_expander")
     if not chosen and not passes:
@@ -37,10 +41,6 @@ def complete(
         off = str(chosen.get(_PASSES, ""))
         chosen[_PASSES] = ",".join([off, *passes] if off else passes)
     return tuple(sorted(chosen.items()))
-
-
-# jaxlib 0.10 has no code for barriers that are left in the bodies of small loops.
-barriers_in_bodies = versions.JAXLIB_VERSION >= (0, 11)
 
 
 def _of_settings() -> dict[str, Any]:
