@@ -194,6 +194,33 @@ def test_operations_by_themselves(shape):
     assert np.isnan(lax.cummax(x, 1)[:, last]).all()
 
 
+@pytest.mark.parametrize("name", ["float8_e5m2", "float8_e4m3fn", "float8_e8m0fnu"])
+def test_positions_of_all_pairs_of_narrow_floats(name):
+    every = np.arange(256, dtype=np.uint8).view(getattr(ml_dtypes, name))
+    pairs = np.stack(np.meshgrid(every, every), -1).reshape(-1, 2)
+    wide = pairs.astype(np.float64)
+    np.testing.assert_array_equal(jnp.argmax(pairs, 1), wide.argmax(1))
+    np.testing.assert_array_equal(jnp.argmin(pairs, 1), wide.argmin(1))
+
+
+def test_positions_of_narrow_floats_on_long_axes():
+    for size in (1 << 15, (1 << 15) + 1):
+        x = np.zeros(size, ml_dtypes.float8_e5m2)
+        assert jnp.argmax(x) == 0
+        x[-1] = 2
+        assert jnp.argmax(x) == size - 1
+        assert jnp.argmin(-x) == size - 1
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_halves_along_the_first_axis(dtype):
+    x = np.arange(1 << 16, dtype=np.uint16).view(_dtype(dtype)).reshape(-1, 256)
+    x[:, :250] = np.where(np.isnan(x[:, :250].astype(np.float32)), -1, x[:, :250])
+    wide = x.astype(np.float32)
+    np.testing.assert_array_equal(np.asarray(jnp.max(x, 0), np.float32), wide.max(0))
+    np.testing.assert_array_equal(np.asarray(jnp.min(x, 0), np.float32), wide.min(0))
+
+
 def test_an_associative_scan():
     x = np.float32([1, 2, np.nan, 5, 3] * 7)
     out = lax.associative_scan(jnp.maximum, x)

@@ -44,7 +44,8 @@ def emit_reduce(ctx: Any, hlo: str, identity: Any, x: str, axes: Any) -> str:
     """Writes a reduction of axes that is NaN where an element is.
 
     Along the last axis the extreme and the flag are one fold of pairs, which costs
-    nothing more. Along others XLA does not vectorise pairs, so there are two folds.
+    nothing more. Along others XLA does not vectorise pairs, so there are two folds, or
+    for halves one of integers.
     """
     block, (aval,), (out,) = ctx.block, ctx.avals_in, ctx.avals_out
     pairs = aval.ndim - 1 in axes
@@ -52,7 +53,9 @@ def emit_reduce(ctx: Any, hlo: str, identity: Any, x: str, axes: Any) -> str:
         return x
     if not pairs:
         x, aval = _fold_pieces(block, hlo, x, aval, axes)
-    if aval.dtype.itemsize < (4 if pairs else 2):
+    if aval.dtype.itemsize == 2 and not pairs:
+        return _emit_ordered(block, hlo, identity(aval.dtype), x, aval, out, axes)
+    if aval.dtype.itemsize < 4:
         return _emit_wide(ctx, hlo, identity, x, axes, pairs)
     return _emit(block, hlo, identity(aval.dtype), x, aval, out, axes, pairs)
 
@@ -89,6 +92,41 @@ def _emit_wide(ctx: Any, hlo: str, identity: Any, x: str, axes: Any, pairs: Any)
     start = np.float32(identity(aval.dtype))
     best = _emit(block, hlo, start, x, wide, wide_out, axes, pairs)
     return block.convert(best, wide_out, out)
+
+
+def _emit_ordered(
+    block: Any, hlo: str, start: Any, x: str, aval: Any, out: Any, axes: Any
+) -> str:
+    """The same by integers in the order of the floats; beyond all of them are NaNs."""
+    keys, keys_out, scalar = (
+        ShapedArray(shape, np.int16) for shape in (aval.shape, out.shape, ())
+    )
+    limits = np.iinfo(np.int16)
+    beyond = limits.max if hlo == "stablehlo.maximum" else limits.min
+    flag = ShapedArray(aval.shape, np.bool_)
+    strange = block.compare("NE", x, x, aval, "FLOAT", flag)
+    key = _emit_flip(block, _emit_bitcast(block, x, aval, keys), keys)
+    key = _emit_select(block, strange, block.splat(beyond, keys), key, flag, keys)
+    bits = np.asarray(start, aval.dtype).view(np.int16)
+    least = block.constant(bits ^ limits.max if bits < 0 else bits, scalar)
+    best = emit_fold(block, hlo, key, least, keys, keys_out, axes)
+    return _emit_bitcast(block, _emit_flip(block, best, keys_out), keys_out, out)
+
+
+def _emit_flip(block: Any, key: str, aval: Any) -> str:
+    """Bits of floats to integers in their order, and back: below 0 all but the sign."""
+    signs = block.elementwise(
+        "stablehlo.shift_right_arithmetic", (key, block.splat(15, aval)), aval
+    )
+    mask = block.elementwise(
+        "stablehlo.and", (signs, block.splat(np.iinfo(np.int16).max, aval)), aval
+    )
+    return str(block.elementwise("stablehlo.xor", (key, mask), aval))
+
+
+def _emit_bitcast(block: Any, x: str, aval: Any, out: Any) -> str:
+    t = types.tensor_type
+    return str(block.emit(f"stablehlo.bitcast_convert {x} : ({t(aval)}) -> {t(out)}"))
 
 
 def _emit(

@@ -16,6 +16,7 @@ from olympus._src.lax import (
     extremes,
     families,
     joining,
+    positions,
     shaping,
     sizes,
 )
@@ -184,6 +185,10 @@ def _position_decompose(reduce_p: Primitive) -> Any:
 
     def decompose(x: Any, *, axes: Any, index_dtype: Any) -> Any:
         aval = avals.aval_of(x)
+        if positions.can_pack(aval, axes[0]):
+            is_largest = reduce_p is reduce_max_p
+            least = positions.find_first(x, axes[0], reduce_p, is_largest)
+            return elementwise.convert(least, index_dtype)
         extreme = _keep_axes(reduce_p.bind(x, axes=axes), aval.shape, axes)
         found = elementwise.eq(x, extreme)
         if dtypes.issubdtype(aval.dtype, np.floating):
