@@ -5,6 +5,7 @@ import pytest
 
 import olympus
 import olympus.numpy as jnp
+from olympus import lax
 
 
 def with_aux(x):
@@ -26,6 +27,33 @@ def with_vjp(f, fwd, bwd):
 CONSTANT_JVP = with_jvp(lambda x: 3.0, lambda primals, tangents: (3.0, 2.0))
 CONSTANT_VJP = with_vjp(lambda x: 3.0, lambda x: (3.0, None), lambda _, ct: (2.0,))
 Array = olympus.Array
+
+
+
+def divide(g, y):
+    return y / g(1.0)
+
+
+def root(x):
+    return lax.custom_root(
+        lambda x: x * x - 3.0,
+        x,
+        lambda f, x: (x, (1.0, x, np.float32(3))),
+        divide,
+        has_aux=True,
+    )
+
+
+def solve(b):
+    return lax.custom_linear_solve(
+        lambda x: x, b, lambda _, b: (b, (2, b, b * 1)), symmetric=True, has_aux=True
+    )
+
+
+@olympus.checkpoint
+def checkpointed(x):
+    return x, True, 3, 0.1, 1j, x * 2
+
 
 # Functions without arguments, and the types of the leaves of what they return, as JAX
 # has them. Where JAX returns its TypedFloat, a float, it is a float here.
@@ -133,6 +161,53 @@ CASES = {
         lambda: olympus.jacrev(with_aux, has_aux=True)(1.0),
         [Array, float],
     ),
+    "grad of custom_vjp": (lambda: olympus.grad(CONSTANT_VJP)(1.0), [float]),
+    "grad of a custom_vjp that passes cotangents on": (
+        lambda: olympus.grad(
+            with_vjp(lambda x: x, lambda x: (x, None), lambda _, ct: (ct,))
+        )(1.0),
+        [Array],
+    ),
+    "custom_root": (lambda: root(1.0), [float, float, float, Array]),
+    "custom_root of a constant": (
+        lambda: lax.custom_root(lambda x: x - 3.0, 1.0, lambda f, x: 3.0, divide),
+        [float],
+    ),
+    "custom_root under jit": (lambda: olympus.jit(root)(1.0), [Array] * 4),
+    "custom_linear_solve": (lambda: solve(1.0), [float, int, float, Array]),
+    "custom_linear_solve under jit": (lambda: olympus.jit(solve)(1.0), [Array] * 4),
+    "checkpoint": (
+        lambda: checkpointed(2),
+        [int, bool, int, float, complex, Array],
+    ),
+    "checkpoint, some values kept": (
+        lambda: olympus.checkpoint(
+            lambda x: (x, 1.0), policy=olympus.checkpoint_policies.everything_saveable
+        )(1.0),
+        [float, float],
+    ),
+    "checkpoint under jit": (lambda: olympus.jit(checkpointed)(2), [Array] * 6),
+    "while_loop": (
+        lambda: lax.while_loop(
+            lambda c: c[0] < 3, lambda c: (c[0] + 1, *c[1:]), (0, True, 1j, 0.1, 7)
+        ),
+        [Array, bool, complex, float, int],
+    ),
+    "fori_loop": (lambda: lax.fori_loop(0, 3, lambda i, c: c, 2.0), [float]),
+    "fori_loop of no steps": (lambda: lax.fori_loop(0, 0, lambda i, c: c, 2), [int]),
+    "scan": (
+        lambda: lax.scan(lambda c, x: (c, (x, 1.0, c)), 2.0, np.arange(2)),
+        [float, Array, Array, Array],
+    ),
+    "cond": (lambda: lax.cond(True, lambda x: x, lambda x: x, 1.0), [Array]),
+    "stop_gradient": (
+        lambda: lax.stop_gradient([1, True, 2.0, 1j, jnp.float32(1)]),
+        [int, bool, float, complex, Array],
+    ),
+    "stop_gradient under jit": (
+        lambda: olympus.jit(lambda: lax.stop_gradient(2.0))(),
+        [Array],
+    ),
     "vmap": (
         lambda: olympus.vmap(olympus.value_and_grad(lambda x: 3.0))(jnp.ones(2)),
         [Array, Array],
@@ -153,6 +228,8 @@ def test_numbers_are_what_they_were():
     """Not rounded to a dtype on the way."""
     out, tangent = olympus.jvp(lambda x: x, (0.1,), (1e-300,))
     assert (out, tangent) == (0.1, 1e-300)
+    assert lax.fori_loop(0, 3, lambda i, c: c, 0.1) == 0.1
+    assert olympus.checkpoint(lambda x: (x, 0.3))(0.1) == (0.1, 0.3)
 
 
 def test_functions_that_return_numbers_can_be_checked():

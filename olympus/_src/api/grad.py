@@ -64,8 +64,12 @@ class _Gradient:
         outs, linear = ad.linearize(flat, leaves, self.info)
         value = found.structure.unflatten(outs)
         self._check_output(value)
-        grads = linear.transpose([common.one_like(avals_.aval_of(value))])
-        tree_of_grads = structure.unflatten(map(common.as_array, grads))
+        seed = common.one_like(avals_.aval_of(value))
+        # A number of a rule stays one; the seed is no number of the user's.
+        tree_of_grads = structure.unflatten(
+            common.as_array(g) if g is seed else common.as_result(g)
+            for g in linear.transpose([seed])
+        )
         if self.single:
             tree_of_grads = tree_of_grads[0]
         else:

@@ -90,12 +90,14 @@ def checkpoint(
         call = static.bind(fun, args, kwargs)
         traced = _traced(fun, call)
         flags = _flags(prevent_cse, call, len(traced.consts))
+        operands = [*traced.consts, *call.leaves]
         outs = remat_.bind(
             traced.program,
-            [*traced.consts, *call.leaves],
+            operands,
             policy=policy,
             prevent_cse=flags,
         )
+        outs = programs.keep_numbers(outs, traced.program, operands)
         return traced.out_tree.unflatten(outs)
 
     for attribute in ("__module__", "__doc__"):

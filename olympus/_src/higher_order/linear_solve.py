@@ -258,6 +258,7 @@ def custom_linear_solve(
         const_lengths=_LinearSolveTuple(*map(len, consts)),
         olympusprs=_LinearSolveTuple(*[b if b is None else b.close() for b in bodies]),
     )
+    outs = programs.keep_numbers(outs, solved.program, leaves)
     x = structure.unflatten(outs[: len(leaves)])
     if not has_aux:
         return x

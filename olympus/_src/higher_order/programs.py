@@ -372,6 +372,33 @@ def passed_on(x: Any) -> Any:
     return evaluate.as_array(x)
 
 
+def unchanged(x: Any) -> Any:
+    """A carry that no step changes, as a result: Python's numbers stay what they are."""
+    return x if type(x) in dtypes.python_scalar_dtypes else passed_on(x)
+
+
+def keep_numbers(
+    outs: Sequence[Any], program: ir.Olympuspr, args: Sequence[Any]
+) -> list[Any]:
+    """Results of a program, where Python's numbers in it stay what they are.
+
+    Args:
+      outs: what the program returned; traced results stay traced.
+      program: whose results may be inputs and literals.
+      args: what its inputs were.
+    """
+    inputs = dict(zip(program.invars, args, strict=True))
+    return [
+        _as_number(v.val if type(v) is ir.Literal else inputs.get(v), x)
+        for v, x in zip(program.outvars, outs, strict=True)
+    ]
+
+
+def _as_number(value: Any, result: Any) -> Any:
+    number = type(value) in dtypes.python_scalar_dtypes
+    return value if number and type(result) in trace.concrete_types() else result
+
+
 def unnamed(info: Any) -> Any:
     """What is known of a program whose inputs are no more those of the user."""
     if info is None:

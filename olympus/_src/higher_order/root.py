@@ -215,6 +215,7 @@ def custom_root(
         const_lengths=_RootTuple(*[len(body.consts) for body in bodies]),
         olympusprs=_RootTuple(*[body.close() for body in bodies]),
     )
+    results = programs.keep_numbers(results, solved.program, leaves)
     root = structure.unflatten(results[: len(leaves)])
     if not has_aux:
         return root

@@ -436,7 +436,7 @@ def _bind(
         )
     )
     last = [
-        programs.passed_on(x) if f else next(outs)
+        programs.unchanged(x) if f else next(outs)
         for x, f in zip(carry, fixed, strict=True)
     ]
     return last + [

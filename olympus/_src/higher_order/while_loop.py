@@ -505,7 +505,7 @@ def _bind(
         )
     outs = iter(last)
     return [
-        programs.passed_on(x) if f else next(outs)
+        programs.unchanged(x) if f else next(outs)
         for x, f in zip(leaves, fixed, strict=True)
     ]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core import dtypes
 from olympus._src.core.effects import Effect
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.rules import Zero
@@ -44,7 +45,14 @@ def stop_gradient(x: Any) -> Any:
       >>> olympus.grad(lambda x: x * lax.stop_gradient(x))(3.0)
       Array(3., dtype=float32, weak_type=True)
     """
-    return tree_map(stop_gradient_p.bind, x)
+    return tree_map(_stop, x)
+
+
+def _stop(x: Any) -> Any:
+    """Python's numbers stay what they are, but where they are recorded."""
+    out = stop_gradient_p.bind(x)
+    number = type(x) in dtypes.python_scalar_dtypes
+    return x if number and not isinstance(out, Tracer) else out
 
 
 # -- optimization_barrier --------------------------------------------------------------
