@@ -12,21 +12,10 @@ from olympus._src import tree
 from olympus._src.api import grad
 from olympus._src.core import dtypes
 from olympus._src.higher_order import while_loop
-from olympus._src.numpy import (
-    arithmetic,
-    contractions,
-    creation,
-    linalg,
-    logic,
-    selection,
-)
-from olympus._src.scipy import checks
+from olympus._src.numpy import contractions, creation, linalg, logic, selection
+from olympus._src.scipy import checks, limited_memory, line_search
 
 aval_of, where = checks.aval_of, selection.where
-
-# Of the conditions of Wolfe: how much of the decrease that the slope promises a step
-# must bring, and how much of the slope may remain.
-_DECREASE, _SLOPE = 1e-4, 0.9
 
 
 @tree.returned_by("olympus.scipy.optimize.OptimizeResults")
@@ -37,10 +26,11 @@ class OptimizeResults(NamedTuple):
       x: the place.
       success: whether the gradient is small enough there.
       status: 0 for success; 1 if there were too many steps; 3 if no step was found that
-        brings the value down.
+        brings the value down. Of L-BFGS also 2 and 3 for too many values and gradients,
+        4 if a step brought the value down too little, and 5 if none was found.
       fun: the value.
       jac: the gradient.
-      hess_inv: an approximation of the inverse of the Hessian.
+      hess_inv: an approximation of the inverse of the Hessian; None of L-BFGS.
       nfev, njev: how many values and gradients were computed.
       nit: how many steps were made.
     """
@@ -66,21 +56,6 @@ class _State(NamedTuple):
     failed: Any
 
 
-class _Search(NamedTuple):
-    """A step between `low`, which brings the value down, and `high`, too long."""
-
-    step: Any
-    low: Any
-    low_value: Any
-    low_rate: Any
-    high: Any
-    high_value: Any
-    value: Any
-    slope: Any
-    found: Any
-    count: Any
-
-
 def minimize(
     fun: Callable[..., Any],
     x0: Any,
@@ -92,7 +67,7 @@ def minimize(
 ) -> OptimizeResults:
     """Finds a place where a function of a vector has a least value.
 
-    Differs from SciPy: `method` has to be given, and is "BFGS"; the gradient comes from
+    Differs from SciPy: `method` has to be given; the gradient comes from
     differentiating `fun`, so it must be traceable; there are no bounds, constraints and
     callbacks, other options, or a message in the result.
 
@@ -100,20 +75,26 @@ def minimize(
       fun: `fun(x, *args)` returns a number; it must be differentiable.
       x0: where to start, a floating vector.
       args: further arguments of `fun`.
-      method: "BFGS".
+      method: "BFGS", or "l-bfgs-experimental-do-not-rely-on-this", which is L-BFGS and
+        keeps no matrix.
       tol: as the option `gtol`, where that is not given.
       options: `gtol` (1e-5), how small the gradient has to be; `norm` (infinity), the
         order of its norm; `maxiter` (200 times the number of unknowns);
-        `line_search_maxiter` (10), values computed at most for one step.
+        `line_search_maxiter` (10), values computed at most for one step. Of L-BFGS
+        `maxls` (20) in its place, and: `maxcor` (10), how many steps are remembered;
+        `ftol` (2.2e-9), the least decrease, relative to the value where that is above
+        1; `maxfun` and `maxgrad` (no bound), after how many values or gradients no
+        further step is taken.
 
     Returns:
       `OptimizeResults`.
 
     Raises:
-      ValueError: there is no such method, or `x0` is no vector.
+      ValueError: there is no such method, `x0` is no vector, or `maxcor` is not
+        positive.
       TypeError: `args` is no tuple, `x0` is not floating, or there is no such option.
 
-    Source: Nocedal and Wright, Numerical optimization, 2006, chapters 3 and 6.
+    Source: Nocedal and Wright, Numerical optimization, 2006, chapters 3, 6 and 7.
 
     Example:
       >>> import numpy as np
@@ -129,7 +110,7 @@ def minimize(
         raise TypeError(
             f"args argument to {name} must be a tuple, got {args!r}; write (x,)"
         )
-    if not isinstance(method, str) or method.lower() != "bfgs":
+    if not isinstance(method, str) or method.lower() not in _METHODS:
         raise ValueError(f"{name}: Method {method} not recognized; take 'BFGS'")
     checks.check_arrays("optimize.minimize", x0)
     aval = aval_of(x0)
@@ -143,19 +124,15 @@ def minimize(
             f"{name}: x0 must be real and floating, got {aval.short()}; convert it "
             "with astype"
         )
-    chosen = {
-        "gtol": 1e-5 if tol is None else tol,
-        "norm": np.inf,
-        "maxiter": None,
-        "line_search_maxiter": 10,
-    }
+    minimizer, defaults = _METHODS[method.lower()]
+    chosen = {**defaults, "gtol": 1e-5 if tol is None else tol}
     unknown = set(options or ()) - set(chosen)
     if unknown:
         raise TypeError(
             f"{name}: unexpected options {sorted(unknown)}; known are {list(chosen)}"
         )
     chosen.update(options or {})
-    return _bfgs(lambda x: fun(x, *args), creation.asarray(x0), **chosen)
+    return minimizer(lambda x: fun(x, *args), creation.asarray(x0), **chosen)
 
 
 def _bfgs(
@@ -174,7 +151,8 @@ def _bfgs(
 
     def step(state: _State) -> _State:
         direction = -contractions.matmul(state.inverse, state.slope)
-        search = _line_search(evaluate, state, direction, tries)
+        start = state.x, state.value, state.slope
+        search = line_search.search(evaluate, *start, direction, tries)
         change = search.step * direction
         turn = search.slope - state.slope
         moved = search.found
@@ -194,13 +172,13 @@ def _bfgs(
         value,
         slope,
         creation.eye(size, dtype=dtype),
-        np.int32(1),
-        np.int32(0),
+        1,
+        0,
         ~logic.isfinite(value),
     )
     end = while_loop.while_loop(unfinished, step, start)
     success = converged(end) & ~end.failed
-    status = where(success, 0, where(end.failed, 3, 1)).astype(np.int32)
+    status = where(success, 0, where(end.failed, 3, 1))
     return OptimizeResults(
         end.x,
         success,
@@ -225,68 +203,33 @@ def _updated(inverse: Any, change: Any, turn: Any) -> Any:
     return where(along > 0, new, inverse)
 
 
-def _line_search(evaluate: Any, state: _State, direction: Any, tries: int) -> _Search:
-    """A step that fulfils the strong conditions of Wolfe, or the best one found."""
-    rate = contractions.dot(state.slope, direction)
-    dtype = aval_of(state.value).dtype
-    number = np.dtype(dtype).type
-
-    def unfinished(s: _Search) -> Any:
-        return ~s.found & (s.count < tries)
-
-    def narrow(s: _Search) -> _Search:
-        value, slope = evaluate(state.x + s.step * direction)
-        here = contractions.dot(slope, direction)
-        worse = ~(value <= state.value + _DECREASE * s.step * rate)
-        worse = worse | (value >= s.low_value) & (s.low > 0)
-        good = ~worse & (abs(here) <= -_SLOPE * rate)
-        down = ~worse & (here < 0)
-        low, low_value, low_rate = (
-            where(down, new, old)
-            for new, old in (
-                (s.step, s.low),
-                (value, s.low_value),
-                (here, s.low_rate),
-            )
-        )
-        high = where(down, s.high, s.step)
-        high_value = where(down, s.high_value, value)
-        following = _between(low, low_value, low_rate, high, high_value)
-        return _Search(
-            where(good, s.step, following),
-            low,
-            low_value,
-            low_rate,
-            high,
-            high_value,
-            value,
-            slope,
-            good,
-            s.count + 1,
-        )
-
-    zero, far = number(0), number(np.inf)
-    start = _Search(
-        number(1),
-        zero,
-        state.value,
-        rate.astype(dtype),
-        far,
-        far,
-        state.value,
-        state.slope,
-        rate >= 0,
-        np.int32(0),
+def _lbfgs(fun: Any, x0: Any, **options: Any) -> OptimizeResults:
+    end, status = limited_memory.minimize(fun, x0, **options)
+    return OptimizeResults(
+        end.x,
+        (status == 0).astype(bool),
+        status,
+        end.value,
+        end.slope,
+        None,
+        end.evaluations,
+        end.evaluations,
+        end.steps,
     )
-    end = while_loop.while_loop(unfinished, narrow, start)
-    return end._replace(found=end.found & (rate < 0))
 
 
-def _between(low: Any, value: Any, rate: Any, high: Any, high_value: Any) -> Any:
-    """The next step to try: twice as far, or where a parabola is least."""
-    width = high - low
-    bend = high_value - value - rate * width
-    usable = logic.isfinite(bend) & (bend > 0)
-    share = where(usable, -rate * width / (2 * where(usable, bend, 1)), 0.5)
-    inside = low + arithmetic.clip(share, 0.1, 0.9) * width
-    return where(logic.isfinite(high), inside, 2 * low).astype(aval_of(value).dtype)
+_COMMON = {"gtol": None, "norm": np.inf, "maxiter": None}
+_METHODS: dict[str, tuple[Callable[..., OptimizeResults], dict[str, Any]]] = {
+    "bfgs": (_bfgs, {**_COMMON, "line_search_maxiter": 10}),
+    "l-bfgs-experimental-do-not-rely-on-this": (
+        _lbfgs,
+        {
+            **_COMMON,
+            "maxcor": 10,
+            "ftol": 2.220446049250313e-09,
+            "maxfun": None,
+            "maxgrad": None,
+            "maxls": 20,
+        },
+    ),
+}
