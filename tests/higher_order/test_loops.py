@@ -348,8 +348,21 @@ def test_fori_with_static_bounds_is_a_scan():
     assert "scan[" not in text
 
 
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64, np.uint32, int])
+def test_fori_index_of_concrete_bounds_is_as_python_s_integers(kind):
+    outs = [
+        fori_loop(low, high, lambda i, c: el.add(c, i), 0)
+        for low, high in ((kind(1), kind(4)), (kind(1), 4), (1, kind(4)))
+    ]
+    assert all((int(x), x.dtype, x.weak_type) == (6, np.int32, True) for x in outs)
+    out = fori_loop(np.uint32(2**32 - 3), np.uint32(2**32 - 1), lambda i, c: i, 0)
+    assert (int(out), out.dtype) == (2**32 - 2, np.uint32)
+
+
 def test_fori_index_takes_the_bound_that_is_typed():
-    out = fori_loop(0, np.int8(3), lambda i, c: el.add(c, i), np.int8(1))
+    out = olympus.jit(
+        lambda n: fori_loop(0, n, lambda i, c: el.add(c, i), np.int8(1))
+    )(np.int8(3))
     assert out.dtype == np.int8
     assert int(np.asarray(out)) == 4
 

@@ -89,6 +89,23 @@ def test_numbers_are_converted_as_arrays_are(
     assert int(compiled) == want
 
 
+def test_conversions_on_the_host_return_arrays() -> None:
+    numbers = (1, 2.5, True, 1j, np.int64(3), np.float32(2), np.ones(2), np.array(3))
+    for x in numbers:
+        for dtype in ("float32", "bool", "bfloat16", int):
+            if isinstance(x, complex) and dtype != "bool":
+                continue
+            got = lax.convert_element_type(x, dtype)
+            assert isinstance(got, olympus.Array)
+            assert not got.weak_type
+            want = np.asarray(x).astype(got.dtype)
+            np.testing.assert_array_equal(np.asarray(got), want)
+    text = str(olympus.make_olympuspr(lambda: lax.convert_element_type(1, float))())
+    assert "convert_element_type" not in text
+    with pytest.raises(ValueError, match="new_dtype must be specified, got None"):
+        lax.convert_element_type(1.0, None)
+
+
 @pytest.mark.parametrize(
     "name", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"]
 )

@@ -109,3 +109,26 @@ def test_distinct_slices_with_nan():
         )(x)
         assert (np.asarray(got[1]) > 0).sum() == count
         assert (np.asarray(got[0])[count:] == -1).all()
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ([1, 1, 2, 3, 3], [1, 3, 3, 4]),
+        ([3, 1, 1, 2], [2, 2, 5]),
+        ([5, 5, 5], [5, 5]),
+        ([1, 2, 3], [3, 4, 1]),
+        ([1, 1], []),
+        ([], [7]),
+        ([1.0, np.nan, np.nan], [np.nan, 1.0]),
+    ],
+)
+def test_what_is_common_to_assumed_sets_is_as_without_a_size(a: Any, b: Any) -> None:
+    x, y = np.asarray(a, np.float32), np.asarray(b, np.float32)
+    options = {"assume_unique": True, "return_indices": True}
+    want = np.intersect1d(x, y, **options)
+    got = traced(jnp.intersect1d, x, y, size=6, fill_value=-9, **options)
+    n = want[0].size
+    for found, expected, fill in zip(got, want, (-9, x.size, y.size), strict=True):
+        np.testing.assert_array_equal(found[:n], expected)
+        np.testing.assert_array_equal(found[n:], np.full(6 - n, fill))

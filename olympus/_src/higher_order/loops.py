@@ -34,7 +34,8 @@ def fori_loop(
     Args:
       lower: integer scalar, the first index.
       upper: integer scalar of the same dtype; the last index is one less.
-      body_fun: takes the index and the carry, returns the next carry.
+      body_fun: takes the index and the carry, returns the next carry. The index is as
+        Python's integers are where both bounds are concrete.
       init_val: the first carry, an array or a tree of arrays.
       unroll: steps to write out in each turn of the compiled loop, or True for all;
         needs concrete bounds.
@@ -60,6 +61,8 @@ def fori_loop(
     if not isinstance(init_val, (int, float, complex)):
         programs.flatten_operands("fori_loop", "init_val", init_val)
     bounds = _concrete_bounds(lower, upper)
+    if bounds is not None and all(map(_is_default, bounds)):
+        (lower, upper), dtype = bounds, dtypes.canonicalize_dtype(int)
     max_steps, _ = while_loop.checked_bound("fori_loop", max_steps, checkpoints)
     if bounds is not None:
         steps = max(bounds[1] - bounds[0], 0)
@@ -157,6 +160,12 @@ def _index_dtype(lower: Any, upper: Any) -> Any:
         f"fori_loop: lower and upper must have equal dtypes, got {low.short()} and "
         f"{high.short()}; convert one of them with astype"
     )
+
+
+def _is_default(bound: int) -> bool:
+    """Whether a bound is an integer of the default dtype, as Python's integers are."""
+    limits = np.iinfo(dtypes.canonicalize_dtype(int))
+    return bool(limits.min <= bound <= limits.max)
 
 
 def _index(bound: Any, dtype: Any) -> Any:

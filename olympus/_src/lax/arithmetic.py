@@ -10,7 +10,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.lax import division, extremes, families, pieces
-from olympus._src.lax.choice import clamp_p, convert_element_type, select_n
+from olympus._src.lax.choice import as_element_type, clamp_p, select_n
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
@@ -496,7 +496,7 @@ def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
       Array(6, dtype=int32, weak_type=True)
     """
     if out_dtype is not None:
-        x, y = (convert_element_type(v, out_dtype) for v in (x, y))
+        x, y = (as_element_type(v, out_dtype) for v in (x, y))
     return mul_p.bind(x, y)
 
 

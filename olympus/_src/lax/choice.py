@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes
+from olympus._src.core import avals, dtypes, trace
 from olympus._src.core.rules import Linear, Zero
 from olympus._src.lax import families, pieces
 from olympus._src.lax.bits import and_
@@ -350,8 +350,24 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     Example:
       >>> from olympus import lax
       >>> lax.convert_element_type(2.7, "int32")
-      np.int32(2)
+      Array(2, dtype=int32)
     """
+    if new_dtype is None:
+        raise ValueError(
+            "lax.convert_element_type: new_dtype must be specified, got None; pass a "
+            "dtype, such as the operand's"
+        )
+    out = as_element_type(operand, new_dtype)
+    on_host = isinstance(out, (np.ndarray, np.generic))
+    if not on_host or trace.current.trace is not trace.base():
+        return out  # in traces a literal
+    return convert_element_type_p.bind(
+        out, new_dtype=out.dtype, weak_type=False, sharding=None
+    )
+
+
+def as_element_type(operand: Any, new_dtype: Any) -> Any:
+    """`convert_element_type`; what is known on the host may stay there."""
     dtype = dtypes.canonicalize_dtype(dtypes.as_dtype(new_dtype))
     if type(operand) is int:  # of any size that the new dtype holds
         return integer_as(operand, dtype)

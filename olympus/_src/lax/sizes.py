@@ -52,11 +52,11 @@ def canonicalize_axis(axis: Any, rank: int, where: str = "axis") -> int:
     """An axis as an integer from 0 to rank - 1; negative ones count from the end.
 
     Raises:
-      ValueError: there is no such axis.
+      AxisError: there is no such axis; a ValueError and an IndexError, as in NumPy.
     """
     index = operator.index(axis)
     if not -rank <= index < rank:
-        raise ValueError(
+        raise np.exceptions.AxisError(
             f"{where}: axis {index} is out of bounds for array of dimension {rank}"
         )
     return index + rank if index < 0 else index

@@ -12,7 +12,7 @@ from olympus._src.core import avals, dtypes
 from olympus._src.lax import families
 from olympus._src.lax.arithmetic import add, div, integer_pow, mul, sub
 from olympus._src.lax.bits import and_
-from olympus._src.lax.choice import convert_element_type, select_n
+from olympus._src.lax.choice import as_element_type, select_n
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray, scalar_like
 from olympus._src.lax.precision import accuracy_text, bind_accurately
@@ -43,7 +43,7 @@ def _pow_in_base(t: Any, out: Any, x: Any, y: Any) -> Any:
     """The slope y x^(y-1), which is 0 where y is, also at 0."""
     one, zero = scalar_like(y, 1), scalar_like(y, 0)
     dtype = avals.aval_of(x).dtype
-    factor = y if avals.aval_of(y).dtype == dtype else convert_element_type(y, dtype)
+    factor = y if avals.aval_of(y).dtype == dtype else as_element_type(y, dtype)
     if isinstance(y, (int, float, complex, np.generic)):  # a constant of the program
         if y == 0:
             return families.insert_zero(t)

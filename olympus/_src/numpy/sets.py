@@ -625,10 +625,12 @@ def _intersect(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> A
     kind = dtypes.canonicalize_dtype(int)
     lengths = [kind.type(aval_of(v).size) for v in (x, y)]
     nowhere = [promotion.full_shape(n, (size,)) for n in lengths]
+    if assume_unique:
+        return _intersect_of_sets(x, y, nowhere, fills, size)
     if not (aval_of(x).size and aval_of(y).size and size):
         none = _flags(False, x)
         return [_chosen(x, none, size, fills), *nowhere]
-    ordered, order, new = _distinct(x, assume_unique)
+    ordered, order, new = _distinct(x, False)
     there = _isin(ordered, y, invert=False)
     keep = lax.bitwise_and(new, there)
     values = _chosen(ordered, keep, size, fills)
@@ -638,3 +640,18 @@ def _intersect(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> A
     places = [indexing.getitem(order, (at,)), indexing.getitem(whence, (found,))]
     both = zip(places, nowhere, strict=True)
     return [values, *[lax.select(some, p, n) for p, n in both]]
+
+
+def _intersect_of_sets(x: Any, y: Any, nowhere: Any, fills: Any, size: int) -> Any:
+    """What equals its right neighbour, as NumPy has it where values repeat."""
+    both = joining.concatenate([x, y], 0)
+    if aval_of(both).size < 2 or not size:
+        return [_chosen(both, _flags(False, both), size, fills), *nowhere]
+    ordered, order, _ = _in_order(both, equal_nan=False)
+    same = lax.eq(ordered[1:], ordered[:-1])
+    at, some = _first_of(same, size)
+    first, second = (indexing.getitem(row, (at,)) for row in (order[:-1], order[1:]))
+    n = lax.size_value(aval_of(x).size, aval_of(second).dtype)
+    places = zip((first, lax.sub(second, n)), nowhere, strict=True)
+    values = _chosen(ordered[:-1], same, size, fills)
+    return [values, *[lax.select(some, p, none) for p, none in places]]
