@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import olympus
+import olympus.numpy as jnp
 from olympus import debug, errors, experimental, lax
 from olympus._src.foundation import events
 
@@ -570,21 +571,83 @@ REFUSED = {
 }
 
 
-def test_the_condition_of_a_mapped_loop_prints_once_a_step(capsys):
-    def test(n):
-        debug.print("test {}", n)
-        return lax.lt(n, 3)
+def look(n):
+    debug.print("test {}", n)
 
-    def body(n):
-        return lax.add(n, 1)
 
-    starts = np.array([0, 2], np.int32)
-    olympus.vmap(lambda n: lax.while_loop(test, body, n))(starts)
+def look_in_turn(n):
+    debug.print("test {}", n, ordered=True)
+
+
+def look_deep_inside(n):
+    """Through each of the operations that hold programs."""
+
+    def branch(n):
+        lax.scan(lambda c, _: (c, look_with_rule(n)), 0, None, length=1)
+        return n
+
+    olympus.jit(lambda n: lax.cond(True, branch, lambda n: n, n))(n)
+
+
+@olympus.custom_jvp
+def look_with_rule(n):
+    return lax.while_loop(lambda c: c < 1, lambda c: (look(n), c + 1)[1], 0)
+
+
+look_with_rule.defjvp(lambda primals, tangents: (look_with_rule(*primals), 0))
+
+LOOKS = {"at once": look, "in turn": look_in_turn, "deep inside": look_deep_inside}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+@WAYS
+def test_the_condition_of_a_mapped_loop_prints_for_those_not_done(wrap, name, capsys):
+    def count(n, stop, shown):
+        def test(n):
+            LOOKS[name](shown(n))
+            return n < stop
+
+        return lax.while_loop(test, lambda n: n + 1, n)
+
+    def printed(f, *args):
+        out = wrap(f)(*args)
+        olympus.effects_barrier()
+        lines = capsys.readouterr().out.splitlines()
+        return np.asarray(out).tolist(), [int(line.split()[1]) for line in lines]
+
+    starts = np.array([0, 2, 5], np.int32)
+    once = olympus.vmap(lambda n: count(n, 3, lambda n: n))
+    assert printed(once, starts) == ([3, 3, 5], [0, 2, 5, 1, 3, 2, 3])
+    # Two axes: what is looked at tells the elements of each apart.
+    stops = np.array([3, 1], np.int32)
+    twice = olympus.vmap(
+        lambda stop: olympus.vmap(lambda n: count(n, stop, lambda n: 10 * stop + n))(
+            starts
+        )
+    )
+    values, seen = printed(twice, stops)
+    assert values == [[3, 3, 5], [1, 2, 5]]
+    want = [10 * s + n for s in stops for a in starts for n in range(a, max(s, a) + 1)]
+    assert sorted(seen) == sorted(want)
+
+
+def test_a_mapped_loop_whose_condition_prints_has_derivatives(capsys):
+    def f(x, y):
+        def test(c):
+            debug.print("{}", y)
+            return c[0] < x
+
+        return lax.while_loop(test, lambda c: (c[0] + 1, c[1] * y), (0.0, x))[1]
+
+    x, y = jnp.array([2.0, 3.0]), jnp.array([5.0, 7.0])
+    out, slope = olympus.jvp(olympus.vmap(f), (x, y), (jnp.ones(2), jnp.ones(2)))
+    np.testing.assert_allclose(out, [50.0, 1029.0])
+    np.testing.assert_allclose(slope, [25.0 + 20.0, 343.0 + 441.0])
     olympus.effects_barrier()
-    lines = capsys.readouterr().out.splitlines()
-    # Both members at each of four looks; who is done stays at the last value.
-    pairs = [(0, 2), (1, 3), (2, 3), (3, 3)]
-    assert lines == [f"test {n}" for pair in pairs for n in pair]
+    lines = capsys.readouterr().out.split()
+    assert (lines.count("5.0"), lines.count("7.0")) in ((3, 4), (6, 8))
+    columns = olympus.vmap(f, in_axes=(None, 0))(2.0, y)
+    np.testing.assert_allclose(columns, [50.0, 98.0])
 
 
 VECTOR = olympus.ShapeDtypeStruct((3,), np.float32)

@@ -149,6 +149,27 @@ class MappedFunction:
         return f"{self.inner!r} mapped {self.size} times"
 
 
+class FunctionWhere:
+    """A function called where its first argument, a boolean, is true.
+
+    Args:
+      inner: the function of the other arguments; its results are ignored.
+    """
+
+    __slots__ = ("inner",)
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __call__(self, active: Any, *arrays: Any) -> Sequence[Any]:
+        if active:
+            self.inner(*arrays)
+        return ()
+
+    def __repr__(self) -> str:
+        return f"{self.inner!r} where active"
+
+
 def _rows(x: Any, dim: int | None) -> Callable[[int], Any]:
     """What gives the operand of each member of a batch."""
     if dim is None:

@@ -1,7 +1,8 @@
 """`debug_callback` and `debug_print`: looking into a program while it runs.
 
 They never keep an optimisation from happening: under vmap they run once for each
-element, also for elements whose results are dropped, and gradients pass them by.
+element, also for elements whose results are dropped, and gradients pass them by. In the
+condition of a mapped `while_loop` they run for the elements that are not done.
 """
 
 from __future__ import annotations
@@ -67,6 +68,9 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
 
 
 def _batch(axis: Any, args: Any, dims: Any, *, callback: Any, **params: Any) -> Any:
+    if axis.active is not None:
+        callback = host.FunctionWhere(callback)
+        args, dims = [axis.active, *args], [0, *dims]
     mapped = host.MappedFunction(callback, tuple(dims), axis.size)
     return debug_callback_p.bind(*args, callback=mapped, **params), []
 

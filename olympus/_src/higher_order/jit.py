@@ -53,6 +53,10 @@ def _lower(ctx: Any, *operands: str, olympuspr: Any, name: str, **params: Any) -
 
 def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) -> Any:
     batched, out_dims = batching.batch_olympuspr(olympuspr, axis, tuple(dims))
+    if axis.active is not None:  # it may be among the constants, and traced
+        args = [*batched.consts, *args]
+        batched = ir.ClosedOlympuspr(ir.hoist_consts(batched.olympuspr))
+        params["donated_invars"] = (False,) * len(args)
     return pjit_p.bind(*args, olympuspr=batched, **params), out_dims
 
 

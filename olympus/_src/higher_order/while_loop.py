@@ -15,6 +15,7 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import config, errors
 from olympus._src.higher_order import (
     bounded_while,
+    cond,
     control_checks,
     loop_lowering,
     programs,
@@ -25,7 +26,7 @@ from olympus._src.higher_order import (
     while_parts,
 )
 from olympus._src.higher_order.while_parts import Parts
-from olympus._src.interpreters import batching
+from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import families
 from olympus._src.lowering import types
 
@@ -178,6 +179,8 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         if found is not None:
             return found
         programs.refuse_unmasked("while_loop", body, test)
+        if test.effects and not test.out_avals[0].shape:
+            return _batch_looking(axis, parts, dims_of, body, test)
         mapped = [True] * len(mapped)
         carry_dims = [0] * len(mapped)
         in_dims = (*dims_of.cond_consts, *carry_dims)
@@ -202,6 +205,52 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         cond_nconsts=len(new_test_consts) + len(parts.cond_consts),
     )
     return outs, carry_dims
+
+
+def _batch_looking(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any) -> Any:
+    """A condition that is looked into: at the elements that are not done.
+
+    So the carry has what the condition was, and each step asks it for the next one.
+    """
+    carry = [
+        families.at_front(axis, x, d)
+        for x, d in zip(parts.carry, dims_of.carry, strict=True)
+    ]
+    consts = parts.cond_consts + parts.body_consts
+    ends = len(parts.cond_consts), len(consts)
+
+    def map_program(closed: Any, where: Any, first: Any, dims: Any, rest: Any) -> Any:
+        in_dims = (*dims, *[0] * len(rest))
+        closed, _ = batching.batch_olympuspr(closed, where, in_dims, True)
+        return ir.program_as_function(closed)(*first, *rest)
+
+    def ask(where: Any, first: Any, rest: Any) -> Any:
+        return map_program(test, where, first, dims_of.cond_consts, rest)[0]
+
+    def step(*args: Any) -> list[Any]:
+        (active, *old), body_consts = args[ends[1] :], args[ends[0] : ends[1]]
+        new = map_program(body, axis, body_consts, dims_of.body_consts, old)
+        pairs = zip(old, new, strict=True)
+        new = [cond.select_rows(active, pair) for pair in pairs]
+        return [ask(axis.where(active), args[: ends[0]], new), *new]
+
+    carry = [ask(axis, parts.cond_consts, carry), *carry]
+    avals = [avals_.aval_of(x) for x in (*consts, *carry)]
+    info = programs.unnamed(body.olympuspr.debug_info) or ir.DebugInfo("vmap", "body")
+    program, more = partial_eval.trace_to_olympuspr(step, avals, info)
+    steps, more = programs.absorb(ir.ClosedOlympuspr(program, more))
+    variables = [ir.Var(avals_.aval_of(x)) for x in carry]
+    goes_on = ir.Olympuspr((), variables, variables[:1], [])
+    outs = while_p.bind(
+        *more,
+        *consts,
+        *carry,
+        body_olympuspr=steps,
+        body_nconsts=len(more) + len(consts),
+        cond_olympuspr=ir.ClosedOlympuspr(goes_on),
+        cond_nconsts=0,
+    )
+    return outs[1:], [0] * len(parts.carry)
 
 
 def _mapped_carry(

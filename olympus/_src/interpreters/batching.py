@@ -21,14 +21,18 @@ class AxisData:
       name: what collectives call it, or None.
       size: how many elements it has.
       spmd_name: the mesh axes its elements are spread over, or None.
+      active: array [size] of bool, the elements that debugging looks at; None for all.
     """
 
-    __slots__ = ("__weakref__", "name", "size", "spmd_name")
+    __slots__ = ("__weakref__", "active", "name", "size", "spmd_name")
 
-    def __init__(self, name: Any, size: int, spmd_name: Any = None) -> None:
+    def __init__(
+        self, name: Any, size: int, spmd_name: Any = None, active: Any = None
+    ) -> None:
         self.name = name
         self.size = size
         self.spmd_name = spmd_name
+        self.active = active
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -36,10 +40,15 @@ class AxisData:
             and other.size == self.size
             and other.name == self.name
             and other.spmd_name == self.spmd_name
+            and other.active is self.active
         )
 
     def __hash__(self) -> int:
         return hash((self.name, self.size, self.spmd_name))
+
+    def where(self, active: Any) -> AxisData:
+        """The same axis, where debugging looks at some elements only."""
+        return AxisData(self.name, self.size, self.spmd_name, active)
 
     def __repr__(self) -> str:
         return f"AxisData(name={self.name!r}, size={self.size})"
@@ -190,7 +199,7 @@ def batch_olympuspr(
     def make(_: Any) -> Any:
         return _batch_olympuspr(closed, axis, in_dims, force)
 
-    if closed.consts:
+    if closed.consts or axis.active is not None:  # values are not kept
         return make(closed)
     return closed.olympuspr.derived(key, make)
 
