@@ -29,7 +29,6 @@ CONSTANT_VJP = with_vjp(lambda x: 3.0, lambda x: (3.0, None), lambda _, ct: (2.0
 Array = olympus.Array
 
 
-
 def divide(g, y):
     return y / g(1.0)
 

@@ -360,9 +360,9 @@ def test_fori_index_of_concrete_bounds_is_as_python_s_integers(kind):
 
 
 def test_fori_index_takes_the_bound_that_is_typed():
-    out = olympus.jit(
-        lambda n: fori_loop(0, n, lambda i, c: el.add(c, i), np.int8(1))
-    )(np.int8(3))
+    out = olympus.jit(lambda n: fori_loop(0, n, lambda i, c: el.add(c, i), np.int8(1)))(
+        np.int8(3)
+    )
     assert out.dtype == np.int8
     assert int(np.asarray(out)) == 4
 

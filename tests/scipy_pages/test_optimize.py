@@ -10,7 +10,6 @@ import olympus
 import olympus.numpy as jnp
 from olympus.scipy import optimize
 
-
 LIMITED = "l-bfgs-experimental-do-not-rely-on-this"
 
 
@@ -207,7 +206,9 @@ def test_more_memory_needs_fewer_steps():
     ],
 )
 def test_limited_memory_says_why_it_stopped(options, status, nit):
-    out = optimize.minimize(rosenbrock, np.full(2, 0.5), method=LIMITED, options=options)
+    out = optimize.minimize(
+        rosenbrock, np.full(2, 0.5), method=LIMITED, options=options
+    )
     assert (int(out.status), int(out.nit)) == (status, nit)
     assert bool(out.success) == (status == 0)
     assert not out.success.weak_type

@@ -373,7 +373,7 @@ def passed_on(x: Any) -> Any:
 
 
 def unchanged(x: Any) -> Any:
-    """A carry that no step changes, as a result: Python's numbers stay what they are."""
+    """A carry that no step changes, as a result: Python's numbers stay numbers."""
     return x if type(x) in dtypes.python_scalar_dtypes else passed_on(x)
 
 
@@ -387,7 +387,7 @@ def keep_numbers(
       program: whose results may be inputs and literals.
       args: what its inputs were.
     """
-    inputs = dict(zip(program.invars, args, strict=True))
+    inputs: dict[ir.Atom, Any] = dict(zip(program.invars, args, strict=True))
     return [
         _as_number(v.val if type(v) is ir.Literal else inputs.get(v), x)
         for v, x in zip(program.outvars, outs, strict=True)

@@ -180,7 +180,7 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
             return found
         programs.refuse_unmasked("while_loop", body, test)
         if test.effects and not test.out_avals[0].shape:
-            return _batch_looking(axis, parts, dims_of, body, test)
+            return _batch_masked(axis, parts, dims_of, body, test)
         mapped = [True] * len(mapped)
         carry_dims = [0] * len(mapped)
         in_dims = (*dims_of.cond_consts, *carry_dims)
@@ -207,7 +207,7 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     return outs, carry_dims
 
 
-def _batch_looking(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any) -> Any:
+def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any) -> Any:
     """A condition that is looked into: at the elements that are not done.
 
     So the carry has what the condition was, and each step asks it for the next one.

@@ -10,7 +10,14 @@ import numpy as np
 
 from olympus._src.api import grad
 from olympus._src.higher_order import scan, while_loop
-from olympus._src.numpy import assembly, contractions, creation, linalg, logic, selection
+from olympus._src.numpy import (
+    assembly,
+    contractions,
+    creation,
+    linalg,
+    logic,
+    selection,
+)
 from olympus._src.scipy import checks, line_search
 
 aval_of, dot, where = checks.aval_of, contractions.dot, selection.where
