@@ -396,7 +396,7 @@ def keep_numbers(
 
 def _as_number(value: Any, result: Any) -> Any:
     number = type(value) in dtypes.python_scalar_dtypes
-    return value if number and type(result) in trace.concrete_types() else result
+    return value if number and not isinstance(result, trace.Tracer) else result
 
 
 def unnamed(info: Any) -> Any:
