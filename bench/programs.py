@@ -41,10 +41,50 @@ def remade(lib: Library) -> dict[str, Any]:
         "re-made body of an eager scan": lambda: lib.lax.scan(
             lambda c, row: (c * 2 + row, c), x, rows
         ),
+        **_wrapped(lib),
         "re-made callback": lambda: jit(
             lambda x: (lib.top.debug.callback(lambda v: None, x), 2 * x)[1]
         )(x),
     }
+
+
+def _wrapped(lib: Library) -> dict[str, Any]:
+    """Bodies of eager control flow that are wrappers, or name some."""
+    x, rows = lib.np.ones(3), lib.np.ones((5, 3))
+    layer = Layer(x)
+
+    def double(x: Any) -> Any:
+        return x * 2
+
+    def step(i: Any, c: Any) -> Any:
+        return c * 2
+
+    @lib.top.custom_jvp
+    def ruled(x: Any) -> Any:
+        return x * 2
+
+    ruled.defjvp(lambda p, t: (ruled(p[0]), 2 * t[0]))
+    jitted, jitted_step = lib.top.jit(double), lib.top.jit(step)
+    loop, named = lib.lax.fori_loop, lambda i, c: jitted(c) + ruled(c)
+    return {
+        "wrapped body: none": lambda: loop(0, 3, step, x),
+        "wrapped body: jitted": lambda: loop(0, 3, jitted_step, x),
+        "wrapped body: names jitted, custom_jvp": lambda: loop(0, 3, named, x),
+        "wrapped body: method": lambda: loop(0, 3, layer.step, x),
+        "wrapped body: partial": lambda: loop(0, 3, functools.partial(step), x),
+        "wrapped body: map of vmap": lambda: lib.lax.map(lib.top.vmap(double), rows),
+        "wrapped body: map of sin": lambda: lib.lax.map(lib.np.sin, rows),
+    }
+
+
+class Layer:
+    """A model as an object, whose method is the body of a loop."""
+
+    def __init__(self, scale: Any) -> None:
+        self.scale = scale
+
+    def step(self, i: Any, c: Any) -> Any:
+        return c * self.scale
 
 
 def eager(lib: Library) -> dict[str, Any]:

@@ -523,6 +523,369 @@ def test_methods_of_ufuncs_read_the_function_again():
         assert float(jnp.frompyfunc(f, 2, 1).reduce(ones)) == 1 + 2 * k
 
 
+# -- wrappers as bodies, and in them ---------------------------------------------------
+
+
+class Layer:
+    """What a method may read: fields, the class, and more of its class."""
+
+    scale = 0.0
+
+    def __init__(self, k):
+        self.k = k
+
+    def run(self, x):
+        return x * self.k
+
+    def by_class(self, x):
+        return x * self.scale
+
+    def by_other(self, x):
+        return self.run(x)
+
+    @staticmethod
+    def by_static(x):
+        return x * Layer.scale
+
+    @classmethod
+    def by_classmethod(cls, x):
+        return x * cls.scale
+
+    @property
+    def twice(self):
+        return 2 * self.k
+
+
+class Slotted:
+    __slots__ = ("k",)
+
+    def __call__(self, x):
+        return x * self.k
+
+
+def by_global(x):
+    return x * G
+
+
+def by_default(x, k=0.0):
+    return x * k
+
+
+def by_keyword(x, *, k=0.0):
+    return x * k
+
+
+def by_attribute(x):
+    return x * by_attribute.k
+
+
+def by_module(x):
+    return x * module.k
+
+
+def of_module(m, x):
+    return x * m.k
+
+
+def by_builtin(x):
+    return x * olympus_test_k  # noqa: F821
+
+
+def by_class(x):
+    return x * Layer.scale
+
+
+def by_table(x):
+    return x * TABLE["k"]
+
+
+def by_list(x):
+    return x * LIST[0]
+
+
+def by_import(x):
+    import olympus_test_settings as settings
+
+    return x * settings.k
+
+
+def by_property(x):
+    return x * layer.twice / 2
+
+
+def by_bound_builtin(x, get=TABLE.get):
+    return x * get("k")
+
+
+def by_tuple(x):
+    return x * PAIR[1][0]
+
+
+def by_array(x):
+    return x * ARRAY
+
+
+def by_code(x):
+    return x
+
+
+def maybe_scaled(x):
+    return x if MAYBE is None else x * MAYBE
+
+
+@olympus.jit
+def jitted_global(x):
+    return x * jitted_global.k
+
+
+@olympus.custom_jvp
+def with_rule(x):
+    return x * with_rule.k
+
+
+with_rule.defjvp(lambda p, t: (with_rule(p[0]), t[0]))
+
+
+@olympus.custom_vjp
+def with_pullback(x):
+    return by_global(x)
+
+
+with_pullback.defvjp(lambda x: (by_global(x), None), lambda _, ct: (ct,))
+
+layer, slotted = Layer(0.0), Slotted()
+partial = functools.partial(by_keyword, k=0.0)
+PAIR, ARRAY, MAYBE = (0, [0.0]), 0.0, None
+
+
+def write_everywhere(k):
+    """Writes a number wherever the functions above read one."""
+    global PAIR, ARRAY
+    set_all(k)
+    layer.k = slotted.k = Layer.scale = k
+    by_default.__defaults__ = (k,)
+    by_keyword.__kwdefaults__["k"] = partial.keywords["k"] = k
+    by_attribute.k = with_rule.k = jitted_global.k = k
+    jitted_global.clear_cache()
+    PAIR, ARRAY = (0, [k]), jnp.asarray(k)
+    by_code.__code__ = (lambda x, k=k: eval(f"lambda x: x * {k}"))(0).__code__
+
+
+READING = {
+    f.__name__: f
+    for f in (
+        by_global,
+        by_default,
+        by_attribute,
+        by_module,
+        by_builtin,
+        by_class,
+        by_table,
+        by_list,
+        by_import,
+        by_property,
+        by_bound_builtin,
+        by_tuple,
+        by_array,
+        by_code,
+        jitted_global,
+        with_rule,
+        with_pullback,
+    )
+} | {
+    "keyword default": lambda x: by_keyword(x),
+    "module as an argument": lambda x: of_module(module, x),
+    "partial": partial,
+    "method": layer.run,
+    "method that reads the class": layer.by_class,
+    "method that calls another": layer.by_other,
+    "static method": layer.by_static,
+    "class method": Layer.by_classmethod,
+    "instance": slotted,
+}
+
+WRAPPERS = {
+    "itself": lambda f: f,
+    "called": lambda f: lambda x: f(x),
+    "partial": lambda f: functools.partial(lambda g, x: g(x), f),
+    "vmap": lambda f: lambda x: olympus.vmap(f)(x[None])[0],
+    "value_and_grad": lambda f: lambda x: olympus.value_and_grad(f)(x)[0],
+    "named_call": olympus.named_call,
+    "checkpoint": olympus.checkpoint,
+    "method": lambda f: types.MethodType(lambda self, x: f(x), object()),
+}
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_wrapped_bodies_read_again(wrapper):
+    wrapped = {name: WRAPPERS[wrapper](f) for name, f in READING.items()}
+    for k in VALUES:
+        write_everywhere(k)
+        for name, f in wrapped.items():
+            out = lax.cond(True, f, lambda x: x, X)
+            assert _float(out) == 3 * k, name
+            write_everywhere(k)  # in the same way: nothing may change
+            out = lax.fori_loop(0, 1, lambda i, c, f=f: f(c), X)
+            assert _float(out) == 3 * k, name
+
+
+def test_what_is_gone_is_not_taken_for_none():
+    global MAYBE
+    for value, wanted in ((2.0, 6), (None, 3), (5.0, 15), (None, 3)):
+        MAYBE = None if value is None else jnp.asarray(value)
+        assert _float(lax.cond(True, maybe_scaled, lambda x: x, X)) == wanted
+
+
+def test_rules_that_are_defined_later_are_used():
+    @olympus.custom_jvp
+    def f(x):
+        return x
+
+    def slope():
+        return float(olympus.grad(lambda x: lax.cond(True, f, lambda y: y, x))(X))
+
+    for k in VALUES:
+        f.defjvp(lambda p, t, k=k: (p[0], k * t[0]))
+        assert slope() == k
+    g = olympus.custom_vjp(lambda x: x)
+    for k in VALUES:
+        g.defvjp(lambda x: (x, None), lambda _, ct, k=k: (k * ct,))
+        out = olympus.grad(lambda x: lax.fori_loop(0, 2, lambda i, c: g(c), x))(X)
+        assert float(out) == k * k
+
+
+def test_methods_and_functions_that_are_replaced():
+    class Thing:
+        def run(self, x):
+            return x
+
+    thing, space = Thing(), types.SimpleNamespace(run=None)
+    bodies = (
+        lambda x: thing.run(x),
+        lambda x: space.run(x),
+        lambda x: module.run(x),
+        olympus.vmap(lambda x: thing.run(x), axis_size=1, in_axes=None, out_axes=None),
+    )
+    for k in VALUES:
+        Thing.run = lambda self, x, k=k: x * k
+        space.run = module.run = lambda x, k=k: x * k
+        for f in bodies:
+            assert _float(lax.cond(True, f, lambda x: x, X)) == 3 * k
+        assert _float(lax.cond(True, thing.run, lambda x: x, X)) == 3 * k
+    thing.run = lambda x: x * 11  # of the instance, before that of the class
+    assert _float(lax.cond(True, bodies[0], lambda x: x, X)) == 33
+
+
+def test_a_cleared_jitted_function_is_traced_again_in_bodies():
+    @olympus.jit
+    def inner(x):
+        return x * G
+
+    def run():
+        return _float(lax.cond(True, inner, lambda x: x, X))
+
+    set_all(2.0)
+    assert [run(), run(), run()] == [6, 6, 6]
+    set_all(5.0)
+    assert [run(), run()] == [6, 6]  # a jitted function is traced once
+    inner.clear_cache()
+    assert [run(), run()] == [15, 15]
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, olympus.vmap, functools.partial])
+def test_what_wrapped_bodies_write_is_written_each_time(wrap):
+    log, table, count = [], {}, 0
+
+    def f(x):
+        nonlocal count
+        count += 1
+        table["n"] = count
+        log.append(count)
+        return x
+
+    body = wrap(f)
+    for _ in range(3):
+        log.clear(), table.clear()
+        count = 0
+        lax.cond(True, body, lambda x: x, XS)
+        assert (log, table, count) == ([1], {"n": 1}, 1)
+
+
+def test_wrappers_are_told_apart():
+    def f(x, k=1.0):
+        return x * k
+
+    def run(body):
+        return _float(lax.cond(True, body, lambda x: x, X))
+
+    for _ in range(2):
+        for k in (2, 2.0, 5.0):
+            assert run(functools.partial(f, k=k)) == 3 * k
+        assert run(olympus.grad(f)) == 1
+        assert run(functools.partial(olympus.grad(f), k=4.0)) == 4
+        assert run(lambda x: f(x)) == 3
+    rows = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for axis in (0, 1, -1, 0):
+        body = olympus.vmap(jnp.sum, in_axes=axis, out_axes=0)
+        out = lax.cond(True, body, body, rows)
+        np.testing.assert_array_equal(out, rows.sum(axis=1 - axis % 2))
+    signs = [
+        run(functools.partial(lambda k, x: jnp.copysign(x, k), k)) for k in (0.0, -0.0)
+    ]
+    assert signs == [3, -3]
+
+
+def says_that_it_is_traced(x):
+    print("traced")  # what is printed is nothing that a function reads
+    return x * 2
+
+
+def total(x):
+    return jnp.sum(says_that_it_is_traced(x))
+
+
+ruled_speaker = olympus.custom_jvp(says_that_it_is_traced)
+ruled_speaker.defjvp(lambda p, t: (ruled_speaker(p[0]), t[0]))
+pulled_speaker = olympus.custom_vjp(says_that_it_is_traced)
+pulled_speaker.defvjp(lambda x: (x, None), lambda _, ct: (ct,))
+jitted_speaker = olympus.jit(lambda x: says_that_it_is_traced(x))
+
+
+class Speaker:
+    def run(self, x):
+        return says_that_it_is_traced(x)
+
+
+speaker = Speaker()
+
+# Bodies that are known by what they wrap, made anew at each call where they can be.
+KNOWN = {
+    "jit": lambda: jitted_speaker,
+    "vmap": lambda: olympus.vmap(says_that_it_is_traced),
+    "grad": lambda: olympus.grad(total),
+    "value_and_grad": lambda: olympus.value_and_grad(total),
+    "jacfwd": lambda: olympus.jacfwd(says_that_it_is_traced),
+    "partial": lambda: functools.partial(says_that_it_is_traced),
+    "partial of vmap": lambda: functools.partial(olympus.vmap(says_that_it_is_traced)),
+    "checkpoint": lambda: olympus.checkpoint(says_that_it_is_traced),
+    "custom_jvp": lambda: ruled_speaker,
+    "custom_vjp": lambda: pulled_speaker,
+    "method": lambda: speaker.run,
+    "in a body": lambda: in_a_body,
+}
+
+
+def in_a_body(x):
+    return olympus.vmap(says_that_it_is_traced)(jnp.sin(lax.add(x, x)))
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_wrapped_bodies_are_traced_once(name, capsys):
+    for _ in range(4):
+        lax.map(KNOWN[name](), XS[:, None])
+    assert capsys.readouterr().out == "traced\n"
+
+
 # -- what tracing writes ---------------------------------------------------------------
 
 

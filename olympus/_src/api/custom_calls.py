@@ -38,6 +38,7 @@ class Arguments:
     """
 
     __slots__ = ("_names", "_nums", "_signature", "fun", "what")
+    derived_fields = ("_signature",)
 
     def __init__(
         self, what: str, fun: Any, nondiff_argnums: Any, nondiff_argnames: Any

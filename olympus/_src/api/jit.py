@@ -132,13 +132,16 @@ class State:
         "__weakref__",
         "entries",
         "flat_entries",
+        "generation",
         "lock",
         "records",
         "traced",
         "tree_entries",
     )
+    derived_fields = frozenset(__slots__) - {"generation"}  # for `core.reads`
 
     def __init__(self) -> None:
+        self.generation = object()  # of the programs that are known
         # The same entries by cheaper keys, for calls that need no parsing.
         self.flat_entries: dict[Any, Entry] = {}  # by types of positional arrays
         self.tree_entries: dict[Any, Entry] = {}  # by structure and types of leaves
@@ -150,6 +153,7 @@ class State:
 
     def clear(self) -> None:
         """Forgets everything."""
+        self.generation = object()
         self.flat_entries.clear()
         self.tree_entries.clear()
         self.entries.clear()
@@ -211,6 +215,10 @@ class CacheInfo:
 
 class JitFunction:
     """A function that compiles itself for each signature it is called with."""
+
+    derived_fields = frozenset(
+        ("_flat_entries", "_options", "_params", "_tree_entries")
+    )
 
     def __init__(self, fun: Callable[..., Any], options: Options) -> None:
         _copy_names(self, fun)

@@ -197,15 +197,15 @@ def _traced(fun: Any, call: signatures.Call) -> _Traced:
     given its text once. Functions that close over arrays are traced at each call.
     """
     key = (call.key(), config.trace_context(), trace.current.axis_env)
-    programs: dict[Any, _Traced] = _programs.programs_of(fun)
+    programs = _programs.programs_of(fun)
     try:
-        traced = programs.get(key)
+        traced: _Traced | None = programs.get(key)
     except TypeError:  # a static argument that has no hash
         return _trace(fun, call)
     if traced is None:
         traced = _trace(fun, call)
         if not traced.consts:  # arrays must not live as long as the cache
-            programs[key] = traced
+            programs.keep(key, traced)
     return traced
 
 

@@ -1,79 +1,69 @@
-"""What the names in a function's code are bound to, to see whether it was bound anew.
+"""Programs that are known by the function they were traced from and by what it reads.
 
 Control flow traces a function object at its first call only. A new value that a closure
 or a module binds to a name in between would then be missed; so a traced function is
-remembered with what its names were bound to, and only where all of that cannot change
-in place. With other bindings it is traced again. This decides nothing but when to trace
-more often: two function objects are never taken for one.
+remembered with all that it reads (`core.reads`), and traced again where that differs.
+This decides nothing but when to trace more often: two of a user's function objects are
+never taken for one. The library's wrappers and `functools.partial` have no say of their
+own: two of them are one if they wrap the same.
 """
 
 from __future__ import annotations
 
+import functools
 import types
-import weakref
 from typing import Any
 
-import numpy as np
-
-from olympus._src.core import array_type
+from olympus._src.core import reads
 from olympus._src.foundation import caching
 
-_FIXED = (
-    bool,
-    int,
-    float,
-    complex,
-    str,
-    bytes,
-    type(None),
-    type(Ellipsis),
-    type,
-    np.dtype,
-    np.generic,
-    types.FunctionType,
-    types.BuiltinFunctionType,
-    types.ModuleType,
-)
+_MAX_SIGNATURES = 64
+_MAX_VARIANTS = 4  # wrappers of one function, or values that a name takes in turn
+_MAX_UNKNOWN = 64  # calls until a function that cannot be known is looked at again
 
 
 class Remembered:
-    """Programs by function object, for as long as its names are bound to the same.
+    """Programs by function, for as long as it reads the same.
 
     Args:
       maxsize: functions to remember at most.
       name: what is kept, in words.
     """
 
-    __slots__ = ("_by_function",)
+    __slots__ = ("_by_owner", "_unknown")
 
     def __init__(self, maxsize: int, name: str) -> None:
-        self._by_function = caching.ByIdentity(maxsize, name)
+        self._by_owner = caching.ByIdentity(maxsize, name)
+        self._unknown = caching.ByIdentity(maxsize, f"{name} that cannot be known")
 
-    def programs_of(self, fun: Any) -> dict[Any, Any]:
-        """A mapping to look programs up in and to put them into.
+    def programs_of(self, fun: Any) -> Programs:
+        """Where to look a function's programs up, and to put a new one."""
+        calls = self._unknown.get(fun)
+        if calls and calls.pop():
+            return NOTHING
+        try:
+            values = reads.values_read_by(fun)
+        except reads.Unknown:
+            self._unknown[fun] = [False] + [True] * _MAX_UNKNOWN
+            return NOTHING
+        owner = _owner_of(fun)
+        entries = self._by_owner.get(owner) or ()
+        for i, entry in enumerate(entries):
+            if reads.are_same(entry.values, values):
+                if i:
+                    entries = (entry, *[e for e in entries if e is not entry])
+                    self._by_owner[owner] = entries
+                return Programs(self, fun, owner, entry)
+        return Programs(self, fun, owner, _Entry(reads.hold(values)))
 
-        It is a new one for a function that cannot be remembered: one that is no plain
-        function, or that names a value which can change in place.
-        """
-        if type(fun) is not types.FunctionType:
-            return {}
-        entry = self._by_function.get(fun)
-        values = _values(fun)
-        if entry is not None and _are_same(entry.values, values):
-            programs: dict[Any, Any] = entry.programs
-            if len(programs) >= _MAX_SIGNATURES:
-                programs.clear()
-            return programs
-        if not all(map(_is_fixed, values)):
-            return {}
-        entry = self._by_function[fun] = _Entry(list(map(_hold, values)))
-        return entry.programs
+    def keep(self, owner: Any, entry: _Entry) -> None:
+        """Remembers an entry, and no more those of what is gone."""
+        entries = [e for e in self._by_owner.get(owner) or () if e is not entry]
+        entries = [e for e in entries if not reads.is_gone(e.values)]
+        self._by_owner[owner] = (entry, *entries[: _MAX_VARIANTS - 1])
 
     def __len__(self) -> int:
-        return len(self._by_function)
-
-
-_MAX_SIGNATURES = 64
+        return len(self._by_owner)
 
 
 class _Entry:
@@ -84,66 +74,70 @@ class _Entry:
         self.programs: dict[Any, Any] = {}
 
 
-def _are_same(held: list[Any], values: list[Any]) -> bool:
-    return len(held) == len(values) and all(
-        get() is value for get, value in zip(held, values, strict=True)
-    )
+class Programs:
+    """The programs of one function, by signature."""
 
+    __slots__ = ("_entry", "_fun", "_owner", "_remembered")
 
-# By identity: code objects that are spelled alike are equal, wherever they stand.
-_constant_code: dict[int, types.CodeType] = {}
+    def __init__(
+        self, remembered: Remembered, fun: Any, owner: Any, entry: _Entry
+    ) -> None:
+        self._remembered = remembered
+        self._fun = fun
+        self._owner = owner
+        self._entry = entry
 
+    def get(self, key: Any) -> Any:
+        """The program of a signature, or None."""
+        return self._entry.programs.get(key)
 
-def declare_constant(fun: Any) -> None:
-    """Says that what this code's functions name changes nothing in their results.
+    def keep(self, key: Any, program: Any) -> None:
+        """Remembers a program that was just traced.
 
-    For wrappers of the library's own functions, which name its caches and its state.
-    """
-    _constant_code[id(fun.__code__)] = fun.__code__
-
-
-def _values(fun: types.FunctionType) -> list[Any]:
-    if id(fun.__code__) in _constant_code:
-        return []
-    values = []
-    for cell in fun.__closure__ or ():
+        Not where tracing changed what the function reads: what it writes is to be
+        written each time.
+        """
+        entry = self._entry
         try:
-            values.append(cell.cell_contents)
-        except ValueError:  # not filled yet
-            values.append(_UNBOUND)
-    names = fun.__globals__
-    values += [names.get(name, _UNBOUND) for name in _global_names(fun.__code__)]
-    values += fun.__defaults__ or ()
-    values += (fun.__kwdefaults__ or {}).values()
-    return values
+            unchanged = reads.are_same(entry.values, reads.values_read_by(self._fun))
+        except reads.Unknown:
+            return
+        if not unchanged:
+            return
+        if len(entry.programs) >= _MAX_SIGNATURES:
+            entry.programs.clear()
+        entry.programs[key] = program
+        self._remembered.keep(self._owner, entry)
 
 
-class _Unbound:
-    """Stands for a name without a value, such as one of a built-in function."""
+class _Nothing:
+    """The programs of a function that is traced at each call."""
+
+    __slots__ = ()
+
+    def get(self, key: Any) -> None:
+        """None."""
+
+    def keep(self, key: Any, program: Any) -> None:
+        """Does nothing."""
 
 
-_UNBOUND = _Unbound
+NOTHING: Any = _Nothing()
 
 
-def _is_fixed(x: Any) -> bool:
-    if type(x) is tuple:
-        return all(map(_is_fixed, x))
-    return isinstance(x, _FIXED) or type(x) in array_type.concrete_types()
+def _owner_of(fun: Any) -> Any:
+    """The object whose life bounds that of the programs.
 
-
-def _hold(x: Any) -> Any:
-    """A function that gives the object back, without keeping it where that can be."""
-    try:
-        return weakref.ref(x)
-    except TypeError:
-        return lambda: x
-
-
-@caching.bounded_cache(4096, "names in code")
-def _global_names(code: types.CodeType) -> tuple[str, ...]:
-    """The names that code and the code inside it may look up in its module."""
-    names = dict.fromkeys(code.co_names)
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            names.update(dict.fromkeys(_global_names(const)))
-    return tuple(names)
+    Wrappers, partials and bound methods are often made anew for each call.
+    """
+    while True:
+        if type(fun) is functools.partial:
+            fun = fun.func
+        elif reads.is_wrapper(fun):
+            fun = fun.__wrapped__
+        elif type(fun) is types.MethodType:
+            return (
+                fun.__self__ if type(fun.__self__).__weakrefoffset__ else fun.__func__
+            )
+        else:
+            return fun

@@ -110,18 +110,12 @@ def _named_like(wrapper: Any, fun: Any) -> Any:
     return wrapper
 
 
-def _known_as(wrapper: Any, fun: Any) -> Any:
-    """`_named_like`, for a wrapper whose programs are kept with the user's function."""
-    wrapper.wrapped_body = fun
-    return _named_like(wrapper, fun)
-
-
 def _counting_body(body_fun: Any) -> Any:
     def step(carry: Any) -> Any:
         i, upper, value = carry
         return _next(i), upper, body_fun(i, value)
 
-    return _known_as(step, body_fun)
+    return _named_like(step, body_fun)
 
 
 def _step_function(body_fun: Any) -> Any:
@@ -129,7 +123,7 @@ def _step_function(body_fun: Any) -> Any:
         i, value = carry
         return (_next(i), body_fun(i, value)), None
 
-    return _known_as(step, body_fun)
+    return _named_like(step, body_fun)
 
 
 def _next(i: Any) -> Any:

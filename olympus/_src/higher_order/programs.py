@@ -72,15 +72,13 @@ def trace_body(
       in_avals: types of the leaves.
       split: makes several results of the one that `fun` returns.
     """
-    key = _signature(fun, what, in_tree, in_avals, split)
-    # Loops wrap the user's function anew at each call.
-    owner = getattr(fun, "wrapped_body", fun)
-    programs = {} if key is None else _traces.programs_of(owner)
+    key = _signature(what, in_tree, in_avals, split)
+    programs = bindings.NOTHING if key is None else _traces.programs_of(fun)
     body = programs.get(key)
     if body is None:
         body = _trace_body(fun, what, in_tree, in_avals, split)
         if _may_be_kept(body[1]):
-            programs[key] = body
+            programs.keep(key, body)
     program, consts, trees = body
     return Body(fun, program, list(consts), trees)
 
@@ -103,16 +101,12 @@ def _nbytes(x: Any) -> int:
     return math.prod(aval.shape) * aval.dtype.itemsize
 
 
-def _signature(
-    fun: Any, what: str, in_tree: Any, in_avals: Sequence[Any], split: Any
-) -> Any:
+def _signature(what: str, in_tree: Any, in_avals: Sequence[Any], split: Any) -> Any:
     """What tells the programs of one function apart; None where none is kept."""
     if config.check_leaks():
         return None
-    # The wrapper of a loop is its code alone.
-    wrapper = fun.__code__ if hasattr(fun, "wrapped_body") else None
     settings = (config.trace_context(), trace.current.axis_env)
-    key = (what, wrapper, in_tree, tuple(in_avals), split is None, settings)
+    key = (what, in_tree, tuple(in_avals), split is None, settings)
     try:
         hash(key)
     except TypeError:  # a node of the tree, or its static data

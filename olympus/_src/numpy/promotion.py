@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from olympus._src.core import avals, bindings, dtypes, ir, trace
+from olympus._src.core import avals, dtypes, ir, reads, trace
 from olympus._src.foundation import caching, config
 from olympus._src.interpreters import evaluate, partial_eval
 from olympus._src.lax import elementwise, families, shaping, sizes
@@ -94,7 +94,7 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
         call.__doc__ = fun.__doc__
         call.__module__ = fun.__module__
         call.__wrapped__ = fun  # type: ignore[attr-defined]
-        bindings.declare_constant(call)
+        reads.declare_constant(call)
         return call  # type: ignore[return-value]
 
     return wrap

@@ -1,0 +1,528 @@
+"""What a function reads while it is traced, as far as its names and values tell.
+
+A function object is followed to its code, its closure, its defaults, the attributes set
+on it and the values of the names in its code; from there to what those are made of:
+functions, wrappers, methods, containers, instances and their classes. Two equal lists
+say that tracing anew would read the same. What cannot be followed (arrays that change
+in place, objects of C extensions, names that are looked up by strings) makes the
+function one that is not known, which is always traced.
+
+The library's own functions are followed only to their closures and defaults: what else
+they read is settings, which are part of the key of whatever is remembered. So `vmap(f)`
+is as much as its options and what `f` reads.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import array_type, trace
+from olympus._src.foundation import caching
+
+MAX_VALUES = 1024  # following more costs as much as tracing
+
+
+class Unknown(Exception):
+    """Raised where a value cannot be followed."""
+
+
+# -- constants -------------------------------------------------------------------------
+
+# By identity: code objects that are spelled alike are equal, wherever they stand.
+_constant_code: dict[int, types.CodeType] = {}
+
+
+def declare_constant(fun: Any) -> None:
+    """Says that what this code's functions name changes nothing in their results.
+
+    For wrappers of the library's own functions, which name its caches and its state.
+    """
+    _constant_code[id(fun.__code__)] = fun.__code__
+
+
+_LEAVES = frozenset(
+    (
+        bool,
+        int,
+        float,
+        complex,
+        str,
+        bytes,
+        type(None),
+        type(Ellipsis),
+        type(NotImplemented),
+        object,
+        range,
+        types.CodeType,
+        types.GenericAlias,
+        types.GetSetDescriptorType,
+        types.MemberDescriptorType,
+        types.MethodDescriptorType,
+        types.ClassMethodDescriptorType,
+        types.WrapperDescriptorType,
+        type(np.sum),  # a function of NumPy that asks its arguments first
+    )
+)
+# Code that uses one of these may read what its names do not tell.
+_BY_STRING = frozenset(
+    (
+        "__annotations__",
+        "__dict__",
+        "__doc__",
+        "__getattribute__",
+        "__globals__",
+        "__import__",
+        "_getframe",
+        "attrgetter",
+        "delattr",
+        "eval",
+        "exec",
+        "getattr",
+        "globals",
+        "hasattr",
+        "import_module",
+        "input",
+        "locals",
+        "methodcaller",
+        "modules",
+        "open",
+        "setattr",
+        "vars",
+    )
+)
+# What a class statement adds, which only code that is written for it reads.
+_NOT_FOLLOWED_IN_CLASSES = frozenset(
+    (
+        "__annotate__",
+        "__annotate_func__",
+        "__annotations__",
+        "__annotations_cache__",
+        "__dataclass_fields__",
+        "__dataclass_params__",
+        "__dict__",
+        "__doc__",
+        "__firstlineno__",
+        "__module__",
+        "__orig_bases__",
+        "__parameters__",
+        "__qualname__",
+        "__static_attributes__",
+        "__type_params__",
+        "__weakref__",
+        "_abc_impl",
+    )
+)
+_LIBRARIES = frozenset(("jaxlib", "ml_dtypes", "numpy", "olympus", "scipy"))
+# Of these functions read nothing that changes but what they are made with, and
+# instances hide no state.
+_PLAIN_LIBRARIES = frozenset(
+    (
+        "abc",
+        "collections",
+        "contextlib",
+        "dataclasses",
+        "enum",
+        "functools",
+        "olympus",
+        "types",
+        "typing",
+    )
+)
+_TUPLE_GETTER = ("_collections", "_tuplegetter")  # a field of a named tuple
+_HEAP_TYPE = 1 << 9  # the flag of classes that Python code can change
+
+
+class Unbound:
+    """Stands for a name without a value."""
+
+
+def values_read_by(fun: Any) -> list[Any]:
+    """What a function reads, in an order that depends on nothing else.
+
+    Args:
+      fun: a callable.
+
+    Returns:
+      Objects to be compared by identity, or numbers and strings by value.
+
+    Raises:
+      Unknown: something cannot be followed, or it is more than `MAX_VALUES`.
+    """
+    reading = _Reading()
+    try:
+        reading.follow(fun)
+    except (RuntimeError, ValueError) as error:  # another thread changes a container
+        raise Unknown from error
+    return reading.values
+
+
+class _Reading:
+    """One walk over what a function reads."""
+
+    __slots__ = ("_modules", "_names", "_seen", "_stack", "values")
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._stack: list[Any] = []
+        # By id: the order of objects, and the objects, or their ids may go.
+        self._seen: dict[Any, tuple[int, Any]] = {}
+        self._names: dict[str, None] = {}  # in all code
+        self._modules: dict[str, types.ModuleType] = {}  # of users
+
+    def follow(self, x: Any) -> None:
+        """Adds what a value is made of."""
+        stack, values = self._stack, self.values
+        stack.append(x)
+        while True:
+            while stack:
+                x = stack.pop()
+                kind = type(x)
+                if kind in _LEAVES:
+                    values.append(x)
+                    continue
+                rule = _RULES.get(kind)
+                if rule is None:
+                    self._follow_other(x, kind)
+                else:
+                    rule(self, x)
+                if len(values) > MAX_VALUES or len(stack) > MAX_VALUES:
+                    raise Unknown
+            if not self._follow_modules():
+                return
+
+    # -- functions -----------------------------------------------------------------
+
+    def follow_function(self, fun: types.FunctionType) -> None:
+        if self._is_again(fun):
+            return
+        code, names = fun.__code__, fun.__globals__
+        owned = _package(names.get("__name__")) in _PLAIN_LIBRARIES
+        if owned and (fun.__closure__ is None or id(code) in _constant_code):
+            self.values.append(fun)
+            return
+        self.values += (code,) if owned else (fun, code)
+        modules: list[types.ModuleType] = []
+        for cell in fun.__closure__ or ():
+            try:
+                value = cell.cell_contents
+            except ValueError:  # not filled yet
+                value = Unbound
+            self._take(value, modules)
+        for value in fun.__defaults__ or ():
+            self._take(value, modules)
+        if fun.__kwdefaults__:
+            self._stack.append(fun.__kwdefaults__)
+        if fun.__dict__:
+            self._stack.append(fun.__dict__)
+        if not owned:
+            self._follow_names(fun, modules)
+
+    def _follow_names(
+        self, fun: types.FunctionType, modules: list[types.ModuleType]
+    ) -> None:
+        wanted = _names_in_code(fun.__code__)
+        if not _BY_STRING.isdisjoint(wanted):
+            raise Unknown
+        self._names.update(dict.fromkeys(wanted))
+        names: dict[str, Any] = fun.__globals__
+        builtin: dict[str, Any] = fun.__builtins__  # type: ignore[attr-defined]
+        for name in wanted:
+            value = names.get(name, Unbound)
+            if value is Unbound:  # an import looks among the modules
+                value = builtin.get(name, Unbound)
+                if value is Unbound:
+                    value = sys.modules.get(name, Unbound)
+            self._take(value, modules)
+        # Attributes of modules are read by names in the code.
+        for module in modules:
+            for name in wanted:
+                value = module.__dict__.get(name, Unbound)
+                if value is not Unbound:
+                    self.values.append(name)
+                    self._take(value, modules)
+
+    def _take(self, value: Any, modules: list[types.ModuleType]) -> None:
+        """Goes on with a value; libraries' modules are added to `modules`."""
+        if type(value) is not types.ModuleType:
+            self._stack.append(value)
+        elif not _is_library(value.__name__):
+            self.follow_module(value)
+        else:
+            self.values.append(value)
+            if value not in modules:
+                modules.append(value)
+
+    def follow_module(self, module: types.ModuleType) -> None:
+        self.values.append(module)
+        if not _is_library(module.__name__):
+            self._modules[module.__name__] = module
+
+    def _follow_modules(self) -> bool:
+        """Adds the attributes of users' modules that any code names; whether some were.
+
+        A module may be passed to the code that reads an attribute of it.
+        """
+        size = len(self.values)
+        for module in list(self._modules.values()):
+            for name in self._names:
+                key = (id(module), name)
+                value = module.__dict__.get(name, Unbound)
+                if value is not Unbound and key not in self._seen:
+                    self._seen[key] = (len(self._seen), module)
+                    self.values.append(name)
+                    self._stack.append(value)
+        return len(self.values) > size
+
+    def follow_builtin(self, fun: Any) -> None:
+        owner = fun.__self__
+        if owner is None or isinstance(owner, (types.ModuleType, type)):
+            self.values.append(fun)
+        else:
+            self.values += (type(fun), fun.__name__)
+            self._stack.append(owner)
+
+    def follow_ufunc(self, fun: np.ufunc) -> None:
+        if np.__dict__.get(fun.__name__) is not fun:  # a Python function in it
+            raise Unknown
+        self.values.append(fun)
+
+    def follow_method(self, fun: types.MethodType) -> None:
+        self.values.append(type(fun))
+        self._stack += (fun.__func__, fun.__self__)
+
+    def follow_partial(self, fun: functools.partial[Any]) -> None:
+        self.values.append(type(fun))
+        self._stack += (fun.func, fun.args, fun.keywords, fun.__dict__)
+
+    def follow_inner_function(self, fun: Any) -> None:
+        self.values.append(type(fun))
+        self._stack.append(fun.__func__)
+
+    def follow_property(self, x: property) -> None:
+        self.values.append(type(x))
+        self._stack += (x.fget, x.fset, x.fdel)
+
+    # -- containers ----------------------------------------------------------------
+
+    def follow_items(self, x: Any) -> None:
+        self.values += (type(x), len(x))
+        self._stack += x
+
+    def follow_dict(self, x: dict[Any, Any]) -> None:
+        self.values += (type(x), len(x))
+        for key, value in x.items():
+            self._stack += (value, key)
+
+    def follow_namespace(self, x: types.SimpleNamespace) -> None:
+        self.values.append(type(x))
+        self.follow_dict(x.__dict__)
+
+    # -- instances and classes -----------------------------------------------------
+
+    def _follow_other(self, x: Any, kind: type) -> None:
+        if issubclass(kind, type):
+            self.follow_class(x)
+        elif kind in array_type.concrete_types() or _is_constant_kind(kind):
+            self.values.append(x)
+        elif issubclass(kind, tuple) and _are_plain(kind, tuple):
+            self.values.append(len(x))
+            self._stack += tuple.__iter__(x)
+            self._follow_instance(x, kind)
+        elif not issubclass(kind, trace.Tracer) and _are_plain(kind, object):
+            self._follow_instance(x, kind)
+        else:
+            raise Unknown
+
+    def _follow_instance(self, x: Any, kind: type) -> None:
+        if self._is_again(x):
+            return
+        if kind.__weakrefoffset__ and not _is_own(kind.__module__):
+            self.values.append(x)
+        self.follow_class(kind)
+        derived = kind.__dict__.get("derived_fields", ())
+        for name, member in _members_of(kind):
+            if name not in derived:
+                try:
+                    self._stack.append(member.__get__(x))
+                except AttributeError:
+                    self._stack.append(Unbound)
+        try:
+            fields = object.__getattribute__(x, "__dict__")
+        except AttributeError:
+            return
+        if type(fields) is not dict:
+            raise Unknown
+        for name, value in fields.items():
+            if name not in derived:
+                self.values.append(name)
+                self._stack.append(value)
+
+    def follow_class(self, x: type) -> None:
+        self.values.append(x)
+        if not x.__flags__ & _HEAP_TYPE or id(x) in self._seen:
+            return
+        if _is_library(x.__dict__.get("__module__")):
+            return
+        self._seen[id(x)] = (len(self._seen), x)
+        self._stack.append(type(x))
+        self._stack += x.__mro__[1:]
+        for name, value in x.__dict__.items():
+            if name not in _NOT_FOLLOWED_IN_CLASSES:
+                self.values.append(name)
+                self._stack.append(value)
+
+    def _is_again(self, x: Any) -> bool:
+        """Whether an object was met before; which one is what there is to say then."""
+        known = self._seen.get(id(x))
+        if known is None:
+            self._seen[id(x)] = (len(self._seen), x)
+            return False
+        self.values.append(known[0])
+        return True
+
+
+_RULES: dict[type, Any] = {
+    types.FunctionType: _Reading.follow_function,
+    types.BuiltinFunctionType: _Reading.follow_builtin,
+    np.ufunc: _Reading.follow_ufunc,
+    types.MethodType: _Reading.follow_method,
+    functools.partial: _Reading.follow_partial,
+    staticmethod: _Reading.follow_inner_function,
+    classmethod: _Reading.follow_inner_function,
+    property: _Reading.follow_property,
+    types.ModuleType: _Reading.follow_module,
+    tuple: _Reading.follow_items,
+    list: _Reading.follow_items,
+    set: _Reading.follow_items,
+    frozenset: _Reading.follow_items,
+    dict: _Reading.follow_dict,
+    types.SimpleNamespace: _Reading.follow_namespace,
+    type: _Reading.follow_class,
+}
+
+
+# -- what is whose ---------------------------------------------------------------------
+
+
+def _package(module: Any) -> str:
+    """The package that a module's name begins with."""
+    return module.partition(".")[0] if type(module) is str else ""
+
+
+def _is_own(module: Any) -> bool:
+    return _package(module) == "olympus"
+
+
+def _is_library(module: Any) -> bool:
+    package = _package(module)
+    return package in _LIBRARIES or package in sys.stdlib_module_names
+
+
+def _is_constant_kind(kind: type) -> bool:
+    if issubclass(kind, (np.generic, np.dtype)):
+        return True
+    return (kind.__module__, kind.__name__) == _TUPLE_GETTER
+
+
+def is_wrapper(fun: Any) -> bool:
+    """Whether a function is one that the library made around another."""
+    return (
+        type(fun) is types.FunctionType
+        and fun.__closure__ is not None
+        and _is_own(fun.__globals__.get("__name__"))
+        and hasattr(fun, "__wrapped__")
+    )
+
+
+def _are_plain(kind: type, base: type) -> bool:
+    """Whether all that instances hold is attributes, beside what `base` tells."""
+    return all(
+        x is object or x is base or _is_plain_library(x) or _is_written_in_python(x)
+        for x in kind.__mro__
+    )
+
+
+def _is_plain_library(kind: type) -> bool:
+    return _package(kind.__dict__.get("__module__")) in _PLAIN_LIBRARIES
+
+
+def _is_written_in_python(kind: type) -> bool:
+    if not kind.__flags__ & _HEAP_TYPE or _is_library(kind.__dict__.get("__module__")):
+        return False
+    own = kind.__dict__
+    if "__dict__" in own or "__slots__" in own:
+        return True
+    return any("__dict__" in base.__dict__ for base in kind.__mro__[1:])
+
+
+# A class keeps its slots for as long as it lives.
+_members = caching.ByIdentity(4096, "slots of classes")
+
+
+def _members_of(kind: type) -> list[tuple[str, Any]]:
+    members: list[tuple[str, Any]] | None = _members.get(kind)
+    if members is None:
+        members = _members[kind] = list(_find_members(kind))
+    return members
+
+
+def _find_members(kind: type) -> Iterator[tuple[str, Any]]:
+    for x in kind.__mro__:
+        for name, value in x.__dict__.items():
+            if type(value) is types.MemberDescriptorType:
+                yield name, value
+
+
+@caching.bounded_cache(4096, "names in code")
+def _names_in_code(code: types.CodeType) -> tuple[str, ...]:
+    """The names that code and the code inside it may look up in its module."""
+    names = dict.fromkeys(code.co_names)
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            names.update(dict.fromkeys(_names_in_code(const)))
+    return tuple(names)
+
+
+# -- comparing -------------------------------------------------------------------------
+
+_BY_VALUE = frozenset((bool, int, float, str, bytes))
+
+
+def hold(values: list[Any]) -> list[Any]:
+    """Values to compare with later, kept alive only where nothing else can be done."""
+    return [x if type(x) in _LEAVES else _refer_to(x) for x in values]
+
+
+def _refer_to(x: Any) -> Any:
+    try:
+        return weakref.ref(x)
+    except TypeError:
+        return x
+
+
+def is_gone(held: list[Any]) -> bool:
+    """Whether an object that is held is no more, so that nothing can be the same."""
+    return any(type(x) is weakref.ref and x() is None for x in held)
+
+
+def are_same(held: list[Any], values: list[Any]) -> bool:
+    """Whether what is held is what is read now."""
+    return len(held) == len(values) and all(
+        old is new or _is_same(old, new) for old, new in zip(held, values, strict=True)
+    )
+
+
+def _is_same(old: Any, new: Any) -> bool:
+    kind = type(old)
+    if kind is weakref.ref:  # of None, where the object is gone
+        return new is not None and old() is new
+    if kind is not type(new) or kind not in _BY_VALUE:
+        return False
+    return bool(old == new and (old or kind is not float))  # 0.0 equals -0.0
