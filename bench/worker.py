@@ -94,12 +94,13 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         from bench import torch_cases
 
         return torch_cases.GROUPS[group](importlib.import_module(lib)), lambda x: x
-    from bench import convolutions, eager, kernels, programs
+    from bench import convolutions, eager, indexing, kernels, programs
 
     library = programs.Library(lib)
     groups = {
         **programs.GROUPS,
         **eager.GROUPS,
+        **indexing.GROUPS,
         **kernels.GROUPS,
         **convolutions.GROUPS,
     }

@@ -7,6 +7,7 @@ import pytest
 
 import olympus
 import olympus.numpy as jnp
+from olympus import lax
 
 X = np.linspace(0.5, 1.5, 6400, dtype=np.float32).reshape(80, 80)
 FEW = np.arange(6400).reshape(80, 80) % 100 == 7
@@ -26,6 +27,11 @@ PLACES = {
     "reversed, new": lambda i: (slice(9, 3, -1), None, slice(None, None, -1)),
     "few": lambda i: np.roll(FEW, i, 1),
     "computed": lambda i: jnp.asarray(i) + 1,
+    "array": lambda i: np.array([3, -7, 11]) + i,
+    "array and block": lambda i: (np.array([3, 7]) + i, slice(2, 9)),
+    "block and array": lambda i: (slice(-9, -2), np.array([3, -7]) + i),
+    "block between": lambda i: (None, slice(2, 9), np.array([[3], [7]]) + i),
+    "block and strides": lambda i: (slice(1, 9, 3), slice(2 + i, 9)),
 }
 WRITES = {
     "add": lambda x, at, v: x.at[at].add(v),
@@ -67,7 +73,13 @@ def _sample(cases, quick):
     ("place", "write"),
     _sample(
         [(p, w) for p in PLACES for w in WRITES],
-        [("reversed part", "add"), ("few", "set"), ("block", "subtract")],
+        [
+            ("reversed part", "add"),
+            ("few", "set"),
+            ("block", "subtract"),
+            ("array and block", "add"),
+            ("block and array", "set"),
+        ],
     ),
 )
 def test_values_are_those_of_numpy(place, write):
@@ -77,7 +89,8 @@ def test_values_are_those_of_numpy(place, write):
 
 
 @pytest.mark.parametrize(
-    "place", _sample([(p,) for p in PLACES], [("reversed, new",), ("few",)])
+    "place",
+    _sample([(p,) for p in PLACES], [("reversed, new",), ("few",), ("block between",)]),
 )
 def test_writes_and_gradients_by_rows_of_values(place):
     """Values that are arrays keep their places where slices are reversed."""
@@ -120,13 +133,18 @@ def test_added_windows_pass_cotangents_on(place):
     assert len(names) <= STEPS + 4
 
 
-@pytest.mark.parametrize("place", ["number", "numbers", "rows", "column", "computed"])
+@pytest.mark.parametrize(
+    "place",
+    ["number", "numbers", "rows", "column", "computed", "array", "block and array"],
+)
 def test_reads_add_to_one_cotangent(place):
     def f(x):
         return sum(jnp.sin(x[PLACES[place](i)]).sum() for i in range(STEPS))
 
     names = _large_operations(olympus.make_olympuspr(olympus.grad(f))(X).olympuspr)
-    assert names.count("scatter-add") == STEPS - 1
+    # The first window is padded with zeros; the first of a gather is added to them.
+    gathers = "array" in place
+    assert names.count("scatter-add") == STEPS - (0 if gathers else 1)
     assert "add_any" not in names
     want = np.zeros_like(X)
     for i in range(STEPS):
@@ -136,6 +154,51 @@ def test_reads_add_to_one_cotangent(place):
     grad = olympus.vmap(olympus.grad(f)) if place == "rows" else olympus.grad(f)
     out = olympus.jit(grad)(np.stack([X, X]) if place == "rows" else X)
     np.testing.assert_allclose(out[1] if place == "rows" else out, want, 1e-5)
+
+
+def _equation(program, name):
+    (eqn,) = [e for e in program.eqns if e.primitive.name == name]
+    return eqn
+
+
+@pytest.mark.parametrize(
+    ("at", "inside"),
+    [
+        ((np.array([3, -7]), slice(2, 9)), True),
+        ((slice(2, 9), np.array([3, 79])), True),
+        ((np.array([3, 80]), slice(2, 9)), False),
+        (np.array([-81]), False),
+    ],
+)
+def test_arrays_beside_blocks_are_windows(at, inside):
+    """One window for each position, and no question where the answer is known."""
+    write = olympus.make_olympuspr(lambda x: x.at[at].add(1.0))(X)
+    eqn = _equation(write.olympuspr, "scatter-add")
+    count = at[0].size if isinstance(at[0], np.ndarray) else np.size(at[-1])
+    assert eqn.invars[1].aval.shape[:-1] == (count,)
+    assert (eqn.params["mode"] is lax.GatherScatterMode.PROMISE_IN_BOUNDS) == inside
+    if inside:
+        read = olympus.make_olympuspr(lambda x: x[at])(X).olympuspr
+        assert _equation(read, "gather").invars[1].aval.shape[:-1] == (count,)
+        np.testing.assert_array_equal(olympus.jit(lambda x: x[at])(X), X[at])
+    else:
+        outside = olympus.jit(lambda x: x.at[at].add(1.0))(X) - X
+        assert np.count_nonzero(outside) == (7 if isinstance(at, tuple) else 0)
+
+
+@pytest.mark.parametrize("how", ["multiply", "min", "max", "set", "add"])
+def test_gradients_beside_blocks_are_differences(how):
+    at = (slice(2, 5), np.array([3, 3, 7]))
+    if how in ("multiply", "set"):  # which take each position once
+        at = (slice(2, 5), np.array([3, 5, 7]))
+    x = X[:10, :10]
+
+    def f(x, v):
+        y = getattr(jnp.asarray(x).at[at], how)(v, unique_indices=how == "multiply")
+        return (y * y).sum() + jnp.sin(x[at]).sum()
+
+    v = np.linspace(0.41, 1.61, 9, dtype=np.float32).reshape(3, 3)
+    olympus.test_util.check_grads(f, (x, v), 1, ["rev"], 2e-2, 2e-2)
 
 
 @pytest.mark.slow

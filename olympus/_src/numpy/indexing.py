@@ -162,7 +162,11 @@ def _apply_moving(x: Any, entries: Any, operands: Any) -> tuple[Any, list[Any]]:
 def _apply_slices(
     x: Any, entries: Any, operands: Any, advanced: bool
 ) -> tuple[Any, list[Any]]:
-    """Applies all that is known: slices and, where no array is there, numbers."""
+    """Applies all that is known: slices and, where no array is there, numbers.
+
+    Beside arrays a slice of neighbours is left: a gather reads windows, and its
+    derivative adds them to the whole array's.
+    """
     shape = avals.aval_of(x).shape
     starts, stops, steps, reverse, squeezed = [], [], [], [], []
     left: list[Any] = []
@@ -173,12 +177,14 @@ def _apply_slices(
             left.append(entry)
             continue
         start, stop, step = 0, shape[axis], 1
-        if kind == SLICE:
+        if kind == SLICE and advanced and is_block(entry):
+            left.append(entry)
+        elif kind == SLICE:
             _, first, size, step = entry
             start, stop, step = plans.forward(first, size, step)
             if entry[3] < 0:
                 reverse.append(axis)
-            left.append(entry)
+            left.append((SLICE, 0, size, 1))
         elif kind == INT and not advanced and _is_known(operands[entry[1]]):
             start = operands[entry[1]]
             stop = start + 1
@@ -197,6 +203,12 @@ def _apply_slices(
     if squeezed:
         x = shaping.squeeze(x, tuple(squeezed))
     return x, left
+
+
+def is_block(entry: Any) -> bool:
+    """Whether a slice is of neighbours, at a place that is known."""
+    _, start, size, step = entry
+    return step == 1 and type(start) is int and type(size) is int and size > 0
 
 
 def _is_known(position: Any) -> bool:
@@ -298,10 +310,19 @@ class Layout:
             labels[at : at + 1] = ["batch"] * len(self.batch)
         self.labels = labels
 
-    def indices(self) -> Any:
-        """One array with the position along each indexed axis in its last axis."""
+    def indices(self, starts: Any = ()) -> Any:
+        """One array with the position along each indexed axis in its last axis.
+
+        Args:
+          starts: numbers that come after the positions, the same everywhere.
+        """
         last = (len(self.batch),)
         parts = [shaping.expand_dims(p, last) for p in self.positions]
+        if starts:
+            kind = avals.aval_of(parts[0]).dtype
+            row = np.asarray(starts, kind)
+            shape = (*self.batch, len(row))
+            parts.append(shaping.broadcast_in_dim(row, shape, last))
         return parts[0] if len(parts) == 1 else joining.concatenate(parts, last[0])
 
 
@@ -324,18 +345,30 @@ def _spread(p: Any, shape: tuple[int, ...]) -> Any:
     return shaping.broadcast_in_dim(p, shape, dims)
 
 
+def partial_blocks(entries: Any, shape: Any) -> dict[int, tuple[int, int]]:
+    """Axes of which a block is taken: its start and size."""
+    slices = [e for e in entries if e[0] != NEW]
+    return {
+        axis: entry[1:3]
+        for axis, entry in enumerate(slices)
+        if entry[0] == SLICE and is_block(entry) and entry[1:3] != (0, shape[axis])
+    }
+
+
 def _gather(x: Any, entries: Any, operands: Any, options: Any, apart: bool) -> Any:
     mode, fill_value, is_sorted, unique = options
     shape = avals.aval_of(x).shape
     layout = Layout(shape, entries, operands, apart)
     labels = [label for label in layout.labels if label != NEW]
     offsets = tuple([k for k, label in enumerate(labels) if label != "batch"])
+    blocks = partial_blocks(entries, shape)
     numbers = gather.GatherDimensionNumbers(
         offset_dims=offsets,
         collapsed_slice_dims=tuple(layout.axes),
-        start_index_map=tuple(layout.axes),
+        start_index_map=(*layout.axes, *blocks),
     )
-    sizes = tuple([1 if a in layout.axes else n for a, n in enumerate(shape)])
+    wide = [blocks[a][1] if a in blocks else n for a, n in enumerate(shape)]
+    sizes = tuple([1 if a in layout.axes else n for a, n in enumerate(wide)])
     for axis in layout.axes:
         if shape[axis] == 0 and 0 not in layout.batch:
             raise plans.empty_axis(axis)
@@ -343,12 +376,12 @@ def _gather(x: Any, entries: Any, operands: Any, options: Any, apart: bool) -> A
         n for a, n in enumerate(shape) if a not in layout.axes
     ]:
         out_shape = iter(layout.batch)
-        dims = [next(out_shape) if lab == "batch" else shape[lab] for lab in labels]
+        dims = [next(out_shape) if lab == "batch" else wide[lab] for lab in labels]
         out = shaping.full(tuple(dims), 0, avals.aval_of(x).dtype)
     else:
         out = gather.gather(
             x,
-            layout.indices(),
+            layout.indices([start for start, _ in blocks.values()]),
             numbers,
             sizes,
             indices_are_sorted=is_sorted,

@@ -25,7 +25,8 @@ SLICE = "slice"  # a slice with known bounds             (SLICE, start, size, st
 INT = "int"  # a number known to be within bounds        (INT, operand)
 SCALAR = "scalar"  # a number known only when it runs    (SCALAR, operand[, "counted"])
 ARRAY = "array"  # an array of numbers                   (ARRAY, operand[, "counted"])
-#                  "counted" ones count from the start: negative ones are outside
+#                  "counted" ones count from the start: negative ones are outside;
+#                  "inside" says that, besides, all are known to be within bounds
 MOVING = "moving"  # a slice whose lowest position is an operand, so that one program
 #                    serves all              (MOVING, operand, size, step)
 
@@ -77,6 +78,15 @@ class Plan:
             e[-1] > 0 for e in self.entries if e[0] in (SLICE, MOVING)
         )
 
+    def is_inside(self) -> bool:
+        """Whether all positions are known to be within bounds."""
+        return all(
+            e[0] in (NEW, SLICE, MOVING)
+            or (e[0] == INT and len(e) == 2)
+            or (e[0] == ARRAY and e[2:] == ("inside",))
+            for e in self.entries
+        )
+
     def has(self, kind: str) -> bool:
         """Whether an entry is of this kind."""
         return any(e[0] == kind for e in self.entries)
@@ -109,7 +119,7 @@ def parse(
             continue
         if isinstance(item, _Flag):
             inserted.append(axis)
-            entries.append((ARRAY, len(operands), "counted"))
+            entries.append((ARRAY, len(operands), "inside"))
             operands.append(np.zeros(int(item.value), np.int32))
             axis += 1
             continue
@@ -120,8 +130,10 @@ def parse(
             kind, value, counted = _number(
                 item, size, clamp, wrap, axis - len(inserted)
             )
-            entry = (kind, len(operands))
-            entries.append((*entry, "counted") if counted else entry)
+            entry: tuple[Any, ...] = (kind, len(operands))
+            if counted:
+                entry = (*entry, "inside" if _is_inside(value, size) else "counted")
+            entries.append(entry)
             operands.append(value)
         axis += 1
     return Plan(tuple(entries), tuple(inserted), distinct, apart), operands
@@ -362,6 +374,13 @@ def _number(
 
 
 _FARTHEST = int(np.iinfo(np.int32).max)
+
+
+def _is_inside(counted: Any, size: Any) -> bool:
+    """Whether numbers that count from the start are known to be within bounds."""
+    if not isinstance(counted, np.ndarray) or sizes.is_symbolic(size):
+        return False
+    return not counted.size or bool(counted.min() >= 0 and counted.max() < size)
 
 
 def _counted(known: np.ndarray, size: int, wrap: bool) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -201,8 +202,10 @@ def _update_scattered(
 ) -> Any:
     x_shape = avals.aval_of(x).shape
     layout = indexing.Layout(x_shape, plan.entries, operands, plan.apart)
+    blocks = indexing.partial_blocks(plan.entries, x_shape)
     partial = _partial_slices(plan, x_shape, operands)
-    result = _result_shape(layout, partial, x_shape)
+    partial = {axis: p for axis, p in partial.items() if axis not in blocks}
+    result = _result_shape(layout, partial, x_shape, blocks)
     check_values(values, result, options.op)
     if not avals.aval_of(x).size or 0 in result:
         return x
@@ -219,14 +222,17 @@ def _update_scattered(
         values = shaping.transpose(values, tuple(order))
     else:
         values = shaping.broadcast(values, [result[kept[k]] for k in order])
+    mode = options.mode
+    if mode is Mode.FILL_OR_DROP and plan.is_inside():
+        mode = Mode.PROMISE_IN_BOUNDS  # the derivative has nothing to look for
     return _SCATTERS[options.op](
         x,
-        _indices(layout, partial),
+        _indices(layout, partial, blocks),
         values,
-        _numbers(layout, partial, n_scattered, len(order)),
+        _numbers(layout, partial, n_scattered, len(order), blocks),
         indices_are_sorted=options.is_sorted or plan.is_sorted(),
         unique_indices=options.unique or plan.distinct,
-        mode=options.mode,
+        mode=mode,
     )
 
 
@@ -259,7 +265,9 @@ def apply_traced(
     )
 
 
-def _result_shape(layout: Any, partial: Any, x_shape: Any) -> tuple[int, ...]:
+def _result_shape(
+    layout: Any, partial: Any, x_shape: Any, blocks: Any = MappingProxyType({})
+) -> tuple[int, ...]:
     """The shape of `x[index]`."""
     result = []
     batch = iter(layout.batch)
@@ -270,17 +278,21 @@ def _result_shape(layout: Any, partial: Any, x_shape: Any) -> tuple[int, ...]:
             result.append(next(batch))
         elif label in partial:
             result.append(avals.aval_of(partial[label]).size)
+        elif label in blocks:
+            result.append(blocks[label][1])
         else:
             result.append(x_shape[label])
     return tuple(result)
 
 
-def _numbers(layout: Any, partial: Any, n_scattered: int, rank: int) -> Any:
+def _numbers(
+    layout: Any, partial: Any, n_scattered: int, rank: int, blocks: Any = ()
+) -> Any:
     axes = (*layout.axes, *partial)
     return scatter.ScatterDimensionNumbers(
         update_window_dims=tuple(range(n_scattered, rank)),
         inserted_window_dims=tuple(sorted(axes)),
-        scatter_dims_to_operand_dims=axes,
+        scatter_dims_to_operand_dims=(*axes, *blocks),
     )
 
 
@@ -314,8 +326,13 @@ def _taken(start: Any, size: Any, step: int) -> Any:
     return lax.add(steps, lax.size_value(start, kind))
 
 
-def _indices(layout: Any, partial: dict[int, Any]) -> Any:
-    """Positions along each scattered axis, over all arrays' and slices' axes."""
+def _indices(
+    layout: Any, partial: dict[int, Any], blocks: Any = MappingProxyType({})
+) -> Any:
+    """Positions along each scattered axis, over all arrays' and slices' axes.
+
+    After them come the starts of blocks, which are the same everywhere.
+    """
     along = indexing.one_dtype([*layout.positions, *partial.values()])
     n, m = len(layout.batch), len(layout.positions)
     shape = layout.batch + tuple([avals.aval_of(p).size for p in partial.values()])
@@ -326,6 +343,10 @@ def _indices(layout: Any, partial: dict[int, Any]) -> Any:
         shaping.broadcast_in_dim(p, (*shape, 1), (n + k,))
         for k, p in enumerate(along[m:])
     ]
+    if blocks:
+        row = np.asarray([start for start, _ in blocks.values()])
+        row = row.astype(avals.aval_of(along[0]).dtype if along else np.int32)
+        parts.append(shaping.broadcast_in_dim(row, (*shape, len(row)), (len(shape),)))
     return parts[0] if len(parts) == 1 else joining.concatenate(parts, len(shape))
 
 
