@@ -318,11 +318,8 @@ class Layout:
         """
         last = (len(self.batch),)
         parts = [shaping.expand_dims(p, last) for p in self.positions]
-        if starts:
-            kind = avals.aval_of(parts[0]).dtype
-            row = np.asarray(starts, kind)
-            shape = (*self.batch, len(row))
-            parts.append(shaping.broadcast_in_dim(row, shape, last))
+        kind = avals.aval_of(parts[0]).dtype.type
+        parts += [shaping.full((*self.batch, 1), kind(start)) for start in starts]
         return parts[0] if len(parts) == 1 else joining.concatenate(parts, last[0])
 
 

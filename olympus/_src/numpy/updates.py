@@ -343,10 +343,8 @@ def _indices(
         shaping.broadcast_in_dim(p, (*shape, 1), (n + k,))
         for k, p in enumerate(along[m:])
     ]
-    if blocks:
-        row = np.asarray([start for start, _ in blocks.values()])
-        row = row.astype(avals.aval_of(along[0]).dtype if along else np.int32)
-        parts.append(shaping.broadcast_in_dim(row, (*shape, len(row)), (len(shape),)))
+    kind = avals.aval_of(along[0]).dtype.type if along else np.int32
+    parts += [shaping.full((*shape, 1), kind(start)) for start, _ in blocks.values()]
     return parts[0] if len(parts) == 1 else joining.concatenate(parts, len(shape))
 
 
