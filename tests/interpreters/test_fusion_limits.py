@@ -23,6 +23,15 @@ def chain(step, n):
     return run
 
 
+def add_sum(x):
+    return jnp.tanh(x.sum(1)) * 0.9 + x
+
+
+def normalised(x):
+    x = x - x.mean(-1, keepdims=True)
+    return x / jnp.sqrt((x * x).mean(-1, keepdims=True) + 1e-5)
+
+
 def slope(y):
     return jnp.stack([y[1], -jnp.sin(y[0]) - 0.1 * y[1]])
 
@@ -79,6 +88,8 @@ REPEATING = {
         olympus.grad(sum_of(chain(newton, 50))),
         U + 2,
     ),
+    # The reduction is not fused into what follows, and what it reads is made again there.
+    "steps that add what a sum gives": (chain(add_sum, 60), np.outer(U, U)),
     "a jitted step": (chain(olympus.jit(stencil), 20), U),
     "jitted in jitted": (chain(olympus.jit(chain(olympus.jit(stencil), 3)), 8), U),
 }
@@ -93,6 +104,8 @@ PLAIN = {
         olympus.grad(sum_of(chain(lambda x: jnp.sin(x) * 0.5 + x, 150))),
         U,
     ),
+    "normalisation": (olympus.grad(sum_of(chain(normalised, 30))), np.outer(U, U)),
+    "few steps that add a sum": (chain(add_sum, 12), np.outer(U, U)),
     "loops": (lambda u: lax.fori_loop(0, 30, lambda _, x: stencil(x), u), U),
 }
 

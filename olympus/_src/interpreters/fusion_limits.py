@@ -43,6 +43,7 @@ _MOVES = _names(
     "broadcast_in_dim concatenate dynamic_slice gather iota pad reshape rev slice "
     "split squeeze stack tile transpose unstack"
 )
+_SPREADS = _names("broadcast_in_dim iota")
 # Fused too, but kept where it is read more than once.
 _DEAR = _names(
     "acos acosh asin asinh atan atan2 atanh cbrt cos cosh digamma div erf erf_inv erfc "
@@ -254,6 +255,7 @@ class _Fusion:
       n_readers: how often each value is read.
       apart: values that are read in several fused programs.
       kept: values that are results of fused programs, or of operations never fused.
+      repeated: values that are results of fused programs, and made again all the same.
       sizes: operations that make a value of kept ones, counted for each way to it.
     """
 
@@ -262,8 +264,13 @@ class _Fusion:
         self.n_readers = _count_readers(program)
         self.apart = _read_apart(program, self.n_readers)
         self.kept = {v for v in program.outvars if type(v) is not ir.Literal}
+        self.repeated: set[Any] = set()
         self.sizes: dict[Any, int] = {}
         self._enter(program.eqns)
+
+    def roots(self) -> list[Any]:
+        """The results of fused programs."""
+        return [v for v in self.kept | self.repeated if v in self.sizes]
 
     def _enter(self, eqns: Sequence[ir.Eqn]) -> None:
         # One loop over local names: each program that is lowered comes through here.
@@ -273,7 +280,9 @@ class _Fusion:
         for eqn in eqns:
             kind = kinds.get(eqn.primitive.name)
             if kind is None:
-                kept.update([v for v in eqn.invars if type(v) is not literal])
+                for v in eqn.invars:
+                    if type(v) is not literal:
+                        (self.repeated if self._is_narrow(v) else kept).add(v)
                 for out in eqn.outvars:
                     makers[out] = eqn
                     kept.add(out)
@@ -296,6 +305,23 @@ class _Fusion:
                         dear.add(out)
                 else:  # it is made again for each reader, and what was costly is not
                     kept.update(costly)
+
+    def _is_narrow(self, v: Any) -> bool:
+        """Whether a cheap value is made of one array of its size at most.
+
+        XLA makes it again where it is read next though it is there, as an array that
+        an operation reads which is not fused: reading it is no less than reading what
+        it is made of. So is each step of `x = x + f(x.sum(1))`.
+        """
+        maker = self.makers.get(v)
+        if maker is None or maker.primitive.name not in _CHEAP:
+            return False
+        wide = 0
+        for x in maker.invars:
+            if type(x) is not ir.Literal and x.aval.shape:
+                source = self.makers.get(x)
+                wide += source is None or source.primitive.name not in _SPREADS
+        return wide < 2
 
     def count(self, root: Any, budget: int) -> int:
         """Operations of the fused program that makes one value; stops above a budget.
@@ -362,7 +388,7 @@ def _repeats_work(program: ir.Olympuspr) -> bool:
     if n < _FEW:
         return False
     fusion = _Fusion(program)
-    roots = [v for v in fusion.kept if v in fusion.sizes]
+    roots = fusion.roots()
     budget = _REPEATS * n + _SLACK
     # Each way counted by itself is the most it can be, and known without counting.
     at_most = [fusion.sizes[v] for v in roots]
