@@ -88,7 +88,7 @@ REPEATING = {
         olympus.grad(sum_of(chain(newton, 50))),
         U + 2,
     ),
-    # The reduction is not fused into what follows, and what it reads is made again there.
+    # What the sum reads is there as an array, and made again in the next step.
     "steps that add what a sum gives": (chain(add_sum, 60), np.outer(U, U)),
     "a jitted step": (chain(olympus.jit(stencil), 20), U),
     "jitted in jitted": (chain(olympus.jit(chain(olympus.jit(stencil), 3)), 8), U),
