@@ -45,6 +45,9 @@ nb_render_markdown_format = "myst"
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
+# `x` in docstrings is code.
+default_role = "code"
+
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True

@@ -38,7 +38,7 @@ def page_texts():
 
 
 def object_texts():
-    """The text of the page of each function and class, by its name with its module's."""
+    """The page's text of each function and class, by its name with its module's."""
     return {
         f"{home}.{name}": _object_text(f"{home}.{name}", thing)
         for page in page_names()

@@ -232,7 +232,7 @@ class _Reading:
             raise Unknown
         self._names.update(dict.fromkeys(wanted))
         names: dict[str, Any] = fun.__globals__
-        builtin: dict[str, Any] = fun.__builtins__  # type: ignore[attr-defined]
+        builtin: dict[str, Any] = fun.__builtins__
         for name in wanted:
             value = names.get(name, Unbound)
             if value is Unbound:  # an import looks among the modules
