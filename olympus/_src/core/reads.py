@@ -232,7 +232,8 @@ class _Reading:
             raise Unknown
         self._names.update(dict.fromkeys(wanted))
         names: dict[str, Any] = fun.__globals__
-        builtin: dict[str, Any] = fun.__builtins__
+        function: Any = fun  # typeshed's type lacks `__builtins__`
+        builtin: dict[str, Any] = function.__builtins__
         for name in wanted:
             value = names.get(name, Unbound)
             if value is Unbound:  # an import looks among the modules
