@@ -10,11 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from olympus._src.api.forward import jvp as jvp
-from olympus._src.api.forward import linearize as linearize
+from olympus._src.api.forward_mode import jvp as jvp
+from olympus._src.api.forward_mode import linearize as linearize
 from olympus._src.api.grad import grad as grad
 from olympus._src.api.grad import value_and_grad as value_and_grad
 from olympus._src.api.jit import jit as jit
+from olympus._src.api.named_scopes import (
+    ensure_compile_time_eval as ensure_compile_time_eval,
+)
+from olympus._src.api.named_scopes import named_call as named_call
+from olympus._src.api.named_scopes import named_scope as named_scope
 from olympus._src.api.placement import Device as Device
 from olympus._src.api.placement import block_until_ready as block_until_ready
 from olympus._src.api.placement import clear_caches as clear_caches
@@ -37,14 +42,9 @@ from olympus._src.api.placement import (
 from olympus._src.api.placement import process_count as process_count
 from olympus._src.api.placement import process_index as process_index
 from olympus._src.api.placement import process_indices as process_indices
-from olympus._src.api.reverse import fwd_and_bwd as fwd_and_bwd
-from olympus._src.api.reverse import linear_transpose as linear_transpose
-from olympus._src.api.reverse import vjp as vjp
-from olympus._src.api.scopes import (
-    ensure_compile_time_eval as ensure_compile_time_eval,
-)
-from olympus._src.api.scopes import named_call as named_call
-from olympus._src.api.scopes import named_scope as named_scope
+from olympus._src.api.reverse_mode import fwd_and_bwd as fwd_and_bwd
+from olympus._src.api.reverse_mode import linear_transpose as linear_transpose
+from olympus._src.api.reverse_mode import vjp as vjp
 from olympus._src.api.shapes import ShapeDtypeStruct as ShapeDtypeStruct
 from olympus._src.api.shapes import typeof as typeof
 from olympus._src.api.staging import eval_shape as eval_shape
@@ -138,9 +138,9 @@ from olympus._src.foundation.config import (
 )
 
 # Gives arrays and traced values their operators and methods.
-from olympus._src.foundation.late import Late as _Late
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.numpy import methods as _methods  # noqa: F401
+from olympus._src.foundation.lazy_names import Late as _Late
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.numpy import array_methods as _methods  # noqa: F401
 from olympus.version import __version__ as __version__
 
 if _TYPE_CHECKING:
@@ -154,7 +154,7 @@ if _TYPE_CHECKING:
     from olympus._src.api.jacobians import jacrev as jacrev
     from olympus._src.api.remat import checkpoint as checkpoint
     from olympus._src.api.remat import remat as remat
-    from olympus._src.higher_order.host_calls import pure_callback as pure_callback
+    from olympus._src.callbacks.host_calls import pure_callback as pure_callback
 
 _PAGES = frozenset(
     [
@@ -197,7 +197,7 @@ _LATE = {
     "api.custom_vjp": "custom_vjp",
     "api.jacobians": "hessian jacfwd jacobian jacrev",
     "api.remat": "checkpoint remat",
-    "higher_order.host_calls": "pure_callback",
+    "callbacks.host_calls": "pure_callback",
 }
 
 _late = _Late(__name__, _PAGES, _LATE)

@@ -2,13 +2,13 @@
 
 from olympus import checkpoint_policies as checkpoint_policies
 from olympus._src.api.residuals import print_saved_residuals, saved_residuals
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.higher_order.remat_policies import (
-    Offloadable,
-    Recompute,
-    Saveable,
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.lax.checkpoint_names import (
+    checkpoint_name,
+    checkpoint_name_fwd,
+    name_p,
 )
-from olympus._src.lax.names import checkpoint_name, checkpoint_name_fwd, name_p
+from olympus._src.remat.policies import Offloadable, Recompute, Saveable
 
 __all__ = [
     "Offloadable",

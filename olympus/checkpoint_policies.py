@@ -4,8 +4,8 @@ A policy of your own is a function of an operation, the types of its operands an
 parameters, that returns whether the results may be kept.
 """
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.higher_order.remat_policies import (
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.remat.policies import (
     dots_saveable,
     dots_with_no_batch_dims_saveable,
     everything_saveable,
@@ -17,10 +17,8 @@ from olympus._src.higher_order.remat_policies import (
     save_from_both_policies,
     save_only_these_names,
 )
-from olympus._src.higher_order.remat_policies import (
-    dots_saveable as checkpoint_dots,
-)
-from olympus._src.higher_order.remat_policies import (
+from olympus._src.remat.policies import dots_saveable as checkpoint_dots
+from olympus._src.remat.policies import (
     dots_with_no_batch_dims_saveable as checkpoint_dots_with_no_batch_dims,
 )
 

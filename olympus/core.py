@@ -2,8 +2,10 @@
 
 from typing import Any as Value
 
-from olympus._src.api.scopes import ensure_compile_time_eval as ensure_compile_time_eval
-from olympus._src.api.scopes import ensure_compile_time_eval as eval_context
+from olympus._src.api.named_scopes import (
+    ensure_compile_time_eval as ensure_compile_time_eval,
+)
+from olympus._src.api.named_scopes import ensure_compile_time_eval as eval_context
 from olympus._src.core.avals import AbstractValue as AbstractValue
 from olympus._src.core.avals import ShapedArray as ShapedArray
 from olympus._src.core.ir import Atom as Atom

@@ -10,15 +10,11 @@ from olympus._src.api.custom_vjp import (
 )
 from olympus._src.api.custom_vjp import zero_from_primal as zero_from_primal
 from olympus._src.api.linear_call import linear_call as linear_call
-from olympus._src.core.rules import SymbolicZero as SymbolicZero
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.higher_order.custom_jvp import (
-    custom_jvp_call_p as custom_jvp_call_p,
-)
-from olympus._src.higher_order.custom_vjp import (
-    custom_vjp_call_p as custom_vjp_call_p,
-)
-from olympus._src.higher_order.remat_opt import remat_opt_p as remat_opt_p
+from olympus._src.core.symbolic_values import SymbolicZero as SymbolicZero
+from olympus._src.custom_rules.custom_jvp import custom_jvp_call_p as custom_jvp_call_p
+from olympus._src.custom_rules.custom_vjp import custom_vjp_call_p as custom_vjp_call_p
+from olympus._src.custom_rules.remat_opt import remat_opt_p as remat_opt_p
+from olympus._src.foundation.lazy_names import claim as _claim
 
 __all__ = [
     "CustomVJPPrimal",

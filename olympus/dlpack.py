@@ -1,8 +1,8 @@
 """Exchange of arrays with other libraries, without a copy."""
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.numpy.interchange import import_array as from_dlpack
-from olympus._src.numpy.interchange import is_supported_dtype
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.numpy.dlpack import import_array as from_dlpack
+from olympus._src.numpy.dlpack import is_supported_dtype
 
 __all__ = ["from_dlpack", "is_supported_dtype"]
 

@@ -1,7 +1,7 @@
 """Images of other sizes: `resize`, and `scale_and_translate`."""
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.image.resampling import ResizeMethod, resize, scale_and_translate
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.image.resize import ResizeMethod, resize, scale_and_translate
 
 __all__ = ["ResizeMethod", "resize", "scale_and_translate"]
 

@@ -15,7 +15,7 @@ from olympus._src.foundation.events import (
     unregister_event_time_span_listener,
     unregister_scalar_listener,
 )
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 
 __all__ = [
     "clear_event_listeners",

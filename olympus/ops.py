@@ -1,7 +1,7 @@
 """Reductions over segments of an array."""
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.numpy.segments import (
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.numpy.segment_reductions import (
     segment_max,
     segment_min,
     segment_prod,

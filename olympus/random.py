@@ -4,7 +4,8 @@ A key is a value. The same key gives the same numbers, in or out of `jit` and `v
 `split` and `fold_in` make new independent keys from one.
 """
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.random.choice import categorical, choice, permutation
 from olympus._src.random.continuous import (
     cauchy,
     double_sided_maxwell,
@@ -55,11 +56,6 @@ from olympus._src.random.multivariate import (
     ball,
     multivariate_normal,
     orthogonal,
-)
-from olympus._src.random.selection import (
-    categorical,
-    choice,
-    permutation,
 )
 from olympus._src.random.uniform import (
     bernoulli,

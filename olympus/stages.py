@@ -5,7 +5,7 @@ from olympus._src.api.stages import ArgInfo as ArgInfo
 from olympus._src.api.stages import Compiled as Compiled
 from olympus._src.api.stages import Lowered as Lowered
 from olympus._src.api.stages import Traced as Traced
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 
 __all__ = ["ArgInfo", "Compiled", "Lowered", "Traced", "Wrapped"]
 

@@ -1,7 +1,7 @@
 """Checks for tests of one's own functions: derivatives against finite differences."""
 
 from olympus._src.api.gradient_checks import check_grads, check_jvp, check_vjp
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 
 __all__ = ["check_grads", "check_jvp", "check_vjp"]
 

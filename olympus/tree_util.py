@@ -3,7 +3,7 @@
 The functions of `olympus.tree` are here too, with `tree_` before their names.
 """
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.tree import (
     DictKey,
     FlattenedIndexKey,

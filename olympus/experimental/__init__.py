@@ -1,7 +1,7 @@
 """What may still change: callbacks with side effects."""
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.higher_order.host_calls import io_callback
+from olympus._src.callbacks.host_calls import io_callback
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus.experimental import compilation_cache
 
 __all__ = ["compilation_cache", "io_callback"]

@@ -16,8 +16,8 @@ from olympus._src.api.checkify import (
     nan_checks,
     user_checks,
 )
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.higher_order.failures import CheckRuntimeError as JaxRuntimeError
+from olympus._src.checkify.failures import CheckRuntimeError as JaxRuntimeError
+from olympus._src.foundation.lazy_names import claim as _claim
 
 __all__ = [
     "Error",

@@ -19,7 +19,7 @@ from olympus._src.api.jet_rules import (
     linear_prop,
     zero_prop,
 )
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.interpreters.taylor import JetTrace, JetTracer
 
 __all__ = [

@@ -1,7 +1,7 @@
 """Compiled functions as bytes, for other processes on the same kind of machine."""
 
 from olympus._src.export.executables import deserialize_and_load, serialize
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 
 __all__ = ["deserialize_and_load", "serialize"]
 

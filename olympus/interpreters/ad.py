@@ -14,8 +14,8 @@ from olympus._src.api.extension import is_undefined_primal as is_undefined_prima
 from olympus._src.api.extension import primitive_jvps as primitive_jvps
 from olympus._src.api.extension import primitive_transposes as primitive_transposes
 from olympus._src.api.extension import zeros_like_aval as zeros_like_aval
-from olympus._src.core.rules import Linear as UndefinedPrimal
-from olympus._src.core.rules import Zero as Zero
+from olympus._src.core.symbolic_values import Linear as UndefinedPrimal
+from olympus._src.core.symbolic_values import Zero as Zero
 from olympus._src.interpreters.ad import JVPTrace as JVPTrace
 from olympus._src.interpreters.ad import JVPTracer as JVPTracer
 from olympus._src.lax.families import add_any_p as add_jaxvals_p

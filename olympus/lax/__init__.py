@@ -10,70 +10,28 @@ from typing import Any as _Any
 from olympus._src.api.placement import (
     with_sharding_constraint,
 )
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.higher_order.associative_scan import (
-    associative_scan,
-)
-from olympus._src.higher_order.composite import (
-    composite,
-)
-from olympus._src.higher_order.cond import (
-    cond,
-    cond_p,
-    switch,
-)
-from olympus._src.higher_order.incomplete import (
-    betainc,
-    igamma,
-    igamma_grad_a,
-    igamma_grad_a_p,
-    igamma_p,
-    igammac,
-    igammac_p,
-    random_gamma_grad,
-    regularized_incomplete_beta_p,
-)
-from olympus._src.higher_order.linear_solve import (
-    custom_linear_solve,
-)
-from olympus._src.higher_order.linear_solve import (
-    custom_linear_solve_p as linear_solve_p,
-)
-from olympus._src.higher_order.loops import (
-    fori_loop,
-)
-from olympus._src.higher_order.loops import (
-    map_ as map,
-)
-from olympus._src.higher_order.platforms import (
-    platform_dependent,
-)
-from olympus._src.higher_order.polynomial import (
-    polynomial,
-    polynomial_p,
-)
-from olympus._src.higher_order.reduce import (
+from olympus._src.calls.composite import composite
+from olympus._src.control_flow.associative_scan import associative_scan
+from olympus._src.control_flow.cond import cond, cond_p, switch
+from olympus._src.control_flow.loops import fori_loop
+from olympus._src.control_flow.loops import map_ as map
+from olympus._src.control_flow.platform_dependent import platform_dependent
+from olympus._src.control_flow.reduce import (
     reduce,
     reduce_p,
     reduce_window,
     reduce_window_p,
     scatter_apply,
 )
-from olympus._src.higher_order.root import (
-    custom_root,
+from olympus._src.control_flow.scan import scan, scan_p
+from olympus._src.control_flow.while_loop import while_loop, while_p
+from olympus._src.custom_rules.linear_solve import custom_linear_solve
+from olympus._src.custom_rules.linear_solve import (
+    custom_linear_solve_p as linear_solve_p,
 )
-from olympus._src.higher_order.scaled_dot import (
-    scaled_dot,
-)
-from olympus._src.higher_order.scan import (
-    scan,
-    scan_p,
-)
-from olympus._src.higher_order.while_loop import (
-    while_loop,
-    while_p,
-)
-from olympus._src.lax.approximate import (
+from olympus._src.custom_rules.root import custom_root
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.lax.approximate_top_k import (
     approx_max_k,
     approx_min_k,
     approx_top_k_p,
@@ -97,15 +55,30 @@ from olympus._src.lax.bessel import (
     bessel_i1e,
     bessel_i1e_p,
 )
+from olympus._src.lax.collective_exchanges import (
+    all_gather_p,
+    all_to_all_p,
+    ppermute_p,
+    reduce_scatter_p,
+)
 from olympus._src.lax.collectives import (
     axis_index_p,
     pmax_p,
     pmin_p,
     psum_p,
 )
-from olympus._src.lax.constraints import (
-    sharding_constraint_p,
+from olympus._src.lax.concatenation import (
+    concatenate,
+    concatenate_p,
+    index_in_dim,
+    pad,
+    pad_p,
+    slice_in_dim,
+    slice_p,
+    split,
+    split_p,
 )
+from olympus._src.lax.concatenation import slice_ as slice
 from olympus._src.lax.contraction import (
     batch_matmul,
     dot,
@@ -287,12 +260,6 @@ from olympus._src.lax.elementwise import (
 from olympus._src.lax.elementwise import (
     pow_ as pow,
 )
-from olympus._src.lax.exchanges import (
-    all_gather_p,
-    all_to_all_p,
-    ppermute_p,
-    reduce_scatter_p,
-)
 from olympus._src.lax.families import (
     broadcast_in_dim_p,
     reduce_sum_p,
@@ -310,20 +277,6 @@ from olympus._src.lax.gather import (
     gather,
     gather_p,
     index_take,
-)
-from olympus._src.lax.joining import (
-    concatenate,
-    concatenate_p,
-    index_in_dim,
-    pad,
-    pad_p,
-    slice_in_dim,
-    slice_p,
-    split,
-    split_p,
-)
-from olympus._src.lax.joining import (
-    slice_ as slice,
 )
 from olympus._src.lax.local_convolution import (
     conv_general_dilated_local,
@@ -426,6 +379,7 @@ from olympus._src.lax.shaping import (
     tile_p,
     transpose,
 )
+from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.lax.sizes import (
     broadcast_shapes,
     dtype,
@@ -479,6 +433,19 @@ from olympus._src.lax.windows import (
     select_and_gather_add_p,
     select_and_scatter_add_p,
 )
+from olympus._src.numerics.igamma_betainc import (
+    betainc,
+    igamma,
+    igamma_grad_a,
+    igamma_grad_a_p,
+    igamma_p,
+    igammac,
+    igammac_p,
+    random_gamma_grad,
+    regularized_incomplete_beta_p,
+)
+from olympus._src.numerics.polynomial import polynomial, polynomial_p
+from olympus._src.numerics.scaled_dot import scaled_dot
 
 __all__ = [
     "AccuracyMode",

@@ -4,27 +4,34 @@ Operations work on the last two axes and on any number of leading ones. They run
 CPU, by LAPACK. `olympus.numpy.linalg` is written in these.
 """
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.higher_order.polar import (
-    qdwh,
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.lax.linalg.cholesky_decomposition import (
+    cholesky,
+    cholesky_p,
+    cholesky_update,
+    cholesky_update_p,
 )
 from olympus._src.lax.linalg.eigenvectors import (
     EigImplementation,
     eig,
     eig_p,
 )
-from olympus._src.lax.linalg.elimination import (
+from olympus._src.lax.linalg.hermitian_eigenvectors import (
+    EighImplementation,
+    eigh,
+    eigh_p,
+)
+from olympus._src.lax.linalg.lu_decomposition import (
     lu,
     lu_p,
     lu_pivots_to_permutation,
     lu_pivots_to_permutation_p,
 )
-from olympus._src.lax.linalg.hermitian import (
-    EighImplementation,
-    eigh,
-    eigh_p,
+from olympus._src.lax.linalg.products import (
+    symmetric_product,
+    symmetric_product_p,
 )
-from olympus._src.lax.linalg.orthogonal import (
+from olympus._src.lax.linalg.qr_decomposition import (
     householder_product,
     householder_product_p,
     ormqr,
@@ -32,17 +39,7 @@ from olympus._src.lax.linalg.orthogonal import (
     qr,
     qr_p,
 )
-from olympus._src.lax.linalg.positive_definite import (
-    cholesky,
-    cholesky_p,
-    cholesky_update,
-    cholesky_update_p,
-)
-from olympus._src.lax.linalg.products import (
-    symmetric_product,
-    symmetric_product_p,
-)
-from olympus._src.lax.linalg.schur_forms import (
+from olympus._src.lax.linalg.schur_hessenberg import (
     hessenberg,
     hessenberg_p,
     schur,
@@ -57,12 +54,13 @@ from olympus._src.lax.linalg.triangular import (
     triangular_solve,
     triangular_solve_p,
 )
-from olympus._src.lax.linalg.tridiagonals import (
+from olympus._src.lax.linalg.tridiagonal import (
     tridiagonal,
     tridiagonal_p,
     tridiagonal_solve,
     tridiagonal_solve_p,
 )
+from olympus._src.numerics.polar import qdwh
 
 __all__ = [
     "EigImplementation",

@@ -1,6 +1,6 @@
 """Neural networks: activations, softmax and its kin, attention, first weights."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.nn.activations import (
     celu,
     elu,
@@ -38,16 +38,12 @@ from olympus._src.nn.normalization import (
     one_hot,
     standardize,
 )
-from olympus._src.nn.scaled import (
+from olympus._src.nn.scaled_matmul import (
     get_scaled_dot_general_config,
     scaled_dot_general,
     scaled_matmul,
 )
-from olympus._src.numpy.softmaxes import (
-    log_softmax,
-    logsumexp,
-    softmax,
-)
+from olympus._src.numpy.softmax_functions import log_softmax, logsumexp, softmax
 from olympus.nn import initializers
 
 __all__ = [

@@ -1,6 +1,6 @@
 """Initializers: functions of a key, a shape and a dtype that make first weights."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.nn.initializers import (
     Initializer,
     constant,

@@ -7,8 +7,9 @@ switched on, and functions take arrays and numbers, not lists.
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from olympus._src.foundation.late import Late as _Late
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import Late as _Late
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.numpy.arg_extremes import argmax, argmin
 from olympus._src.numpy.arithmetic import (
     absolute,
     angle,
@@ -66,23 +67,6 @@ from olympus._src.numpy.arithmetic import (
 from olympus._src.numpy.arithmetic import (
     true_divide as divide,
 )
-from olympus._src.numpy.assembly import (
-    append,
-    array_split,
-    block,
-    column_stack,
-    concat,
-    concatenate,
-    dsplit,
-    dstack,
-    hsplit,
-    hstack,
-    split,
-    stack,
-    unstack,
-    vsplit,
-    vstack,
-)
 from olympus._src.numpy.contractions import (
     cross,
     dot,
@@ -120,6 +104,80 @@ from olympus._src.numpy.creation import (
     zeros,
     zeros_like,
 )
+from olympus._src.numpy.cumulative_sums import (
+    cumprod,
+    cumsum,
+    cumulative_prod,
+    cumulative_sum,
+    diff,
+    ediff1d,
+    gradient,
+    nancumprod,
+    nancumsum,
+    trapezoid,
+)
+from olympus._src.numpy.dlpack import from_dlpack
+from olympus._src.numpy.dtype_functions import (
+    ComplexWarning,
+    bfloat16,
+    bool_,
+    can_cast,
+    cdouble,
+    character,
+    complex64,
+    complex128,
+    complex_,
+    complexfloating,
+    csingle,
+    double,
+    dtype,
+    e,
+    euler_gamma,
+    finfo,
+    flexible,
+    float16,
+    float32,
+    float64,
+    float_,
+    floating,
+    generic,
+    iinfo,
+    inexact,
+    inf,
+    int1,
+    int2,
+    int4,
+    int8,
+    int16,
+    int32,
+    int64,
+    int_,
+    integer,
+    isdtype,
+    isscalar,
+    issubdtype,
+    iterable,
+    nan,
+    ndarray,
+    newaxis,
+    number,
+    object_,
+    pi,
+    promote_types,
+    result_type,
+    signedinteger,
+    single,
+    uint,
+    uint1,
+    uint2,
+    uint4,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    unsignedinteger,
+)
+from olympus._src.numpy.dtype_functions import bool_ as bool
 from olympus._src.numpy.elementary import (
     acos,
     acosh,
@@ -159,8 +217,39 @@ from olympus._src.numpy.elementary import (
 from olympus._src.numpy.elementary import (
     arctan2 as atan2,
 )
-from olympus._src.numpy.interchange import (
-    from_dlpack,
+from olympus._src.numpy.index_routines import (
+    diag_indices,
+    diag_indices_from,
+    indices,
+    ix_,
+    mask_indices,
+    meshgrid,
+    put_along_axis,
+    ravel_multi_index,
+    take,
+    take_along_axis,
+    tril_indices,
+    tril_indices_from,
+    triu_indices,
+    triu_indices_from,
+    unravel_index,
+)
+from olympus._src.numpy.join_split import (
+    append,
+    array_split,
+    block,
+    column_stack,
+    concat,
+    concatenate,
+    dsplit,
+    dstack,
+    hsplit,
+    hstack,
+    split,
+    stack,
+    unstack,
+    vsplit,
+    vstack,
 )
 from olympus._src.numpy.logic import (
     allclose,
@@ -230,7 +319,6 @@ from olympus._src.numpy.namespace import (
     array_namespace_info as __array_namespace_info__,
 )
 from olympus._src.numpy.padding import pad
-from olympus._src.numpy.positions import argmax, argmin
 from olympus._src.numpy.reductions import (
     all,
     any,
@@ -250,19 +338,7 @@ from olympus._src.numpy.reductions import (
 from olympus._src.numpy.reductions import (
     min as amin,
 )
-from olympus._src.numpy.scans import (
-    cumprod,
-    cumsum,
-    cumulative_prod,
-    cumulative_sum,
-    diff,
-    ediff1d,
-    gradient,
-    nancumprod,
-    nancumsum,
-    trapezoid,
-)
-from olympus._src.numpy.search import (
+from olympus._src.numpy.searching import (
     argwhere,
     compress,
     digitize,
@@ -291,86 +367,6 @@ from olympus._src.numpy.sorting import (
     sort_complex,
     top_k,
 )
-from olympus._src.numpy.taking import (
-    diag_indices,
-    diag_indices_from,
-    indices,
-    ix_,
-    mask_indices,
-    meshgrid,
-    put_along_axis,
-    ravel_multi_index,
-    take,
-    take_along_axis,
-    tril_indices,
-    tril_indices_from,
-    triu_indices,
-    triu_indices_from,
-    unravel_index,
-)
-from olympus._src.numpy.types import (
-    ComplexWarning,
-    bfloat16,
-    bool_,
-    can_cast,
-    cdouble,
-    character,
-    complex64,
-    complex128,
-    complex_,
-    complexfloating,
-    csingle,
-    double,
-    dtype,
-    e,
-    euler_gamma,
-    finfo,
-    flexible,
-    float16,
-    float32,
-    float64,
-    float_,
-    floating,
-    generic,
-    iinfo,
-    inexact,
-    inf,
-    int1,
-    int2,
-    int4,
-    int8,
-    int16,
-    int32,
-    int64,
-    int_,
-    integer,
-    isdtype,
-    isscalar,
-    issubdtype,
-    iterable,
-    nan,
-    ndarray,
-    newaxis,
-    number,
-    object_,
-    pi,
-    promote_types,
-    result_type,
-    signedinteger,
-    single,
-    uint,
-    uint1,
-    uint2,
-    uint4,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    unsignedinteger,
-)
-from olympus._src.numpy.types import (
-    bool_ as bool,
-)
 from olympus._src.numpy.ufunc import (
     add,
     bitwise_and,
@@ -391,31 +387,11 @@ from olympus._src.numpy.ufunc import (
 )
 
 if _TYPE_CHECKING:
-    from olympus._src.numpy.editing import (
-        delete,
-        fill_diagonal,
-        insert,
-        place,
-        put,
-        trim_zeros,
-    )
-    from olympus._src.numpy.fitting import (
-        polyfit,
-        roots,
-    )
     from olympus._src.numpy.functional import (
         apply_along_axis,
         apply_over_axes,
         fromfunction,
         vectorize,
-    )
-    from olympus._src.numpy.grids import (
-        c_,
-        index_exp,
-        mgrid,
-        ogrid,
-        r_,
-        s_,
     )
     from olympus._src.numpy.histograms import (
         bincount,
@@ -424,7 +400,16 @@ if _TYPE_CHECKING:
         histogram_bin_edges,
         histogramdd,
     )
-    from olympus._src.numpy.ignoring_nan import (
+    from olympus._src.numpy.index_tricks import c_, index_exp, mgrid, ogrid, r_, s_
+    from olympus._src.numpy.insertion import (
+        delete,
+        fill_diagonal,
+        insert,
+        place,
+        put,
+        trim_zeros,
+    )
+    from olympus._src.numpy.nan_functions import (
         minmax,
         nanargmax,
         nanargmin,
@@ -436,6 +421,7 @@ if _TYPE_CHECKING:
         nansum,
         nanvar,
     )
+    from olympus._src.numpy.polynomial_fitting import polyfit, roots
     from olympus._src.numpy.polynomials import (
         poly,
         polyadd,
@@ -483,7 +469,7 @@ if _TYPE_CHECKING:
         corrcoef,
         cov,
     )
-    from olympus._src.numpy.text import (
+    from olympus._src.numpy.text_io import (
         array_repr,
         array_str,
         frombuffer,
@@ -500,12 +486,20 @@ if _TYPE_CHECKING:
 
 # The small floats, a size a line.
 # fmt: off
-from olympus._src.numpy.types import (  # isort: skip
+from olympus._src.numpy.dtype_functions import (
     float4_e2m1fn,
-    float6_e2m3fn, float6_e3m2fn,
-    float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fn, float8_e4m3fnuz,
-    float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu,
+    float6_e2m3fn,
+    float6_e3m2fn,
+    float8_e3m4,
+    float8_e4m3,
+    float8_e4m3b11fnuz,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
 )
+
 # fmt: on
 
 __all__ = [
@@ -931,14 +925,14 @@ __all__ = [
 
 # Names that few programs use, by the file they come from.
 _LATE = {
-    "numpy.editing": "delete fill_diagonal insert place put trim_zeros",
-    "numpy.fitting": "polyfit roots",
+    "numpy.insertion": "delete fill_diagonal insert place put trim_zeros",
+    "numpy.polynomial_fitting": "polyfit roots",
     "numpy.functional": "apply_along_axis apply_over_axes fromfunction vectorize",
-    "numpy.grids": "c_ index_exp mgrid ogrid r_ s_",
+    "numpy.index_tricks": "c_ index_exp mgrid ogrid r_ s_",
     "numpy.histograms": (
         "bincount histogram histogram2d histogram_bin_edges histogramdd"
     ),
-    "numpy.ignoring_nan": (
+    "numpy.nan_functions": (
         "minmax nanargmax nanargmin nanmax nanmean nanmin nanprod nanstd nansum nanvar"
     ),
     "numpy.polynomials": (
@@ -955,7 +949,7 @@ _LATE = {
         "bartlett blackman convolve correlate hamming hanning interp kaiser unwrap"
     ),
     "numpy.statistics": "average corrcoef cov",
-    "numpy.text": (
+    "numpy.text_io": (
         "array_repr array_str frombuffer fromfile fromiter fromstring "
         "get_printoptions load printoptions save savez set_printoptions"
     ),

@@ -1,6 +1,6 @@
 """Discrete Fourier transforms, their frequencies, and shifts of these."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.numpy.fourier import (
     fft,
     fft2,

@@ -1,6 +1,6 @@
 """Linear algebra on matrices and stacks of them: systems, decompositions, norms."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.numpy.decompositions import (
     cholesky,
     eig,
@@ -28,7 +28,7 @@ from olympus._src.numpy.linalg import (
     vecdot,
     vector_norm,
 )
-from olympus._src.numpy.solving import (
+from olympus._src.numpy.linear_systems import (
     det,
     inv,
     lstsq,

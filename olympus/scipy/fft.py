@@ -5,8 +5,8 @@ transforms are `olympus.numpy.fft`; there are no `overwrite_x`, `workers` and
 `orthogonalize`.
 """
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.scipy.cosines import dct, dctn, idct, idctn
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.scipy.cosine_transforms import dct, dctn, idct, idctn
 
 __all__ = ["dct", "dctn", "idct", "idctn"]
 

@@ -3,8 +3,8 @@
 Differs from SciPy: the trapezoidal rule is here; arguments are arrays, not lists.
 """
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.numpy.scans import trapezoid
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.numpy.cumulative_sums import trapezoid
 
 __all__ = ["trapezoid"]
 

@@ -1,7 +1,7 @@
 """Interpolation by SciPy's names."""
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.scipy.between import RegularGridInterpolator
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.scipy.interpolate import RegularGridInterpolator
 
 __all__ = ["RegularGridInterpolator"]
 

@@ -6,8 +6,8 @@ because of values, since a traced function could not: NaN or infinity says that 
 no result.
 """
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.scipy.linalg.factors import (
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.scipy.linalg.decompositions import (
     cho_factor,
     cho_solve,
     cholesky,
@@ -23,14 +23,21 @@ from olympus._src.scipy.linalg.factors import (
     solve_triangular,
     svd,
 )
-from olympus._src.scipy.linalg.functions import (
+from olympus._src.scipy.linalg.matrix_functions import (
     expm,
     expm_frechet,
     funm,
     solve_sylvester,
     sqrtm,
 )
-from olympus._src.scipy.linalg.named import (
+from olympus._src.scipy.linalg.reduced_forms import (
+    eigh_tridiagonal,
+    hessenberg,
+    polar,
+    rsf2csf,
+    schur,
+)
+from olympus._src.scipy.linalg.special_matrices import (
     dft,
     hadamard,
     helmert,
@@ -39,7 +46,7 @@ from olympus._src.scipy.linalg.named import (
     invpascal,
     pascal,
 )
-from olympus._src.scipy.linalg.patterns import (
+from olympus._src.scipy.linalg.structured_matrices import (
     block_diag,
     circulant,
     companion,
@@ -49,13 +56,6 @@ from olympus._src.scipy.linalg.patterns import (
     hankel,
     leslie,
     toeplitz,
-)
-from olympus._src.scipy.linalg.reduced import (
-    eigh_tridiagonal,
-    hessenberg,
-    polar,
-    rsf2csf,
-    schur,
 )
 
 __all__ = [

@@ -1,7 +1,7 @@
 """Images of any number of axes by SciPy's names."""
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.scipy.between import map_coordinates
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.scipy.interpolate import map_coordinates
 
 __all__ = ["map_coordinates"]
 

@@ -1,7 +1,7 @@
 """Minimization by SciPy's names."""
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.scipy.minimizing import OptimizeResults, minimize
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.scipy.optimize import OptimizeResults, minimize
 
 __all__ = ["OptimizeResults", "minimize"]
 

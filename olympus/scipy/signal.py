@@ -4,16 +4,16 @@ Differs from SciPy: integers and Python numbers give float32 unless 64-bit dtype
 switched on; arguments are arrays or numbers, not lists.
 """
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.scipy.signal.convolving import (
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.scipy.signal.convolution import (
     convolve,
     convolve2d,
     correlate,
     correlate2d,
     fftconvolve,
 )
-from olympus._src.scipy.signal.spectra import csd, istft, stft, welch
-from olympus._src.scipy.signal.trends import detrend
+from olympus._src.scipy.signal.detrending import detrend
+from olympus._src.scipy.signal.spectral import csd, istft, stft, welch
 
 __all__ = [
     "convolve",

@@ -5,7 +5,7 @@ switched on; arguments are arrays or numbers, not lists; half precision stays ha
 precision; there are no `out`, `where` and `dtype`.
 """
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.special.bessel import (
     bessel_jn,
     i0,
@@ -13,7 +13,19 @@ from olympus._src.scipy.special.bessel import (
     i1,
     i1e,
 )
-from olympus._src.scipy.special.entropies import (
+from olympus._src.scipy.special.beta_binomial import (
+    bernoulli,
+    beta,
+    betainc,
+    betaln,
+    comb,
+    factorial,
+    gammainc,
+    gammaincc,
+    multigammaln,
+    poch,
+)
+from olympus._src.scipy.special.entropy_logit import (
     boxcox,
     boxcox1p,
     entr,
@@ -24,13 +36,22 @@ from olympus._src.scipy.special.entropies import (
     xlog1py,
     xlogy,
 )
+from olympus._src.scipy.special.erf_ndtr import (
+    erf,
+    erfc,
+    erfcinv,
+    erfinv,
+    log_ndtr,
+    ndtr,
+    ndtri,
+)
 from olympus._src.scipy.special.faddeeva import (
     dawsn,
     erfcx,
     fresnel,
     wofz,
 )
-from olympus._src.scipy.special.gammas import (
+from olympus._src.scipy.special.gamma import (
     digamma,
     gamma,
     gammaln,
@@ -38,9 +59,6 @@ from olympus._src.scipy.special.gammas import (
     loggamma,
     polygamma,
     zeta,
-)
-from olympus._src.scipy.special.harmonics import (
-    sph_harm_y,
 )
 from olympus._src.scipy.special.hypergeometric import (
     hyp1f1,
@@ -54,32 +72,8 @@ from olympus._src.scipy.special.integrals import (
     sici,
     spence,
 )
-from olympus._src.scipy.special.normal import (
-    erf,
-    erfc,
-    erfcinv,
-    erfinv,
-    log_ndtr,
-    ndtr,
-    ndtri,
-)
-from olympus._src.scipy.special.products import (
-    bernoulli,
-    beta,
-    betainc,
-    betaln,
-    comb,
-    factorial,
-    gammainc,
-    gammaincc,
-    multigammaln,
-    poch,
-)
-from olympus._src.scipy.special.softmaxes import (
-    log_softmax,
-    logsumexp,
-    softmax,
-)
+from olympus._src.scipy.special.softmax_functions import log_softmax, logsumexp, softmax
+from olympus._src.scipy.special.spherical_harmonics import sph_harm_y
 
 __all__ = [
     "bernoulli",

@@ -6,7 +6,7 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax
-from olympus._src.core import likeness
+from olympus._src.core import program_equality
 
 X = np.ones(3, np.float32)
 
@@ -32,7 +32,7 @@ def scanned(factor):
     ],
 )
 def test_the_same_function_traced_twice(make):
-    assert likeness.alike(program(make(), X), program(make(), X))
+    assert program_equality.alike(program(make(), X), program(make(), X))
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_the_same_function_traced_twice(make):
     ],
 )
 def test_different_functions(f, g):
-    assert not likeness.alike(program(f, X), program(g, X))
+    assert not program_equality.alike(program(f, X), program(g, X))
 
 
 def test_types_count():
     def f(x):
         return x * x
 
-    assert not likeness.alike(program(f, X), program(f, X[:2]))
-    assert not likeness.alike(program(f, 1.0), program(f, np.float32(1)))
+    assert not program_equality.alike(program(f, X), program(f, X[:2]))
+    assert not program_equality.alike(program(f, 1.0), program(f, np.float32(1)))

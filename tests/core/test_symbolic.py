@@ -11,7 +11,12 @@ import pytest
 
 import olympus
 from olympus import core, export
-from olympus._src.core import sizes, symbolic, symbolic_scope, symbolic_text
+from olympus._src.core import sizes
+from olympus._src.core.symbolic import (
+    dim_parsing,
+    dim_scope,
+    dimensions,
+)
 
 _DATA = Path(__file__).parents[1] / "data"
 _max, _min = core.max_dim, core.min_dim
@@ -76,7 +81,7 @@ def test_the_printed_form_reads_as_the_same_size():
     scope = export.SymbolicScope()
     a, b = export.symbolic_shape("a, b", scope=scope)
     for size in (a * b - 3, -a + 8, (a - 5) // b * a, _max(a, -b) % 7, (a + b) ** 3):
-        again = symbolic_text.parse_size(str(size), scope)
+        again = dim_parsing.parse_size(str(size), scope)
         assert again.terms == size.terms
         assert hash(again) == hash(size)
 
@@ -174,7 +179,7 @@ def _check_random_sizes(seed, count):
             lower, upper = export.symbolic_dim_bounds(size)
             for numbers in assignments:
                 expected = _compute(tree, numbers)
-                assert symbolic.evaluate(size, numbers) == expected, (tree, size)
+                assert dimensions.evaluate(size, numbers) == expected, (tree, size)
                 assert lower <= expected <= upper, (tree, size, lower, upper, numbers)
 
 
@@ -326,4 +331,4 @@ def test_the_dimension_is_known_by_others_without_this_file():
     assert not any(map(export.is_symbolic_dim, (3, np.int32(3), "b", None)))
     assert not sizes.is_constant_shape((3, b))
     assert sizes.is_constant_shape((3, 4))
-    assert isinstance(b.scope, symbolic_scope.SymbolicScope)
+    assert isinstance(b.scope, dim_scope.SymbolicScope)

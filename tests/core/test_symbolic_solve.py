@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from olympus import export
-from olympus._src.core import symbolic_solve
+from olympus._src.core.symbolic import dim_solver
 
 
 def _shapes(*texts, constraints=()):
@@ -29,7 +29,7 @@ def _shapes(*texts, constraints=()):
     ],
 )
 def test_variables_are_computed_from_sizes(texts, actual, env):
-    assert symbolic_solve.solve(_shapes(*texts), actual) == env
+    assert dim_solver.solve(_shapes(*texts), actual) == env
 
 
 @pytest.mark.parametrize(
@@ -55,20 +55,20 @@ def test_variables_are_computed_from_sizes(texts, actual, env):
 )
 def test_sizes_that_do_not_fit_are_named(texts, actual, message):
     with pytest.raises(ValueError, match=message):
-        symbolic_solve.solve(_shapes(*texts), actual)
+        dim_solver.solve(_shapes(*texts), actual)
 
 
 def test_messages_name_arguments_and_where_values_come_from():
     shapes = _shapes("a, b", "b")
     with pytest.raises(ValueError, match=r"ys\['k'\]") as error:
-        symbolic_solve.solve(shapes, [(2, 3), (4,)], ["xs", "ys['k']"])
+        dim_solver.solve(shapes, [(2, 3), (4,)], ["xs", "ys['k']"])
     assert "'b' = 3 from 'b' at xs.shape[1]" in str(error.value)
 
 
 @pytest.mark.parametrize("texts", [["b*b"], ["a*b"], ["a + b, b - a"], ["mod(b, 3)"]])
 def test_shapes_that_tell_too_little_are_refused(texts):
     with pytest.raises(ValueError, match="Cannot solve for values of dimension"):
-        symbolic_solve.plan(_shapes(*texts))
+        dim_solver.plan(_shapes(*texts))
 
 
 @pytest.mark.parametrize(
@@ -84,12 +84,12 @@ def test_shapes_that_tell_too_little_are_refused(texts):
 )
 def test_constraints_are_checked(constraints, text, good, bad):
     shapes = _shapes(text, constraints=constraints)
-    assert symbolic_solve.solve(shapes, [good])
+    assert dim_solver.solve(shapes, [good])
     with pytest.raises(ValueError, match="do not match the symbolic shape"):
-        symbolic_solve.solve(shapes, [bad])
+        dim_solver.solve(shapes, [bad])
 
 
 def test_scopes_of_arguments_must_agree():
     shapes = [*_shapes("a"), *_shapes("b")]
     with pytest.raises(ValueError, match="of two scopes"):
-        symbolic_solve.plan(shapes)
+        dim_solver.plan(shapes)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import olympus
 import olympus.numpy as jnp
 from olympus import bundle, export
-from olympus._src.export import arrays, bundle_files, executables, trials
+from olympus._src.export import arrays, bundle_files, executables, result_checks
 from olympus._src.foundation import container
 from olympus._src.foundation.container import Container
 from tests import fresh
@@ -593,11 +593,11 @@ def test_samples_are_kept_where_they_are_concrete_small_or_wanted():
     ],
 )
 def test_deviations_are_shares_of_the_largest_value(found, expected, far):
-    got = trials.deviation(np.float64(found), np.float64(expected))
+    got = result_checks.deviation(np.float64(found), np.float64(expected))
     np.testing.assert_allclose(got, far, rtol=1e-6)
 
 
 def test_whole_numbers_must_be_equal():
-    assert trials.deviation(np.int32([1, 2]), np.int32([1, 2])) == 0
-    assert trials.deviation(np.int32([1, 3]), np.int32([1, 2])) == np.inf
-    assert trials.deviation(np.int8([1]), np.int32([1])) == np.inf
+    assert result_checks.deviation(np.int32([1, 2]), np.int32([1, 2])) == 0
+    assert result_checks.deviation(np.int32([1, 3]), np.int32([1, 2])) == np.inf
+    assert result_checks.deviation(np.int8([1]), np.int32([1])) == np.inf

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from olympus._src.foundation import config, states
+from olympus._src.foundation import config, setting_states
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ def test_a_setting_has_no_truth_and_some_need_a_value():
 
 
 def test_watchers_may_refuse(restored):
-    state = states.State("olympus_test", lambda v: v, 1, "For this test.")
+    state = setting_states.State("olympus_test", lambda v: v, 1, "For this test.")
 
     def refuse(value):
         raise RuntimeError(f"too late for {value}")

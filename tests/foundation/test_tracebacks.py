@@ -5,9 +5,9 @@ import traceback
 
 import pytest
 
-from olympus._src.foundation import config, source, tracebacks
+from olympus._src.foundation import config, source_info, tracebacks
 
-INSIDE = source.__file__.replace("foundation/source.py", "api/made.py")
+INSIDE = source_info.__file__.replace("foundation/source_info.py", "api/made.py")
 
 # Two public functions, as they are written inside the package.
 TEXT = """

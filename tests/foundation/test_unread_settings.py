@@ -9,14 +9,14 @@ import pytest
 
 import olympus
 import olympus.numpy as jnp
-from olympus._src.foundation import settings
+from olympus._src.foundation import public_settings
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [("pprint_use_color", False), ("debug_key_reuse", True)]
 )
 def test_setting_one_that_nothing_reads_warns(name, value):
-    state = settings.registry[f"olympus_{name}"]
+    state = public_settings.registry[f"olympus_{name}"]
     with pytest.warns(UserWarning, match=f"olympus_{name}: .* nothing depends"):
         state.set(value)
     state.set(state.default)
@@ -26,7 +26,7 @@ def test_setting_one_that_nothing_reads_warns(name, value):
 
 def test_guards_warn_once_for_all():
     with pytest.warns(UserWarning, match="nothing depends") as seen:
-        settings.registry["olympus_transfer_guard"]("log")
+        public_settings.registry["olympus_transfer_guard"]("log")
     assert len(seen) == 1
     assert "host_to_device" in str(seen[0].message)
 
@@ -44,7 +44,7 @@ def test_large_captured_arrays():
     def f(x):
         return x + jnp.sum(table)
 
-    states = settings.registry
+    states = public_settings.registry
     with (
         states["olympus_captured_constants_warn_bytes"](3999),
         states["olympus_captured_constants_report_frames"](1),
@@ -58,7 +58,7 @@ def test_large_captured_arrays():
 def test_source_files_in_modules():
     lowered = olympus.jit(jnp.sin).lower(1.0)
     assert "test_unread_settings.py" in lowered.as_text(debug_info=True)
-    state = settings.registry["olympus_hlo_source_file_canonicalization_regex"]
+    state = public_settings.registry["olympus_hlo_source_file_canonicalization_regex"]
     with state(".*/tests/"):
         text = olympus.jit(lambda x: jnp.sin(x)).lower(1.0).as_text(debug_info=True)
     assert '"foundation/test_unread_settings.py"' in text
@@ -69,5 +69,5 @@ def test_backward_rules_without_checks():
     f.defvjp(lambda x: (x * 2, None), lambda _, ct: (jnp.ones(3),))
     with pytest.raises(ValueError, match="expected f32"):
         olympus.grad(f)(1.0)
-    with settings.registry["olympus_disable_bwd_checks"](True):
+    with public_settings.registry["olympus_disable_bwd_checks"](True):
         np.testing.assert_array_equal(olympus.grad(f)(1.0), np.ones(3))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 import olympus
-from olympus._src.higher_order.associative_scan import associative_scan
+from olympus._src.control_flow.associative_scan import associative_scan
 from olympus._src.lax import elementwise as el
 
 pytestmark = pytest.mark.sampled(2)

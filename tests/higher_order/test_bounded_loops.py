@@ -10,8 +10,8 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax
+from olympus._src.control_flow import bounded_while
 from olympus._src.core import checker
-from olympus._src.higher_order import bounded_while
 from olympus.experimental import checkify
 
 pytestmark = pytest.mark.sampled(2)

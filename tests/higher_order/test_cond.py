@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import olympus
+from olympus._src.control_flow import cond as cond_
 from olympus._src.core import checker
 from olympus._src.foundation import config
-from olympus._src.higher_order import cond as cond_
 from olympus._src.interpreters import partial_eval
 from olympus._src.lax import elementwise as el
 from olympus._src.lax import reductions

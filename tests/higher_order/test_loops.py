@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import olympus
+from olympus._src.control_flow import loops
+from olympus._src.control_flow import scan as scan_
+from olympus._src.control_flow import while_loop as while_
 from olympus._src.core import checker
 from olympus._src.foundation import config
-from olympus._src.higher_order import loops
-from olympus._src.higher_order import scan as scan_
-from olympus._src.higher_order import while_loop as while_
 from olympus._src.interpreters import partial_eval
 from olympus._src.lax import elementwise as el
 from olympus._src.lax import reductions

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from house import source
-from olympus._src.foundation import config, settings
+from olympus._src.foundation import config, public_settings
 
 DEFINITIONS = source.ROOMS / "foundation" / "config.py"
 UNREAD = "nothing depends on it yet."
@@ -27,17 +27,17 @@ def _references(path):
 READ = {name for path in source.room_files() for name in _references(path)}
 
 
-@pytest.mark.parametrize("name", sorted(settings.registry))
+@pytest.mark.parametrize("name", sorted(public_settings.registry))
 def test_help_says_whether_the_setting_is_read(name):
-    bare = name.removeprefix(settings.PREFIX)
-    says_unread = settings.registry[name].help.endswith(UNREAD)
+    bare = name.removeprefix(public_settings.PREFIX)
+    says_unread = public_settings.registry[name].help.endswith(UNREAD)
     assert says_unread == (bare not in READ), (
         f"{name}: change `honoured` in its definition"
     )
 
 
 def test_every_setting_is_a_name_of_one_file():
-    for name, state in settings.registry.items():
-        bare = name.removeprefix(settings.PREFIX)
+    for name, state in public_settings.registry.items():
+        bare = name.removeprefix(public_settings.PREFIX)
         homes = [home for home in (config, config.compiler) if hasattr(home, bare)]
         assert [getattr(home, bare) for home in homes] == [state]

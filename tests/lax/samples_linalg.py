@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from olympus._src.lax import linalg
-from olympus._src.lax.linalg import orthogonal, systems
+from olympus._src.lax.linalg import linear_systems, qr_decomposition
 from tests.lax.sampling import Sample, array, c64, f32, i32
 
 S = Sample
@@ -89,9 +89,9 @@ SAMPLES = [
     # The last columns of Q are not unique here, so there is no difference to test.
     S(linalg.qr_p, array((4, 3)), smooth=False, **QR | {"full_matrices": True}),
     S(linalg.qr_p, array((3, 5)), **QR | {"pivoting": True}),
-    later(orthogonal.geqrf_p, array((4, 3))),
-    later(orthogonal.geqrf_p, array((2, 3, 4), c64)),
-    later(orthogonal.geqp3_p, array((4, 3)), np.zeros(3, i32)),
+    later(qr_decomposition.geqrf_p, array((4, 3))),
+    later(qr_decomposition.geqrf_p, array((2, 3, 4), c64)),
+    later(qr_decomposition.geqp3_p, array((4, 3)), np.zeros(3, i32)),
     later(linalg.householder_product_p, array((4, 3)), array((3,))),
     later(linalg.householder_product_p, array((2, 4, 3), c64), array((2, 2), c64)),
     *(
@@ -153,7 +153,7 @@ SAMPLES = [
     ),
     *(
         later(
-            systems.lu_solve_p,
+            linear_systems.lu_solve_p,
             *factored(shape, kind),
             array((*shape[:-1], 2), kind),
             linear=(3,),

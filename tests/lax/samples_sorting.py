@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from olympus._src.lax import approximate, sorting
+from olympus._src.lax import approximate_top_k, sorting
 from tests.lax.sampling import (
     Sample,
     array,
@@ -63,7 +63,7 @@ SAMPLES = [
 
 def _approximately(x, k, axis, largest, aggregate=True):
     return S(
-        approximate.approx_top_k_p,
+        approximate_top_k.approx_top_k_p,
         x,
         k=k,
         reduction_dimension=axis,
@@ -83,10 +83,10 @@ SAMPLES += [
 x23 = array((2, 3))
 
 ERRORS = [
-    ("approx_max_k", lambda: approximate.approx_max_k(x23, 4)),
-    ("approx_max_k", lambda: approximate.approx_max_k(x23.astype(i32), 1)),
-    ("approx_min_k", lambda: approximate.approx_min_k(f32.type(1), 1)),
-    ("approx_min_k", lambda: approximate.approx_min_k(x23, 1, recall_target=2.0)),
+    ("approx_max_k", lambda: approximate_top_k.approx_max_k(x23, 4)),
+    ("approx_max_k", lambda: approximate_top_k.approx_max_k(x23.astype(i32), 1)),
+    ("approx_min_k", lambda: approximate_top_k.approx_min_k(f32.type(1), 1)),
+    ("approx_min_k", lambda: approximate_top_k.approx_min_k(x23, 1, recall_target=2.0)),
     ("sort", lambda: sorting.sort(())),
     ("sort", lambda: sorting.sort((x23, x23.T))),
     ("sort", lambda: sorting.sort(x23, 2)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from olympus._src.higher_order import reduce
+from olympus._src.control_flow import reduce
 from olympus._src.lax import elementwise, windows
 from tests.lax.sampling import Sample, array, bf16, c64, distinct, i8, i32
 

@@ -7,7 +7,7 @@ import pytest
 
 import olympus
 from olympus import lax
-from olympus._src.lax import largest, ranking
+from olympus._src.lax.kernels import short_sort, top_k_kernel
 from tests.lax.test_short_lines import DTYPES, drawn, same_bits
 
 
@@ -33,7 +33,7 @@ def check(x: np.ndarray, k: int) -> None:
 
 def test_few_largest_of_lines_longer_than_a_part():
     x = drawn("float32", (60, 77))
-    assert largest.suits(x, 2)
+    assert top_k_kernel.suits(x, 2)
     check(x, 2)
 
 
@@ -42,17 +42,17 @@ def test_few_largest_of_lines_longer_than_a_part():
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("size", [2, 9, 31, 32, 33, 64, 65, 101, 300])
 def test_few_largest_of_each_kind_and_size(dtype, size):
-    x = drawn(dtype, (largest.FEWEST // size + 1, size), size)
+    x = drawn(dtype, (top_k_kernel.FEWEST // size + 1, size), size)
     check(x, 1)
-    check(x, min(size, largest.MOST))
+    check(x, min(size, top_k_kernel.MOST))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "uint8", "bool"])
 def test_many_largest_of_short_lines(dtype):
     x = drawn(dtype, (300, 40))
-    assert not largest.suits(x, 12)
-    assert ranking.suits([x], 1, 1)
+    assert not top_k_kernel.suits(x, 12)
+    assert short_sort.suits([x], 1, 1)
     check(x, 12)
 
 

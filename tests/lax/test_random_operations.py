@@ -10,7 +10,7 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax
 from olympus._src.lax import comparison, gather, reductions, windows
-from olympus._src.lax.linalg import orthogonal
+from olympus._src.lax.linalg import qr_decomposition
 from tests.lax import random_operations
 from tests.sampling import SEED
 
@@ -128,7 +128,9 @@ def test_literal_divisors_need_no_guard():
 
 def test_no_columns_are_in_any_order():
     empty = np.ones((2, 0, 3), np.float32)
-    packed, order, scales = orthogonal.geqp3_p.bind(empty, np.zeros((2, 3), np.int32))
+    packed, order, scales = qr_decomposition.geqp3_p.bind(
+        empty, np.zeros((2, 3), np.int32)
+    )
     assert packed.shape == (2, 0, 3)
     assert order.tolist() == [[1, 2, 3]] * 2
     assert scales.shape == (2, 0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from olympus._src.core import avals, primitive
-from olympus._src.core.rules import Linear, Zero
+from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import config
 from olympus._src.interpreters import batching, evaluate
 from olympus._src.lax import scatter

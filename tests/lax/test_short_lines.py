@@ -8,7 +8,7 @@ import pytest
 
 import olympus
 from olympus import lax
-from olympus._src.lax import ranking
+from olympus._src.lax.kernels import short_sort
 
 DTYPES = ("float32", "float16", "bfloat16", "int32", "int8", "uint8", "uint32", "bool")
 
@@ -45,7 +45,7 @@ def same_bits(got: object, want: np.ndarray) -> None:
 
 
 def check(operands: list[np.ndarray], axis: int, num_keys: int) -> None:
-    assert ranking.suits(operands, num_keys, axis)
+    assert short_sort.suits(operands, num_keys, axis)
     text = olympus.jit(lambda *xs: lax.sort(xs, axis, num_keys=num_keys)).lower(
         *operands
     )
@@ -66,7 +66,7 @@ def test_short_lines_are_sorted_by_counting(dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("size", [2, 3, 7, 16, 31, 32, 33, 47, 48])
 def test_short_lines_of_each_kind_and_size(dtype, size):
-    rows = ranking.FEWEST // size + 1
+    rows = short_sort.FEWEST // size + 1
     x = drawn(dtype, (rows, size), size)
     check([x], 1, 1)
     check([x, drawn("int32", x.shape, 1), drawn("float32", x.shape, 2)], 1, 2)
@@ -91,10 +91,10 @@ def test_long_lines_are_sorted_by_several_keys(kinds):
 
 def test_lines_that_do_not_suit_are_sorted_as_ever():
     short, long = np.zeros((4000, 49), np.float32), np.zeros((10, 5), np.float32)
-    assert not ranking.suits([short], 1, 1)
-    assert not ranking.suits([long], 1, 1)
-    assert not ranking.suits([np.zeros((4000, 5), np.complex64)], 1, 1)
-    assert not ranking.suits([np.zeros((0, 5), np.float32)], 1, 0)
+    assert not short_sort.suits([short], 1, 1)
+    assert not short_sort.suits([long], 1, 1)
+    assert not short_sort.suits([np.zeros((4000, 5), np.complex64)], 1, 1)
+    assert not short_sort.suits([np.zeros((0, 5), np.float32)], 1, 0)
 
 
 def test_derivative_of_a_sort_of_short_lines():

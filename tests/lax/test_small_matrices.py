@@ -10,9 +10,9 @@ import pytest
 import olympus
 from olympus import lax
 from olympus import numpy as jnp
-from olympus._src.lax.linalg import small
+from olympus._src.lax.linalg import small_matrices
 
-MANY = small.FEWEST
+MANY = small_matrices.FEWEST
 
 
 def _matrices(n, dtype="float32", seed=0):

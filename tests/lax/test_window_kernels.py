@@ -9,7 +9,8 @@ import pytest
 import olympus
 from olympus import lax
 from olympus._src.core import avals
-from olympus._src.lax import elementwise, window_kernels, windows
+from olympus._src.lax import elementwise, windows
+from olympus._src.lax.kernels import window_reductions
 
 FOLDS = (
     windows.reduce_window_sum_p,
@@ -23,7 +24,7 @@ SCATTER = windows.select_and_scatter_add_p
 def always(monkeypatch):
     """Small reductions are replaced as large ones are."""
     for name in ("FOLD_WORK", "SCATTER_WORK"):
-        monkeypatch.setattr(window_kernels, name, 0)
+        monkeypatch.setattr(window_reductions, name, 0)
 
 
 def _case(seed):

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from olympus._src import tree
+from olympus._src.checkify import checks, failures
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
-from olympus._src.foundation import source, tracebacks
-from olympus._src.higher_order import checks, failures
+from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import evaluate, partial_eval
 from olympus._src.lax import elementwise
 
@@ -201,14 +201,15 @@ def _trace(f: Any, args: Any, kwargs: Any) -> tuple[ir.Olympuspr, list[Any], Any
         for path, leaf in tree.tree_flatten_with_path(result)[0]:
             if not avals_.is_array_like(leaf):
                 raise TypeError(
-                    f"checkify: {source.function_name(f)} must return arrays, got a "
+                    f"checkify: {source_info.function_name(f)} must return arrays, "
+                    "got a "
                     f"value of type {type(leaf).__name__} at result{tree.keystr(path)}"
                     "; return numbers and arrays only"
                 )
         return leaves
 
     info = ir.DebugInfo(
-        "checkify", source.function_name(f), source.function_location(f)
+        "checkify", source_info.function_name(f), source_info.function_location(f)
     )
     program, consts = partial_eval.trace_to_olympuspr(run, [], info)
     return program, consts, structures[0]
@@ -255,7 +256,7 @@ def check(
     site = failures.Site(
         failures.FailedCheckError,
         (msg, structure),
-        trace.current.position or source.capture(),
+        trace.current.position or source_info.capture(),
         [avals_.ShapedArray(a.shape, a.dtype) for a in avals],
     )
     code = elementwise.select(pred, np.int32(0), np.int32(1))

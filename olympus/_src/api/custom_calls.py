@@ -11,11 +11,11 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, trace
-from olympus._src.core.rules import SymbolicZero, Zero
-from olympus._src.foundation import errors, source
-from olympus._src.higher_order import programs
+from olympus._src.core.symbolic_values import SymbolicZero, Zero
+from olympus._src.foundation import errors, source_info
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import families
+from olympus._src.programs import inner_programs
 
 _POSITIONAL = (
     inspect.Parameter.POSITIONAL_ONLY,
@@ -52,7 +52,7 @@ class Arguments:
     @property
     def name(self) -> str:
         """The user's function."""
-        return source.function_name(self.fun)
+        return source_info.function_name(self.fun)
 
     def positional(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -97,7 +97,7 @@ class Arguments:
         """Leaves and structure of the arguments, which must be arrays."""
         leaves, structure = tree.tree_flatten(tuple(args))
         if not all(map(avals_.is_array_like, leaves)):
-            names = programs.parameter_names(self.fun, max(positions) + 1)
+            names = inner_programs.parameter_names(self.fun, max(positions) + 1)
             for position, arg in zip(positions, args, strict=True):
                 self._check_arrays(names[position], arg)
         for leaf in leaves:  # nothing else looks at them where the function just runs
@@ -109,7 +109,8 @@ class Arguments:
             if not avals_.is_array_like(leaf):
                 raise TypeError(
                     f"{self.what}: arguments of {self.name} must be arrays or numbers, "
-                    f"got {programs.shown(leaf)} at {name}{tree.keystr(path)}; name "
+                    f"got {inner_programs.shown(leaf)} at {name}{tree.keystr(path)}; "
+                    "name "
                     "the argument in nondiff_argnums, or close over it"
                 )
 
@@ -177,7 +178,7 @@ def check_no_tracers(arguments: Arguments, static: dict[int, Any]) -> None:
     """Raises UnexpectedTracerError for a traced value among static arguments."""
     for i, arg in static.items():
         if any(isinstance(x, trace.Tracer) for x in tree.tree_leaves(arg)):
-            name = programs.parameter_names(arguments.fun, i + 1)[i]
+            name = inner_programs.parameter_names(arguments.fun, i + 1)[i]
             raise errors.UnexpectedTracerError(
                 f"{arguments.what}: the argument {name} of {arguments.name} is named "
                 "in nondiff_argnums and must not be a traced value, since the backward "
@@ -193,8 +194,9 @@ def flatten_results(what: str, fun: Any, result: Any) -> tuple[list[Any], Any]:
         for path, leaf in tree.tree_flatten_with_path(result)[0]:
             if not avals_.is_array_like(leaf):
                 raise TypeError(
-                    f"{what}: {programs.described(fun)} must return arrays, got "
-                    f"{programs.shown(leaf)} at result{tree.keystr(path)}; return "
+                    f"{what}: {inner_programs.described(fun)} must return arrays, got "
+                    f"{inner_programs.shown(leaf)} at result{tree.keystr(path)}; "
+                    "return "
                     "numbers and arrays only"
                 )
     return leaves, structure
@@ -215,11 +217,12 @@ class Results:
         if self.structure is None:
             self.structure = structure
         elif self.structure != structure:
-            where = programs.structure_mismatch(
+            where = inner_programs.structure_mismatch(
                 structure, self.structure, "the rule's result", f"{name}'s result"
             )
             raise TypeError(
-                f"{what}: the rule {programs.described(rule)} must return the results "
+                f"{what}: the rule {inner_programs.described(rule)} must return the "
+                "results "
                 f"of {name} first, in their structure, got {where}"
             )
 
@@ -271,7 +274,7 @@ def check_rule(what: str, argument: str, rule: Any) -> None:
     """Raises TypeError for a rule that is no function."""
     if not callable(rule):
         raise TypeError(
-            f"{what}: {argument} must be a function, got {programs.shown(rule)}"
+            f"{what}: {argument} must be a function, got {inner_programs.shown(rule)}"
         )
 
 
@@ -281,5 +284,5 @@ def copy_names(wrapper: Any, fun: Callable[..., Any]) -> None:
         value = getattr(fun, attribute, None)
         if value is not None:
             setattr(wrapper, attribute, value)
-    wrapper.__name__ = source.function_name(fun)
+    wrapper.__name__ = source_info.function_name(fun)
     wrapper.__wrapped__ = fun

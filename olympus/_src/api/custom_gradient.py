@@ -10,8 +10,8 @@ from olympus._src.api import custom_calls
 from olympus._src.api.custom_vjp import custom_vjp
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
-from olympus._src.foundation import source
-from olympus._src.higher_order import programs
+from olympus._src.foundation import source_info
+from olympus._src.programs import inner_programs
 
 P = ParamSpec("P")
 
@@ -28,14 +28,16 @@ class _Converted:
         "_program",
     )
 
-    def __init__(self, body: programs.Body, in_tree: Any, chosen: list[int]) -> None:
+    def __init__(
+        self, body: inner_programs.Body, in_tree: Any, chosen: list[int]
+    ) -> None:
         self._program = body.program
         self._in_tree = in_tree
         self._out_tree = body.out_tree
         self._chosen = chosen
         # The values that it is given are not kept: it may outlive their trace.
         self._consts = [None if i in chosen else x for i, x in enumerate(body.consts)]
-        self.__name__ = source.function_name(body.fun)
+        self.__name__ = source_info.function_name(body.fun)
 
     def __repr__(self) -> str:
         return f"<{self.__name__}, converted by closure_convert>"
@@ -49,7 +51,7 @@ class _Converted:
             )
         leaves, structure = tree.tree_flatten(args[:count])
         if structure != self._in_tree:
-            where = programs.structure_mismatch(
+            where = inner_programs.structure_mismatch(
                 structure, self._in_tree, "args", "example_args"
             )
             raise TypeError(
@@ -67,9 +69,11 @@ def _convert(
     what: str, fun: Any, example_args: Any, choose: Callable[[Any], bool]
 ) -> tuple[_Converted, list[Any]]:
     """A function as a program, and the chosen ones of the values it closes over."""
-    leaves, in_tree = programs.flatten_operands(what, "example_args", example_args)
+    leaves, in_tree = inner_programs.flatten_operands(
+        what, "example_args", example_args
+    )
     in_avals = [avals_.aval_of(x) for x in leaves]
-    body = programs.trace_body(fun, what, in_tree, in_avals)
+    body = inner_programs.trace_body(fun, what, in_tree, in_avals)
     chosen = [i for i, x in enumerate(body.consts) if choose(x)]
     hoisted = [body.consts[i] for i in chosen]
     return _Converted(body, in_tree, chosen), hoisted
@@ -183,8 +187,9 @@ def _pair(fun: Any, found: Any) -> Any:
     if isinstance(found, (tuple, list)) and len(found) == 2 and callable(found[1]):
         return found
     raise TypeError(
-        f"custom_gradient: {programs.described(fun)} must return a pair of its result "
-        f"and a function of the result's cotangent, got {programs.shown(found)}"
+        f"custom_gradient: {inner_programs.described(fun)} must return a pair of its "
+        "result "
+        f"and a function of the result's cotangent, got {inner_programs.shown(found)}"
     )
 
 

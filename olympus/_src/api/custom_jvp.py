@@ -10,12 +10,12 @@ from olympus._src import tree
 from olympus._src.api import custom_calls
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes
-from olympus._src.core.rules import SymbolicZero, Zero
+from olympus._src.core.symbolic_values import SymbolicZero, Zero
+from olympus._src.custom_rules.custom_jvp import custom_jvp_call_p
 from olympus._src.foundation import tracebacks
-from olympus._src.higher_order import functions, programs
-from olympus._src.higher_order.custom_jvp import custom_jvp_call_p
 from olympus._src.interpreters import ad
 from olympus._src.lax import elementwise, families
+from olympus._src.programs import functions, inner_programs
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -75,7 +75,7 @@ class custom_jvp(Generic[P, R]):
         )
 
     def __repr__(self) -> str:
-        return f"<custom_jvp of {programs.described(self.fun)}>"
+        return f"<custom_jvp of {inner_programs.described(self.fun)}>"
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -221,17 +221,17 @@ class _Rule:
 
     def _flatten(self, pair: Any) -> tuple[list[Any], list[Any]]:
         name = self.owner.__name__
-        described = programs.described(self.jvp)
+        described = inner_programs.described(self.jvp)
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError(
                 f"custom_jvp: the rule {described} of {name} must return a pair of "
-                f"results and tangents, got {programs.shown(pair)}"
+                f"results and tangents, got {inner_programs.shown(pair)}"
             )
         outs, structure = custom_calls.flatten_results("custom_jvp", self.jvp, pair[0])
         self.results.agree("custom_jvp", name, self.jvp, structure)
         tangents, given = tree.tree_flatten(pair[1])
         if given != structure:
-            where = programs.structure_mismatch(
+            where = inner_programs.structure_mismatch(
                 given, structure, "the tangent", "the result"
             )
             raise TypeError(
@@ -246,7 +246,7 @@ class _Rule:
         for i, (x, t) in enumerate(zip(outs, tangents, strict=True)):
             wanted = avals_.aval_of(x).to_tangent()
             if not avals_.is_array_like(t) and type(t) is not SymbolicZero:
-                raise self._wrong(i, structure, wanted, programs.shown(t))
+                raise self._wrong(i, structure, wanted, inner_programs.shown(t))
             found = t.aval if type(t) is SymbolicZero else avals_.aval_of(t)
             if found.weak_type and dtypes.kind(found.dtype) == dtypes.kind(
                 wanted.dtype
@@ -265,7 +265,7 @@ class _Rule:
             structure.unflatten(range(structure.num_leaves))
         )[0]
         return TypeError(
-            f"custom_jvp: the rule {programs.described(self.jvp)} of "
+            f"custom_jvp: the rule {inner_programs.described(self.jvp)} of "
             f"{self.owner.__name__} must return a tangent of the tangent type of each "
             f"result; at tangent{tree.keystr(paths[i][0])} expected {wanted.short()}, "
             f"got {got}"

@@ -10,11 +10,11 @@ from olympus._src import tree
 from olympus._src.api import custom_calls
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes
-from olympus._src.core.rules import SymbolicZero, Zero
+from olympus._src.core.symbolic_values import SymbolicZero, Zero
+from olympus._src.custom_rules.custom_vjp import custom_vjp_call_p
 from olympus._src.foundation import config, tracebacks
-from olympus._src.higher_order import functions, programs
-from olympus._src.higher_order.custom_vjp import custom_vjp_call_p
 from olympus._src.lax import elementwise
+from olympus._src.programs import functions, inner_programs
 
 tree_map = tree.tree_map
 P = ParamSpec("P")
@@ -79,7 +79,7 @@ class custom_vjp(Generic[P, R]):
         )
 
     def __repr__(self) -> str:
-        return f"<custom_vjp of {programs.described(self.fun)}>"
+        return f"<custom_vjp of {inner_programs.described(self.fun)}>"
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -213,9 +213,10 @@ class _Forward:
         pair = self.fwd(*custom_calls.whole(self.static, args))
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError(
-                f"custom_vjp: the rule {programs.described(self.fwd)} of {self.name} "
+                f"custom_vjp: the rule {inner_programs.described(self.fwd)} of "
+                f"{self.name} "
                 "must return a pair of results and residuals, got "
-                f"{programs.shown(pair)}"
+                f"{inner_programs.shown(pair)}"
             )
         outs, structure = custom_calls.flatten_results("custom_vjp", self.fwd, pair[0])
         self.results.agree("custom_vjp", self.name, self.fwd, structure)
@@ -281,14 +282,14 @@ class _Pullback:
     def _flatten(self, found: Any) -> list[Any]:
         """A cotangent, or None for zeros, for each leaf of the arguments."""
         described = (
-            f"custom_vjp: the rule {programs.described(self.bwd)} of {self.name}"
+            f"custom_vjp: the rule {inner_programs.described(self.bwd)} of {self.name}"
         )
         count = len(tree.treedef_children(self.structure))
         if not isinstance(found, (tuple, list)) or len(found) != count:
             got = (
                 f"{len(found)} of them"
                 if isinstance(found, (tuple, list))
-                else (programs.shown(found))
+                else (inner_programs.shown(found))
             )
             raise TypeError(
                 f"{described} must return a tuple with a cotangent for each of its "
@@ -301,7 +302,7 @@ class _Pullback:
         except ValueError:
             leaves, given = tree.tree_flatten(tuple(found))
         if given != self.structure:
-            where = programs.structure_mismatch(
+            where = inner_programs.structure_mismatch(
                 given, self.structure, "cotangents", "args"
             )
             raise TypeError(
@@ -315,7 +316,7 @@ class _Pullback:
         if ct is _NONE or wanted.dtype == dtypes.float0:
             return Zero(wanted)
         if not avals_.is_array_like(ct):
-            raise TypeError(self._wrong(i, wanted, programs.shown(ct)))
+            raise TypeError(self._wrong(i, wanted, inner_programs.shown(ct)))
         aval = avals_.aval_of(ct)
         if config.disable_bwd_checks.value:
             return ct
@@ -334,7 +335,8 @@ class _Pullback:
             self.structure.unflatten(range(self.structure.num_leaves))
         )[0]
         return (
-            f"custom_vjp: the rule {programs.described(self.bwd)} of {self.name} must "
+            f"custom_vjp: the rule {inner_programs.described(self.bwd)} of "
+            f"{self.name} must "
             "return a cotangent of the type of each argument; at cotangents"
             f"{tree.keystr(paths[i][0])} expected {wanted.short()}, got {got}"
         )

@@ -8,10 +8,11 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from olympus._src import tree
 from olympus._src.api import custom_calls
+from olympus._src.control_flow import loops
 from olympus._src.core import avals as avals_
+from olympus._src.custom_rules.custom_vmap import custom_vmap_call_p
 from olympus._src.foundation import tracebacks
-from olympus._src.higher_order import functions, loops, programs
-from olympus._src.higher_order.custom_vmap import custom_vmap_call_p
+from olympus._src.programs import functions, inner_programs
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -63,7 +64,7 @@ class custom_vmap(Generic[P, R]):
         self._arguments = custom_calls.Arguments("custom_vmap", fun, (), ())
 
     def __repr__(self) -> str:
-        return f"<custom_vmap of {programs.described(self.fun)}>"
+        return f"<custom_vmap of {inner_programs.described(self.fun)}>"
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -138,13 +139,12 @@ class _Rule:
     ) -> tuple[list[Any], list[bool]]:
         flags = list(self.structure.unflatten(mapped))
         pair = self.rule(size, flags, *self.structure.unflatten(args))
-        described = (
-            f"custom_vmap: the rule {programs.described(self.rule)} of {self.name}"
-        )
+        rule = inner_programs.described(self.rule)
+        described = f"custom_vmap: the rule {rule} of {self.name}"
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError(
                 f"{described} must return a pair of results and of bools that say "
-                f"which are batched, got {programs.shown(pair)}"
+                f"which are batched, got {inner_programs.shown(pair)}"
             )
         outs, structure = custom_calls.flatten_results(
             "custom_vmap", self.rule, pair[0]
@@ -152,7 +152,7 @@ class _Rule:
         self.results.agree("custom_vmap", self.name, self.rule, structure)
         out_flags, given = tree.tree_flatten(pair[1])
         if given != structure:
-            where = programs.structure_mismatch(
+            where = inner_programs.structure_mismatch(
                 given, structure, "out_batched", "the result"
             )
             raise ValueError(
@@ -173,7 +173,7 @@ def _check_result(described: str, x: Any, mapped: Any, path: str, size: int) -> 
     if not isinstance(mapped, (bool, int)):
         raise TypeError(
             f"{described} must return bools beside its results, got "
-            f"{programs.shown(mapped)} at out_batched{path}"
+            f"{inner_programs.shown(mapped)} at out_batched{path}"
         )
     shape = avals_.aval_of(x).shape
     if mapped and (not shape or shape[0] != size):

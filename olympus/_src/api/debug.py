@@ -15,9 +15,9 @@ from types import FrameType
 from typing import Any
 
 from olympus._src import tree
+from olympus._src.callbacks import debugging
 from olympus._src.core import trace
-from olympus._src.foundation import source
-from olympus._src.higher_order import debugging
+from olympus._src.foundation import source_info
 
 
 class Frame:
@@ -109,7 +109,7 @@ def _frames(
     frame = innermost
     while frame is not None and (limit is None or len(found) < limit):
         code = frame.f_code
-        if not (filter_frames and source.is_internal(code.co_filename)):
+        if not (filter_frames and source_info.is_internal(code.co_filename)):
             found.append(
                 Frame(
                     code.co_filename,

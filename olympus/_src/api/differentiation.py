@@ -10,9 +10,9 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, ir, likeness, trace
-from olympus._src.core.rules import Zero
-from olympus._src.foundation import source
+from olympus._src.core import dtypes, ir, program_equality, trace
+from olympus._src.core.symbolic_values import Zero
+from olympus._src.foundation import source_info
 from olympus._src.interpreters import ad, evaluate
 from olympus._src.lax import families
 
@@ -54,7 +54,8 @@ def on_leaves(
         for i, x in enumerate(outs):
             if type(x) is not ad.JVPTracer and not avals_.is_array_like(x):
                 raise TypeError(
-                    f"{api}: {source.function_name(fun)} must return arrays, got {x!r} "
+                    f"{api}: {source_info.function_name(fun)} must return arrays, "
+                    f"got {x!r} "
                     f"of type {type(x)} at result{leaf_path(found.structure, i)}; "
                     "return other values beside the result, with has_aux"
                 )
@@ -70,7 +71,8 @@ def _pair(api: str, fun: Any, result: Any) -> Any:
     if isinstance(result, (tuple, list)):
         got += f" of length {len(result)}"
     raise TypeError(
-        f"{api}: with has_aux, {source.function_name(fun)} must return a pair of its "
+        f"{api}: with has_aux, {source_info.function_name(fun)} must return a pair "
+        "of its "
         f"result and an auxiliary value, got {got}; return (result, auxiliary)"
     )
 
@@ -138,15 +140,17 @@ def one_like(aval: Any) -> Any:
 
 def linear_alike(x: Any, y: Any) -> bool:
     """Whether two linear functions, held as `program` and `outs`, are the same."""
-    if source.function_name(x.fun) != source.function_name(y.fun):
+    if source_info.function_name(x.fun) != source_info.function_name(y.fun):
         return False  # messages would name the other
     zeros = [[None if o is None else o.aval for o in p.outs] for p in (x, y)]
-    return zeros[0] == zeros[1] and likeness.alike(x.program, y.program)
+    return zeros[0] == zeros[1] and program_equality.alike(x.program, y.program)
 
 
 def debug_info(api: str, fun: Any) -> ir.DebugInfo:
     """Names of a function for messages about its trace."""
-    return ir.DebugInfo(api, source.function_name(fun), source.function_location(fun))
+    return ir.DebugInfo(
+        api, source_info.function_name(fun), source_info.function_location(fun)
+    )
 
 
 def check_callable(api: str, fun: Any) -> None:
@@ -169,7 +173,7 @@ def check_reduce_axes(api: str, reduce_axes: Any) -> None:
 
 def named(wrapper: Any, fun: Any, doc: str) -> Any:
     """Gives a wrapper the name and signature of the function it wraps."""
-    name = source.function_name(fun)
+    name = source_info.function_name(fun)
     wrapper.__name__ = name
     wrapper.__qualname__ = getattr(fun, "__qualname__", name)
     wrapper.__module__ = getattr(fun, "__module__", wrapper.__module__)
@@ -292,14 +296,14 @@ def resolve(
             raise (kind if i >= 0 else ValueError)(
                 f"{api}: differentiating with respect to argnums={i} requires at least "
                 f"{i + 1 if i >= 0 else -i} positional arguments, but "
-                f"{source.function_name(fun)} was called with only {count}; give "
+                f"{source_info.function_name(fun)} was called with only {count}; give "
                 "differentiated arguments by position, not by keyword"
             )
         found.append(i % count)
     if len(set(found)) != len(found):
         raise ValueError(
             f"{api}: argnums must name each argument once, got {argnums} for a call of "
-            f"{source.function_name(fun)} with {count} positional arguments"
+            f"{source_info.function_name(fun)} with {count} positional arguments"
         )
     return found
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from olympus._src.core import effects as effects_
 from olympus._src.core import primitive as primitive_
-from olympus._src.core.rules import Linear, Zero
+from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import families
 
 

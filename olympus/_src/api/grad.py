@@ -8,7 +8,7 @@ from typing import Any, ParamSpec
 from olympus._src import tree
 from olympus._src.api import differentiation as common
 from olympus._src.core import avals as avals_
-from olympus._src.foundation import source, tracebacks
+from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import ad
 
 P = ParamSpec("P")
@@ -48,7 +48,7 @@ class _Gradient:
         self.has_aux = has_aux
         self.holomorphic = holomorphic
         self.accepts = "any" if allow_int else "inexact"
-        self.name = source.function_name(fun)
+        self.name = source_info.function_name(fun)
         self.info = common.debug_info(api, fun)
 
     def __call__(self, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:

@@ -15,10 +15,10 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.api import differentiation as common
-from olympus._src.api import forward, reverse
+from olympus._src.api import forward_mode, reverse_mode
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes
-from olympus._src.foundation import source
+from olympus._src.foundation import source_info
 
 # Step and tolerance by the width of the coarsest dtype in sight. Of the difference
 # formula below the error by truncation is step**4 / 30 times the fifth derivative, and
@@ -83,9 +83,9 @@ def _check_orders(
         here = (*path, mode)
         message = f"order {len(here)}, modes {' of '.join(reversed(here))}"
         if mode == "fwd":
-            check_jvp(f, partial(forward.jvp, f), args, err_msg=message, **options)
+            check_jvp(f, partial(forward_mode.jvp, f), args, err_msg=message, **options)
         else:
-            check_vjp(f, partial(reverse.vjp, f), args, err_msg=message, **options)
+            check_vjp(f, partial(reverse_mode.vjp, f), args, err_msg=message, **options)
         if order > 1:
             rng = np.random.default_rng(_SEED + len(here))
             if mode == "fwd":
@@ -93,20 +93,20 @@ def _check_orders(
             else:
                 out = f(*args)
                 derivative, more = _pullback_function(f), _directions(out, rng)
-            derivative.__name__ = source.function_name(f)
+            derivative.__name__ = source_info.function_name(f)
             _check_orders(derivative, (args, more), order - 1, modes, here, options)
 
 
 def _slope_function(f: Any) -> Any:
     def slope(args: Any, tangents: Any) -> Any:
-        return _moving_leaves(forward.jvp(f, args, tangents)[1])
+        return _moving_leaves(forward_mode.jvp(f, args, tangents)[1])
 
     return slope
 
 
 def _pullback_function(f: Any) -> Any:
     def pullback(args: Any, cotangent: Any) -> Any:
-        return _moving_leaves(reverse.vjp(f, *args)[1](cotangent))
+        return _moving_leaves(reverse_mode.vjp(f, *args)[1](cotangent))
 
     return pullback
 
@@ -420,7 +420,7 @@ def _differs(title: str, where: str, expected: Any, got: Any, scale: str) -> str
 
 
 def _title(api: str, f: Any, message: str) -> str:
-    text = f"{api}({source.function_name(f)})"
+    text = f"{api}({source_info.function_name(f)})"
     return f"{text}, {message}" if message else text
 
 

@@ -10,10 +10,17 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.api import differentiation as common
 from olympus._src.core import avals as avals_
-from olympus._src.core.rules import Zero
-from olympus._src.foundation import source, tracebacks
+from olympus._src.core.symbolic_values import Zero
+from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import ad, batching, evaluate
-from olympus._src.lax import choice, comparison, elementwise, families, joining, shaping
+from olympus._src.lax import (
+    choice,
+    comparison,
+    concatenation,
+    elementwise,
+    families,
+    shaping,
+)
 
 P = ParamSpec("P")
 
@@ -180,7 +187,7 @@ class _Plan:
         self.has_aux = has_aux
         self.holomorphic = holomorphic
         self.accepts = accepts
-        self.name = source.function_name(fun)
+        self.name = source_info.function_name(fun)
 
     def arguments(self, args: Any, kwargs: Any) -> tuple[Any, list[Any], Any]:
         """The function of the chosen arguments, their leaves and their structure."""
@@ -342,7 +349,7 @@ def _unit_rows(aval: Any, start: int, count: int) -> Any:
 
 
 def _split(x: Any, sizes: Sequence[int], axis: int) -> Sequence[Any]:
-    return [x] if len(sizes) == 1 else joining.split(x, sizes, axis)
+    return [x] if len(sizes) == 1 else concatenation.split(x, sizes, axis)
 
 
 def _zero_blocks(aval: Any, shapes: Sequence[Any]) -> list[Any]:

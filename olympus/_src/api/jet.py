@@ -11,8 +11,8 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, trace
-from olympus._src.core.rules import Zero
-from olympus._src.foundation import source, tracebacks
+from olympus._src.core.symbolic_values import Zero
+from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import evaluate, taylor
 from olympus._src.lax import elementwise, families, special
 
@@ -107,7 +107,8 @@ def jet(
         for path, leaf in tree.tree_flatten_with_path(result)[0]:
             if not avals_.is_array_like(leaf):
                 raise TypeError(
-                    f"jet: {source.function_name(fun)} must return arrays, got a value "
+                    f"jet: {source_info.function_name(fun)} must return arrays, got "
+                    "a value "
                     f"of type {type(leaf).__name__} at result{tree.keystr(path)}"
                 )
         return leaves

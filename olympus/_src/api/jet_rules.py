@@ -15,7 +15,7 @@ from typing import Any
 from olympus._src.api import jet as jet_
 from olympus._src.core import avals as avals_
 from olympus._src.core import primitive
-from olympus._src.core.rules import Zero
+from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import taylor
 from olympus._src.lax import elementwise, families
 

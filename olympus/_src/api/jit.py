@@ -12,10 +12,17 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.api import signatures, stages
+from olympus._src.calls import pjit as jit_
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir, trace
-from olympus._src.foundation import caching, config, events, logs, source, tracebacks
-from olympus._src.higher_order import jit as jit_
+from olympus._src.foundation import (
+    caching,
+    config,
+    events,
+    logs,
+    source_info,
+    tracebacks,
+)
 from olympus._src.interpreters import evaluate, partial_eval, portable, tiers
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client
@@ -392,7 +399,7 @@ class JitFunction:
             traced.donated = call.donated(self._options)
             state.traced[key] = traced
             _forget_heavy(self._fun, traced)
-            code = source.function_code(self._fun)
+            code = source_info.function_code(self._fun)
             known = code is not None and _traced_code.get(code) is not None
             record = signatures.Retrace(
                 call, state.records, traced.duration_s, remade=known
@@ -542,7 +549,7 @@ def _copy_names(wrapper: Any, fun: Any) -> None:
         if value is not None:
             setattr(wrapper, name, value)
     if not hasattr(fun, "__name__"):
-        wrapper.__name__ = source.function_name(fun)
+        wrapper.__name__ = source_info.function_name(fun)
     wrapper.__dict__.update(
         {k: v for k, v in getattr(fun, "__dict__", {}).items() if k not in ("_fun",)}
         if inspect.isfunction(fun)
@@ -673,7 +680,8 @@ def jit(
         )
     if inspect.isgeneratorfunction(fun) or inspect.iscoroutinefunction(fun):
         raise TypeError(
-            f"jit: {source.function_name(fun)} is a generator or coroutine function, "
+            f"jit: {source_info.function_name(fun)} is a generator or coroutine "
+            "function, "
             "which cannot be traced; return arrays instead"
         )
     tiers.split_tier(tuple((compiler_options or {}).items()))  # refuses wrong ones

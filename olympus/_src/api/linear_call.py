@@ -7,9 +7,9 @@ from typing import Any
 
 from olympus._src.api import custom_calls
 from olympus._src.core import avals as avals_
+from olympus._src.custom_rules.linear_call import linear_call_p
 from olympus._src.foundation import tracebacks
-from olympus._src.higher_order import functions, programs
-from olympus._src.higher_order.linear_call import linear_call_p
+from olympus._src.programs import functions, inner_programs
 
 
 @tracebacks.api_boundary
@@ -47,10 +47,10 @@ def linear_call(
     """
     custom_calls.check_rule("linear_call", "fun", fun)
     custom_calls.check_rule("linear_call", "fun_transpose", fun_transpose)
-    residuals, residual_tree = programs.flatten_operands(
+    residuals, residual_tree = inner_programs.flatten_operands(
         "linear_call", "residual_args", residual_args
     )
-    linear, in_tree = programs.flatten_operands(
+    linear, in_tree = inner_programs.flatten_operands(
         "linear_call", "linear_args", linear_args
     )
     results = custom_calls.Results()
@@ -82,9 +82,11 @@ def linear_call(
 def _checked(fun: Any, found: Any, structure: Any, wanted: Any) -> list[Any]:
     """Leaves of the transpose's result, which must be like the linear arguments."""
     outs, given = custom_calls.flatten_results("linear_call", fun, found)
-    described = f"linear_call: fun_transpose {programs.described(fun)} must return"
+    described = (
+        f"linear_call: fun_transpose {inner_programs.described(fun)} must return"
+    )
     if given != structure:
-        where = programs.structure_mismatch(
+        where = inner_programs.structure_mismatch(
             given, structure, "its result", "linear_args"
         )
         raise TypeError(
@@ -92,7 +94,7 @@ def _checked(fun: Any, found: Any, structure: Any, wanted: Any) -> list[Any]:
         )
     avals = [avals_.aval_of(x) for x in outs]
     unmapped = [a.to_tangent() for a in wanted]
-    wrong = programs.type_mismatches(structure, avals, unmapped, "result")
+    wrong = inner_programs.type_mismatches(structure, avals, unmapped, "result")
     if wrong:
         raise TypeError(
             f"{described} values of the types of linear_args; {'; '.join(wrong)}"

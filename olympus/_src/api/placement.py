@@ -12,7 +12,7 @@ from olympus._src import tree
 from olympus._src.core import trace
 from olympus._src.foundation import caching, config
 from olympus._src.interpreters import evaluate
-from olympus._src.lax.constraints import sharding_constraint_p
+from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, placement, versions
 

@@ -9,10 +9,10 @@ from olympus._src import tree
 from olympus._src.api import signatures
 from olympus._src.core import avals as avals_
 from olympus._src.core import bindings, ir, trace
-from olympus._src.foundation import config, errors, source, tracebacks
-from olympus._src.higher_order import programs
-from olympus._src.higher_order import remat as remat_
+from olympus._src.foundation import config, errors, source_info, tracebacks
 from olympus._src.interpreters import partial_eval
+from olympus._src.programs import inner_programs
+from olympus._src.remat import remat as remat_
 
 _WHAT = "checkpoint / remat"
 
@@ -97,12 +97,12 @@ def checkpoint(
             policy=policy,
             prevent_cse=flags,
         )
-        outs = programs.keep_numbers(outs, traced.program, operands)
+        outs = inner_programs.keep_numbers(outs, traced.program, operands)
         return traced.out_tree.unflatten(outs)
 
     for attribute in ("__module__", "__doc__"):
         setattr(recomputing, attribute, getattr(fun, attribute, None))
-    recomputing.__name__ = recomputing.__qualname__ = source.function_name(fun)
+    recomputing.__name__ = recomputing.__qualname__ = source_info.function_name(fun)
     recomputing.__wrapped__ = fun  # type: ignore[attr-defined]
     return recomputing
 
@@ -153,11 +153,12 @@ class _Static:
             if not -count <= i < count:
                 raise ValueError(
                     f"checkpoint: static_argnums must name positional arguments, got "
-                    f"{i} in a call of {source.function_name(fun)} with {count} of them"
+                    f"{i} in a call of {source_info.function_name(fun)} with {count} "
+                    "of them"
                 )
         found = {i % count for i in self.nums}
         if self.names:
-            given = programs.parameter_names(fun, count)
+            given = inner_programs.parameter_names(fun, count)
             found.update(i for i, name in enumerate(given) if name in self.names)
         return sorted(found)
 
@@ -197,15 +198,15 @@ def _traced(fun: Any, call: signatures.Call) -> _Traced:
     given its text once. Functions that close over arrays are traced at each call.
     """
     key = (call.key(), config.trace_context(), trace.current.axis_env)
-    programs = _programs.programs_of(fun)
+    inner_programs = _programs.programs_of(fun)
     try:
-        traced: _Traced | None = programs.get(key)
+        traced: _Traced | None = inner_programs.get(key)
     except TypeError:  # a static argument that has no hash
         return _trace(fun, call)
     if traced is None:
         traced = _trace(fun, call)
         if not traced.consts:  # arrays must not live as long as the cache
-            programs.keep(key, traced)
+            inner_programs.keep(key, traced)
     return traced
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.api import signatures
+from olympus._src.calls.pjit import pjit_p
 from olympus._src.core import ir
 from olympus._src.foundation import tracebacks
-from olympus._src.higher_order.jit import pjit_p
 from olympus._src.interpreters import ad, partial_eval
-from olympus._src.lax.names import name_p
+from olympus._src.lax.checkpoint_names import name_p
 
 
 @tracebacks.api_boundary

@@ -12,7 +12,7 @@ from typing import Any
 from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
-from olympus._src.foundation import caching, source
+from olympus._src.foundation import caching, source_info
 from olympus._src.interpreters import evaluate
 
 ShapedArray = avals_.ShapedArray
@@ -96,7 +96,7 @@ def _check_exist(
     known = [
         p.name for p in parameters if p.kind not in (_VAR_POSITIONAL, _VAR_KEYWORD)
     ]
-    where = f"{source.function_name(fun)}({', '.join(known)})"
+    where = f"{source_info.function_name(fun)}({', '.join(known)})"
     if _VAR_POSITIONAL not in kinds:
         count = sum(p.kind in (_POSITIONAL_ONLY, _POSITIONAL) for p in parameters)
         for i in nums:
@@ -170,7 +170,8 @@ class Parameters:
             raise ValueError(
                 f"Non-hashable static argument {which} of type "
                 f"{type(value).__name__} in the call of the jitted function "
-                f"{source.function_name(self.fun)}; static arguments are part of the "
+                f"{source_info.function_name(self.fun)}; static arguments are part "
+                "of the "
                 "cache key, pass a tuple in place of a list or an array"
             ) from None
 
@@ -258,8 +259,8 @@ class Call:
         """Names for messages about the traced function."""
         return ir.DebugInfo(
             traced_for,
-            source.function_name(self.fun),
-            source.function_location(self.fun),
+            source_info.function_name(self.fun),
+            source_info.function_location(self.fun),
             LazyNames(self),
         )
 
@@ -304,8 +305,10 @@ class Names:
 
     def __init__(self, fun: Any) -> None:
         plain = _plain_function(fun)
-        self.__name__ = source.function_name(fun)
-        self.__code__ = source.function_code(fun) if plain is None else plain.__code__
+        self.__name__ = source_info.function_name(fun)
+        self.__code__ = (
+            source_info.function_code(fun) if plain is None else plain.__code__
+        )
         self._found = _positional_of(fun) if plain is None else None
 
     @classmethod
@@ -417,10 +420,10 @@ def _bad_argument(
     x: Any, call: Call, i: int, error: TypeError | None = None
 ) -> TypeError:
     path = call.paths()[i]
-    known = source.function_code(call.fun) is not None
-    where = f" at {source.function_location(call.fun)}" if known else ""
+    known = source_info.function_code(call.fun) is not None
+    where = f" at {source_info.function_location(call.fun)}" if known else ""
     return TypeError(
-        f"Error interpreting argument to {source.function_name(call.fun)}{where} "
+        f"Error interpreting argument to {source_info.function_name(call.fun)}{where} "
         "as an abstract array. The problematic "
         f"value is of type {type(x)} and was passed to the function at path {path}.\n"
         + (f"{error}.\n" if avals_.is_array_like(x) else "")
@@ -483,7 +486,10 @@ class Retrace:
         trace_s: float,
         remade: bool = False,
     ) -> None:
-        name, where = source.function_name(call.fun), source.function_location(call.fun)
+        name, where = (
+            source_info.function_name(call.fun),
+            source_info.function_location(call.fun),
+        )
         self.function = f"{name} at {where}" if where else name
         self.call = _Signature(call)
         self.cause, self.cure = _cause(self.call, [r.call for r in earlier], remade)

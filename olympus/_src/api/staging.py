@@ -7,7 +7,7 @@ from typing import Any
 
 from olympus._src.api import jit as jit_
 from olympus._src.core import ir, trace
-from olympus._src.foundation import source, tracebacks
+from olympus._src.foundation import source_info, tracebacks
 
 current = trace.current
 
@@ -57,7 +57,7 @@ def make_olympuspr(
         program: ir.ClosedOlympuspr = traced.olympuspr
         return (program, traced.out_info) if return_shape else program
 
-    name = source.function_name(fun)
+    name = source_info.function_name(fun)
     traced_program.__name__ = traced_program.__qualname__ = f"make_olympuspr({name})"
     traced_program.__wrapped__ = fun  # type: ignore[attr-defined]
     return traced_program

@@ -8,8 +8,9 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.api.shapes import ShapeDtypeStruct
-from olympus._src.core import avals, dtypes, sizes, symbolic_bounds, symbolic_text
-from olympus._src.core.symbolic_scope import SymbolicScope
+from olympus._src.core import avals, dtypes, sizes
+from olympus._src.core.symbolic import dim_bounds, dim_parsing
+from olympus._src.core.symbolic.dim_scope import SymbolicScope
 
 
 def symbolic_shape(
@@ -78,7 +79,7 @@ def _parse(
             f"{where}: a symbolic shape must be None or a string, got {spec!r}; write "
             f"{str(spec).strip('()[]')!r}"
         )
-    return symbolic_text.parse_shape(spec, scope, like)
+    return dim_parsing.parse_shape(spec, scope, like)
 
 
 def symbolic_args_specs(
@@ -186,7 +187,7 @@ def symbolic_dim_bounds(dimension: Any) -> tuple[float, float]:
       (3, 129)
     """
     if sizes.is_symbolic(dimension):
-        return symbolic_bounds.bounds(dimension)
+        return dim_bounds.bounds(dimension)
     try:
         size = operator.index(dimension)
     except TypeError:

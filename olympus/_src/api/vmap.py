@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, trace
-from olympus._src.foundation import source, tracebacks
-from olympus._src.higher_order import programs
+from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import batching, evaluate
 from olympus._src.lax import families
+from olympus._src.programs import inner_programs
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -78,7 +78,7 @@ def vmap(
 
     functools.update_wrapper(mapped, fun, updated=())
     if not hasattr(fun, "__name__"):
-        mapped.__name__ = mapped.__qualname__ = source.function_name(fun)
+        mapped.__name__ = mapped.__qualname__ = source_info.function_name(fun)
     return mapped  # type: ignore[return-value]
 
 
@@ -113,7 +113,7 @@ class _Mapping:
     @property
     def name(self) -> str:
         """The function's name, for messages."""
-        return source.function_name(self.fun)
+        return source_info.function_name(self.fun)
 
     def apply(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Runs the function on all elements at once."""
@@ -180,7 +180,8 @@ class _Mapping:
             path = self._path(i, args, kwargs)
             raise TypeError(
                 f"vmap: argument {path} of {self.name} must be an array to be mapped "
-                f"over axis {dim}, got {programs.shown(x)} of type {type(x).__name__}; "
+                f"over axis {dim}, got {inner_programs.shown(x)} of type "
+                f"{type(x).__name__}; "
                 "give it None in in_axes, or close over it"
             )
         aval = avals_.aval_of(x)
@@ -246,8 +247,8 @@ class _Mapping:
         pairs = tree.tree_flatten_with_path(result)[0]
         path, leaf = next(p for p in pairs if not avals_.is_array_like(p[1]))
         return TypeError(
-            f"vmap: {programs.described(self.fun)} must return arrays, got "
-            f"{programs.shown(leaf)} of type {type(leaf).__name__} at "
+            f"vmap: {inner_programs.described(self.fun)} must return arrays, got "
+            f"{inner_programs.shown(leaf)} of type {type(leaf).__name__} at "
             f"result{tree.keystr(path)}; return numbers and arrays only"
         )
 
@@ -321,7 +322,7 @@ def _argument_paths(fun: Any, args: Any, kwargs: Any) -> list[str]:
         for path, _ in tree.tree_flatten_with_path(value)[0]:
             yield name + tree.keystr(path)
 
-    names = programs.parameter_names(fun, len(args))
+    names = inner_programs.parameter_names(fun, len(args))
     found: list[str] = []
     for name, arg in zip(names, args, strict=True):
         found += below(name, arg)

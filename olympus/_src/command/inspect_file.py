@@ -6,7 +6,7 @@ import argparse
 
 from olympus._src.command import programs
 from olympus._src.command.command import Command, Failure
-from olympus._src.export import bundle_files, bundles, executables, reading
+from olympus._src.export import bundle_files, bundles, deserialization, executables
 from olympus._src.export.bundle_files import Slot
 from olympus._src.foundation.container import Unreadable
 
@@ -110,7 +110,7 @@ def _show_executable(path: str, data: bytes) -> None:
 
 
 def _show_exported(path: str, data: bytes) -> None:
-    found = reading.deserialize(data)
+    found = deserialization.deserialize(data)
     _show_head(path, data, f"{programs.EXPORTED} of {found.fun_name!r}")
     _show_slots("Arguments", bundles.slots_of_exported(found)[0])
     _show_slots("Results", bundles.slots_of_exported(found)[1])
@@ -127,7 +127,7 @@ def _show_text(data: bytes, kind: str) -> None:
         data = exported
     elif kind == executables.KIND:
         raise Failure("--text: there must be a portable program, got machine code")
-    print(reading.deserialize(data).mlir_module())
+    print(deserialization.deserialize(data).mlir_module())
 
 
 def _test(path: str) -> int:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from olympus._src.command.command import Failure
-from olympus._src.export import bundle_files, bundles, bundling, executables, reading
+from olympus._src.export import (
+    bundle_files,
+    bundles,
+    bundling,
+    deserialization,
+    executables,
+)
 from olympus._src.foundation import container
 
 EXPORTED = "exported program"
@@ -40,7 +46,7 @@ def load(
     data, kind = read_file(path)
     try:
         if kind == EXPORTED:
-            exported = reading.deserialize(data)
+            exported = deserialization.deserialize(data)
             made = bundling.make(exported, executables=False)()
             return made.prepare()
         if kind == bundle_files.KIND:

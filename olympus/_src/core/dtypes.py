@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import ml_dtypes
 import numpy as np
 
-from olympus._src.foundation import caching, config, errors, notices
+from olympus._src.foundation import caching, config, errors, user_warnings
 
 if TYPE_CHECKING:
     from typing import Any
@@ -424,7 +424,7 @@ def check_user_dtype(dtype: Any, fun_name: str) -> Any:
         return asked
     given = canonicalize_dtype(asked)
     if given != asked:
-        notices.warn(
+        user_warnings.warn(
             f"{fun_name}: dtype {asked} is not available while 64-bit values are off, "
             f"so {given} is used; ask for {given}, or turn 64-bit values on with the "
             "setting olympus_enable_x64 or the environment variable OLYMPUS_ENABLE_X64"

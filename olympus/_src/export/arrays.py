@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes, symbolic_text
+from olympus._src.core import avals, dtypes
 from olympus._src.core import sizes as sizes_
-from olympus._src.export.fields import Fields
+from olympus._src.core.symbolic import dim_parsing
+from olympus._src.export.json_fields import Fields
 from olympus._src.foundation.container import Unreadable
 from olympus._src.interpreters import evaluate
 
@@ -55,7 +56,7 @@ def read_aval(value: Any, where: str, scope: Any = None) -> avals.ShapedArray:
 def _symbolic(text: str, fields: Fields, scope: Any) -> Any:
     try:
         if len(text) <= _MAX_TEXT:
-            return symbolic_text.parse_size(text, scope)
+            return dim_parsing.parse_size(text, scope)
     except (ValueError, TypeError, ArithmeticError, RecursionError):
         pass
     raise fields.wrong("shape", "a list of sizes", text)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from olympus._src.core import avals, dtypes
 from olympus._src.export import arrays
 from olympus._src.export.arrays import Stored
-from olympus._src.export.fields import Fields
+from olympus._src.export.json_fields import Fields
 from olympus._src.foundation import container
 from olympus._src.foundation.container import Container, Unreadable
 

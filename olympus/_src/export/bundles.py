@@ -16,10 +16,10 @@ from olympus._src.core import trace
 from olympus._src.export import (
     bundle_files,
     calling,
+    deserialization,
     named_arrays,
-    reading,
+    result_checks,
     trees,
-    trials,
 )
 from olympus._src.export import executables as executables_
 from olympus._src.export.bundle_files import Contents, Sample, Slot
@@ -191,7 +191,7 @@ class Bundle:
                 )
             # Who has its machine code run trusts the rest as well.
             isolate = False if self._use_executables else None
-            self._exported = reading.deserialize(data, isolate=isolate)
+            self._exported = deserialization.deserialize(data, isolate=isolate)
         return self._exported
 
     def has_vjp(self) -> bool:
@@ -463,7 +463,7 @@ class Bundle:
         sample = self._sample()
         args, kwargs = self.sample_arguments()
         found = tree.tree_leaves(self(*args, **kwargs))
-        reasons = trials.failures(
+        reasons = result_checks.failures(
             self.result_paths,
             found,
             [stored.array() for stored in sample.results],

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from olympus._src import tree
+from olympus._src.control_flow import loops
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, sizes
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Zero
-from olympus._src.export import checks, modules, open_sizes
-from olympus._src.higher_order import loops
+from olympus._src.core.symbolic_values import Zero
+from olympus._src.export import checks, portable_modules, symbolic_calls
 from olympus._src.interpreters import ad, evaluate, partial_eval
 from olympus._src.lax import families
 from olympus._src.lowering import module, types
@@ -77,9 +77,9 @@ def _check_types(exported: Any, leaves: Sequence[Any], tree_: Any) -> None:
             f"({what.capitalize()} mismatch); convert the argument, or export the "
             "function for this type"
         )
-    if not open_sizes.are_known(exported.in_avals):
+    if not symbolic_calls.are_known(exported.in_avals):
         shapes = [avals_.aval_of(x).shape for x in leaves]
-        open_sizes.solved(exported, shapes, argument_paths(tree_))
+        symbolic_calls.solved(exported, shapes, argument_paths(tree_))
 
 
 def _fits(given: Any, wanted: Any) -> bool:
@@ -105,8 +105,8 @@ def _abstract(*avals: Any, exported: Any) -> Any:
 def _out_avals(exported: Any, avals: Sequence[Any]) -> list[Any]:
     """The types of the results for types of the arguments, and whatever follows."""
     shapes = [a.shape for a in avals[: len(exported.in_avals)]]
-    return open_sizes.with_values(
-        exported.out_avals, open_sizes.solved(exported, shapes)
+    return symbolic_calls.with_values(
+        exported.out_avals, symbolic_calls.solved(exported, shapes)
     )
 
 
@@ -116,18 +116,18 @@ def _effects(*avals: Any, exported: Any) -> Any:
 
 def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
     checks.check_platform(exported, ctx.platform)
-    functions = modules.functions(exported.program_serialized)
+    functions = portable_modules.functions(exported.program_serialized)
     checks.check_targets(exported, functions.targets)
     n = len(exported.constants)
     kept = [*range(n), *[n + i for i in exported.module_kept_var_idx]]
     taken = [*map(avals_.aval_of, exported.constants), *exported.in_avals]
     values = [
-        open_sizes.emit_as(ctx.block, operands[i], ctx.avals_in[i], taken[i])
+        symbolic_calls.emit_as(ctx.block, operands[i], ctx.avals_in[i], taken[i])
         for i in kept
     ]
     in_types = [types.tensor_type(taken[i]) for i in kept]
     out_types = [types.tensor_type(a) for a in exported.out_avals]
-    if not open_sizes.are_known(exported.in_avals):
+    if not symbolic_calls.are_known(exported.in_avals):
         ctx.module.has_open_calls = True
     tokens = [types.token_type()] * len(exported.ordered_effects)
     values = [*[ctx.block.tokens[e] for e in exported.ordered_effects], *values]
@@ -153,7 +153,7 @@ def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
     )
     ctx.block.tokens.update(zip(exported.ordered_effects, outs, strict=False))
     return [
-        open_sizes.emit_as(ctx.block, x, given, aval)
+        symbolic_calls.emit_as(ctx.block, x, given, aval)
         for x, given, aval in zip(
             outs[len(tokens) :], exported.out_avals, ctx.avals_out, strict=True
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from olympus._src.export import stable_calls
+from olympus._src.export import stable_custom_calls
 
 _PLATFORM = "platform"
 _CUSTOM_CALL = "custom_call:"
@@ -67,7 +67,9 @@ def check_custom_calls(
     Raises:
       ValueError: there is such a call.
     """
-    allowed = {check.is_custom_call() for check in disabled} | stable_calls.TARGETS
+    allowed = {
+        check.is_custom_call() for check in disabled
+    } | stable_custom_calls.TARGETS
     wrong = {target: text for target, text in calls if target not in allowed}
     if not wrong:
         return
@@ -92,7 +94,7 @@ def check_targets(exported: Any, targets: Mapping[str, str]) -> None:
       ValueError: one is neither promised to stay nor told when it was exported.
     """
     checks = exported.disabled_safety_checks
-    allowed = {check.is_custom_call() for check in checks} | stable_calls.TARGETS
+    allowed = {check.is_custom_call() for check in checks} | stable_custom_calls.TARGETS
     wrong = [target for target in targets if target not in allowed]
     if wrong:
         raise ValueError(

@@ -11,7 +11,7 @@ from typing import Any
 
 from olympus._src.api import signatures, stages
 from olympus._src.export import arrays
-from olympus._src.export.fields import Fields
+from olympus._src.export.json_fields import Fields
 from olympus._src.foundation import container
 from olympus._src.foundation.container import Container, Unreadable
 from olympus._src.interpreters import evaluate

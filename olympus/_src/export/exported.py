@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from olympus._src.export import calling, modules, writing
+from olympus._src.export import calling, portable_modules, serialization
 from olympus._src.foundation import tracebacks
 
 minimum_supported_calling_convention_version = 9
@@ -111,12 +111,12 @@ class Exported:
         if not self.constants:
             return self.program_serialized
         if self._self_contained is None:
-            self._self_contained = modules.with_constants(self)
+            self._self_contained = portable_modules.with_constants(self)
         return self._self_contained
 
     def mlir_module(self) -> str:
         """The module in readable form, with all constants in it."""
-        return modules.text_of(self.mlir_module_serialized)
+        return portable_modules.text_of(self.mlir_module_serialized)
 
     @tracebacks.api_boundary
     def call(self, *args: Any, **kwargs: Any) -> Any:
@@ -166,7 +166,7 @@ class Exported:
           ValueError: a type of node in the trees is not registered, see
             `export.register_pytree_node_serialization`; or there is no derivative.
         """
-        return bytearray(writing.pack(self, vjp_order))
+        return bytearray(serialization.pack(self, vjp_order))
 
     def in_shardings_jax(self, mesh: Any) -> tuple[Any, ...]:
         """How each argument is spread over the devices of a mesh; None if it is not."""

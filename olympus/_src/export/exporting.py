@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src import tree
-from olympus._src.api import reverse, shapes
+from olympus._src.api import reverse_mode, shapes
 from olympus._src.api.jit import jit
 from olympus._src.core import ir, trace
-from olympus._src.export import calling, checks, modules
+from olympus._src.export import calling, checks, portable_modules
 from olympus._src.export.checks import DisabledSafetyCheck
 from olympus._src.export.exported import (
     Exported,
@@ -19,7 +19,7 @@ from olympus._src.export.exported import (
 from olympus._src.foundation import compiler_settings as compiler
 from olympus._src.foundation import tracebacks
 from olympus._src.interpreters import evaluate, portable
-from olympus._src.lowering import variables
+from olympus._src.lowering import dimension_variables
 
 
 def default_export_platform() -> str:
@@ -151,7 +151,7 @@ def _export_traced(
         keep_unused=traced.keep_unused,
         result_names=closed.olympuspr.debug_info.result_paths,
         arg_paths=calling.argument_paths(traced.in_avals),
-        solve_sizes=variables.Arguments,
+        solve_sizes=dimension_variables.Arguments,
     )
     if lowered.callbacks:
         raise NotImplementedError(
@@ -159,7 +159,7 @@ def _export_traced(
             "callbacks (pure_callback, io_callback, debug.print): they would not be "
             "there in another process; take them out"
         )
-    checks.check_custom_calls(modules.custom_calls(lowered.text), disabled)
+    checks.check_custom_calls(portable_modules.custom_calls(lowered.text), disabled)
     out_avals = closed.out_avals
     return Exported(
         fun_name=name,
@@ -176,7 +176,7 @@ def _export_traced(
         ordered_effects=lowered.effects,
         unordered_effects=_unordered(closed.effects),
         disabled_safety_checks=disabled,
-        mlir_module_serialized=modules.to_portable(lowered.text),
+        mlir_module_serialized=portable_modules.to_portable(lowered.text),
         constants=lowered.consts,
         calling_convention_version=version,
         module_kept_var_idx=[i for i, kept in enumerate(lowered.kept) if kept],
@@ -194,7 +194,7 @@ def _export_vjp(exported: Exported, closed: ir.ClosedOlympuspr) -> Exported:
     n = len(exported.in_avals)
 
     def fun_vjp(*args_and_cotangents: Any) -> tuple[Any, ...]:
-        _, pullback = reverse.vjp(
+        _, pullback = reverse_mode.vjp(
             lambda *args: ir.eval_olympuspr(closed.olympuspr, closed.consts, *args),
             *args_and_cotangents[:n],
         )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from olympus._src.foundation import kinds
-from olympus._src.foundation.settings import define
+from olympus._src.foundation import setting_types
+from olympus._src.foundation.public_settings import define
 
 disable_most_optimizations = define(
     "disable_most_optimizations",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Compile fast and run slowly, for tests.",
     traces=True,
 )
 compiler_tier = define(
     "compiler_tier",
-    kinds.choice("full", "quick", "auto"),
+    setting_types.choice("full", "quick", "auto"),
     "full",
     "Which build of a jitted function runs: 'full'; 'quick', which is compiled sooner "
     "and may run slower; 'auto' for the quick one first, until the full one is ready.",
@@ -22,41 +22,41 @@ compiler_tier = define(
 )
 optimization_level = define(
     "optimization_level",
-    kinds.choice("UNKNOWN", "O0", "O1", "O2", "O3"),
+    setting_types.choice("UNKNOWN", "O0", "O1", "O2", "O3"),
     "UNKNOWN",
     "How hard the compiler works for speed; UNKNOWN leaves it to the platform.",
     traces=True,
 )
 memory_fitting_level = define(
     "memory_fitting_level",
-    kinds.choice("UNKNOWN", "O0", "O1", "O2", "O3"),
+    setting_types.choice("UNKNOWN", "O0", "O1", "O2", "O3"),
     "O2",
     "How hard the compiler works to fit a program into memory.",
     traces=True,
 )
 compiler_enable_remat_pass = define(
     "compiler_enable_remat_pass",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     True,
     "Let the compiler compute values again to save memory.",
     traces=True,
 )
 use_shardy_partitioner = define(
     "use_shardy_partitioner",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     True,
     "Partition programs by Shardy rather than GSPMD.",
     traces=True,
 )
 enable_compilation_cache = define(
     "enable_compilation_cache",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     True,
     "Keep compiled programs on disk and load them from there.",
 )
 compilation_cache_dir = define(
     "compilation_cache_dir",
-    kinds.PATH,
+    setting_types.PATH,
     None,
     "Folder in which compiled programs outlive the process; None for `olympus` in the "
     "user's folder for caches. OLYMPUS_CACHE_DIR gives it too.",
@@ -64,14 +64,14 @@ compilation_cache_dir = define(
 )
 compilation_cache_max_size = define(
     "compilation_cache_max_size",
-    kinds.INTEGER,
+    setting_types.INTEGER,
     2 << 30,
     "Bytes that folder may hold before the least recently used programs leave; -1 for "
     "no limit, 0 for no cache.",
 )
 compilation_cache_include_metadata_in_key = define(
     "compilation_cache_include_metadata_in_key",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Compile again where only source positions differ. Modules are compiled without "
     "positions, so there are no such programs.",
@@ -79,19 +79,19 @@ compilation_cache_include_metadata_in_key = define(
 )
 persistent_cache_min_compile_time_secs = define(
     "persistent_cache_min_compile_time_secs",
-    kinds.NUMBER,
+    setting_types.NUMBER,
     0.0,
     "Seconds a compilation must take for its program to be kept on disk.",
 )
 persistent_cache_min_entry_size_bytes = define(
     "persistent_cache_min_entry_size_bytes",
-    kinds.INTEGER,
+    setting_types.INTEGER,
     0,
     "Bytes a program must have to be kept on disk; 0 and -1 for any.",
 )
 persistent_cache_enable_xla_caches = define(
     "persistent_cache_enable_xla_caches",
-    kinds.MAYBE_TEXT,
+    setting_types.MAYBE_TEXT,
     "xla_gpu_per_fusion_autotune_cache_dir",
     "XLA's own caches to keep in that folder: 'all', 'none' or names separated by "
     "commas.",
@@ -99,38 +99,38 @@ persistent_cache_enable_xla_caches = define(
 )
 load_programs_ahead = define(
     "load_programs_ahead",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     True,
     "When a script runs again, load in a thread the large programs that its last run "
     "took from the cache on disk.",
 )
 raise_persistent_cache_errors = define(
     "raise_persistent_cache_errors",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Raise errors of the cache on disk instead of reporting them and compiling.",
 )
 dump_ir_to = define(
     "dump_ir_to",
-    kinds.TEXT,
+    setting_types.TEXT,
     "",
     "Directory into which each lowered module is written; '' for none.",
 )
 dump_ir_modes = define(
     "dump_ir_modes",
-    kinds.TEXT,
+    setting_types.TEXT,
     "stablehlo",
     "What to write there, separated by commas: 'stablehlo', 'olympuspr'.",
 )
 export_ignore_forward_compatibility = define(
     "export_ignore_forward_compatibility",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Let exported programs use operations that older consumers do not know yet.",
 )
 export_calling_convention_version = define(
     "export_calling_convention_version",
-    kinds.INTEGER,
+    setting_types.INTEGER,
     10,
     "The calling convention of exported programs.",
 )

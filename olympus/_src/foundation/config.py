@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src.foundation import compiler_settings as compiler
-from olympus._src.foundation import kinds, states
-from olympus._src.foundation.settings import Config, define
-from olympus._src.foundation.states import MISSING, State, trace_context
+from olympus._src.foundation import setting_states, setting_types
+from olympus._src.foundation.public_settings import Config, define
+from olympus._src.foundation.setting_states import MISSING, State, trace_context
 
 __all__ = ["State", "compiler", "config", "make_user_context", "trace_context"]
 
@@ -26,7 +26,7 @@ class _JitSwitch(State):
 
     __slots__ = ()
 
-    def __call__(self, disable: Any = MISSING) -> states.Override:
+    def __call__(self, disable: Any = MISSING) -> setting_states.Override:
         return super().__call__(disable)
 
 
@@ -34,7 +34,7 @@ class _JitSwitch(State):
 
 enable_x64 = define(
     "enable_x64",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Allow 64-bit dtypes. Off, they are narrowed to 32 bits, because accelerators run "
     "64 bits slowly or not at all and Python's own numbers would ask for them.",
@@ -42,7 +42,7 @@ enable_x64 = define(
 )
 explicit_x64_dtypes = define(
     "explicit_x64_dtypes",
-    kinds.choice("error", "warn", "allow"),
+    setting_types.choice("error", "warn", "allow"),
     "warn",
     "What happens where a program names a 64-bit dtype while they are disabled: an "
     "error, a warning and 32 bits, or the 64-bit dtype.",
@@ -51,7 +51,7 @@ explicit_x64_dtypes = define(
 )
 numpy_dtype_promotion = define(
     "numpy_dtype_promotion",
-    kinds.choice("standard", "strict"),
+    setting_types.choice("standard", "strict"),
     "standard",
     "How operands of different dtypes meet: by the promotion lattice, or not at all, "
     "for programs that want every conversion written out.",
@@ -59,7 +59,7 @@ numpy_dtype_promotion = define(
 )
 numpy_rank_promotion = define(
     "numpy_rank_promotion",
-    kinds.choice("allow", "warn", "raise"),
+    setting_types.choice("allow", "warn", "raise"),
     "allow",
     "What happens where broadcasting adds axes to an operand, a frequent source of "
     "silently wrong shapes.",
@@ -90,7 +90,7 @@ MATMUL_PRECISIONS = (
 )
 default_matmul_precision = define(
     "default_matmul_precision",
-    kinds.choice(*MATMUL_PRECISIONS, optional=True),
+    setting_types.choice(*MATMUL_PRECISIONS, optional=True),
     None,
     "The precision of contractions and convolutions that name none. None leaves the "
     "choice to the platform, which on GPUs and TPUs trades bits for speed.",
@@ -98,7 +98,7 @@ default_matmul_precision = define(
 )
 allow_f16_reductions = define(
     "allow_f16_reductions",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     True,
     "Whether sums may run in 16-bit floats; off, they are an error, to find places "
     "that lose precision.",
@@ -107,7 +107,7 @@ allow_f16_reductions = define(
 )
 softmax_custom_jvp = define(
     "softmax_custom_jvp",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Differentiate softmax by its own rule, which keeps one array instead of three.",
     traces=True,
@@ -115,7 +115,7 @@ softmax_custom_jvp = define(
 )
 check_static_indices = define(
     "check_static_indices",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Raise an error for constant indices out of bounds, which otherwise are clamped.",
     traces=True,
@@ -125,7 +125,7 @@ check_static_indices = define(
 
 default_prng_impl = define(
     "default_prng_impl",
-    kinds.TEXT,
+    setting_types.TEXT,
     "threefry2x32",
     "The generator of keys made without naming one: 'threefry2x32', 'rbg', "
     "'unsafe_rbg' or one that a library registered.",
@@ -133,7 +133,7 @@ default_prng_impl = define(
 )
 threefry_partitionable = define(
     "threefry_partitionable",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     True,
     "Count each element's number from its position, so that shards of an array are "
     "made where they live; off gives the numbers of the older scheme.",
@@ -141,34 +141,34 @@ threefry_partitionable = define(
 )
 enable_custom_prng = define(
     "enable_custom_prng",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Have random.PRNGKey return typed keys, as random.key does.",
     traces=True,
 )
 legacy_prng_key = define(
     "legacy_prng_key",
-    kinds.choice("allow", "warn", "error"),
+    setting_types.choice("allow", "warn", "error"),
     "allow",
     "What happens where an array of raw bits is used as a key.",
 )
 random_seed_offset = define(
     "random_seed_offset",
-    kinds.INTEGER,
+    setting_types.INTEGER,
     0,
     "Added to every seed, to rerun a program with other random numbers.",
     traces=True,
 )
 high_dynamic_range_gumbel = define(
     "high_dynamic_range_gumbel",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Draw Gumbel samples with twice the random bits, for sharper tails.",
     traces=True,
 )
 debug_key_reuse = define(
     "debug_key_reuse",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Raise KeyReuseError where a key is consumed twice.",
     traces=True,
@@ -179,7 +179,7 @@ debug_key_reuse = define(
 
 debug_nans = define(
     "debug_nans",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Check every result for NaN and raise FloatingPointError at the operation that "
     "made the first.",
@@ -187,14 +187,14 @@ debug_nans = define(
 )
 debug_infs = define(
     "debug_infs",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Check every result for infinities, as debug_nans does for NaN.",
     traces=True,
 )
 disable_jit = define(
     "disable_jit",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Run jitted functions and loops as plain Python, for a debugger.",
     traces=True,
@@ -202,33 +202,33 @@ disable_jit = define(
 )
 check_tracer_leaks = define(
     "check_tracer_leaks",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Raise LeakError when a trace ends while its values can still be reached.",
     traces=True,
 )
 enable_checks = define(
     "enable_checks",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Check every program that a transformation makes; slow, for olympus's own tests.",
     traces=True,
 )
 no_tracing = define(
     "no_tracing",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Make tracing an error, to assert that a program is warm.",
 )
 no_execution = define(
     "no_execution",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Make running anything on a device an error, to assert that code only traces.",
 )
 disable_bwd_checks = define(
     "disable_bwd_checks",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Skip the check that a custom backward rule returns cotangents of the inputs' "
     "types, for programs that rely on the conversion.",
@@ -236,7 +236,7 @@ disable_bwd_checks = define(
 )
 mutable_array_checks = define(
     "mutable_array_checks",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     True,
     "Refuse programs in which two names reach the same mutable array.",
     traces=True,
@@ -244,7 +244,7 @@ mutable_array_checks = define(
 )
 array_garbage_collection_guard = define(
     "array_garbage_collection_guard",
-    kinds.choice("allow", "log", "fatal", optional=True),
+    setting_types.choice("allow", "log", "fatal", optional=True),
     None,
     "What happens to arrays that only the cycle collector frees, which hold device "
     "memory for longer than their last use.",
@@ -252,7 +252,7 @@ array_garbage_collection_guard = define(
 )
 thread_guard = define(
     "thread_guard",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Refuse multi-process programs started from another thread than the one that set "
     "this, since the order of programs must agree between processes.",
@@ -263,38 +263,38 @@ thread_guard = define(
 
 log_compiles = define(
     "log_compiles",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Log each trace, lowering and compilation with its time, as warnings.",
 )
 explain_cache_misses = define(
     "explain_cache_misses",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Log why each retrace happened: which argument or setting changed, and how.",
 )
 log_checkpoint_residuals = define(
     "log_checkpoint_residuals",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     False,
     "Log what each checkpointed function keeps for its backward pass.",
     honoured=False,
 )
 logging_level = define(
     "logging_level",
-    kinds.choice("NOTSET", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
+    setting_types.choice("NOTSET", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
     "NOTSET",
     "The level of the logger named olympus.",
 )
 debug_log_modules = define(
     "debug_log_modules",
-    kinds.TEXT,
+    setting_types.TEXT,
     "",
     "Modules, separated by commas, whose debug messages go to stderr.",
 )
 traceback_filtering = define(
     "traceback_filtering",
-    kinds.choice(
+    setting_types.choice(
         "auto", "off", "tracebackhide", "remove_frames", "quiet_remove_frames"
     ),
     "auto",
@@ -304,48 +304,48 @@ traceback_filtering = define(
 )
 tracer_error_num_traceback_frames = define(
     "tracer_error_num_traceback_frames",
-    kinds.INTEGER,
+    setting_types.INTEGER,
     5,
     "Frames of the user's code shown for a traced value in an error message.",
     honoured=False,
 )
 include_full_tracebacks_in_locations = define(
     "include_full_tracebacks_in_locations",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     True,
     "Give each operation of a lowered module its call stack, not its line alone.",
     honoured=False,
 )
 traceback_in_locations_limit = define(
     "traceback_in_locations_limit",
-    kinds.INTEGER,
+    setting_types.INTEGER,
     100,
     "The frames of such a call stack; negative for all.",
     honoured=False,
 )
 hlo_source_file_canonicalization_regex = define(
     "hlo_source_file_canonicalization_regex",
-    kinds.MAYBE_TEXT,
+    setting_types.MAYBE_TEXT,
     None,
     "Removed from file names in lowered modules, so that a checkout's place does not "
     "change the text.",
 )
 pprint_use_color = define(
     "pprint_use_color",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     True,
     "Colour printed programs on terminals that can.",
     honoured=False,
 )
 captured_constants_warn_bytes = define(
     "captured_constants_warn_bytes",
-    kinds.INTEGER,
+    setting_types.INTEGER,
     2_000_000_000,
     "Warn where a traced function closes over arrays of more bytes; -1 for never.",
 )
 captured_constants_report_frames = define(
     "captured_constants_report_frames",
-    kinds.INTEGER,
+    setting_types.INTEGER,
     0,
     "How many of these arrays that warning places, by the line that reads them first; "
     "-1 for all.",
@@ -355,69 +355,72 @@ captured_constants_report_frames = define(
 
 platforms = define(
     "platforms",
-    kinds.MAYBE_TEXT,
+    setting_types.MAYBE_TEXT,
     None,
     "Platforms to start, separated by commas, the default one first. None starts all "
     "that are installed and prefers accelerators.",
 )
 platform_name = define(
-    "platform_name", kinds.TEXT, "", "An older name of `platforms`, for one platform."
+    "platform_name",
+    setting_types.TEXT,
+    "",
+    "An older name of `platforms`, for one platform.",
 )
 default_device = define(
     "default_device",
-    kinds.DEVICE,
+    setting_types.DEVICE,
     None,
     "Where computations run whose arguments live nowhere in particular.",
     traces=True,
 )
 num_cpu_devices = define(
     "num_cpu_devices",
-    kinds.MAYBE_INTEGER,
+    setting_types.MAYBE_INTEGER,
     -1,
     "How many devices the CPU shows, to try programs for several devices on one "
     "machine; -1 leaves it to XLA_FLAGS, which means one.",
 )
 cpu_enable_async_dispatch = define(
     "cpu_enable_async_dispatch",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     True,
     "Return from CPU computations before they are done.",
 )
 cpu_collectives_implementation = define(
     "cpu_collectives_implementation",
-    kinds.choice("none", "gloo", "mpi", optional=True),
+    setting_types.choice("none", "gloo", "mpi", optional=True),
     "gloo",
     "How CPU processes of one program speak to each other.",
     honoured=False,
 )
 cuda_visible_devices = define(
     "cuda_visible_devices",
-    kinds.TEXT,
+    setting_types.TEXT,
     "all",
     "Numbers of the CUDA devices to use, separated by commas, or 'all'.",
 )
 rocm_visible_devices = define(
     "rocm_visible_devices",
-    kinds.TEXT,
+    setting_types.TEXT,
     "all",
     "Numbers of the ROCm devices to use, separated by commas, or 'all'.",
 )
 pjrt_client_create_options = define(
     "pjrt_client_create_options",
-    kinds.MAYBE_TEXT,
+    setting_types.MAYBE_TEXT,
     None,
     "Options for a platform's client, written 'name:value;name:value'.",
 )
 keep_host_memory = define(
     "keep_host_memory",
-    kinds.TRUTH,
+    setting_types.TRUTH,
     True,
     "Keep freed memory of large CPU arrays for the next ones instead of returning it "
     "to the system, whose fresh pages cost more than the arithmetic on them. What "
     "stays free for a second, beyond 128 MiB, goes back.",
 )
 
-_guard = kinds.choice(
+_guard = setting_types.choice(
     "allow", "log", "disallow", "log_explicit", "disallow_explicit", optional=True
 )
 transfer_guard_host_to_device = define(
@@ -473,7 +476,7 @@ def check_leaks() -> bool:
     return check_tracer_leaks.value
 
 
-def checking_leaks() -> states.Override:
+def checking_leaks() -> setting_states.Override:
     """A block in which values that outlive their trace are an error."""
     return check_tracer_leaks(True)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
-from olympus._src.foundation import config, source
+from olympus._src.foundation import config, source_info
 
 FULL = "__olympus_full_traceback__"
 
@@ -71,14 +71,16 @@ def _mark(traceback: TracebackType) -> None:
     """Sets the variable by which IPython and pytest know frames to hide."""
     here: TracebackType | None = traceback
     while here is not None:
-        if source.is_internal(here.tb_frame.f_code.co_filename):
+        if source_info.is_internal(here.tb_frame.f_code.co_filename):
             here.tb_frame.f_locals["__tracebackhide__"] = True
         here = here.tb_next
 
 
 def _remove(error: BaseException, traceback: TracebackType, *, noted: bool) -> None:
     entries = _entries(traceback)
-    kept = [e for e in entries if not source.is_internal(e.tb_frame.f_code.co_filename)]
+    kept = [
+        e for e in entries if not source_info.is_internal(e.tb_frame.f_code.co_filename)
+    ]
     if len(kept) == len(entries):
         return
     try:

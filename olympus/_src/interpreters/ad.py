@@ -13,8 +13,8 @@ from typing import Any
 
 from olympus._src.core import array_type, dtypes, ir, primitive, trace
 from olympus._src.core import avals as avals_
-from olympus._src.core.rules import Linear, Zero
-from olympus._src.foundation import config, source
+from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.foundation import config, source_info
 from olympus._src.interpreters import partial_eval, residuals
 from olympus._src.lax import families
 
@@ -64,7 +64,7 @@ class JVPTrace(trace.Trace):
                 tangents.append(zero_tangent(x))
         outer = current.position
         if outer is None:  # one look at the stack serves all that the rule applies
-            current.position = source.capture()
+            current.position = source_info.capture()
         current.trace = self.parent
         try:
             if not moving:

@@ -7,7 +7,7 @@ from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir, primitive, trace
-from olympus._src.foundation import source
+from olympus._src.foundation import source_info
 from olympus._src.interpreters import partial_eval
 from olympus._src.lax import families
 
@@ -100,7 +100,7 @@ class BatchTrace(trace.Trace):
         current = trace.current
         outer = current.position
         if outer is None:  # one look at the stack serves all that the rule applies
-            current.position = source.capture()
+            current.position = source_info.capture()
         current.trace = self.parent
         try:
             if plain and not self._refers(p, params):

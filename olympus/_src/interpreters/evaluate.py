@@ -16,11 +16,11 @@ import numpy as np
 
 from olympus._src.core import array_type, dtypes, effects, ir, primitive, trace
 from olympus._src.core import avals as avals_
-from olympus._src.foundation import caching, config, events, source
+from olympus._src.foundation import caching, config, events, source_info
 from olympus._src.interpreters import (
+    constant_warnings,
     dumps,
     fusion_limits,
-    large_constants,
     partial_eval,
 )
 from olympus._src.lowering import module as lowering
@@ -237,7 +237,7 @@ def lower(
     needed = [c for c, k in zip(consts, kept[:n_consts], strict=True) if k]
     low.consts = on_device([as_array(c, device) for c in needed], low.device)
     if low.consts:
-        large_constants.warn(whole, name, len(low.consts))
+        constant_warnings.warn(whole, name, len(low.consts))
     low.kept = kept[n_consts:]
     low.in_avals = whole.in_avals[len(low.consts) :]
     low.out_avals = program.out_avals  # weak also where what it expands to is not
@@ -449,7 +449,7 @@ class CompiledProgram:
         if position is None and single is not None:
             position = single.source
         if position is None:
-            position = source.capture()
+            position = source_info.capture()
         if program and eqns and not itself and not any(map(_is_deleted, buffers)):
             if all(e.source is None for e in program.eqns):
                 eqns = [e.replace(source=position) for e in program.eqns]
@@ -840,7 +840,7 @@ def _fuse_program(
             container = list if isinstance(out, list) else tuple
         return [out] if container is None else out
 
-    info = ir.DebugInfo("evaluation", name, source.function_location(fun))
+    info = ir.DebugInfo("evaluation", name, source_info.function_location(fun))
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
     _forget_lines(program)
     lowered = lower(program, consts, name=name)

@@ -11,7 +11,7 @@ import numpy as np
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import checker, dtypes, effects, ir, sizes, trace
-from olympus._src.foundation import config, errors, source
+from olympus._src.foundation import config, errors, source_info
 
 current = trace.current
 _SCALARS = (bool, int, float, complex)
@@ -73,7 +73,7 @@ class DynamicOlympusprTrace(trace.Trace):
         out, effects_ = p.results(tuple(in_avals), params)
         position = current.position
         if position is None:
-            position = source.capture()
+            position = source_info.capture()
         if not p.multiple_results:
             var = ir.Var(out)
             self.eqns.append(

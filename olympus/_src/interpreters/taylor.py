@@ -26,8 +26,8 @@ import numpy as np
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, primitive, trace
-from olympus._src.core.rules import Zero
-from olympus._src.foundation import source
+from olympus._src.core.symbolic_values import Zero
+from olympus._src.foundation import source_info
 from olympus._src.interpreters import partial_eval
 from olympus._src.lax import elementwise, families
 
@@ -75,7 +75,7 @@ class JetTrace(trace.Trace):
         series = [self.split(x) for x in args]
         outer = current.position
         if outer is None:  # one look at the stack serves all that the rule applies
-            current.position = source.capture()
+            current.position = source_info.capture()
         current.trace = self.parent
         try:
             outs = self._once(p, series, params)

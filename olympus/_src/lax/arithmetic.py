@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.rules import Linear, Zero
-from olympus._src.lax import division, extremes, families, pieces
+from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.lax import division, elementwise_rules, families, nan_extremes
 from olympus._src.lax.choice import as_element_type, clamp_p, select_n
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray
@@ -23,7 +23,7 @@ neg_p = elementwise(
     hlo="stablehlo.negate",
     reference=np.negative,
     derivatives=(lambda t, out, x: neg(t),),
-    transpose=lambda cts, x: [pieces.map_zero(neg, cts[0], x)],
+    transpose=lambda cts, x: [elementwise_rules.map_zero(neg, cts[0], x)],
 )
 neg_p.taylor = families.linear_series(neg_p)
 
@@ -32,7 +32,10 @@ def _add_transpose(cts: Any, x: Any, y: Any) -> Any:
     (ct,) = cts
     if type(ct) is Zero:
         return [Zero(v.aval) if type(v) is Linear else None for v in (x, y)]
-    return [pieces.unspread(ct, v.aval) if type(v) is Linear else None for v in (x, y)]
+    return [
+        elementwise_rules.unspread(ct, v.aval) if type(v) is Linear else None
+        for v in (x, y)
+    ]
 
 
 def _sub_transpose(cts: Any, x: Any, y: Any) -> Any:
@@ -40,8 +43,8 @@ def _sub_transpose(cts: Any, x: Any, y: Any) -> Any:
     if type(ct) is Zero:
         return [Zero(v.aval) if type(v) is Linear else None for v in (x, y)]
     return [
-        pieces.unspread(ct, x.aval) if type(x) is Linear else None,
-        pieces.unspread(neg(ct), y.aval) if type(y) is Linear else None,
+        elementwise_rules.unspread(ct, x.aval) if type(x) is Linear else None,
+        elementwise_rules.unspread(neg(ct), y.aval) if type(y) is Linear else None,
     ]
 
 
@@ -50,7 +53,7 @@ def _mul_transpose(cts: Any, x: Any, y: Any) -> Any:
     known, unknown = (y, x) if type(x) is Linear else (x, y)
     out = Zero(unknown.aval)
     if type(ct) is not Zero:
-        out = pieces.unspread(mul(ct, known), unknown.aval)
+        out = elementwise_rules.unspread(mul(ct, known), unknown.aval)
     return [out, None] if unknown is x else [None, out]
 
 
@@ -58,7 +61,7 @@ def _div_transpose(cts: Any, x: Any, y: Any) -> Any:
     (ct,) = cts
     if type(ct) is Zero:
         return [Zero(x.aval), None]
-    return [pieces.unspread(div(ct, y), x.aval), None]
+    return [elementwise_rules.unspread(div(ct, y), x.aval), None]
 
 
 add_p = elementwise(
@@ -216,8 +219,8 @@ def _extreme_lower(op: str, direction: str) -> Any:
 
     def lower(ctx: Any, x: str, y: str) -> str:
         out = ctx.avals_out[0]
-        if ctx.block.folds and extremes.loses_nan(ctx.platform, out.dtype):
-            return extremes.emit_first(ctx.block, op, x, y, out)
+        if ctx.block.folds and nan_extremes.loses_nan(ctx.platform, out.dtype):
+            return nan_extremes.emit_first(ctx.block, op, x, y, out)
         if not dtypes.issubdtype(out.dtype, np.complexfloating):
             return ctx.block.elementwise(op, (x, y), out)
         part = ShapedArray(out.shape, dtypes.real_dtype(out.dtype))
@@ -230,8 +233,8 @@ def _extreme_lower(op: str, direction: str) -> Any:
         same = ctx.block.compare("EQ", x_real, y_real, part, "FLOAT", flag)
         by_real = ctx.block.compare(direction, x_real, y_real, part, "FLOAT", flag)
         by_imag = ctx.block.compare(direction, x_imag, y_imag, part, "FLOAT", flag)
-        first = pieces.emit_select(ctx, same, by_imag, by_real, flag, flag)
-        return pieces.emit_select(ctx, first, x, y, flag, out)
+        first = elementwise_rules.emit_select(ctx, same, by_imag, by_real, flag, flag)
+        return elementwise_rules.emit_select(ctx, first, x, y, flag, out)
 
     return lower
 
@@ -327,7 +330,7 @@ def _sign_lower(ctx: Any, x: str) -> str:
     zero, one = ctx.block.splat(0, aval), ctx.block.splat(1, aval)
     flag = ShapedArray(aval.shape, np.bool_)
     is_zero = ctx.block.compare("EQ", x, zero, aval, "UNSIGNED", flag)
-    return pieces.emit_select(ctx, is_zero, zero, one, flag, aval)
+    return elementwise_rules.emit_select(ctx, is_zero, zero, one, flag, aval)
 
 
 sign_p = elementwise(

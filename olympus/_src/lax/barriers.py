@@ -9,7 +9,7 @@ import numpy as np
 from olympus._src.core import dtypes
 from olympus._src.core.effects import Effect
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Zero
+from olympus._src.core.symbolic_values import Zero
 from olympus._src.core.trace import Tracer
 from olympus._src.lax import families, shaping
 from olympus._src.lax.families import ShapedArray

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, trace
-from olympus._src.core.rules import Linear, Zero
-from olympus._src.lax import families, pieces
-from olympus._src.lax.bits import and_
+from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.lax import elementwise_rules, families
+from olympus._src.lax.bitwise import and_
 from olympus._src.lax.comparison import comparison_kind, gt, lt
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
@@ -67,7 +67,7 @@ def _select_n_lower(ctx: Any, which: str, *cases: str) -> str:
     if len(wide) == 1:
         return wide[0]
     if flag.dtype == np.bool_:
-        return pieces.emit_select(ctx, which, wide[1], wide[0], flag, out)
+        return elementwise_rules.emit_select(ctx, which, wide[1], wide[0], flag, out)
     return _select_tree(ctx, which, wide, 0)
 
 
@@ -82,7 +82,7 @@ def _select_tree(ctx: Any, which: str, cases: Any, offset: int) -> str:
     below = ctx.block.compare("LT", which, bound, flag_in, "SIGNED", flag)
     low = _select_tree(ctx, which, cases[:middle], offset)
     high = _select_tree(ctx, which, cases[middle:], offset + middle)
-    return pieces.emit_select(ctx, below, low, high, flag, out)
+    return elementwise_rules.emit_select(ctx, below, low, high, flag, out)
 
 
 def _select_n_jvp(primals: Any, tangents: Any) -> Any:
@@ -109,7 +109,7 @@ def _select_n_transpose(cts: Any, which: Any, *cases: Any) -> Any:
             picked = select_n_p.bind(
                 which, *[ct if j == i else zero for j in range(len(cases))]
             )
-            out.append(pieces.unspread(picked, case.aval))
+            out.append(elementwise_rules.unspread(picked, case.aval))
     return out
 
 

@@ -16,8 +16,15 @@ import numpy as np
 
 from olympus._src.core import avals, trace
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Zero
-from olympus._src.lax import elementwise, families, gather, joining, reductions, shaping
+from olympus._src.core.symbolic_values import Zero
+from olympus._src.lax import (
+    concatenation,
+    elementwise,
+    families,
+    gather,
+    reductions,
+    shaping,
+)
 
 ShapedArray = avals.ShapedArray
 _FILE = "lax/collectives.py"
@@ -75,10 +82,10 @@ def rows(x: Any, indices: Sequence[int]) -> Any:
     if len(indices) == 0 or len(breaks) >= _MOST_SLICES:
         return gather.index_take(x, (np.asarray(indices, np.int32),), (0,))
     runs = [
-        joining.slice_in_dim(x, indices[low], indices[high - 1] + 1)
+        concatenation.slice_in_dim(x, indices[low], indices[high - 1] + 1)
         for low, high in itertools.pairwise(starts)
     ]
-    return joining.concatenate(runs, 0)
+    return concatenation.concatenate(runs, 0)
 
 
 def by_group(
@@ -101,7 +108,7 @@ def by_group(
         out, out_dim = resolve(len(group), rows(x, group), 0)
         parts.append(in_front(out, out_dim, len(group)))
     order = np.argsort(np.concatenate([np.asarray(g) for g in groups]))
-    return rows(joining.concatenate(parts, 0), [int(i) for i in order]), 0
+    return rows(concatenation.concatenate(parts, 0), [int(i) for i in order]), 0
 
 
 # -- psum, pmax, pmin ------------------------------------------------------------------

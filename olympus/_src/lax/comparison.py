@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.rules import Zero
+from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import families
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types

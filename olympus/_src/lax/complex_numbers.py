@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.rules import Linear, Zero
-from olympus._src.lax import families, pieces
+from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.lax import elementwise_rules, families
 from olympus._src.lax.arithmetic import add, div, mul, neg
 from olympus._src.lax.choice import select_n
 from olympus._src.lax.comparison import eq, ge
@@ -71,7 +71,9 @@ real_p = elementwise(
     reference=np.real,
     derivatives=(lambda t, out, x: real(t),),
     transpose=lambda cts, x: [
-        pieces.map_zero(lambda ct: complex_(ct, families.scalar_like(ct, 0)), cts[0], x)
+        elementwise_rules.map_zero(
+            lambda ct: complex_(ct, families.scalar_like(ct, 0)), cts[0], x
+        )
     ],
 )
 real_p.taylor = families.linear_series(real_p)
@@ -83,7 +85,7 @@ imag_p = elementwise(
     reference=np.imag,
     derivatives=(lambda t, out, x: imag(t),),
     transpose=lambda cts, x: [
-        pieces.map_zero(
+        elementwise_rules.map_zero(
             lambda ct: complex_(families.scalar_like(ct, 0), neg(ct)), cts[0], x
         )
     ],
@@ -115,8 +117,10 @@ def _complex_transpose(cts: Any, x: Any, y: Any) -> Any:
     if type(ct) is Zero:
         return [Zero(v.aval) if type(v) is Linear else None for v in (x, y)]
     return [
-        pieces.unspread(real(ct), x.aval) if type(x) is Linear else None,
-        pieces.unspread(neg(imag(ct)), y.aval) if type(y) is Linear else None,
+        elementwise_rules.unspread(real(ct), x.aval) if type(x) is Linear else None,
+        elementwise_rules.unspread(neg(imag(ct)), y.aval)
+        if type(y) is Linear
+        else None,
     ]
 
 

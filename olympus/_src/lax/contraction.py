@@ -10,9 +10,10 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Linear, Zero
-from olympus._src.lax import contraction_kernels, elementwise, families
+from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.lax import elementwise, families
 from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.kernels import contraction
 from olympus._src.lax.precision import canonical_precision, precision_text
 from olympus._src.lowering import types
 
@@ -304,7 +305,7 @@ def _rewrite(
     if not dimension_numbers[1][0]:
         return None
     out, _ = dot_general_p.results((x, y), {**both, **params})
-    return contraction_kernels.choose(platform, x, y, out, **both)
+    return contraction.choose(platform, x, y, out, **both)
 
 
 dot_general_p = Primitive(

@@ -10,19 +10,19 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Linear, Zero
 from olympus._src.core.sizes import as_size, at_least, maximum
+from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import (
-    convolution_kernels,
+    axis_groups,
     convolution_reference,
     elementwise,
     families,
-    grouping,
     shaping,
 )
 from olympus._src.lax import precision as precision_
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import dynamic, types
+from olympus._src.lax.kernels import grouped_convolution
+from olympus._src.lowering import dynamic_shapes, types
 
 _FILE = "lax/convolution.py"
 _NAME = "lax.conv_general_dilated"
@@ -352,7 +352,7 @@ def _lower(ctx: Any, lhs: str, rhs: str, **params: Any) -> str:
 
 def _is_padded_by_name(padding: Any) -> bool:
     """Whether the padding has sizes that are known by name only."""
-    return dynamic.is_open([p for pair in padding for p in pair])
+    return dynamic_shapes.is_open([p for pair in padding for p in pair])
 
 
 def _emit(
@@ -360,7 +360,7 @@ def _emit(
 ) -> str:
     if not _is_padded_by_name(padding):
         return block.op1("stablehlo.convolution", operands, in_avals, out, attributes)
-    name, kind = dynamic.pairs(block, padding)
+    name, kind = dynamic_shapes.pairs(block, padding)
     return block.op1(
         "stablehlo.dynamic_conv", [*operands, name], [*in_avals, kind], out, attributes
     )
@@ -434,7 +434,7 @@ def _transpose_lhs(ct: Any, lhs: Any, rhs: Any, params: Any) -> Any:
     groups = params["feature_group_count"] * params["batch_group_count"]
     sizes = _reaches(lhs, avals.aval_of(rhs), avals.aval_of(ct), params)
     padding = tuple([(k - low - 1, n + low - out) for n, k, out, low in sizes])
-    kernel = grouping.regroup(rhs, dn.rhs_spec[0], dn.rhs_spec[1], groups)
+    kernel = axis_groups.regroup(rhs, dn.rhs_spec[0], dn.rhs_spec[1], groups)
     out = conv_general_dilated_p.bind(
         ct,
         shaping.rev(kernel, dn.rhs_spec[2:]),
@@ -451,7 +451,7 @@ def _transpose_lhs(ct: Any, lhs: Any, rhs: Any, params: Any) -> Any:
         preferred_element_type=params["preferred_element_type"],
         out_sharding=None,
     )
-    out = grouping.regroup(
+    out = axis_groups.regroup(
         out, dn.lhs_spec[1], dn.lhs_spec[0], params["batch_group_count"]
     )
     return elementwise.convert(out, lhs.dtype)
@@ -524,11 +524,11 @@ def _batch_both(axis: Any, lhs: Any, rhs: Any, dl: int, dr: int, params: Any) ->
     dn = params["dimension_numbers"]
     by_batch = params["batch_group_count"] > 1
     kind = "batch_group_count" if by_batch else "feature_group_count"
-    lhs = grouping.merge(lhs, dl, dn.lhs_spec[0 if by_batch else 1])
-    rhs = grouping.merge(rhs, dr, dn.rhs_spec[0])
+    lhs = axis_groups.merge(lhs, dl, dn.lhs_spec[0 if by_batch else 1])
+    rhs = axis_groups.merge(rhs, dr, dn.rhs_spec[0])
     grouped = {**params, kind: params[kind] * axis.size}
     out = conv_general_dilated_p.bind(lhs, rhs, **grouped)
-    return grouping.split(out, dn.out_spec[1], axis.size), dn.out_spec[1]
+    return axis_groups.split(out, dn.out_spec[1], axis.size), dn.out_spec[1]
 
 
 def _batch_lhs(axis: Any, lhs: Any, rhs: Any, dim: int, params: Any) -> Any:
@@ -536,7 +536,7 @@ def _batch_lhs(axis: Any, lhs: Any, rhs: Any, dim: int, params: Any) -> Any:
     dn, groups = params["dimension_numbers"], params["batch_group_count"]
     lhs = _merge_inside(lhs, dim, dn.lhs_spec[0], groups)
     out = conv_general_dilated_p.bind(lhs, rhs, **params)
-    return grouping.split(out, dn.out_spec[0], axis.size), dn.out_spec[0]
+    return axis_groups.split(out, dn.out_spec[0], axis.size), dn.out_spec[0]
 
 
 def _batch_rhs(axis: Any, lhs: Any, rhs: Any, dim: int, params: Any) -> Any:
@@ -547,17 +547,19 @@ def _batch_rhs(axis: Any, lhs: Any, rhs: Any, dim: int, params: Any) -> Any:
     out = conv_general_dilated_p.bind(lhs, rhs, **params)
     features = dn.out_spec[1]
     if groups == 1:
-        return grouping.split(out, features, axis.size), features
-    out = grouping.split(grouping.split(out, features, groups), features + 1, axis.size)
-    return grouping.merge(out, features, features + 1), features
+        return axis_groups.split(out, features, axis.size), features
+    out = axis_groups.split(
+        axis_groups.split(out, features, groups), features + 1, axis.size
+    )
+    return axis_groups.merge(out, features, features + 1), features
 
 
 def _merge_inside(x: Any, dim: int, into: int, groups: int) -> Any:
     """`x` with its mapped axis made a part of the axis `into`, within each group."""
     if groups == 1:
-        return grouping.merge(x, dim, into)
+        return axis_groups.merge(x, dim, into)
     x = families.move_axis(x, dim, 0)
-    x = grouping.split(x, into + 1, groups)
+    x = axis_groups.split(x, into + 1, groups)
     x = families.move_axis(x, 0, into + 1)
     shape = avals.aval_of(x).shape
     joined = math.prod(shape[into : into + 3])
@@ -569,7 +571,7 @@ def _merge_inside(x: Any, dim: int, into: int, groups: int) -> Any:
 
 def _rewrite(platform: str, lhs: Any, rhs: Any, **params: Any) -> Any:
     (out, _) = conv_general_dilated_p.results((lhs, rhs), params)
-    return convolution_kernels.choose(
+    return grouped_convolution.choose(
         conv_general_dilated_p.bind, platform, lhs, rhs, out, params
     )
 

@@ -16,13 +16,13 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Zero
 from olympus._src.core.sizes import maximum
+from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
+    concatenation,
     elementwise,
-    extremes,
     families,
-    joining,
+    nan_extremes,
     prefixes,
     sizes,
     special,
@@ -118,7 +118,7 @@ class _Fold:
         if whole is aval:
             return out
         starts, limits = [0] * aval.ndim, list(aval.shape)
-        return joining.emit_slice(self.ctx, out, whole, aval, starts, limits)
+        return concatenation.emit_slice(self.ctx, out, whole, aval, starts, limits)
 
     def _pad(self, x: str, aval: Any, out: Any, axis: int, shift: int) -> str:
         """Grows the axis at its end, or moves its elements along."""
@@ -141,7 +141,7 @@ class _Fold:
         starts, limits = [0] * cut.ndim, list(cut.shape)
         for i in reversed(range(_BLOCK)) if reverse else range(_BLOCK):
             starts[axis + 1], limits[axis + 1] = i, i + 1
-            column = joining.emit_slice(self.ctx, x, cut, line, starts, limits)
+            column = concatenation.emit_slice(self.ctx, x, cut, line, starts, limits)
             carry = self.combine(self.ctx.block, carry, column, line)
             columns[i] = carry
         return self.ctx.block.op1(
@@ -178,7 +178,7 @@ def _combine_with(hlo: str) -> Callable[..., str]:
 def _combine_extremes(hlo: str) -> Callable[..., str]:
     def combine(block: Any, x: str, y: str, aval: Any) -> str:
         if block.folds and dtypes.issubdtype(aval.dtype, np.floating):
-            return extremes.emit_first(block, hlo, x, y, aval)
+            return nan_extremes.emit_first(block, hlo, x, y, aval)
         return str(block.elementwise(hlo, (x, y), aval))
 
     return combine
@@ -251,13 +251,13 @@ def _log_sums_tangent(x: Any, t: Any, out: Any, axis: int) -> Any:
     n = prefixes.size_along(x, axis)
     if n < 2:
         return t
-    part = joining.slice_in_dim
+    part = concatenation.slice_in_dim
     first, after = part(t, 0, 1, axis=axis), part(out, 1, n, axis=axis)
     kept = special.share(after, part(out, 0, n - 1, axis=axis), elementwise.exp)
     taken = special.share(after, part(x, 1, n, axis=axis), elementwise.exp)
-    steps = joining.concatenate([families.full_like(first, 1), kept], axis)
+    steps = concatenation.concatenate([families.full_like(first, 1), kept], axis)
     added = elementwise.mul(taken, part(t, 1, n, axis=axis))
-    added = joining.concatenate([first, added], axis)
+    added = concatenation.concatenate([first, added], axis)
     return prefixes.prefixes(_two_steps, [steps, added], (axis, axis))[1]
 
 

@@ -30,7 +30,7 @@ from olympus._src.lax.arithmetic import (
     sub,
     sub_p,
 )
-from olympus._src.lax.bits import (
+from olympus._src.lax.bitwise import (
     and_,
     and_p,
     bitwise_and,

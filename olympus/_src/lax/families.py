@@ -13,7 +13,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes, sizes, trace
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Linear, Zero
+from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax.precision import accuracy_text
 from olympus._src.lowering import types
 

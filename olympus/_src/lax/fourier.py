@@ -11,10 +11,10 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Zero
-from olympus._src.lax import elementwise, families, joining, shaping, sizes
+from olympus._src.core.symbolic_values import Zero
+from olympus._src.lax import concatenation, elementwise, families, shaping, sizes
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import dynamic, types
+from olympus._src.lowering import dynamic_shapes, types
 
 _FILE = "lax/fourier.py"
 _MOST_AXES = 3  # of one operation of StableHLO
@@ -73,7 +73,7 @@ def _abstract(x: Any, *, fft_type: FftType, fft_lengths: Any) -> Any:
 
 def _lower(ctx: Any, x: str, *, fft_type: FftType, fft_lengths: Any) -> str:
     (aval,), (out,) = ctx.avals_in, ctx.avals_out
-    if dynamic.is_open(fft_lengths):
+    if dynamic_shapes.is_open(fft_lengths):
         raise NotImplementedError(
             "lax.fft: the lengths of transformed axes must be known when a program is "
             f"lowered, got {tuple(fft_lengths)}; give these axes a fixed size, or pad "
@@ -110,7 +110,7 @@ def _transpose_of_rfft(ct: Any, lengths: Any) -> Any:
     # Of all frequencies those beyond the half were dropped: they get zeros. With more
     # axes the ends are no real numbers, and platforms differ in what they read there.
     config = [(0, 0, 0)] * (aval.ndim - 1) + [(0, lengths[-1] - aval.shape[-1], 0)]
-    full = joining.pad(ct, np.zeros((), aval.dtype)[()], config)
+    full = concatenation.pad(ct, np.zeros((), aval.dtype)[()], config)
     out = fft_p.bind(full, fft_type=FftType.FFT, fft_lengths=lengths)
     return elementwise.real(out)
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Zero
-from olympus._src.lax import elementwise, families, joining, shaping, sizes
+from olympus._src.core.symbolic_values import Zero
+from olympus._src.lax import concatenation, elementwise, families, shaping, sizes
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import dynamic, types
+from olympus._src.lowering import dynamic_shapes, types
 
 _FILE = "lax/gather.py"
 
@@ -161,7 +161,7 @@ def limits(operand_shape: Any, window: Any, index_map: Any, dtype: Any) -> Any:
     """
     top = dtypes.iinfo(dtype).max
     sizes_ = [operand_shape[d] - window[d] for d in index_map]
-    if dynamic.is_open(sizes_):
+    if dynamic_shapes.is_open(sizes_):
         return tuple(sizes_)
     return np.array([min(s, top) for s in sizes_], np.int64).astype(dtype)
 
@@ -203,7 +203,7 @@ def emit_inside(ctx: Any, indices: str, aval: Any, last: Any) -> Any:
 def _emit_row(ctx: Any, last: Any, aval: Any) -> str:
     row = ShapedArray((len(last),), aval.dtype)
     if type(last) is tuple:
-        name = dynamic.row_below(ctx.block, last, row)
+        name = dynamic_shapes.row_below(ctx.block, last, row)
     else:
         name = ctx.block.constant(last, row)
     if row.shape == aval.shape:
@@ -275,7 +275,7 @@ def result_shape(outer: Any, inner: Any, inner_dims: Any) -> tuple[int, ...]:
 def attributes(dn: Any, slice_sizes: Any, index_dim: int, is_sorted: bool) -> str:
     """The attributes of `stablehlo.gather`; open sizes are an operand instead."""
     lists = types.int_list
-    is_open = dynamic.is_open(slice_sizes)
+    is_open = dynamic_shapes.is_open(slice_sizes)
     sizes_ = "" if is_open else f", slice_sizes = {types.i64_array(slice_sizes)}"
     batching = ""
     if dn.operand_batching_dims:
@@ -339,8 +339,8 @@ def _lower(
 def _emit_gather(
     block: Any, operands: Any, in_avals: Any, out: Any, sizes_: Any, text: str
 ) -> str:
-    if dynamic.is_open(sizes_):
-        return dynamic.gather(block, operands, in_avals, out, sizes_, text)
+    if dynamic_shapes.is_open(sizes_):
+        return dynamic_shapes.gather(block, operands, in_avals, out, sizes_, text)
     return block.op1("stablehlo.gather", operands, in_avals, out, text)
 
 
@@ -612,7 +612,7 @@ def index_take(src: Any, idxs: Any, axes: Any) -> Any:
             index,
         )
         columns.append(shaping.expand_dims(wrapped, (1,)))
-    vectors = joining.concatenate(columns, 1)
+    vectors = concatenation.concatenate(columns, 1)
     taken = tuple([int(a) for a in axes])
     return gather(
         src,

@@ -11,9 +11,9 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.lax import (
+    collective_exchanges,
     collectives,
     elementwise,
-    exchanges,
     families,
     shaping,
     sizes,
@@ -294,7 +294,7 @@ def all_gather(
 
     def gathered(leaf: Any) -> Any:
         ndim = avals.aval_of(leaf).ndim + (not tiled)
-        return exchanges.all_gather_p.bind(
+        return collective_exchanges.all_gather_p.bind(
             leaf,
             all_gather_dimension=_axis("all_gather", "axis", axis, ndim),
             axis_index_groups=groups,
@@ -349,7 +349,7 @@ def psum_scatter(
             "psum_scatter", "scatter_dimension", scatter_dimension, aval.ndim
         )
         _check_parts("psum_scatter", aval, position, size, tiled)
-        return exchanges.reduce_scatter_p.bind(
+        return collective_exchanges.reduce_scatter_p.bind(
             leaf,
             axis_index_groups=groups,
             axis_name=names,
@@ -433,13 +433,13 @@ def all_to_all(
             "tiled": bool(tiled),
         }
         if tiled or split == concat:
-            return exchanges.all_to_all_p.bind(
+            return collective_exchanges.all_to_all_p.bind(
                 leaf, split_axis=split, concat_axis=concat, **params
             )
         # A new axis to join along; what is left of the one that was split goes.
         split, concat = split + (concat < split), concat + (concat > split)
         leaf = shaping.expand_dims(leaf, (concat,))
-        leaf = exchanges.all_to_all_p.bind(
+        leaf = collective_exchanges.all_to_all_p.bind(
             leaf, split_axis=split, concat_axis=concat, **params
         )
         return shaping.squeeze(leaf, (split,))
@@ -514,7 +514,9 @@ def ppermute(x: Any, axis_name: Any, perm: Any) -> Any:
             )
     return _map_arrays(
         "ppermute",
-        lambda leaf: exchanges.ppermute_p.bind(leaf, axis_name=names, perm=pairs),
+        lambda leaf: collective_exchanges.ppermute_p.bind(
+            leaf, axis_name=names, perm=pairs
+        ),
         x,
     )
 
@@ -583,7 +585,7 @@ def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
     name = names if len(names) > 1 else names[0]
     return _map_arrays(
         "pbroadcast",
-        lambda leaf: exchanges.pbroadcast_p.bind(
+        lambda leaf: collective_exchanges.pbroadcast_p.bind(
             leaf, axis_name=name, source=int(source)
         ),
         x,

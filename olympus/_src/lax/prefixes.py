@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.lax import elementwise, joining, shaping, stacking
+from olympus._src.lax import concatenation, elementwise, shaping, stacking
 
 Leaves = list[Any]
 
@@ -47,11 +47,13 @@ def _every_second(leaves: Leaves, axes: Any, start: int, stop: int) -> Leaves:
 def _part(x: Any, axis: int, start: int, stop: int, stride: int = 1) -> Any:
     if start == 0 and stride == 1 and stop == size_along(x, axis):
         return x
-    return joining.slice_in_dim(x, start, stop, stride, axis)
+    return concatenation.slice_in_dim(x, start, stop, stride, axis)
 
 
 def _joined(x: Leaves, y: Leaves, axes: Any) -> Leaves:
-    return [joining.concatenate(pair, a) for *pair, a in zip(x, y, axes, strict=True)]
+    return [
+        concatenation.concatenate(pair, a) for *pair, a in zip(x, y, axes, strict=True)
+    ]
 
 
 def _interleave(even: Any, odd: Any, axis: int) -> Any:
@@ -64,7 +66,8 @@ def _interleave(even: Any, odd: Any, axis: int) -> Any:
         gaps = [list(still), list(still)]
         gaps[0][axis], gaps[1][axis] = (0, 1 - (n - m), 1), (1, n - m, 1)
         return elementwise.add(
-            joining.pad(even, zero, gaps[0]), joining.pad(odd, zero, gaps[1])
+            concatenation.pad(even, zero, gaps[0]),
+            concatenation.pad(odd, zero, gaps[1]),
         )
     shape = list(avals.aval_of(odd).shape)
     pairs = stacking.stack([_part(even, axis, 0, m), odd], axis + 1)
@@ -72,4 +75,4 @@ def _interleave(even: Any, odd: Any, axis: int) -> Any:
     merged = shaping.reshape(pairs, tuple(shape))
     if n == m:
         return merged
-    return joining.concatenate([merged, _part(even, axis, m, n)], axis)
+    return concatenation.concatenate([merged, _part(even, axis, m, n)], axis)

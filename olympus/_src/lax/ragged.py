@@ -16,7 +16,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Linear, Zero
+from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import contraction, elementwise, families, ragged_lowering
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.precision import canonical_precision

@@ -9,10 +9,10 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Zero
-from olympus._src.lax import elementwise, families, joining, shaping, sizes
+from olympus._src.core.symbolic_values import Zero
+from olympus._src.lax import concatenation, elementwise, families, shaping, sizes
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import dynamic, types
+from olympus._src.lowering import dynamic_shapes, types
 
 # -- Threefry --------------------------------------------------------------------------
 
@@ -176,8 +176,8 @@ def _generator_lower(
     made = out if out.dtype.itemsize >= 4 else ShapedArray(shape, _U32)
     attribute = f"rng_algorithm = #stablehlo<rng_algorithm {_HLO_NAMES[algorithm]}>"
     if types.is_open(made):
-        sizes_, kind = dynamic.shape_row(block, made)
-        new_key, bits = dynamic.custom_call(
+        sizes_, kind = dynamic_shapes.shape_row(block, made)
+        new_key, bits = dynamic_shapes.custom_call(
             block,
             "stablehlo.dynamic_rng_bit_generator",
             [key, sizes_],
@@ -207,10 +207,10 @@ def _generator_batch(
 ) -> Any:
     """One run of the first key makes the bits of the whole batch."""
     keys = families.move_axis(args[0], dims[0], 0)
-    first = joining.index_in_dim(keys, 0, keepdims=False)
+    first = concatenation.index_in_dim(keys, 0, keepdims=False)
     new, bits = rng_bit_generator_p.bind(first, shape=(axis.size, *shape), **params)
-    rest = joining.slice_in_dim(keys, 1, axis.size)
-    new_keys = joining.concatenate([shaping.expand_dims(new, (0,)), rest], 0)
+    rest = concatenation.slice_in_dim(keys, 1, axis.size)
+    new_keys = concatenation.concatenate([shaping.expand_dims(new, (0,)), rest], 0)
     return [new_keys, bits], [0, 0]
 
 
@@ -294,7 +294,7 @@ def _uniform_lower(ctx: Any, a: str, b: str, *, shape: Any) -> str:
         is_integer = dtypes.issubdtype(dtype, np.integer)
         dtype = np.dtype(np.int32 if is_integer else np.float32)
     bound, wide = ShapedArray((), dtype), ShapedArray(shape, dtype)
-    sizes_, sizes_aval = dynamic.shape_row(ctx.block, wide)
+    sizes_, sizes_aval = dynamic_shapes.shape_row(ctx.block, wide)
     a, b = ctx.block.convert(a, low, bound), ctx.block.convert(b, high, bound)
     t = types.tensor_type
     found = ctx.block.emit(

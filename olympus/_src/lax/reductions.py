@@ -9,14 +9,14 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Zero
+from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
+    concatenation,
     cumulative,
     elementwise,
-    extremes,
     families,
-    joining,
-    positions,
+    nan_extremes,
+    packed_argmax,
     shaping,
     sizes,
 )
@@ -58,8 +58,8 @@ def _extreme_jvp(p: Primitive) -> Any:
 
 def _extreme_lower(hlo: str, identity: Any, plain: Any) -> Any:
     def lower(ctx: Any, x: str, *, axes: Any) -> Any:
-        if extremes.loses_nan(ctx.platform, ctx.avals_in[0].dtype):
-            return extremes.emit_reduce(ctx, hlo, identity, x, axes)
+        if nan_extremes.loses_nan(ctx.platform, ctx.avals_in[0].dtype):
+            return nan_extremes.emit_reduce(ctx, hlo, identity, x, axes)
         return plain(ctx, x, axes=axes)
 
     return lower
@@ -106,7 +106,7 @@ def _others(x: Any) -> Any:
     def before(reverse: bool) -> Any:
         products = cumulative.cumprod(x, rank - 1, reverse)
         step = (-1, 1, 0) if reverse else (1, -1, 0)
-        return joining.pad_p.bind(products, one, padding_config=(*still, step))
+        return concatenation.pad_p.bind(products, one, padding_config=(*still, step))
 
     return elementwise.mul(before(False), before(True))
 
@@ -185,9 +185,9 @@ def _position_decompose(reduce_p: Primitive) -> Any:
 
     def decompose(x: Any, *, axes: Any, index_dtype: Any) -> Any:
         aval = avals.aval_of(x)
-        if positions.can_pack(aval, axes[0]):
+        if packed_argmax.can_pack(aval, axes[0]):
             is_largest = reduce_p is reduce_max_p
-            least = positions.find_first(x, axes[0], reduce_p, is_largest)
+            least = packed_argmax.find_first(x, axes[0], reduce_p, is_largest)
             return elementwise.convert(least, index_dtype)
         extreme = _keep_axes(reduce_p.bind(x, axes=axes), aval.shape, axes)
         found = elementwise.eq(x, extreme)

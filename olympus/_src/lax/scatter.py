@@ -13,7 +13,7 @@ import numpy as np
 
 from olympus._src.core import avals, ir
 from olympus._src.core.primitive import Primitive, missing_rule
-from olympus._src.core.rules import Linear, Zero
+from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise, families, gather, shaping
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.gather import (

@@ -9,8 +9,8 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Zero
 from olympus._src.core.sizes import as_size
+from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import elementwise, families, sizes
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
-from olympus._src.lax import joining
+from olympus._src.lax import concatenation
 
 
 def padded(
@@ -19,7 +19,7 @@ def padded(
         (low, high, by - 1) for (low, high), by in zip(padding, spread, strict=True)
     ]
     scalar = np.asarray(value).astype(avals.aval_of(x).dtype)[()]
-    return joining.pad(x, scalar, config)
+    return concatenation.pad(x, scalar, config)
 
 
 def strided(
@@ -35,4 +35,4 @@ def strided(
     for axis, first, size, step in zip(axes, start, sizes, steps, strict=True):
         low[axis], high[axis] = first, first + (size - 1) * step + 1
         strides[axis] = step
-    return joining.slice_(x, low, high, strides)
+    return concatenation.slice_(x, low, high, strides)

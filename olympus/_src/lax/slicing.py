@@ -12,14 +12,14 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Linear, Zero
 from olympus._src.core.sizes import as_size, at_least, is_symbolic
+from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import config
 from olympus._src.lax import (
+    concatenation,
     elementwise,
     families,
     gather,
-    joining,
     scatter,
     shaping,
     sizes,
@@ -64,7 +64,7 @@ def _positions(
     """Scalars that count from the beginning, of 32 bits or more."""
     if not isinstance(start_indices, (tuple, list)):
         start_indices = [
-            joining.index_in_dim(start_indices, i, 0, keepdims=False)
+            concatenation.index_in_dim(start_indices, i, 0, keepdims=False)
             for i in range(avals.aval_of(start_indices).shape[0])
         ]
     if isinstance(allow_negative, bool):
@@ -159,7 +159,7 @@ def _index_vectors(axis: Any, indices: Any, dims: Any) -> tuple[Any, int | None]
             columns.append(shaping.broadcast(i, (axis.size, 1)))
         else:
             columns.append(shaping.expand_dims(i, (int(mapped),)))
-    return joining.concatenate(columns, int(mapped)), 0 if mapped else None
+    return concatenation.concatenate(columns, int(mapped)), 0 if mapped else None
 
 
 def _slice_batch(axis: Any, args: Any, dims: Any, *, slice_sizes: Any) -> Any:

@@ -17,20 +17,12 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Zero
 from olympus._src.core.sizes import as_size
-from olympus._src.lax import (
-    families,
-    gather,
-    largest,
-    narrow,
-    ranking,
-    shaping,
-    sizes,
-    sort_keys,
-)
+from olympus._src.core.symbolic_values import Zero
+from olympus._src.lax import families, gather, shaping, sizes, small_integers, sort_keys
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import dynamic, types
+from olympus._src.lax.kernels import short_sort, top_k_kernel
+from olympus._src.lowering import dynamic_shapes, types
 
 _FILE = "lax/sorting.py"
 _I32, _I64 = np.dtype(np.int32), np.dtype(np.int64)
@@ -218,8 +210,8 @@ def _sort_lower(
     if types.is_open(in_avals[0]):  # which way is best depends on the size
         return _emit_sort(ctx, operands, in_avals, dimension, is_stable, num_keys)
     on_cpu = ctx.platform == "cpu" and in_avals[0].size > _FEW
-    if on_cpu and ranking.suits(in_avals, num_keys, dimension):
-        return ranking.emit_sort(ctx, operands, in_avals, dimension, num_keys)
+    if on_cpu and short_sort.suits(in_avals, num_keys, dimension):
+        return short_sort.emit_sort(ctx, operands, in_avals, dimension, num_keys)
     alone = len(operands) == 1
     if on_cpu and alone and not _has_twins(in_avals[0].dtype):
         return _emit_sort(ctx, operands, in_avals, dimension, True, 1)
@@ -277,10 +269,10 @@ def _sort_reference(
 
 def _rewrite_narrow(name: str) -> Any:
     def rewrite(platform: str, *operands: Any, **params: Any) -> Any:
-        if not narrow.lacks_kernels(platform, operands):
+        if not small_integers.lacks_kernels(platform, operands):
             return None
         p = _ORDERING[name]
-        return narrow.run_in_bytes(lambda *xs: p.bind(*xs, **params))
+        return small_integers.run_in_bytes(lambda *xs: p.bind(*xs, **params))
 
     return rewrite
 
@@ -325,17 +317,17 @@ def _top_k_lower(ctx: Any, x: str, *, k: int, axis: int) -> list[str]:
     turned = [_permuted(out, order) for out in ctx.avals_out]
     on_cpu = ctx.platform == "cpu"
     if types.is_open(moved):
-        outs = dynamic.custom_call(
+        outs = dynamic_shapes.custom_call(
             ctx.block,
             "stablehlo.dynamic_top_k",
             [x, ctx.block.dimension(k)],
-            [moved, dynamic.SIZE],
+            [moved, dynamic_shapes.SIZE],
             turned,
         )
-    elif on_cpu and largest.suits(moved, k):
-        outs = largest.emit_top_k(ctx, x, moved, k)
-    elif on_cpu and k and ranking.suits([moved], 1, last):
-        outs = ranking.emit_top_k(ctx, x, moved, k)
+    elif on_cpu and top_k_kernel.suits(moved, k):
+        outs = top_k_kernel.emit_top_k(ctx, x, moved, k)
+    elif on_cpu and k and short_sort.suits([moved], 1, last):
+        outs = short_sort.emit_top_k(ctx, x, moved, k)
     else:
         outs = _emit_top_k(ctx, x, moved, k, turned)
     if axis == last:

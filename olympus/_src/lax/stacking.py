@@ -12,8 +12,8 @@ import numpy as np
 
 from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Linear, Zero
-from olympus._src.lax import families, joining
+from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.lax import concatenation, families
 from olympus._src.lax import sizes as sizes_
 from olympus._src.lax.families import ShapedArray
 
@@ -153,7 +153,7 @@ def _unstack_lower(ctx: Any, x: str, *, axis: int) -> list[str]:
     for i, out in enumerate(ctx.avals_out):
         starts, limits = [0] * aval.ndim, list(aval.shape)
         starts[axis], limits[axis] = i, i + 1
-        part = joining.emit_slice(ctx, x, aval, thin, starts, limits)
+        part = concatenation.emit_slice(ctx, x, aval, thin, starts, limits)
         outs.append(ctx.block.reshape(part, thin, families.storage(out)))
     return outs
 

@@ -11,7 +11,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import families
 from olympus._src.lax.arithmetic import add, div, integer_pow, mul, sub
-from olympus._src.lax.bits import and_
+from olympus._src.lax.bitwise import and_
 from olympus._src.lax.choice import as_element_type, select_n
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray, scalar_like

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.lax import families, pieces
+from olympus._src.lax import elementwise_rules, families
 from olympus._src.lax.arithmetic import (
     add,
     div,
@@ -74,7 +74,7 @@ def _by_parts(op: str) -> Any:
             return ctx.block.elementwise("stablehlo.multiply", [f, g], part)
 
         def vanishing(value: str) -> str:
-            return pieces.emit_select(ctx, on_axis, zero, value, flag, part)
+            return elementwise_rules.emit_select(ctx, on_axis, zero, value, flag, part)
 
         if op == "stablehlo.sine":
             parts = vanishing(product(sine, cosh)), product(cosine, sinh)

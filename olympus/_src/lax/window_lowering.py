@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from olympus._src.lowering import builder, dynamic, types
+from olympus._src.lowering import builder, dynamic_shapes, types
 
 Write = Callable[[Any, list[str]], list[str]]
 
@@ -66,7 +66,7 @@ def emit_fold(
 
 def _is_open(params: Any) -> bool:
     padding = [p for pair in params["padding"] for p in pair]
-    return dynamic.is_open([*padding, *params["window_dimensions"]])
+    return dynamic_shapes.is_open([*padding, *params["window_dimensions"]])
 
 
 def _function(ctx: Any, pairs: Any, scalars: Any, write: Write) -> str:
@@ -98,12 +98,12 @@ def _dynamic(
         params.get("base_dilation", ones),
         params.get("window_dilation", ones),
     ]
-    padding, pairs = dynamic.pairs(block, params["padding"])
-    return dynamic.custom_call(
+    padding, pairs = dynamic_shapes.pairs(block, params["padding"])
+    return dynamic_shapes.custom_call(
         block,
         "stablehlo.dynamic_reduce_window",
-        [*args, *[dynamic.row(block, r) for r in rows], padding],
-        [*in_avals, *[dynamic.row_aval(len(r)) for r in rows], pairs],
+        [*args, *[dynamic_shapes.row(block, r) for r in rows], padding],
+        [*in_avals, *[dynamic_shapes.row_aval(len(r)) for r in rows], pairs],
         out_avals,
         f"called_computations = [@{symbol}]",
     )

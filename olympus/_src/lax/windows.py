@@ -9,21 +9,21 @@ import numpy as np
 
 from olympus._src.core import avals, trace
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Zero
 from olympus._src.core.sizes import as_size, maximum
+from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
     comparison,
+    concatenation,
     convolution,
     elementwise,
-    extremes,
     families,
-    joining,
+    nan_extremes,
     shifting,
-    window_kernels,
     window_lowering,
 )
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import dynamic, types
+from olympus._src.lax.kernels import window_reductions
+from olympus._src.lowering import dynamic_shapes, types
 
 _FILE = "lax/windows.py"
 LISTS = (
@@ -110,9 +110,9 @@ def _patches(x: Any, fill: Any, params: Any) -> Any:
             for (low, high), s in zip(params["padding"], spread, strict=True)
         ]
     )
-    base = joining.pad_host(x, fill, padding_config=config)
+    base = concatenation.pad_host(x, fill, padding_config=config)
     index = np.arange(x.size).reshape(x.shape)
-    index = joining.pad_host(index, np.int64(-1), padding_config=config)
+    index = concatenation.pad_host(index, np.int64(-1), padding_config=config)
     out = reduce_window_shape_tuple(
         x.shape,
         params["window_dimensions"],
@@ -170,17 +170,19 @@ def _window_reduction(
         )[0]
 
     def write(platform: str, block: Any, names: list[str], aval: Any) -> str:
-        if hlo in extremes.DIRECTIONS and extremes.loses_nan(platform, aval.dtype):
+        if hlo in nan_extremes.DIRECTIONS and nan_extremes.loses_nan(
+            platform, aval.dtype
+        ):
             x, y = names
-            return extremes.emit_first(block, hlo, x, y, aval)
+            return nan_extremes.emit_first(block, hlo, x, y, aval)
         return str(block.elementwise(hlo, names, aval))
 
     def rewrite(platform: str, x: Any, **params: Any) -> Any:
-        if hlo in extremes.DIRECTIONS and extremes.widens(platform, x.dtype):
+        if hlo in nan_extremes.DIRECTIONS and nan_extremes.widens(platform, x.dtype):
             return lambda operand: _fold_wide(p, operand, params)
         out, _ = p.results((x,), params)
         start = identity(x.dtype)
-        return window_kernels.choose_fold(platform, x, out, op, start, params)
+        return window_reductions.choose_fold(platform, x, out, op, start, params)
 
     def batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         (dim,) = dims
@@ -231,7 +233,7 @@ def _sum_transpose(cts: Any, x: Any, **params: Any) -> Any:
     zero = np.zeros((), aval.dtype)[()]
     ones = (1,) * aval.ndim
     out = reduce_window_sum_p.bind(
-        joining.pad_p.bind(ct, zero, padding_config=tuple(config)),
+        concatenation.pad_p.bind(ct, zero, padding_config=tuple(config)),
         window_dimensions=params["window_dimensions"],
         window_strides=params["base_dilation"],
         padding=((0, 0),) * aval.ndim,
@@ -379,7 +381,7 @@ def _gather_transpose(
     wide = shifting.padded(operand, start, no_padding, base_dilation)
     spread = select_and_scatter_add_p.bind(ct, wide, **params)
     starts = [0] * aval.ndim
-    out = joining.slice_(spread, starts, avals.aval_of(wide).shape, base_dilation)
+    out = concatenation.slice_(spread, starts, avals.aval_of(wide).shape, base_dilation)
     return [out, None]
 
 
@@ -430,7 +432,7 @@ def _scatter_lower(
 ) -> str:
     s_aval, aval = ctx.avals_in
     (out,) = ctx.avals_out
-    if dynamic.is_open([p for pair in params["padding"] for p in pair]):
+    if dynamic_shapes.is_open([p for pair in params["padding"] for p in pair]):
         return _scatter_padded(ctx, source, operand, select_prim, params)
     if not s_aval.size:
         return ctx.block.splat(0, out)
@@ -484,7 +486,7 @@ def _emit_scatter(
 def _scatter_rewrite(
     platform: str, source: Any, operand: Any, *, select_prim: Any, **params: Any
 ) -> Any:
-    return window_kernels.choose_scatter(
+    return window_reductions.choose_scatter(
         platform, source, operand, select_prim.bind, params
     )
 

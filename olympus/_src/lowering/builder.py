@@ -14,7 +14,7 @@ import numpy as np
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, sizes
-from olympus._src.lowering import dynamic, types
+from olympus._src.lowering import dynamic_shapes, types
 
 ShapedArray = avals_.ShapedArray
 
@@ -181,7 +181,7 @@ class Block:
             if found is not None:
                 return found
         if not plain and sizes.is_symbolic(value):
-            return self.convert(self.dimension(value), dynamic.SIZE, aval)
+            return self.convert(self.dimension(value), dynamic_shapes.SIZE, aval)
         text = types.dense(value, aval)
         found = self.constants.get(text)
         if found is None:
@@ -221,7 +221,7 @@ class Block:
         """`stablehlo.broadcast_in_dim`."""
         kind = types.tensor_type(out_aval)
         if "?" in kind:
-            return dynamic.broadcast(self, operand, in_aval, out_aval, dims)
+            return dynamic_shapes.broadcast(self, operand, in_aval, out_aval, dims)
         return self.emit(
             f"stablehlo.broadcast_in_dim {operand}, dims = {types.int_list(dims)} : "
             f"({types.tensor_type(in_aval)}) -> {kind}"
@@ -231,14 +231,14 @@ class Block:
         """`stablehlo.iota`."""
         kind = types.tensor_type(out_aval)
         if "?" in kind:
-            return dynamic.iota(self, dimension, out_aval)
+            return dynamic_shapes.iota(self, dimension, out_aval)
         return self.emit(f"stablehlo.iota dim = {dimension} : {kind}")
 
     def reshape(self, operand: str, in_aval: Any, out_aval: Any) -> str:
         """`stablehlo.reshape`."""
         kinds = f"({types.tensor_type(in_aval)}) -> {types.tensor_type(out_aval)}"
         if "?" in kinds:
-            return dynamic.reshape(self, operand, in_aval, out_aval)
+            return dynamic_shapes.reshape(self, operand, in_aval, out_aval)
         return self.emit(f"stablehlo.reshape {operand} : {kinds}")
 
     def slice(
@@ -254,7 +254,7 @@ class Block:
         steps = [1] * len(starts) if strides is None else strides
         kinds = f"({types.tensor_type(in_aval)}) -> {types.tensor_type(out_aval)}"
         if "?" in kinds:
-            return dynamic.slice_(
+            return dynamic_shapes.slice_(
                 self, operand, in_aval, out_aval, starts, limits, steps
             )
         ranges = [
@@ -268,7 +268,9 @@ class Block:
     ) -> str:
         """`stablehlo.dynamic_slice` at the scalars `starts`, of type `kind`."""
         if types.is_open(out_aval):
-            return dynamic.slice_at(self, operand, in_aval, out_aval, starts, kind)
+            return dynamic_shapes.slice_at(
+                self, operand, in_aval, out_aval, starts, kind
+            )
         return self.op1(
             "stablehlo.dynamic_slice",
             [operand, *starts],
@@ -290,7 +292,7 @@ class Block:
         t = types.tensor_type
         kinds = f"({', '.join(map(t, in_avals))}) -> {t(out_aval)}"
         if "?" in kinds:
-            return dynamic.pad(
+            return dynamic_shapes.pad(
                 self, operands, in_avals, out_aval, lows, highs, interiors
             )
         return self.emit(
@@ -301,7 +303,7 @@ class Block:
 
     def dimension(self, size: Any) -> str:
         """The name of a 32-bit scalar with the value of a size, known or not."""
-        return dynamic.dimension(self, size)
+        return dynamic_shapes.dimension(self, size)
 
     def convert(self, operand: str, in_aval: Any, out_aval: Any) -> str:
         """`stablehlo.convert`; nothing where the types agree."""

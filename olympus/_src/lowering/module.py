@@ -9,7 +9,7 @@ from typing import Any
 from olympus._src.core import effects as effects_
 from olympus._src.core import ir, primitive
 from olympus._src.foundation import config
-from olympus._src.lowering import builder, dynamic, types
+from olympus._src.lowering import builder, dynamic_shapes, types
 
 
 class Module:
@@ -108,7 +108,7 @@ class Module:
         out_avals = [types.token_type()] * len(effects) + program.out_avals
         if self.variables:
             tokens = [ctx.block.sizes[v] for v in self.variables] + tokens
-            in_avals = [dynamic.SIZE] * len(self.variables) + in_avals
+            in_avals = [dynamic_shapes.SIZE] * len(self.variables) + in_avals
         if self.takes_callbacks(symbol):
             operands = [*operands, ctx.block.callbacks()]
             in_avals = [*in_avals, builder.CALLBACKS_TYPE]
@@ -206,7 +206,7 @@ class Function:
         find_sizes: Callable[[Any, Sequence[str]], None] | None = None,
     ) -> None:
         self.effects = effects = effects_.ordered(program.effects)
-        taken = [types.tensor_type(dynamic.SIZE)] * len(sizes)
+        taken = [types.tensor_type(dynamic_shapes.SIZE)] * len(sizes)
         taken += [types.token_type()] * len(effects)
         n = len(taken)
         block = self._block = builder.Block()

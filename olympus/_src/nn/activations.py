@@ -11,13 +11,13 @@ from typing import Any
 
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import avals, dtypes
+from olympus._src.lax import concatenation, sizes, special
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import joining, sizes, special
 from olympus._src.numpy import arithmetic, creation, elementary, logic, promotion
 from olympus._src.numpy.arithmetic import maximum, minimum
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
-from olympus._src.numpy.softmaxes import check_arrays
+from olympus._src.numpy.softmax_functions import check_arrays
 
 add, divide, multiply = arithmetic.add, arithmetic.true_divide, arithmetic.multiply
 
@@ -365,8 +365,8 @@ def glu(x: Any, axis: int = -1) -> Any:
 @program(1, name="glu")
 def _glu(x: Any, axis: int) -> Any:
     half = avals.aval_of(x).shape[axis] // 2
-    first = joining.slice_in_dim(x, 0, half, axis=axis)
-    gate = joining.slice_in_dim(x, half, 2 * half, axis=axis)
+    first = concatenation.slice_in_dim(x, 0, half, axis=axis)
+    gate = concatenation.slice_in_dim(x, half, 2 * half, axis=axis)
     return lax.mul(first, lax.logistic(gate))
 
 

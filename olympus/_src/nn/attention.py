@@ -9,7 +9,7 @@ from olympus._src.core import avals, dtypes
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import contraction, shaping
 from olympus._src.lax import elementwise as lax
-from olympus._src.numpy.softmaxes import check_arrays, logsumexp, softmax
+from olympus._src.numpy.softmax_functions import check_arrays, logsumexp, softmax
 
 _F32 = dtypes.as_dtype("float32")
 

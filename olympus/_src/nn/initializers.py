@@ -11,8 +11,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.core.sizes import is_symbolic
+from olympus._src.lax import concatenation, shaping, sizes
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import joining, shaping, sizes
 from olympus._src.numpy import creation
 from olympus._src.random import keys
 from olympus._src.random.arguments import number, one_program, refuse_sharding
@@ -538,4 +538,4 @@ def _scaled_delta(key: Any, scale: Any, *, shape: Any, axis: int, dtype: Any) ->
     before = [((d - 1) // 2, d - 1 - (d - 1) // 2, 0) for d in shape[:-2]]
     padding = (*before, (0, 0, 0), (0, 0, 0))
     weights = shaping.expand_dims(_times(matrix, scale), tuple(range(len(shape) - 2)))
-    return joining.pad(weights, number(0, dtype), padding)
+    return concatenation.pad(weights, number(0, dtype), padding)

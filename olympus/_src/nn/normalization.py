@@ -11,7 +11,7 @@ from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping, sizes
 from olympus._src.numpy import arithmetic, elementary, promotion, reductions
-from olympus._src.numpy.softmaxes import (
+from olympus._src.numpy.softmax_functions import (
     axes_of,
     check_arrays,
     given_arrays,

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.control_flow.while_loop import while_loop
 from olympus._src.core import dtypes
-from olympus._src.higher_order.while_loop import while_loop
 from olympus._src.lax import barriers, families, reductions, shaping
 from olympus._src.lax import elementwise as lax
-from olympus._src.numpy import examples, promotion
+from olympus._src.numpy import docstring_examples, promotion
 from olympus._src.numpy.promotion import aval_of, program
 
 
@@ -726,7 +726,7 @@ def _rounding(name: str, fun: Any, what: str) -> Any:
       x: real array or number.
 
     Source: NumPy, `numpy.{name}`.
-{examples.of(name)}    """
+{docstring_examples.of(name)}    """
     return rounded
 
 

@@ -8,12 +8,18 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.foundation import notices
+from olympus._src.foundation import user_warnings
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping
-from olympus._src.numpy import creation, indexing, masks, plans, updates
-from olympus._src.numpy.plans import Mode
+from olympus._src.numpy import (
+    creation,
+    index_parsing,
+    index_updates,
+    indexing,
+    masked_updates,
+)
+from olympus._src.numpy.index_parsing import Mode
 
 
 class IndexUpdateHelper:
@@ -137,7 +143,7 @@ class IndexUpdateRef:
         """
         x = self.array
         choices = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        found = masks.find(avals.aval_of(x), self.index)
+        found = masked_updates.find(avals.aval_of(x), self.index)
         if found is not None:
             old = IndexUpdateRef(x, found.places).get(mode="clip")
             new = func(old)
@@ -150,7 +156,9 @@ class IndexUpdateRef:
             wrap = {"wrap_negative_indices": wrap_negative_indices}
             values = func(self.get(mode="clip", **wrap))
             return self.set(values, mode=mode, unique_indices=True, **wrap)
-        return updates.apply_traced(x, *operands, plan=plan, options=options, func=func)
+        return index_updates.apply_traced(
+            x, *operands, plan=plan, options=options, func=func
+        )
 
 
 def _ones(x: Any) -> Any:
@@ -165,14 +173,18 @@ def _planned(
     unique_indices: bool,
     mode: Any,
     wrap: bool,
-) -> tuple[plans.Plan, list[Any], updates.Options]:
+) -> tuple[index_parsing.Plan, list[Any], index_updates.Options]:
     """The plan of an index, its operands, and how to write by it."""
     mode = Mode.FILL_OR_DROP if mode is None else Mode.from_any(mode)
     aval = avals.aval_of(x)
-    plan, operands = plans.parse(aval, index, clamp=mode is Mode.CLIP, wrap=wrap)
+    plan, operands = index_parsing.parse(
+        aval, index, clamp=mode is Mode.CLIP, wrap=wrap
+    )
     if evaluate.is_evaluating():
-        plan, operands = plans.moving(plan, operands, aval.shape)
-    options = updates.Options(op, mode, bool(indices_are_sorted), bool(unique_indices))
+        plan, operands = index_parsing.moving(plan, operands, aval.shape)
+    options = index_updates.Options(
+        op, mode, bool(indices_are_sorted), bool(unique_indices)
+    )
     return plan, operands, options
 
 
@@ -197,20 +209,20 @@ def _write(
         )
     values, wide = _in_dtype(values, avals.aval_of(x).dtype, op)
     choices = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-    found = masks.find(avals.aval_of(x), ref.index)
+    found = masked_updates.find(avals.aval_of(x), ref.index)
     few = op in _SCATTERED and not evaluate.is_evaluating()
-    if found is not None and not (few and masks.is_sparse(found)):
+    if found is not None and not (few and masked_updates.is_sparse(found)):
         shape = avals.aval_of(values).shape
-        spread = masks.fitted(found, shape)
+        spread = masked_updates.fitted(found, shape)
         if spread is not None:
             return _write_masked(
                 x, found, op, values, spread, found.front, wide, choices
             )
-        masks.refuse_traced(found, op, shape)
+        masked_updates.refuse_traced(found, op, shape)
     plan, operands, options = _planned(x, ref.index, op, *choices)
     if wide is not None:
         options = options._replace(wide=wide)
-    return updates.update(x, values, *operands, plan=plan, options=options)
+    return index_updates.update(x, values, *operands, plan=plan, options=options)
 
 
 # What a known mask with few truths is written by at these alone, in traced programs.
@@ -219,7 +231,7 @@ _SCATTERED = ("set", "add", "subtract")
 
 def _write_masked(
     x: Any,
-    found: masks.Masked,
+    found: masked_updates.Masked,
     op: str,
     values: Any,
     spread: tuple[int, ...],
@@ -228,7 +240,7 @@ def _write_masked(
     choices: tuple[Any, ...],
 ) -> Any:
     plan, operands, options = _planned(x, found.places, op, *choices)
-    return masks.update(
+    return masked_updates.update(
         x,
         values,
         found.mask,
@@ -252,7 +264,7 @@ def _in_dtype(values: Any, dtype: Any, op: str) -> tuple[Any, Any]:
     joined, _ = dtypes.lattice_result((dtype, False), (aval.dtype, aval.weak_type))
     if joined != dtype:
         what = f"the number {values!r}" if number else f"values of dtype {aval.dtype}"
-        notices.warn(
+        user_warnings.warn(
             f"at[...].{op}: {what} may not fit an array of dtype {dtype} without loss, "
             f"and the result is converted; convert it yourself, as in "
             f"x.at[...].{op}(y.astype(x.dtype)): this will be an error",

@@ -14,9 +14,9 @@ from olympus._src.core.sizes import is_constant_shape, typical
 from olympus._src.foundation import caching
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import (
+    concatenation,
     contraction,
     families,
-    joining,
     reductions,
     shaping,
     sizes,
@@ -491,7 +491,7 @@ def _component(v: Any, i: int, shape: tuple[int, ...]) -> Any:
     """Component i of vectors in the last axis; the third of plane vectors is 0."""
     if i >= aval_of(v).shape[-1]:
         return shaping.full(shape, 0, aval_of(v).dtype)
-    part = joining.index_in_dim(v, i, aval_of(v).ndim - 1, keepdims=False)
+    part = concatenation.index_in_dim(v, i, aval_of(v).ndim - 1, keepdims=False)
     return promotion.full_shape(part, shape)
 
 

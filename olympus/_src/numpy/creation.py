@@ -23,7 +23,13 @@ from olympus._src.foundation import errors
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise, shaping, stacking
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import arithmetic, counted, elementary, examples, promotion
+from olympus._src.numpy import (
+    arithmetic,
+    docstring_examples,
+    elementary,
+    promotion,
+    symbolic_ranges,
+)
 from olympus._src.numpy.promotion import aval_of
 
 ShapedArray = avals.ShapedArray
@@ -433,7 +439,7 @@ def _constant_array(name: str, value: int, what: str) -> Any:
       TypeError: the shape is traced, negative or not of integers.
 
     Source: NumPy, `numpy.{name}`.
-{examples.of(name)}    """
+{docstring_examples.of(name)}    """
     return make
 
 
@@ -542,7 +548,7 @@ def _constant_like(name: str, value: int, what: str) -> Any:
       device, out_sharding: where it lives.
 
     Source: NumPy, `numpy.{name}`.
-{examples.of(name)}    """
+{docstring_examples.of(name)}    """
     return make
 
 
@@ -661,7 +667,7 @@ def arange(
     given = [x for x in (start, stop, step) if x is not None]
     promotion.check_arraylike("arange", *given)
     if any(map(is_symbolic, given)):
-        return counted.symbolic_range(start, stop, step, dtype)
+        return symbolic_ranges.symbolic_range(start, stop, step, dtype)
     values = [_number(x, "arange", "each argument") for x in given]
     if any(np.ndim(v) for v in values):
         raise TypeError(
@@ -790,7 +796,9 @@ def _linspace_traced(
     real = dtypes.real_dtype(working)
     rank = len(shape)
     spread_shape = (num, *shape)
-    weights = elementwise.convert(counted.shares(num, maximum(parts, 1), real), working)
+    weights = elementwise.convert(
+        symbolic_ranges.shares(num, maximum(parts, 1), real), working
+    )
     w = shaping.broadcast_in_dim(weights, spread_shape, (0,))
     low_w, high_w = (
         shaping.broadcast_in_dim(x, spread_shape, range(1, rank + 1))

@@ -10,15 +10,15 @@ from olympus._src import tree
 from olympus._src.core import dtypes
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import linalg
-from olympus._src.lax.linalg import matrices, orthogonal
+from olympus._src.lax.linalg import matrices, qr_decomposition
 from olympus._src.numpy import (
+    index_routines,
     logic,
     manipulation,
     promotion,
     reductions,
     selection,
     sorting,
-    taking,
 )
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
@@ -151,7 +151,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 def _qr(a: Any, *, mode: str) -> Any:
     (a,) = promotion.promote_inexact(a)
     if mode == "raw":
-        packed, scales = orthogonal.geqrf(a)
+        packed, scales = qr_decomposition.geqrf(a)
         return matrices.transposed(packed), scales
     q, r = linalg.qr(a, full_matrices=mode == "complete")
     return r if mode == "r" else (q, r)
@@ -221,13 +221,13 @@ def _svd(a: Any, *, full: bool, compute_uv: bool, hermitian: bool, subset: Any) 
     vectors, values = linalg.eigh(a)
     size = lax.abs_(values)
     order = sorting.argsort(size, axis=-1, descending=True)
-    sorted_size = taking.take_along_axis(size, order, -1)
+    sorted_size = index_routines.take_along_axis(size, order, -1)
     if not compute_uv:
         return sorted_size
     negative = lax.lt(values, np.zeros((), size.dtype)[()])
     signs = selection.where(negative, -1, 1).astype(size.dtype)
-    u = taking.take_along_axis(vectors, order[..., None, :], -1)
-    flipped = taking.take_along_axis(signs, order, -1)[..., None, :]
+    u = index_routines.take_along_axis(vectors, order[..., None, :], -1)
+    flipped = index_routines.take_along_axis(signs, order, -1)[..., None, :]
     v = u * lax.convert(flipped, aval_of(u).dtype)
     return u, sorted_size, matrices.adjoint(v)
 

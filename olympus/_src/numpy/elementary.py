@@ -9,7 +9,7 @@ from typing import Any
 from olympus._src.core import dtypes
 from olympus._src.lax import bessel, special
 from olympus._src.lax import elementwise as lax
-from olympus._src.numpy import examples, promotion
+from olympus._src.numpy import docstring_examples, promotion
 from olympus._src.numpy.promotion import aval_of, program
 
 
@@ -36,7 +36,7 @@ def _elementary(
       A floating or complex array of x's shape.
 
     Source: NumPy, `numpy.{name}`.
-{examples.of(name)}    """
+{docstring_examples.of(name)}    """
     return call
 
 
@@ -175,7 +175,7 @@ def _log_sum(name: str, real: Any, exponential: Any, scale: float) -> Any:
       x1, x2: arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.{name}`.
-{examples.of(name)}    """
+{docstring_examples.of(name)}    """
     return call
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.core.sizes import as_size, is_symbolic
+from olympus._src.lax import concatenation, fourier, shaping
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import fourier, joining, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import arithmetic, creation, manipulation, promotion
 from olympus._src.numpy.promotion import aval_of, check_arraylike
@@ -127,7 +127,7 @@ def _resized(x: Any, axes: Sequence[int], sizes: Sequence[int]) -> Any:
         config[axis] = (0, size - shape[axis], 0)
     if not any(high for _, high, _ in config):
         return x
-    return joining.pad(x, np.zeros((), aval_of(x).dtype)[()], config)
+    return concatenation.pad(x, np.zeros((), aval_of(x).dtype)[()], config)
 
 
 def _in_groups(x: Any, kind: FftType, lengths: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.api.vmap import vmap
-from olympus._src.foundation import source
+from olympus._src.foundation import source_info
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import creation, manipulation, promotion
 from olympus._src.numpy.promotion import aval_of, check_arraylike
@@ -158,7 +158,7 @@ def vectorize(
 
     functools.update_wrapper(mapped, pyfunc, updated=())
     if not hasattr(pyfunc, "__name__"):
-        mapped.__name__ = mapped.__qualname__ = source.function_name(pyfunc)
+        mapped.__name__ = mapped.__qualname__ = source_info.function_name(pyfunc)
     return mapped
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from olympus._src.core import dtypes, trace
 from olympus._src.core.sizes import as_size, maximum
 from olympus._src.interpreters import evaluate
+from olympus._src.lax import concatenation, families, shaping, stacking
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import families, joining, shaping, stacking
 from olympus._src.numpy import (
     arithmetic,
     at,
@@ -20,7 +20,7 @@ from olympus._src.numpy import (
     manipulation,
     promotion,
     reductions,
-    search,
+    searching,
 )
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
@@ -60,7 +60,7 @@ def bincount(
     if aval_of(x).ndim != 1:
         raise ValueError("only 1-dimensional input supported; numpy.bincount")
     if length is None:
-        known = search.concrete("bincount", x, "pass the argument `length`")
+        known = searching.concrete("bincount", x, "pass the argument `length`")
         length = max(int(minlength), int(known.max()) + 1 if known.size else 0, 0)
     else:
         length = maximum(as_size(length), as_size(minlength))
@@ -200,9 +200,10 @@ def _histogram(a: Any, w: Any, edges: Any, *, weighted: bool) -> Any:
 def _bins_of(values: Any, edges: Any) -> tuple[Any, Any]:
     """For each element of a vector its bin, and whether it lies in any."""
     n = aval_of(edges).shape[0]
-    where = search.binary_search(edges, values, "right")
+    where = searching.binary_search(edges, values, "right")
     first, last = (
-        shaping.squeeze(joining.slice_in_dim(edges, i, i + 1), (0,)) for i in (0, n - 1)
+        shaping.squeeze(concatenation.slice_in_dim(edges, i, i + 1), (0,))
+        for i in (0, n - 1)
     )
     one = aval_of(where).dtype.type(1)
     # The last bin holds its right edge.
@@ -365,7 +366,9 @@ def _joint_counts(sample: Any, w: Any, *edges: Any, weighted: bool) -> Any:
     sizes = [aval_of(e).shape[0] - 1 for e in edges]
     where, inside = [], promotion.full_shape(np.bool_(True), (n,))
     for i, edge in enumerate(edges):
-        column = shaping.squeeze(joining.slice_in_dim(sample, i, i + 1, axis=1), (1,))
+        column = shaping.squeeze(
+            concatenation.slice_in_dim(sample, i, i + 1, axis=1), (1,)
+        )
         bin_, within = _bins_of(*promotion.promote_mixed(column, edge))
         where.append(bin_)
         inside = lax.bitwise_and(inside, within)

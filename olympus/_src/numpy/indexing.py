@@ -13,11 +13,20 @@ from olympus._src.core import avals, dtypes, trace
 from olympus._src.core.sizes import is_symbolic
 from olympus._src.foundation import config
 from olympus._src.interpreters import evaluate
+from olympus._src.lax import concatenation, gather, shaping, slicing
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import gather, joining, shaping, slicing
 from olympus._src.lax import sizes as size_rules
-from olympus._src.numpy import plans
-from olympus._src.numpy.plans import ARRAY, INT, MOVING, NEW, SCALAR, SLICE, Mode, Plan
+from olympus._src.numpy import index_parsing
+from olympus._src.numpy.index_parsing import (
+    ARRAY,
+    INT,
+    MOVING,
+    NEW,
+    SCALAR,
+    SLICE,
+    Mode,
+    Plan,
+)
 
 # -- reading ---------------------------------------------------------------------------
 
@@ -101,7 +110,9 @@ def take(
     mode = None if mode is None else Mode.from_any(mode)
     aval = avals.aval_of(x)
     # A number outside is read from the nearest position, unless others are wanted.
-    plan, operands = plans.parse(aval, index, clamp=mode is Mode.CLIP, wrap=wrap)
+    plan, operands = index_parsing.parse(
+        aval, index, clamp=mode is Mode.CLIP, wrap=wrap
+    )
     if fill_value is not None:
         fill_value = (
             fill_value
@@ -116,7 +127,7 @@ def take(
         unique_indices,
     )
     if evaluate.is_evaluating():
-        plan, operands = plans.moving(plan, operands, aval.shape)
+        plan, operands = index_parsing.moving(plan, operands, aval.shape)
     return _read(x, *operands, plan=plan, options=options)
 
 
@@ -181,7 +192,7 @@ def _apply_slices(
             left.append(entry)
         elif kind == SLICE:
             _, first, size, step = entry
-            start, stop, step = plans.forward(first, size, step)
+            start, stop, step = index_parsing.forward(first, size, step)
             if entry[3] < 0:
                 reverse.append(axis)
             left.append((SLICE, 0, size, 1))
@@ -197,7 +208,7 @@ def _apply_slices(
         axis += 1
     if starts != [0] * len(shape) or stops != list(shape) or set(steps) - {1}:
         strides = None if not set(steps) - {1} else steps
-        x = joining.slice_(x, starts, stops, strides)
+        x = concatenation.slice_(x, starts, stops, strides)
     if reverse:
         x = shaping.rev(x, tuple(reverse))
     if squeezed:
@@ -224,7 +235,7 @@ def _apply_scalars(x: Any, entries: Any, operands: Any) -> Any:
         return x
     for axis in numbers:
         if shape[axis] == 0:
-            raise plans.empty_axis(axis)
+            raise index_parsing.empty_axis(axis)
     starts = [
         position(operands[e[1]], shape[axis], e) if axis in numbers else 0
         for axis, e in enumerate(axes)
@@ -239,7 +250,7 @@ def position(i: Any, size: int, entry: Any) -> Any:
     if entry[0] == INT or isinstance(i, (int, np.integer)):
         return i
     signed = dtypes.issubdtype(avals.aval_of(i).dtype, np.signedinteger)
-    i = plans.index_dtype(i)
+    i = index_parsing.index_dtype(i)
     if len(entry) > 2 or not signed:
         return i
     kind = avals.aval_of(i).dtype.type
@@ -320,7 +331,9 @@ class Layout:
         parts = [shaping.expand_dims(p, last) for p in self.positions]
         kind = avals.aval_of(parts[0]).dtype.type
         parts += [shaping.full((*self.batch, 1), kind(start)) for start in starts]
-        return parts[0] if len(parts) == 1 else joining.concatenate(parts, last[0])
+        return (
+            parts[0] if len(parts) == 1 else concatenation.concatenate(parts, last[0])
+        )
 
 
 def _broadcast_shape(shapes: list[Any]) -> tuple[int, ...]:
@@ -368,7 +381,7 @@ def _gather(x: Any, entries: Any, operands: Any, options: Any, apart: bool) -> A
     sizes = tuple([1 if a in layout.axes else n for a, n in enumerate(wide)])
     for axis in layout.axes:
         if shape[axis] == 0 and 0 not in layout.batch:
-            raise plans.empty_axis(axis)
+            raise index_parsing.empty_axis(axis)
     if 0 in layout.batch or 0 in [
         n for a, n in enumerate(shape) if a not in layout.axes
     ]:

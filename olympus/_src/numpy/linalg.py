@@ -17,12 +17,12 @@ from olympus._src.numpy import (
     creation,
     decompositions,
     elementary,
+    linear_systems,
     logic,
     manipulation,
     promotion,
     reductions,
     selection,
-    solving,
 )
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 from olympus._src.numpy.reductions import static_axis
@@ -319,7 +319,7 @@ def cond(x: Any, p: Any = None) -> Any:
 def _cond(x: Any, *, p: Any) -> Any:
     (x,) = promotion.promote_inexact(x)
     if p not in (None, 2, -2):
-        of_inverse = norm(solving.inv(x), p, (-2, -1))
+        of_inverse = norm(linear_systems.inv(x), p, (-2, -1))
         return arithmetic.multiply(norm(x, p, (-2, -1)), of_inverse)
     values = decompositions.svdvals(x)
     largest, smallest = values[..., 0], values[..., -1]
@@ -427,7 +427,7 @@ def _matrix_power(a: Any, *, n: int) -> Any:
         unit = creation.eye(aval_of(a).shape[-1], dtype=aval_of(a).dtype)
         return manipulation.broadcast_to(unit, aval_of(a).shape)
     if n < 0:
-        a, n = solving.inv(a), -n
+        a, n = linear_systems.inv(a), -n
     total = None
     while n:
         if n & 1:

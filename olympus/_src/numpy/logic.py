@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.lax import concatenation, families, reductions, shaping
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import families, joining, reductions, shaping
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import examples, promotion
+from olympus._src.numpy import docstring_examples, promotion
 from olympus._src.numpy.promotion import aval_of, program
 
 
@@ -39,7 +39,7 @@ def _comparison(name: str, fun: Any, what: str) -> Any:
       A boolean array.
 
     Source: NumPy, `numpy.{name}`.
-{examples.of(name)}    """
+{docstring_examples.of(name)}    """
     return compare
 
 
@@ -87,7 +87,7 @@ def _logical(name: str, fun: Any, what: str) -> Any:
       A boolean array.
 
     Source: NumPy, `numpy.{name}`.
-{examples.of(name)}    """
+{docstring_examples.of(name)}    """
     return combine
 
 
@@ -135,7 +135,7 @@ def _bitwise(name: str, fun: Any, what: str) -> Any:
       TypeError: an argument is floating or complex.
 
     Source: NumPy, `numpy.{name}`.
-{examples.of(name)}    """
+{docstring_examples.of(name)}    """
     return combine
 
 
@@ -165,7 +165,7 @@ def _inverter(name: str) -> Any:
       x: integer or boolean array, or a number.
 
     Source: NumPy, `numpy.{name}`.
-{examples.of(name)}    """
+{docstring_examples.of(name)}    """
     return call
 
 
@@ -205,7 +205,7 @@ def _shift_doc(name: str, parameters: str, side: str) -> str:
       {parameters}: integer arrays of shapes that broadcast, or numbers.
 
     Source: NumPy, `numpy.{name}`.
-{examples.of(name)}    """
+{docstring_examples.of(name)}    """
 
 
 left_shift = _left_shifter("left_shift")
@@ -328,7 +328,7 @@ def _infinite(name: str, value: float) -> Any:
       out: must be None.
 
     Source: NumPy, `numpy.{name}`.
-{examples.of(name)}    """
+{docstring_examples.of(name)}    """
     return call
 
 
@@ -589,7 +589,7 @@ def _packbits(a: Any, *, axis: int | None, little: bool) -> Any:
     config = [(0, 0, 0)] * aval_of(a).ndim
     count = (n + 7) // 8
     config[axis] = (0, 8 * count - n, 0)
-    bits = joining.pad(bits, np.uint8(0), config)
+    bits = concatenation.pad(bits, np.uint8(0), config)
     shape = list(aval_of(bits).shape)
     split = [*shape[:axis], count, 8, *shape[axis + 1 :]]
     places = np.arange(8) if little else np.arange(7, -1, -1)
@@ -650,5 +650,7 @@ def _unpackbits(a: Any, *, axis: int | None, count: int | None, little: bool) ->
     if count > n:
         config = [(0, 0, 0)] * len(shape)
         config[axis] = (0, count - n, 0)
-        return joining.pad(out, np.uint8(0), config)
-    return joining.slice_in_dim(out, 0, count if count >= 0 else n + count, axis=axis)
+        return concatenation.pad(out, np.uint8(0), config)
+    return concatenation.slice_in_dim(
+        out, 0, count if count >= 0 else n + count, axis=axis
+    )

@@ -11,10 +11,17 @@ import numpy as np
 from olympus._src.core import dtypes, trace
 from olympus._src.core.sizes import as_size, at_least, is_symbolic, non_negative
 from olympus._src.foundation import errors
-from olympus._src.lax import cumulative, families, joining, shaping, slicing, stacking
+from olympus._src.lax import (
+    concatenation,
+    cumulative,
+    families,
+    shaping,
+    slicing,
+    stacking,
+)
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import examples, indexing, promotion
+from olympus._src.numpy import docstring_examples, indexing, promotion
 from olympus._src.numpy.promotion import aval_of, check_arraylike, program
 from olympus._src.numpy.reductions import static_axis
 
@@ -248,7 +255,7 @@ def _resize(a: Any, *, shape: tuple[int, ...]) -> Any:
         return promotion.full_shape(promotion.scalar(0, a), shape)
     times = (total + have - 1) // have
     long = shaping.tile(flat, (times,))
-    return shaping.reshape(joining.slice_in_dim(long, 0, total), shape)
+    return shaping.reshape(concatenation.slice_in_dim(long, 0, total), shape)
 
 
 @program(1, name="squeeze")
@@ -351,7 +358,7 @@ def _at_least(name: str, rank: int, position: Any) -> Any:
       An array, or a list of them where several are given.
 
     Source: NumPy, `numpy.{name}`.
-{examples.of(name)}    """
+{docstring_examples.of(name)}    """
     return call
 
 
@@ -664,9 +671,9 @@ def _roll(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
         length = aval_of(x).shape[axis]
         n = n % length if length else 0
         if n != 0:
-            tail = joining.slice_in_dim(x, length - n, length, axis=axis)
-            head = joining.slice_in_dim(x, 0, length - n, axis=axis)
-            x = joining.concatenate([tail, head], axis)
+            tail = concatenation.slice_in_dim(x, length - n, length, axis=axis)
+            head = concatenation.slice_in_dim(x, 0, length - n, axis=axis)
+            x = concatenation.concatenate([tail, head], axis)
     return x
 
 
@@ -688,7 +695,7 @@ def _roll_dynamic(x: Any, shift: Any, axes: tuple[int, ...]) -> Any:
         start = lax.select(
             lax.gt(start, np.int32(0)), lax.sub(whole, start), lax.neg(start)
         )
-        twice = joining.concatenate([x, x], axis)
+        twice = concatenation.concatenate([x, x], axis)
         x = slicing.dynamic_slice_in_dim(twice, start, length, axis)
     return x
 

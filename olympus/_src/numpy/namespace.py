@@ -9,7 +9,7 @@ from typing import Any
 
 from olympus._src.api import placement
 from olympus._src.core import dtypes
-from olympus._src.numpy import types
+from olympus._src.numpy import dtype_functions
 
 API_VERSION = "2024.12"
 
@@ -83,7 +83,7 @@ class ArrayNamespaceInfo:
             name: dtype
             for name, dtype in every.items()
             if dtypes.canonicalize_dtype(dtype) == dtype
-            and (kind is None or types.isdtype(dtype, kind))
+            and (kind is None or dtype_functions.isdtype(dtype, kind))
         }
 
 

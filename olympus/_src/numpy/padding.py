@@ -9,8 +9,8 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.core.sizes import as_size, is_symbolic, maximum
+from olympus._src.lax import concatenation, shaping
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import joining, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import functional, indexing, promotion, quantiles, reductions
 from olympus._src.numpy.promotion import aval_of, check_arraylike, program
@@ -160,7 +160,7 @@ def _pad_constant(array: Any, widths: Any, values: Any) -> Any:
 @program(2, name="pad")
 def _pad_scalar(x: Any, value: Any, *, widths: Any) -> Any:
     value = lax.convert(value, aval_of(x).dtype, aval_of(x).weak_type)
-    return joining.pad(x, value, [(a, b, 0) for a, b in widths])
+    return concatenation.pad(x, value, [(a, b, 0) for a, b in widths])
 
 
 @program(2, name="pad")
@@ -171,11 +171,11 @@ def _pad_each(x: Any, values: Any, *, widths: Any) -> Any:
     for i, (before, after) in enumerate(widths):
         for j, n in enumerate((before, after)):
             value = shaping.squeeze(
-                joining.slice_(values, (i, j), (i + 1, j + 1)), (0, 1)
+                concatenation.slice_(values, (i, j), (i + 1, j + 1)), (0, 1)
             )
             edge = [(0, 0, 0)] * rank
             edge[i] = (0, n, 0) if j else (n, 0, 0)
-            x = joining.pad(x, value, edge)
+            x = concatenation.pad(x, value, edge)
     return x
 
 
@@ -238,8 +238,8 @@ def _turned_about(x: Any, mirrored: Any, axis: int, before: int, shared: bool) -
     periods, rest = np.divmod(np.arange(total) - before, 2 * length)
     turns = rest > length if shared else rest >= length
     dtype = aval_of(x).dtype
-    first = joining.slice_in_dim(x, 0, 1, axis=axis)
-    last = joining.slice_in_dim(x, n - 1, n, axis=axis)
+    first = concatenation.slice_in_dim(x, 0, 1, axis=axis)
+    last = concatenation.slice_in_dim(x, n - 1, n, axis=axis)
     shape = aval_of(mirrored).shape
 
     def along(values: Any) -> Any:
@@ -265,9 +265,9 @@ def _pad_ramp(x: Any, ends: Any, *, widths: Any) -> Any:
         for j, n in enumerate(pair):
             length = aval_of(x).shape[axis]
             at = 0 if j == 0 else length - 1
-            edge = joining.slice_in_dim(x, at, at + 1, axis=axis)
+            edge = concatenation.slice_in_dim(x, at, at + 1, axis=axis)
             edge = lax.convert(edge, working, False)
-            end = joining.slice_(ends, (axis, j), (axis + 1, j + 1))
+            end = concatenation.slice_(ends, (axis, j), (axis + 1, j + 1))
             end = shaping.broadcast_in_dim(
                 shaping.squeeze(end, (0, 1)), aval_of(edge).shape, ()
             )
@@ -283,7 +283,7 @@ def _pad_ramp(x: Any, ends: Any, *, widths: Any) -> Any:
             if kind != working:
                 ramp = lax.floor(ramp)
             pieces[2 * j] = lax.convert(ramp, kind, weak)
-        x = joining.concatenate(pieces, axis)
+        x = concatenation.concatenate(pieces, axis)
     return x
 
 
@@ -306,7 +306,7 @@ def _pad_statistic(x: Any, *, widths: Any, mode: str, lengths: Any) -> Any:
         for at_end, (width, count) in enumerate(zip(pair, counts, strict=True)):
             count = n if count is None else min(count, n)
             start = n - count if at_end else 0
-            part = joining.slice_in_dim(x, start, start + count, axis=axis)
+            part = concatenation.slice_in_dim(x, start, start + count, axis=axis)
             found = _STATISTICS[mode](part, axis=axis, keepdims=True)
             if dtypes.kind(aval.dtype) in "iu" and mode in ("mean", "median"):
                 found = lax.round(found, lax.RoundingMethod.TO_NEAREST_EVEN)
@@ -315,7 +315,7 @@ def _pad_statistic(x: Any, *, widths: Any, mode: str, lengths: Any) -> Any:
             sizes[axis] = width
             piece = shaping.broadcast_in_dim(found, sizes, range(len(sizes)))
             pieces.insert(len(pieces) if at_end else 0, piece)
-        x = joining.concatenate(pieces, axis)
+        x = concatenation.concatenate(pieces, axis)
     return x
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.control_flow import scan
 from olympus._src.core.sizes import is_symbolic
-from olympus._src.higher_order import scan
+from olympus._src.lax import concatenation, shaping, stacking
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import joining, shaping, stacking
 from olympus._src.numpy import (
     arithmetic,
     creation,
     decompositions,
-    editing,
+    insertion,
     manipulation,
     promotion,
     signal,
@@ -69,7 +69,7 @@ def _polyadd(a1: Any, a2: Any) -> Any:
     )
     n = max(aval_of(a1).shape[0], aval_of(a2).shape[0])
     a1, a2 = (
-        joining.pad(x, promotion.scalar(0, x), [(n - aval_of(x).shape[0], 0, 0)])
+        concatenation.pad(x, promotion.scalar(0, x), [(n - aval_of(x).shape[0], 0, 0)])
         for x in (a1, a2)
     )
     return lax.add(a1, a2)
@@ -126,7 +126,7 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
     """
     check_arraylike("polymul", a1, a2)
     if trim_leading_zeros:
-        a1, a2 = (editing.trim_zeros(x, "f") for x in (a1, a2))
+        a1, a2 = (insertion.trim_zeros(x, "f") for x in (a1, a2))
     return signal.convolve(
         *[
             manipulation.atleast_1d(x) if aval_of(x).size else creation.zeros(1)
@@ -154,7 +154,7 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, A
     check_arraylike("polydiv", u, v)
     quotient, rest = _polydiv(u, v)
     if trim_leading_zeros:
-        rest = editing.trim_zeros(rest, "f")
+        rest = insertion.trim_zeros(rest, "f")
     return quotient, rest
 
 
@@ -164,18 +164,18 @@ def _polydiv(u: Any, v: Any) -> Any:
     m, n = aval_of(u).shape[0] - 1, aval_of(v).shape[0] - 1
     if m < n:
         return promotion.full_shape(promotion.scalar(0, u), (1,)), u
-    lead = joining.slice_in_dim(v, 0, 1)
+    lead = concatenation.slice_in_dim(v, 0, 1)
     parts = []
     for k in range(m - n + 1):
-        d = lax.div(joining.slice_in_dim(u, k, k + 1), lead)
+        d = lax.div(concatenation.slice_in_dim(u, k, k + 1), lead)
         parts.append(d)
-        shifted = joining.pad(
+        shifted = concatenation.pad(
             lax.mul(promotion.full_shape(d, (n + 1,)), v),
             promotion.scalar(0, v),
             [(k, m - n - k, 0)],
         )
         u = lax.sub(u, shifted)
-    return joining.concatenate(parts, 0), u
+    return concatenation.concatenate(parts, 0), u
 
 
 def polyder(p: Any, m: int = 1) -> Any:
@@ -207,7 +207,7 @@ def _derivative(p: Any) -> Any:
     (p,) = promotion.promote_inexact(p)
     n = aval_of(p).shape[0]
     powers = np.arange(n - 1, 0, -1).astype(aval_of(p).dtype)
-    return lax.mul(joining.slice_in_dim(p, 0, max(n - 1, 0)), powers)
+    return lax.mul(concatenation.slice_in_dim(p, 0, max(n - 1, 0)), powers)
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
@@ -255,7 +255,7 @@ def _integral(p: Any, c: Any) -> Any:
     n = aval_of(p).shape[0]
     powers = np.arange(n, 0, -1).astype(aval_of(p).dtype)
     last = promotion.full_shape(lax.convert(c, aval_of(p).dtype, False), (1,))
-    return joining.concatenate([lax.div(p, powers), last], 0)
+    return concatenation.concatenate([lax.div(p, powers), last], 0)
 
 
 def poly(seq_of_zeros: Any) -> Any:
@@ -295,10 +295,11 @@ def _poly(roots: Any) -> Any:
     out = promotion.full_shape(promotion.scalar(1, roots), (1,))
     zero = promotion.scalar(0, roots)
     for i in range(n):
-        root = joining.slice_in_dim(roots, i, i + 1)
-        shifted = joining.pad(out, zero, [(0, 1, 0)])
+        root = concatenation.slice_in_dim(roots, i, i + 1)
+        shifted = concatenation.pad(out, zero, [(0, 1, 0)])
         scaled = lax.mul(
-            joining.pad(out, zero, [(1, 0, 0)]), promotion.full_shape(root, (i + 2,))
+            concatenation.pad(out, zero, [(1, 0, 0)]),
+            promotion.full_shape(root, (i + 2,)),
         )
         out = lax.sub(shifted, scaled)
     return promotion.strong(out)

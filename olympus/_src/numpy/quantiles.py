@@ -9,10 +9,16 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.interpreters import evaluate
-from olympus._src.lax import cumulative, families, joining, shaping
+from olympus._src.lax import concatenation, cumulative, families, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sorting as lax_sorting
-from olympus._src.numpy import arithmetic, examples, indexing, promotion, reductions
+from olympus._src.numpy import (
+    arithmetic,
+    docstring_examples,
+    indexing,
+    promotion,
+    reductions,
+)
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 from olympus._src.numpy.reductions import static_axis
 
@@ -105,7 +111,7 @@ def _element(x: Any, i: int) -> Any:
     """One element of the last axis."""
     axis = aval_of(x).ndim - 1
     i %= aval_of(x).shape[axis]
-    return shaping.squeeze(joining.slice_in_dim(x, i, i + 1, axis=axis), (axis,))
+    return shaping.squeeze(concatenation.slice_in_dim(x, i, i + 1, axis=axis), (axis,))
 
 
 def _lines(a: Any, axes: tuple[int, ...]) -> tuple[Any, int]:
@@ -283,7 +289,7 @@ def _quantile_function(name: str, ignore_nan: bool, percent: bool) -> Any:
       An array whose first axis is q's, where it has one.
 
     Source: NumPy, `numpy.{name}`.
-{examples.of(name)}    """
+{docstring_examples.of(name)}    """
     return call
 
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.core.sizes import is_symbolic, minimum, non_negative
+from olympus._src.lax import concatenation, families, shaping
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import families, joining, shaping
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import arithmetic, indexing, logic, promotion, search
+from olympus._src.numpy import arithmetic, indexing, logic, promotion, searching
 from olympus._src.numpy.promotion import aval_of, check_arraylike, program
 
 
@@ -64,7 +64,7 @@ def where(
     """
     if x is None and y is None:
         check_arraylike("where", condition)
-        return search.nonzero(condition, size=size, fill_value=fill_value)
+        return searching.nonzero(condition, size=size, fill_value=fill_value)
     check_arraylike("where", condition, x, y)
     if size is not None or fill_value is not None:
         raise ValueError(
@@ -232,9 +232,9 @@ def _diagonal(a: Any, *, offset: int, axis1: int, axis2: int) -> Any:
     flat = shaping.reshape(x, (*lead, rows * columns))
     start = first_row * columns + first_column
     if not length:
-        return joining.slice_in_dim(flat, 0, 0, axis=len(lead))
+        return concatenation.slice_in_dim(flat, 0, 0, axis=len(lead))
     stop = start + (length - 1) * (columns + 1) + 1
-    return joining.slice_in_dim(flat, start, stop, columns + 1, axis=len(lead))
+    return concatenation.slice_in_dim(flat, start, stop, columns + 1, axis=len(lead))
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
@@ -285,7 +285,7 @@ def diag(v: Any, k: int = 0) -> Any:
 @program(1, name="diag")
 def _diag(v: Any, *, k: int) -> Any:
     n = aval_of(v).shape[0] + abs(k)
-    padded = joining.pad(v, promotion.scalar(0, v), [(max(k, 0), max(-k, 0), 0)])
+    padded = concatenation.pad(v, promotion.scalar(0, v), [(max(k, 0), max(-k, 0), 0)])
     rows = shaping.broadcasted_iota(np.int32, (n, n), 0)
     columns = shaping.broadcasted_iota(np.int32, (n, n), 1)
     on = lax.eq(lax.add(rows, np.int32(k)), columns)
@@ -337,7 +337,7 @@ def extract(
       >>> jnp.extract(jnp.array([True, False, True]), jnp.array([1, 2, 3]))
       Array([1, 3], dtype=int32)
     """
-    return search.compress(
+    return searching.compress(
         _raveled(condition), _raveled(arr), size=size, fill_value=fill_value
     )
 
@@ -386,7 +386,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
             "each number in a"
         )
     if mode == "raise":
-        known = search.known_positions("choose", a)
+        known = searching.known_positions("choose", a)
         if known.size and (known.min() < 0 or known.max() >= len(choices)):
             raise ValueError(
                 f"numpy.choose: indices must be within 0 and {len(choices) - 1}; pass "

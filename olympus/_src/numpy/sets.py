@@ -13,18 +13,18 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import dtypes, trace
-from olympus._src.lax import cumulative, families, joining, shaping, stacking
+from olympus._src.lax import concatenation, cumulative, families, shaping, stacking
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
 from olympus._src.lax import sorting as lax_sorting
 from olympus._src.numpy import (
-    assembly,
     at,
     creation,
     indexing,
+    join_split,
     manipulation,
     promotion,
-    search,
+    searching,
 )
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
@@ -112,7 +112,7 @@ def unique(
         if axis is not None:
             axis = sizes_.canonicalize_axis(axis, aval_of(ar).ndim, "numpy.unique")
         return _sized(ar, operator.index(size), fill_value, wanted, equal_nan, axis)
-    host = search.concrete("unique", ar, _CURE)
+    host = searching.concrete("unique", ar, _CURE)
     found = _unique_host(host, axis, equal_nan)
     values = _resized(found[0], size, fill_value, axis or 0)
     outs = [creation.asarray(values)]
@@ -178,8 +178,8 @@ def _unique_sized(
         ordered, order, new = _slices_in_order(items, equal_nan)
     n = aval_of(items).shape[0]
     # One more than wanted: a distinct value that is cut off ends the last one's run.
-    (bounds,) = search.nonzero(new, size=size + 1, fill_value=n)
-    starts, ends = (joining.slice_in_dim(bounds, i, size + i) for i in (0, 1))
+    (bounds,) = searching.nonzero(new, size=size + 1, fill_value=n)
+    starts, ends = (concatenation.slice_in_dim(bounds, i, size + i) for i in (0, 1))
     rank = lax.sub(cumulative.cumsum(lax.convert(new, kind), 0), kind.type(1))
     inverse = at.IndexUpdateHelper(families.full_like(order, 0))[order].set(rank)
     counts = lax.sub(ends, starts)
@@ -190,14 +190,14 @@ def _unique_sized(
     if fills:
         fill = _fill(fills[0], aval_of(values).dtype)
     else:
-        fill = shaping.squeeze(joining.slice_in_dim(ordered, 0, 1), (0,))
+        fill = shaping.squeeze(concatenation.slice_in_dim(ordered, 0, 1), (0,))
     shape = aval_of(values).shape
     values = lax.select(
         shaping.broadcast_in_dim(some, shape, (0,)),
         values,
         promotion.full_shape(fill, shape),
     )
-    head = shaping.squeeze(joining.slice_in_dim(order, 0, 1), (0,))
+    head = shaping.squeeze(concatenation.slice_in_dim(order, 0, 1), (0,))
     index = lax.select(some, index, promotion.full_shape(head, (size,)))
     if axis is None:
         inverse = shaping.reshape(inverse, aval_of(ar).shape)
@@ -388,7 +388,7 @@ def _isin(element: Any, values: Any, *, invert: bool) -> Any:
     if not n:
         return promotion.full_shape(np.bool_(invert), shape)
     line = lax_sorting.sort(shaping.reshape(values, (n,)))
-    where = search.binary_search(line, x, "left")
+    where = searching.binary_search(line, x, "left")
     kind = aval_of(where).dtype
     near = indexing.getitem(line, (lax.min_(where, lax.size_value(n - 1, kind)),))
     found = promotion.strong(lax.eq(near, x))
@@ -398,7 +398,7 @@ def _isin(element: Any, values: Any, *, invert: bool) -> Any:
 def _two(name: str, a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
     typed = dtypes.dtype_and_weak(a), dtypes.dtype_and_weak(b)
     dtype, _ = dtypes.standard_result(*typed)
-    hosts = [search.concrete(name, x, _CURE).astype(dtype).ravel() for x in (a, b)]
+    hosts = [searching.concrete(name, x, _CURE).astype(dtype).ravel() for x in (a, b)]
     return hosts[0], hosts[1]
 
 
@@ -423,7 +423,7 @@ def _distinct(x: Any, assume_unique: bool) -> tuple[Any, Any, Any]:
 def _first_of(keep: Any, size: int) -> tuple[Any, Any]:
     """The first positions that are kept, and which of them there are."""
     n = aval_of(keep).size
-    (at,) = search.nonzero(keep, size=size, fill_value=n)
+    (at,) = searching.nonzero(keep, size=size, fill_value=n)
     return at, lax.lt(at, lax.size_value(n, aval_of(at).dtype))
 
 
@@ -437,7 +437,8 @@ def _chosen(x: Any, keep: Any, size: int, fills: tuple[Any, ...]) -> Any:
     found = indexing.getitem(x, (at,))
     if not fills:
         first, some = (
-            shaping.squeeze(joining.slice_in_dim(v, 0, 1), (0,)) for v in (found, there)
+            shaping.squeeze(concatenation.slice_in_dim(v, 0, 1), (0,))
+            for v in (found, there)
         )
         fill = lax.select(some, first, families.full_like(first, 0))
     return lax.select(there, found, promotion.full_shape(fill, (size,)))
@@ -461,7 +462,7 @@ def union1d(
       Array([1, 2, 3], dtype=int32)
     """
     check_arraylike("union1d", ar1, ar2)
-    both = assembly.concatenate([manipulation.ravel(ar1), manipulation.ravel(ar2)])
+    both = join_split.concatenate([manipulation.ravel(ar1), manipulation.ravel(ar2)])
     return unique(both, size=size, fill_value=fill_value)
 
 
@@ -558,21 +559,21 @@ def _setxor(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> Any:
             keep.append(lax.bitwise_and(new, _isin(ordered, other, invert=True)))
     if not values:
         return _chosen(x, _flags(False, x), size, fills)
-    both = [joining.concatenate(v, 0) for v in (values, keep)]
+    both = [concatenation.concatenate(v, 0) for v in (values, keep)]
     ordered, kept = lax_sorting.sort(tuple(both), num_keys=1)
     return _chosen(ordered, kept, size, fills)
 
 
 def _setxor_of_sets(x: Any, y: Any, fills: Any, size: int) -> Any:
     """What differs from both its neighbours, as NumPy has it where values repeat."""
-    both = joining.concatenate([x, y], 0)
+    both = concatenation.concatenate([x, y], 0)
     if aval_of(both).size < 2:
         return _chosen(both, _flags(True, both), size, fills)
     ordered = lax_sorting.sort(both)
     apart = lax.ne(ordered[1:], ordered[:-1])
     end = families.full_like(apart[:1], True)
-    before = joining.concatenate([end, apart], 0)
-    after = joining.concatenate([apart, end], 0)
+    before = concatenation.concatenate([end, apart], 0)
+    after = concatenation.concatenate([apart, end], 0)
     return _chosen(ordered, lax.bitwise_and(before, after), size, fills)
 
 
@@ -636,7 +637,7 @@ def _intersect(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> A
     values = _chosen(ordered, keep, size, fills)
     at, some = _first_of(keep, size)
     line, whence, _ = _distinct(y, True)
-    found = search.binary_search(line, indexing.getitem(ordered, (at,)), "left")
+    found = searching.binary_search(line, indexing.getitem(ordered, (at,)), "left")
     places = [indexing.getitem(order, (at,)), indexing.getitem(whence, (found,))]
     both = zip(places, nowhere, strict=True)
     return [values, *[lax.select(some, p, n) for p, n in both]]
@@ -644,7 +645,7 @@ def _intersect(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> A
 
 def _intersect_of_sets(x: Any, y: Any, nowhere: Any, fills: Any, size: int) -> Any:
     """What equals its right neighbour, as NumPy has it where values repeat."""
-    both = joining.concatenate([x, y], 0)
+    both = concatenation.concatenate([x, y], 0)
     if aval_of(both).size < 2 or not size:
         return [_chosen(both, _flags(False, both), size, fills), *nowhere]
     ordered, order, _ = _in_order(both, equal_nan=False)

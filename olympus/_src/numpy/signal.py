@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
-from olympus._src.lax import convolution, joining, shaping
+from olympus._src.lax import concatenation, convolution, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import (
     arithmetic,
     creation,
+    cumulative_sums,
+    docstring_examples,
     elementary,
-    examples,
     indexing,
     promotion,
-    scans,
-    search,
+    searching,
     selection,
     sorting,
 )
@@ -72,7 +72,7 @@ def _sequence_product(name: str, what: str, reverse: bool) -> Any:
       preferred_element_type: dtype of the sums and the result.
 
     Source: NumPy, `numpy.{name}`.
-{examples.of(name)}    """
+{docstring_examples.of(name)}    """
     return call
 
 
@@ -176,7 +176,7 @@ def _interp(x: Any, xp: Any, fp: Any, *given: Any, sides: Any, periodic: bool) -
         sides = (False, False)
         rest = []
     n = aval_of(xp).shape[0]
-    where = search.binary_search(xp, x, "right")
+    where = searching.binary_search(xp, x, "right")
     kind = aval_of(where).dtype
     i = lax.max_(lax.min_(where, kind.type(max(n - 1, 1))), kind.type(1))
     early = lax.sub(i, kind.type(1))
@@ -210,10 +210,18 @@ def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
     order = sorting.argsort(xp)
     xp, fp = (indexing.getitem(v, (order,)) for v in (xp, fp))
     n = aval_of(xp).shape[0]
-    first, last = joining.slice_in_dim(xp, 0, 1), joining.slice_in_dim(xp, n - 1, n)
-    xp = joining.concatenate([lax.sub(last, period), xp, lax.add(first, period)], 0)
-    f_first, f_last = joining.slice_in_dim(fp, 0, 1), joining.slice_in_dim(fp, n - 1, n)
-    return x, xp, joining.concatenate([f_last, fp, f_first], 0)
+    first, last = (
+        concatenation.slice_in_dim(xp, 0, 1),
+        concatenation.slice_in_dim(xp, n - 1, n),
+    )
+    xp = concatenation.concatenate(
+        [lax.sub(last, period), xp, lax.add(first, period)], 0
+    )
+    f_first, f_last = (
+        concatenation.slice_in_dim(fp, 0, 1),
+        concatenation.slice_in_dim(fp, n - 1, n),
+    )
+    return x, xp, concatenation.concatenate([f_last, fp, f_first], 0)
 
 
 def unwrap(
@@ -259,7 +267,7 @@ def _unwrap(p: Any, *given: Any, axis: int) -> Any:
         else lax.mul(period, promotion.scalar(0.5, p))
     )
     least = half if len(given) == 1 else promotion.cast(given[1], dtype, False)
-    jump = scans.diff(p, axis=axis)
+    jump = cumulative_sums.diff(p, axis=axis)
     folded = arithmetic.subtract(
         arithmetic.remainder(arithmetic.add(jump, half), period), half
     )
@@ -275,10 +283,10 @@ def _unwrap(p: Any, *given: Any, axis: int) -> Any:
     change = arithmetic.subtract(folded, jump)
     small = lax.lt(lax.abs_(jump), promotion.full_shape(least, aval_of(jump).shape))
     change = selection.where(small, promotion.scalar(0, p), change)
-    total = scans.cumsum(change, axis=axis)
+    total = cumulative_sums.cumsum(change, axis=axis)
     config = [(0, 0, 0)] * aval_of(p).ndim
     config[axis] = (1, 0, 0)
-    return lax.add(p, joining.pad(total, promotion.scalar(0, p), config))
+    return lax.add(p, concatenation.pad(total, promotion.scalar(0, p), config))
 
 
 # -- windows ---------------------------------------------------------------------------
@@ -299,7 +307,7 @@ def _window(name: str, values: Any, what: str) -> Any:
       M: number of points.
 
     Source: NumPy, `numpy.{name}`.
-{examples.of(name)}    """
+{docstring_examples.of(name)}    """
     return make
 
 

@@ -6,8 +6,8 @@ import operator
 from typing import Any
 
 from olympus._src.core import dtypes
+from olympus._src.lax import concatenation, shaping
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import joining, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.lax import sorting as lax_sorting
 from olympus._src.numpy import promotion
@@ -303,4 +303,4 @@ def _top_k(a: Any, *, k: int, axis: int, largest: bool) -> Any:
     kind = dtypes.canonicalize_dtype(int)
     places = shaping.broadcasted_iota(kind, aval_of(a).shape, axis)
     out = lax_sorting.sort((a, places), dimension=axis, num_keys=1)
-    return tuple([joining.slice_in_dim(v, 0, k, axis=axis) for v in out])
+    return tuple([concatenation.slice_in_dim(v, 0, k, axis=axis) for v in out])

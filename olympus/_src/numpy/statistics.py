@@ -9,8 +9,8 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.interpreters import evaluate
+from olympus._src.lax import concatenation, shaping
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import joining, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import (
     arithmetic,
@@ -162,7 +162,7 @@ def _cov(m: Any, *given: Any, flags: Any, rowvar: bool, ddof: int, dtype: Any) -
     )
     x = _rows(x, rowvar)
     if y is not None:
-        x = joining.concatenate(
+        x = concatenation.concatenate(
             [x, _rows(promotion.promote_inexact(m, y)[1], rowvar)], 0
         )
     if dtype is not None:

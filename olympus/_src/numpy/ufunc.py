@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.foundation import source
+from olympus._src.foundation import source_info
 from olympus._src.lax import shaping
 from olympus._src.numpy import (
     arithmetic,
     at,
     creation,
+    cumulative_sums,
     elementary,
-    folds,
     functional,
     logic,
     promotion,
     reductions,
-    scans,
+    ufunc_methods,
 )
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
@@ -143,7 +143,7 @@ class ufunc:
         promotion.check_out(f"{self.__name__}.reduce", out)
         self._check_binary("reduce")
         if self._reduce is None:
-            return folds.reduce(
+            return ufunc_methods.reduce(
                 self.__name__,
                 self._call,
                 a,
@@ -175,7 +175,7 @@ class ufunc:
         promotion.check_out(f"{self.__name__}.accumulate", out)
         self._check_binary("accumulate")
         if self._accumulate is None:
-            return folds.accumulate(
+            return ufunc_methods.accumulate(
                 self.__name__, self._call, a, axis=axis, dtype=dtype
             )
         return self._accumulate(a, axis=axis, dtype=dtype)
@@ -210,7 +210,7 @@ class ufunc:
         check_arraylike(f"{self.__name__}.at", a)
         if self._at is None:
             operands = () if b is None else (b,)
-            return folds.update_at(self._call, a, indices, *operands)
+            return ufunc_methods.update_at(self._call, a, indices, *operands)
         x = a if hasattr(a, "aval") else promotion.evaluate.as_array(a)
         return getattr(at.IndexUpdateHelper(x)[indices], self._at)(b)
 
@@ -232,7 +232,7 @@ class ufunc:
         self._check_binary("reduceat")
         if self._reduceat is not None:
             return self._reduceat(a, indices, axis=axis, dtype=dtype)
-        return folds.reduce_segments(
+        return ufunc_methods.reduce_segments(
             self.__name__, self._call, a, indices, axis=axis, dtype=dtype
         )
 
@@ -276,7 +276,7 @@ def frompyfunc(
             raise TypeError(
                 f"numpy.frompyfunc: {name} must be a number of arrays, got {count!r}"
             )
-    name = source.function_name(func)
+    name = source_info.function_name(func)
     call = functional.vectorize(func)
 
     def checked(*args: Any) -> Any:
@@ -293,7 +293,7 @@ def frompyfunc(
 
 
 def _of(fun: Any, nin: int, **rules: Any) -> ufunc:
-    folds.keep_steps_of(rules.get("call") or fun)
+    ufunc_methods.keep_steps_of(rules.get("call") or fun)
     return ufunc(fun, nin, 1, **rules)
 
 
@@ -319,7 +319,7 @@ add = _of(
     2,
     identity=0,
     reduce=reductions.sum,
-    accumulate=scans.cumsum,
+    accumulate=cumulative_sums.cumsum,
     at="add",
 )
 subtract = _of(arithmetic.subtract, 2, at="subtract")
@@ -328,7 +328,7 @@ multiply = _of(
     2,
     identity=1,
     reduce=reductions.prod,
-    accumulate=scans.cumprod,
+    accumulate=cumulative_sums.cumprod,
     at="multiply",
 )
 maximum = _of(arithmetic.maximum, 2, reduce=_with_options(reductions.max), at="max")

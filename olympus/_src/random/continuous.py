@@ -10,8 +10,8 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.foundation import config
+from olympus._src.lax import concatenation, reductions, sizes, special
 from olympus._src.lax import elementwise as ew
-from olympus._src.lax import joining, reductions, sizes, special
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import as_dtype, filled, number, one_program, spread
 from olympus._src.random.uniform import draw_sign, draw_uniform, split_in
@@ -262,7 +262,7 @@ def _two_draws(key: Any, shape: Any, dtype: Any) -> Any:
     """Uniform numbers whose tail at 1 is sharper than one draw allows."""
     info = dtypes.finfo(dtype)
     both = draw_uniform(key, (2, *shape), dtype)
-    coarse, fine = (joining.index_in_dim(both, i, keepdims=False) for i in (0, 1))
+    coarse, fine = (concatenation.index_in_dim(both, i, keepdims=False) for i in (0, 1))
     step, tiny = number(info.eps, dtype), number(info.tiny, dtype)
     refined = ew.add(ew.add(coarse, ew.mul(step, fine)), tiny)
     return ew.select(ew.ge(coarse, number(0.5, dtype)), coarse, refined)

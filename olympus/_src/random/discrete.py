@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.control_flow import scan as scans
+from olympus._src.control_flow import while_loop as loops
 from olympus._src.core import avals, dtypes
-from olympus._src.higher_order import scan as scans
-from olympus._src.higher_order import while_loop as loops
 from olympus._src.lax import cumulative, reductions, shaping, sizes, special
 from olympus._src.lax import elementwise as ew
 from olympus._src.random import arguments, keys

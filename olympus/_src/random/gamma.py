@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.control_flow import scan as scans
+from olympus._src.control_flow import while_loop as loops
 from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Zero
-from olympus._src.higher_order import incomplete
-from olympus._src.higher_order import scan as scans
-from olympus._src.higher_order import while_loop as loops
+from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
     barriers,
+    concatenation,
     families,
-    joining,
     reductions,
     shaping,
     special,
@@ -24,6 +23,7 @@ from olympus._src.lax import (
 )
 from olympus._src.lax import elementwise as ew
 from olympus._src.lax.families import ShapedArray
+from olympus._src.numerics import igamma_betainc
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import as_dtype, filled, number, one_program, spread
 from olympus._src.random.continuous import draw_exponential, draw_normal, parameters
@@ -78,12 +78,12 @@ def _jvp(primals: Any, tangents: Any, *, log_space: bool) -> Any:
     if type(t) is Zero:
         return out, Zero(avals.aval_of(out).to_tangent())
     if not log_space:
-        return out, ew.mul(t, incomplete.random_gamma_grad(a, out))
+        return out, ew.mul(t, igamma_betainc.random_gamma_grad(a, out))
     # Of numbers too small for the dtype only the first term of igamma's series is left.
     x = ew.exp(out)
     tiny = ew.eq(x, _constant(avals.aval_of(x), 0))
     safe = ew.select(tiny, _constant(avals.aval_of(x), 1), x)
-    slope = ew.div(incomplete.random_gamma_grad(a, safe), safe)
+    slope = ew.div(igamma_betainc.random_gamma_grad(a, safe), safe)
     raised = ew.add(a, number(1, avals.aval_of(a).dtype))
     first_term = ew.div(ew.sub(special.digamma(raised), out), a)
     return out, ew.mul(t, ew.select(tiny, first_term, slope))
@@ -115,7 +115,8 @@ def _split_each(words: Any, impl: Any, count: int) -> list[Any]:
     """Words [n, ...] of keys, split in `count` such arrays."""
     several = impl.split(words, (count,))
     return [
-        joining.index_in_dim(several, i, axis=1, keepdims=False) for i in range(count)
+        concatenation.index_in_dim(several, i, axis=1, keepdims=False)
+        for i in range(count)
     ]
 
 
@@ -247,7 +248,7 @@ def _draw_two_logs(key: Any, a: Any, b: Any, shape: Any, dtype: Any) -> list[Any
         ]
     halves = keys.random_split_p.bind(key, shape=(2,))
     both = random_gamma_p.bind(halves, stacking.stack(parameters), log_space=True)
-    return [joining.index_in_dim(both, i, keepdims=False) for i in range(2)]
+    return [concatenation.index_in_dim(both, i, keepdims=False) for i in range(2)]
 
 
 # -- gamma -----------------------------------------------------------------------------

@@ -17,9 +17,9 @@ from olympus._src.core.sizes import is_symbolic
 from olympus._src.foundation import config
 from olympus._src.lax import (
     barriers,
+    concatenation,
     elementwise,
     families,
-    joining,
     random_bits,
     shaping,
     stacking,
@@ -37,7 +37,7 @@ def _word(words: Any, i: int) -> Any:
     # Words that are themselves a hash must not be fused into this one: from jaxlib
     # 0.11.2 on it would be written anew for each word that is read, without end.
     words = barriers.optimization_barrier(words)
-    return joining.index_in_dim(words, i, axis=-1, keepdims=False)
+    return concatenation.index_in_dim(words, i, axis=-1, keepdims=False)
 
 
 def _spread(x: Any, before: tuple[int, ...], after: tuple[int, ...]) -> Any:
@@ -159,11 +159,11 @@ def _encrypt_halves(words: Any, count: int) -> Any:
     outs = random_bits.threefry2x32(
         _spread(_word(words, 0), before, (half,)),
         _spread(_word(words, 1), before, (half,)),
-        _repeat(joining.slice_in_dim(counts, 0, half), before),
-        _repeat(joining.slice_in_dim(counts, half, 2 * half), before),
+        _repeat(concatenation.slice_in_dim(counts, 0, half), before),
+        _repeat(concatenation.slice_in_dim(counts, half, 2 * half), before),
     )
-    flat = joining.concatenate(outs, len(before))
-    return joining.slice_in_dim(flat, 0, count, axis=len(before))
+    flat = concatenation.concatenate(outs, len(before))
+    return concatenation.slice_in_dim(flat, 0, count, axis=len(before))
 
 
 def _bits_from_halves(words: Any, bit_width: int, shape: tuple[int, ...]) -> Any:
@@ -173,11 +173,13 @@ def _bits_from_halves(words: Any, bit_width: int, shape: tuple[int, ...]) -> Any
     flat = _encrypt_halves(words, n_words)
     axis = len(before)
     if bit_width == 64:
-        high = joining.slice_in_dim(flat, 0, size, axis=axis)
-        flat = _join_words(high, joining.slice_in_dim(flat, size, 2 * size, axis=axis))
+        high = concatenation.slice_in_dim(flat, 0, size, axis=axis)
+        flat = _join_words(
+            high, concatenation.slice_in_dim(flat, size, 2 * size, axis=axis)
+        )
     elif bit_width < 32:
         flat = _cut_words(flat, bit_width, (*before, n_words))
-        flat = joining.slice_in_dim(flat, 0, size, axis=axis)
+        flat = concatenation.slice_in_dim(flat, 0, size, axis=axis)
     return shaping.reshape(flat, before + shape)
 
 
@@ -211,7 +213,7 @@ threefry2x32 = register(
 def _rbg_seed(seeds: Any) -> Any:
     """A Threefry key, twice."""
     words = threefry_seed(seeds)
-    return joining.concatenate([words, words], avals.aval_of(words).ndim - 1)
+    return concatenation.concatenate([words, words], avals.aval_of(words).ndim - 1)
 
 
 def _as_pair(words: Any) -> Any:
@@ -252,7 +254,7 @@ def _rbg_random_bits(words: Any, bit_width: int, shape: tuple[int, ...]) -> Any:
 
 def _first(words: Any) -> Any:
     for _ in range(avals.aval_of(words).ndim - 1):
-        words = joining.index_in_dim(words, 0, keepdims=False)
+        words = concatenation.index_in_dim(words, 0, keepdims=False)
     return words
 
 
@@ -278,7 +280,7 @@ def _unsafe_split(words: Any, shape: tuple[int, ...]) -> Any:
     _, stream = random_bits.rng_bit_generator(
         _first(words), (*before, _STRIDE * count, 4), _U32
     )
-    keys = joining.slice_in_dim(stream, 0, None, _STRIDE, axis=len(before))
+    keys = concatenation.slice_in_dim(stream, 0, None, _STRIDE, axis=len(before))
     return shaping.reshape(keys, (*before, *shape, 4))
 
 
@@ -287,7 +289,9 @@ def _unsafe_fold_in(words: Any, data: Any) -> Any:
     shape = avals.aval_of(data).shape
     seeds = _rbg_seed(data)
     _, stream = random_bits.rng_bit_generator(_first(seeds), (*shape, _STRIDE, 4), _U32)
-    mask = joining.index_in_dim(stream, _STRIDE - 1, axis=len(shape), keepdims=False)
+    mask = concatenation.index_in_dim(
+        stream, _STRIDE - 1, axis=len(shape), keepdims=False
+    )
     if shape and not before:
         words = shaping.broadcast(words, shape)
     elif before and not shape:

@@ -13,9 +13,9 @@ import numpy as np
 
 from olympus._src.core import array_type, avals, dtypes, trace
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Zero
 from olympus._src.core.sizes import as_size
-from olympus._src.foundation import config, notices
+from olympus._src.core.symbolic_values import Zero
+from olympus._src.foundation import config, user_warnings
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise, families, shaping, sizes
 from olympus._src.lax.families import ShapedArray
@@ -252,7 +252,7 @@ def _note_raw_key(name: str) -> None:
     )
     if reaction == "error":
         raise ValueError(message)
-    notices.warn(message)
+    user_warnings.warn(message)
 
 
 def single_key(name: str, key: Any) -> Any:

@@ -8,8 +8,8 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.foundation import config
+from olympus._src.lax import concatenation, shaping
 from olympus._src.lax import elementwise as ew
-from olympus._src.lax import joining, shaping
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import as_dtype, number, one_program, spread
 
@@ -272,7 +272,9 @@ def _cut(x: Any, low: int, high: int, dtype: Any) -> Any:
 def split_in(key: Any, count: int) -> list[Any]:
     """A key split in `count` keys."""
     several = keys.random_split_p.bind(key, shape=(count,))
-    return [joining.index_in_dim(several, i, keepdims=False) for i in range(count)]
+    return [
+        concatenation.index_in_dim(several, i, keepdims=False) for i in range(count)
+    ]
 
 
 # -- truth values and signs ------------------------------------------------------------
@@ -332,7 +334,7 @@ def _bernoulli(key: Any, p: Any, *, shape: Any, dtype: Any, high: bool) -> Any:
         return ew.lt(draw_uniform(key, shape, dtype), p)
     # The second draw is what the first one leaves of its last place.
     both = draw_uniform(key, (2, *shape), dtype)
-    coarse, fine = (joining.index_in_dim(both, i, keepdims=False) for i in (0, 1))
+    coarse, fine = (concatenation.index_in_dim(both, i, keepdims=False) for i in (0, 1))
     step = number(dtypes.finfo(dtype).eps, dtype)
     return ew.lt(ew.mul(fine, step), ew.sub(p, coarse))
 

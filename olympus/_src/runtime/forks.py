@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from olympus._src.foundation import notices
+from olympus._src.foundation import user_warnings
 from olympus._src.runtime import client
 
 _REMEDY = (
@@ -53,7 +53,7 @@ def refuse_waiting(*buffers: Any) -> None:
 
 def _warn() -> None:
     if client.is_started():
-        notices.warn(
+        user_warnings.warn(
             "os.fork() was called after olympus had started XLA's threads, which the "
             f"child has not: it can neither compile nor run large programs; {_REMEDY}",
             RuntimeWarning,

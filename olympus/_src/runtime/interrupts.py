@@ -25,6 +25,7 @@ from olympus._src.foundation import logs
 # take no memory.
 _STACK_BYTES = 1 << 24
 _NOTICE_S = 1.0
+_TURN_S = 0.5
 
 
 class _Call:
@@ -55,9 +56,18 @@ class _Call:
             _under_way.discard(self)
             self.done.release()
 
+    def wait(self) -> None:
+        """Waits for the end.
+
+        In short turns: a signal that arrives just before the thread falls asleep does
+        not wake it, and would be answered at the end only.
+        """
+        while not self.done.acquire(timeout=_TURN_S):
+            pass
+
     def result(self) -> Any:
         """Waits for the call, and returns or raises what it did."""
-        self.done.acquire()
+        self.wait()
         if self._error is None:
             return self._result
         try:
@@ -101,7 +111,7 @@ def _wait_at_exit() -> None:
                     "waiting for a compilation that was interrupted to end; another "
                     "interrupt leaves at once"
                 )
-                call.done.acquire()
+                call.wait()
     except KeyboardInterrupt:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from olympus._src.higher_order import while_loop
+from olympus._src.control_flow import while_loop
 from olympus._src.numpy import arithmetic, contractions, logic, selection
 from olympus._src.scipy import checks
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.numpy import (
+    arg_extremes,
     arithmetic,
-    assembly,
     elementary,
+    join_split,
     logic,
-    positions,
     promotion,
     reductions,
     selection,
@@ -35,11 +35,11 @@ def _parts(x: Any) -> list[Any]:
 
 
 def _vector(*parts: Any) -> Any:
-    return assembly.stack(parts, axis=-1)
+    return join_split.stack(parts, axis=-1)
 
 
 def _joined(vector: Any, scalar: Any) -> Any:
-    return assembly.concatenate([vector, scalar[..., None]], axis=-1)
+    return join_split.concatenate([vector, scalar[..., None]], axis=-1)
 
 
 def _square(x: Any) -> Any:
@@ -87,7 +87,7 @@ def to_matrix(q: Any) -> Any:
         [2 * (x * y + z * w), -x * x + y * y - z * z + w * w, 2 * (y * z - x * w)],
         [2 * (x * z - y * w), 2 * (y * z + x * w), -x * x - y * y + z * z + w * w],
     ]
-    return assembly.stack([_vector(*row) for row in rows], axis=-2)
+    return join_split.stack([_vector(*row) for row in rows], axis=-2)
 
 
 @program(1, name="Rotation.from_matrix")
@@ -114,7 +114,7 @@ def from_matrix(m: Any) -> Any:
     choices.append(
         _vector(*[a - b for a, b in zip(turn, back, strict=True)], 1 + trace)
     )
-    largest = positions.argmax(_vector(*diagonal, trace), axis=-1)[..., None]
+    largest = arg_extremes.argmax(_vector(*diagonal, trace), axis=-1)[..., None]
     out = choices[3]
     for i in range(3):
         out = where(largest == i, choices[i], out)

@@ -1,6 +1,6 @@
 """The cache of compiled programs on disk; see its page `compilation_cache`."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus.experimental.compilation_cache import compilation_cache
 
 __all__ = ["compilation_cache"]

@@ -1,7 +1,7 @@
 """Where compiled programs are kept on disk; the settings say the rest."""
 
 from olympus._src.api.compilation_cache import reset_cache, set_cache_dir
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 
 __all__ = ["reset_cache", "set_cache_dir"]
 

@@ -1,20 +1,5 @@
 """The language's parts, for libraries that define primitives or read programs."""
 
-from olympus._src.api.axes import (
-    mapped_aval as mapped_aval,
-)
-from olympus._src.api.axes import (
-    nonempty_axis_env_DO_NOT_USE as nonempty_axis_env_DO_NOT_USE,
-)
-from olympus._src.api.axes import (
-    unmapped_aval as unmapped_aval,
-)
-from olympus._src.api.axes import (
-    unsafe_am_i_under_a_vmap_DO_NOT_USE as unsafe_am_i_under_a_vmap_DO_NOT_USE,
-)
-from olympus._src.api.axes import (
-    unsafe_get_axis_names_DO_NOT_USE as unsafe_get_axis_names_DO_NOT_USE,
-)
 from olympus._src.api.extension import Primitive as Primitive
 from olympus._src.api.extension import (
     control_flow_allowed_effects as control_flow_allowed_effects,
@@ -25,6 +10,17 @@ from olympus._src.api.extension import (
 from olympus._src.api.extension import lowerable_effects as lowerable_effects
 from olympus._src.api.extension import ordered_effects as ordered_effects
 from olympus._src.api.extension import remat_allowed_effects as remat_allowed_effects
+from olympus._src.api.mapped_axes import mapped_aval as mapped_aval
+from olympus._src.api.mapped_axes import (
+    nonempty_axis_env_DO_NOT_USE as nonempty_axis_env_DO_NOT_USE,
+)
+from olympus._src.api.mapped_axes import unmapped_aval as unmapped_aval
+from olympus._src.api.mapped_axes import (
+    unsafe_am_i_under_a_vmap_DO_NOT_USE as unsafe_am_i_under_a_vmap_DO_NOT_USE,
+)
+from olympus._src.api.mapped_axes import (
+    unsafe_get_axis_names_DO_NOT_USE as unsafe_get_axis_names_DO_NOT_USE,
+)
 from olympus._src.core.avals import AbstractToken as AbstractToken
 from olympus._src.core.checker import check_olympuspr as check_olympuspr
 from olympus._src.core.effects import Effect as Effect

@@ -1,6 +1,6 @@
 """Clustering by SciPy's names: `vq`."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus.scipy.cluster import vq
 
 __all__ = ["vq"]

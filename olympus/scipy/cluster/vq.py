@@ -1,7 +1,7 @@
 """Vector quantization by SciPy's names."""
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.scipy.between import vq
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.scipy.interpolate import vq
 
 __all__ = ["vq"]
 

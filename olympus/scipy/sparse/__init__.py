@@ -1,6 +1,6 @@
 """Systems without a matrix of all elements, by SciPy's names: `linalg`."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus.scipy.sparse import linalg
 
 __all__ = ["linalg"]

@@ -1,7 +1,7 @@
 """Systems of linear equations solved by iteration, by SciPy's names."""
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.scipy.iterative import bicgstab, cg, gmres
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.scipy.sparse_linalg import bicgstab, cg, gmres
 
 __all__ = ["bicgstab", "cg", "gmres"]
 

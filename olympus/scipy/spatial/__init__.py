@@ -1,6 +1,6 @@
 """Geometry by SciPy's names: `transform`."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus.scipy.spatial import transform
 
 __all__ = ["transform"]

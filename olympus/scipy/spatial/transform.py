@@ -1,7 +1,7 @@
 """Rotations of space and the motion between them, by SciPy's names."""
 
-from olympus._src.foundation.late import claim as _claim
-from olympus._src.scipy.rotations import Rotation, Slerp
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.scipy.rotation import Rotation, Slerp
 
 __all__ = ["Rotation", "Slerp"]
 

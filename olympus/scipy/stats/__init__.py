@@ -6,7 +6,7 @@ Python numbers give float32 unless 64-bit dtypes are switched on; arguments are 
 or numbers, not lists; complex numbers are refused.
 """
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.kde import gaussian_kde
 from olympus._src.scipy.stats.summaries import mode, rankdata, sem
 from olympus.scipy.stats import (

@@ -1,6 +1,6 @@
 """The Bernoulli distribution: `scipy.stats.bernoulli`."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.bernoulli import cdf, logpmf, pmf, ppf
 
 __all__ = ["cdf", "logpmf", "pmf", "ppf"]

@@ -1,6 +1,6 @@
 """The beta-binomial distribution: `scipy.stats.betabinom`."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.betabinom import logpmf, pmf
 
 __all__ = ["logpmf", "pmf"]

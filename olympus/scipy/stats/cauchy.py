@@ -1,6 +1,6 @@
 """The Cauchy distribution: `scipy.stats.cauchy`."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.cauchy import (
     cdf,
     isf,

@@ -1,6 +1,6 @@
 """The exponential distribution: `scipy.stats.expon`."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.expon import cdf, logcdf, logpdf, logsf, pdf, ppf, sf
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]

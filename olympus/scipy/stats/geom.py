@@ -1,6 +1,6 @@
 """The geometric distribution: `scipy.stats.geom`."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.geom import logpmf, pmf
 
 __all__ = ["logpmf", "pmf"]

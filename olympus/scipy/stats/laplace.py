@@ -1,6 +1,6 @@
 """The Laplace distribution: `scipy.stats.laplace`."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.laplace import cdf, logpdf, pdf
 
 __all__ = ["cdf", "logpdf", "pdf"]

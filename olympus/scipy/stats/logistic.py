@@ -1,6 +1,6 @@
 """The logistic distribution: `scipy.stats.logistic`."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.logistic import cdf, isf, logpdf, pdf, ppf, sf
 
 __all__ = ["cdf", "isf", "logpdf", "pdf", "ppf", "sf"]

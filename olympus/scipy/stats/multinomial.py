@@ -4,7 +4,7 @@ Differs from SciPy: counts must be of an integer dtype; probabilities that do no
 to 1 are taken as they are.
 """
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.multinomial import logpmf, pmf
 
 __all__ = ["logpmf", "pmf"]

@@ -1,6 +1,6 @@
 """The normal distribution of vectors: `scipy.stats.multivariate_normal`."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.multivariate_normal import logpdf, pdf
 
 __all__ = ["logpdf", "pdf"]

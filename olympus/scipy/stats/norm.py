@@ -3,7 +3,7 @@
 Differs from SciPy: a negative scale is no error: `logpdf` and `pdf` take its size.
 """
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.norm import cdf, isf, logcdf, logpdf, logsf, pdf, ppf, sf
 
 __all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]

@@ -1,6 +1,6 @@
 """The Poisson distribution: `scipy.stats.poisson`."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.poisson import cdf, entropy, logpmf, pmf
 
 __all__ = ["cdf", "entropy", "logpmf", "pmf"]

@@ -1,6 +1,6 @@
 """Student"s t distribution: `scipy.stats.t`."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.t import logpdf, pdf
 
 __all__ = ["logpdf", "pdf"]

@@ -1,6 +1,6 @@
 """The uniform distribution on an interval: `scipy.stats.uniform`."""
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.uniform import cdf, logpdf, pdf, ppf
 
 __all__ = ["cdf", "logpdf", "pdf", "ppf"]

@@ -3,7 +3,7 @@
 Differs from SciPy: there are no `loc` and `scale`.
 """
 
-from olympus._src.foundation.late import claim as _claim
+from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.wrapcauchy import logpdf, pdf
 
 __all__ = ["logpdf", "pdf"]

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from olympus._src.lax.linalg.cholesky_decomposition import (
+    cholesky,
+    cholesky_p,
+    cholesky_update,
+    cholesky_update_p,
+)
 from olympus._src.lax.linalg.eigenvectors import (
     EigImplementation,
     eig,
     eig_p,
 )
-from olympus._src.lax.linalg.elimination import (
+from olympus._src.lax.linalg.hermitian_eigenvectors import (
+    EighImplementation,
+    eigh,
+    eigh_p,
+)
+from olympus._src.lax.linalg.lu_decomposition import (
     lu,
     lu_p,
     lu_pivots_to_permutation,
     lu_pivots_to_permutation_p,
 )
-from olympus._src.lax.linalg.hermitian import (
-    EighImplementation,
-    eigh,
-    eigh_p,
+from olympus._src.lax.linalg.products import (
+    symmetric_product,
+    symmetric_product_p,
 )
-from olympus._src.lax.linalg.orthogonal import (
+from olympus._src.lax.linalg.qr_decomposition import (
     householder_product,
     householder_product_p,
     ormqr,
@@ -26,17 +36,7 @@ from olympus._src.lax.linalg.orthogonal import (
     qr,
     qr_p,
 )
-from olympus._src.lax.linalg.positive_definite import (
-    cholesky,
-    cholesky_p,
-    cholesky_update,
-    cholesky_update_p,
-)
-from olympus._src.lax.linalg.products import (
-    symmetric_product,
-    symmetric_product_p,
-)
-from olympus._src.lax.linalg.schur_forms import (
+from olympus._src.lax.linalg.schur_hessenberg import (
     hessenberg,
     hessenberg_p,
     schur,
@@ -51,7 +51,7 @@ from olympus._src.lax.linalg.triangular import (
     triangular_solve,
     triangular_solve_p,
 )
-from olympus._src.lax.linalg.tridiagonals import (
+from olympus._src.lax.linalg.tridiagonal import (
     tridiagonal,
     tridiagonal_p,
     tridiagonal_solve,

@@ -10,7 +10,7 @@ import numpy as np
 from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise, families, reductions, shaping
-from olympus._src.lax.linalg import lapack, matrices, systems
+from olympus._src.lax.linalg import lapack, linear_systems, matrices
 from olympus._src.lowering import types
 
 _FILE = "lax/linalg/eigenvectors.py"
@@ -135,7 +135,7 @@ def _jvp(
 
 def _inner(vectors: Any, x_dot: Any) -> Any:
     """V^-1 dx V."""
-    return systems.solve(vectors, matrices.matmul(x_dot, vectors))
+    return linear_systems.solve(vectors, matrices.matmul(x_dot, vectors))
 
 
 def _change(vectors: Any, values: Any, inner: Any) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.lax import pieces
+from olympus._src.lax import elementwise_rules
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import dynamic, types
+from olympus._src.lowering import dynamic_shapes, types
 
 LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 
@@ -87,7 +87,7 @@ def call_kernel(
         )
     n, more = len(operands), ""
     if any(map(types.is_open, out_avals)):
-        shapes, kinds, more = dynamic.result_shapes(ctx.block, out_avals, n)
+        shapes, kinds, more = dynamic_shapes.result_shapes(ctx.block, out_avals, n)
         operands, in_avals = [*operands, *shapes], [*in_avals, *kinds]
     operand_layouts, result_layouts = (
         "["
@@ -158,7 +158,7 @@ def nan_unless(
         wide = ShapedArray(aval.shape, flags.dtype)
         chosen = block.broadcast(fine, flags, wide, range(len(words.shape)))
         nan = block.splat(_NAN[aval.dtype.kind], aval)
-        filled.append(pieces.emit_select(ctx, chosen, name, nan, wide, aval))
+        filled.append(elementwise_rules.emit_select(ctx, chosen, name, nan, wide, aval))
     return filled
 
 
@@ -186,4 +186,4 @@ def _emit_by_place(ctx: Any, direction: str, yes: str, no: str, aval: Any) -> st
         block.iota(axis, positions) for axis in (aval.ndim - 2, aval.ndim - 1)
     )
     inside = block.compare(direction, row, column, positions, "SIGNED", flags)
-    return pieces.emit_select(ctx, inside, yes, no, flags, aval)
+    return elementwise_rules.emit_select(ctx, inside, yes, no, flags, aval)

@@ -10,11 +10,11 @@ import numpy as np
 from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import (
+    concatenation,
     contraction,
     elementwise,
     families,
     gather,
-    joining,
     reductions,
     shaping,
 )
@@ -215,7 +215,7 @@ def rows(x: Any, start: int, stop: int) -> Any:
 def _part(x: Any, axis: int, start: int, stop: int) -> Any:
     if (start, stop) == (0, aval_of(x).shape[axis]):
         return x
-    return joining.slice_in_dim(x, start, stop, axis=axis)
+    return concatenation.slice_in_dim(x, start, stop, axis=axis)
 
 
 def padded(x: Any, n_rows: int, n_columns: int) -> Any:
@@ -225,7 +225,7 @@ def padded(x: Any, n_rows: int, n_columns: int) -> Any:
     if more == [0, 0]:
         return x
     config = [(0, 0, 0)] * (aval.ndim - 2) + [(0, m, 0) for m in more]
-    return joining.pad(x, np.zeros((), aval.dtype)[()], config)
+    return concatenation.pad(x, np.zeros((), aval.dtype)[()], config)
 
 
 def matrix_aval(x: Any, n_rows: int, n_columns: int, dtype: Any = None) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Zero
+from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import elementwise, families
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import matrices

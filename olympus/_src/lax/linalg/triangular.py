@@ -8,10 +8,10 @@ import numpy as np
 
 from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.rules import Linear, Zero
+from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise, families, shaping
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.linalg import lapack, matrices, small
+from olympus._src.lax.linalg import lapack, matrices, small_matrices
 from olympus._src.lowering import types
 
 _FILE = "lax/linalg/triangular.py"
@@ -176,7 +176,7 @@ triangular_solve_p: Primitive = Primitive(
     "triangular_solve",
     abstract=_abstract,
     lower=_lower,
-    rewrite=small.choose_triangular,
+    rewrite=small_matrices.choose_triangular,
     jvp=_jvp,
     transpose=_transpose,
     batch=_batch,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from olympus._src.api.custom_jvp import custom_jvp
+from olympus._src.control_flow.scan import scan
 from olympus._src.core import avals
-from olympus._src.higher_order.scan import scan
-from olympus._src.lax import bessel, joining
+from olympus._src.lax import bessel, concatenation
 from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
@@ -213,7 +213,7 @@ def _bessel_jn_jvp(v: int, n_iter: int, primals: Any, tangents: Any) -> Any:
     """Each slope is half the difference of the neighbours."""
     (z,), (t,) = primals, tangents
     values = _bessel_jn(z, v + 1, n_iter)
-    below = joining.concatenate([-values[1:2], values[:v]], 0)
+    below = concatenation.concatenate([-values[1:2], values[:v]], 0)
     return values[: v + 1], t[None] * ((below - values[1:]) / 2)
 
 

@@ -22,7 +22,7 @@ from olympus._src.scipy.special.arguments import (
     polynomial,
     wide,
 )
-from olympus._src.scipy.special.normal import scaled_erfc
+from olympus._src.scipy.special.erf_ndtr import scaled_erfc
 
 minimum, maximum = arithmetic.minimum, arithmetic.maximum
 exp = elementary.exp

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from olympus._src.api.custom_jvp import custom_jvp
-from olympus._src.api.forward import jvp
-from olympus._src.higher_order import incomplete
+from olympus._src.api.forward_mode import jvp
 from olympus._src.lax import special
+from olympus._src.numerics import igamma_betainc
 from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
 from olympus._src.scipy.special.arguments import epsilon, floats, reals, wide
-from olympus._src.scipy.special.gammas import gammasgn
+from olympus._src.scipy.special.gamma import gammasgn
 
 minimum, maximum = arithmetic.minimum, arithmetic.maximum
 exp, log = elementary.exp, elementary.log
@@ -46,7 +46,7 @@ def _confluent_step(n: Any, state: Any, given: Any) -> Any:
 
 def _series(a: Any, b: Any, c: Any, x: Any) -> Any:
     one = x * 0 + 1
-    return incomplete.iterate(_step, (one, one), (a, b, c, x))[0]
+    return igamma_betainc.iterate(_step, (one, one), (a, b, c, x))[0]
 
 
 def _is_pole(x: Any) -> Any:
@@ -84,15 +84,15 @@ def _confluent(a: Any, b: Any, x: Any) -> Any:
     p, size = where(negative, b - a, a), abs(x)
     near, far = minimum(size, _FAR), maximum(size, _FAR)
     one = size * 0 + 1
-    sums = incomplete.iterate(_confluent_step, (one, one), (p, b, near))[0]
+    sums = igamma_betainc.iterate(_confluent_step, (one, one), (p, b, near))[0]
     is_far = (size > _FAR) & ~_is_pole(p)
     q = where(is_far, p, 1)
-    tail = incomplete.iterate(_far_step, (one, one), (q, b, far))[0]
+    tail = igamma_betainc.iterate(_far_step, (one, one), (q, b, far))[0]
     sign = gammasgn(b) * gammasgn(q)
     size_of_log = lgamma(b) - lgamma(q) + (q - b) * log(far)
     # A polynomial needs no asymptotic series.
     whole = where(_is_pole(p), p, 0)
-    ends = incomplete.iterate(_confluent_step, (one, one), (whole, b, size))[0]
+    ends = igamma_betainc.iterate(_confluent_step, (one, one), (whole, b, size))[0]
     sums = where((size > _FAR) & _is_pole(p), ends, sums)
     growth = where(negative, 0, size)
     usual = where(negative, exp(-near), 1) * sums

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from olympus._src.api.custom_jvp import custom_jvp
+from olympus._src.control_flow.loops import fori_loop
 from olympus._src.core import avals
-from olympus._src.higher_order import incomplete
-from olympus._src.higher_order.loops import fori_loop
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
+from olympus._src.numerics import igamma_betainc
 from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
@@ -48,7 +48,7 @@ def _power_sum(n: Any, state: Any, given: Any) -> Any:
 
 def _entire(x: Any) -> Any:
     """The sum over n from 1 of `x^n / (n n!)`."""
-    return incomplete.iterate(_power_sum, (x * 0, x * 0 + 1), (x,))[0]
+    return igamma_betainc.iterate(_power_sum, (x * 0, x * 0 + 1), (x,))[0]
 
 
 def _falling(n: Any, x: Any, steps: int) -> Any:
@@ -153,7 +153,7 @@ def _expn(n: Any, x: Any) -> Any:
     near = arithmetic.clip(x, 0, 1)
     low = maximum(n, 1)
     first = where(low == 1, 0, 1 / where(low == 1, 1, low - 1))
-    total = incomplete.iterate(_order_sum, (first, near * 0 + 1), (low, near))[0]
+    total = igamma_betainc.iterate(_order_sum, (first, near * 0 + 1), (low, near))[0]
     size = log(near) * (low - 1) - special.lgamma(low)
     sign = where(arithmetic.remainder(low, 2) == 1, 1, -1)
     pole = sign * where(near == 0, 0, exp(where(near == 0, 0, size)))

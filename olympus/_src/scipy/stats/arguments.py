@@ -14,7 +14,7 @@ from olympus._src.core import avals, dtypes, trace
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import sizes
 from olympus._src.numpy import promotion, selection
-from olympus._src.scipy.stats import examples
+from olympus._src.scipy.stats import docstring_examples
 
 where = selection.where
 INFINITY = float("inf")
@@ -112,7 +112,7 @@ def _document(
       TypeError, ValueError: shapes do not broadcast.
 
     Source: SciPy, `scipy.stats.{name}`.
-{examples.of(name, kind)}    """
+{docstring_examples.of(name, kind)}    """
 
 
 def check(name: str, names: Any, given: Any) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from olympus._src.higher_order import incomplete
 from olympus._src.lax import elementwise as lax
-from olympus._src.scipy.special.products import betaln
+from olympus._src.numerics import igamma_betainc
+from olympus._src.scipy.special.beta_binomial import betaln
 from olympus._src.scipy.stats.arguments import INFINITY, functions_of, where
 from olympus._src.scipy.stats.formulas import alike, log_of_chance, xlog1py, xlogy
 
@@ -42,7 +42,7 @@ def _place(x: Any, loc: Any, scale: Any) -> Any:
 
 @_function
 def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
-    return incomplete.betainc(*alike(a, b, _place(x, loc, scale)))
+    return igamma_betainc.betainc(*alike(a, b, _place(x, loc, scale)))
 
 
 @_function
@@ -52,7 +52,7 @@ def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
 
 @_function
 def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
-    return incomplete.betainc(*alike(b, a, 1 - _place(x, loc, scale)))
+    return igamma_betainc.betainc(*alike(b, a, 1 - _place(x, loc, scale)))
 
 
 @_function

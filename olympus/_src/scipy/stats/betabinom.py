@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src.lax import elementwise as lax
-from olympus._src.scipy.special.products import betaln
+from olympus._src.scipy.special.beta_binomial import betaln
 from olympus._src.scipy.stats.arguments import functions_of
 from olympus._src.scipy.stats.formulas import log_choices, supported
 

@@ -8,7 +8,7 @@ from olympus._src.core import avals, dtypes
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping, special
-from olympus._src.numpy import assembly, reductions
+from olympus._src.numpy import join_split, reductions
 from olympus._src.scipy.stats.arguments import (
     INFINITY,
     check,
@@ -37,7 +37,7 @@ def _logpdf(x: Any, alpha: Any) -> Any:
         )
     if shape[0] == sizes[0] - 1:
         last = 1 - reductions.sum(x, 0, keepdims=True)
-        x = assembly.concatenate([x, last], axis=0)
+        x = join_split.concatenate([x, last], axis=0)
     eps = float(dtypes.finfo(avals.aval_of(x).dtype).eps)
     off = lax.abs_(reductions.sum(x, 0) - 1) > max(_SLACK, 4 * sizes[0] * eps)
     outside = reductions.any((x < 0) | (x > 1), 0) | off

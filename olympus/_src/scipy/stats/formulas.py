@@ -8,7 +8,7 @@ from typing import Any
 from olympus._src.core import avals
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import promotion
-from olympus._src.scipy.special.products import betaln
+from olympus._src.scipy.special.beta_binomial import betaln
 from olympus._src.scipy.stats.arguments import INFINITY, NAN, where
 
 

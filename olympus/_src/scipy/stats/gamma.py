@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src.core import avals, dtypes
-from olympus._src.higher_order import incomplete
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
+from olympus._src.numerics import igamma_betainc
 from olympus._src.scipy.stats.arguments import INFINITY, functions_of, where
 from olympus._src.scipy.stats.formulas import alike, log_of_chance, xlogy
 
@@ -40,7 +40,7 @@ def _place(x: Any, a: Any, loc: Any, scale: Any) -> Any:
 
 @_function
 def cdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
-    return incomplete.igamma(*alike(a, _place(x, a, loc, scale)))
+    return igamma_betainc.igamma(*alike(a, _place(x, a, loc, scale)))
 
 
 @_function
@@ -50,7 +50,7 @@ def logcdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
 
 @_function
 def sf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
-    return incomplete.igammac(*alike(a, _place(x, a, loc, scale)))
+    return igamma_betainc.igammac(*alike(a, _place(x, a, loc, scale)))
 
 
 @_function

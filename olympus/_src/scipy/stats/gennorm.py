@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from olympus._src.higher_order import incomplete
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
+from olympus._src.numerics import igamma_betainc
 from olympus._src.scipy.stats.arguments import functions_of, where
 from olympus._src.scipy.stats.formulas import alike
 
@@ -31,6 +31,6 @@ def pdf(x: Any, beta: Any) -> Any:
 def cdf(x: Any, beta: Any) -> Any:
     # Half the weight lies beyond |x|; the other half says how much within.
     shape, power = alike(1 / beta, lax.pow_(lax.abs_(x), beta))
-    within = incomplete.igamma(shape, power)
-    beyond = incomplete.igammac(shape, power)
+    within = igamma_betainc.igamma(shape, power)
+    beyond = igamma_betainc.igammac(shape, power)
     return where(x < 0, beyond / 2, (1 + within) / 2)

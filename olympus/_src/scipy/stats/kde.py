@@ -9,18 +9,18 @@ from olympus._src.core import avals, dtypes
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping
-from olympus._src.lax.linalg import positive_definite, triangular
+from olympus._src.lax.linalg import cholesky_decomposition, triangular
 from olympus._src.numpy import (
+    index_routines,
+    linear_systems,
     reductions,
     selection,
-    softmaxes,
-    solving,
+    softmax_functions,
     statistics,
-    taking,
 )
+from olympus._src.random import choice as drawing
 from olympus._src.random import keys, multivariate
-from olympus._src.random import selection as drawing
-from olympus._src.scipy.special import normal
+from olympus._src.scipy.special import erf_ndtr
 from olympus._src.scipy.stats.arguments import check, same_dtype
 from olympus._src.tree import registry
 
@@ -94,7 +94,7 @@ class gaussian_kde:
         spread = statistics.cov(self.dataset, bias=False, aweights=self.weights)
         spread = shaping.reshape(spread, (self.d, self.d))
         self.covariance = spread * factor**2
-        self.inv_cov = solving.inv(spread) / factor**2
+        self.inv_cov = linear_systems.inv(spread) / factor**2
 
     def _factor(self, method: Any) -> Any:
         if callable(method):
@@ -202,7 +202,9 @@ class gaussian_kde:
             )
         width = lax.sqrt(self.covariance[0, 0])
         below, above = ((end - self.dataset[0]) / width for end in (low, high))
-        return reductions.sum(self.weights * (normal.ndtr(above) - normal.ndtr(below)))
+        return reductions.sum(
+            self.weights * (erf_ndtr.ndtr(above) - erf_ndtr.ndtr(below))
+        )
 
     def integrate_kde(self, other: gaussian_kde) -> Any:
         """Integral of the product of two densities.
@@ -238,7 +240,7 @@ class gaussian_kde:
         )
         last = avals.aval_of(noise).ndim - 1
         noise = shaping.transpose(noise, (last, *range(last)))
-        return taking.take(self.dataset, places, 1) + noise
+        return index_routines.take(self.dataset, places, 1) + noise
 
     def integrate_box(
         self, low_bounds: Any, high_bounds: Any, maxpts: Any = None
@@ -269,7 +271,7 @@ def _as_rows(x: Any) -> Any:
 def _log_density(dataset: Any, weights: Any, cov: Any, points: Any) -> Any:
     """Logarithm of the mixture at points; kernels of one covariance."""
     dataset, weights, cov, points = same_dtype(dataset, weights, cov, points)
-    factor = positive_definite.cholesky(cov)
+    factor = cholesky_decomposition.cholesky(cov)
     centers, at = (
         triangular.triangular_solve(factor, x, left_side=True, lower=True)
         for x in (dataset, points)
@@ -281,4 +283,4 @@ def _log_density(dataset: Any, weights: Any, cov: Any, points: Any) -> Any:
     volume = d * math.log(2 * math.pi) / 2
     volume = volume + reductions.sum(lax.log(selection.diagonal(factor)))
     weights = shaping.reshape(weights, (n, 1))
-    return softmaxes.logsumexp(-squares / 2, 0, weights) - volume
+    return softmax_functions.logsumexp(-squares / 2, 0, weights) - volume

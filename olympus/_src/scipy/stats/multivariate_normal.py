@@ -9,7 +9,7 @@ from olympus._src.core import avals
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping, sizes
-from olympus._src.lax.linalg import positive_definite, triangular
+from olympus._src.lax.linalg import cholesky_decomposition, triangular
 from olympus._src.numpy import manipulation, reductions, selection
 from olympus._src.scipy.stats.arguments import check, same_dtype
 
@@ -31,7 +31,7 @@ def _logpdf(x: Any, mean: Any, cov: Any) -> Any:
     if not shapes[2]:
         squares = reductions.sum(y * y, -1) / cov
         return -(squares + n * lax.log(2 * math.pi * cov)) / 2
-    factor = positive_definite.cholesky(cov)
+    factor = cholesky_decomposition.cholesky(cov)
     diagonal = lax.log(selection.diagonal(factor, axis1=-2, axis2=-1))
     scale = n * math.log(2 * math.pi) + 2 * reductions.sum(diagonal, -1)
     return -(_squares(factor, y) + scale) / 2

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from olympus._src.lax import elementwise as lax
-from olympus._src.scipy.special import normal
+from olympus._src.scipy.special import erf_ndtr
 from olympus._src.scipy.stats.arguments import functions_of
 
 _function = functions_of(
@@ -27,29 +27,29 @@ def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
 
 @_function
 def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
-    return normal.ndtr((x - loc) / scale)
+    return erf_ndtr.ndtr((x - loc) / scale)
 
 
 @_function
 def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
-    return normal.log_ndtr((x - loc) / scale)
+    return erf_ndtr.log_ndtr((x - loc) / scale)
 
 
 @_function
 def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
-    return normal.ndtr((loc - x) / scale)
+    return erf_ndtr.ndtr((loc - x) / scale)
 
 
 @_function
 def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
-    return normal.log_ndtr((loc - x) / scale)
+    return erf_ndtr.log_ndtr((loc - x) / scale)
 
 
 @_function
 def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Any:
-    return loc + scale * normal.ndtri(q)
+    return loc + scale * erf_ndtr.ndtri(q)
 
 
 @_function
 def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Any:
-    return loc - scale * normal.ndtri(q)
+    return loc - scale * erf_ndtr.ndtri(q)

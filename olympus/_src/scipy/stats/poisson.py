@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
-from olympus._src.higher_order import incomplete
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
+from olympus._src.numerics import igamma_betainc
 from olympus._src.numpy import reductions
 from olympus._src.scipy.stats.arguments import NAN, functions_of, where
 from olympus._src.scipy.stats.formulas import alike, supported, xlogy
@@ -37,7 +37,7 @@ def cdf(k: Any, mu: Any, loc: Any = 0) -> Any:
     k = k - loc
     below = k < 0
     most = lax.floor(where(below, 0, k))
-    return where(below, 0, incomplete.igammac(*alike(most + 1, mu)))
+    return where(below, 0, igamma_betainc.igammac(*alike(most + 1, mu)))
 
 
 _TERMS = 128

@@ -13,13 +13,13 @@ from olympus._src.interpreters import evaluate
 from olympus._src.lax import cumulative, shaping, sizes
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import (
-    ignoring_nan,
+    arg_extremes,
+    cumulative_sums,
+    index_routines,
     logic,
-    positions,
+    nan_functions,
     reductions,
-    scans,
     sorting,
-    taking,
 )
 from olympus._src.scipy.stats.arguments import where
 
@@ -123,9 +123,9 @@ def _rankdata(a: Any, *, method: str, axis: int | None) -> Any:
     if method == "ordinal" or not n:
         ranks = lax.convert(place + 1, dtype)
     else:
-        ordered = taking.take_along_axis(a, order, axis)
+        ordered = index_routines.take_along_axis(a, order, axis)
         ranks = lax.convert(_tied(ordered, n, axis, method), dtype)
-        ranks = taking.take_along_axis(ranks, place, axis)
+        ranks = index_routines.take_along_axis(ranks, place, axis)
     nothing = reductions.any(logic.isnan(a), axis, keepdims=True)
     return where(nothing, np.nan, ranks)
 
@@ -137,14 +137,14 @@ def _tied(ordered: Any, n: int, axis: int, method: str) -> Any:
     places = shaping.counting(n)
     first_place, last_place = np.int32(0), lax.size_value(n - 1, np.dtype(np.int32))
     previous = lax.max_(lax.sub(places, np.int32(1)), first_place)
-    before = taking.take(ordered, previous, axis)
+    before = index_routines.take(ordered, previous, axis)
     starts = (at == 0) | (ordered != before)
     if method == "dense":
-        return scans.cumsum(lax.convert(starts, np.dtype(np.int32)), axis)
+        return cumulative_sums.cumsum(lax.convert(starts, np.dtype(np.int32)), axis)
     # The start of each run, carried on to its end; and the same from behind.
     first = cumulative.cummax(where(starts, at, 0), axis=axis)
     following = lax.min_(lax.add(places, np.int32(1)), last_place)
-    after = taking.take(starts, following, axis)
+    after = index_routines.take(starts, following, axis)
     ends = (at == n - 1) | after
     last = cumulative.cummin(where(ends, at, n - 1), axis=axis, reverse=True)
     if method == "min":
@@ -205,13 +205,13 @@ def _mode(a: Any, *, axis: int | None, keepdims: bool) -> Any:
         return tuple(shaping.full(out_shape, v, float_) for v in (np.nan, 0))
     ordered = sorting.sort(a, line)
     # A run of equals is as long as its last place is from its first.
-    before = taking.take(ordered, np.maximum(np.arange(n) - 1, 0), line)
+    before = index_routines.take(ordered, np.maximum(np.arange(n) - 1, 0), line)
     same = (ordered == before) | ((ordered != ordered) & (before != before))
     at = shaping.broadcasted_iota(np.int32, aval.shape, line)
     starts = (at == 0) | ~same
     length = at - cumulative.cummax(where(starts, at, 0), axis=line) + 1
-    best = positions.argmax(length, line, keepdims=True)
-    value = taking.take_along_axis(ordered, best, line)
+    best = arg_extremes.argmax(length, line, keepdims=True)
+    value = index_routines.take_along_axis(ordered, best, line)
     count = reductions.max(length, line, keepdims=True)
     return tuple(shaping.reshape(v, out_shape) for v in (value, count))
 
@@ -264,7 +264,7 @@ def _sem(a: Any, *, axis: int | None, ddof: int, omit: bool, keepdims: bool) -> 
     ndim = avals.aval_of(a).ndim
     a, line = _lines("sem", a, axis)
     if omit:
-        deviation = ignoring_nan.nanstd(a, line, ddof=ddof, keepdims=keepdims)
+        deviation = nan_functions.nanstd(a, line, ddof=ddof, keepdims=keepdims)
         count = reductions.sum(~logic.isnan(a), line, keepdims=keepdims)
     else:
         deviation = reductions.std(a, line, ddof=ddof, keepdims=keepdims)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src.lax import elementwise as lax
-from olympus._src.scipy.special import normal
+from olympus._src.scipy.special import erf_ndtr
 from olympus._src.scipy.stats import norm
 from olympus._src.scipy.stats.arguments import INFINITY, NAN, functions_of, where
 from olympus._src.scipy.stats.formulas import log1mexp
@@ -31,11 +31,13 @@ def _log_weight(low: Any, high: Any) -> Any:
     near = where(right, -low, high)
     far = where(right, -high, low)
     near, far = where(apart, 1, near), where(apart, -1, far)
-    log_near, log_far = normal.log_ndtr(near), normal.log_ndtr(far)
+    log_near, log_far = erf_ndtr.log_ndtr(near), erf_ndtr.log_ndtr(far)
     one_sided = log_near + log1mexp(
         where(far == -INFINITY, INFINITY, log_near - log_far)
     )
-    outer = normal.ndtr(where(apart, low, -1)) + normal.ndtr(where(apart, -high, -1))
+    outer = erf_ndtr.ndtr(where(apart, low, -1)) + erf_ndtr.ndtr(
+        where(apart, -high, -1)
+    )
     return where(apart, lax.log1p(-outer), one_sided)
 
 

@@ -1,0 +1,308 @@
+"""User functions as functions of flat NumPy arrays, and the operation that calls them.
+
+Leaves of the arguments that are no arrays, such as strings, stay on the host: the
+program carries only the arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src import tree
+from olympus._src.core import array_type, dtypes
+from olympus._src.core import avals as avals_
+from olympus._src.core import effects as effects_
+from olympus._src.foundation import source_info
+from olympus._src.interpreters import evaluate
+from olympus._src.lowering import builder, types
+from olympus._src.runtime import callback as runtime
+from olympus._src.runtime import client, placement, versions
+
+OlympusRuntimeError = versions.XlaRuntimeError
+
+
+class HostFunction:
+    """A user's function with flat array arguments and flat results.
+
+    Args:
+      fun: the user's function; it is given arrays.
+      what: the public function it was given to.
+      static: for each leaf of the arguments a one-tuple of its value, or None for an
+        array.
+      in_tree: the structure of `(args, kwargs)`.
+      out_tree: the structure of the result; None where it is ignored.
+      out_avals: types of the results.
+    """
+
+    __slots__ = ("fun", "in_tree", "out_avals", "out_tree", "static", "what")
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        what: str,
+        static: tuple[Any, ...],
+        in_tree: Any,
+        out_tree: Any = None,
+        out_avals: tuple[Any, ...] = (),
+    ) -> None:
+        self.fun = fun
+        self.what = what
+        self.static = static
+        self.in_tree = in_tree
+        self.out_tree = out_tree
+        self.out_avals = out_avals
+
+    def __call__(self, *arrays: Any) -> Sequence[Any]:
+        given = map(as_host_array, arrays)
+        leaves = [next(given) if s is None else s[0] for s in self.static]
+        args, kwargs = self.in_tree.unflatten(leaves)
+        out = self.fun(*args, **kwargs)
+        return () if self.out_tree is None else self._results(out)
+
+    def with_results(self, out_avals: Sequence[Any]) -> HostFunction:
+        """The same function, whose results have other types."""
+        return HostFunction(
+            self.fun,
+            self.what,
+            self.static,
+            self.in_tree,
+            self.out_tree,
+            tuple(out_avals),
+        )
+
+    def _results(self, out: Any) -> list[np.ndarray]:
+        leaves, structure = tree.tree_flatten(out)
+        if structure != self.out_tree and not self._takes_sequence(out):
+            raise TypeError(
+                f"{self.what}: {_described(self.fun)} must return the structure "
+                f"{self.out_tree}, got {structure}; return what "
+                "result_shape_dtypes says"
+            )
+        return [
+            self._result(x, aval)
+            for x, aval in zip(leaves, self.out_avals, strict=True)
+        ]
+
+    def _takes_sequence(self, out: Any) -> bool:
+        """Whether `out` differs from what is declared in its lists and tuples only."""
+        numbers = range(self.out_tree.num_leaves)
+        declared = _sequence_leaves(self.out_tree.unflatten(numbers))
+        leaves = _sequence_leaves(out)
+        return declared == list(numbers) and len(leaves) == len(declared)
+
+    def _result(self, x: Any, aval: Any) -> np.ndarray:
+        avals_.check_not_masked(x)
+        if type(x) is int and dtypes.kind(aval.dtype) in "iu":
+            avals_.check_range(x, aval.dtype)
+        found = np.asarray(x)
+        fits = found.dtype == aval.dtype or dtypes.is_python_scalar(x)
+        if not fits and dtypes.is_supported(found.dtype):
+            fits = dtypes.canonicalize_dtype(found.dtype) == aval.dtype
+        if found.shape != aval.shape or not fits:
+            raise TypeError(
+                f"{self.what}: {_described(self.fun)} must return {aval.short()}, got "
+                f"{found.dtype}{list(found.shape)}; convert the result, or declare its "
+                "type in result_shape_dtypes"
+            )
+        return np.ascontiguousarray(found, aval.dtype).reshape(aval.shape)
+
+    def __repr__(self) -> str:
+        named = (
+            hasattr(self.fun, "__name__") or source_info.function_code(self.fun) is None
+        )
+        shown = source_info.function_name(self.fun) if named else self.fun
+        return f"<host function {shown}>"
+
+
+def _sequence_leaves(x: Any) -> list[Any]:
+    """The elements of nested lists and tuples, in order; `x` itself if it is none."""
+    if type(x) not in (list, tuple):
+        return [x]
+    return [leaf for item in x for leaf in _sequence_leaves(item)]
+
+
+class MappedFunction:
+    """A function called for each element along a mapped axis, in order.
+
+    Args:
+      inner: the function of one element; its results are ignored.
+      dims: where each argument has the axis; None for no axis.
+      size: the size of the axis.
+    """
+
+    __slots__ = ("dims", "inner", "size")
+
+    def __init__(self, inner: Any, dims: tuple[int | None, ...], size: int) -> None:
+        self.inner = inner
+        self.dims = dims
+        self.size = size
+
+    def __call__(self, *arrays: Any) -> Sequence[Any]:
+        rows = [_rows(x, d) for x, d in zip(arrays, self.dims, strict=True)]
+        for i in range(self.size):
+            self.inner(*[row(i) for row in rows])
+        return ()
+
+    def __repr__(self) -> str:
+        return f"{self.inner!r} mapped {self.size} times"
+
+
+class FunctionWhere:
+    """A function called where its first argument, a boolean, is true.
+
+    Args:
+      inner: the function of the other arguments; its results are ignored.
+    """
+
+    __slots__ = ("inner",)
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __call__(self, active: Any, *arrays: Any) -> Sequence[Any]:
+        if active:
+            self.inner(*arrays)
+        return ()
+
+    def __repr__(self) -> str:
+        return f"{self.inner!r} where active"
+
+
+def _rows(x: Any, dim: int | None) -> Callable[[int], Any]:
+    """What gives the operand of each member of a batch."""
+    if dim is None:
+        return lambda i: x
+    if not _is_opaque(x):
+        stacked = np.moveaxis(np.asarray(x), dim, 0)
+        return lambda i: stacked[i]
+    words = np.moveaxis(np.asarray(evaluate.stored(x)), dim, 0)
+    shape = x.shape[:dim] + x.shape[dim + 1 :]
+    return lambda i: _with_words(words[i], x.aval.update(shape=shape))
+
+
+def _is_opaque(x: Any) -> bool:
+    return type(x) in array_type.concrete_types() and dtypes.is_extended(x.dtype)
+
+
+def _with_words(words: Any, aval: Any) -> Any:
+    """Keys, or what else has opaque elements, on the CPU."""
+    return evaluate.with_aval(as_host_array(words), aval)
+
+
+class FunctionOfKeys:
+    """A host function some of whose operands are random keys: programs pass words.
+
+    Args:
+      inner: takes the arrays.
+      avals: types of the operands.
+    """
+
+    __slots__ = ("avals", "inner")
+
+    def __init__(self, inner: Any, avals: tuple[Any, ...]) -> None:
+        self.inner = inner
+        self.avals = avals
+
+    def __call__(self, *arrays: Any) -> Any:
+        return self.inner(
+            *[
+                _with_words(x, aval) if dtypes.is_extended(aval.dtype) else x
+                for x, aval in zip(arrays, self.avals, strict=True)
+            ]
+        )
+
+    def __repr__(self) -> str:
+        return repr(self.inner)
+
+
+def as_host_array(x: Any) -> Any:
+    """An operand as the user's function gets it: an array on the CPU."""
+    if type(x) in array_type.concrete_types():
+        return x
+    x = np.asarray(x)
+    aval = avals_.ShapedArray(x.shape, x.dtype)
+    return placement.put(x, aval, client.local_devices("cpu")[0])
+
+
+def split_arguments(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Any], tuple[Any, ...], Any]:
+    """The arrays among arguments, the other leaves, and the structure of all."""
+    leaves, structure = tree.tree_flatten((args, kwargs))
+    arrays = [avals_.is_array_like(x) for x in leaves]
+    static = tuple([None if a else (x,) for x, a in zip(leaves, arrays, strict=True)])
+    return [x for x, a in zip(leaves, arrays, strict=True) if a], static, structure
+
+
+def as_operands(args: Sequence[Any]) -> list[Any]:
+    """Arguments of a host function that is called at once, as arrays."""
+    return [evaluate.as_array(x) for x in args]
+
+
+def _described(fun: Any) -> str:
+    place = source_info.function_location(fun)
+    name = source_info.function_name(fun)
+    return name if place.startswith("<no") else f"{name} at {place}"
+
+
+# -- lowering --------------------------------------------------------------------------
+
+
+def lower_call(ctx: Any, operands: Sequence[str], host: Any) -> list[str]:
+    """Writes the custom call that reaches a host function.
+
+    The text names the function by its place among the program's callbacks, and these by
+    a number that the program is given when it runs: programs that differ only in the
+    functions they call are compiled once. A call with ordered effects keeps its place
+    among others of them.
+
+    Args:
+      ctx: of the lowering rule.
+      operands: names of the arguments.
+      host: takes and returns flat arrays.
+    """
+    effects = ctx.eqn.effects
+    ordered = effects_.ordered(effects)
+    for aval in ctx.avals_out:
+        if dtypes.is_extended(aval.dtype):
+            raise NotImplementedError(
+                f"callback: results must be of numbers, got {aval.short()}; return the "
+                "words of keys, for random.wrap_key_data"
+            )
+    if any(dtypes.is_extended(aval.dtype) for aval in ctx.avals_in):
+        host = FunctionOfKeys(host, tuple(ctx.avals_in))
+    results = tuple([(a.shape, a.dtype) for a in ctx.avals_out])
+    index = len(ctx.module.callbacks)
+    ctx.module.callbacks.append(runtime.wrap(host, results, tokens=len(ordered)))
+    token = types.token_type()
+    names = ctx.block.op(
+        "stablehlo.custom_call",
+        [*[ctx.block.tokens[e] for e in ordered], *operands, ctx.block.callbacks()],
+        [*[token] * len(ordered), *ctx.avals_in, builder.CALLBACKS_TYPE],
+        [token] * len(ordered) + ctx.avals_out,
+        f'call_target_name = "{runtime.target(ctx.platform)}", '
+        f"{_layouts(ctx, len(ordered))}, "
+        f"{runtime.attributes(index, has_side_effect=bool(effects))}",
+    )
+    ctx.block.tokens.update(zip(ordered, names, strict=False))
+    return names[len(ordered) :]
+
+
+def _layouts(ctx: Any, tokens: int) -> str:
+    """Rows first for each operand and result, as NumPy has them."""
+    empty = ["dense<> : tensor<0xindex>"] * tokens
+    number = ["dense<> : tensor<0xindex>"]
+    operands = ", ".join(empty + [_layout(a) for a in ctx.avals_in] + number)
+    results = ", ".join(empty + [_layout(a) for a in ctx.avals_out])
+    return f"operand_layouts = [{operands}], result_layouts = [{results}]"
+
+
+def _layout(aval: Any) -> str:
+    aval = aval.storage
+    if not aval.ndim:
+        return "dense<> : tensor<0xindex>"
+    order = ", ".join(map(str, range(aval.ndim - 1, -1, -1)))
+    return f"dense<[{order}]> : tensor<{aval.ndim}xindex>"

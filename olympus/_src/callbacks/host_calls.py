@@ -1,0 +1,344 @@
+"""`pure_callback` and `io_callback`: Python functions called from compiled programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from olympus._src import tree
+from olympus._src.callbacks import callback as host
+from olympus._src.control_flow import scan
+from olympus._src.core import avals as avals_
+from olympus._src.core import dtypes, effects, ir
+from olympus._src.core.primitive import Primitive
+from olympus._src.foundation import errors
+from olympus._src.lax import families
+from olympus._src.programs import inner_programs
+
+METHODS = (
+    "sequential",
+    "sequential_unrolled",
+    "expand_dims",
+    "broadcast_all",
+    "legacy_vectorized",
+)
+
+
+class IOEffect(effects.Effect):
+    """A call that must happen, in any order with others."""
+
+    __slots__ = ()
+    lowerable = in_control_flow = True
+    speculative = False
+
+    def __repr__(self) -> str:
+        return "IO"
+
+
+class OrderedIOEffect(effects.Effect):
+    """A call that must happen, in program order with others."""
+
+    __slots__ = ()
+    lowerable = in_control_flow = True
+    ordered = True
+    speculative = False
+
+    def __repr__(self) -> str:
+        return "OrderedIO"
+
+
+io_effect = IOEffect()
+ordered_io_effect = OrderedIOEffect()
+
+
+def _abstract(*args: Any, result_avals: Any, **params: Any) -> Any:
+    return result_avals
+
+
+def _impl(what: str) -> Callable[..., Any]:
+    def impl(*args: Any, callback: Any, **params: Any) -> Any:
+        operands = host.as_operands(args)
+        try:
+            outs = callback(*operands)
+        except Exception as error:
+            raise host.OlympusRuntimeError(
+                f"{what}: the callback raised {errors.describe(error)}"
+            ) from error
+        return [host.as_host_array(x) for x in outs]
+
+    return impl
+
+
+def _no_derivative(what: str) -> Callable[..., Any]:
+    def jvp(*args: Any, **params: Any) -> Any:
+        raise ValueError(
+            f"{what}: a callback has no derivative that could be found; give one by "
+            "wrapping the call in olympus.custom_jvp or olympus.custom_vjp"
+        )
+
+    return jvp
+
+
+def _print(*names: str) -> Callable[[ir.Eqn], Any]:
+    return lambda eqn: [(k, eqn.params[k]) for k in names]
+
+
+# -- pure callbacks --------------------------------------------------------------------
+
+
+def _pure_lower(ctx: Any, *operands: str, callback: Any, **params: Any) -> Any:
+    return host.lower_call(ctx, operands, callback)
+
+
+def _pure_batch(
+    axis: Any,
+    args: Any,
+    dims: Any,
+    *,
+    callback: Any,
+    result_avals: Any,
+    sharding: Any,
+    vmap_method: Any,
+) -> Any:
+    if vmap_method is None:
+        raise NotImplementedError(
+            "pure_callback: under vmap the argument vmap_method must say how to call "
+            f"the callback for a batch, got None; pass one of {', '.join(METHODS)}"
+        )
+    params = {"sharding": sharding, "vmap_method": vmap_method}
+    if vmap_method.startswith("sequential"):
+        one_by_one = {"callback": callback, "result_avals": result_avals, **params}
+        unroll = vmap_method == "sequential_unrolled"
+        return _in_turn(pure_callback_p, args, dims, one_by_one, unroll)
+    stretch = {
+        "broadcast_all": lambda x: families.insert_axis(x, 0, axis.size),
+        "expand_dims": lambda x: families.insert_axis(x, 0, 1),
+        "legacy_vectorized": lambda x: x,
+    }[vmap_method]
+    batched = [
+        stretch(x) if d is None else families.move_axis(x, d, 0)
+        for x, d in zip(args, dims, strict=True)
+    ]
+    avals = tuple(
+        [avals_.ShapedArray((axis.size, *a.shape), a.dtype) for a in result_avals]
+    )
+    outs = pure_callback_p.bind(
+        *batched, callback=callback.with_results(avals), result_avals=avals, **params
+    )
+    return outs, [0] * len(outs)
+
+
+def _in_turn(p: Any, args: Any, dims: Any, params: Any, unroll: bool = False) -> Any:
+    """Applies a callback to one element after another."""
+    batched = [
+        families.move_axis(x, d, 0)
+        for x, d in zip(args, dims, strict=True)
+        if d is not None
+    ]
+
+    def step(_: Any, rows: Any) -> Any:
+        found = iter(rows)
+        inputs = [
+            x if d is None else next(found) for x, d in zip(args, dims, strict=True)
+        ]
+        return (), p.bind(*inputs, **params)
+
+    outs = scan.scan(step, (), batched, unroll=unroll)[1]
+    return outs, [0] * len(outs)
+
+
+pure_callback_p = Primitive(
+    "pure_callback",
+    multiple_results=True,
+    abstract=_abstract,
+    lower=_pure_lower,
+    impl=_impl("pure_callback"),
+    jvp=_no_derivative("pure_callback"),
+    batch=_pure_batch,
+    print=_print("callback", "result_avals", "sharding", "vmap_method"),
+    file="callbacks/host_calls.py",
+)
+
+# -- callbacks with effects ------------------------------------------------------------
+
+
+def _io_effects(*args: Any, ordered: bool, **params: Any) -> Any:
+    return frozenset((ordered_io_effect if ordered else io_effect,))
+
+
+def _io_lower(ctx: Any, *operands: str, callback: Any, **params: Any) -> Any:
+    return host.lower_call(ctx, operands, callback)
+
+
+def _io_batch(axis: Any, args: Any, dims: Any, *, ordered: bool, **params: Any) -> Any:
+    if ordered:
+        raise ValueError(
+            "io_callback: an ordered call cannot be mapped by vmap, since elements "
+            "have no order; pass ordered=False, or map with lax.map"
+        )
+    return _in_turn(io_callback_p, args, dims, {"ordered": False, **params})
+
+
+io_callback_p = Primitive(
+    "io_callback",
+    multiple_results=True,
+    abstract=_abstract,
+    effects=_io_effects,
+    lower=_io_lower,
+    impl=_impl("io_callback"),
+    jvp=_no_derivative("io_callback"),
+    batch=_io_batch,
+    print=_print("callback", "ordered", "result_avals", "sharding"),
+    file="callbacks/host_calls.py",
+)
+
+# -- what users call -------------------------------------------------------------------
+
+
+def pure_callback(
+    callback: Callable[..., Any],
+    result_shape_dtypes: Any,
+    *args: Any,
+    sharding: Any = None,
+    vmap_method: str | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Calls a Python function without side effects from a compiled program.
+
+    The call may happen any number of times, also not at all where its result is unused.
+
+    Args:
+      callback: takes arrays (on the CPU), returns arrays of the declared types.
+      result_shape_dtypes: the result's type: arrays or `ShapeDtypeStruct`s in its
+        structure; None for no result.
+      *args: arrays, and trees of them.
+      sharding: where the callback runs.
+      vmap_method: what `vmap` does: 'sequential' (one call for each element, in a
+        loop), 'sequential_unrolled' (without a loop), 'expand_dims' (one call;
+        arguments that are not mapped get a leading axis of size 1), 'broadcast_all'
+        (one call; all arguments get the mapped axis in front).
+      **kwargs: more arrays, and trees of them.
+
+    Returns:
+      What `callback` returns, as arrays.
+
+    Raises:
+      OlympusRuntimeError: the callback raised an error, which is the cause.
+      NotImplementedError: under vmap, without a `vmap_method`.
+
+    Example:
+      >>> import numpy as np, olympus
+      >>> kind = olympus.ShapeDtypeStruct((2,), np.float32)
+      >>> olympus.jit(lambda x: olympus.pure_callback(np.sort, kind, x))(
+      ...     np.array([2, 1], np.float32))
+      Array([1., 2.], dtype=float32)
+    """
+    _check_callable("pure_callback", callback)
+    if vmap_method is not None and vmap_method not in METHODS:
+        raise ValueError(
+            f"pure_callback: vmap_method must be one of {', '.join(METHODS)}, got "
+            f"{vmap_method!r}; pass one of these"
+        )
+    operands, flat, structure = _prepared(
+        "pure_callback", callback, result_shape_dtypes, args, kwargs
+    )
+    outs = pure_callback_p.bind(
+        *operands,
+        callback=flat,
+        result_avals=flat.out_avals,
+        sharding=sharding,
+        vmap_method=vmap_method,
+    )
+    return structure.unflatten(outs)
+
+
+def io_callback(
+    callback: Callable[..., Any],
+    result_shape_dtypes: Any,
+    *args: Any,
+    sharding: Any = None,
+    ordered: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Calls a Python function with side effects from a compiled program.
+
+    The call happens each time the program runs through it, also where its result is
+    unused.
+
+    Args:
+      callback: takes arrays (on the CPU), returns arrays of the declared types.
+      result_shape_dtypes: the result's type: arrays or `ShapeDtypeStruct`s in its
+        structure; None for no result.
+      *args: arrays, and trees of them.
+      sharding: where the callback runs.
+      ordered: keep the program's order among ordered calls.
+      **kwargs: more arrays, and trees of them.
+
+    Returns:
+      What `callback` returns, as arrays.
+
+    Raises:
+      OlympusRuntimeError: the callback raised an error, which is the cause.
+      ValueError: an ordered call under vmap.
+
+    Example:
+      >>> import olympus
+      >>> from olympus.experimental import io_callback
+      >>> seen = []
+      >>> f = olympus.jit(lambda x: io_callback(lambda v: seen.append(int(v)), None, x))
+      >>> f(3)
+      >>> olympus.effects_barrier()
+      >>> seen
+      [3]
+    """
+    _check_callable("io_callback", callback)
+    operands, flat, structure = _prepared(
+        "io_callback", callback, result_shape_dtypes, args, kwargs
+    )
+    outs = io_callback_p.bind(
+        *operands,
+        callback=flat,
+        result_avals=flat.out_avals,
+        sharding=sharding,
+        ordered=bool(ordered),
+    )
+    return structure.unflatten(outs)
+
+
+def _prepared(
+    what: str, callback: Any, declared: Any, args: Any, kwargs: Any
+) -> tuple[list[Any], host.HostFunction, Any]:
+    leaves, out_tree = tree.tree_flatten(declared)
+    out_avals = tuple([_declared_aval(what, x) for x in leaves])
+    operands, static, in_tree = host.split_arguments(args, kwargs)
+    flat = host.HostFunction(callback, what, static, in_tree, out_tree, out_avals)
+    return operands, flat, out_tree
+
+
+def _declared_aval(what: str, x: Any) -> Any:
+    if not hasattr(x, "shape") or not hasattr(x, "dtype"):
+        raise TypeError(
+            f"{what}: result_shape_dtypes must hold arrays or ShapeDtypeStructs, got "
+            f"{inner_programs.shown(x)}; write olympus.ShapeDtypeStruct(shape, dtype)"
+        )
+    dtype = x.dtype
+    if not dtypes.is_extended(dtype):
+        dtype = np.dtype(dtype)
+        if dtypes.canonicalize_dtype(dtype) != dtype:
+            raise ValueError(
+                f"{what}: result_shape_dtypes must have dtypes of 32 bits or less, got "
+                f"{dtype}; enable 64-bit types with "
+                "olympus.config.update('olympus_enable_x64', True)"
+            )
+    return avals_.ShapedArray(x.shape, dtype)
+
+
+def _check_callable(what: str, callback: Any) -> None:
+    if not callable(callback):
+        raise TypeError(
+            f"{what}: callback must be a function, got "
+            f"{inner_programs.shown(callback)}; "
+            "pass the function itself, not its result"
+        )

@@ -1,0 +1,1 @@
+"""Programs applied as one equation: `pjit`, `composite`."""

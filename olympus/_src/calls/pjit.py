@@ -1,0 +1,217 @@
+"""`pjit`: a program applied as one equation."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src.checkify import control_flow
+from olympus._src.core import ir
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.interpreters import (
+    ad,
+    batching,
+    evaluate,
+    partial_eval,
+    residuals,
+)
+from olympus._src.programs import series
+
+
+def _abstract(*args: Any, olympuspr: ir.ClosedOlympuspr, **params: Any) -> Any:
+    return olympuspr.out_avals
+
+
+def _effects(*args: Any, olympuspr: ir.ClosedOlympuspr, **params: Any) -> Any:
+    return olympuspr.effects
+
+
+def _check(*args: Any, olympuspr: ir.ClosedOlympuspr, name: str, **params: Any) -> None:
+    for position, (given, wanted) in enumerate(
+        zip(args, olympuspr.in_avals, strict=True)
+    ):
+        if given.strip_weak_type() is not wanted.strip_weak_type():
+            raise TypeError(
+                f"operand {position} of {name} has type {given.short()}, its program "
+                f"takes {wanted.short()}"
+            )
+
+
+def _lower(ctx: Any, *operands: str, olympuspr: Any, name: str, **params: Any) -> Any:
+    if olympuspr.consts:
+        consts = [
+            ctx.block.constant(c, v.aval)
+            for c, v in zip(
+                olympuspr.consts, olympuspr.olympuspr.constvars, strict=True
+            )
+        ]
+        operands = (*consts, *operands)
+    program = olympuspr.olympuspr.derived("hoisted", ir.hoist_consts)
+    return ctx.module.call(ctx, program, name, operands)
+
+
+def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) -> Any:
+    batched, out_dims = batching.batch_olympuspr(olympuspr, axis, tuple(dims))
+    if axis.active is not None:  # it may be among the constants, and traced
+        args = [*batched.consts, *args]
+        batched = ir.ClosedOlympuspr(ir.hoist_consts(batched.olympuspr))
+        params["donated_invars"] = (False,) * len(args)
+    return pjit_p.bind(*args, olympuspr=batched, **params), out_dims
+
+
+def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+    moving = tuple([type(t) is not Zero for t in tangents])
+    program, out_moving = olympuspr.olympuspr.derived(
+        ("jvp", moving), lambda p: ad.jvp_olympuspr(p, moving)
+    )
+    given = [t for t in tangents if type(t) is not Zero]
+    params["donated_invars"] = (False,) * (len(primals) + len(given))
+    outs = pjit_p.bind(*olympuspr.consts, *primals, *given, olympuspr=program, **params)
+    n = len(out_moving)
+    found = iter(outs[n:])
+    out_tangents = [
+        next(found) if m else Zero(a.to_tangent())
+        for m, a in zip(out_moving, olympuspr.out_avals, strict=True)
+    ]
+    return outs[:n], out_tangents
+
+
+def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+    """Runs the program once, keeping what its derivative needs."""
+    moving = tuple([type(t) is not Zero for t in tangents])
+    forward, found, linear, out_zeros = olympuspr.olympuspr.derived(
+        ("linearized", moving), lambda p: _split(p, moving)
+    )
+    n = len(olympuspr.out_avals)
+    params["donated_invars"] = (False,) * len(primals)
+    operands = [*olympuspr.consts, *primals]
+    outs = pjit_p.bind(*operands, olympuspr=forward, **params)
+    kept = found.find([*forward.consts, *operands], outs[n:])
+    given = [t for t in tangents if type(t) is not Zero]
+    params["donated_invars"] = (False,) * (len(kept) + len(given))
+
+    def apply() -> list[Any]:
+        found = iter(pjit_p.bind(*kept, *given, olympuspr=linear, **params))
+        return [next(found) if z is None else z for z in out_zeros]
+
+    return outs[:n], apply
+
+
+def _split(program: ir.Olympuspr, moving: Sequence[bool]) -> tuple[Any, ...]:
+    """The forward program, where its residuals are, and the linear program."""
+    forward, linear, zeros = ad.linearize_olympuspr(program, moving)
+    return *residuals.sourced(forward, len(program.outvars)), linear, zeros
+
+
+def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
+    linear = tuple([type(x) is Linear for x in args])
+    flowing = tuple([type(ct) is not Zero for ct in cts])
+    program, in_flowing = olympuspr.olympuspr.derived(
+        ("transposed", linear, flowing),
+        lambda p: ad.transpose_olympuspr(p, linear, flowing),
+    )
+    known = [x for x in args if type(x) is not Linear]
+    given = [ct for ct in cts if type(ct) is not Zero]
+    params["donated_invars"] = (False,) * (len(known) + len(given))
+    found = iter(pjit_p.bind(*known, *given, olympuspr=program, **params))
+    flags = iter(in_flowing)
+    return [
+        (next(found) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
+        for x in args
+    ]
+
+
+def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
+    """Drops results nobody reads, and then operands nobody needs."""
+    closed = eqn.params["olympuspr"]
+    if closed.consts or (all(used) and not any(e.effects for e in closed.eqns)):
+        return [True] * len(eqn.invars), eqn
+    smaller, kept = closed.olympuspr.derived(
+        ("dce", tuple(used)), lambda p: partial_eval.dce_olympuspr(p, used)
+    )
+    if not smaller.eqns and not smaller.outvars:
+        return [False] * len(eqn.invars), None
+    params = dict(eqn.params)
+    params["olympuspr"] = ir.ClosedOlympuspr(smaller)
+    params["donated_invars"] = _select(params["donated_invars"], kept)
+    new = eqn.replace(
+        invars=_select(eqn.invars, kept),
+        outvars=_select(eqn.outvars, used),
+        params=params,
+        effects=smaller.effects,
+    )
+    return kept, new
+
+
+def _select(items: Any, keep: Any) -> Any:
+    return type(items)([x for x, k in zip(items, keep, strict=True) if k])
+
+
+def _print(eqn: ir.Eqn) -> Any:
+    return [(k, eqn.params[k]) for k in ("name", "olympuspr")]
+
+
+def run(*args: Any, olympuspr: Any, name: str, **params: Any) -> Any:
+    """Runs the program as one compiled unit; replays outside of jit do so too."""
+    if evaluate.jit_is_disabled():
+        return ir.eval_olympuspr(olympuspr.olympuspr, olympuspr.consts, *args)
+    device = evaluate.common_device(args)
+    key = ("compiled", device, evaluate.trace_context())
+    compiled = olympuspr.olympuspr.derived(
+        key,
+        lambda p: evaluate.lower(
+            p, olympuspr.consts, name=name, device=device
+        ).compile(),
+    )
+    return compiled.run([x._buffer for x in evaluate.on_device(args, device)])
+
+
+pjit_p = Primitive(
+    "pjit",
+    multiple_results=True,
+    abstract=_abstract,
+    effects=_effects,
+    check=_check,
+    lower=_lower,
+    jvp=_jvp,
+    linearize=_linearize,
+    transpose=_transpose,
+    batch=_batch,
+    dce=_dce,
+    print=_print,
+    impl=run,
+    file="calls/pjit.py",
+)
+pjit_p.checkify = functools.partial(control_flow.call, pjit_p)
+pjit_p.taylor = functools.partial(series.call, pjit_p)
+
+
+def bind_program(
+    program: ir.Olympuspr,
+    consts: list[Any],
+    args: list[Any],
+    *,
+    name: str,
+    donated: tuple[bool, ...] = (),
+    keep_unused: bool = False,
+    inline: bool = False,
+    compiler_options: tuple[Any, ...] = (),
+) -> list[Any]:
+    """Applies a traced function in the current interpreter."""
+    if inline:
+        return ir.eval_olympuspr(program, consts, *args)
+    hoisted = program.derived(
+        "closed", lambda p: ir.ClosedOlympuspr(p.derived("hoisted", ir.hoist_consts))
+    )
+    return pjit_p.bind(
+        *consts,
+        *args,
+        olympuspr=hoisted,
+        name=name,
+        donated_invars=(False,) * len(consts) + (donated or (False,) * len(args)),
+        keep_unused=keep_unused,
+        inline=False,
+        compiler_options_kvs=compiler_options,
+    )

@@ -1,0 +1,1 @@
+"""Loops and branches: `scan`, `while`, `cond`, and what is made of them."""

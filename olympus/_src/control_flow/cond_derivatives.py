@@ -1,0 +1,194 @@
+"""Derivatives of `cond`: of each branch, made alike in what they take and return.
+
+Linearising runs the chosen branch once. Of what the branches' derivatives need, the
+operands are there anyway; the rest goes through slots, one for each type, which the
+branches share: only one of them runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from olympus._src.control_flow.scan_derivatives import given, is_moving, with_zeros
+from olympus._src.core import ir
+from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.interpreters import ad, partial_eval, residuals
+from olympus._src.lax import families
+from olympus._src.programs import inner_programs
+
+
+def _any(rows: Sequence[Sequence[bool]]) -> list[bool]:
+    return [any(column) for column in zip(*rows, strict=True)]
+
+
+def _moving_outputs(branches: Sequence[Any], flags: Sequence[bool]) -> list[bool]:
+    """Which results have a tangent in some branch."""
+    return _any([_jvp_branch(b, flags, ())[1] for b in branches])
+
+
+def _jvp_branch(branch: Any, flags: Sequence[bool], wanted: Sequence[bool]) -> Any:
+    key = ("jvp", tuple(flags), tuple(wanted))
+    return branch.olympuspr.derived(key, lambda p: ad.jvp_olympuspr(p, flags, wanted))
+
+
+def _shared(closed: Sequence[ir.ClosedOlympuspr]) -> Any:
+    """The branches with one list of constants as first inputs, and the constants."""
+    found, consts = inner_programs.share_consts(
+        [(c.olympuspr, c.consts) for c in closed]
+    )
+    return tuple(found), consts
+
+
+def jvp(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
+    """The rule of `cond_p.jvp`."""
+    index, *operands = primals
+    flags = is_moving(tangents[1:])
+    wanted = _moving_outputs(branches, flags)
+    closed, consts = _shared([_jvp_branch(b, flags, wanted)[0] for b in branches])
+    slopes = given(tangents[1:], flags)
+    outs = p.bind(index, *consts, *operands, *slopes, branches=closed)
+    n = len(wanted)
+    return outs[:n], with_zeros(iter(outs[n:]), wanted, branches[0].out_avals)
+
+
+# -- linearisation ---------------------------------------------------------------------
+
+
+def linearize(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
+    """The rule of `cond_p.linearize`."""
+    index, *operands = primals
+    flags = is_moving(tangents[1:])
+    wanted = _moving_outputs(branches, flags)
+    split = [
+        b.olympuspr.derived(
+            ("linearized", tuple(flags), tuple(wanted)),
+            lambda program: ad.linearize_olympuspr(program, flags, wanted),
+        )
+        for b in branches
+    ]
+    n = len(wanted)
+    forwards, consts = _shared([forward for forward, _, _ in split])
+    operands = [*consts, *operands]
+    pairs = [residuals.sourced(f, n) for f in forwards]
+    direct = sorted(set().union(*(found.inputs for _, found in pairs)))
+    slots, places = shared_slots([found.made for _, found in pairs])
+    new = [
+        with_slots(f, n, slots, at) for (f, _), at in zip(pairs, places, strict=True)
+    ]
+    outs = p.bind(index, *operands, branches=tuple(new))
+    linear = tuple(
+        _from_slots(t, direct, slots, at, found, f.in_avals)
+        for (_, t, _), at, (f, found) in zip(split, places, pairs, strict=True)
+    )
+    kept = [operands[i] for i in direct] + outs[n:]
+    slopes = given(tangents[1:], flags)
+
+    def apply() -> list[Any]:
+        found = p.bind(index, *kept, *slopes, branches=linear)
+        return with_zeros(iter(found), wanted, branches[0].out_avals)
+
+    return outs[:n], apply
+
+
+def shared_slots(kept: Sequence[Sequence[Any]]) -> tuple[list[Any], list[list[int]]]:
+    """Types of the slots, and the slot of each value that a branch keeps."""
+    slots: list[Any] = []
+    places = []
+    for values in kept:
+        free = list(range(len(slots)))
+        at = []
+        for v in values:
+            aval = v.aval
+            i = next((i for i in free if slots[i] is aval), None)
+            if i is None:
+                i = len(slots)
+                slots.append(aval)
+            else:
+                free.remove(i)
+            at.append(i)
+        places.append(at)
+    return slots, places
+
+
+def with_slots(
+    closed: ir.ClosedOlympuspr, n: int, slots: Sequence[Any], at: Sequence[int]
+) -> ir.ClosedOlympuspr:
+    """The branch, returning a value for each slot after its results."""
+
+    def run(*args: Any) -> list[Any]:
+        outs = ir.eval_olympuspr(closed.olympuspr, (), *args)
+        own = dict(zip(at, outs[n:], strict=True))
+        return outs[:n] + [
+            own[i] if i in own else families.instantiate(Zero(aval))
+            for i, aval in enumerate(slots)
+        ]
+
+    return _traced(run, closed.in_avals, closed)
+
+
+def _from_slots(
+    closed: ir.ClosedOlympuspr,
+    direct: Sequence[int],
+    slots: Sequence[Any],
+    at: Sequence[int],
+    found: residuals.Source,
+    operands: Sequence[Any],
+) -> ir.ClosedOlympuspr:
+    """The linear branch, taking operands and all slots in place of what it keeps.
+
+    Args:
+      closed: takes what the branch keeps, and tangents.
+      direct: which of the operands come first.
+      slots: types of the slots.
+      at: the slots of the values that the branch makes.
+      found: where the branch has what it keeps.
+      operands: types of the operands.
+    """
+    n, n_direct = len(slots), len(direct)
+
+    def run(*args: Any) -> list[Any]:
+        given = dict(zip(direct, args, strict=False))
+        made = [args[n_direct + i] for i in at]
+        own = found.find(given, made)
+        return ir.eval_olympuspr(closed.olympuspr, (), *own, *args[n_direct + n :])
+
+    in_avals = [operands[i] for i in direct] + [*slots]
+    return _traced(run, in_avals + closed.in_avals[found.count :], closed)
+
+
+def _traced(
+    run: Callable[..., list[Any]], in_avals: Sequence[Any], closed: ir.ClosedOlympuspr
+) -> ir.ClosedOlympuspr:
+    info = inner_programs.unnamed(closed.olympuspr.debug_info)
+    info = info or ir.DebugInfo("differentiation", "cond")
+    program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
+    return ir.ClosedOlympuspr(program, consts)
+
+
+# -- transposition ---------------------------------------------------------------------
+
+
+def transpose(p: Any, cts: Any, index: Any, *operands: Any, branches: Any) -> Any:
+    """The rule of `cond_p.transpose`."""
+    linear = [type(x) is Linear for x in operands]
+    flowing = is_moving(cts)
+
+    def transposed(branch: Any, wanted: Sequence[bool]) -> Any:
+        key = ("transposed", tuple(linear), tuple(flowing), tuple(wanted))
+        return branch.olympuspr.derived(
+            key, lambda q: ad.transpose_olympuspr(q, linear, flowing, wanted)
+        )
+
+    found = _any([transposed(b, ())[1] for b in branches])
+    closed, consts = _shared([transposed(b, found)[0] for b in branches])
+    known = [x for x in operands if type(x) is not Linear]
+    outs = iter(p.bind(index, *consts, *known, *given(cts, flowing), branches=closed))
+    flags = iter(found)
+    return [
+        None,
+        *[
+            (next(outs) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
+            for x in operands
+        ],
+    ]

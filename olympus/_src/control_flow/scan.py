@@ -1,0 +1,494 @@
+"""`scan`: a loop over the leading axis of arrays that carries values along."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src import tree
+from olympus._src.checkify import control_flow
+from olympus._src.control_flow import loop_lowering, scan_derivatives
+from olympus._src.core import avals as avals_
+from olympus._src.core import effects, ir
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.sizes import as_size, at_least
+from olympus._src.foundation import config, errors
+from olympus._src.interpreters import batching, partial_eval
+from olympus._src.lax import concatenation, families, stacking
+from olympus._src.programs import inner_programs, series, stepping
+from olympus._src.programs.scan_operands import Parts
+
+ShapedArray = avals_.ShapedArray
+
+
+def stacked(aval: Any, length: Any) -> Any:
+    """The type of as many rows as there are steps."""
+    return ShapedArray((length, *aval.shape), aval.dtype, aval.weak_type)
+
+
+def _slice_of(aval: Any) -> Any:
+    return ShapedArray(aval.shape[1:], aval.dtype, aval.weak_type)
+
+
+def _abstract(*args: Any, olympuspr: Any, num_carry: int, length: Any, **_: Any) -> Any:
+    outs = olympuspr.out_avals
+    return outs[:num_carry] + [stacked(a, length) for a in outs[num_carry:]]
+
+
+def _effects(*args: Any, olympuspr: Any, **params: Any) -> Any:
+    return inner_programs.join_effects("scan", olympuspr)
+
+
+def check(*args: Any, **params: Any) -> None:
+    """The rule of `scan_p.check`."""
+    body, length = params["olympuspr"], params["length"]
+    parts = Parts(args, params)
+    for x in parts.xs:
+        if not x.shape or x.shape[0] != length:
+            raise TypeError(f"scan: {x.short()} is scanned over for {length} steps")
+    slices = [_slice_of(x) for x in parts.xs]
+    given = parts.consts + parts.carry + slices
+    inner_programs.check_operand_types("scan, body", given, body.in_avals)
+    carry_out = body.out_avals[: params["num_carry"]]
+    inner_programs.check_operand_types("scan, next carry", carry_out, parts.carry)
+
+
+# -- lowering --------------------------------------------------------------------------
+
+
+def _lower(ctx: Any, *operands: str, **params: Any) -> list[str]:
+    body, length = params["olympuspr"], params["length"]
+    loop = loop_lowering.Scan(
+        ctx,
+        length=length,
+        reverse=params["reverse"],
+        unroll=max(params["unroll"], 1),
+        num_carry=params["num_carry"],
+        ordered=effects.ordered(body.effects),
+        body=lambda block, args: inner_programs.lower_closed(ctx, block, body, args),
+        y_avals=ctx.avals_out[params["num_carry"] :],
+    )
+    parts, avals = Parts(operands, params), Parts(ctx.avals_in, params)
+    return loop.write(parts, avals)[1]
+
+
+# -- batching --------------------------------------------------------------------------
+
+
+def batch(p: Any, axis: Any, args: Any, dims: Any, **params: Any) -> Any:
+    """The rule of `scan_p.batch`, for every loop that is applied like it."""
+    body = params["olympuspr"]
+    parts, dims_of = Parts(args, params), Parts(dims, params)
+    num_ys = len(body.out_avals) - params["num_carry"]
+    # The scanned axis stays in front.
+    xs = [
+        families.move_axis(x, 0, 1) if d == 0 else x
+        for x, d in zip(parts.xs, dims_of.xs, strict=True)
+    ]
+    x_dims = [None if d is None else max(d - 1, 0) for d in dims_of.xs]
+    mapped = [d is not None for d in dims_of.carry]
+    for _ in range(1 + len(mapped)):
+        carry_dims = [0 if m else None for m in mapped]
+        in_dims = (*dims_of.consts, *carry_dims, *x_dims)
+        force = (*mapped, *[False] * num_ys)
+        batched, out_dims = batching.batch_olympuspr(body, axis, in_dims, force)
+        grown = [
+            m or d is not None
+            for m, d in zip(mapped, out_dims[: len(mapped)], strict=True)
+        ]
+        if grown == mapped:
+            break
+        mapped = grown
+    else:
+        raise errors.InternalError("the mapped carries of a scan do not settle")
+    carry = [
+        families.at_front(axis, x, d) if m else x
+        for x, d, m in zip(parts.carry, dims_of.carry, mapped, strict=True)
+    ]
+    batched, new_consts = inner_programs.absorb(batched)
+    params = {
+        **params,
+        "olympuspr": batched,
+        "num_consts": len(new_consts) + params["num_consts"],
+    }
+    outs = p.bind(*new_consts, *parts.consts, *carry, *xs, **params)
+    y_dims = [None if d is None else d + 1 for d in out_dims[len(mapped) :]]
+    return outs, carry_dims + y_dims
+
+
+# -- dead code -------------------------------------------------------------------------
+
+
+def settled(
+    program: ir.Olympuspr,
+    n_consts: int,
+    used_carry: Sequence[bool],
+    used_rest: Sequence[bool] = (),
+) -> tuple[ir.Olympuspr, list[bool]]:
+    """Removes carries of a loop that no used result depends on.
+
+    Args:
+      program: takes constants, carries and more; returns carries and more.
+      n_consts: how many constants it takes.
+      used_carry: which carries are wanted.
+      used_rest: which further results are wanted.
+
+    Returns:
+      The smaller program, and which inputs it still takes.
+    """
+    used_carry = list(used_carry)
+    end = n_consts + len(used_carry)
+    n_rest = len(program.invars) - end
+    while True:
+        instantiate = [False] * n_consts + used_carry + [False] * n_rest
+        small, kept = partial_eval.dce_olympuspr(
+            program, [*used_carry, *used_rest], instantiate
+        )
+        if kept[n_consts:end] == used_carry:
+            return small, kept
+        used_carry = kept[n_consts:end]
+
+
+def dce(used: list[bool], eqn: ir.Eqn, first: int = 0) -> Any:
+    """The rule of `scan_p.dce`; `first` operands come before those of the scan."""
+    params = eqn.params
+    body, n_carry = params["olympuspr"], params["num_carry"]
+    if body.consts:
+        return [True] * len(eqn.invars), eqn
+    small, kept = settled(
+        body.olympuspr, params["num_consts"], used[:n_carry], used[n_carry:]
+    )
+    parts = Parts(kept, params)
+    used = parts.carry + used[n_carry:]
+    if all(used) and all(kept):
+        return [True] * len(eqn.invars), eqn
+    kept = [True] * first + kept
+    new = eqn.replace(
+        invars=[v for v, k in zip(eqn.invars, kept, strict=True) if k],
+        outvars=[v for v, u in zip(eqn.outvars, used, strict=True) if u],
+        params={
+            **params,
+            "olympuspr": ir.ClosedOlympuspr(small),
+            "num_consts": sum(parts.consts),
+            "num_carry": sum(parts.carry),
+        },
+    )
+    return kept, new
+
+
+def _print(eqn: ir.Eqn) -> Any:
+    return [(k, eqn.params[k]) for k in _PRINTED]
+
+
+_PRINTED = ("olympuspr", "length", "num_carry", "num_consts", "reverse", "unroll")
+
+scan_p = Primitive(
+    "scan",
+    multiple_results=True,
+    abstract=_abstract,
+    effects=_effects,
+    check=check,
+    lower=_lower,
+    dce=dce,
+    print=_print,
+    file="control_flow/scan.py",
+)
+scan_p.impl = inner_programs.compiled_impl(scan_p, stepping.scan)
+scan_p.batch = functools.partial(batch, scan_p)
+scan_p.checkify = functools.partial(control_flow.scan, scan_p)
+scan_p.taylor = functools.partial(series.scan, scan_p)
+scan_p.jvp = functools.partial(scan_derivatives.jvp, scan_p)
+scan_p.linearize = functools.partial(scan_derivatives.linearize, scan_p)
+scan_p.transpose = functools.partial(scan_derivatives.transpose, scan_p)
+
+
+# -- what users call -------------------------------------------------------------------
+
+
+def scan(
+    f: Any,
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+    _split_transpose: bool = False,
+) -> tuple[Any, Any]:
+    """Applies `f` to a carry and to each slice of arrays along their first axis.
+
+    In Python, with stacking along a new first axis::
+
+        carry, ys = init, []
+        for x in xs:
+            carry, y = f(carry, x)
+            ys.append(y)
+
+    Args:
+      f: takes the carry and a slice, returns the next carry and an output.
+      init: the first carry, an array or a tree of arrays.
+      xs: array [length, ...] or a tree of those; None to scan over nothing.
+      length: number of steps; needed where `xs` has no arrays.
+      reverse: go from the last slice to the first.
+      unroll: steps to write out in each turn of the compiled loop, or True for all.
+
+    Returns:
+      The last carry, and the outputs stacked: each [length, ...].
+
+    Raises:
+      TypeError: the carry changes its structure, shape or dtype.
+      ValueError: the arrays differ in length, or no length is known.
+
+    Source: `stablehlo.while`.
+
+    Example:
+      >>> import numpy as np
+      >>> from olympus import lax
+      >>> lax.scan(lambda total, x: (total + x, total), 0, np.arange(4))
+      (Array(6, dtype=int32), Array([0, 0, 1, 3], dtype=int32, weak_type=True))
+    """
+    inner_programs.check_callable("scan", f=f)
+    xs_leaves, xs_tree = inner_programs.flatten_operands("scan", "xs", xs)
+    steps = scan_length(xs, xs_leaves, length)
+    turns = _unroll(unroll, steps)
+    if config.jit_disabled():
+        return _python_scan(f, init, xs_leaves, xs_tree, steps, reverse)
+    leaves, init_tree = inner_programs.flatten_operands("scan", "init", init)
+    x_avals = [_slice_of(avals_.aval_of(x)) for x in xs_leaves]
+    in_tree = tree.treedef_tuple((init_tree, xs_tree))
+    body = _trace(f, in_tree, leaves, x_avals)
+    _check_structure(body, init_tree)
+    in_avals = [avals_.aval_of(x) for x in leaves]
+    carry_out = body.out_avals[: len(leaves)]
+    promoted = inner_programs.promote_weak(leaves, in_avals, carry_out)
+    if promoted is not None:
+        leaves = promoted
+        body = _trace(f, in_tree, leaves, x_avals)
+    in_avals = [avals_.aval_of(x) for x in leaves]
+    inner_programs.check_carry("scan", "f", body, init_tree, in_avals)
+    outs = _bind(body, leaves, xs_leaves, steps, bool(reverse), turns)
+    carry_tree, ys_tree = body.trees
+    n = len(leaves)
+    return carry_tree.unflatten(outs[:n]), ys_tree.unflatten(outs[n:])
+
+
+def _trace(f: Any, in_tree: Any, leaves: list[Any], x_avals: list[Any]) -> Any:
+    in_avals = [avals_.aval_of(x) for x in leaves] + x_avals
+
+    def pair(result: Any) -> Sequence[Any]:
+        if isinstance(result, (tuple, list)) and len(result) == 2:
+            return result
+        got = inner_programs.shown(result)
+        if isinstance(result, (tuple, list)):
+            got = f"{len(result)} values"
+        raise TypeError(
+            f"scan: f {inner_programs.described(f)} must return a pair of the carry "
+            "and an "
+            f"output, got {got}; return (carry, None) for no output"
+        )
+
+    return inner_programs.trace_body(f, "scan", in_tree, in_avals, pair)
+
+
+def _check_structure(body: inner_programs.Body, structure: Any) -> None:
+    if body.trees[0] != structure:
+        places = inner_programs.structure_mismatch(
+            structure, body.trees[0], "the carry", "the result"
+        )
+        raise TypeError(
+            f"scan: f {inner_programs.described(body.fun)} must return a carry of the "
+            f"input's structure, got {places}; return every part of the carry"
+        )
+
+
+def scan_length(xs: Any, leaves: list[Any], length: Any) -> Any:
+    """The number of steps, from the arrays and from what the user says."""
+    sizes = []
+    for x in leaves:
+        shape = avals_.aval_of(x).shape
+        if not shape:
+            raise ValueError(
+                f"scan: xs must have a leading axis to scan over, got "
+                f"{_at(xs, x)} of type {avals_.aval_of(x).short()}; close over "
+                "scalars, or put them in the carry"
+            )
+        sizes.append(shape[0])
+    if length is not None:
+        return _given_length(length, sizes)
+    if not sizes:
+        raise ValueError(
+            "scan: xs must hold an array or length must be given, got neither; pass "
+            "length=..."
+        )
+    if any(size != sizes[0] for size in sizes):
+        raise ValueError(
+            f"scan: all of xs must have one leading size, got "
+            f"{', '.join(map(str, sizes))}; slice them to the same length"
+        )
+    return sizes[0]
+
+
+def _given_length(length: Any, sizes: Sequence[Any]) -> Any:
+    try:
+        length = as_size(length)
+    except TypeError:
+        raise TypeError(
+            f"scan: length must be an integer, got {length!r}; pass an int"
+        ) from None
+    if not at_least(length, 0) and length < 0:
+        raise ValueError(
+            f"scan: length must not be negative, got {length}; pass the number of steps"
+        )
+    if any(size != length for size in sizes):
+        raise ValueError(
+            f"scan: length must be the leading size of xs, got length={length} and "
+            f"sizes {', '.join(map(str, sizes))}; leave length out"
+        )
+    return length
+
+
+def _at(xs: Any, leaf: Any) -> str:
+    for path, x in tree.tree_flatten_with_path(xs)[0]:
+        if x is leaf:
+            return f"xs{tree.keystr(path)}"
+    return "xs"
+
+
+def _unroll(unroll: Any, length: Any) -> int:
+    if isinstance(unroll, bool):
+        return max(length, 1) if unroll else 1
+    if not hasattr(unroll, "__index__") or unroll.__index__() < 0:
+        raise ValueError(
+            f"scan: unroll must be a bool or an integer that is not negative, got "
+            f"{unroll!r}; pass True to unroll all steps"
+        )
+    return unroll.__index__()
+
+
+def _python_scan(
+    f: Any, carry: Any, xs: list[Any], xs_tree: Any, length: int, reverse: bool
+) -> tuple[Any, Any]:
+    """The loop in Python, for `disable_jit`."""
+    if length == 0:
+        raise ValueError(
+            "scan: under disable_jit there must be a step, since its result tells the "
+            "output's type, got length 0; run this scan with jit"
+        )
+    rows = range(length - 1, -1, -1) if reverse else range(length)
+    ys = []
+    for i in rows:
+        slices = [concatenation.index_in_dim(x, i, 0, keepdims=False) for x in xs]
+        carry, y = f(carry, xs_tree.unflatten(slices))
+        ys.append(y)
+    if reverse:
+        ys.reverse()
+    columns = [tree.tree_flatten(y)[0] for y in ys]
+    structure = tree.tree_structure(ys[0])
+    stacked = [stacking.stack(column) for column in zip(*columns, strict=True)]
+    return carry, structure.unflatten(stacked)
+
+
+# -- carries that never change ---------------------------------------------------------
+
+
+def _bind(
+    body: inner_programs.Body,
+    carry: list[Any],
+    xs: list[Any],
+    length: Any,
+    reverse: bool,
+    unroll: int,
+) -> list[Any]:
+    """Applies the primitive.
+
+    A carry that never changes becomes a constant, and an output that is a slice of `xs`
+    is that array: neither has to pass through the loop.
+    """
+    program, n = body.program, len(carry)
+    rows = zip(program.invars[:n], program.outvars[:n], strict=True)
+    fixed = [x is y for x, y in rows]
+    slices = {v: i for i, v in enumerate(program.invars[n:])}
+    passed = [
+        None if type(v) is ir.Literal else slices.get(v) for v in program.outvars[n:]
+    ]
+    dropped = [p is not None for p in passed]
+    closed = program.derived(
+        ("fixed", tuple(fixed), tuple(dropped)),
+        lambda p: ir.ClosedOlympuspr(ir.hoist_consts(fix_inputs(p, fixed, dropped))),
+    )
+    consts = body.consts + [x for x, f in zip(carry, fixed, strict=True) if f]
+    moving = [x for x, f in zip(carry, fixed, strict=True) if not f]
+    outs = iter(
+        scan_p.bind(
+            *consts,
+            *moving,
+            *xs,
+            olympuspr=closed,
+            length=length,
+            num_carry=len(moving),
+            num_consts=len(consts),
+            reverse=reverse,
+            unroll=unroll,
+        )
+    )
+    last = [
+        inner_programs.unchanged(x) if f else next(outs)
+        for x, f in zip(carry, fixed, strict=True)
+    ]
+    return last + [
+        next(outs) if p is None else inner_programs.passed_on(xs[p]) for p in passed
+    ]
+
+
+def fix_inputs(
+    program: ir.Olympuspr,
+    fixed: Sequence[bool],
+    dropped: Sequence[bool] = (),
+) -> ir.Olympuspr:
+    """A loop's body with some carries as constants, and without their results.
+
+    Args:
+      program: takes carries, then more; returns carries, then more.
+      fixed: which carries never change.
+      dropped: which further results to leave out.
+    """
+    if not any(fixed) and not any(dropped):
+        return program
+    n = len(fixed)
+    first = [v for v, f in zip(program.invars[:n], fixed, strict=True) if f]
+    rest = [v for v, f in zip(program.invars[:n], fixed, strict=True) if not f]
+    outvars = [v for v, f in zip(program.outvars[:n], fixed, strict=True) if not f]
+    more = program.outvars[n:]
+    flags = list(dropped) or [False] * len(more)
+    outvars += [v for v, d in zip(more, flags, strict=True) if not d]
+    return program.replace(
+        constvars=program.constvars + first,
+        invars=rest + program.invars[n:],
+        outvars=outvars,
+        debug_info=_reordered(program.debug_info, fixed),
+    )
+
+
+def drop_inputs(program: ir.Olympuspr, dropped: Sequence[bool]) -> ir.Olympuspr:
+    """The program without inputs it does not read."""
+    if not any(dropped):
+        return program
+    invars = [v for v, d in zip(program.invars, dropped, strict=True) if not d]
+    return program.replace(
+        invars=invars, debug_info=_reordered(program.debug_info, dropped)
+    )
+
+
+def _reordered(info: Any, removed: Sequence[bool]) -> Any:
+    """Names of the inputs that are left."""
+    if info is None or info.arg_names is None:
+        return info
+    names = list(info.arg_names)
+    kept = [n for n, r in zip(names, removed, strict=False) if not r]
+    return ir.DebugInfo(
+        info.traced_for,
+        info.func_name,
+        info.func_location,
+        kept + names[len(removed) :],
+        info.result_paths,
+    )

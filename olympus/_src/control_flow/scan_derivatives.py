@@ -1,0 +1,430 @@
+"""Derivatives of `scan`: forward mode, linearisation, transposition.
+
+A carry that gets a tangent in some step has one from the first step on. Linearising
+runs the loop once and stacks what each step's derivative needs; what is the same in all
+steps, or is a slice of an operand already, is not stacked. The transposed loop goes the
+other way and sums the cotangents of constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from olympus._src.core import ir
+from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.interpreters import ad, partial_eval
+from olympus._src.lax import elementwise, families
+from olympus._src.programs import inner_programs
+from olympus._src.programs.scan_operands import Parts
+
+
+def is_moving(tangents: Sequence[Any]) -> list[bool]:
+    """Which of some tangents or cotangents are not zero."""
+    return [type(t) is not Zero for t in tangents]
+
+
+def zero_of(x: Any) -> Zero:
+    """The zero tangent of a value."""
+    return Zero(inner_programs.aval_of(x).to_tangent())
+
+
+def given(tangents: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+    """The flagged tangents, as values."""
+    return [families.instantiate(t) for t, f in zip(tangents, flags, strict=True) if f]
+
+
+def with_zeros(found: Any, flags: Sequence[bool], avals: Sequence[Any]) -> list[Any]:
+    """Tangents for all results: the next found one where flagged, zero elsewhere."""
+    return [
+        next(found) if f else Zero(a.to_tangent())
+        for f, a in zip(flags, avals, strict=True)
+    ]
+
+
+def settled_tangents(
+    body: ir.Olympuspr, moving: Parts, num_ys: int
+) -> tuple[list[bool], list[bool], list[bool]]:
+    """Which tangents there are once the carries' have settled.
+
+    Returns:
+      Flags of the body's inputs; flags of the results whose tangent is wanted in any
+      case; flags of the results that have one.
+    """
+    carry = moving.carry
+    while True:
+        flags = [*moving.consts, *carry, *moving.xs]
+        wanted = [*carry, *[False] * num_ys]
+        _, found = jvp_body(body, flags, wanted)
+        if found[: len(carry)] == carry:
+            return flags, wanted, found
+        carry = found[: len(carry)]
+
+
+def jvp_body(body: ir.Olympuspr, flags: Sequence[bool], wanted: Sequence[bool]) -> Any:
+    """`ad.jvp_olympuspr`, once for each program."""
+    key = ("jvp", tuple(flags), tuple(wanted))
+    return body.derived(key, lambda p: ad.jvp_olympuspr(p, flags, wanted))
+
+
+def _dealt(items: Sequence[Any], sizes: Sequence[int]) -> list[list[Any]]:
+    """Items in groups of given sizes."""
+    groups, at = [], 0
+    for n in sizes:
+        groups.append(list(items[at : at + n]))
+        at += n
+    return groups
+
+
+# -- forward mode ----------------------------------------------------------------------
+
+
+def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
+    """The rule of `scan_p.jvp`."""
+    body, n_carry = params["olympuspr"].olympuspr, params["num_carry"]
+    n_ys = len(body.outvars) - n_carry
+    values, slopes = Parts(primals, params), Parts(tangents, params)
+    start = Parts(is_moving(tangents), params)
+    flags, wanted, found = settled_tangents(body, start, n_ys)
+    moving = Parts(flags, params)
+    closed, new_consts = inner_programs.absorb(jvp_body(body, flags, wanted)[0])
+    counts = [
+        len(new_consts) + len(values.consts),
+        n_carry,
+        len(values.xs),
+        sum(moving.consts),
+        sum(moving.carry),
+        sum(moving.xs),
+    ]
+    c, s, x, tc, ts, tx = _dealt(closed.olympuspr.invars, counts)
+    n_out_s = sum(found[:n_carry])
+    out_s, out_y, out_ts, out_ty = _dealt(
+        closed.olympuspr.outvars, [n_carry, n_ys, n_out_s, sum(found[n_carry:])]
+    )
+    program = closed.olympuspr.replace(
+        invars=c + tc + s + ts + x + tx,
+        outvars=out_s + out_ts + out_y + out_ty,
+        debug_info=inner_programs.unnamed(closed.olympuspr.debug_info),
+    )
+    outs = p.bind(
+        *new_consts,
+        *values.consts,
+        *given(slopes.consts, moving.consts),
+        *values.carry,
+        *given(slopes.carry, moving.carry),
+        *values.xs,
+        *given(slopes.xs, moving.xs),
+        **{
+            **params,
+            "olympuspr": ir.ClosedOlympuspr(program),
+            "num_consts": len(c) + len(tc),
+            "num_carry": n_carry + n_out_s,
+        },
+    )
+    last, last_t, ys, ys_t = _dealt(outs, [n_carry, n_out_s, n_ys, len(out_ty)])
+    results = last + ys
+    avals = [inner_programs.aval_of(x) for x in results]
+    return results, with_zeros(iter(last_t + ys_t), found, avals)
+
+
+# -- linearisation ---------------------------------------------------------------------
+
+
+class _Residuals:
+    """Where each value that the derivative needs comes from.
+
+    Attributes:
+      stacked: variables of the forward body that become outputs of the loop.
+      fixed: flags of residuals that are the same in all steps.
+    """
+
+    __slots__ = ("_find", "fixed", "stacked")
+
+    def __init__(
+        self, program: ir.Olympuspr, residuals: Sequence[Any], operands: Parts
+    ) -> None:
+        places = {v: ("const", i) for i, v in enumerate(program.invars)}
+        first = len(program.invars) - len(operands.xs)
+        for i, v in enumerate(program.invars[first:]):
+            places[v] = ("xs", i)
+        n_consts = len(operands.consts)
+        outer = _InvariantPart(program, n_consts)
+        self.stacked: list[Any] = []
+        self.fixed: list[bool] = []
+        self._find: list[Callable[[list[Any]], Any]] = []
+        for v in residuals:
+            kind, i = ("value", 0) if type(v) is ir.Literal else places.get(v, ("", 0))
+            if kind == "const" and i >= n_consts:
+                kind = ""  # a carry
+            if kind == "" and outer.has(v):
+                kind = "outer"
+            self.fixed.append(kind in ("value", "const", "outer"))
+            self._find.append(self._finder(kind, i, v, operands, outer))
+
+    def _finder(self, kind: str, i: int, v: Any, operands: Parts, outer: Any) -> Any:
+        if kind == "value":
+            return lambda stacked: v.val
+        if kind == "const":
+            return lambda stacked: operands.consts[i]
+        if kind == "xs":
+            return lambda stacked: operands.xs[i]
+        if kind == "outer":
+            return lambda stacked: outer.value(v, operands.consts)
+        n = len(self.stacked)
+        self.stacked.append(v)
+        return lambda stacked: stacked[n]
+
+    def values(self, stacked: list[Any]) -> list[Any]:
+        """The residuals, given the loop's additional outputs."""
+        return [find(stacked) for find in self._find]
+
+
+class _InvariantPart:
+    """What a body computes from constants alone: the same in all steps."""
+
+    __slots__ = ("_n", "_program", "_values", "_variables")
+
+    def __init__(self, program: ir.Olympuspr, n_consts: int) -> None:
+        self._program = program
+        self._n = n_consts
+        self._values: dict[Any, Any] = {}
+        known: set[Any] = set(program.invars[:n_consts])
+        self._variables: set[Any] = set()
+        for eqn in program.eqns:
+            if eqn.effects or not all(
+                type(v) is ir.Literal or v in known for v in eqn.invars
+            ):
+                continue
+            known.update(eqn.outvars)
+            self._variables.update(eqn.outvars)
+
+    def has(self, v: Any) -> bool:
+        """Whether `v` is computed from constants alone."""
+        return v in self._variables
+
+    def value(self, v: Any, consts: list[Any]) -> Any:
+        """Computes it, outside of the loop."""
+        inputs = self._program.invars[: self._n]
+        found = self._program.replace(invars=inputs, outvars=[v], debug_info=None)
+        found = found.replace(
+            eqns=[e for e in found.eqns if self._variables.issuperset(e.outvars)]
+        )
+        small, _ = partial_eval.dce_olympuspr(found, [True], instantiate=True)
+        return ir.eval_olympuspr(small, (), *consts)[0]
+
+
+def linearize(
+    p: Any,
+    primals: Any,
+    tangents: Any,
+    *,
+    linear_p: Any = None,
+    split: Callable[..., Any] = ad.linearize_olympuspr,
+    **params: Any,
+) -> Any:
+    """The rule of `scan_p.linearize`, and of loops that are applied like it.
+
+    Args:
+      p: applies the loop.
+      primals: operands.
+      tangents: theirs.
+      linear_p: applies the loop of tangents; `p` where it is None.
+      split: makes a forward and a tangent program of the body.
+      **params: of the loop.
+    """
+    body, n_carry = params["olympuspr"].olympuspr, params["num_carry"]
+    n_outs = len(body.outvars)
+    start = Parts(is_moving(tangents), params)
+    flags, wanted, _ = settled_tangents(body, start, n_outs - n_carry)
+    forward, tangent, out_zeros = body.derived(
+        ("linearized", split, tuple(flags), tuple(wanted)),
+        lambda program: split(program, flags, wanted),
+    )
+    forward, new_consts = inner_programs.absorb(forward)
+    operands = Parts(primals, params)
+    operands.consts = new_consts + operands.consts
+    program = forward.olympuspr
+    found = _Residuals(program, program.outvars[n_outs:], operands)
+    outs = p.bind(
+        *operands.consts,
+        *operands.carry,
+        *operands.xs,
+        **{
+            **params,
+            "olympuspr": ir.ClosedOlympuspr(
+                program.replace(outvars=program.outvars[:n_outs] + found.stacked)
+            ),
+            "num_consts": len(operands.consts),
+        },
+    )
+    residuals = found.values(outs[n_outs:])
+    moving, slopes = Parts(flags, params), Parts(tangents, params)
+    apply = _tangent_loop(
+        linear_p or p, tangent, residuals, found.fixed, moving, slopes, params
+    )
+
+    def complete() -> list[Any]:
+        tangents_out = iter(apply())
+        return [next(tangents_out) if z is None else z for z in out_zeros]
+
+    return outs[:n_outs], complete
+
+
+def _tangent_loop(
+    p: Any,
+    tangent: ir.ClosedOlympuspr,
+    residuals: list[Any],
+    fixed: list[bool],
+    moving: Parts,
+    slopes: Parts,
+    params: Any,
+) -> Callable[[], list[Any]]:
+    """The loop of the linear program, with tangents for operands."""
+    counts = [
+        len(residuals),
+        sum(moving.consts),
+        sum(moving.carry),
+        sum(moving.xs),
+    ]
+    r, tc, ts, tx = _dealt(tangent.olympuspr.invars, counts)
+    program = tangent.olympuspr.replace(
+        invars=[
+            *[v for v, f in zip(r, fixed, strict=True) if f],
+            *tc,
+            *ts,
+            *[v for v, f in zip(r, fixed, strict=True) if not f],
+            *tx,
+        ],
+        debug_info=inner_programs.unnamed(tangent.olympuspr.debug_info),
+    )
+    consts = [x for x, f in zip(residuals, fixed, strict=True) if f]
+    rows = [x for x, f in zip(residuals, fixed, strict=True) if not f]
+    new_params = {
+        **params,
+        "olympuspr": ir.ClosedOlympuspr(program),
+        "num_consts": len(consts) + len(tc),
+        "num_carry": len(ts),
+    }
+
+    def apply() -> list[Any]:
+        return p.bind(
+            *consts,
+            *given(slopes.consts, moving.consts),
+            *given(slopes.carry, moving.carry),
+            *rows,
+            *given(slopes.xs, moving.xs),
+            **new_params,
+        )
+
+    return apply
+
+
+# -- transposition ---------------------------------------------------------------------
+
+
+def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
+    """The rule of `scan_p.transpose`; the body must be linear in all of the carry."""
+    body, n_carry = params["olympuspr"].olympuspr, params["num_carry"]
+    parts = Parts(args, params)
+    linear = Parts([type(x) is Linear for x in args], params)
+    flags = [*linear.consts, *[True] * n_carry, *linear.xs]
+    flowing = [True] * n_carry + is_moving(cts[n_carry:])
+    n_c, n_x = sum(linear.consts), sum(linear.xs)
+    wanted = [False] * n_c + [True] * n_carry + [False] * n_x
+    closed, found = body.derived(
+        ("transposed", tuple(flags), tuple(flowing), n_carry),
+        lambda program: ad.transpose_olympuspr(program, flags, flowing, wanted),
+    )
+    closed, new_consts = inner_programs.absorb(closed)
+    flows_c, _, flows_x = _dealt(found, [n_c, n_carry, n_x])
+    known_consts = [x for x in parts.consts if type(x) is not Linear]
+    known_xs = [x for x in parts.xs if type(x) is not Linear]
+    sums = [a for a, f in zip(_linear_avals(parts.consts), flows_c, strict=True) if f]
+    given_cts = given(cts[n_carry:], flowing[n_carry:])
+    counts = [len(new_consts) + len(known_consts), len(known_xs), n_carry]
+    weak = [
+        _is_weak(x) and (type(ct) is Zero or _is_weak(ct))
+        for x, ct in zip(parts.carry, cts, strict=False)
+    ]
+    program = _accumulating(closed.olympuspr, counts, sums, weak)
+    outs = p.bind(
+        *new_consts,
+        *known_consts,
+        *[families.instantiate(Zero(a)) for a in sums],
+        *[families.instantiate(ct) for ct in cts[:n_carry]],
+        *known_xs,
+        *given_cts,
+        **{
+            **params,
+            "olympuspr": program,
+            "num_consts": counts[0],
+            "num_carry": len(sums) + n_carry,
+            "reverse": not params["reverse"],
+        },
+    )
+    ct_consts, ct_carry, ct_xs = _dealt(outs, [len(sums), n_carry, sum(flows_x)])
+    return [
+        *_spread(parts.consts, flows_c, ct_consts),
+        *[
+            ct if type(x) is Linear else None
+            for x, ct in zip(parts.carry, ct_carry, strict=True)
+        ],
+        *_spread(parts.xs, flows_x, ct_xs),
+    ]
+
+
+def _is_weak(x: Any) -> bool:
+    aval = x.aval if type(x) is Linear else inner_programs.aval_of(x)
+    return bool(aval.weak_type)
+
+
+def _linear_avals(args: Sequence[Any]) -> list[Any]:
+    return [x.aval for x in args if type(x) is Linear]
+
+
+def _spread(args: Sequence[Any], flows: Sequence[bool], found: Sequence[Any]) -> Any:
+    """Cotangents for operands: of linear ones the next found one, or zero."""
+    flags, values = iter(flows), iter(found)
+    return [
+        (next(values) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
+        for x in args
+    ]
+
+
+def _accumulating(
+    transposed: ir.Olympuspr,
+    counts: Sequence[int],
+    sums: Sequence[Any],
+    weak: Sequence[bool],
+) -> ir.ClosedOlympuspr:
+    """The body of the transposed loop.
+
+    It takes known constants; sums and cotangents of the carry; known slices and
+    cotangents of outputs. It returns new sums, cotangents of the carry, and those of
+    slices.
+    """
+    n_consts, n_xs, n_carry = counts
+    known_c, known_x, carry, rows = _dealt(
+        transposed.in_avals, [n_consts, n_xs, n_carry, len(transposed.invars)]
+    )
+    sizes = [n_consts, len(sums), n_carry, n_xs, len(rows)]
+
+    def run(*args: Any) -> list[Any]:
+        consts, totals, cts, slices, ys = _dealt(args, sizes)
+        found = ir.eval_olympuspr(transposed, (), *consts, *slices, *cts, *ys)
+        terms, rest = found[: len(sums)], found[len(sums) :]
+        pairs = zip(totals, terms, strict=True)
+        new_sums = [families.add_tangents(a, b) for a, b in pairs]
+        # A cotangent of the carry stays as weak as it comes in.
+        rest[:n_carry] = [
+            elementwise.convert(x, a.dtype, w)
+            for x, a, w in zip(rest, carry, weak, strict=False)
+        ]
+        return new_sums + rest
+
+    in_avals = [*known_c, *sums, *carry, *known_x, *rows]
+    info = inner_programs.unnamed(transposed.debug_info) or ir.DebugInfo(
+        "transpose", "scan"
+    )
+    program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
+    return ir.ClosedOlympuspr(program, consts)

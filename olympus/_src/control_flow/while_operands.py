@@ -1,0 +1,64 @@
+"""What loops with a condition share: their operands by role, and their dead code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src.control_flow import scan
+from olympus._src.core import ir
+from olympus._src.interpreters import partial_eval
+
+
+class Parts:
+    """The operands of one application, by what they are for."""
+
+    __slots__ = ("body_consts", "carry", "cond_consts")
+
+    def __init__(self, operands: Sequence[Any], params: Any) -> None:
+        n, m = params["cond_nconsts"], params["body_nconsts"]
+        self.cond_consts = list(operands[:n])
+        self.body_consts = list(operands[n : n + m])
+        self.carry = list(operands[n + m :])
+
+
+def drop_unused(used: list[bool], eqn: ir.Eqn, before: int = 0) -> Any:
+    """Drops what no used result, and not the condition, needs: a loop's `dce` rule.
+
+    Args:
+      used: which results are wanted.
+      eqn: the loop; its results are `before` that always stay, the carries, and what
+        else the body returns.
+      before: how many results stand in front of the carries.
+    """
+    params = eqn.params
+    body, test = params["body_olympuspr"], params["cond_olympuspr"]
+    parts = Parts(eqn.invars, params)
+    n_test, n_body = len(parts.cond_consts), len(parts.body_consts)
+    if body.consts or test.consts or test.out_avals[0].shape:
+        return [True] * len(eqn.invars), eqn
+    end = before + len(parts.carry)
+    used_carry, used_rest = used[before:end], used[end:]
+    _, in_test = partial_eval.dce_olympuspr(test.olympuspr, [True])
+    needed = [a or b for a, b in zip(used_carry, in_test[n_test:], strict=True)]
+    small, kept = scan.settled(body.olympuspr, n_body, needed, used_rest)
+    needed = kept[n_body:]
+    results = [True] * before + needed + used_rest
+    if all(results) and all(kept) and all(in_test[:n_test]):
+        return [True] * len(eqn.invars), eqn
+    small_test, _ = partial_eval.dce_olympuspr(
+        test.olympuspr, [True], in_test[:n_test] + needed
+    )
+    keep = in_test[:n_test] + kept
+    new = eqn.replace(
+        invars=[v for v, k in zip(eqn.invars, keep, strict=True) if k],
+        outvars=[v for v, k in zip(eqn.outvars, results, strict=True) if k],
+        params={
+            **params,
+            "body_olympuspr": ir.ClosedOlympuspr(small),
+            "body_nconsts": sum(kept[:n_body]),
+            "cond_olympuspr": ir.ClosedOlympuspr(small_test),
+            "cond_nconsts": sum(in_test[:n_test]),
+        },
+    )
+    return keep, new

@@ -1,0 +1,1 @@
+"""Symbolic dimensions: sizes that are expressions in named variables."""

@@ -1,0 +1,1 @@
+"""Functions with rules that users write: derivatives, batching, roots, solves."""

@@ -1,0 +1,154 @@
+"""`custom_jvp_call`: a function with a forward-mode derivative that its user wrote.
+
+Parameters:
+  call_olympuspr: the function, a `functions.Function` or, in programs, a program.
+  jvp: `jvp(consts, primals, tangents) -> (results, tangents)`; a tangent may be a Zero.
+  num_consts: how many leading operands are values that the function closes over. The
+    rule says nothing of them, so they must not move.
+  name: the user's function.
+  symbolic_zeros: whether the user's rule sees zeros as such.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from olympus._src.checkify import custom_rules
+from olympus._src.core import ir, trace
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.symbolic_values import Zero
+from olympus._src.interpreters import ad, batching
+from olympus._src.programs import captured, functions
+
+current = trace.current
+
+
+def _stage(trace: Any, args: Any, params: Any) -> Any:
+    if functions.is_recorded(trace, params) and captured.must_be_traced(params["jvp"]):
+        found = captured.with_jvp("custom_jvp", args, params)
+        if found is not None:
+            return trace.record(custom_jvp_call_p, *found)
+    return functions.stage(custom_jvp_call_p, "custom_jvp", trace, args, params)
+
+
+def _jvp(
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    call_olympuspr: Any,
+    jvp: Any,
+    num_consts: int,
+    name: str,
+    **params: Any,
+) -> Any:
+    functions.check_fixed("custom_jvp", name, tangents[:num_consts])
+    consts, args = primals[:num_consts], primals[num_consts:]
+    given = [functions.moving_tangent(t) for t in tangents[num_consts:]]
+    if all(type(t) is Zero for t in given):
+        outs = custom_jvp_call_p.bind(
+            *primals,
+            call_olympuspr=call_olympuspr,
+            jvp=jvp,
+            num_consts=num_consts,
+            name=name,
+            **params,
+        )
+        return outs, [ad.zero_tangent(x) for x in outs]
+    with ad.splitting(current.trace):
+        outs, out_tangents = jvp(consts, args, given)
+    if type(call_olympuspr) is ir.ClosedOlympuspr:
+        functions.check_results("custom_jvp", name, jvp, outs, call_olympuspr)
+    return outs, out_tangents
+
+
+def _batch(
+    axis: Any,
+    args: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    call_olympuspr: Any,
+    jvp: Any,
+    num_consts: int,
+    **params: Any,
+) -> Any:
+    mapped = functions.Mapped(axis, dims)
+
+    def call(*values: Any) -> list[Any]:
+        return mapped.run(lambda *xs: functions.run(call_olympuspr, xs), values, dims)
+
+    def rule(consts: Any, primals: Any, tangents: Any) -> Any:
+        # Values that were captured since stand in front.
+        own = consts[len(consts) - num_consts :]
+        return _mapped_rule(mapped, jvp, own, primals, tangents, dims)
+
+    outs = custom_jvp_call_p.bind(
+        *args,
+        call_olympuspr=functions.derived(call_olympuspr, call, params["name"]),
+        jvp=jvp.derived(rule),
+        num_consts=num_consts,
+        **params,
+    )
+    return outs, mapped.dims
+
+
+def _mapped_rule(
+    mapped: functions.Mapped,
+    jvp: Callable[..., Any],
+    consts: Sequence[Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    dims: Sequence[int | None],
+) -> tuple[list[Any], list[Any]]:
+    """The user's rule with its operands mapped; a tangent moves with its primal."""
+    n, m, size = len(consts), len(primals), mapped.axis.size
+    moving = [i for i, t in enumerate(tangents) if type(t) is not Zero]
+    out_moving: list[int] = []
+
+    def run(*values: Any) -> list[Any]:
+        zeros = [ad.zero_tangent(x) for x in values[n : n + m]]
+        for i, t in zip(moving, values[n + m :], strict=True):
+            zeros[i] = t
+        outs, out_tangents = jvp(values[:n], values[n : n + m], zeros)
+        out_moving[:] = [i for i, t in enumerate(out_tangents) if type(t) is not Zero]
+        return [*outs, *[out_tangents[i] for i in out_moving]]
+
+    values = [*consts, *primals, *[tangents[i] for i in moving]]
+    in_dims = [*dims, *[dims[n + i] for i in moving]]
+    found, found_dims = batching.batch(run, mapped.axis, values, in_dims)
+    count = len(found) - len(out_moving)
+    dims_out = list(found_dims[:count])
+    for i, d in zip(out_moving, found_dims[count:], strict=True):
+        if dims_out[i] is None:  # constant, but its tangent is not
+            found[i], dims_out[i] = functions.with_axis(found[i], None, d, size), d
+    outs = mapped.settle(found[:count], dims_out)
+    out_tangents: list[Any] = [ad.zero_tangent(x) for x in outs]
+    assert mapped.dims is not None  # settled above
+    for i, t, d in zip(out_moving, found[count:], found_dims[count:], strict=True):
+        out_tangents[i] = functions.with_axis(t, d, mapped.dims[i], size)
+    return outs, out_tangents
+
+
+def _print(eqn: ir.Eqn) -> Any:
+    names = ("name", "call_olympuspr", "jvp", "symbolic_zeros")
+    return [(k, eqn.params[k]) for k in names]
+
+
+custom_jvp_call_p = Primitive(
+    "custom_jvp_call",
+    multiple_results=True,
+    abstract=functions.abstract,
+    effects=functions.effects,
+    stage=_stage,
+    impl=functions.impl,
+    lower=functions.lower,
+    jvp=_jvp,
+    transpose=functions.transpose,
+    batch=_batch,
+    print=_print,
+    file="custom_rules/custom_jvp.py",
+)
+custom_jvp_call_p.checkify = functools.partial(
+    custom_rules.apply, custom_jvp_call_p, "jvp", custom_rules.jvp_rule
+)

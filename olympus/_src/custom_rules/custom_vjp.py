@@ -1,0 +1,325 @@
+"""`custom_vjp_call`: a function with a reverse-mode derivative that its user wrote.
+
+Parameters:
+  call_olympuspr: the function, a `functions.Function` or, in programs, a program.
+  fwd: `fwd(consts, primals, perturbed) -> (results, residuals, pullback)`, where
+    `pullback(residuals, cotangents)` gives a cotangent (or Zero) for each primal.
+  bwd: the user's function, for print.
+  num_consts: how many leading operands are values that the function closes over. The
+    rules say nothing of them, so they must not move.
+  name: the user's function.
+  symbolic_zeros: whether the user's rules see zeros as such.
+  optimize_remat: whether `fwd` gives way to the function where no residual is read.
+
+Differentiation runs `fwd` and leaves one equation, `custom_lin`, among the operations
+on tangents. It can be transposed, by `pullback`, and nothing else: there is no
+derivative in the other direction.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from olympus._src.checkify import custom_rules
+from olympus._src.core import avals as avals_
+from olympus._src.core import ir
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.custom_rules.remat_opt import remat_opt_p
+from olympus._src.interpreters import ad, batching
+from olympus._src.lax import reductions
+from olympus._src.programs import captured, functions, series
+
+# -- the function ----------------------------------------------------------------------
+
+
+def _stage(trace: Any, args: Any, params: Any) -> Any:
+    if functions.is_recorded(trace, params) and captured.must_be_traced(
+        params["fwd"], params["bwd"]
+    ):
+        found = captured.with_vjp("custom_vjp", args, params)
+        if found is not None:
+            return trace.record(custom_vjp_call_p, *found)
+    return functions.stage(custom_vjp_call_p, "custom_vjp", trace, args, params)
+
+
+def _forward(primals: Any, tangents: Any, params: Any) -> Any:
+    """Results of `fwd`, and a function of no arguments that applies `custom_lin`."""
+    n, name, call = params["num_consts"], params["name"], params["call_olympuspr"]
+    functions.check_fixed("custom_vjp", name, tangents[:n])
+    given = [functions.moving_tangent(t) for t in tangents[n:]]
+    perturbed = tuple([type(t) is not Zero for t in given])
+    outs, residuals, pullback = _run_forward(primals, perturbed, params)
+    if type(call) is ir.ClosedOlympuspr:
+        functions.check_results("custom_vjp", name, params["fwd"], outs, call)
+
+    def apply() -> list[Any]:
+        tangents_out: list[Any] = [ad.zero_tangent(x) for x in outs]
+        if not any(perturbed) or not outs:
+            return tangents_out
+        moved = custom_lin_p.bind(
+            *residuals,
+            *[t for t in given if type(t) is not Zero],
+            num_res=len(residuals),
+            bwd=pullback,
+            in_zeros=tuple([not p for p in perturbed]),
+            out_avals=tuple([z.aval for z in tangents_out]),
+            symbolic_zeros=params["symbolic_zeros"],
+        )
+        return [functions.moving_tangent(t) for t in moved]
+
+    return outs, apply
+
+
+def _run_forward(primals: Any, perturbed: Any, params: Any) -> Any:
+    """What `fwd` returns; as one operation, where the function may take its place."""
+    fwd, n = params["fwd"], params["num_consts"]
+    if not params["optimize_remat"]:
+        return fwd(primals[:n], primals[n:], perturbed)
+    found: Any = None
+
+    def call(*values: Any) -> list[Any]:
+        nonlocal found
+        found = fwd(values[:n], values[n:], perturbed)
+        return [*found[0], *found[1]]
+
+    # The function goes on with its rules, for derivatives of higher order.
+    fun = functions.Function(lambda *xs: custom_vjp_call_p.bind(*xs, **params), fwd.fun)
+    outs = remat_opt_p.bind(
+        *primals,
+        call_olympuspr=fwd.derived(call),
+        fun_olympuspr=fun,
+        num_consts=n,
+    )
+    count = len(found[0])
+    return outs[:count], outs[count:], found[2]
+
+
+def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    outs, apply = _forward(primals, tangents, params)
+    return outs, apply()
+
+
+def _linearize(primals: Any, tangents: Any, **params: Any) -> Any:
+    return _forward(primals, tangents, params)
+
+
+def _batch(
+    axis: Any,
+    args: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    call_olympuspr: Any,
+    fwd: Any,
+    num_consts: int,
+    **params: Any,
+) -> Any:
+    # A rule may sum cotangents over the axis by name: each element needs its own.
+    mapped = functions.Mapped(axis, dims, force=axis.name is not None)
+
+    def call(*values: Any) -> list[Any]:
+        return mapped.run(lambda *xs: functions.run(call_olympuspr, xs), values, dims)
+
+    def rule(consts: Any, primals: Any, perturbed: Any) -> Any:
+        # Values that were captured since stand in front.
+        own = consts[len(consts) - num_consts :]
+        return _mapped_forward(mapped, fwd, own, primals, perturbed, dims)
+
+    outs = custom_vjp_call_p.bind(
+        *args,
+        call_olympuspr=functions.derived(call_olympuspr, call, params["name"]),
+        fwd=fwd.derived(rule),
+        num_consts=num_consts,
+        **params,
+    )
+    return outs, mapped.dims
+
+
+def _mapped_forward(
+    mapped: functions.Mapped,
+    fwd: Callable[..., Any],
+    consts: Sequence[Any],
+    primals: Sequence[Any],
+    perturbed: Any,
+    dims: Sequence[int | None],
+) -> Any:
+    """`fwd` with its operands mapped, and the pullback to its results."""
+    n = len(consts)
+    found: Any = None
+
+    def run(*values: Any) -> list[Any]:
+        nonlocal found
+        found = fwd(values[:n], values[n:], perturbed)
+        return [*found[0], *found[1]]
+
+    values, out_dims = batching.batch(run, mapped.axis, [*consts, *primals], dims)
+    count = len(found[0])
+    outs = mapped.settle(values[:count], out_dims[:count])
+    assert mapped.dims is not None  # settled above
+    back = _mapped_pullback(
+        found[2], mapped.axis, out_dims[count:], mapped.dims, dims[n:]
+    )
+    return outs, values[count:], back
+
+
+def _mapped_pullback(
+    pullback: Any,
+    axis: Any,
+    residual_dims: Sequence[int | None],
+    out_dims: Sequence[int | None],
+    in_dims: Sequence[int | None],
+) -> functions.Function:
+    """A pullback under a mapped axis.
+
+    Cotangents of operands without the axis are summed over it.
+    """
+
+    def back(residuals: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+        flowing = [i for i, ct in enumerate(cts) if type(ct) is not Zero]
+        count = len(residuals)
+        there: list[int] = []
+        total = 0
+
+        def run(*values: Any) -> list[Any]:
+            nonlocal total
+            given = [_without_axis(ct, d) for ct, d in zip(cts, out_dims, strict=True)]
+            for i, ct in zip(flowing, values[count:], strict=True):
+                given[i] = ct
+            found = pullback(values[:count], given)
+            total = len(found)
+            there[:] = [i for i, ct in enumerate(found) if _flows(ct)]
+            return [found[i] for i in there]
+
+        values = [*residuals, *[cts[i] for i in flowing]]
+        dims = [*residual_dims, *[out_dims[i] for i in flowing]]
+        found, found_dims = batching.batch(run, axis, values, dims)
+        result: list[Any] = [None] * total
+        for i, ct, d in zip(there, found, found_dims, strict=True):
+            result[i] = _as_operand(ct, d, in_dims[i], axis.size)
+        return result
+
+    return pullback.derived(back)
+
+
+def _flows(ct: Any) -> bool:
+    return ct is not None and type(ct) is not Zero
+
+
+def _without_axis(ct: Any, dim: int | None) -> Any:
+    """A Zero of the type that the unmapped function sees; other values are replaced."""
+    aval = ct.aval if type(ct) is Zero else avals_.aval_of(ct)
+    if dim is None:
+        return Zero(aval)
+    shape = (*aval.shape[:dim], *aval.shape[dim + 1 :])
+    return Zero(aval.update(shape=shape))
+
+
+def _as_operand(ct: Any, dim: int | None, wanted: int | None, size: int) -> Any:
+    if wanted is None:
+        return ct if dim is None else reductions.reduce_sum(ct, (dim,))
+    return functions.with_axis(ct, dim, wanted, size)
+
+
+def _print(eqn: ir.Eqn) -> Any:
+    names = ("name", "bwd", "call_olympuspr", "fwd", "symbolic_zeros")
+    return [(k, eqn.params[k]) for k in names]
+
+
+custom_vjp_call_p = Primitive(
+    "custom_vjp_call",
+    multiple_results=True,
+    abstract=functions.abstract,
+    effects=functions.effects,
+    stage=_stage,
+    impl=functions.impl,
+    lower=functions.lower,
+    jvp=_jvp,
+    linearize=_linearize,
+    transpose=functions.transpose,
+    batch=_batch,
+    print=_print,
+    file="custom_rules/custom_vjp.py",
+)
+custom_vjp_call_p.taylor = series.function
+custom_vjp_call_p.checkify = functools.partial(
+    custom_rules.apply, custom_vjp_call_p, "fwd", custom_rules.forward_rule
+)
+
+
+# -- its derivative --------------------------------------------------------------------
+
+
+def _refuse(bwd: Any) -> TypeError:
+    return TypeError(
+        "can't apply forward-mode differentiation (jvp) to a custom_vjp function: its "
+        f"rule {bwd!r} gives cotangents of arguments from those of results only; use "
+        "reverse mode (grad, vjp, jacrev), or write the derivative with custom_jvp, "
+        "which serves both modes"
+    )
+
+
+def _lin_abstract(*args: Any, out_avals: Any, **params: Any) -> Any:
+    return list(out_avals)
+
+
+def _lin_impl(*args: Any, bwd: Any, **params: Any) -> Any:
+    raise _refuse(bwd)
+
+
+def _lin_lower(ctx: Any, *operands: str, bwd: Any, **params: Any) -> Any:
+    raise _refuse(bwd)
+
+
+def _lin_jvp(primals: Any, tangents: Any, *, bwd: Any, **params: Any) -> Any:
+    raise _refuse(bwd)
+
+
+def _lin_transpose(
+    cts: Any, *args: Any, num_res: int, bwd: Any, in_zeros: Any, **params: Any
+) -> Any:
+    if any(type(x) is Linear for x in args[:num_res]):
+        raise _refuse(bwd)
+    found = bwd(args[:num_res], cts)
+    moving = [ct for ct, zero in zip(found, in_zeros, strict=True) if not zero]
+    back = [
+        ct if type(x) is Linear else None
+        for ct, x in zip(moving, args[num_res:], strict=True)
+    ]
+    return [None] * num_res + back
+
+
+def _lin_batch(
+    axis: Any,
+    args: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    num_res: int,
+    bwd: Any,
+    in_zeros: Any,
+    out_avals: Any,
+    **params: Any,
+) -> Any:
+    given = iter(dims[num_res:])
+    in_dims = [None if zero else next(given) for zero in in_zeros]
+    out_dims = [0] * len(out_avals)
+    back = _mapped_pullback(bwd, axis, dims[:num_res], out_dims, in_dims)
+    mapped = tuple([a.with_leading_axis(axis.size) for a in out_avals])
+    outs = custom_lin_p.bind(
+        *args, num_res=num_res, bwd=back, in_zeros=in_zeros, out_avals=mapped, **params
+    )
+    return outs, out_dims
+
+
+custom_lin_p = Primitive(
+    "custom_lin",
+    multiple_results=True,
+    abstract=_lin_abstract,
+    impl=_lin_impl,
+    lower=_lin_lower,
+    jvp=_lin_jvp,
+    transpose=_lin_transpose,
+    batch=_lin_batch,
+    file="custom_rules/custom_vjp.py",
+)

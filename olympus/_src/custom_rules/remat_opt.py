@@ -1,0 +1,122 @@
+"""`remat_opt`: a forward rule that gives way to its function where nobody needs more.
+
+`custom_vjp` binds it for functions with `optimize_remat`. Its results are those of the
+function and residuals. Where a program reads no residual, as when `checkpoint` computes
+them again later, the equation goes on with the function alone.
+
+Parameters:
+  call_olympuspr: the rule `fwd`, a `functions.Function` or, in programs, a program.
+  fun_olympuspr: the function, likewise.
+  num_consts: how many leading operands are values that the two close over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src.core import avals as avals_
+from olympus._src.core import ir
+from olympus._src.core.primitive import Primitive
+from olympus._src.interpreters import ad, batching, partial_eval
+from olympus._src.programs import functions, inner_programs
+
+
+def _stage(trace: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    call, fun = params["call_olympuspr"], params["fun_olympuspr"]
+    if isinstance(trace, ad.TangentTape):
+        return functions.run(call, args)
+    if type(call) is ir.ClosedOlympuspr:
+        return trace.record(remat_opt_p, args, params)
+    in_avals = [avals_.aval_of(x) for x in args]
+    info = ir.DebugInfo("custom_vjp", repr(call), functions.location(call.fun))
+    traced = [
+        partial_eval.trace_to_olympuspr(
+            lambda *xs, f=f: functions.run(f, xs), in_avals, info
+        )
+        for f in (call, fun)
+    ]
+    (call, fun), shared = inner_programs.share_consts(traced)
+    total = len(shared) + params["num_consts"]
+    params = {"call_olympuspr": call, "fun_olympuspr": fun, "num_consts": total}
+    return trace.record(remat_opt_p, [*shared, *args], params)
+
+
+def _jvp(primals: Any, tangents: Any, *, call_olympuspr: Any, **params: Any) -> Any:
+    """The rule is differentiated as what it computes."""
+    with ad.splitting(functions.current.trace):
+        return ad.jvp(lambda *xs: functions.run(call_olympuspr, xs), primals, tangents)
+
+
+def _batch(
+    axis: Any,
+    args: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    call_olympuspr: Any,
+    fun_olympuspr: Any,
+    num_consts: int,
+) -> Any:
+    mapped = functions.Mapped(axis, dims)
+
+    def call(*values: Any) -> list[Any]:
+        return mapped.run(lambda *xs: functions.run(call_olympuspr, xs), values, dims)
+
+    def fun(*values: Any) -> list[Any]:
+        outs, found = batching.batch(
+            lambda *xs: functions.run(fun_olympuspr, xs), axis, values, dims
+        )
+        assert mapped.dims is not None  # the rule has run
+        wanted = mapped.dims[: len(outs)]
+        return [
+            functions.with_axis(x, d, w, axis.size)
+            for x, d, w in zip(outs, found, wanted, strict=True)
+        ]
+
+    outs = remat_opt_p.bind(
+        *args,
+        call_olympuspr=functions.derived(call_olympuspr, call, "fwd"),
+        fun_olympuspr=functions.derived(fun_olympuspr, fun, "fun"),
+        num_consts=num_consts,
+    )
+    return outs, mapped.dims
+
+
+def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
+    """The function in place of the rule, where no residual is read."""
+    fun, call = eqn.params["fun_olympuspr"], eqn.params["call_olympuspr"]
+    count = len(fun.out_avals)
+    if any(used[count:]) or call is fun:
+        return [True] * len(eqn.invars), eqn
+    smaller = eqn.replace(
+        outvars=eqn.outvars[:count],
+        params=dict(eqn.params, call_olympuspr=fun),
+        effects=fun.effects,
+    )
+    return [True] * len(eqn.invars), smaller
+
+
+def _effects(*args: Any, call_olympuspr: Any, fun_olympuspr: Any, **_: Any) -> Any:
+    return call_olympuspr.effects | fun_olympuspr.effects
+
+
+def _print(eqn: ir.Eqn) -> Any:
+    names = ("call_olympuspr", "fun_olympuspr", "num_consts")
+    shown = ("fwd_olympuspr", "fun_olympuspr", "num_consts")
+    return [(k, eqn.params[n]) for k, n in zip(shown, names, strict=True)]
+
+
+remat_opt_p: Primitive = Primitive(
+    "remat_opt",
+    multiple_results=True,
+    abstract=functions.abstract,
+    effects=_effects,
+    stage=_stage,
+    impl=functions.impl,
+    lower=functions.lower,
+    jvp=_jvp,
+    batch=_batch,
+    dce=_dce,
+    print=_print,
+    file="custom_rules/remat_opt.py",
+)

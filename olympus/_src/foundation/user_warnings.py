@@ -1,0 +1,18 @@
+"""Warnings that point at the user's line, not at olympus's own."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+from olympus._src.foundation import source_info
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the nearest frame of the user's."""
+    depth, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and source_info.is_internal(
+        frame.f_code.co_filename
+    ):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=depth)

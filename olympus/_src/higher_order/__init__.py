@@ -1,1 +1,0 @@
-"""Primitives that hold olympusprs: jit, cond, loops, callbacks."""

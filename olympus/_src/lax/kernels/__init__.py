@@ -1,0 +1,3 @@
+"""Other forms of operations, chosen where XLA's own kernels on the CPU are slow
+or wrong.
+"""

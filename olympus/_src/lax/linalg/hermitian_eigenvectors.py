@@ -1,0 +1,147 @@
+"""Eigenvalues and eigenvectors of Hermitian matrices."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from olympus._src.core import avals
+from olympus._src.core.primitive import Primitive
+from olympus._src.lax import elementwise
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.linalg import lapack, matrices
+
+_FILE = "lax/linalg/hermitian_eigenvectors.py"
+
+
+class EighImplementation(enum.Enum):
+    """How eigenvalues of Hermitian matrices are found, where hardware has a choice."""
+
+    QR = "qr"
+    JACOBI = "jacobi"
+    QDWH = "qdwh"
+
+
+def _abstract(x: Any, *, subset_by_index: Any, **_: Any) -> Any:
+    matrices.check_matrices("eigh", x, square=True)
+    size = x.shape[-1]
+    if subset_by_index not in (None, (0, size)):
+        raise NotImplementedError(
+            "lax.linalg.eigh: subset_by_index must be None or all eigenvalues, got "
+            f"{subset_by_index} for {x.short()}; slice the results"
+        )
+    real = matrices.real_dtype(x.dtype)
+    return (ShapedArray(x.shape, x.dtype), matrices.vector_aval(x, size, real))
+
+
+def _lower(
+    ctx: Any,
+    x: str,
+    *,
+    lower: bool,
+    sort_eigenvalues: bool,
+    subset_by_index: Any,
+    algorithm: Any,
+) -> list[str]:
+    (aval,), (vectors_aval, values_aval) = ctx.avals_in, ctx.avals_out
+    if algorithm not in (None, EighImplementation.QR):
+        raise NotImplementedError(
+            f"lax.linalg.eigh: {algorithm} is not there on platform {ctx.platform}; "
+            "leave `implementation` out, or pass EighImplementation.QR"
+        )
+    if not aval.size:
+        return [x, ctx.block.splat(0, values_aval)]
+    vectors, values, info = lapack.call(
+        ctx,
+        "eigh",
+        ("syevd", "heevd"),
+        (x,),
+        (aval,),
+        (vectors_aval, values_aval, lapack.status(aval)),
+        rank=aval.ndim,
+        reused={0: 0},
+        attributes={"mode": "V", "uplo": "L" if lower else "U"},
+    )
+    return lapack.nan_unless(ctx, info, "EQ", (vectors, values), ctx.avals_out)
+
+
+def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    """dw_i = (V^H dx V)_ii, dV = V (F * V^H dx V) with F_ij = 1 / (w_j - w_i).
+
+    Equal eigenvalues give infinite or undefined tangents of the vectors.
+    """
+    vectors, values = eigh_p.bind(*primals, **params)
+    inner = matrices.matmul(
+        matrices.matmul(matrices.adjoint(vectors), tangents[0]), vectors
+    )
+    size = avals.aval_of(values).shape[-1]
+    gaps = elementwise.sub(
+        matrices.in_columns(values, size), matrices.in_rows(values, size)
+    )
+    unit = matrices.identity_like(gaps)
+    inverse = elementwise.sub(elementwise.reciprocal(elementwise.add(gaps, unit)), unit)
+    inverse = elementwise.convert(inverse, avals.aval_of(vectors).dtype)
+    vectors_dot = matrices.matmul(vectors, elementwise.mul(inverse, inner))
+    values_dot = matrices.diagonal(inner)
+    if avals.aval_of(values_dot).dtype.kind == "c":
+        values_dot = elementwise.real(values_dot)
+    return [vectors, values], [vectors_dot, values_dot]
+
+
+eigh_p: Primitive = Primitive(
+    "eigh",
+    multiple_results=True,
+    abstract=_abstract,
+    lower=_lower,
+    jvp=_jvp,
+    file=_FILE,
+)
+eigh_p.batch = matrices.batch_of_stacks(eigh_p)
+
+
+def eigh(
+    x: Any,
+    *,
+    symmetrize_input: bool = True,
+    lower: bool = True,
+    sort_eigenvalues: bool = True,
+    subset_by_index: tuple[int, int] | None = None,
+    implementation: EighImplementation | None = None,
+) -> tuple[Any, Any]:
+    """Eigenvectors and eigenvalues of Hermitian matrices.
+
+    Args:
+      x: Hermitian matrices [..., n, n], floating or complex.
+      lower: without `symmetrize_input`, which triangle is read.
+      symmetrize_input: take `(x + x^H) / 2`.
+      sort_eigenvalues: whether they must ascend; here they always do.
+      subset_by_index: a range of eigenvalues, which no platform offers so far.
+      implementation: how to compute them; QR is there.
+
+    Returns:
+      Eigenvectors [..., n, n], one in each column, and eigenvalues [..., n], ascending;
+      NaN where the method does not converge.
+
+    Raises:
+      ValueError: the last two axes have different sizes.
+      TypeError: the dtype is of another kind.
+      NotImplementedError: the method, or a part of the eigenvalues, is not there.
+
+    Source: LAPACK, syevd and heevd.
+
+    Example:
+      >>> import numpy as np
+      >>> from olympus.lax import linalg
+      >>> v, w = linalg.eigh(np.array([[2.0, 0.0], [0.0, 1.0]], "float32"))
+      >>> print(w)
+      [1. 2.]
+    """
+    matrices.check_matrices("eigh", avals.aval_of(x), square=True)
+    vectors, values = eigh_p.bind(
+        matrices.hermitian_part(x) if symmetrize_input else x,
+        lower=bool(lower),
+        sort_eigenvalues=bool(sort_eigenvalues),
+        subset_by_index=matrices.index_range(subset_by_index),
+        algorithm=implementation,
+    )
+    return vectors, values

@@ -1,0 +1,164 @@
+"""Systems of linear equations with general matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.lax import barriers, elementwise, families, reductions, shaping
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.linalg import (
+    lu_decomposition,
+    matrices,
+    small_matrices,
+    triangular,
+)
+
+_FILE = "lax/linalg/linear_systems.py"
+
+
+def _abstract(
+    a: Any, packed: Any, order: Any, b: Any, *, transpose_a: bool, conjugate_a: bool
+) -> Any:
+    name = "lu_solve"
+    matrices.check_matrices(name, a, square=True, operand="a")
+    matrices.check_matrices(name, b, operand="b")
+    matrices.check_alike(name, a, b, (2, 2))
+    if a.shape[-1] != b.shape[-2]:
+        raise ValueError(
+            f"lax.linalg.{name}: b must have as many rows as a, got a = {a.short()} "
+            f"and b = {b.short()}"
+        )
+    return ShapedArray(b.shape, b.dtype)
+
+
+def _decompose(
+    a: Any, packed: Any, order: Any, b: Any, *, transpose_a: bool, conjugate_a: bool
+) -> Any:
+    """P a = L U; so x solves L U x = P b, or U^T L^T P x = b."""
+    steps = [
+        {"lower": True, "unit_diagonal": True},
+        {"lower": False, "unit_diagonal": False},
+    ]
+    if not transpose_a:
+        b = matrices.take_rows(b, order)
+    for step in reversed(steps) if transpose_a else steps:
+        b = triangular.triangular_solve(
+            packed,
+            b,
+            left_side=True,
+            transpose_a=transpose_a,
+            conjugate_a=conjugate_a,
+            **step,
+        )
+    return matrices.take_rows(b, _inverse(order)) if transpose_a else b
+
+
+def _inverse(order: Any) -> Any:
+    """The permutation that undoes another: where it has each place."""
+    aval = avals.aval_of(order)
+    size = aval.shape[-1]
+    wanted = shaping.broadcasted_iota(aval.dtype, (*aval.shape, size), -1)
+    places = shaping.broadcasted_iota(aval.dtype, (*aval.shape, size), -2)
+    here = elementwise.eq(matrices.in_rows(order, size), wanted)
+    found = elementwise.select(here, places, families.full_like(places, 0))
+    return reductions.reduce_sum(found, (aval.ndim - 1,))
+
+
+def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    """op(A) dX = dB - op(dA) X, with the factors that are there."""
+    a, packed, order, _ = primals
+    a_dot, _, _, moved = tangents
+    out = lu_solve_p.bind(*primals, **params)
+    if type(a_dot) is not Zero:
+        if params["transpose_a"]:
+            a_dot = matrices.transposed(a_dot)
+        if params["conjugate_a"]:
+            a_dot = matrices.conjugated(a_dot)
+        moved = families.add_tangents(
+            moved, elementwise.neg(matrices.matmul(a_dot, out))
+        )
+    if type(moved) is Zero:
+        return out, moved
+    return out, lu_solve_p.bind(a, packed, order, moved, **params)
+
+
+def _transpose(
+    cts: Any,
+    a: Any,
+    packed: Any,
+    order: Any,
+    b: Any,
+    *,
+    transpose_a: bool,
+    conjugate_a: bool,
+) -> Any:
+    (ct,) = cts
+    if type(b) is not Linear or type(ct) is Zero:
+        return [None, None, None, Zero(b.aval) if type(b) is Linear else None]
+    back = lu_solve_p.bind(
+        a, packed, order, ct, transpose_a=not transpose_a, conjugate_a=conjugate_a
+    )
+    return [None, None, None, back]
+
+
+def _reference(
+    a: Any, packed: Any, order: Any, b: Any, *, transpose_a: bool, conjugate_a: bool
+) -> Any:
+    a = np.swapaxes(a, -1, -2) if transpose_a else a
+    return np.linalg.solve(np.conj(a) if conjugate_a else a, b)
+
+
+def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
+    *factored, b = args
+    if all(d is None for d in dims[:3]) and avals.aval_of(b).ndim == 3:
+        # One matrix for all: the mapped axis becomes more right-hand sides.
+        moved = families.move_axis(b, dims[3], 1)
+        shape = avals.aval_of(moved).shape
+        flat = shaping.reshape(moved, (shape[0], shape[1] * shape[2]))
+        out = lu_solve_p.bind(*factored, flat, **params)
+        return shaping.reshape(out, shape), 1
+    fronts = [families.at_front(axis, x, d) for x, d in zip(args, dims, strict=True)]
+    return lu_solve_p.bind(*fronts, **params), 0
+
+
+# The factors stand beside the matrix, so that the derivative, of any order, is one more
+# solution with the same factors, and never the derivative of the factorization.
+lu_solve_p: Primitive = Primitive(
+    "lu_solve",
+    abstract=_abstract,
+    decompose=_decompose,
+    rewrite=small_matrices.choose_solution,
+    jvp=_jvp,
+    transpose=_transpose,
+    batch=_batch,
+    reference=_reference,
+    file=_FILE,
+)
+
+
+def solve(a: Any, b: Any) -> Any:
+    """The X with `a X = b`.
+
+    Args:
+      a: square matrices [..., n, n], floating or complex.
+      b: matrices [..., n, m] of the same dtype and leading axes.
+    """
+    packed, _, order = lu_decomposition.lu(barriers.stop_gradient(a))
+    return solve_factored(a, packed, order, b)
+
+
+def solve_factored(a: Any, packed: Any, order: Any, b: Any) -> Any:
+    """As `solve`, where the factors of `a` are known."""
+    return lu_solve_p.bind(
+        a,
+        barriers.stop_gradient(packed),
+        order,
+        b,
+        transpose_a=False,
+        conjugate_a=False,
+    )

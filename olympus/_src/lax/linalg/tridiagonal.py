@@ -1,0 +1,266 @@
+"""Matrices with three diagonals: reduction to them, and systems of equations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.lax import concatenation, elementwise, families
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.linalg import lapack, matrices
+
+_FILE = "lax/linalg/tridiagonal.py"
+
+# -- reduction -------------------------------------------------------------------------
+
+
+def _reduce_abstract(a: Any, *, lower: bool) -> Any:
+    matrices.check_matrices("tridiagonal", a, square=True)
+    size, real = a.shape[-1], matrices.real_dtype(a.dtype)
+    if not size:
+        raise ValueError(
+            f"lax.linalg.tridiagonal: matrices must not be empty, got {a.short()}"
+        )
+    return (
+        ShapedArray(a.shape, a.dtype),
+        matrices.vector_aval(a, size, real),
+        matrices.vector_aval(a, size - 1, real),
+        matrices.vector_aval(a, size - 1),
+    )
+
+
+def _reduce_lower(ctx: Any, a: str, *, lower: bool) -> list[str]:
+    (aval,), outs = ctx.avals_in, ctx.avals_out
+    if not aval.size:
+        return [a, *(ctx.block.splat(0, x) for x in outs[1:])]
+    *found, info = lapack.call(
+        ctx,
+        "tridiagonal",
+        ("sytrd", "hetrd"),
+        (a,),
+        (aval,),
+        (*outs, lapack.status(aval)),
+        rank=aval.ndim,
+        reused={0: 0},
+        attributes={"uplo": "L" if lower else "U"},
+    )
+    return lapack.nan_unless(ctx, info, "EQ", found, outs)
+
+
+tridiagonal_p: Primitive = Primitive(
+    "tridiagonal",
+    multiple_results=True,
+    abstract=_reduce_abstract,
+    lower=_reduce_lower,
+    file=_FILE,
+)
+tridiagonal_p.batch = matrices.batch_of_stacks(tridiagonal_p)
+
+
+def tridiagonal(a: Any, *, lower: bool = True) -> list[Any]:
+    """Reduces Hermitian matrices to real ones of three diagonals, `a = Q T Q^H`.
+
+    Args:
+      a: Hermitian matrices [..., n, n], floating or complex, not empty.
+      lower: which triangle is read.
+
+    Returns:
+      The reflections whose product is Q, in the triangle that was read [..., n, n]; the
+      diagonal of T [..., n] and the one beside it [..., n - 1], real; the scales of the
+      reflections [..., n - 1], see `householder_product`.
+
+    Raises:
+      ValueError: the last two axes have different sizes, or size 0.
+      TypeError: the dtype is of another kind.
+
+    Source: LAPACK, sytrd and hetrd.
+
+    Example:
+      >>> import numpy as np
+      >>> from olympus.lax import linalg
+      >>> a = np.array([[1.0, 2.0], [2.0, 3.0]], "float32")
+      >>> print(*linalg.tridiagonal(a)[1:3])
+      [1. 3.] [2.]
+    """
+    return list(tridiagonal_p.bind(a, lower=bool(lower)))
+
+
+# -- systems ---------------------------------------------------------------------------
+
+
+def _solve_abstract(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool) -> Any:
+    name = "tridiagonal_solve"
+    matrices.check_dtype(name, d, operand="d")
+    for which, x in (("dl", dl), ("du", du)):
+        if x.shape != d.shape or x.dtype != d.dtype:
+            raise TypeError(
+                f"lax.linalg.{name}: the diagonals must have one shape and dtype, got "
+                f"{which} = {x.short()} and d = {d.short()}; fill the shorter ones up"
+            )
+    if d.ndim < 1 or b.shape[:-1] != d.shape or b.ndim < 2:
+        raise TypeError(
+            f"lax.linalg.{name}: b must have the axes of the diagonals and one more, "
+            f"got d = {d.short()} and b = {b.short()}; use b[..., None] for a vector"
+        )
+    if b.dtype != d.dtype:
+        raise TypeError(
+            f"lax.linalg.{name}: operands must have the same dtypes, got {d.short()} "
+            f"and {b.short()}; convert one with astype"
+        )
+    if perturb_singular and d.dtype.name not in matrices.REAL:
+        raise NotImplementedError(
+            f"lax.linalg.{name}: perturb_singular needs real numbers, got {d.short()}"
+        )
+    return ShapedArray(b.shape, b.dtype)
+
+
+def _solve_lower(
+    ctx: Any, dl: str, d: str, du: str, b: str, *, perturb_singular: bool
+) -> str:
+    line, out = ctx.avals_in[1], ctx.avals_in[3]
+    if not out.size:
+        return b
+    if perturb_singular:
+        return lapack.call_kernel(
+            ctx,
+            "tridiagonal_solve",
+            "tridiagonal_solve_perturbed_ffi",
+            (dl, d, du, b),
+            ctx.avals_in,
+            (out,),
+            rank=out.ndim,
+            reused={},
+        )[0]
+    words = ShapedArray(out.shape[:-2], np.dtype(np.int32))
+    *_, found, info = lapack.call(
+        ctx,
+        "tridiagonal_solve",
+        "gtsv",
+        (dl, d, du, b),
+        ctx.avals_in,
+        (line, line, line, out, words),
+        rank=out.ndim,
+        reused={i: i for i in range(4)},
+    )
+    return lapack.nan_unless(ctx, info, "EQ", (found,), (out,))[0]
+
+
+def _apply(dl: Any, d: Any, du: Any, x: Any) -> Any:
+    """The product of a matrix of three diagonals and `x`."""
+    aval = matrices.aval_of(x)
+    above, here, below = (_shifted(x, by, aval.ndim - 2) for by in (1, 0, -1))
+    columns = aval.shape[-1]
+    total = elementwise.mul(matrices.in_rows(d, columns), here)
+    for diagonal, moved in ((dl, above), (du, below)):
+        term = elementwise.mul(matrices.in_rows(diagonal, columns), moved)
+        total = elementwise.add(total, term)
+    return total
+
+
+def _shifted(x: Any, by: int, axis: int) -> Any:
+    """`x` moved along an axis, zeros following."""
+    aval = matrices.aval_of(x)
+    config = [(0, 0, 0)] * aval.ndim
+    config[axis] = (by, -by, 0)
+    return concatenation.pad(x, np.zeros((), aval.dtype)[()], config)
+
+
+def _solve_jvp(primals: Any, tangents: Any, *, perturb_singular: bool) -> Any:
+    """T dx = db - dT x."""
+    out = tridiagonal_solve_p.bind(*primals, perturb_singular=perturb_singular)
+    *lines, moved = tangents
+    if any(type(t) is not Zero for t in lines):
+        below, diagonal, above = (families.instantiate(t) for t in lines)
+        change = _apply(below, diagonal, above, out)
+        moved = families.add_tangents(moved, elementwise.neg(change))
+    if type(moved) is Zero:
+        return out, moved
+    return out, tridiagonal_solve_p.bind(
+        *primals[:3], moved, perturb_singular=perturb_singular
+    )
+
+
+def _solve_transpose(
+    cts: Any, dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool
+) -> Any:
+    (ct,) = cts
+    if type(b) is not Linear:
+        raise NotImplementedError(
+            "lax.linalg.tridiagonal_solve: it is linear in b alone, but is to be "
+            "transposed in a diagonal; differentiate with olympus.grad or olympus.vjp"
+        )
+    if type(ct) is Zero:
+        return [None, None, None, Zero(b.aval)]
+    axis = matrices.aval_of(d).ndim - 1
+    back = tridiagonal_solve_p.bind(
+        _shifted(du, 1, axis),
+        d,
+        _shifted(dl, -1, axis),
+        ct,
+        perturb_singular=perturb_singular,
+    )
+    return [None, None, None, back]
+
+
+def _solve_reference(
+    dl: np.ndarray,
+    d: np.ndarray,
+    du: np.ndarray,
+    b: np.ndarray,
+    *,
+    perturb_singular: bool,
+) -> np.ndarray:
+    size = d.shape[-1]
+    whole = d[..., None] * np.eye(size)
+    whole = whole + dl[..., None] * np.eye(size, k=-1)
+    whole = whole + du[..., None] * np.eye(size, k=1)
+    return np.linalg.solve(whole, b)
+
+
+tridiagonal_solve_p: Primitive = Primitive(
+    "tridiagonal_solve",
+    abstract=_solve_abstract,
+    lower=_solve_lower,
+    jvp=_solve_jvp,
+    transpose=_solve_transpose,
+    reference=_solve_reference,
+    file=_FILE,
+)
+tridiagonal_solve_p.batch = matrices.batch_of_stacks(tridiagonal_solve_p)
+
+
+def tridiagonal_solve(
+    dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool = False
+) -> Any:
+    """The X with `T X = b`, for matrices T of three diagonals.
+
+    Args:
+      dl: the diagonal below, [..., n]: dl[i] = T[i, i - 1]; the first is not read.
+      d: the diagonal, [..., n].
+      du: the diagonal above, [..., n]: du[i] = T[i, i + 1]; the last is not read.
+      b: matrices [..., n, m].
+      perturb_singular: take a tiny number for each pivot that is zero; real numbers
+        alone.
+
+    Returns:
+      An array of the shape and dtype of `b`; NaN where T is singular.
+
+    Raises:
+      TypeError: shapes or dtypes do not agree.
+
+    Source: LAPACK, gtsv.
+
+    Example:
+      >>> import numpy as np
+      >>> from olympus.lax import linalg
+      >>> d, zero = np.array([2.0, 4.0], "float32"), np.zeros(2, "float32")
+      >>> print(linalg.tridiagonal_solve(zero, d, zero, np.ones((2, 1), "float32")))
+      [[0.5 ]
+       [0.25]]
+    """
+    return tridiagonal_solve_p.bind(
+        dl, d, du, b, perturb_singular=bool(perturb_singular)
+    )

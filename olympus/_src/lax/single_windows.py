@@ -1,0 +1,201 @@
+"""Gathers and scatters of a single window: lowered as slices at a computed position.
+
+As operations on windows they have short derivatives: what adds to a window passes its
+cotangent on unchanged, and no transposed step copies the array. The backends are quick
+with slices, which they update in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals
+from olympus._src.core.sizes import is_constant_shape
+from olympus._src.lax import concatenation, gather, scatter, shaping, slicing, stacking
+
+
+def accumulate(name: str, x: Any, starts: Sequence[Any], updates: Any) -> Any:
+    """An array with a window combined with updates, by one scatter.
+
+    Args:
+      name: 'scatter_add' or 'scatter_sub'.
+      x: array.
+      starts: the window's first position along each axis; it is moved inside.
+      updates: array of the window's shape.
+    """
+    sizes, shape = avals.aval_of(updates).shape, avals.aval_of(x).shape
+    axes = [a for a, n in enumerate(shape) if sizes[a] != n]
+    numbers = scatter.ScatterDimensionNumbers(tuple(range(len(shape))), (), tuple(axes))
+    indices = stacking.stack([starts[a] for a in axes])
+    return getattr(scatter, name)(
+        x,
+        indices,
+        updates,
+        numbers,
+        indices_are_sorted=True,
+        unique_indices=True,
+        mode=gather.CLIP,
+    )
+
+
+def _is_one_window(x: Any, indices: Any, dn: Any) -> bool:
+    return (
+        indices.dtype in (np.int32, np.int64)
+        and all(n == 1 for n in indices.shape[:-1])
+        and x.ndim > 0
+        and x.size > 0
+        and not dn[3]
+    )
+
+
+def _starts(indices: Any, axes: Sequence[int], rank: int) -> list[Any]:
+    """A scalar for each axis of the operand, from one index vector."""
+    aval = avals.aval_of(indices)
+    row = shaping.reshape(indices, (len(axes),))
+    starts = [aval.dtype.type(0)] * rank
+    for k, axis in enumerate(axes):
+        starts[axis] = concatenation.index_in_dim(row, k, keepdims=False)
+    return starts
+
+
+def _slice_instead(
+    platform: str,
+    x: Any,
+    indices: Any,
+    *,
+    dimension_numbers: Any,
+    slice_sizes: Any,
+    mode: Any,
+    **_: Any,
+) -> Callable[..., Any] | None:
+    """What a gather of one window is lowered as."""
+    dn = dimension_numbers
+    if mode is gather.FILL_OR_DROP or 0 in slice_sizes:
+        return None
+    if not _is_one_window(x, indices, dn):
+        return None
+    collapsed = dn.collapsed_slice_dims
+    offsets = [n for a, n in enumerate(slice_sizes) if a not in collapsed]
+    shape = [1] * (len(offsets) + indices.ndim - 1)
+    for axis, n in zip(dn.offset_dims, offsets, strict=True):
+        shape[axis] = n
+
+    def read(x: Any, indices: Any) -> Any:
+        starts = _starts(indices, dn.start_index_map, avals.aval_of(x).ndim)
+        window = slicing.dynamic_slice_p.bind(x, *starts, slice_sizes=slice_sizes)
+        return shaping.reshape(window, tuple(shape))
+
+    return read
+
+
+def _update_instead(
+    platform: str,
+    x: Any,
+    indices: Any,
+    updates: Any,
+    *,
+    dimension_numbers: Any,
+    mode: Any,
+    update_olympuspr: Any,
+    update_consts: Any,
+    **_: Any,
+) -> Callable[..., Any] | None:
+    """What a scatter of one window is lowered as."""
+    dn = dimension_numbers
+    if mode is not gather.CLIP or not updates.size:  # others write nothing outside
+        return None
+    if not _is_one_window(x, indices, dn):
+        return None
+    combine = None
+    if update_olympuspr is not None:
+        eqns = update_olympuspr.eqns
+        if len(eqns) != 1 or eqns[0].invars != update_olympuspr.invars:
+            return None
+        combine = eqns[0].primitive
+    sizes = tuple(scatter.window_sizes(dn, x, updates))
+
+    def write(x: Any, indices: Any, updates: Any) -> Any:
+        starts = _starts(
+            indices, dn.scatter_dims_to_operand_dims, avals.aval_of(x).ndim
+        )
+        window = shaping.reshape(updates, sizes)
+        if combine is not None:
+            old = slicing.dynamic_slice_p.bind(x, *starts, slice_sizes=sizes)
+            window = combine.bind(old, window)
+        return slicing.dynamic_update_slice_p.bind(x, window, *starts)
+
+    return write
+
+
+# -- cotangents of windows -------------------------------------------------------------
+
+# In smaller arrays, or where windows are most of them, one fused sum of padded windows
+# is quicker than updates one after another.
+_LARGE, _SHARE = 1 << 12, 4
+
+
+def _add_window(total: Any, ct: Any, starts: Sequence[Any]) -> Any:
+    """The cotangent of an array, to which that of a window is added; or None."""
+    whole, part = avals.aval_of(total), avals.aval_of(ct)
+    if not is_constant_shape((*whole.shape, *part.shape)) or whole.dtype != part.dtype:
+        return None
+    if whole.size < _LARGE or part.size * _SHARE > whole.size or not part.size:
+        return None
+    return accumulate("scatter_add", total, starts, ct)
+
+
+def _slice_into(
+    total: Any,
+    cts: Any,
+    x: Any,
+    *,
+    start_indices: Any,
+    limit_indices: Any,
+    strides: Any,
+) -> Any:
+    if strides is not None and set(strides) != {1}:
+        return None
+    shape = avals.aval_of(total).shape
+    if not is_constant_shape((*shape, *start_indices)):
+        return None
+    kind = np.int32 if max(shape, default=0) < 2**31 else np.int64
+    return _add_window(total, cts[0], [kind(i) for i in start_indices])
+
+
+def _dynamic_slice_into(
+    total: Any, cts: Any, x: Any, *starts: Any, slice_sizes: Any
+) -> Any:
+    if len({avals.aval_of(i).dtype for i in starts}) > 1:
+        return None
+    return _add_window(total, cts[0], starts)
+
+
+def _gather_into(
+    total: Any,
+    cts: Any,
+    x: Any,
+    indices: Any,
+    *,
+    dimension_numbers: Any,
+    slice_sizes: Any,
+    fill_value: Any,
+    **promises: Any,
+) -> Any:
+    if avals.aval_of(total).dtype != avals.aval_of(cts[0]).dtype:
+        return None
+    numbers = scatter.ScatterDimensionNumbers(*dimension_numbers)
+    return scatter.scatter_add(total, indices, cts[0], numbers, **promises)
+
+
+concatenation.slice_p.transpose_into = _slice_into
+slicing.dynamic_slice_p.transpose_into = _dynamic_slice_into
+gather.gather_p.transpose_into = _gather_into
+
+# -- what they are lowered as ----------------------------------------------------------
+
+gather.gather_p.rewrite = _slice_instead
+for _p in scatter.all_scatters():
+    _p.rewrite = _update_instead

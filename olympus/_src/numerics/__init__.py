@@ -1,0 +1,1 @@
+"""Mathematical functions whose computation needs loops or composites."""

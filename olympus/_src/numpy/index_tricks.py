@@ -1,0 +1,129 @@
+"""Grids and rows by index notation: mgrid, ogrid, r_, c_, s_, index_exp."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes
+from olympus._src.numpy import (
+    creation,
+    index_routines,
+    join_split,
+    manipulation,
+    promotion,
+)
+from olympus._src.numpy.promotion import aval_of
+
+s_ = np.s_
+index_exp = np.index_exp
+
+
+def _line(item: slice) -> Any:
+    """The numbers a slice stands for; an imaginary step counts them."""
+    start = 0 if item.start is None else item.start
+    step = 1 if item.step is None else item.step
+    if isinstance(step, complex):
+        return creation.linspace(start, item.stop, int(abs(step)))
+    return creation.arange(start, item.stop, step)
+
+
+class _Grid:
+    """What `mgrid` and `ogrid` are; `sparse` tells them apart."""
+
+    def __init__(self, name: str, sparse: bool, doc: str) -> None:
+        self._name, self._sparse = name, sparse
+        self.__doc__ = doc
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return _line(key)
+        lines = [_line(k) for k in key]
+        grid = index_routines.meshgrid(*lines, indexing="ij", sparse=self._sparse)
+        if self._sparse:
+            return _in_one_dtype(grid)
+        return join_split.stack(_in_one_dtype(grid)) if grid else creation.zeros(0)
+
+
+def _in_one_dtype(lines: Any) -> list[Any]:
+    """Whatever dtypes bounds and steps have, also where dtypes must agree."""
+    if not lines:
+        return []
+    dtype, weak = dtypes.standard_result(*[dtypes.dtype_and_weak(x) for x in lines])
+    return [promotion.cast(x, dtype, weak) for x in lines]
+
+
+mgrid = _Grid(
+    "mgrid",
+    False,
+    "Full coordinates of a grid: `mgrid[0:2, 0:3]`. Source: NumPy, `numpy.mgrid`.",
+)
+ogrid = _Grid(
+    "ogrid",
+    True,
+    "Open coordinates of a grid: `ogrid[0:2, 0:3]`. Source: NumPy, `numpy.ogrid`.",
+)
+
+
+class _Rows:
+    """What `r_` and `c_` are: arrays joined along an axis by index notation."""
+
+    def __init__(self, name: str, axis: int, ndmin: int, place: int, doc: str) -> None:
+        self._name = name
+        self._defaults = (axis, ndmin, place)
+        self.__doc__ = doc
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def __getitem__(self, key: Any) -> Any:
+        items = list(key) if isinstance(key, tuple) else [key]
+        axis, ndmin, place = self._defaults
+        if items and isinstance(items[0], str):
+            axis, ndmin, place = self._directive(items.pop(0), axis, ndmin, place)
+        parts = [self._part(item, ndmin, place) for item in items]
+        return join_split.concatenate(parts, axis)
+
+    def _directive(self, text: str, axis: int, ndmin: int, place: int) -> Any:
+        if text in ("r", "c"):
+            raise NotImplementedError(f"numpy.{self._name}: matrices are not there")
+        numbers = [int(n) for n in text.split(",")]
+        given = dict(zip(("axis", "ndmin", "place"), numbers, strict=False))
+        return (
+            given.get("axis", axis),
+            given.get("ndmin", ndmin),
+            given.get("place", place),
+        )
+
+    def _part(self, item: Any, ndmin: int, place: int) -> Any:
+        x = _line(item) if isinstance(item, slice) else creation.asarray(item)
+        rank = aval_of(x).ndim
+        missing = max(ndmin, 1) - rank
+        if missing <= 0:
+            return x
+        if isinstance(item, slice) or rank:
+            before = place if place >= 0 else missing
+            after = tuple(range(before, before + rank))
+            new = tuple([i for i in range(missing + rank) if i not in after])
+            return manipulation.expand_dims(x, new)
+        return manipulation.expand_dims(x, tuple(range(missing)))
+
+
+r_ = _Rows(
+    "r_",
+    0,
+    1,
+    -1,
+    "Arrays joined along the first axis: `r_[a, 1, 0:3]`. Source: NumPy, `numpy.r_`.",
+)
+c_ = _Rows(
+    "c_",
+    -1,
+    2,
+    0,
+    "Arrays joined as columns: `c_[a, b]`. Source: NumPy, `numpy.c_`.",
+)

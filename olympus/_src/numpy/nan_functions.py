@@ -1,0 +1,309 @@
+"""Reductions that leave NaN out, and the pair of both extremes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes
+from olympus._src.interpreters import evaluate
+from olympus._src.lax import elementwise as lax
+from olympus._src.lax import families
+from olympus._src.numpy import (
+    arg_extremes,
+    docstring_examples,
+    logic,
+    promotion,
+    reductions,
+)
+from olympus._src.numpy.promotion import aval_of, check_arraylike
+from olympus._src.numpy.reductions import static_axis
+
+
+def _filled(x: Any, value: float) -> Any:
+    """The array with NaN replaced."""
+    rest = promotion.full_shape(promotion.scalar(value, x), aval_of(x).shape)
+    return lax.select(lax.ne(x, x), rest, x)
+
+
+def _has_nan(x: Any) -> bool:
+    return dtypes.kind(aval_of(x).dtype) in "fc"
+
+
+# -- ignoring NaN ----------------------------------------------------------------------
+
+
+def _without_nan(name: str, plain: Any, neutral: float, typed: bool) -> Any:
+    """A fold where NaN counts as what changes nothing."""
+
+    def folded(x: Any, *given: Any, flags: Any, **options: Any) -> Any:
+        where, initial = reductions.chosen(given, flags)
+        if _has_nan(x):
+            empty = lax.ne(x, x)
+            x = _filled(x, neutral)
+        else:
+            empty = None
+        out = plain(x, where=where, initial=initial, **options)
+        if typed or empty is None:
+            return out
+        # Where every element is NaN, so is the extreme.
+        counted = (
+            empty
+            if where is None
+            else lax.bitwise_or(
+                *promotion.broadcast(name, (empty, lax.bitwise_not(logic.truth(where))))
+            )
+        )
+        nothing = reductions.all(
+            counted, axis=options["axis"], keepdims=options["keepdims"]
+        )
+        if initial is not None:
+            return out
+        return lax.select(nothing, families.full_like(out, np.nan), out)
+
+    folded.__name__ = name
+    run = evaluate.fuse(folded)
+
+    def start(
+        a: Any,
+        axis: Any,
+        out: Any,
+        keepdims: Any,
+        initial: Any,
+        where: Any,
+        **options: Any,
+    ) -> Any:
+        check_arraylike(name, a)
+        promotion.check_out(name, out)
+        promotion.check_optional(name, where, initial)
+        given = [v for v in (where, initial) if v is not None]
+        flags = (where is not None, initial is not None)
+        return run(
+            a,
+            *given,
+            flags=flags,
+            axis=static_axis(axis),
+            keepdims=bool(keepdims),
+            **options,
+        )
+
+    return start
+
+
+_ARGUMENTS = """
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+      {dtype}out: must be None.
+      keepdims: keep the reduced axes, with size 1.
+      initial: where the result starts from.
+      where: mask of the elements that count.
+
+    Source: NumPy, `numpy.{name}`.
+{example}    """
+
+
+def _typed(name: str, plain: Any, neutral: float, what: str) -> Any:
+    start = _without_nan(name, plain, neutral, True)
+
+    def call(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        return start(a, axis, out, keepdims, initial, where, dtype=dtype)
+
+    call.__name__ = call.__qualname__ = name
+    listed = _ARGUMENTS.format(
+        dtype="dtype: element type of the result.\n      ",
+        name=name,
+        example=docstring_examples.of(name),
+    )
+    call.__doc__ = f"{what} of the elements that are not NaN.\n{listed}"
+    return call
+
+
+def _extreme(name: str, plain: Any, neutral: float, what: str) -> Any:
+    start = _without_nan(name, plain, neutral, False)
+
+    def call(
+        a: Any,
+        axis: Any = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        return start(a, axis, out, keepdims, initial, where)
+
+    call.__name__ = call.__qualname__ = name
+    listed = _ARGUMENTS.format(dtype="", name=name, example=docstring_examples.of(name))
+    call.__doc__ = (
+        f"{what} of the elements that are not NaN; NaN where all are.\n{listed}"
+    )
+    return call
+
+
+nansum = _typed("nansum", reductions.sum, 0, "The sum")
+nanprod = _typed("nanprod", reductions.prod, 1, "The product")
+nanmax = _extreme("nanmax", reductions.max, -np.inf, "The largest")
+nanmin = _extreme("nanmin", reductions.min, np.inf, "The smallest")
+
+
+def nanmean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    where: Any = None,
+) -> Any:
+    """The mean of the elements that are not NaN; NaN where all are.
+
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+      dtype: element type of the result.
+      out: must be None.
+      keepdims: keep the reduced axes, with size 1.
+      where: mask of the elements that count.
+
+    Source: NumPy, `numpy.nanmean`.
+
+    Example:
+      >>> jnp.nanmean(jnp.array([2.0, jnp.nan, 4.0]))
+      Array(3., dtype=float32)
+    """
+    check_arraylike("nanmean", a)
+    promotion.check_out("nanmean", out)
+    masks = () if where is None else (where,)
+    return _nanmean(a, *masks, axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+@evaluate.fuse
+def _nanmean(a: Any, *where: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
+    return reductions.mean(a, axis, dtype, None, keepdims, where=_counting(a, *where))
+
+
+def _counting(a: Any, where: Any = None) -> Any:
+    """The mask of the elements that are not NaN and not masked."""
+    mask = logic.logical_not(logic.isnan(a))
+    return mask if where is None else logic.logical_and(mask, where)
+
+
+def _nan_spread(name: str, plain: Any, what: str) -> Any:
+    @evaluate.fuse
+    def spread(a: Any, *given: Any, masked: bool, **options: Any) -> Any:
+        mean = given[masked] if len(given) > masked else None
+        return plain(a, where=_counting(a, *given[:masked]), mean=mean, **options)
+
+    def call(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: None = None,
+        ddof: int = 0,
+        keepdims: bool = False,
+        where: Any = None,
+        mean: Any = None,
+    ) -> Any:
+        check_arraylike(name, a)
+        promotion.check_out(name, out)
+        given = [x for x in (where, mean) if x is not None]
+        options = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
+        masked = where is not None
+        return spread(a, *given, masked=masked, **options)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"""{what} of the elements that are not NaN.
+
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+      dtype: element type of the result.
+      out: must be None.
+      ddof: what is taken from the number of elements in the divisor.
+      keepdims: keep the reduced axes, with size 1.
+      where: mask of the elements that count.
+      mean: the mean, where it is known.
+
+    Source: NumPy, `numpy.{name}`.
+{docstring_examples.of(name)}    """
+    return call
+
+
+nanvar = _nan_spread("nanvar", reductions.var, "The variance")
+nanstd = _nan_spread("nanstd", reductions.std, "The standard deviation")
+
+
+def _nan_position(name: str, plain: Any, neutral: float) -> Any:
+    @promotion.program(1, name=name)
+    def position(a: Any, *, axis: Any, keepdims: bool) -> Any:
+        if not _has_nan(a):
+            return plain(a, axis, keepdims=keepdims)
+        found = plain(_filled(a, neutral), axis, keepdims=keepdims)
+        nothing = reductions.all(lax.ne(a, a), axis=axis, keepdims=keepdims)
+        never = families.full_like(found, -1)
+        return lax.select(nothing, never, found)
+
+    def call(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
+        check_arraylike(name, a)
+        promotion.check_out(name, out)
+        return position(a, axis=static_axis(axis), keepdims=bool(keepdims))
+
+    call.__name__ = call.__qualname__ = name
+    which = "largest" if name.endswith("max") else "smallest"
+    call.__doc__ = f"""The position of the {which} element that is not NaN.
+
+    Differs from NumPy: where all elements are NaN it is -1, not an error.
+
+    Args:
+      a: array or number.
+      axis: the axis; None for the flattened array.
+      out: must be None.
+      keepdims: keep the reduced axis, with size 1.
+
+    Returns:
+      An integer array; -1 where all elements are NaN.
+
+    Source: NumPy, `numpy.{name}`.
+{docstring_examples.of(name)}    """
+    return call
+
+
+nanargmax = _nan_position("nanargmax", arg_extremes.argmax, -np.inf)
+nanargmin = _nan_position("nanargmin", arg_extremes.argmin, np.inf)
+
+
+def minmax(
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> tuple[Any, Any]:
+    """The pair of the smallest and the largest element.
+
+    Args:
+      a: array or number.
+      axis: an axis, several, or None for all.
+      out: must be None.
+      keepdims: keep the reduced axes, with size 1.
+      initial: a pair of where they start from.
+      where: mask of the elements that count.
+
+    Example:
+      >>> jnp.minmax(jnp.array([[3, 1], [2, 9]]), axis=1)
+      (Array([1, 2], dtype=int32), Array([3, 9], dtype=int32))
+    """
+    low, high = (None, None) if initial is None else initial
+    return (
+        reductions.min(a, axis, out, keepdims, low, where),
+        reductions.max(a, axis, out, keepdims, high, where),
+    )

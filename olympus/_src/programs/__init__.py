@@ -1,0 +1,1 @@
+"""What primitives that hold programs share: tracing, lowering, running them."""

@@ -1,0 +1,279 @@
+"""Python functions as parameters of primitives, for operations with rules of users.
+
+While values are computed such an operation carries the user's function itself, and each
+interpreter calls it, or makes a transformed function of it for the interpreter below.
+A trace that records a program turns it into a program once (`stage`), and from there on
+the operation carries that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from olympus._src.core import avals as avals_
+from olympus._src.core import dtypes, ir, trace
+from olympus._src.core import effects as effects_
+from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.foundation import errors, source_info
+from olympus._src.interpreters import ad, batching, evaluate, partial_eval
+from olympus._src.lax import families
+from olympus._src.programs import inner_programs
+
+current = trace.current
+
+
+class Function:
+    """A function of flat values, shown by the name of the user's function.
+
+    It has no hash, so that no cache keeps it, or the values it closes over, alive.
+
+    Args:
+      call: what it does.
+      fun: the user's function that it stands for.
+    """
+
+    __slots__ = ("call", "fun")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, call: Callable[..., Any], fun: Any) -> None:
+        self.call = call
+        self.fun = fun
+
+    def __call__(self, *args: Any) -> Any:
+        # What it does stands on its own lines, not on that of the operation it is for.
+        outer, current.position = current.position, None
+        try:
+            return self.call(*args)
+        finally:
+            current.position = outer
+
+    def derived(self, call: Callable[..., Any]) -> Function:
+        """Another function that stands for the same one of the user."""
+        return Function(call, self.fun)
+
+    def __repr__(self) -> str:
+        return source_info.function_name(self.fun)
+
+
+def run(call: Any, args: Sequence[Any]) -> Any:
+    """Results of a `Function` or a program, in the current interpreter."""
+    if type(call) is ir.ClosedOlympuspr:
+        return ir.eval_olympuspr(call.olympuspr, call.consts, *args)
+    return call(*args)
+
+
+def stage(
+    p: Any, what: str, trace: Any, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    """The rule `stage` of a primitive with the parameter `call_olympuspr`.
+
+    Args:
+      p: the primitive.
+      what: the public function, for messages.
+      trace: records the equation.
+      args: `num_consts` values that the functions close over, then the arguments.
+      params: of the application.
+    """
+    if isinstance(trace, ad.TangentTape):
+        # A linear function of tangents: its operations are what will be transposed.
+        return run(params["call_olympuspr"], args)
+    return record(p, what, trace, args, params)
+
+
+def is_recorded(trace: Any, params: dict[str, Any]) -> bool:
+    """Whether a function is about to be traced to a program."""
+    call = params["call_olympuspr"]
+    return type(call) is Function and not isinstance(trace, ad.TangentTape)
+
+
+def record(
+    p: Any, what: str, trace: Any, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    """Records an equation with the program of the function; see `stage`."""
+    call = params["call_olympuspr"]
+    if type(call) is ir.ClosedOlympuspr:
+        return trace.record(p, args, params)
+    info = ir.DebugInfo(
+        what,
+        source_info.function_name(call.fun),
+        location(call.fun),
+    )
+    in_avals = [avals_.aval_of(x) for x in args]
+    program, consts = partial_eval.trace_to_olympuspr(call, in_avals, info)
+    closed = ir.ClosedOlympuspr(ir.hoist_consts(program))
+    params = dict(params, call_olympuspr=closed)
+    params["num_consts"] += len(consts)
+    return trace.record(p, [*consts, *args], params)
+
+
+# -- rules that do not depend on what the user's rule is for ---------------------------
+
+
+def abstract(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
+    """The rule `abstract`, of the program."""
+    return call_olympuspr.out_avals
+
+
+def effects(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
+    """The rule `effects`, of the program."""
+    inside = call_olympuspr.effects
+    if inside:
+        info = call_olympuspr.olympuspr.debug_info
+        name = "custom rules" if info is None else info.func_name
+        effects_.check_allowed(name, inside, "in_custom_rules")
+    return inside
+
+
+def impl(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
+    """The rule `impl`: calls the function."""
+    return run(call_olympuspr, args)
+
+
+def lower(ctx: Any, *operands: str, call_olympuspr: Any, **params: Any) -> Any:
+    """The rule `lower`: writes the program's equations in place of the call."""
+    return inner_programs.lower_closed(ctx, ctx.block, call_olympuspr, operands)
+
+
+def transpose(cts: Any, *args: Any, call_olympuspr: Any, **params: Any) -> Any:
+    """The rule `transpose`, of a function that is linear: its operations are
+    transposed one by one.
+    """
+    linear = [type(x) is Linear for x in args]
+    flowing = [type(ct) is not Zero for ct in cts]
+    program, in_flowing = ad.transpose_olympuspr(
+        call_olympuspr.olympuspr, linear, flowing
+    )
+    known = [x for x in args if type(x) is not Linear]
+    given = [ct for ct in cts if type(ct) is not Zero]
+    found = iter(run(program, [*known, *given]))
+    flags = iter(in_flowing)
+    return [
+        (next(found) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
+        for x in args
+    ]
+
+
+# -- vmap ------------------------------------------------------------------------------
+
+
+class Mapped:
+    """Results of a function and of its rules under one mapped axis.
+
+    Whichever runs first settles where the results have the axis; the others follow. In
+    a program the rules may run long after the function, and a result that does not
+    depend on what is mapped may have a tangent that does, so there each result gets it.
+
+    Args:
+      axis: the mapped axis.
+      in_dims: where the operands have it.
+      force: each result gets it here too.
+    """
+
+    __slots__ = ("axis", "dims", "needed")
+
+    def __init__(
+        self, axis: Any, in_dims: Sequence[int | None], *, force: bool = False
+    ) -> None:
+        self.axis = axis
+        self.dims: list[int | None] | None = None
+        mapped = any(d is not None for d in in_dims)
+        self.needed = mapped and (force or evaluate.is_staging())
+
+    def run(
+        self, fun: Callable[..., Any], args: Sequence[Any], dims: Sequence[int | None]
+    ) -> list[Any]:
+        """Runs the function itself."""
+        return self.settle(*batching.batch(fun, self.axis, args, dims))
+
+    def settle(self, outs: Sequence[Any], dims: Sequence[int | None]) -> list[Any]:
+        """The results with their mapped axes where they were settled to be."""
+        if self.dims is None:
+            self.dims = [0 if d is None and self.needed else d for d in dims]
+        return [
+            with_axis(x, d, wanted, self.axis.size)
+            for x, d, wanted in zip(outs, dims, self.dims, strict=True)
+        ]
+
+
+def with_axis(x: Any, dim: int | None, wanted: int | None, size: int) -> Any:
+    """A value with its mapped axis at `wanted`, repeated if it has none."""
+    if dim == wanted:
+        return x
+    if wanted is None:
+        raise errors.UnexpectedTracerError(
+            "vmap: a rule of a function without mapped arguments closes over a mapped "
+            "value; pass it to the function as an argument, and let its rule treat it"
+        )
+    if dim is None:
+        return families.insert_axis(x, wanted, size)
+    return families.move_axis(x, dim, wanted)
+
+
+# -- checks that the rules share -------------------------------------------------------
+
+
+def derived(call: Any, new: Callable[..., Any], name: str) -> Function:
+    """A function in place of `call`, a `Function` or a program of that name."""
+    if type(call) is ir.ClosedOlympuspr:
+        return Function(new, Named(name, call.olympuspr.debug_info))
+    return call.derived(new)
+
+
+class Named:
+    """Stands for a user's function of which only a program is left."""
+
+    __slots__ = ("__name__", "location")
+
+    def __init__(self, name: str, info: Any) -> None:
+        self.__name__ = name
+        self.location = "" if info is None else info.func_location
+
+
+def location(fun: Any) -> str:
+    """Where a user's function was written, as "file:line"."""
+    if type(fun) is Named:
+        return fun.location
+    return source_info.function_location(fun)
+
+
+def moving_tangent(t: Any) -> Any:
+    """A tangent; one that can only be zero, as those of integers, becomes a Zero."""
+    if type(t) is not Zero and avals_.aval_of(t).dtype == dtypes.float0:
+        return Zero(avals_.aval_of(t))
+    return t
+
+
+def check_fixed(what: str, name: str, tangents: Sequence[Any]) -> None:
+    """Raises UnexpectedTracerError where a value closed over is differentiated.
+
+    Args:
+      what: `custom_jvp` or `custom_vjp`.
+      name: the user's function.
+      tangents: of the values that it closes over.
+    """
+    moving = [t for t in map(moving_tangent, tangents) if type(t) is not Zero]
+    if moving:
+        listed = ", ".join([avals_.aval_of(t).short() for t in moving])
+        raise errors.UnexpectedTracerError(
+            f"{what}: {name} is differentiated with respect to a value that it closes "
+            f"over, of type {listed}, but its rule says how it depends on its "
+            "arguments only; pass the value as an argument, and let the rule treat it"
+        )
+
+
+def check_results(
+    what: str, name: str, rule: Function, outs: Sequence[Any], call: Any
+) -> None:
+    """Raises TypeError where a rule's results have not the types of the function's."""
+    found = [avals_.aval_of(x) for x in outs]
+    if len(found) == len(call.out_avals) and all(
+        map(inner_programs.same_type, found, call.out_avals)
+    ):
+        return
+    listed = ", ".join([a.short() for a in found])
+    wanted = ", ".join([a.short() for a in call.out_avals])
+    raise TypeError(
+        f"{what}: the rule {rule!r} must return the results of {name} first, of types "
+        f"({wanted}), got ({listed}); compute them as {name} does"
+    )

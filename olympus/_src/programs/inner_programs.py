@@ -1,0 +1,591 @@
+"""Tracing, lowering and running the programs that control-flow primitives hold.
+
+The functions a user gives to `cond`, `while_loop` or `scan` are traced to programs
+without constants: arrays and outer tracers they close over become operands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from olympus._src import tree
+from olympus._src.core import array_type, bindings, dtypes, ir, trace
+from olympus._src.core import avals as avals_
+from olympus._src.core import effects as effects_
+from olympus._src.foundation import config, source_info
+from olympus._src.interpreters import evaluate, partial_eval
+from olympus._src.lax import elementwise
+from olympus._src.lowering import module as lowering
+
+
+class Body:
+    """A user's function as a program.
+
+    Attributes:
+      fun: the function, for messages.
+      program: its constants are still `constvars`.
+      consts: their values; some may be tracers.
+      trees: the structure of each of its results (one, unless it was split).
+    """
+
+    __slots__ = ("consts", "fun", "program", "trees")
+
+    def __init__(self, fun: Any, program: Any, consts: list[Any], trees: Any) -> None:
+        self.fun = fun
+        self.program = program
+        self.consts = consts
+        self.trees = trees
+
+    @property
+    def out_tree(self) -> Any:
+        """The structure of the only result."""
+        return self.trees[0]
+
+    @property
+    def out_avals(self) -> list[Any]:
+        """Types of all leaves of the results."""
+        return self.program.out_avals
+
+    def close(self) -> ir.ClosedOlympuspr:
+        """The program with its constants as first inputs."""
+        return ir.ClosedOlympuspr(ir.hoist_consts(self.program))
+
+
+def trace_body(
+    fun: Callable[..., Any],
+    what: str,
+    in_tree: Any,
+    in_avals: Sequence[Any],
+    split: Callable[[Any], Sequence[Any]] | None = None,
+) -> Body:
+    """Traces a user's function, or finds the program that this object gave before.
+
+    Args:
+      fun: a function of trees of arrays.
+      what: the public function it was given to.
+      in_tree: the structure of the tuple of its arguments.
+      in_avals: types of the leaves.
+      split: makes several results of the one that `fun` returns.
+    """
+    key = _signature(what, in_tree, in_avals, split)
+    programs = bindings.NOTHING if key is None else _traces.programs_of(fun)
+    body = programs.get(key)
+    if body is None:
+        body = _trace_body(fun, what, in_tree, in_avals, split)
+        if _may_be_kept(body[1]):
+            programs.keep(key, body)
+    program, consts, trees = body
+    return Body(fun, program, list(consts), trees)
+
+
+# By the function object: a new one is always traced, whatever it has in common with
+# others.
+_traces = bindings.Remembered(1024, "bodies of loops and branches")
+_MAX_KEPT_BYTES = 1 << 16
+
+
+def _may_be_kept(consts: Sequence[Any]) -> bool:
+    """Whether constants are arrays, and few enough to be kept with their program."""
+    if any(isinstance(x, trace.Tracer) for x in consts):
+        return False
+    return sum(map(_nbytes, consts)) <= _MAX_KEPT_BYTES
+
+
+def _nbytes(x: Any) -> int:
+    aval = avals_.aval_of(x)
+    return math.prod(aval.shape) * aval.dtype.itemsize
+
+
+def _signature(what: str, in_tree: Any, in_avals: Sequence[Any], split: Any) -> Any:
+    """What tells the programs of one function apart; None where none is kept."""
+    if config.check_leaks():
+        return None
+    settings = (config.trace_context(), trace.current.axis_env)
+    key = (what, in_tree, tuple(in_avals), split is None, settings)
+    try:
+        hash(key)
+    except TypeError:  # a node of the tree, or its static data
+        return None
+    return key
+
+
+def _trace_body(
+    fun: Any, what: str, in_tree: Any, in_avals: Sequence[Any], split: Any
+) -> tuple[Any, list[Any], list[Any]]:
+    trees: list[Any] = []
+
+    def run(*leaves: Any) -> list[Any]:
+        result = fun(*in_tree.unflatten(leaves))
+        parts = (result,) if split is None else split(result)
+        outs: list[Any] = []
+        for part in parts:
+            found, structure = tree.tree_flatten(part)
+            _check_results(what, fun, part, found)
+            outs += found
+            trees.append(structure)
+        return outs
+
+    info = ir.DebugInfo(
+        what,
+        source_info.function_name(fun),
+        source_info.function_location(fun),
+        _Paths(fun, in_tree),
+    )
+    program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
+    return program, consts, trees
+
+
+def _check_results(what: str, fun: Any, result: Any, leaves: list[Any]) -> None:
+    if all(map(avals_.is_array_like, leaves)):
+        return
+    for path, leaf in tree.tree_flatten_with_path(result)[0]:
+        if not avals_.is_array_like(leaf):
+            raise TypeError(
+                f"{what}: {described(fun)} must return arrays, got a value of type "
+                f"{type(leaf).__name__} at result{tree.keystr(path)}; return numbers "
+                "and arrays only"
+            )
+
+
+class _Paths(Sequence[str]):
+    """A path for each leaf of a body's arguments, found when somebody asks."""
+
+    __slots__ = ("_names", "_parameters", "_tree")
+
+    def __init__(self, fun: Any, structure: Any) -> None:
+        # Not the function: the program is kept for as long as the function lives.
+        self._parameters = _code_of(fun)
+        self._tree = structure
+        self._names: list[str] | None = None
+
+    def __getitem__(self, i: Any) -> Any:
+        if self._names is None:
+            args = self._tree.unflatten(range(self._tree.num_leaves))
+            names = _names_in_code(*self._parameters, len(args))
+            self._names = [
+                f"{name}{tree.keystr(path)}"
+                for name, arg in zip(names, args, strict=True)
+                for path, _ in tree.tree_flatten_with_path(arg)[0]
+            ]
+        return self._names[i]
+
+    def __len__(self) -> int:
+        return self._tree.num_leaves
+
+
+def parameter_names(fun: Any, count: int) -> list[str]:
+    """Names of a function's first parameters, as far as its code tells."""
+    return _names_in_code(*_code_of(fun), count)
+
+
+def _code_of(fun: Any) -> tuple[CodeType | None, int]:
+    """The code that a callable runs, and how many of its parameters are filled."""
+    filled = 0  # by a method or a partial
+    while True:
+        if hasattr(fun, "__func__"):
+            fun, filled = fun.__func__, filled + 1
+        elif hasattr(fun, "__wrapped__"):
+            fun = fun.__wrapped__
+        elif hasattr(fun, "func") and hasattr(fun, "args"):
+            fun, filled = fun.func, filled + len(fun.args)
+        elif hasattr(fun, "__code__"):
+            return fun.__code__, filled
+        elif not isinstance(fun, type) and hasattr(type(fun).__call__, "__code__"):
+            fun, filled = type(fun).__call__, filled + 1
+        else:
+            return None, filled
+
+
+def _names_in_code(code: CodeType | None, filled: int, count: int) -> list[str]:
+    if code is None:
+        return [f"args[{i}]" for i in range(count)]
+    names = list(code.co_varnames[filled : code.co_argcount])[:count]
+    more = range(len(names), count)
+    if code.co_flags & _TAKES_MORE:
+        rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+        return names + [f"{rest}[{i - len(names)}]" for i in more]
+    return names + [f"args[{i}]" for i in more]
+
+
+_TAKES_MORE = 0x04  # the flag of code that takes *args
+
+
+def pair_splitter(what: str, name: str, fun: Any) -> Callable[[Any], Sequence[Any]]:
+    """Takes apart the pair of a solution and more that a method returns."""
+
+    def split(result: Any) -> Sequence[Any]:
+        if isinstance(result, (tuple, list)) and len(result) == 2:
+            return result
+        raise TypeError(
+            f"{what}: with has_aux=True {name} {described(fun)} must return a pair of "
+            f"the solution and more, got {shown(result)}; return (x, None) for nothing "
+            "more"
+        )
+
+    return split
+
+
+# -- operands --------------------------------------------------------------------------
+
+
+def check_callable(what: str, **functions: Any) -> None:
+    """Raises TypeError for an argument that should be a function."""
+    for name, fun in functions.items():
+        if not callable(fun):
+            raise TypeError(
+                f"{what}: {name} must be a function, got {shown(fun)}; wrap a value "
+                "as `lambda *_: value`"
+            )
+
+
+def check_operands(what: str, name: str, value: Any) -> None:
+    """Raises TypeError for a leaf that is not an array."""
+    for path, leaf in tree.tree_flatten_with_path(value)[0]:
+        if not avals_.is_array_like(leaf):
+            raise TypeError(
+                f"{what}: {name}{tree.keystr(path)} must be an array or a number, got "
+                f"{shown(leaf)}; close over values that are no arrays"
+            )
+
+
+def flatten_operands(what: str, name: str, value: Any) -> tuple[list[Any], Any]:
+    """Leaves and structure of a tree of arrays."""
+    leaves, structure = tree.tree_flatten(value)
+    if not all(map(avals_.is_array_like, leaves)):
+        check_operands(what, name, value)
+    return leaves, structure
+
+
+def shown(value: Any) -> str:
+    """A value in a message: its type if it is an array or long."""
+    if isinstance(value, (array_type.Array, np.ndarray)):
+        return avals_.aval_of(value).short()
+    text = repr(value)
+    return text if len(text) <= 60 else f"a value of type {type(value).__name__}"
+
+
+def described(fun: Any) -> str:
+    """A function in a message: its name and place."""
+    place = source_info.function_location(fun)
+    name = source_info.function_name(fun)
+    return f"{name} at {place}" if place and not place.startswith("<no") else name
+
+
+aval_of = avals_.aval_of
+
+
+def same_type(x: Any, y: Any) -> bool:
+    """Whether two avals agree up to weakness."""
+    return x is y or x.strip_weak_type() is y.strip_weak_type()
+
+
+def promote_weak(
+    values: list[Any], in_avals: Sequence[Any], out_avals: Sequence[Any]
+) -> list[Any] | None:
+    """Initial values whose weak dtype gives way to that of what replaces them.
+
+    Returns:
+      The values, or None where nothing changes.
+    """
+    if len(in_avals) != len(out_avals):
+        return None
+    new = list(values)
+    changed = False
+    for i, (before, after) in enumerate(zip(in_avals, out_avals, strict=True)):
+        if not before.weak_type or same_type(before, after):
+            continue
+        dtype, _ = dtypes.lattice_result(
+            (before.dtype, before.weak_type), (after.dtype, after.weak_type)
+        )
+        if dtype != before.dtype:
+            new[i] = elementwise.convert(values[i], dtype)
+            changed = True
+    return new if changed else None
+
+
+# -- constants -------------------------------------------------------------------------
+
+
+def share_consts(
+    programs: Sequence[tuple[ir.Olympuspr, Sequence[Any]]],
+) -> tuple[list[ir.ClosedOlympuspr], list[Any]]:
+    """Gives programs one list of constants as first inputs.
+
+    Args:
+      programs: pairs of a program and the values of its constants.
+
+    Returns:
+      The programs without constants, and the constants, each once.
+    """
+    values: dict[int, Any] = {}
+    for _, consts in programs:
+        for x in consts:
+            values.setdefault(id(x), x)
+    shared = list(values.values())
+    closed = []
+    for program, consts in programs:
+        own = {id(x): v for x, v in zip(consts, program.constvars, strict=True)}
+        first = [
+            own[key] if key in own else ir.Var(avals_.aval_of(x))
+            for key, x in values.items()
+        ]
+        hoisted = ir.hoist_consts(program)
+        rest = hoisted.invars[len(program.constvars) :]
+        info = hoisted.debug_info
+        if info is not None and info.arg_names is not None:
+            names = [""] * len(first)
+            names += list(info.arg_names)[len(program.constvars) :]
+            info = ir.DebugInfo(
+                info.traced_for,
+                info.func_name,
+                info.func_location,
+                names,
+                info.result_paths,
+            )
+        open_ = hoisted.replace(invars=first + rest, debug_info=info)
+        closed.append(ir.ClosedOlympuspr(open_))
+    return closed, shared
+
+
+def absorb(closed: ir.ClosedOlympuspr) -> tuple[ir.ClosedOlympuspr, list[Any]]:
+    """A program's constants as first inputs, and their values."""
+    if not closed.consts:
+        return closed, []
+    return ir.ClosedOlympuspr(ir.hoist_consts(closed.olympuspr)), closed.consts
+
+
+def passed_on(x: Any) -> Any:
+    """An operand as a result: an array, whatever array-like it was given as."""
+    if isinstance(x, trace.Tracer) or type(x) in array_type.concrete_types():
+        return x
+    return evaluate.as_array(x)
+
+
+def unchanged(x: Any) -> Any:
+    """A carry that no step changes, as a result: Python's numbers stay numbers."""
+    return x if type(x) in dtypes.python_scalar_dtypes else passed_on(x)
+
+
+def keep_numbers(
+    outs: Sequence[Any], program: ir.Olympuspr, args: Sequence[Any]
+) -> list[Any]:
+    """Results of a program, where Python's numbers in it stay what they are.
+
+    Args:
+      outs: what the program returned; traced results stay traced.
+      program: whose results may be inputs and literals.
+      args: what its inputs were.
+    """
+    inputs: dict[ir.Atom, Any] = dict(zip(program.invars, args, strict=True))
+    return [
+        _as_number(v.val if type(v) is ir.Literal else inputs.get(v), x)
+        for v, x in zip(program.outvars, outs, strict=True)
+    ]
+
+
+def _as_number(value: Any, result: Any) -> Any:
+    number = type(value) in dtypes.python_scalar_dtypes
+    return value if number and not isinstance(result, trace.Tracer) else result
+
+
+def unnamed(info: Any) -> Any:
+    """What is known of a program whose inputs are no more those of the user."""
+    if info is None:
+        return None
+    return ir.DebugInfo(info.traced_for, info.func_name, info.func_location)
+
+
+# -- lowering and running --------------------------------------------------------------
+
+
+def lower_closed(
+    ctx: Any, block: Any, closed: ir.ClosedOlympuspr, args: Sequence[str]
+) -> list[str]:
+    """Writes a program's equations in `block`; returns the names of its results."""
+    variables = closed.olympuspr.constvars
+    consts = [
+        block.constant(np.asarray(c), v.aval)
+        for c, v in zip(closed.consts, variables, strict=True)
+    ]
+    return lowering.lower_program(ctx.module, block, closed.olympuspr, consts, args)
+
+
+def compiled_impl(
+    p: Any, steps: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """Runs one application of a primitive as a compiled program.
+
+    The executable is kept with the program among its parameters; for a new program that
+    lowers to the same text, it is found by that.
+
+    Args:
+      p: the primitive.
+      steps: runs it step by step on (arguments, parameters), for an error about a bad
+        number to name an operation inside.
+    """
+
+    def impl(*args: Any, **params: Any) -> list[Any]:
+        device = evaluate.common_device(args)
+        arrays = evaluate.on_device(args, device)
+        avals = tuple([a.aval for a in arrays])
+        try:
+            compiled = _compiled(p, avals, params, device)
+            return compiled.run([a._buffer for a in arrays])
+        except FloatingPointError as error:
+            found = error
+        if steps is not None:
+            steps(arrays, params)
+        raise found
+
+    return impl
+
+
+def _compiled(p: Any, avals: Any, params: Any, device: Any) -> Any:
+    """The executable of one application, kept with the first of its programs."""
+
+    def make(_: Any) -> Any:
+        inputs = [ir.Var(a) for a in avals]
+        out_avals, effects = p.results(avals, params)
+        outs = [ir.Var(aval) for aval in out_avals]
+        eqn = ir.Eqn(p, inputs, outs, params, effects)
+        program = ir.Olympuspr((), inputs, outs, [eqn], effects)
+        return evaluate.lower(program, (), name=p.name, device=device).compile()
+
+    holder, key = None, []
+    for name, value in params.items():
+        for item in value if isinstance(value, tuple) else (value,):
+            if type(item) is not ir.ClosedOlympuspr:
+                key.append((name, item))
+            elif item.consts:
+                return make(None)
+            elif holder is None:
+                holder = item.olympuspr
+            else:
+                key.append((name, item.olympuspr))
+    if holder is None:
+        return make(None)
+    settings = (device, evaluate.trace_context())
+    return holder.derived(("compiled", p, avals, tuple(key), settings), make)
+
+
+def join_effects(what: str, *programs: ir.ClosedOlympuspr) -> frozenset[Any]:
+    """The effects of programs inside `what`, which must allow them."""
+    joined = frozenset().union(*(p.effects for p in programs))
+    effects_.check_allowed(what, joined, "in_control_flow")
+    return joined
+
+
+def hoisted(p: Any, axis: Any, args: Any, dims: Any, params: Any) -> Any:
+    """Batches an operation with the effects moved out that can be.
+
+    Returns:
+      Results and where they are mapped, or None where no effect can be moved.
+    """
+    for program in ir.subprograms(params):
+        for effect in program.effects:
+            if effect.hoist is not None:
+                return effect.hoist(p, axis, args, dims, params)
+    return None
+
+
+def refuse_unmasked(what: str, *programs: ir.ClosedOlympuspr) -> None:
+    """Raises for effects that elements of a loop would have after they are done."""
+    refused = [e for p in programs for e in p.effects if not e.speculative]
+    if refused:
+        raise NotImplementedError(
+            f"{what}: under vmap with a mapped condition the body also runs for "
+            f"elements that are done, which {refused[0]!r} effects do not allow; map "
+            "with lax.map"
+        )
+
+
+def check_operand_types(what: str, args: Sequence[Any], wanted: Sequence[Any]) -> None:
+    """Raises TypeError where operands do not fit a program's inputs."""
+    if len(args) != len(wanted):
+        raise TypeError(f"{what}: {len(wanted)} operands are needed, got {len(args)}")
+    for i, (given, want) in enumerate(zip(args, wanted, strict=True)):
+        if not same_type(given, want):
+            raise TypeError(
+                f"{what}: operand {i} has type {given.short()}, its program takes "
+                f"{want.short()}"
+            )
+
+
+# -- explanations ----------------------------------------------------------------------
+
+
+def structure_mismatch(
+    first: Any, second: Any, first_name: str, second_name: str
+) -> str:
+    """Where two structures differ, in words."""
+    found = tree.treedef_errors(first, second)
+    return "; and ".join(m.describe(first_name, second_name) for m in found[:3])
+
+
+def type_mismatches(
+    structure: Any, given: Sequence[Any], wanted: Sequence[Any], root: str
+) -> list[str]:
+    """`root['path'] got f32[4], expected f32[3]` for each leaf whose types differ."""
+    paths = tree.tree_flatten_with_path(structure.unflatten(range(len(given))))[0]
+    return [
+        f"at {root}{tree.keystr(path)} got {g.short()}, expected {w.short()}"
+        for (path, _), g, w in zip(paths, given, wanted, strict=True)
+        if not same_type(g, w)
+    ]
+
+
+def check_carry(
+    what: str, name: str, body: Body, structure: Any, wanted: Sequence[Any]
+) -> None:
+    """Raises TypeError where a body returns a carry of another type."""
+    wrong = type_mismatches(structure, body.out_avals[: len(wanted)], wanted, "carry")
+    if wrong:
+        raise TypeError(
+            f"{what}: {name} {described(body.fun)} must return a carry of the "
+            f"input's type; {'; '.join(wrong)}; convert the result, as with astype, or "
+            "start from a carry of that type"
+        )
+
+
+def check_like(
+    what: str,
+    name: str,
+    fun: Any,
+    structure: Any,
+    avals: Sequence[Any],
+    model_name: str,
+    model: Any,
+    wanted: Sequence[Any],
+) -> None:
+    """Raises where what a function returns is not of the types of another value.
+
+    Args:
+      what: the public function.
+      name: the argument that `fun` was.
+      fun: the function.
+      structure, avals: of its result.
+      model_name: the name of the value it should be like.
+      model: that value.
+      wanted: types of its leaves.
+
+    Raises:
+      TypeError: structures or dtypes differ.
+      ValueError: shapes differ.
+    """
+    start = f"{what}: {name} {described(fun)} must return what is like {model_name}"
+    expected = tree.tree_structure(model)
+    if structure != expected:
+        places = structure_mismatch(expected, structure, model_name, "the result")
+        raise TypeError(f"{start}, got {places}; return a tree of the same structure")
+    wrong = type_mismatches(expected, avals, wanted, "result")
+    if wrong:
+        pairs = zip(avals, wanted, strict=True)
+        kind = ValueError if any(a.shape != w.shape for a, w in pairs) else TypeError
+        raise kind(
+            f"{start}; {'; '.join(wrong)}; return arrays of the same shapes and dtypes"
+        )

@@ -1,0 +1,1 @@
+"""Rematerialization: programs whose derivatives compute values again."""

@@ -1,0 +1,219 @@
+"""Programs inside a program that is split for rematerialisation.
+
+Each rule takes the splitter (see `remat_parts`), an equation and which of its results
+are needed again. It splits the programs inside by the same policy, lets them return
+what they keep, and adds an equation of the same kind to what runs again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from olympus._src.calls.pjit import pjit_p
+from olympus._src.control_flow import cond_derivatives
+from olympus._src.control_flow.cond import cond_p
+from olympus._src.control_flow.scan import scan_p
+from olympus._src.core import ir
+from olympus._src.programs import inner_programs
+from olympus._src.programs.scan_operands import Parts
+
+
+def _chosen(items: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+    return [x for x, f in zip(items, flags, strict=True) if f]
+
+
+def _visit_call(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
+    """`pjit`: both parts are calls."""
+    program = ir.hoist_consts(eqn.params["olympuspr"].olympuspr)
+    inner = splitter.inner(program, hit)
+    again, inputs = inner.again()
+    made, new, outs = _handed_on(inner, program.outvars, eqn.outvars, lambda a: a)
+    for v in made:
+        splitter.keep(v, v)
+    once = program.replace(
+        eqns=inner.once,
+        outvars=program.outvars + [k for _, k in new],
+        debug_info=inner_programs.unnamed(program.debug_info),
+    )
+    splitter.once.append(
+        eqn.replace(
+            outvars=eqn.outvars + [v for v, _ in new],
+            params={**eqn.params, "olympuspr": ir.ClosedOlympuspr(once)},
+        )
+    )
+    operands = made + _chosen(eqn.invars, inputs)
+    params = {
+        **eqn.params,
+        "olympuspr": ir.ClosedOlympuspr(again),
+        "donated_invars": (False,) * len(operands),
+    }
+    splitter.run_again(
+        eqn.replace(
+            invars=operands,
+            outvars=_chosen(outs, hit),
+            params=params,
+            effects=again.effects,
+        )
+    )
+
+
+def _handed_on(
+    inner: Any, results: Sequence[Any], outer: Sequence[Any], aval: Any
+) -> tuple[list[Any], list[tuple[Any, Any]], list[Any]]:
+    """What stands outside for the values that a program inside keeps.
+
+    Args:
+      inner: the program's parts.
+      results: its outputs.
+      outer: the variables of its equation that they are given to.
+      aval: the type outside of a value of a type inside.
+
+    Returns:
+      A variable for each value; pairs of those that are new and the values inside; and
+      the results for the part that runs again, which gives none that is kept.
+    """
+    known = {v: o for v, o in zip(results, outer, strict=True) if type(v) is ir.Var}
+    made, new = [], []
+    for v in inner.kept:
+        if v in known:
+            made.append(known[v])
+        else:
+            made.append(ir.Var(aval(v.aval)))
+            new.append((made[-1], v))
+    kept = set(made)
+    return made, new, [ir.Var(o.aval) if o in kept else o for o in outer]
+
+
+def _visit_scan(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
+    """`scan`: what a step keeps is stacked, and a second loop makes the rest."""
+    params = eqn.params
+    body, n_carry = params["olympuspr"].olympuspr, params["num_carry"]
+    carried = list(hit[:n_carry])
+    while True:  # until no more of the carry is needed in the second loop
+        inner = splitter.inner(body, [*carried, *hit[n_carry:]])
+        again, flags = inner.again()
+        inputs = Parts(flags, params)
+        if not any(f and not c for f, c in zip(inputs.carry, carried, strict=True)):
+            break
+        carried = [f or c for f, c in zip(inputs.carry, carried, strict=True)]
+    made, new, outs = _handed_on(
+        inner,
+        body.outvars[n_carry:],
+        eqn.outvars[n_carry:],
+        lambda aval: aval.with_leading_axis(params["length"]),
+    )
+    for v in made:
+        splitter.keep(v, v)
+    once = body.replace(
+        eqns=inner.once,
+        outvars=body.outvars + [k for _, k in new],
+        debug_info=inner_programs.unnamed(body.debug_info),
+    )
+    splitter.once.append(
+        eqn.replace(
+            outvars=eqn.outvars + [v for v, _ in new],
+            params={**params, "olympuspr": ir.ClosedOlympuspr(once)},
+        )
+    )
+    operands = Parts(eqn.invars, params)
+    ys = _chosen(outs, hit[n_carry:])
+    last = [
+        o if h else ir.Var(o.aval)
+        for o, h, c in zip(eqn.outvars, hit, carried, strict=False)
+        if c
+    ]
+    again = _with_carry(again, len(made), body.invars, inputs, carried, params)
+    splitter.run_again(
+        eqn.replace(
+            invars=[
+                *_chosen(operands.consts, inputs.consts),
+                *_chosen(operands.carry, carried),
+                *_chosen(operands.xs, inputs.xs),
+                *made,
+            ],
+            outvars=last + ys,
+            params={
+                **params,
+                "olympuspr": ir.ClosedOlympuspr(again),
+                "num_consts": sum(inputs.consts),
+                "num_carry": sum(carried),
+            },
+            effects=again.effects,
+        )
+    )
+
+
+def _with_carry(
+    again: ir.Olympuspr,
+    n_kept: int,
+    invars: Sequence[Any],
+    inputs: Parts,
+    carried: Sequence[bool],
+    params: Any,
+) -> ir.Olympuspr:
+    """The second loop's body, its inputs in the order of a scan: kept values last."""
+    kept, n_consts = again.invars[:n_kept], sum(inputs.consts)
+    given = again.invars[n_kept:]
+    used = iter(given[n_consts : n_consts + sum(inputs.carry)])
+    carry = [
+        next(used) if f else ir.Var(v.aval)
+        for v, f, c in zip(
+            Parts(invars, params).carry, inputs.carry, carried, strict=True
+        )
+        if c
+    ]
+    rows = given[n_consts + sum(inputs.carry) :]
+    return again.replace(invars=[*given[:n_consts], *carry, *rows, *kept])
+
+
+def _visit_branches(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
+    """`cond`: what the chosen branch keeps goes through slots that branches share."""
+    branches = eqn.params["branches"]
+    if splitter.keeps(eqn) or any(b.consts for b in branches):
+        splitter.visit_whole(eqn, hit)
+        return
+    inner = [splitter.inner(b.olympuspr, hit) for b in branches]
+    slots, places = cond_derivatives.shared_slots([i.kept for i in inner])
+    made = [ir.Var(aval) for aval in slots]
+    for v in made:
+        splitter.keep(v, v)
+    once, again = [], []
+    for branch, parts, at in zip(branches, inner, places, strict=True):
+        program = branch.olympuspr
+        first = program.replace(eqns=parts.once, outvars=program.outvars + parts.kept)
+        once.append(
+            cond_derivatives.with_slots(
+                ir.ClosedOlympuspr(first), len(program.outvars), slots, at
+            )
+        )
+        again.append(ir.ClosedOlympuspr(_from_slots(parts.again_of_all(), slots, at)))
+    splitter.once.append(
+        eqn.replace(
+            outvars=eqn.outvars + made,
+            params={**eqn.params, "branches": tuple(once)},
+        )
+    )
+    splitter.run_again(
+        eqn.replace(
+            invars=[eqn.invars[0], *made, *eqn.invars[1:]],
+            outvars=_chosen(eqn.outvars, hit),
+            params={**eqn.params, "branches": tuple(again)},
+        )
+    )
+
+
+def _from_slots(
+    again: ir.Olympuspr, slots: Sequence[Any], at: Sequence[int]
+) -> ir.Olympuspr:
+    """A branch that takes all slots in place of what it keeps itself."""
+    own = dict(zip(at, again.invars, strict=False))
+    taken = [own[i] if i in own else ir.Var(aval) for i, aval in enumerate(slots)]
+    return again.replace(invars=taken + again.invars[len(at) :])
+
+
+RULES: dict[Any, Callable[..., None]] = {
+    cond_p: _visit_branches,
+    pjit_p: _visit_call,
+    scan_p: _visit_scan,
+}

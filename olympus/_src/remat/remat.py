@@ -1,0 +1,296 @@
+"""`remat2`: a program whose derivative computes its intermediate values again.
+
+Its value is that of the program. Linearised, the program runs once and hands on only
+its inputs and what the policy keeps; all that the derivative needs beside is computed
+again by the one equation that is left on the tape, and by its transpose.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src.calls import pjit as jit_
+from olympus._src.core import effects, ir, trace
+from olympus._src.core.primitive import Primitive
+from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.foundation import errors
+from olympus._src.interpreters import ad, batching, partial_eval
+from olympus._src.programs import inner_programs, series
+from olympus._src.remat import lowering, policies, splitting
+
+Flags = bool | tuple[bool, ...]
+
+
+def bind(
+    program: ir.Olympuspr,
+    args: Sequence[Any],
+    *,
+    policy: policies.Policy | None,
+    prevent_cse: Flags,
+    differentiated: bool = False,
+) -> list[Any]:
+    """Applies a program without constants as one equation."""
+    if isinstance(prevent_cse, tuple) and len(set(prevent_cse)) == 1:
+        prevent_cse = prevent_cse[0]
+    return remat_p.bind(
+        *args,
+        differentiated=differentiated,
+        olympuspr=program,
+        policy=policy,
+        prevent_cse=prevent_cse,
+    )
+
+
+def _joined(prevent_cse: Flags, first: int, old: Sequence[bool], more: int) -> Flags:
+    """The setting for new operands, some of the old ones, and more new ones."""
+    if isinstance(prevent_cse, bool):
+        return prevent_cse
+    kept = [p for p, keep in zip(prevent_cse, old, strict=True) if keep]
+    return (*[True] * first, *kept, *[True] * more)
+
+
+def _without_constants(closed: ir.ClosedOlympuspr) -> tuple[ir.Olympuspr, list[Any]]:
+    closed, consts = inner_programs.absorb(closed)
+    return closed.olympuspr, consts
+
+
+def _moving(values: Sequence[Any]) -> tuple[bool, ...]:
+    return tuple([type(x) is not Zero for x in values])
+
+
+def _given(values: Sequence[Any]) -> list[Any]:
+    return [x for x in values if type(x) is not Zero]
+
+
+# -- what it computes ------------------------------------------------------------------
+
+
+def _abstract(*args: Any, olympuspr: ir.Olympuspr, **params: Any) -> Any:
+    return olympuspr.out_avals
+
+
+def _effects(*args: Any, olympuspr: ir.Olympuspr, **params: Any) -> Any:
+    return olympuspr.effects
+
+
+def _check(*args: Any, olympuspr: ir.Olympuspr, **params: Any) -> None:
+    inner_programs.check_operand_types("checkpoint", args, olympuspr.in_avals)
+
+
+def _lower(
+    ctx: Any,
+    *operands: str,
+    olympuspr: ir.Olympuspr,
+    policy: Any,
+    prevent_cse: Flags,
+    differentiated: bool,
+) -> Any:
+    flags = prevent_cse
+    if isinstance(flags, bool):
+        flags = (flags,) * len(operands)
+    if differentiated and any(flags):
+        return lowering.call_apart(ctx, operands, olympuspr, flags)
+    return ctx.module.call(ctx, olympuspr, "checkpoint", operands)
+
+
+def _impl(*args: Any, olympuspr: ir.Olympuspr, **params: Any) -> list[Any]:
+    closed = olympuspr.derived("closed", ir.ClosedOlympuspr)
+    return jit_.run(*args, olympuspr=closed, name="checkpoint")
+
+
+# -- transformations -------------------------------------------------------------------
+
+
+def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) -> Any:
+    closed = olympuspr.derived("closed", ir.ClosedOlympuspr)
+    batched, out_dims = batching.batch_olympuspr(closed, axis, tuple(dims))
+    program, consts = _without_constants(batched)
+    params["prevent_cse"] = _joined(
+        params["prevent_cse"], len(consts), [True] * len(args), 0
+    )
+    return bind(program, [*consts, *args], **params), out_dims
+
+
+def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+    moving = _moving(tangents)
+    closed, out_moving = olympuspr.derived(
+        ("jvp", moving), lambda p: ad.jvp_olympuspr(p, moving)
+    )
+    program, consts = _without_constants(closed)
+    params["prevent_cse"] = _joined(
+        params["prevent_cse"], len(consts), [True] * len(primals), sum(moving)
+    )
+    outs = bind(program, [*consts, *primals, *_given(tangents)], **params)
+    n = len(out_moving)
+    found = iter(outs[n:])
+    return outs[:n], [
+        next(found) if m else Zero(a.to_tangent())
+        for m, a in zip(out_moving, olympuspr.out_avals, strict=True)
+    ]
+
+
+class _Linearized:
+    """A program's derivative, with what computes again what it needs.
+
+    Attributes:
+      consts: values that come first among the inputs of `split.once`.
+      split: the program that runs once, and what it hands on.
+      program: takes that, some inputs, and tangents; returns tangents.
+      zeros: for each result a Zero, or None where it moves.
+    """
+
+    __slots__ = ("consts", "program", "split", "zeros")
+
+    def __init__(self, program: ir.Olympuspr, moving: Any, policy: Any) -> None:
+        forward, tangent, self.zeros = ad.linearize_olympuspr(program, moving)
+        whole, self.consts = _without_constants(forward)
+        self.split = splitting.split(whole, len(program.outvars), policy)
+        again = self.split.again
+        n, n_residuals = len(again.invars), len(again.outvars)
+
+        def run(*args: Any) -> list[Any]:
+            residuals = ir.eval_olympuspr(again, (), *args[:n])
+            return ir.eval_olympuspr(
+                tangent.olympuspr, tangent.consts, *residuals, *args[n:]
+            )
+
+        in_avals = again.in_avals + tangent.in_avals[n_residuals:]
+        info = inner_programs.unnamed(program.debug_info)
+        info = info or ir.DebugInfo("linearize", "checkpoint")
+        self.program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
+        if consts:
+            raise errors.InternalError("a linear program made constants")
+
+
+def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+    effects.check_allowed("checkpoint", olympuspr.effects, "in_remat")
+    moving, policy = _moving(tangents), params["policy"]
+    found = olympuspr.derived(
+        ("linearized", moving, policy), lambda p: _Linearized(p, moving, policy)
+    )
+    split = found.split
+    inputs = [*found.consts, *primals]
+    outs = _run_once(split.once, inputs, params)
+    n = len(olympuspr.outvars)
+    operands = outs[n:] + [x for x, u in zip(inputs, split.inputs, strict=True) if u]
+    slopes = _given(tangents)
+    flags = params["prevent_cse"]
+    if not split.again.eqns:
+        flags = False  # nothing is computed again
+    elif isinstance(flags, tuple):
+        flags = (*[True] * len(found.consts), *flags)
+    flags = _joined(flags, split.n_kept, split.inputs, len(slopes))
+
+    def apply() -> list[Any]:
+        given = iter(
+            bind(
+                found.program,
+                [*operands, *slopes],
+                policy=policy,
+                prevent_cse=flags,
+                differentiated=True,
+            )
+        )
+        return [next(given) if z is None else z for z in found.zeros]
+
+    return outs[:n], apply
+
+
+def _run_once(program: ir.Olympuspr, args: list[Any], params: Any) -> list[Any]:
+    """What is not computed again: staged as it is, or run as one compiled program."""
+    if params["differentiated"]:
+        # The derivative of what is computed again stays apart from the first time.
+        params = {**params, "prevent_cse": True}
+        return bind(program, args, **params)
+    if trace.current.trace is trace.base():
+        return _impl(*args, olympuspr=program)
+    return ir.eval_olympuspr(program, (), *args)
+
+
+def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
+    linear = tuple([type(x) is Linear for x in args])
+    flowing = _moving(cts)
+    program, consts, in_flowing = olympuspr.derived(
+        ("transposed", linear, flowing), lambda p: _transposed(p, linear, flowing)
+    )
+    known = [x for x in args if type(x) is not Linear]
+    given = _given(cts)
+    params["prevent_cse"] = _joined(
+        params["prevent_cse"], len(consts), [not f for f in linear], len(given)
+    )
+    found = iter(bind(program, [*consts, *known, *given], **params))
+    flags = iter(in_flowing)
+    return [
+        (next(found) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
+        for x in args
+    ]
+
+
+def _transposed(program: ir.Olympuspr, linear: Any, flowing: Any) -> Any:
+    closed, in_flowing = ad.transpose_olympuspr(program, linear, flowing)
+    transposed, consts = _without_constants(closed)
+    needed = [True] * len(transposed.outvars)
+    small, _ = partial_eval.dce_olympuspr(transposed, needed, instantiate=True)
+    return small, consts, in_flowing
+
+
+def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
+    """Drops results nobody reads, and then operands nobody needs."""
+    program, params = eqn.params["olympuspr"], eqn.params
+    smaller, kept = program.derived(
+        ("dce", tuple(used)), lambda p: partial_eval.dce_olympuspr(p, used)
+    )
+    if not smaller.eqns and not smaller.outvars:
+        return [False] * len(eqn.invars), None
+    new = eqn.replace(
+        invars=[v for v, k in zip(eqn.invars, kept, strict=True) if k],
+        outvars=[v for v, u in zip(eqn.outvars, used, strict=True) if u],
+        params={
+            **params,
+            "olympuspr": smaller,
+            "prevent_cse": _joined(params["prevent_cse"], 0, kept, 0),
+        },
+        effects=smaller.effects,
+    )
+    return kept, new
+
+
+def _print(eqn: ir.Eqn) -> Any:
+    shown = dict(eqn.params, policy=policies.shown(eqn.params["policy"]))
+    return sorted(shown.items())
+
+
+def _checkify(checks: Any, *args: Any, olympuspr: ir.Olympuspr, **params: Any) -> Any:
+    """The program with its checks, whose state is computed once more if it is."""
+    closed = olympuspr.derived("closed", ir.ClosedOlympuspr)
+    checked = checks.program(closed)
+    if checked is None:
+        return bind(olympuspr, args, **params)
+    n = len(checked.consts)
+    params["prevent_cse"] = _joined(params["prevent_cse"], n, [True] * len(args), 0)
+    program = ir.hoist_consts(checked.program)
+    outs = bind(program, [*checked.consts, *args], **params)
+    checks.join_checked(checked, outs[: checked.size])
+    return outs[checked.size :]
+
+
+remat_p: Primitive = Primitive(
+    "remat2",
+    multiple_results=True,
+    abstract=_abstract,
+    effects=_effects,
+    check=_check,
+    lower=_lower,
+    impl=_impl,
+    jvp=_jvp,
+    linearize=_linearize,
+    transpose=_transpose,
+    batch=_batch,
+    dce=_dce,
+    print=_print,
+    checkify=_checkify,
+    file="remat/remat.py",
+)
+remat_p.taylor = functools.partial(series.call, remat_p)
