@@ -1,1 +1,1 @@
-"""The rooms of olympus; public pages re-export from here and nothing else does."""
+"""The packages of olympus; public modules re-export from here, nothing else does."""

@@ -107,6 +107,8 @@ def strike(number, after_s, tally):
 
 def main(count, seed):
     """Interrupts `count` times, and prints where."""
+    # Background processes of a shell inherit that interrupts are ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     rng = np.random.default_rng(seed)
     tally = {"interrupts": collections.Counter(), "longest_answer_s": 0.0}
     numbers = iter(range(1, 1 << 30))

@@ -15,6 +15,8 @@ import pytest
 
 from olympus._src.runtime import compiling, interrupts
 
+# Where tests run in the background of a shell, interrupts are ignored by inheritance.
+HEED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
 _TRIAL = Path(__file__).with_name("interrupt_trial.py")
 
 
@@ -67,7 +69,7 @@ def test_xla_is_called_so(name, monkeypatch):
 
 
 def test_an_interrupt_is_answered_while_the_call_goes_on():
-    out, _ = fresh.run("""
+    code = """
         import os, signal, threading, time
         from olympus._src.runtime import interrupts
 
@@ -88,7 +90,8 @@ def test_an_interrupt_is_answered_while_the_call_goes_on():
         except KeyboardInterrupt:
             print("interrupted", ended.is_set())
         threading.Timer(0.1, go_on.set).start()
-    """)
+    """
+    out, _ = fresh.run(HEED + textwrap.dedent(code))
     assert out == "interrupted False\n"
 
 
@@ -120,7 +123,7 @@ def test_leaving_waits_for_the_compiler_and_a_second_interrupt_does_not():
 
             threading.Thread(target=interrupt_again, daemon=True).start()
     """
-    program = ["-c", textwrap.dedent(code)]
+    program = ["-c", HEED + textwrap.dedent(code)]
     cases = [("0.2", "once", 0, "ended\n"), ("99", "twice", 130, "")]
     for seconds, how, status, out in cases:
         done = _run(program, seconds, how)
@@ -153,6 +156,7 @@ def test_an_abandoned_compilation_does_not_kill(seconds):
             del lowered
             print(olympus.jit(lambda x: x + 1)(1))
     """
+    code = HEED + textwrap.dedent(code)
     out, _ = fresh.run(code, OLYMPUS_ENABLE_COMPILATION_CACHE="0")
     assert out == "2\n"
 

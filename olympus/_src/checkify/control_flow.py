@@ -2,7 +2,7 @@
 
 Each function is the field `checkify` of one operation: it replaces the programs that
 the operation holds by programs that also compute a state, and joins what comes out with
-the state of the program around. See `higher_order.checks`, whose `Checks` the rules
+the state of the program around. See `checkify.checks`, whose `Checks` the rules
 get as `checks`.
 """
 

@@ -1,4 +1,4 @@
-"""How states of checks leave functions with rules of users; see `higher_order.checks`.
+"""How states of checks leave functions with rules of users; see `checkify.checks`.
 
 The state is computed beside the operation, by the function's program, and has no
 derivative. The operation itself goes on with the function and its rules without their
