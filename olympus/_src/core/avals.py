@@ -73,11 +73,11 @@ class ShapedArray(AbstractValue):
     def __new__(cls, shape: Any, dtype: Any, weak_type: bool = False) -> ShapedArray:
         key = (shape, dtype, weak_type)
         try:
-            found = _interned.get(key)
+            aval = _interned.get(key)
         except TypeError:
-            found = None
-        if found is not None:
-            return found
+            aval = None
+        if aval is not None:
+            return aval
         return _intern(tuple(shape), _as_dtype(dtype), bool(weak_type))
 
     def __reduce__(self) -> Any:
@@ -130,15 +130,15 @@ class ShapedArray(AbstractValue):
         return ShapedArray(self.shape, self.dtype) if self.weak_type else self
 
     def to_tangent(self) -> ShapedArray:
-        found = self._tangent
-        if found is None:
+        tangent_aval = self._tangent
+        if tangent_aval is None:
             dtype = dtypes.tangent_dtype(self.dtype)
-            found = self._tangent = (
+            tangent_aval = self._tangent = (
                 self
                 if dtype == self.dtype
                 else ShapedArray(self.shape, dtype, self.weak_type)
             )
-        return found
+        return tangent_aval
 
     def with_leading_axis(self, size: int) -> ShapedArray:
         """The aval of a stack of `size` such arrays."""

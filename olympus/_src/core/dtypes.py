@@ -81,12 +81,12 @@ _COMPLEX = "complex64 complex128"
 
 def _available(names: str) -> dict[str, np.dtype]:
     """The dtypes of these names that NumPy and this ml_dtypes have."""
-    found = {}
+    available = {}
     for name in names.split():
         scalar = getattr(np, name, None) or getattr(ml_dtypes, name, None)
         if scalar is not None:
-            found[name] = np.dtype(scalar)
-    return found
+            available[name] = np.dtype(scalar)
+    return available
 
 
 _families = {
@@ -124,7 +124,7 @@ def _spellings() -> dict[Any, np.dtype]:
     return table
 
 
-def _narrowed(dtype: np.dtype) -> np.dtype:
+def _narrow_dtype(dtype: np.dtype) -> np.dtype:
     narrow = {"64": "32", "128": "64"}
     word, size = _split_name(dtype.name) if dtype in _kinds else ("", "")
     if size not in narrow or dtype.name == "complex64":
@@ -139,7 +139,7 @@ def _split_name(name: str) -> tuple[str, str]:
 
 
 _wide = _spellings()
-_narrow = {key: _narrowed(dtype) for key, dtype in _wide.items()}
+_narrow = {key: _narrow_dtype(dtype) for key, dtype in _wide.items()}
 _wide_scalars = {cls: (_wide[cls], cls is not bool) for cls in python_scalar_dtypes}
 _narrow_scalars = {cls: (_narrow[cls], cls is not bool) for cls in python_scalar_dtypes}
 _tables = {False: (_narrow_scalars, _narrow), True: (_wide_scalars, _wide)}
@@ -183,8 +183,8 @@ def as_dtype(dtype: Any) -> Any:
 def _short(name: str) -> str:
     if name == "bool":
         return name
-    word, rest = _split_name(name)
-    return ("bf" if word == "bfloat" else word[0]) + rest
+    word, digits = _split_name(name)
+    return ("bf" if word == "bfloat" else word[0]) + digits
 
 
 def _bits(name: str) -> int:
@@ -222,10 +222,10 @@ def by_long_name(name: str) -> Any:
     """
     if name == "float0":
         return float0
-    found = _named.get(name) or _extended.get(name)
-    if found is None:
+    dtype = _named.get(name) or _extended.get(name)
+    if dtype is None:
         raise LookupError(f"dtype: must be one of {', '.join(_named)}, got {name!r}")
-    return found
+    return dtype
 
 
 def itemsize_bits(dtype: Any) -> int:
@@ -245,13 +245,13 @@ def itemsize_bits(dtype: Any) -> int:
       >>> dtypes.itemsize_bits("float4_e2m1fn")
       4
     """
-    found = _bit_sizes.get(as_dtype(dtype))
-    if found is None:
+    bits = _bit_sizes.get(as_dtype(dtype))
+    if bits is None:
         raise ValueError(
             f"itemsize_bits: dtype must be of numbers or booleans, got {dtype}; "
             "the bytes of other dtypes are in dtype.itemsize"
         )
-    return found
+    return bits
 
 
 # --- relations ---
@@ -325,13 +325,13 @@ def scalar_type_of(x: Any) -> type:
       <class 'float'>
     """
     dtype = dtype_of(x)
-    found = _python_types.get(kind(dtype))
-    if found is None:
+    scalar_type = _python_types.get(kind(dtype))
+    if scalar_type is None:
         raise TypeError(
             f"scalar_type_of: elements must be numbers or booleans, got {dtype}; no "
             "Python type holds such an element"
         )
-    return found
+    return scalar_type
 
 
 def real_dtype(dtype: Any) -> Any:
@@ -422,14 +422,15 @@ def check_user_dtype(dtype: Any, fun_name: str) -> Any:
     asked = _concrete_dtype(dtype, fun_name)
     if isinstance(asked, ExtendedDType):
         return asked
-    given = canonicalize_dtype(asked)
-    if given != asked:
+    canonical = canonicalize_dtype(asked)
+    if canonical != asked:
         user_warnings.warn(
             f"{fun_name}: dtype {asked} is not available while 64-bit values are off, "
-            f"so {given} is used; ask for {given}, or turn 64-bit values on with the "
-            "setting olympus_enable_x64 or the environment variable OLYMPUS_ENABLE_X64"
+            f"so {canonical} is used; ask for {canonical}, or turn 64-bit values on "
+            "with the setting olympus_enable_x64 or the environment variable "
+            "OLYMPUS_ENABLE_X64"
         )
-    return given
+    return canonical
 
 
 _abstract_classes = frozenset(
@@ -457,18 +458,18 @@ def _concrete_dtype(dtype: Any, fun_name: str) -> Any:
             "name one of its members"
         )
     try:
-        found = as_dtype(dtype)
+        concrete = as_dtype(dtype)
     except TypeError as error:
         raise TypeError(
             f"{fun_name}: dtype must be a dtype, a scalar class or a name, got "
             f"{dtype!r}; write for example 'float32'"
         ) from error
-    if not is_supported(found):
+    if not is_supported(concrete):
         raise TypeError(
             f"{fun_name}: dtype must be of numbers, booleans or keys, in this "
-            f"machine's byte order, got {found}; convert the values first"
+            f"machine's byte order, got {concrete}; convert the values first"
         )
-    return found
+    return concrete
 
 
 # --- dtypes of values ---
@@ -500,10 +501,10 @@ def dtype_and_weak(x: Any, fun_name: str = "result_type") -> tuple[Any, bool]:
     dtype = getattr(x, "dtype", None)
     if dtype is not None:
         weak = bool(getattr(x, "weak_type", False))
-        found = table.get(dtype)
-        if found is None:
-            found = _concrete_dtype(dtype, fun_name)
-        return found, weak
+        canonical = table.get(dtype)
+        if canonical is None:
+            canonical = _concrete_dtype(dtype, fun_name)
+        return canonical, weak
     if is_python_scalar(x):
         return scalars[_scalar_base(type(x))]
     if hasattr(x, "is_symbolic_dim"):
@@ -607,7 +608,7 @@ def _node(dtype: np.dtype, weak: bool) -> str:
 
 
 def _refusal(names: set[str], mode: str) -> errors.TypePromotionError:
-    shown = " and ".join(
+    dtype_names = " and ".join(
         f"{name[:-1]} (Python scalar)" if name.endswith("*") else name
         for name in sorted(names)
     )
@@ -615,11 +616,11 @@ def _refusal(names: set[str], mode: str) -> errors.TypePromotionError:
     if mode == "strict":
         return errors.TypePromotionError(
             f"promote: dtypes must agree while olympus_numpy_dtype_promotion is "
-            f"'strict', got {shown}; {cure}, or set it to 'standard'"
+            f"'strict', got {dtype_names}; {cure}, or set it to 'standard'"
         )
     return errors.TypePromotionError(
-        f"promote: dtypes must have a common one, got {shown}; integers under 8 bits "
-        f"and floats of 8 bits or fewer are never widened unasked, so {cure}"
+        f"promote: dtypes must have a common one, got {dtype_names}; integers under 8 "
+        f"bits and floats of 8 bits or fewer are never widened unasked, so {cure}"
     )
 
 

@@ -264,11 +264,11 @@ class ClosedOlympuspr:
 
 def join_effects(eqns: Iterable[Eqn]) -> frozenset[Any]:
     """The effects of running `eqns`."""
-    found: set[Any] = set()
+    union: set[Any] = set()
     for eqn in eqns:
         if eqn.effects:
-            found |= eqn.effects
-    return frozenset(found) if found else effects.no_effects
+            union |= eqn.effects
+    return frozenset(union) if union else effects.no_effects
 
 
 def subprograms(params: dict[str, Any]) -> Iterator[Olympuspr]:
@@ -297,14 +297,14 @@ def _axis_names(program: Olympuspr) -> frozenset[Any]:
 
 
 def _find_axis_names(program: Olympuspr) -> frozenset[Any]:
-    found: set[Any] = set()
+    names: set[Any] = set()
     for eqn in program.eqns:
         if eqn.primitive.axes is not None:
-            found.update(eqn.primitive.axes(**eqn.params))
+            names.update(eqn.primitive.axes(**eqn.params))
         else:
             for inner in subprograms(eqn.params):
-                found |= _axis_names(inner)
-    return frozenset(found)
+                names |= _axis_names(inner)
+    return frozenset(names)
 
 
 def eval_olympuspr(

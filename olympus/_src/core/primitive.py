@@ -150,17 +150,17 @@ class Primitive:
             return self._infer(avals, params)
         try:
             key = (avals, *params.items()) if params else avals
-            found = self.abstract_cache.get(key)
+            result = self.abstract_cache.get(key)
         except TypeError:  # a parameter that has no hash
             return self._infer(avals, params)
-        if found is None:
-            found = self._infer(avals, params)
+        if result is None:
+            result = self._infer(avals, params)
             if not all(map(is_told_by_value, params.values())):
-                return found
+                return result
             if len(self.abstract_cache) >= _MAX_CACHED_RESULTS:
                 self.abstract_cache.clear()
-            self.abstract_cache[key] = found
-        return found
+            self.abstract_cache[key] = result
+        return result
 
     def _infer(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if self.abstract is None:

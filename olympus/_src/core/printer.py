@@ -43,7 +43,7 @@ def program_text(
     program: Any, *, source_info: bool = False, width: int = WIDTH, **_: Any
 ) -> str:
     """The text of an open program."""
-    context = _Context(Names(), _used(program), source_info)
+    context = _Context(Names(), _find_used_variables(program), source_info)
     return pretty.render(_program(program, context), width)
 
 
@@ -70,7 +70,7 @@ class _Context:
         self.source_info = source_info
 
 
-def _used(program: Any) -> set[Any]:
+def _find_used_variables(program: Any) -> set[Any]:
     """Variables read in the program or in programs inside it."""
     used: set[Any] = set()
     pending = [program]

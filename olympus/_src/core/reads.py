@@ -227,14 +227,14 @@ class _Reading:
     def _follow_names(
         self, fun: types.FunctionType, modules: list[types.ModuleType]
     ) -> None:
-        wanted = _names_in_code(fun.__code__)
-        if not _BY_STRING.isdisjoint(wanted):
+        code_names = _names_in_code(fun.__code__)
+        if not _BY_STRING.isdisjoint(code_names):
             raise Unknown
-        self._names.update(dict.fromkeys(wanted))
+        self._names.update(dict.fromkeys(code_names))
         names: dict[str, Any] = fun.__globals__
         function: Any = fun  # typeshed's type lacks `__builtins__`
         builtin: dict[str, Any] = function.__builtins__
-        for name in wanted:
+        for name in code_names:
             value = names.get(name, Unbound)
             if value is Unbound:  # an import looks among the modules
                 value = builtin.get(name, Unbound)
@@ -243,7 +243,7 @@ class _Reading:
             self._take(value, modules)
         # Attributes of modules are read by names in the code.
         for module in modules:
-            for name in wanted:
+            for name in code_names:
                 value = module.__dict__.get(name, Unbound)
                 if value is not Unbound:
                     self.values.append(name)

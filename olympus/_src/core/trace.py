@@ -272,12 +272,12 @@ def see(kind: type[Exception]) -> str:
 
 def leaked(tracer: Tracer, where: str) -> errors.UnexpectedTracerError:
     """The error for a tracer in a trace that it does not belong to."""
-    owner = tracer._trace  # noqa: SLF001 - the tracer's own room
-    made = owner.made_at(tracer)
+    owner = tracer._trace  # noqa: SLF001 - the tracer's own package
+    origin = owner.made_at(tracer)
     return errors.UnexpectedTracerError(
         f"Encountered an unexpected tracer of type {tracer.aval.short()} in {where}. "
         + (_ESCAPED if owner.ended else _CLOSED_OVER)
-        + (f"\n{made}" if made else "")
+        + (f"\n{origin}" if origin else "")
         + (_CURE_ESCAPED if owner.ended else _CURE_CLOSED_OVER)
         + f"\n{see(errors.UnexpectedTracerError)}"
     )

@@ -53,12 +53,12 @@ class JVPTrace(trace.Trace):
 
     def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
         primals, tangents = [], []
-        moving = False
+        has_tangent = False
         for x in args:
             if type(x) is JVPTracer and x._trace is self:
                 primals.append(x.primal)
                 tangents.append(x.tangent)
-                moving = True
+                has_tangent = True
             else:
                 primals.append(x)
                 tangents.append(zero_tangent(x))
@@ -67,7 +67,7 @@ class JVPTrace(trace.Trace):
             current.position = source_info.capture()
         current.trace = self.parent
         try:
-            if not moving:
+            if not has_tangent:
                 return p.bind(*primals, **params)
             out, out_tangents = self.rule(p, primals, tangents, params)
         finally:
@@ -178,7 +178,7 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
         for x in args:
             if type(x) is partial_eval.DynamicOlympusprTracer and x._trace is self:
                 if self.splits and p.linearize is not None and p.stage is None:
-                    return self._split(p, args, params)
+                    return self._split_linear(p, args, params)
                 return super().process(p, args, params)
         current.trace = self.parent
         try:
@@ -191,11 +191,11 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
             return self.const(x, x.aval)
         return super().lift(x, where)
 
-    def _split(self, p: Any, args: tuple[Any, ...], params: Any) -> list[Any]:
+    def _split_linear(self, p: Any, args: tuple[Any, ...], params: Any) -> list[Any]:
         """Applies what is linear in its tangents, but may return other values too.
 
         A linear function is its own derivative, so the operation is linearised where
-        its tangents are zero. Results that do not move with them are values.
+        its tangents are zero. Results whose tangent is zero are values.
         """
         primals, tangents = [], []
         self.splits = False
@@ -291,19 +291,21 @@ class LinearProgram:
         needed = {v for eqn in small.eqns for v in eqn.invars if type(v) is ir.Var}
         needed.update(v for v in small.outvars if type(v) is ir.Var)
         pairs = zip(small.constvars, self.consts, strict=True)
-        kept = [(v, c) for v, c in pairs if v in needed]
-        small = small.replace(constvars=[v for v, _ in kept])
-        return LinearProgram(small, [c for _, c in kept], self.outs)
+        needed_pairs = [(v, c) for v, c in pairs if v in needed]
+        small = small.replace(constvars=[v for v, _ in needed_pairs])
+        return LinearProgram(small, [c for _, c in needed_pairs], self.outs)
 
     def apply(self, tangents: Sequence[Any]) -> list[Any]:
         """The tangents of the results."""
-        found = iter(ir.eval_olympuspr(self.program, self.consts, *tangents))
-        return [next(found) if o is None else o for o in self.outs]
+        nonzero_tangents = iter(ir.eval_olympuspr(self.program, self.consts, *tangents))
+        return [next(nonzero_tangents) if o is None else o for o in self.outs]
 
     def transpose(self, cotangents: Sequence[Any]) -> list[Any]:
-        """The cotangents of the inputs; Zeros where nothing flows."""
-        given = [ct for ct, o in zip(cotangents, self.outs, strict=True) if o is None]
-        return backward_pass(self.program, self.consts, given)
+        """The cotangents of the inputs; a Zero for each that is known to be zero."""
+        nonzero_cts = [
+            ct for ct, o in zip(cotangents, self.outs, strict=True) if o is None
+        ]
+        return backward_pass(self.program, self.consts, nonzero_cts)
 
 
 def linearize(
@@ -320,7 +322,7 @@ def linearize(
       primals: where to linearise it.
       info: names for messages.
       instantiate: results whose tangent must be on the tape, even if it is zero.
-      moving: which arguments have a tangent; all but those of integers if None.
+      moving: which arguments have a nonzero tangent; all but those of integers if None.
     """
     tape = TangentTape(current.trace, info)
     t = LinearizeTrace(current.trace, tape)
@@ -328,12 +330,12 @@ def linearize(
     for i, x in enumerate(primals):
         aval = avals_.aval_of(x).to_tangent()
         tangent = tape.new_input(aval)
-        # Nothing flows from integers and keys; programs inside need not carry it.
-        still = aval.dtype == dtypes.float0 or (moving is not None and not moving[i])
-        inputs.append(x if still else JVPTracer(t, x, tangent))
+        # Integers and keys have zero tangents; programs inside need not carry them.
+        is_zero = aval.dtype == dtypes.float0 or (moving is not None and not moving[i])
+        inputs.append(x if is_zero else JVPTracer(t, x, tangent))
     outs, tangents = _run(t, fun, inputs)
-    for i, wanted in enumerate(instantiate):
-        if wanted and type(tangents[i]) is Zero:
+    for i, force in enumerate(instantiate):
+        if force and type(tangents[i]) is Zero:
             tangents[i] = tape.zeros(tangents[i].aval)
     program, consts = tape.close([d for d in tangents if type(d) is not Zero])
     tape.ended = True
@@ -373,8 +375,8 @@ def backward_pass(
 def _accumulate(pending: dict[Any, Any], v: Any, ct: Any) -> None:
     if ct is None or type(ct) is Zero or type(v) is ir.Literal:
         return
-    found = pending.get(v)
-    pending[v] = ct if found is None else families.add_tangents(found, ct)
+    total = pending.get(v)
+    pending[v] = ct if total is None else families.add_tangents(total, ct)
 
 
 def _run_known(program: ir.Olympuspr, known: dict[Any, Any]) -> set[Any]:
@@ -419,15 +421,19 @@ def _transpose_equation(
         if total is not None:
             pending[eqn.invars[0]] = total
             return
-    found = p.transpose(cts, *args, **eqn.params)
-    if not isinstance(found, (list, tuple)) or len(found) != len(args):
-        got = f"{len(found)}" if isinstance(found, (list, tuple)) else repr(found)
+    operand_cts = p.transpose(cts, *args, **eqn.params)
+    if not isinstance(operand_cts, (list, tuple)) or len(operand_cts) != len(args):
+        got = (
+            f"{len(operand_cts)}"
+            if isinstance(operand_cts, (list, tuple))
+            else repr(operand_cts)
+        )
         raise TypeError(
             f"{p.name}: its transpose rule must return a list of {len(args)} "
             "cotangents, one for each operand (None for those that are known), got "
             f"{got}"
         )
-    for v, ct in zip(eqn.invars, found, strict=True):
+    for v, ct in zip(eqn.invars, operand_cts, strict=True):
         if v in linear:
             _accumulate(pending, v, ct)
 
@@ -440,47 +446,47 @@ def _info(program: ir.Olympuspr) -> ir.DebugInfo:
 
 
 def jvp_olympuspr(
-    program: ir.Olympuspr, moving: Sequence[bool], instantiate: Sequence[bool] = ()
+    program: ir.Olympuspr, nonzero: Sequence[bool], instantiate: Sequence[bool] = ()
 ) -> tuple[ir.ClosedOlympuspr, list[bool]]:
     """The program of values and tangents.
 
     Args:
       program: its constants come first among the inputs of the result.
-      moving: which inputs have a tangent.
+      nonzero: which inputs have a nonzero tangent.
       instantiate: which outputs must have one, even if it is zero; none if empty.
 
     Returns:
-      A program of constants, inputs and tangents of moving inputs, that returns outputs
-      and tangents of moving outputs; and which outputs move.
+      A program of constants, inputs and nonzero tangents of inputs, that returns
+      outputs and their nonzero tangents; and which outputs have one.
     """
     whole = ir.hoist_consts(program)
     n_consts, n = len(program.constvars), len(whole.invars)
-    out_moving: list[bool] = []
+    out_nonzero: list[bool] = []
 
     def run(*args: Any) -> list[Any]:
-        primals, given = args[:n], iter(args[n:])
+        primals, nonzero_tangents = args[:n], iter(args[n:])
         tangents = [zero_tangent(x) for x in primals[:n_consts]]
         tangents += [
-            next(given) if m else zero_tangent(x)
-            for m, x in zip(moving, primals[n_consts:], strict=True)
+            next(nonzero_tangents) if m else zero_tangent(x)
+            for m, x in zip(nonzero, primals[n_consts:], strict=True)
         ]
         outs, out_tangents = jvp(_runner(whole), primals, tangents)
-        out_tangents = _instantiated(out_tangents, instantiate)
-        out_moving[:] = [type(t) is not Zero for t in out_tangents]
+        out_tangents = _instantiate_zeros(out_tangents, instantiate)
+        out_nonzero[:] = [type(t) is not Zero for t in out_tangents]
         return outs + [t for t in out_tangents if type(t) is not Zero]
 
-    in_avals = whole.in_avals + _tangent_avals(program, moving)
+    in_avals = whole.in_avals + _tangent_avals(program, nonzero)
     closed, consts = partial_eval.trace_to_olympuspr(run, in_avals, _info(program))
-    return ir.ClosedOlympuspr(closed, consts), out_moving
+    return ir.ClosedOlympuspr(closed, consts), out_nonzero
 
 
-def _instantiated(tangents: list[Any], wanted: Sequence[bool]) -> list[Any]:
+def _instantiate_zeros(tangents: list[Any], instantiate: Sequence[bool]) -> list[Any]:
     """Tangents or cotangents with values in place of zeros where wanted."""
-    if not wanted:
+    if not instantiate:
         return tangents
     return [
         families.instantiate(t) if w else t
-        for t, w in zip(tangents, wanted, strict=True)
+        for t, w in zip(tangents, instantiate, strict=True)
     ]
 
 
@@ -488,25 +494,26 @@ def _runner(program: ir.Olympuspr) -> Callable[..., list[Any]]:
     return lambda *args: ir.eval_olympuspr(program, (), *args)
 
 
-def _tangent_avals(program: ir.Olympuspr, moving: Sequence[bool]) -> list[Any]:
+def _tangent_avals(program: ir.Olympuspr, nonzero: Sequence[bool]) -> list[Any]:
     return [
-        v.aval.to_tangent() for v, m in zip(program.invars, moving, strict=True) if m
+        v.aval.to_tangent() for v, m in zip(program.invars, nonzero, strict=True) if m
     ]
 
 
 def linearize_olympuspr(
-    program: ir.Olympuspr, moving: Sequence[bool], instantiate: Sequence[bool] = ()
+    program: ir.Olympuspr, nonzero: Sequence[bool], instantiate: Sequence[bool] = ()
 ) -> tuple[ir.ClosedOlympuspr, ir.ClosedOlympuspr, list[Any]]:
     """Splits a program's derivative in two.
 
     Args:
       program: its constants come first among the inputs of the result.
-      moving: which inputs have a tangent.
+      nonzero: which inputs have a nonzero tangent.
       instantiate: which outputs must have one, even if it is zero; none if empty.
 
     Returns:
       A program that returns outputs and residuals; a linear program of residuals and
-      tangents of moving inputs; and for each output a Zero, or None where it moves.
+      nonzero tangents of inputs; and for each output a Zero, or None where its tangent
+      is nonzero.
     """
     whole = ir.hoist_consts(program)
     n_consts = len(program.constvars)
@@ -514,16 +521,16 @@ def linearize_olympuspr(
 
     def run(*primals: Any) -> list[Any]:
         args = list(primals)
-        chosen = [i + n_consts for i, m in enumerate(moving) if m]
+        chosen = [i + n_consts for i, m in enumerate(nonzero) if m]
 
-        def of_moving(*some: Any) -> list[Any]:
-            given = list(args)
+        def of_nonzero(*some: Any) -> list[Any]:
+            full_args = list(args)
             for i, x in zip(chosen, some, strict=True):
-                given[i] = x
-            return ir.eval_olympuspr(whole, (), *given)
+                full_args[i] = x
+            return ir.eval_olympuspr(whole, (), *full_args)
 
         chosen_args = [args[i] for i in chosen]
-        outs, tape = linearize(of_moving, chosen_args, _info(program), instantiate)
+        outs, tape = linearize(of_nonzero, chosen_args, _info(program), instantiate)
         linear[:] = [tape.program, tape.outs]  # not its constants: they are traced
         return outs + tape.consts
 
@@ -540,7 +547,7 @@ def linearize_olympuspr(
 def transpose_olympuspr(
     program: ir.Olympuspr,
     linear: Sequence[bool],
-    flowing: Sequence[bool],
+    nonzero: Sequence[bool],
     instantiate: Sequence[bool] = (),
 ) -> tuple[ir.ClosedOlympuspr, list[bool]]:
     """The transpose of a program that is linear in some of its inputs.
@@ -548,7 +555,7 @@ def transpose_olympuspr(
     Args:
       program: has no constants.
       linear: which inputs it is linear in.
-      flowing: which outputs have a cotangent that is not zero.
+      nonzero: which outputs have a nonzero cotangent.
       instantiate: which of the linear inputs must get one, even if it is zero; none if
         empty.
 
@@ -563,19 +570,19 @@ def transpose_olympuspr(
         v for v, is_linear in zip(program.invars, linear, strict=True) if is_linear
     ]
     tape = program.replace(constvars=known, invars=unknown)
-    in_flowing: list[bool] = []
+    in_nonzero: list[bool] = []
 
     def run(*args: Any) -> list[Any]:
-        values, given = args[: len(known)], iter(args[len(known) :])
+        values, nonzero_cts = args[: len(known)], iter(args[len(known) :])
         cts = [
-            next(given) if f else Zero(v.aval)
-            for f, v in zip(flowing, program.outvars, strict=True)
+            next(nonzero_cts) if f else Zero(v.aval)
+            for f, v in zip(nonzero, program.outvars, strict=True)
         ]
-        found = _instantiated(backward_pass(tape, values, cts), instantiate)
-        in_flowing[:] = [type(ct) is not Zero for ct in found]
-        return [ct for ct in found if type(ct) is not Zero]
+        in_cts = _instantiate_zeros(backward_pass(tape, values, cts), instantiate)
+        in_nonzero[:] = [type(ct) is not Zero for ct in in_cts]
+        return [ct for ct in in_cts if type(ct) is not Zero]
 
     in_avals = [v.aval for v in known]
-    in_avals += [v.aval for v, f in zip(program.outvars, flowing, strict=True) if f]
+    in_avals += [v.aval for v, f in zip(program.outvars, nonzero, strict=True) if f]
     closed, consts = partial_eval.trace_to_olympuspr(run, in_avals, _info(program))
-    return ir.ClosedOlympuspr(closed, consts), in_flowing
+    return ir.ClosedOlympuspr(closed, consts), in_nonzero

@@ -211,7 +211,7 @@ def _batch_olympuspr(
         a if d is None else _insert(a, d, axis.size)
         for a, d in zip(closed.in_avals, in_dims, strict=True)
     ]
-    found: list[int | None] = []
+    out_dims: list[int | None] = []
 
     def run(*args: Any) -> list[Any]:
         evaluate = ir.program_as_function(closed)
@@ -219,12 +219,12 @@ def _batch_olympuspr(
         for i, forced in enumerate(force):
             if forced:
                 outs[i], dims[i] = families.at_front(axis, outs[i], dims[i]), 0
-        found.extend(dims)
+        out_dims.extend(dims)
         return outs
 
     info = closed.olympuspr.debug_info or ir.DebugInfo("vmap", "program")
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
-    return ir.ClosedOlympuspr(program, consts), found
+    return ir.ClosedOlympuspr(program, consts), out_dims
 
 
 def _insert(aval: Any, dim: int, size: int) -> Any:

@@ -34,14 +34,14 @@ def write(lowered: Any) -> None:
         )
     os.makedirs(folder, exist_ok=True)
     base = f"olympus_ir{next(_numbers):04d}_{lowered.module_name}_compile"
-    start = os.path.join(folder, "".join(map(_in_file_names, base)))
+    start = os.path.join(folder, "".join(map(_escape_character, base)))
     if "stablehlo" in modes:
         _write(f"{start}.mlir", lowered.text)
     if "olympuspr" in modes and lowered.program is not None:
         _write(f"{start}.olympuspr.txt", f"{lowered.program}\n")
 
 
-def _in_file_names(c: str) -> str:
+def _escape_character(c: str) -> str:
     return c if c.isalnum() or c in "_-." else "_"
 
 

@@ -74,14 +74,14 @@ def stored(x: ArrayImpl) -> ArrayImpl:
 def _scalar(x: Any) -> ArrayImpl:
     """A Python or NumPy scalar on the default device; recent ones are kept."""
     key = (type(x), x if x else repr(x), config.trace_context())
-    found = _scalars.get(key)
-    if found is None or found.is_deleted():
+    array = _scalars.get(key)
+    if array is None or array.is_deleted():
         aval = avals_.aval_of(x)
-        found = placement.put(np.asarray(x, aval.dtype), aval)
+        array = placement.put(np.asarray(x, aval.dtype), aval)
         if len(_scalars) > _MAX_SCALARS:
             _scalars.clear()
-        _scalars[key] = found
-    return found
+        _scalars[key] = array
+    return array
 
 
 def put(x: np.ndarray, aval: Any, device: Any = None) -> ArrayImpl:
@@ -107,9 +107,9 @@ def one_device(device: Any) -> Any:
       TypeError: it stands for none.
     """
     if hasattr(device, "device_set"):
-        found = list(device.device_set)
-        if len(found) == 1:
-            return found[0]
+        devices = list(device.device_set)
+        if len(devices) == 1:
+            return devices[0]
     elif hasattr(device, "platform") and hasattr(device, "id"):
         return device
     raise TypeError(
@@ -233,12 +233,12 @@ def lower(
     whole = partial_eval.expand(ir.hoist_consts(program), low.platform)
     used = [True] * len(whole.outvars)
     keep = [False] * n_consts + [keep_unused] * len(program.invars)
-    whole, kept = partial_eval.dce_olympuspr(whole, used, instantiate=keep)
-    needed = [c for c, k in zip(consts, kept[:n_consts], strict=True) if k]
+    whole, kept_mask = partial_eval.dce_olympuspr(whole, used, instantiate=keep)
+    needed = [c for c, k in zip(consts, kept_mask[:n_consts], strict=True) if k]
     low.consts = on_device([as_array(c, device) for c in needed], low.device)
     if low.consts:
         constant_warnings.warn(whole, name, len(low.consts))
-    low.kept = kept[n_consts:]
+    low.kept = kept_mask[n_consts:]
     low.in_avals = whole.in_avals[len(low.consts) :]
     low.out_avals = program.out_avals  # weak also where what it expands to is not
     in_bodies = build_options.barriers_in_bodies
@@ -388,7 +388,7 @@ class CompiledProgram:
         if any(a.dtype == dtypes.float0 for a in self.lowered.out_avals):
             run, plain = _with_float0(run), False
         if checks_numbers:
-            run = self._checking_numbers(run)
+            run = self._with_number_check(run)
         elif plain:
             return run, self.executable.execute_one
         return run, lambda buffers: run(buffers)[0]
@@ -399,15 +399,15 @@ class CompiledProgram:
         It is closed over the parts, not the program, which would then be its own
         garbage: constants may be large, and must go when the program does.
         """
-        kept = None if self._all_kept else self._kept
+        kept_positions = None if self._all_kept else self._kept
         first, last = self._const_buffers, self._last_buffers
         effects, execute = self._effects, self.executable.execute
         donated = tuple(self.lowered.aliases) if first else ()
         table = self.lowered.callbacks  # must live as long as whoever may run it
 
         def run(buffers: list[Any]) -> list[ArrayImpl]:
-            if kept is not None:
-                buffers = [buffers[i] for i in kept]
+            if kept_positions is not None:
+                buffers = [buffers[i] for i in kept_positions]
             if first:
                 buffers = first + buffers
             if donated:  # the function may close over what it is given
@@ -427,18 +427,18 @@ class CompiledProgram:
             run.callbacks = table  # type: ignore[attr-defined]
         return run
 
-    def _checking_numbers(self, run: Any) -> Any:
+    def _with_number_check(self, run: Any) -> Any:
         """`run`, then a look for NaN or infinity among the results."""
 
         def checked(buffers: list[Any]) -> list[ArrayImpl]:
             outs = run(buffers)
-            for found in filter(None, map(_bad_number, outs)):
-                self._blame(buffers, found)
+            for bad_number in filter(None, map(_bad_number, outs)):
+                self._blame(buffers, bad_number)
             return outs
 
         return checked
 
-    def _blame(self, buffers: list[Any], found: str) -> None:
+    def _blame(self, buffers: list[Any], bad_number: str) -> None:
         """Raises an error that names the operation that first made the number."""
         program = self.lowered.program
         eqns = [] if program is None else program.eqns
@@ -455,14 +455,14 @@ class CompiledProgram:
                 eqns = [e.replace(source=position) for e in program.eqns]
                 program = program.replace(eqns=eqns)
             args = list(self.lowered.consts)
-            kept = [buffers[i] for i in self._kept]
+            kept_buffers = [buffers[i] for i in self._kept]
             avals = self.lowered.in_avals
-            args += [ArrayImpl(b, a) for b, a in zip(kept, avals, strict=True)]
+            args += [ArrayImpl(b, a) for b, a in zip(kept_buffers, avals, strict=True)]
             # Each operation by itself: the one that makes the number raises.
             ir.eval_olympuspr(program, (), *args)
         place = "" if position is None else f" at {position}"
         raise FloatingPointError(
-            f"invalid value ({found}) encountered in {name}{place}; it was found "
+            f"invalid value ({bad_number}) encountered in {name}{place}; it was found "
             "because olympus_debug_nans or olympus_debug_infs is on"
         )
 
@@ -515,11 +515,11 @@ class _EffectTokens:
     def take(self, effects: Sequence[Any]) -> list[Any]:
         """The buffers to wait for before a program of these effects runs."""
         with self._lock:
-            found = [self._last.get(e) for e in effects]
+            tokens = [self._last.get(e) for e in effects]
         empty = np.zeros((0,), np.bool_)
         return [
             (placement.put(empty, _TOKEN_AVAL) if x is None else x)._buffer
-            for x in found
+            for x in tokens
         ]
 
     def put(self, effects: Sequence[Any], tokens: Sequence[ArrayImpl]) -> None:
@@ -677,14 +677,14 @@ def apply_primitive(p: Any, args: tuple[Any, ...], params: Any) -> Any:
         key: Any = (p, tuple(in_avals), config.trace_context())
         if params:
             key += tuple([(name, caching.exact(v)) for name, v in params.items()])
-        found = _programs.get(key) if p.rules_are_fixed else None
+        program = _programs.get(key) if p.rules_are_fixed else None
     except TypeError:
-        key, found = None, None
-    if found is None or client.several_devices():
+        key, program = None, None
+    if program is None or client.several_devices():
         device = common_device(args)
-        found = _program_for(p, in_avals, params, key, device)
+        program = _program_for(p, in_avals, params, key, device)
         buffers = [b._buffer for b in on_device(args, device)]
-    outs = found.run(buffers)
+    outs = program.run(buffers)
     return outs if p.multiple_results else outs[0]
 
 
@@ -693,9 +693,9 @@ def _program_for(
 ) -> CompiledProgram:
     by_device = (key, device)
     if key is not None and p.rules_are_fixed:
-        found = _programs.get(by_device)
-        if found is not None:
-            return found
+        cached_program = _programs.get(by_device)
+        if cached_program is not None:
+            return cached_program
     info = ir.DebugInfo("evaluation", p.name)
 
     def run(*args: Any) -> Any:
@@ -740,18 +740,18 @@ def common_device(args: Sequence[Any]) -> Any:
     """
     if not client.several_devices():
         return None
-    found = None
+    common = None
     for x in args:
         device = x.committed_device if type(x) is ArrayImpl else None
         if device is None:
             continue
-        if found is not None and device != found:
+        if common is not None and device != common:
             raise ValueError(
                 f"Received incompatible devices for one computation: arguments are "
-                f"committed to {found} and {device}; move one with olympus.device_put"
+                f"committed to {common} and {device}; move one with olympus.device_put"
             )
-        found = device
-    return found
+        common = device
+    return common
 
 
 def on_device(args: Sequence[Any], device: Any) -> list[ArrayImpl]:
@@ -794,17 +794,17 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
             key.append(option)
             key.append(caching.exact(value))
         try:
-            found = programs.get(tuple(key))
+            program = programs.get(tuple(key))
         except TypeError:
             return fun(*args, **static)
-        if found is None:
+        if program is None:
             if config.jit_disabled() or client.several_devices():
                 return fun(*args, **static)
             in_avals = key[1 : len(args) + 1]
-            found = _fuse_program(fun, name, in_avals, static, quick)
+            program = _fuse_program(fun, name, in_avals, static, quick)
             make_room(programs)
-            programs[tuple(key)] = found
-        return found(buffers)
+            programs[tuple(key)] = program
+        return program(buffers)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = fun.__doc__
@@ -882,9 +882,9 @@ def from_dlpack(x: Any, device: Any = None, copy: bool | None = None) -> ArrayIm
 
 def is_staging() -> bool:
     """Whether operations of this thread are being recorded, so that none runs now."""
-    found = current.trace
-    while found is not None:
-        if isinstance(found, partial_eval.DynamicOlympusprTrace):
+    ancestor = current.trace
+    while ancestor is not None:
+        if isinstance(ancestor, partial_eval.DynamicOlympusprTrace):
             return True
-        found = found.parent
+        ancestor = ancestor.parent
     return False

@@ -45,7 +45,7 @@ _MOVES = _names(
 )
 _SPREADS = _names("broadcast_in_dim iota")
 # Fused too, but kept where it is read more than once.
-_DEAR = _names(
+_EXPENSIVE = _names(
     "acos acosh asin asinh atan atan2 atanh cbrt cos cosh digamma div erf erf_inv erfc "
     "exp exp2 expm1 lgamma log log1p log2 logaddexp logaddexp2 logistic pow rem rsqrt "
     "sin sinh sqrt tan tanh"
@@ -59,7 +59,7 @@ _EXACT = _MOVES | _names(
 # How the compiler treats an operation, by its name; others it does not fuse.
 _KINDS = {
     **dict.fromkeys(_CHEAP | _MOVES, "cheap"),
-    **dict.fromkeys(_DEAR, "dear"),
+    **dict.fromkeys(_EXPENSIVE, "expensive"),
 }
 
 # Programs below this many operations, and fused ones below that, compile in no time.
@@ -89,7 +89,7 @@ def limit(program: ir.Olympuspr, platform: str, in_bodies: bool = True) -> ir.Ol
     if platform != "cpu":
         return program
     return program.derived(
-        ("fusion limits", in_bodies), lambda p: _limited(p, in_bodies)
+        ("fusion limits", in_bodies), lambda p: _limit_fusions(p, in_bodies)
     )
 
 
@@ -98,17 +98,17 @@ def count_barriers(program: ir.Olympuspr) -> int:
     return sum(eqn.primitive is optimization_barrier_p for eqn in program.eqns)
 
 
-def _limited(program: ir.Olympuspr, in_bodies: bool) -> ir.Olympuspr:
+def _limit_fusions(program: ir.Olympuspr, in_bodies: bool) -> ir.Olympuspr:
     if in_bodies:
         program = _with_bodies(program)
     has_calls = any(map(_is_call, program.eqns))
-    flat = _inlined(program) if has_calls else program
+    flat = _inline_calls(program) if has_calls else program
     if flat is None:
         return program
-    kept = _keep_narrow(flat)
-    if _repeats_work(kept):
-        return _kept_apart(kept)
-    return program if kept is flat else kept
+    with_barriers = _keep_narrow(flat)
+    if _repeats_work(with_barriers):
+        return _kept_apart(with_barriers)
+    return program if with_barriers is flat else with_barriers
 
 
 # -- narrow floats ---------------------------------------------------------------------
@@ -204,7 +204,7 @@ def _is_call(eqn: ir.Eqn) -> bool:
     return eqn.primitive.name == "pjit" and not eqn.effects
 
 
-def _inlined(program: ir.Olympuspr) -> ir.Olympuspr | None:
+def _inline_calls(program: ir.Olympuspr) -> ir.Olympuspr | None:
     """The program with calls replaced by what they call; None if that is too long."""
     eqns: list[ir.Eqn] = []
     env: dict[Any, Any] = {}
@@ -276,7 +276,7 @@ class _Fusion:
         # One loop over local names: each program that is lowered comes through here.
         makers, n_readers, kept = self.makers, self.n_readers, self.kept
         sizes, kinds, literal, apart = self.sizes, _KINDS, ir.Literal, self.apart
-        dear: set[Any] = set()  # values with an expensive operation on their way
+        expensive: set[Any] = set()  # values with an expensive operation on their way
         for eqn in eqns:
             kind = kinds.get(eqn.primitive.name)
             if kind is None:
@@ -293,16 +293,16 @@ class _Fusion:
                 if v in sizes:  # neither a literal, nor an argument
                     if v not in kept:
                         size += sizes[v]
-                    if v in dear:
+                    if v in expensive:
                         costly.append(v)
             for out in eqn.outvars:
                 makers[out] = eqn
                 sizes[out] = size
-                if kind == "dear":
-                    (dear if n_readers.get(out, 0) < 2 else kept).add(out)
+                if kind == "expensive":
+                    (expensive if n_readers.get(out, 0) < 2 else kept).add(out)
                 elif out not in apart:
                     if costly:
-                        dear.add(out)
+                        expensive.add(out)
                 else:  # it is made again for each reader, and what was costly is not
                     kept.update(costly)
 
@@ -362,7 +362,7 @@ def _read_apart(program: ir.Olympuspr, n_readers: dict[Any, int]) -> set[Any]:
     for eqn in reversed(program.eqns):
         kind = _KINDS.get(eqn.primitive.name)
         for out in eqn.outvars:
-            if kind is None or (kind == "dear" and n_readers.get(out, 0) > 1):
+            if kind is None or (kind == "expensive" and n_readers.get(out, 0) > 1):
                 places[out] = out  # noqa: PERF403 - most of them are not
         place = places.get(eqn.outvars[0]) if kind is not None else None
         repeated = kind == "cheap" and eqn.outvars[0] in apart
@@ -414,7 +414,7 @@ def _kept_apart(program: ir.Olympuspr) -> ir.Olympuspr:
     """
     n_readers = _count_readers(program)
     sizes: dict[Any, int] = {}  # operations that make a value of kept ones
-    dear: set[Any] = set()
+    expensive: set[Any] = set()
     held: dict[Any, Any] = {}
     eqns: list[ir.Eqn] = []
     for eqn in program.eqns:
@@ -425,18 +425,18 @@ def _kept_apart(program: ir.Olympuspr) -> ir.Olympuspr:
         if name not in _KINDS:
             continue
         size = 1 + sum(sizes.get(v, 0) for v in eqn.invars if type(v) is ir.Var)
-        costly = any(v in dear for v in eqn.invars if type(v) is ir.Var)
+        costly = any(v in expensive for v in eqn.invars if type(v) is ir.Var)
         apart = []
         for v in eqn.outvars:
             again = n_readers.get(v, 0) > 1
-            if again and name in _DEAR:
+            if again and name in _EXPENSIVE:
                 continue  # kept anyway
             if (again and (costly or size > _AGAIN)) or size > _TOGETHER:
                 apart.append(v)
                 continue
             sizes[v] = size
-            if costly or name in _DEAR:
-                dear.add(v)
+            if costly or name in _EXPENSIVE:
+                expensive.add(v)
         if apart:
             eqns.append(_barrier(apart, eqn, held))
     outvars = [_read(held, v) for v in program.outvars]

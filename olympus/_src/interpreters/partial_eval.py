@@ -189,13 +189,13 @@ class DynamicOlympusprTrace(trace.Trace):
                 f"on the value{'s' if several else ''} of the argument"
                 f"{'s' if several else ''} {listed}."
             )
-        made = [e for e in self.eqns if any(v is var for v in e.outvars)]
-        if not made:
+        makers = [e for e in self.eqns if any(v is var for v in e.outvars)]
+        if not makers:
             return ""
-        place = f" at {made[0].source}" if made[0].source is not None else ""
+        place = f" at {makers[0].source}" if makers[0].source is not None else ""
         return (
             "This value became a tracer because it was computed by "
-            f"{made[0].primitive.name}{place}, which the trace records."
+            f"{makers[0].primitive.name}{place}, which the trace records."
         )
 
     def _inputs_of(self, var: ir.Var) -> set[Any]:
@@ -286,11 +286,11 @@ def check_leaks(t: trace.Trace, kind: type[trace.Tracer], info: ir.DebugInfo) ->
     alive: list[Any] = [x for x in gc.get_objects() if type(x) is kind]
     alive = [x for x in alive if x._trace is t]
     if alive:
-        made = "\n".join(sorted({t.made_at(x) for x in alive}))
+        origins = "\n".join(sorted({t.made_at(x) for x in alive}))
         raise errors.LeakError(
             f"Leaked {len(alive)} traced value(s) from {info.func_name}: they "
             "are still referred to after the trace ended, by a global, an attribute, "
-            f"a closure or a container.\n{made}"
+            f"a closure or a container.\n{origins}"
         )
 
 
@@ -314,17 +314,17 @@ def dce_olympuspr(
     """
     outvars = [v for v, used in zip(program.outvars, used_outputs, strict=True) if used]
     needed = {v for v in outvars if type(v) is not ir.Literal}
-    kept: list[ir.Eqn] = []
+    live_eqns: list[ir.Eqn] = []
     for eqn in reversed(program.eqns):
         used = [v in needed for v in eqn.outvars]
         if not any(used) and not eqn.effects:
             continue
-        rest = eqn if eqn.primitive.dce is None else _dce_equation(eqn, used)
-        if rest is None:
+        small_eqn = eqn if eqn.primitive.dce is None else _dce_equation(eqn, used)
+        if small_eqn is None:
             continue
-        kept.append(rest)
-        needed.update(v for v in rest.invars if type(v) is not ir.Literal)
-    kept.reverse()
+        live_eqns.append(small_eqn)
+        needed.update(v for v in small_eqn.invars if type(v) is not ir.Literal)
+    live_eqns.reverse()
     if isinstance(instantiate, bool):
         instantiate = [instantiate] * len(program.invars)
     keep = [
@@ -333,7 +333,9 @@ def dce_olympuspr(
     ]
     invars = [v for v, k in zip(program.invars, keep, strict=True) if k]
     debug = _dce_debug_info(program.debug_info, keep, used_outputs)
-    small = ir.Olympuspr(program.constvars, invars, outvars, kept, debug_info=debug)
+    small = ir.Olympuspr(
+        program.constvars, invars, outvars, live_eqns, debug_info=debug
+    )
     return small, keep
 
 
@@ -380,9 +382,9 @@ def _replacement(eqn: ir.Eqn, platform: str) -> Any:
     """The function over other operations that is lowered for an equation, or None."""
     p = eqn.primitive
     if p.rewrite is not None and not _is_open(eqn):
-        found = p.rewrite(platform, *[v.aval for v in eqn.invars], **eqn.params)
-        if found is not None:
-            return found
+        function = p.rewrite(platform, *[v.aval for v in eqn.invars], **eqn.params)
+        if function is not None:
+            return function
     if p.decompose is not None and p.lower is None and not p.lower_by_platform:
         return functools.partial(p.decompose, **eqn.params)
     return None

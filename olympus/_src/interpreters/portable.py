@@ -127,8 +127,8 @@ def _kept_inputs(
 ) -> tuple[list[Any], list[str]]:
     """Types and names of the inputs that are kept; constants come before arguments."""
     names = [*["a constant"] * (len(program.invars) - len(paths)), *paths]
-    kept = [i for i, k in enumerate(keep) if k]
-    return [program.in_avals[i] for i in kept], [names[i] for i in kept]
+    positions = [i for i, k in enumerate(keep) if k]
+    return [program.in_avals[i] for i in positions], [names[i] for i in positions]
 
 
 def _split_constants(
@@ -144,7 +144,7 @@ def _split_constants(
         invars=[v for v, _ in large] + list(program.invars),
         debug_info=None,
     )
-    return program, [_on_host(c) for _, c in small], [c for _, c in large]
+    return program, [_to_numpy(c) for _, c in small], [c for _, c in large]
 
 
 def _is_small(aval: Any) -> bool:
@@ -152,6 +152,6 @@ def _is_small(aval: Any) -> bool:
     return stored.size * stored.dtype.itemsize <= _SMALL_BYTES
 
 
-def _on_host(x: Any) -> Any:
+def _to_numpy(x: Any) -> Any:
     """The values of a constant; of keys, their words."""
     return np.asarray(evaluate.stored(evaluate.as_array(x)))

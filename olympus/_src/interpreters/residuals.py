@@ -64,7 +64,7 @@ def reduce(
       The two programs, with fewer or smaller residuals.
     """
     residuals = forward.outvars[n_outs:]
-    remade = _remade(forward, residuals)
+    remade = _find_remade(forward, residuals)
     again = _Again(remade)
     renamed: dict[Any, Any] = {
         inner: again.name(outer)
@@ -87,7 +87,7 @@ def reduce(
     )
 
 
-def _remade(forward: ir.Olympuspr, residuals: Sequence[Any]) -> dict[Any, ir.Eqn]:
+def _find_remade(forward: ir.Olympuspr, residuals: Sequence[Any]) -> dict[Any, ir.Eqn]:
     """The values that are made again, and the equations that make them."""
     cheap = {e.outvars[0]: e for e in forward.eqns if e.primitive in _CHEAP}
     there = set(forward.constvars + forward.invars)
@@ -105,10 +105,10 @@ def _remade(forward: ir.Olympuspr, residuals: Sequence[Any]) -> dict[Any, ir.Eqn
                 remade.update((s, cheap[s]) for s in steps)
                 steps = []
     light = {e.outvars[0]: e for e in forward.eqns if e.primitive in _LIGHT}
-    kept = {v for v in residuals if type(v) is ir.Var}
+    residual_vars = {v for v in residuals if type(v) is ir.Var}
     for residual in residuals:
         if residual in light and residual not in remade and residual.aval.shape:
-            remade.update(_made_of(residual, light, kept))
+            remade.update(_made_of(residual, light, residual_vars))
     return remade
 
 
@@ -215,9 +215,9 @@ class Source:
 
     def find(self, inputs: Any, made: Sequence[Any]) -> list[Any]:
         """The residuals, given the program's inputs by position, and what it made."""
-        found = {"value": lambda x: x, "input": inputs.__getitem__}
-        found["made"] = made.__getitem__
-        return [found[kind](x) for kind, x in self._places]
+        readers = {"value": lambda x: x, "input": inputs.__getitem__}
+        readers["made"] = made.__getitem__
+        return [readers[kind](x) for kind, x in self._places]
 
 
 def sourced(closed: ir.ClosedOlympuspr, n_outs: int) -> tuple[Any, Source]:
@@ -228,6 +228,6 @@ def sourced(closed: ir.ClosedOlympuspr, n_outs: int) -> tuple[Any, Source]:
       n_outs: how many results.
     """
     program = closed.olympuspr
-    found = Source(program, n_outs)
-    small = program.replace(outvars=program.outvars[:n_outs] + found.made)
-    return ir.ClosedOlympuspr(small, closed.consts), found
+    source = Source(program, n_outs)
+    small = program.replace(outvars=program.outvars[:n_outs] + source.made)
+    return ir.ClosedOlympuspr(small, closed.consts), source

@@ -78,24 +78,24 @@ class JetTrace(trace.Trace):
             current.position = source_info.capture()
         current.trace = self.parent
         try:
-            outs = self._once(p, series, params)
+            outs = self._apply_once(p, series, params)
         finally:
             current.trace = self
             current.position = outer
         wrapped = [self.wrap(s) for s in outs]
         return wrapped if p.multiple_results else wrapped[0]
 
-    def _once(self, p: Any, series: list[Series], params: Any) -> list[Series]:
+    def _apply_once(self, p: Any, series: list[Series], params: Any) -> list[Series]:
         """Applies `p`, or finds what it gave before."""
         key = None if self._memo is None else _key(p, series, params)
         if self._memo is None or key is None:
             return self._apply(p, series, params, self._memo or _Memo())
-        found = self._memo.found.get(key)
-        if found is None:
-            found = self._apply(p, series, params, self._memo)
-            self._memo.found[key] = found
+        result = self._memo.found.get(key)
+        if result is None:
+            result = self._apply(p, series, params, self._memo)
+            self._memo.found[key] = result
             self._memo.kept.append(series)
-        return found
+        return result
 
     def _apply(
         self, p: Any, series: list[Series], params: Any, memo: _Memo
@@ -108,9 +108,9 @@ class JetTrace(trace.Trace):
             out = p.taylor(series, **params)
             if out is not NotImplemented:
                 return out if p.multiple_results else [out]
-        return self._by_derivative(p, series, params, memo)
+        return self._apply_by_derivative(p, series, params, memo)
 
-    def _by_derivative(
+    def _apply_by_derivative(
         self, p: Any, series: list[Series], params: Any, memo: _Memo
     ) -> list[Series]:
         """The series of y from that of y', one term shorter."""
@@ -128,7 +128,7 @@ class JetTrace(trace.Trace):
         if not p.multiple_results:
             out, out_tangents = [out], [out_tangents]
         pairs = zip(out, out_tangents, strict=True)
-        return [_integrated(inner.split(x)[0], inner.slope(t)) for x, t in pairs]
+        return [_integrate_series(inner.split(x)[0], inner.slope(t)) for x, t in pairs]
 
     def split(self, x: Any) -> Series:
         """The coefficients of a value."""
@@ -142,7 +142,7 @@ class JetTrace(trace.Trace):
         return [t] * (self.order + 1) if type(t) is Zero else self.split(t)
 
     def wrap(self, series: Series) -> Any:
-        """The tracer of a series; the value itself where nothing moves."""
+        """The tracer of a series; its first term if all others are zero."""
         return (
             JetTracer(self, series[0], series[1:]) if is_moving(series) else series[0]
         )
@@ -151,10 +151,10 @@ class JetTrace(trace.Trace):
         """The derivative of a series of one term more, as a value of this trace."""
         if not is_moving(series):
             return Zero(avals_.aval_of(series[0]).to_tangent())
-        slope = [self._scaled(c, k) for k, c in enumerate(series) if k]
+        slope = [self._scale_coefficient(c, k) for k, c in enumerate(series) if k]
         return self.wrap([families.instantiate(slope[0]), *slope[1:]])
 
-    def _scaled(self, c: Any, k: int) -> Any:
+    def _scale_coefficient(self, c: Any, k: int) -> Any:
         """`k` times a coefficient; the same object each time it is asked for."""
         memo = self._memo
         if memo is None or type(c) is Zero:
@@ -184,7 +184,7 @@ def scaled(combine: Any, c: Any, factor: int) -> Any:
     return combine(c, families.scalar_like(c, factor))
 
 
-def _integrated(first: Any, slope: Series) -> Series:
+def _integrate_series(first: Any, slope: Series) -> Series:
     """The series that begins with `first` and has the derivative `slope`."""
     terms = [scaled(elementwise.div, c, k) for k, c in enumerate(slope, 1)]
     return [first, *terms]
@@ -257,12 +257,12 @@ def unflatten(
     values: Sequence[Any], patterns: Sequence[Pattern], avals: Sequence[Any]
 ) -> list[Series]:
     """The series of which `flat` made `values`."""
-    rest = iter(values[len(patterns) :])
-    found = []
+    higher_terms = iter(values[len(patterns) :])
+    series = []
     for first, pattern, aval in zip(values, patterns, avals, strict=False):
         zero = Zero(aval.to_tangent())
-        found.append([first, *[next(rest) if p else zero for p in pattern]])
-    return found
+        series.append([first, *[next(higher_terms) if p else zero for p in pattern]])
+    return series
 
 
 def jet_olympuspr(
@@ -295,7 +295,7 @@ def _jet_olympuspr(
     in_avals = list(closed.in_avals)
     for aval, pattern in zip(closed.in_avals, patterns, strict=True):
         in_avals += [aval.to_tangent()] * sum(pattern)
-    found: list[Pattern] = []
+    out_patterns: list[Pattern] = []
     order = len(patterns[0]) if patterns else 0
 
     def run(*args: Any) -> list[Any]:
@@ -303,13 +303,13 @@ def _jet_olympuspr(
         outs = jet(ir.program_as_function(closed), series, order)
         if force is not None:
             outs = [instantiated(s, f) for s, f in zip(outs, force, strict=True)]
-        found[:] = map(pattern_of, outs)
+        out_patterns[:] = map(pattern_of, outs)
         return flat(outs)
 
     info = closed.olympuspr.debug_info or ir.DebugInfo("jet", "program")
     info = ir.DebugInfo(info.traced_for, info.func_name, info.func_location)
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
-    return ir.ClosedOlympuspr(program, consts), found
+    return ir.ClosedOlympuspr(program, consts), out_patterns
 
 
 def instantiated(series: Series, wanted: Pattern) -> Series:

@@ -36,16 +36,16 @@ def split_tier(
     Raises:
       ValueError: the tier is not one of `TIERS`.
     """
-    rest = tuple([pair for pair in options if pair[0] != _OPTION])
-    if len(rest) == len(options):
-        return None, rest
+    xla_options = tuple([pair for pair in options if pair[0] != _OPTION])
+    if len(xla_options) == len(options):
+        return None, xla_options
     tier = dict(options)[_OPTION]
     if not isinstance(tier, str) or tier not in TIERS:
         raise ValueError(
             f"{function}: compiler_options['tier'] must be one of "
             f"{', '.join(map(repr, TIERS))}, got {tier!r}"
         )
-    return tier, rest
+    return tier, xla_options
 
 
 def compile(
@@ -63,20 +63,20 @@ def compile(
     Returns:
       The program that runs now, and what builds a better one when it is started.
     """
-    tier, rest = split_tier(options)
+    tier, xla_options = split_tier(options)
     tier = tier or default or compiler.compiler_tier.value
     if tier == "full" or not is_suited(lowered):
-        return lowered.compile(rest), None
+        return lowered.compile(xla_options), None
     chosen = dict(evaluate.quick_options(lowered.platform))
-    chosen.update(rest)  # the user's own come first
+    chosen.update(xla_options)  # the user's own come first
     quick = tuple(sorted(chosen.items()))
     if tier == "quick":
         return _quick_build(lowered, quick, ""), None
-    built = evaluate.build_options_of(lowered, rest)
+    built = evaluate.build_options_of(lowered, xla_options)
     if evaluate.is_ready(lowered, built):
-        return lowered.compile(rest), None
+        return lowered.compile(xla_options), None
     program = _quick_build(lowered, quick, "; the full build goes on beside it")
-    return program, Upgrade(lowered, rest, built)
+    return program, Upgrade(lowered, xla_options, built)
 
 
 def _quick_build(

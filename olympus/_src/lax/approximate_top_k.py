@@ -58,11 +58,11 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     """Of the elements that were chosen."""
     (x,), (t,) = primals, tangents
     values, positions = approx_top_k_p.bind(x, **params)
-    still = Zero(avals.aval_of(positions).to_tangent())
+    zero = Zero(avals.aval_of(positions).to_tangent())
     if type(t) is Zero:
-        return [values, positions], [Zero(avals.aval_of(values).to_tangent()), still]
+        return [values, positions], [Zero(avals.aval_of(values).to_tangent()), zero]
     axis = params["reduction_dimension"] % avals.aval_of(x).ndim
-    return [values, positions], [gather.take_along(t, positions, axis), still]
+    return [values, positions], [gather.take_along(t, positions, axis), zero]
 
 
 def _batch(

@@ -168,16 +168,18 @@ def _div_taylor(series: Any) -> Any:
     x, y = series
     out = [div_p.bind(x[0], y[0])]
     for k in range(1, len(x)):
-        rest: Any = x[k]
+        coefficient: Any = x[k]
         for i in range(1, k + 1):
             if type(y[i]) is not Zero and type(out[k - i]) is not Zero:
                 term = mul(y[i], out[k - i])
-                rest = neg(term) if type(rest) is Zero else sub(rest, term)
-        if type(rest) is not Zero:
-            rest = families.spread_tangent(div(rest, y[0]), out[0])
+                coefficient = (
+                    neg(term) if type(coefficient) is Zero else sub(coefficient, term)
+                )
+        if type(coefficient) is not Zero:
+            coefficient = families.spread_tangent(div(coefficient, y[0]), out[0])
         else:
-            rest = Zero(avals.aval_of(out[0]).to_tangent())
-        out.append(rest)
+            coefficient = Zero(avals.aval_of(out[0]).to_tangent())
+        out.append(coefficient)
     return out
 
 

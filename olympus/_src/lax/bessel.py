@@ -122,10 +122,10 @@ def _slope_zero(out: Any, x: Any) -> Any:
 
 def _slope_one(out: Any, x: Any) -> Any:
     """I1' = I0 - I1/x, and the scale's own part."""
-    return e.sub(e.sub(bessel_i0e(x), _by_x(out, x)), e.mul(e.sign(x), out))
+    return e.sub(e.sub(bessel_i0e(x), _divide_by_x(out, x)), e.mul(e.sign(x), out))
 
 
-def _by_x(out: Any, x: Any) -> Any:
+def _divide_by_x(out: Any, x: Any) -> Any:
     """I1/x, which tends to 1/2 at 0."""
     is_zero = e.eq(x, families.scalar_like(x, 0))
     safe = e.select(is_zero, families.scalar_like(x, 1), x)
@@ -147,7 +147,7 @@ bessel_i1_p: Primitive = families.elementwise(
     accepts=families.FLOAT,
     decompose=lambda x: _evaluate(x, 1, scaled=False),
     derivatives=(
-        lambda t, out, x: e.mul(t, e.sub(bessel_i0_p.bind(x), _by_x(out, x))),
+        lambda t, out, x: e.mul(t, e.sub(bessel_i0_p.bind(x), _divide_by_x(out, x))),
     ),
     file=_FILE,
 )

@@ -88,11 +88,11 @@ def _select_tree(ctx: Any, which: str, cases: Any, offset: int) -> str:
 def _select_n_jvp(primals: Any, tangents: Any) -> Any:
     which, *cases = primals
     out = select_n_p.bind(which, *cases)
-    moving = tangents[1:]
-    if all(type(t) is Zero for t in moving):
+    case_tangents = tangents[1:]
+    if all(type(t) is Zero for t in case_tangents):
         return out, Zero(avals.aval_of(out).to_tangent())
     shape = avals.aval_of(out).shape
-    parts = [families.instantiate(t, shape) for t in moving]
+    parts = [families.instantiate(t, shape) for t in case_tangents]
     return out, select_n_p.bind(which, *parts)
 
 

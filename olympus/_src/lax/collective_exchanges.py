@@ -26,14 +26,14 @@ _FILE = "lax/collective_exchanges.py"
 # -- all_gather ------------------------------------------------------------------------
 
 
-def _merged(x: Any, position: int, count: int = 2) -> Any:
+def _merge_axes(x: Any, position: int, count: int = 2) -> Any:
     """`x` with `count` neighbouring axes as one."""
     shape = avals.aval_of(x).shape
     size = math.prod(shape[position : position + count])
     return shaping.reshape(x, (*shape[:position], size, *shape[position + count :]))
 
 
-def _split(x: Any, position: int, parts: Sequence[int]) -> Any:
+def _split_axis(x: Any, position: int, parts: Sequence[int]) -> Any:
     """`x` with an axis as several."""
     shape = avals.aval_of(x).shape
     return shaping.reshape(x, (*shape[:position], *parts, *shape[position + 1 :]))
@@ -105,7 +105,7 @@ def _all_gather_batch(
         x, dim = over_one(name, x, dim)
     count = len(names) + tiled
     if count > 1:
-        return moved(x, dim, lambda x, shift: _merged(x, position + shift, count))
+        return moved(x, dim, lambda x, shift: _merge_axes(x, position + shift, count))
     return x, dim
 
 
@@ -134,8 +134,10 @@ def _reduce_scatter_abstract(
     x: Any, *, scatter_dimension: int, axis_size: int, tiled: bool, **_: Any
 ) -> Any:
     d, shape = scatter_dimension, x.shape
-    kept = (shape[d] // axis_size,) if tiled else ()
-    return ShapedArray((*shape[:d], *kept, *shape[d + 1 :]), x.dtype, x.weak_type)
+    block_sizes = (shape[d] // axis_size,) if tiled else ()
+    return ShapedArray(
+        (*shape[:d], *block_sizes, *shape[d + 1 :]), x.dtype, x.weak_type
+    )
 
 
 def _own(x: Any, dim: int | None, position: int) -> int:
@@ -200,7 +202,7 @@ def _reduce_scatter_batch(
         parts = list(sizes)
         if tiled:
             parts.append(_own(x, dim, position) // axis_size)
-        x, dim = moved(x, dim, lambda x, shift: _split(x, position + shift, parts))
+        x, dim = moved(x, dim, lambda x, shift: _split_axis(x, position + shift, parts))
     for name, size in zip(names, sizes, strict=True):
         x, dim = over_one(name, size, x, dim)
     return x, dim
@@ -279,10 +281,10 @@ def _exchange(x: Any, size: int, split_axis: int, concat_axis: int) -> Any:
       x: mapped in front; the other axes are counted without that.
     """
     own = avals.aval_of(x).shape[split_axis + 1]
-    x = _split(x, split_axis + 1, (size, own // size))
+    x = _split_axis(x, split_axis + 1, (size, own // size))
     x = families.move_axis(x, split_axis + 1, 0)  # who gets it, who gives it, ...
     x = families.move_axis(x, 1, concat_axis + 1)
-    return _merged(x, concat_axis + 1)
+    return _merge_axes(x, concat_axis + 1)
 
 
 def _all_to_all_by_name(
@@ -319,7 +321,7 @@ def _all_to_all_by_name(
     ones = tuple(range(split_at, split_at + len(sizes)))
     x = shaping.squeeze(x, ones)
     start = concat_at - (len(sizes) if concat_at > split_at else 0)
-    return _merged(x, start, len(sizes) + 1), out_dim
+    return _merge_axes(x, start, len(sizes) + 1), out_dim
 
 
 def _all_to_all_transpose(
@@ -366,11 +368,11 @@ def _ppermute_batch(
     if dim is None and len(sources) == axis.size:
         return x, None
     x = in_front(x, dim, axis.size)
-    taken = [sources.get(i, axis.size) for i in range(axis.size)]
+    source_rows = [sources.get(i, axis.size) for i in range(axis.size)]
     if len(sources) < axis.size:  # one more row, of zeros, for those who get nothing
         nothing = families.full_like(concatenation.slice_in_dim(x, 0, 1), 0)
         x = concatenation.concatenate([x, nothing], 0)
-    return collectives.rows(x, taken), 0
+    return collectives.rows(x, source_rows), 0
 
 
 def _ppermute_by_name(

@@ -157,9 +157,9 @@ def _all_reduce(name: str, reduce_p: Primitive, repeated: Any) -> Primitive:
 
         if axis.name in axes:
             out, out_dim = by_group(axis_index_groups, axis, x, dim, reduced)
-            rest = tuple([a for a in _names_among(axes) if a != axis.name])
-            if rest:
-                out = p.bind(out, axes=rest, axis_index_groups=None)
+            other_axes = tuple([a for a in _names_among(axes) if a != axis.name])
+            if other_axes:
+                out = p.bind(out, axes=other_axes, axis_index_groups=None)
             return out, out_dim
 
         def rebind(x: Any, shift: int) -> Any:
@@ -191,9 +191,9 @@ def _spread_positions(ct: Any, aval: Any, positions: Any) -> Any:
     """A cotangent repeated along the axes that were summed over by position."""
     if not positions:
         return ct
-    kept = tuple([i for i in range(aval.ndim) if i not in positions])
+    kept_axes = tuple([i for i in range(aval.ndim) if i not in positions])
     return families.broadcast_in_dim_p.bind(
-        ct, shape=aval.shape, broadcast_dimensions=kept, sharding=None
+        ct, shape=aval.shape, broadcast_dimensions=kept_axes, sharding=None
     )
 
 

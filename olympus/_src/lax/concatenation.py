@@ -37,8 +37,8 @@ def _concatenate_abstract(*operands: Any, dimension: int) -> Any:
             "lax.concatenate: dimension must be an axis of the operands, got "
             f"{dimension} for {first.short()}"
         )
-    rest = [a.shape[:dimension] + a.shape[dimension + 1 :] for a in operands]
-    if any(r != rest[0] for r in rest):
+    other_sizes = [a.shape[:dimension] + a.shape[dimension + 1 :] for a in operands]
+    if any(r != other_sizes[0] for r in other_sizes):
         raise TypeError(
             "Cannot concatenate arrays with shapes that differ in dimensions other "
             f"than the one being concatenated: concatenating along dimension "

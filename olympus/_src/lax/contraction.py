@@ -134,11 +134,11 @@ def _lower(
     batching = f" batching_dims = {lists(bx)} x {lists(by)}," if bx else ""
     exact = precision_text(precision, ctx.platform, *ctx.avals_in)
     t = types.tensor_type
-    found = ctx.block.emit(
+    product = ctx.block.emit(
         f"stablehlo.dot_general {x}, {y},{batching} contracting_dims = "
         f"{lists(cx)} x {lists(cy)}{exact} : ({t(ax)}, {t(ay)}) -> {t(sums)}"
     )
-    return ctx.block.convert(found, sums, out)
+    return ctx.block.convert(product, sums, out)
 
 
 _INT32 = np.dtype(np.int32)
@@ -269,11 +269,11 @@ def _print(eqn: Any) -> Any:
     params = eqn.params
     (cx, cy), (bx, by) = params["dimension_numbers"]
     dims = ((list(cx), list(cy)), (list(bx), list(by)))
-    shown = [("dimension_numbers", dims)]
+    pairs = [("dimension_numbers", dims)]
     if params["precision"] is not None:
-        shown.append(("precision", params["precision"]))
-    shown.append(("preferred_element_type", params["preferred_element_type"]))
-    return [(k, v) for k, v in shown if v is not None]
+        pairs.append(("precision", params["precision"]))
+    pairs.append(("preferred_element_type", params["preferred_element_type"]))
+    return [(k, v) for k, v in pairs if v is not None]
 
 
 def _reference(

@@ -64,7 +64,7 @@ def conv_general_permutations(dimension_numbers: Any) -> tuple[Any, ...]:
     pairs = ("NC", "OI", "NC")
     layouts = tuple(dimension_numbers)
     kernel = [c for c in layouts[1] if c not in pairs[1]]
-    found = []
+    permutations = []
     for layout, pair, name in zip(layouts, pairs, ("lhs", "rhs", "out"), strict=True):
         spatial = [c for c in layout if c not in pair]
         if any(layout.count(c) != 1 for c in pair) or len(set(layout)) != len(layout):
@@ -76,8 +76,8 @@ def conv_general_permutations(dimension_numbers: Any) -> tuple[Any, ...]:
             raise ValueError(
                 f"{_NAME}: layouts must have the same spatial letters, got {layouts}"
             )
-        found.append(tuple([layout.index(c) for c in (*pair, *kernel)]))
-    return tuple(found)
+        permutations.append(tuple([layout.index(c) for c in (*pair, *kernel)]))
+    return tuple(permutations)
 
 
 def conv_dimension_numbers(
@@ -408,7 +408,7 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     return out, total
 
 
-def _swapped(spec: Sequence[int]) -> tuple[int, ...]:
+def _swap_first_two(spec: Sequence[int]) -> tuple[int, ...]:
     return (spec[1], spec[0], *spec[2:])
 
 
@@ -443,7 +443,7 @@ def _transpose_lhs(ct: Any, lhs: Any, rhs: Any, params: Any) -> Any:
         lhs_dilation=params["window_strides"],
         rhs_dilation=params["rhs_dilation"],
         dimension_numbers=ConvDimensionNumbers(
-            dn.out_spec, _swapped(dn.rhs_spec), dn.lhs_spec
+            dn.out_spec, _swap_first_two(dn.rhs_spec), dn.lhs_spec
         ),
         feature_group_count=groups,
         batch_group_count=1,
@@ -470,7 +470,9 @@ def _transpose_rhs(ct: Any, lhs: Any, rhs: Any, params: Any) -> Any:
         lhs_dilation=params["lhs_dilation"],
         rhs_dilation=params["window_strides"],
         dimension_numbers=ConvDimensionNumbers(
-            _swapped(dn.lhs_spec), _swapped(dn.out_spec), _swapped(dn.rhs_spec)
+            _swap_first_two(dn.lhs_spec),
+            _swap_first_two(dn.out_spec),
+            _swap_first_two(dn.rhs_spec),
         ),
         # Groups of features become groups of the batch that is summed, and vice versa.
         feature_group_count=params["batch_group_count"],
@@ -486,12 +488,12 @@ def _transpose(cts: Any, lhs: Any, rhs: Any, **params: Any) -> Any:
     (ct,) = cts
     unknown = lhs if type(lhs) is Linear else rhs
     if type(ct) is Zero:
-        found: Any = Zero(unknown.aval)
+        operand_ct: Any = Zero(unknown.aval)
     elif unknown is lhs:
-        found = _transpose_lhs(ct, lhs.aval, rhs, params)
+        operand_ct = _transpose_lhs(ct, lhs.aval, rhs, params)
     else:
-        found = _transpose_rhs(ct, lhs, rhs.aval, params)
-    return [found, None] if unknown is lhs else [None, found]
+        operand_ct = _transpose_rhs(ct, lhs, rhs.aval, params)
+    return [operand_ct, None] if unknown is lhs else [None, operand_ct]
 
 
 # -- batching --------------------------------------------------------------------------
@@ -836,7 +838,7 @@ def conv_transpose(
             ]
     if transpose_kernel:
         rhs = shaping.rev(rhs, dn.rhs_spec[2:])
-        dn = dn._replace(rhs_spec=_swapped(dn.rhs_spec))
+        dn = dn._replace(rhs_spec=_swap_first_two(dn.rhs_spec))
     return conv_general_dilated(
         lhs,
         rhs,

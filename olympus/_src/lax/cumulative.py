@@ -113,7 +113,7 @@ class _Fold:
         )
         carry = self.blocks(totals, totals_aval, axis, reverse)
         carry = self._pad(carry, totals_aval, totals_aval, axis, -1 if reverse else 1)
-        out = self._within(x, cut, carry, totals_aval, axis, reverse)
+        out = self._accumulate_blocks(x, cut, carry, totals_aval, axis, reverse)
         out = self.ctx.block.reshape(out, cut, whole)
         if whole is aval:
             return out
@@ -131,7 +131,7 @@ class _Fold:
             [x, self.start], [aval, self.scalar], out, low, high, [0] * aval.ndim
         )
 
-    def _within(
+    def _accumulate_blocks(
         self, x: str, cut: Any, carry: str, carry_aval: Any, axis: int, reverse: bool
     ) -> str:
         """Accumulates inside each block, from the total before it."""
@@ -253,10 +253,10 @@ def _log_sums_tangent(x: Any, t: Any, out: Any, axis: int) -> Any:
         return t
     part = concatenation.slice_in_dim
     first, after = part(t, 0, 1, axis=axis), part(out, 1, n, axis=axis)
-    kept = special.share(after, part(out, 0, n - 1, axis=axis), elementwise.exp)
-    taken = special.share(after, part(x, 1, n, axis=axis), elementwise.exp)
-    steps = concatenation.concatenate([families.full_like(first, 1), kept], axis)
-    added = elementwise.mul(taken, part(t, 1, n, axis=axis))
+    sum_shares = special.share(after, part(out, 0, n - 1, axis=axis), elementwise.exp)
+    element_shares = special.share(after, part(x, 1, n, axis=axis), elementwise.exp)
+    steps = concatenation.concatenate([families.full_like(first, 1), sum_shares], axis)
+    added = elementwise.mul(element_shares, part(t, 1, n, axis=axis))
     added = concatenation.concatenate([first, added], axis)
     return prefixes.prefixes(_two_steps, [steps, added], (axis, axis))[1]
 

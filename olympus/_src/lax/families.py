@@ -54,17 +54,17 @@ def check_dtype(
     name: str, aval: Any, accepts: Sequence[Any], operand: str = ""
 ) -> None:
     """Raises TypeError unless the dtype is of one of the kinds `accepts`."""
-    if _accepted(aval.dtype, accepts):
+    if _is_accepted(aval.dtype, accepts):
         return
-    wanted = " or ".join(_NAMES[k] for k in accepts)
+    kinds = " or ".join(_NAMES[k] for k in accepts)
     raise TypeError(
         f"{name} does not accept dtype {aval.dtype}: {operand or 'its operand'} must "
-        f"be of {wanted} dtype, got {aval.short()}; convert it with "
+        f"be of {kinds} dtype, got {aval.short()}; convert it with "
         "lax.convert_element_type"
     )
 
 
-def _accepted(dtype: Any, accepts: Sequence[Any]) -> bool:
+def _is_accepted(dtype: Any, accepts: Sequence[Any]) -> bool:
     if isinstance(dtype, dtypes.ExtendedDType):
         return KEY in accepts
     return any(dtypes.issubdtype(dtype, kind) for kind in accepts)
@@ -148,13 +148,13 @@ def repeat_ones(args: tuple[Any, ...]) -> tuple[Any, ...]:
     shapes = {shape for x in args if (shape := getattr(x, "shape", ()))}
     if len(shapes) < 2 or len({len(shape) for shape in shapes}) > 1:
         return args
-    wanted = []
+    common_shape = []
     for column in zip(*shapes, strict=True):
         longer = {d for d in column if not (type(d) is int and d == 1)}
         if len(longer) > 1:
             return args
-        wanted.append(longer.pop() if longer else 1)
-    return tuple([_repeat(x, tuple(wanted)) for x in args])
+        common_shape.append(longer.pop() if longer else 1)
+    return tuple([_repeat(x, tuple(common_shape)) for x in args])
 
 
 def _repeat(x: Any, shape: tuple[Any, ...]) -> Any:
@@ -360,12 +360,12 @@ def insert_axis(x: Any, position: int, size: int) -> Any:
     """`x` repeated along a new axis."""
     aval = avals.aval_of(x)
     shape = list(aval.shape)
-    kept = [i for i in range(len(shape) + 1) if i != position]
+    old_axes = [i for i in range(len(shape) + 1) if i != position]
     shape.insert(position, size)
     if aval.dtype == dtypes.float0:  # tangents of integers, which hold nothing
         return no_values(shape)
     return broadcast_in_dim_p.bind(
-        x, shape=tuple(shape), broadcast_dimensions=tuple(kept), sharding=None
+        x, shape=tuple(shape), broadcast_dimensions=tuple(old_axes), sharding=None
     )
 
 
@@ -443,9 +443,9 @@ def _broadcast_in_dim_transpose(
     summed = tuple(d for d in range(len(shape)) if d not in dims or d in grown)
     total = reduce_sum_p.bind(ct, axes=summed) if summed else ct
     if grown:
-        kept = tuple(i for i, d in enumerate(dims) if d not in grown)
+        kept_dims = tuple(i for i, d in enumerate(dims) if d not in grown)
         total = broadcast_in_dim_p.bind(
-            total, shape=x.aval.shape, broadcast_dimensions=kept, sharding=None
+            total, shape=x.aval.shape, broadcast_dimensions=kept_dims, sharding=None
         )
     return [total]
 
@@ -493,29 +493,29 @@ def linear_series(p: Primitive, *positions: int) -> Callable[..., Any]:
     """
 
     def taylor(series: Sequence[Sequence[Any]], **params: Any) -> Any:
-        moving = [any(type(c) is not Zero for c in s[1:]) for s in series]
-        if positions and any(m and i not in positions for i, m in enumerate(moving)):
+        nonzero = [any(type(c) is not Zero for c in s[1:]) for s in series]
+        if positions and any(m and i not in positions for i, m in enumerate(nonzero)):
             return NotImplemented
         firsts = [s[0] for s in series]
-        found: dict[int, Any] = {}
+        coefficients: dict[int, Any] = {}
         for k in range(1, len(series[0])):
             terms = [s[k] for s in series]
             if any(type(c) is not Zero for c in terms):
-                out, found[k] = p.jvp(firsts, terms, **params)  # type: ignore[misc]
+                out, coefficients[k] = p.jvp(firsts, terms, **params)  # type: ignore[misc]
         if not p.multiple_results:
-            return [out, *_filled(found, len(series[0]), out)]
+            return [out, *_fill_zeros(coefficients, len(series[0]), out)]
         columns = []
         for i, x in enumerate(out):
-            column = {k: terms[i] for k, terms in found.items()}
-            columns.append([x, *_filled(column, len(series[0]), x)])
+            column = {k: terms[i] for k, terms in coefficients.items()}
+            columns.append([x, *_fill_zeros(column, len(series[0]), x)])
         return columns
 
     return taylor
 
 
-def _filled(found: dict[int, Any], size: int, out: Any) -> list[Any]:
+def _fill_zeros(coefficients: dict[int, Any], size: int, out: Any) -> list[Any]:
     zero = Zero(avals.aval_of(out).to_tangent())
-    return [found.get(k, zero) for k in range(1, size)]
+    return [coefficients.get(k, zero) for k in range(1, size)]
 
 
 def bilinear_series(p: Primitive) -> Callable[..., Any]:
@@ -741,10 +741,10 @@ def reduction_batch(p: Primitive) -> Callable[..., Any]:
 def _reduce_sum_transpose(cts: Any, x: Any, *, axes: Any) -> Any:
     if type(cts[0]) is Zero:
         return [Zero(x.aval)]
-    kept = tuple(i for i in range(x.aval.ndim) if i not in axes)
+    kept_axes = tuple(i for i in range(x.aval.ndim) if i not in axes)
     return [
         broadcast_in_dim_p.bind(
-            cts[0], shape=x.aval.shape, broadcast_dimensions=kept, sharding=None
+            cts[0], shape=x.aval.shape, broadcast_dimensions=kept_axes, sharding=None
         )
     ]
 

@@ -29,7 +29,7 @@ class FftType(enum.IntEnum):
     IRFFT = 3
 
 
-def _halved(lengths: Sequence[int]) -> tuple[int, ...]:
+def _halve_last(lengths: Sequence[int]) -> tuple[int, ...]:
     """How many frequencies of real numbers are not the conjugates of others."""
     return (*lengths[:-1], lengths[-1] // 2 + 1)
 
@@ -45,14 +45,14 @@ def _abstract(x: Any, *, fft_type: FftType, fft_lengths: Any) -> Any:
             "lax.fft: fft_lengths must name one to three of the last axes, got "
             f"{lengths} for {x.short()}; transform other axes by further calls"
         )
-    given = x.shape[x.ndim - len(lengths) :]
+    actual = x.shape[x.ndim - len(lengths) :]
     back_to_real = fft_type == FftType.IRFFT
-    wanted = lengths
+    expected = lengths
     if back_to_real:  # no numbers may come of no frequencies, or of one
-        wanted = _halved(lengths) if lengths[-1] else (*lengths[:-1], given[-1])
-    if given != wanted:
+        expected = _halve_last(lengths) if lengths[-1] else (*lengths[:-1], actual[-1])
+    if actual != expected:
         raise ValueError(
-            f"lax.fft: the last axes of the operand must have sizes {wanted} for "
+            f"lax.fft: the last axes of the operand must have sizes {expected} for "
             f"{fft_type.name} with fft_lengths {lengths}, got {x.short()}; slice or "
             "pad it"
         )
@@ -66,7 +66,7 @@ def _abstract(x: Any, *, fft_type: FftType, fft_lengths: Any) -> Any:
     many = x.shape[: x.ndim - len(lengths)]
     if fft_type == FftType.RFFT:
         dtype = np.result_type(x.dtype, np.complex64)
-        return ShapedArray((*many, *_halved(lengths)), dtype)
+        return ShapedArray((*many, *_halve_last(lengths)), dtype)
     dtype = np.zeros((), x.dtype).real.dtype if back_to_real else x.dtype
     return ShapedArray((*many, *lengths), dtype)
 
@@ -105,7 +105,7 @@ def _transpose_of_rfft(ct: Any, lengths: Any) -> Any:
     if len(lengths) == 1:
         # The way back reads each frequency between the ends twice, and divides by n.
         n = float(lengths[0])
-        weighted = _weighted(elementwise.conj(ct), lengths, n / 2, n)
+        weighted = _weight_frequencies(elementwise.conj(ct), lengths, n / 2, n)
         return fft_p.bind(weighted, fft_type=FftType.IRFFT, fft_lengths=lengths)
     # Of all frequencies those beyond the half were dropped: they get zeros. With more
     # axes the ends are no real numbers, and platforms differ in what they read there.
@@ -121,10 +121,12 @@ def _transpose_of_irfft(ct: Any, aval: Any, lengths: Any) -> Any:
         return shaping.full(aval.shape, 0, aval.dtype)
     seen = fft_p.bind(ct, fft_type=FftType.RFFT, fft_lengths=lengths)
     count = math.prod(lengths)
-    return _weighted(elementwise.conj(seen), lengths, 2.0 / count, 1.0 / count)
+    return _weight_frequencies(
+        elementwise.conj(seen), lengths, 2.0 / count, 1.0 / count
+    )
 
 
-def _weighted(x: Any, lengths: Any, inner: float, ends: float) -> Any:
+def _weight_frequencies(x: Any, lengths: Any, inner: float, ends: float) -> Any:
     """Frequencies times one number; times another at the ends of the half."""
     aval = avals.aval_of(x)
     weights = np.full(aval.shape[-1], inner)

@@ -613,12 +613,14 @@ def index_take(src: Any, idxs: Any, axes: Any) -> Any:
         )
         columns.append(shaping.expand_dims(wrapped, (1,)))
     vectors = concatenation.concatenate(columns, 1)
-    taken = tuple([int(a) for a in axes])
+    gathered_axes = tuple([int(a) for a in axes])
     return gather(
         src,
         vectors,
         GatherDimensionNumbers(
-            tuple(range(1, aval.ndim - len(taken) + 1)), taken, taken
+            tuple(range(1, aval.ndim - len(gathered_axes) + 1)),
+            gathered_axes,
+            gathered_axes,
         ),
-        [1 if d in taken else s for d, s in enumerate(aval.shape)],
+        [1 if d in gathered_axes else s for d, s in enumerate(aval.shape)],
     )

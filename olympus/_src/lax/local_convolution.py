@@ -63,12 +63,12 @@ def conv_general_dilated_local(
     _, features, *places = numbers.out_spec
     _, inputs, *kernel_places = numbers.rhs_spec
     contracted, batch = ((features,), (inputs,)), (tuple(places), tuple(kernel_places))
-    found = contraction.dot_general(patches, rhs, (contracted, batch), exact)
+    products = contraction.dot_general(patches, rhs, (contracted, batch), exact)
     # The axes come as places, batch, output features.
     order = [0] * len(numbers.out_spec)
     for position, axis in enumerate((*places, *numbers.out_spec[:2])):
         order[axis] = position
-    return families.transpose_p.bind(found, permutation=tuple(order))
+    return families.transpose_p.bind(products, permutation=tuple(order))
 
 
 def conv_transpose_shape_tuple(

@@ -50,19 +50,19 @@ def _groups(what: str, names: Sequence[Any], groups: Any, *, equal: bool = True)
             f"{what}: axis_index_groups needs a single axis name, got {names}; call "
             "it for one axis at a time"
         )
-    found = tuple([tuple(map(int, g)) for g in groups])
+    index_groups = tuple([tuple(map(int, g)) for g in groups])
     size = trace.axis_size(names[0], what)
-    if sorted(i for g in found for i in g) != list(range(size)):
+    if sorted(i for g in index_groups for i in g) != list(range(size)):
         raise ValueError(
             f"{what}: axis_index_groups must hold each index of the axis {names[0]!r} "
-            f"of size {size} once, got {found}"
+            f"of size {size} once, got {index_groups}"
         )
-    if equal and len({len(g) for g in found}) > 1:
+    if equal and len({len(g) for g in index_groups}) > 1:
         raise ValueError(
             f"{what}: axis_index_groups must be groups of one size, got sizes "
-            f"{[len(g) for g in found]}"
+            f"{[len(g) for g in index_groups]}"
         )
-    return found
+    return index_groups
 
 
 def _size_of(what: str, names: Sequence[Any], groups: Any) -> int:
@@ -121,7 +121,7 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
             return leaf * _size_of("psum", names, groups)
         if avals.aval_of(leaf).dtype == np.bool_:
             leaf = elementwise.convert_element_type(leaf, np.int32)
-        return _reduced(collectives.psum_p, leaf, names, groups)
+        return _bind_reduction(collectives.psum_p, leaf, names, groups)
 
     return _map_arrays("psum", total, x)
 
@@ -137,7 +137,7 @@ def _is_constant(x: Any, names: Sequence[Any], groups: Any) -> bool:
     return groups is None or len({len(g) for g in groups}) == 1
 
 
-def _reduced(p: Any, x: Any, names: tuple[Any, ...], groups: Any) -> Any:
+def _bind_reduction(p: Any, x: Any, names: tuple[Any, ...], groups: Any) -> Any:
     if not names:
         return x
     positions = [name for name in names if isinstance(name, int)]
@@ -242,7 +242,7 @@ def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 def _extreme(what: str, p: Any, x: Any, axis_name: Any, groups: Any) -> Any:
     names = _names(what, axis_name, positional=True)
     groups = _groups(what, names, groups, equal=False)
-    return _map_arrays(what, lambda leaf: _reduced(p, leaf, names, groups), x)
+    return _map_arrays(what, lambda leaf: _bind_reduction(p, leaf, names, groups), x)
 
 
 # -- gathering and scattering ----------------------------------------------------------

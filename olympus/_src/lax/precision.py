@@ -230,26 +230,26 @@ def convolution_text(precision: Any) -> str:
 def _runs_on_cpu(algorithm: Any) -> bool:
     if isinstance(algorithm, DotAlgorithmPreset):
         return algorithm in _ON_CPU
-    given = _algorithm_text(algorithm)
+    text = _algorithm_text(algorithm)
     return any(
-        given == _algorithm_text(_preset_in_full(preset, None, None))
+        text == _algorithm_text(_preset_in_full(preset, None, None))
         for preset in _ON_CPU
         if preset is not DotAlgorithmPreset.DEFAULT
     )
 
 
 def _preset_in_full(preset: DotAlgorithmPreset, x: Any, y: Any) -> DotAlgorithm:
-    lhs, rhs, total, *rest = _words(preset)
+    lhs, rhs, total, *flags = _words(preset)
     x_type = x.dtype if lhs == "F8" else _preset_type(lhs)
     y_type = y.dtype if rhs == "F8" else _preset_type(rhs)
     sum_type = _NAMED_TYPES["F32"] if total == "ANY" else _preset_type(total)
-    times = [int(word[1:]) for word in rest if word.startswith("X")]
+    times = [int(word[1:]) for word in flags if word.startswith("X")]
     return DotAlgorithm(
         x_type,
         y_type,
         sum_type,
         num_primitive_operations=times[0] if times else 1,
-        allow_imprecise_accumulation="FAST" in rest,
+        allow_imprecise_accumulation="FAST" in flags,
     )
 
 
@@ -364,11 +364,11 @@ def accuracy_text(accuracy: Any) -> str:
 
 
 def _tolerances(accuracy: Tolerance) -> list[str]:
-    found = []
+    fields = []
     for name in ("atol", "rtol"):
         value = getattr(accuracy, name)
         if value:
-            found.append(f"{name} = {types.scalar(np.float64(value))}")
+            fields.append(f"{name} = {types.scalar(np.float64(value))}")
     if accuracy.ulps:
-        found.append(f"ulps = {accuracy.ulps}")
-    return found
+        fields.append(f"ulps = {accuracy.ulps}")
+    return fields

@@ -26,9 +26,9 @@ def prefixes(combine: Callable[[Leaves, Leaves], Leaves], x: Leaves, axes: Any) 
     odd = prefixes(combine, combine(first, second), axes)
     head = [_part(v, a, 0, 1) for v, a in zip(x, axes, strict=True)]
     if n == 2:
-        return _joined(head, odd, axes)
+        return _join_leaves(head, odd, axes)
     before = [_part(v, a, 0, (n - 1) // 2) for v, a in zip(odd, axes, strict=True)]
-    even = _joined(head, combine(before, _every_second(x, axes, 2, n)), axes)
+    even = _join_leaves(head, combine(before, _every_second(x, axes, 2, n)), axes)
     return [_interleave(e, o, a) for e, o, a in zip(even, odd, axes, strict=True)]
 
 
@@ -50,7 +50,7 @@ def _part(x: Any, axis: int, start: int, stop: int, stride: int = 1) -> Any:
     return concatenation.slice_in_dim(x, start, stop, stride, axis)
 
 
-def _joined(x: Leaves, y: Leaves, axes: Any) -> Leaves:
+def _join_leaves(x: Leaves, y: Leaves, axes: Any) -> Leaves:
     return [
         concatenation.concatenate(pair, a) for *pair, a in zip(x, y, axes, strict=True)
     ]
@@ -62,8 +62,8 @@ def _interleave(even: Any, odd: Any, axis: int) -> Any:
     aval = avals.aval_of(even)
     if dtypes.issubdtype(aval.dtype, np.number):
         zero = np.zeros((), aval.dtype)[()]
-        still = [(0, 0, 0)] * aval.ndim
-        gaps = [list(still), list(still)]
+        no_padding = [(0, 0, 0)] * aval.ndim
+        gaps = [list(no_padding), list(no_padding)]
         gaps[0][axis], gaps[1][axis] = (0, 1 - (n - m), 1), (1, n - m, 1)
         return elementwise.add(
             concatenation.pad(even, zero, gaps[0]),

@@ -111,9 +111,9 @@ def _check_numbers(x: Any, y: Any, numbers: RaggedDotDimensionNumbers) -> str:
             f"{ragged}"
         )
     mode = _mode(numbers)
-    wanted = 1 if mode == "free" else 0
-    if len(group) != wanted:
-        what = "one axis" if wanted else "empty"
+    n_group_axes = 1 if mode == "free" else 0
+    if len(group) != n_group_axes:
+        what = "one axis" if n_group_axes else "empty"
         raise TypeError(
             f"{_NAME}: rhs_group_dimensions must be {what} where the ragged axis is "
             f"{mode}, got {group}"
@@ -212,7 +212,7 @@ def _transpose(
     (ct,) = cts
     unknown = x if type(x) is Linear else y
     if type(ct) is Zero:
-        found = Zero(unknown.aval)
+        operand_ct = Zero(unknown.aval)
     else:
         numbers = ragged_dot_dimension_numbers
         which = (_of_second, _of_first)[unknown is x]
@@ -220,8 +220,8 @@ def _transpose(
         out, order = which(ct, known, unknown.aval, sizes, numbers, p)
         if order != sorted(order):
             out = families.transpose_p.bind(out, permutation=families.inverse(order))
-        found = elementwise.convert(out, unknown.aval.dtype)
-    return [found, None, None] if unknown is x else [None, found, None]
+        operand_ct = elementwise.convert(out, unknown.aval.dtype)
+    return [operand_ct, None, None] if unknown is x else [None, operand_ct, None]
 
 
 def _apply(x: Any, y: Any, sizes: Any, p: Any, *numbers: Any) -> Any:
@@ -231,7 +231,7 @@ def _apply(x: Any, y: Any, sizes: Any, p: Any, *numbers: Any) -> Any:
     )
 
 
-def _paired(mine: Any, others: Any) -> list[int]:
+def _sort_by_others(mine: Any, others: Any) -> list[int]:
     """`mine` in the order of the axes of the other operand that they meet."""
     return [m for _, m in sorted(zip(others, mine, strict=True))]
 
@@ -271,7 +271,7 @@ def _of_first(ct: Any, y: Any, x: Any, sizes: Any, numbers: Any, p: Any) -> Any:
     batch, last = range(n), range(n + m, n + m + len(y_free))
     place = n + x_free.index(ragged) if ragged in x_free else bx.index(ragged)
     out = _apply(ct, y, sizes, p, ((last, y_free), (batch, by)), [place], group)
-    return out, [*bx, *x_free, *_paired(cx, cy)]
+    return out, [*bx, *x_free, *_sort_by_others(cx, cy)]
 
 
 def _of_second(ct: Any, x: Any, y: Any, sizes: Any, numbers: Any, p: Any) -> Any:
@@ -289,7 +289,7 @@ def _of_second(ct: Any, x: Any, y: Any, sizes: Any, numbers: Any, p: Any) -> Any
         return out, [*by, *cy, *y_free]
     dims = ((x_free, range(n, n + m)), (bx, range(n)))
     out = _apply(x, ct, sizes, p, dims, [ragged], [])
-    return out, [*group, *by, *_paired(cy, cx), *y_free]
+    return out, [*group, *by, *_sort_by_others(cy, cx), *y_free]
 
 
 # -- batching --------------------------------------------------------------------------

@@ -36,27 +36,27 @@ def write(
         return _plain(ctx, operands, numbers, precision)
     form = _Form(ctx, operands, numbers, mode, outer, precision)
     if form.is_open:  # what is cheaper depends on the sizes
-        found, aval = _masked(form)
-        return ctx.block.reshape(found, aval, form.out)
+        product, aval = _emit_masked(form)
+        return ctx.block.reshape(product, aval, form.out)
     if not math.prod(form.out.shape) or not form.rows or not form.groups:
         return ctx.block.splat(0, form.out)
     work = math.prod((form.problems, form.rows, form.groups, *form.x.shape[2:]))
     work *= form.y.shape[-1]
     looped = ctx.platform == "cpu" and form.groups > 1 and work > _SMALL
-    found, aval = _loop(form) if looped else _masked(form)
-    return ctx.block.reshape(found, aval, form.out)
+    product, aval = _loop(form) if looped else _emit_masked(form)
+    return ctx.block.reshape(product, aval, form.out)
 
 
 def _plain(ctx: Any, operands: Any, numbers: Any, precision: Any) -> str:
     block, (out,) = ctx.block, ctx.avals_out
     x, y = (
-        _widened(block, v, a, out)
+        _widen_operand(block, v, a, out)
         for v, a in zip(operands[:2], ctx.avals_in[:2], strict=True)
     )
     return _emit_dot(ctx, x, y, numbers.dot_dimension_numbers, out, precision)
 
 
-def _widened(block: Any, x: str, aval: Any, out: Any) -> tuple[str, Any]:
+def _widen_operand(block: Any, x: str, aval: Any, out: Any) -> tuple[str, Any]:
     """An operand in the dtype of the sum."""
     wide = ShapedArray(aval.shape, out.dtype)
     return block.convert(x, aval, wide), wide
@@ -115,9 +115,12 @@ class _Form:
         self.rows = self.length * self.repeats
         self.groups = ctx.avals_in[2].shape[-1]
         lead = (self.problems, self.rows)
-        rest = x_free if self.contracted else list(cx)
-        self.first, self.x = self._arranged(
-            operands[0], ax, [*outer, ragged, *inner, *rest], (*lead, _size(ax, rest))
+        last_axes = x_free if self.contracted else list(cx)
+        self.first, self.x = self._arrange_operand(
+            operands[0],
+            ax,
+            [*outer, ragged, *inner, *last_axes],
+            (*lead, _size(ax, last_axes)),
         )
         columns = _size(ay, y_free)
         if self.contracted:
@@ -125,17 +128,19 @@ class _Form:
         else:
             order = [*group, *by, *cy, *y_free]
             shape = [self.groups, self.batches, _size(ay, cy), columns]
-        self.second, self.y = self._arranged(operands[1], ay, order, shape)
+        self.second, self.y = self._arrange_operand(operands[1], ay, order, shape)
         self._bound(operands[2], [ax.shape[d] for d in outer])
 
-    def _arranged(self, x: str, aval: Any, order: Any, shape: Any) -> tuple[str, Any]:
+    def _arrange_operand(
+        self, x: str, aval: Any, order: Any, shape: Any
+    ) -> tuple[str, Any]:
         """An operand in the dtype of the sum, its axes in another order and merged."""
-        x, aval = _widened(self.block, x, aval, self.out)
-        turned = ShapedArray(tuple([aval.shape[d] for d in order]), aval.dtype)
+        x, aval = _widen_operand(self.block, x, aval, self.out)
+        permuted_aval = ShapedArray(tuple([aval.shape[d] for d in order]), aval.dtype)
         if list(order) != sorted(order):
-            x = families.emit_transpose(self.ctx, x, aval, turned, order)
+            x = families.emit_transpose(self.ctx, x, aval, permuted_aval, order)
         merged = ShapedArray(tuple(shape), aval.dtype)
-        return self.block.reshape(x, turned, merged), merged
+        return self.block.reshape(x, permuted_aval, merged), merged
 
     def _bound(self, sizes: str, outer: list[int]) -> None:
         """Where groups start and end, by sums over the groups up to each."""
@@ -154,15 +159,15 @@ class _Form:
         sizes = block.emit(f"stablehlo.clamp {low}, {sizes}, {high} : {t}")
         square = self._counts(self.problems, self.groups, self.groups)
         repeated = block.broadcast(sizes, table, square, (0, 2))
-        earlier = self._compared(
+        earlier = self._compare_integers(
             "LE", self.iota(square, 2), self.iota(square, 1), square
         )
-        kept = self.chosen(earlier, repeated, block.splat(0, square), square)
+        earlier_sizes = self.chosen(earlier, repeated, block.splat(0, square), square)
         scalar = self._counts()
         ends = block.emit(
-            f"stablehlo.reduce({kept} init: {block.constant(0, scalar)}) applies "
-            f"stablehlo.add across dimensions = [2] : ({types.tensor_type(square)}, "
-            f"{types.tensor_type(scalar)}) -> {t}"
+            f"stablehlo.reduce({earlier_sizes} init: {block.constant(0, scalar)}) "
+            "applies stablehlo.add across dimensions = [2] : "
+            f"({types.tensor_type(square)}, {types.tensor_type(scalar)}) -> {t}"
         )
         starts = block.elementwise("stablehlo.subtract", (ends, sizes), table)
         times = block.splat(self.repeats, table)
@@ -183,14 +188,16 @@ class _Form:
         """Positions along an axis."""
         return (block or self.block).iota(axis, aval)
 
-    def _compared(self, how: str, a: str, b: str, aval: Any, block: Any = None) -> str:
+    def _compare_integers(
+        self, how: str, a: str, b: str, aval: Any, block: Any = None
+    ) -> str:
         flag = ShapedArray(aval.shape, _FLAG)
         return (block or self.block).compare(how, a, b, aval, "SIGNED", flag)
 
     def inside(self, row: str, low: str, high: str, aval: Any, block: Any) -> str:
         """Whether `low <= row < high`."""
-        above = self._compared("LE", low, row, aval, block)
-        below = self._compared("LT", row, high, aval, block)
+        above = self._compare_integers("LE", low, row, aval, block)
+        below = self._compare_integers("LT", row, high, aval, block)
         flag = ShapedArray(aval.shape, _FLAG)
         return block.elementwise("stablehlo.and", (above, below), flag)
 
@@ -213,7 +220,7 @@ def _size(aval: Any, dims: Sequence[int]) -> int:
 # -- by zeros --------------------------------------------------------------------------
 
 
-def _masked(form: _Form) -> tuple[str, Any]:
+def _emit_masked(form: _Form) -> tuple[str, Any]:
     """Each group times all rows, of which those of other groups are zero."""
     block, t = form.block, types.tensor_type
     p, r, g, dtype = form.problems, form.rows, form.groups, form.out.dtype
@@ -236,27 +243,31 @@ def _masked(form: _Form) -> tuple[str, Any]:
         out = ShapedArray((p, r, n), dtype)
         return form.dot((rows, wide), (second, each), dims, out), out
     out = ShapedArray((p, g, wide.shape[-1], n), dtype)
-    found = form.dot(
+    product = form.dot(
         (rows, wide), (form.second, form.y), (((2,), (1,)), ((1,), (0,))), out
     )
     split = ShapedArray((b, p // b, *out.shape[1:]), dtype)
-    found = block.reshape(found, out, split)
+    product = block.reshape(product, out, split)
     summed, scalar = ShapedArray((b, *out.shape[1:]), dtype), ShapedArray((), dtype)
-    found = block.emit(
-        f"stablehlo.reduce({found} init: {block.constant(0, scalar)}) applies "
+    product = block.emit(
+        f"stablehlo.reduce({product} init: {block.constant(0, scalar)}) applies "
         f"stablehlo.add across dimensions = [1] : ({t(split)}, {t(scalar)}) -> "
         f"{t(summed)}"
     )
-    turned = ShapedArray((g, b, *out.shape[2:]), dtype)
+    permuted_aval = ShapedArray((g, b, *out.shape[2:]), dtype)
     order = (1, 0, 2, 3)
-    return families.emit_transpose(form.ctx, found, summed, turned, order), turned
+    return families.emit_transpose(
+        form.ctx, product, summed, permuted_aval, order
+    ), permuted_aval
 
 
 def _spread(form: _Form, bounds: str, grid: Any) -> str:
     """Bounds [p, g] along the rows of a grid [g, p, r]."""
-    turned = ShapedArray((form.groups, form.problems), form.count)
-    bounds = families.emit_transpose(form.ctx, bounds, form.table, turned, (1, 0))
-    return form.block.broadcast(bounds, turned, grid, (0, 1))
+    permuted_aval = ShapedArray((form.groups, form.problems), form.count)
+    bounds = families.emit_transpose(
+        form.ctx, bounds, form.table, permuted_aval, (1, 0)
+    )
+    return form.block.broadcast(bounds, permuted_aval, grid, (0, 1))
 
 
 # -- by blocks of rows -----------------------------------------------------------------
@@ -304,8 +315,8 @@ def _loop(form: _Form) -> tuple[str, Any]:
     regions = [test.region(names, carried, [more], [tiles.flag])]
     names = body.arguments(carried)
     following, tile = tiles.next(body, names[0], starts, ends)
-    found = step(body, tile, names[1], total, rows, (second, second_aval))
-    regions.append(body.region(names, carried, [following, found], carried))
+    new_total = step(body, tile, names[1], total, rows, (second, second_aval))
+    regions.append(body.region(names, carried, [following, new_total], carried))
     return block.op("stablehlo.while", state, carried, carried, "", regions)[1], total
 
 
@@ -322,7 +333,9 @@ class _Tiles:
 
     def more(self, block: Any, row: str, ends: str) -> str:
         """Whether a group ends behind the next row."""
-        last = self._at(block, ends, self._constant(block, self.entries.shape[0] - 1))
+        last = self._read_entry(
+            block, ends, self._constant(block, self.entries.shape[0] - 1)
+        )
         return block.compare("LT", row, last, self.counter, "SIGNED", self.flag)
 
     def next(self, block: Any, row: str, starts: str, ends: str) -> Any:
@@ -338,11 +351,15 @@ class _Tiles:
             f"stablehlo.add across dimensions = [0] : ({t(entries)}, {t(counter)}) -> "
             f"{t(counter)}"
         )
-        start = self._binary(block, "maximum", row, self._at(block, starts, entry))
+        start = self._binary(
+            block, "maximum", row, self._read_entry(block, starts, entry)
+        )
         stop = self._binary(block, "add", start, self._constant(block, self.size))
-        stop = self._binary(block, "minimum", stop, self._at(block, ends, entry))
-        room = self._constant(block, self.flat.shape[0] - self.size)
-        first = self._binary(block, "minimum", start, room)
+        stop = self._binary(
+            block, "minimum", stop, self._read_entry(block, ends, entry)
+        )
+        last_start = self._constant(block, self.flat.shape[0] - self.size)
+        first = self._binary(block, "minimum", start, last_start)
         column = ShapedArray((self.size,), counter.dtype)
         low, high, base = (
             block.broadcast(v, counter, column, ()) for v in (start, stop, first)
@@ -363,7 +380,7 @@ class _Tiles:
         entry, first, inside = tile
         form = self.form
         zero = self._constant(block, 0)
-        taken, taken_aval = self._rows(block, rows, self.flat, first)
+        block_rows, block_rows_aval = self._rows(block, rows, self.flat, first)
         g, per = self._constant(block, form.groups), form.problems // form.batches
         problem = self._binary(block, "divide", entry, g)
         batch = self._binary(block, "divide", problem, self._constant(block, per))
@@ -377,12 +394,16 @@ class _Tiles:
         matrix = self._slice(block, name, aval, (index, zero, zero), thin)
         flat = ShapedArray(thin.shape[1:], aval.dtype)
         matrix = block.reshape(matrix, thin, flat)
-        found = ShapedArray((self.size, total.shape[1]), total.dtype)
+        out_aval = ShapedArray((self.size, total.shape[1]), total.dtype)
         dims = ((1,), (0,)), ((), ())
-        new = form.dot((taken, taken_aval), (matrix, flat), dims, found, block)
-        old = self._slice(block, out, total, (first, zero), found)
-        new = form.chosen(self._wide(block, inside, found), new, old, found, block)
-        return self._put(block, out, total, new, found, (first, zero))
+        new = form.dot(
+            (block_rows, block_rows_aval), (matrix, flat), dims, out_aval, block
+        )
+        old = self._slice(block, out, total, (first, zero), out_aval)
+        new = form.chosen(
+            self._wide(block, inside, out_aval), new, old, out_aval, block
+        )
+        return self._put(block, out, total, new, out_aval, (first, zero))
 
     def contract(
         self, block: Any, tile: Any, out: str, total: Any, rows: str, second: Any
@@ -394,15 +415,17 @@ class _Tiles:
         name, aval = second
         parts = []
         for x, kind in ((rows, self.flat), (name, aval)):
-            taken, thin = self._rows(block, x, kind, first)
+            block_rows, thin = self._rows(block, x, kind, first)
             flags = self._wide(block, inside, thin)
-            kept = form.chosen(flags, taken, block.splat(0, thin), thin, block)
-            parts.append((kept, thin))
-        found = ShapedArray((1, *total.shape[1:]), total.dtype)
+            masked_rows = form.chosen(
+                flags, block_rows, block.splat(0, thin), thin, block
+            )
+            parts.append((masked_rows, thin))
+        group_aval = ShapedArray((1, *total.shape[1:]), total.dtype)
         flat = ShapedArray(total.shape[1:], total.dtype)
         dims = ((0,), (0,)), ((), ())
         new = form.dot(parts[0], parts[1], dims, flat, block)
-        new = block.reshape(new, flat, found)
+        new = block.reshape(new, flat, group_aval)
         per = self._constant(block, form.groups * (form.problems // form.batches))
         batch = self._binary(block, "divide", entry, per)
         index = self._binary(
@@ -413,9 +436,9 @@ class _Tiles:
         )
         index = self._binary(block, "add", index, batch)
         place = (index, zero, zero)
-        old = self._slice(block, out, total, place, found)
-        summed = block.elementwise("stablehlo.add", (old, new), found)
-        return self._put(block, out, total, summed, found, place)
+        old = self._slice(block, out, total, place, group_aval)
+        summed = block.elementwise("stablehlo.add", (old, new), group_aval)
+        return self._put(block, out, total, summed, group_aval, place)
 
     def _constant(self, block: Any, value: int) -> str:
         return block.constant(value, self.counter)
@@ -423,7 +446,7 @@ class _Tiles:
     def _binary(self, block: Any, op: str, a: str, b: str) -> str:
         return block.elementwise(f"stablehlo.{op}", (a, b), self.counter)
 
-    def _at(self, block: Any, table: str, position: str) -> str:
+    def _read_entry(self, block: Any, table: str, position: str) -> str:
         thin = ShapedArray((1,), self.counter.dtype)
         one = self._slice(block, table, self.entries, (position,), thin)
         return block.reshape(one, thin, self.counter)

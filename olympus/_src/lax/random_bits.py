@@ -173,26 +173,26 @@ def _generator_lower(
         key = block.reshape(key, state, pairs)
         key = block.op1("stablehlo.bitcast_convert", [key], [pairs], wide)
     # The operation makes words of 32 or 64 bits; narrower ones are their low bits.
-    made = out if out.dtype.itemsize >= 4 else ShapedArray(shape, _U32)
+    bits_aval = out if out.dtype.itemsize >= 4 else ShapedArray(shape, _U32)
     attribute = f"rng_algorithm = #stablehlo<rng_algorithm {_HLO_NAMES[algorithm]}>"
-    if types.is_open(made):
-        sizes_, kind = dynamic_shapes.shape_row(block, made)
+    if types.is_open(bits_aval):
+        sizes_, kind = dynamic_shapes.shape_row(block, bits_aval)
         new_key, bits = dynamic_shapes.custom_call(
             block,
             "stablehlo.dynamic_rng_bit_generator",
             [key, sizes_],
             [wide, kind],
-            [wide, made],
+            [wide, bits_aval],
             attribute,
         )
     else:
         new_key, bits = block.op(
-            "stablehlo.rng_bit_generator", [key], [wide], [wide, made], attribute
+            "stablehlo.rng_bit_generator", [key], [wide], [wide, bits_aval], attribute
         )
     if state.dtype == _U32:
         new_key = block.op1("stablehlo.bitcast_convert", [new_key], [wide], pairs)
         new_key = block.reshape(new_key, pairs, state)
-    return [new_key, block.convert(bits, made, out)]
+    return [new_key, block.convert(bits, bits_aval, out)]
 
 
 _HLO_NAMES = {
@@ -209,8 +209,10 @@ def _generator_batch(
     keys = families.move_axis(args[0], dims[0], 0)
     first = concatenation.index_in_dim(keys, 0, keepdims=False)
     new, bits = rng_bit_generator_p.bind(first, shape=(axis.size, *shape), **params)
-    rest = concatenation.slice_in_dim(keys, 1, axis.size)
-    new_keys = concatenation.concatenate([shaping.expand_dims(new, (0,)), rest], 0)
+    other_keys = concatenation.slice_in_dim(keys, 1, axis.size)
+    new_keys = concatenation.concatenate(
+        [shaping.expand_dims(new, (0,)), other_keys], 0
+    )
     return [new_keys, bits], [0, 0]
 
 
@@ -297,11 +299,11 @@ def _uniform_lower(ctx: Any, a: str, b: str, *, shape: Any) -> str:
     sizes_, sizes_aval = dynamic_shapes.shape_row(ctx.block, wide)
     a, b = ctx.block.convert(a, low, bound), ctx.block.convert(b, high, bound)
     t = types.tensor_type
-    found = ctx.block.emit(
+    numbers = ctx.block.emit(
         f"stablehlo.rng {a}, {b}, {sizes_}, distribution = UNIFORM : "
         f"({t(bound)}, {t(bound)}, {t(sizes_aval)}) -> {t(wide)}"
     )
-    return ctx.block.convert(found, wide, out)
+    return ctx.block.convert(numbers, wide, out)
 
 
 def _uniform_batch(axis: Any, args: Any, dims: Any, *, shape: Any) -> Any:

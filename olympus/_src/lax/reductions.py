@@ -32,9 +32,9 @@ _ORDERED = (families.BOOL, families.INTEGER, families.FLOATING)
 
 def _keep_axes(reduced: Any, shape: Any, axes: Any) -> Any:
     """A reduced array repeated to the operand's shape."""
-    kept = tuple([i for i in range(len(shape)) if i not in axes])
+    kept_axes = tuple([i for i in range(len(shape)) if i not in axes])
     return families.broadcast_in_dim_p.bind(
-        reduced, shape=shape, broadcast_dimensions=kept, sharding=None
+        reduced, shape=shape, broadcast_dimensions=kept_axes, sharding=None
     )
 
 
@@ -101,12 +101,14 @@ def _others(x: Any) -> Any:
     one = np.ones((), avals.aval_of(x).dtype)[()]
     if avals.aval_of(x).shape[-1] == 0:
         return x
-    still = [(0, 0, 0)] * (rank - 1)
+    no_padding = [(0, 0, 0)] * (rank - 1)
 
     def before(reverse: bool) -> Any:
         products = cumulative.cumprod(x, rank - 1, reverse)
         step = (-1, 1, 0) if reverse else (1, -1, 0)
-        return concatenation.pad_p.bind(products, one, padding_config=(*still, step))
+        return concatenation.pad_p.bind(
+            products, one, padding_config=(*no_padding, step)
+        )
 
     return elementwise.mul(before(False), before(True))
 
@@ -117,15 +119,15 @@ def _prod_jvp(primals: Any, tangents: Any, *, axes: Any) -> Any:
     if type(t) is Zero:
         return out, Zero(avals.aval_of(out).to_tangent())
     shape = avals.aval_of(x).shape
-    kept = [i for i in range(len(shape)) if i not in axes]
-    flat = [shape[i] for i in kept] + [-1]
+    kept_axes = [i for i in range(len(shape)) if i not in axes]
+    flat = [shape[i] for i in kept_axes] + [-1]
     flat[-1] = math.prod([shape[i] for i in axes])
 
     def lined(v: Any) -> Any:
-        return shaping.reshape(shaping.transpose(v, (*kept, *axes)), flat)
+        return shaping.reshape(shaping.transpose(v, (*kept_axes, *axes)), flat)
 
     terms = elementwise.mul(lined(t), _others(lined(x)))
-    return out, families.reduce_sum_p.bind(terms, axes=(len(kept),))
+    return out, families.reduce_sum_p.bind(terms, axes=(len(kept_axes),))
 
 
 reduce_prod_p = reduction(
@@ -190,12 +192,12 @@ def _position_decompose(reduce_p: Primitive) -> Any:
             least = packed_argmax.find_first(x, axes[0], reduce_p, is_largest)
             return elementwise.convert(least, index_dtype)
         extreme = _keep_axes(reduce_p.bind(x, axes=axes), aval.shape, axes)
-        found = elementwise.eq(x, extreme)
+        is_extreme = elementwise.eq(x, extreme)
         if dtypes.issubdtype(aval.dtype, np.floating):
-            found = elementwise.bitwise_or(found, elementwise.ne(x, x))
+            is_extreme = elementwise.bitwise_or(is_extreme, elementwise.ne(x, x))
         at = shaping.broadcasted_iota(np.int32, aval.shape, axes[0])
         never = elementwise.size_value(aval.shape[axes[0]] - 1, np.dtype(np.int32))
-        least = reduce_min_p.bind(elementwise.select(found, at, never), axes=axes)
+        least = reduce_min_p.bind(elementwise.select(is_extreme, at, never), axes=axes)
         return elementwise.convert(least, index_dtype)
 
     return decompose

@@ -79,12 +79,12 @@ def _abstract_as(name: str) -> Callable[..., Any]:
                 f"the indices and {len(window)} of the window, got {updates.short()}, "
                 f"{indices.short()} and {dn}"
             )
-        rest = [
+        outer_sizes = [
             s for d, s in enumerate(updates.shape) if d not in dn.update_window_dims
         ]
         sizes = window_sizes(dn, operand, updates)
         too_large = any(s > t for s, t in zip(sizes, operand.shape, strict=True))
-        if tuple(rest) != indices.shape[:-1] or (too_large and updates.size):
+        if tuple(outer_sizes) != indices.shape[:-1] or (too_large and updates.size):
             raise TypeError(
                 f"{where}: updates must have the indices' sizes {indices.shape[:-1]} "
                 f"outside windows that fit in {operand.short()}, got {updates.short()}"
@@ -305,10 +305,10 @@ def _mul_transpose(cts: Any, x: Any, indices: Any, updates: Any, **params: Any) 
 
 def _accumulate(x: Any, indices: Any, updates: Any, params: Any) -> Any:
     """`scatter_add` with the positions of another scatter."""
-    rest = {k: v for k, v in params.items() if not k.startswith("update_")}
+    other_params = {k: v for k, v in params.items() if not k.startswith("update_")}
     program = update_program("scatter_add", avals.aval_of(x).dtype)
     return scatter_add_p.bind(
-        x, indices, updates, update_olympuspr=program, update_consts=(), **rest
+        x, indices, updates, update_olympuspr=program, update_consts=(), **other_params
     )
 
 
@@ -540,8 +540,8 @@ def update_program(name: str, dtype: Any) -> Any:
     """The program of two scalars that combines what is there with an update."""
     if name not in _COMBINED_BY:
         return None
-    found = _programs.get((name, dtype))
-    if found is None:
+    program = _programs.get((name, dtype))
+    if program is None:
         scalar = ShapedArray((), dtype)
         x, y, out = ir.Var(scalar), ir.Var(scalar), ir.Var(scalar)
         p = _COMBINED_BY[name]
@@ -549,9 +549,9 @@ def update_program(name: str, dtype: Any) -> Any:
             p = elementwise.or_p if name == "scatter_add" else elementwise.and_p
         p.results((scalar, scalar), {})
         eqn = ir.Eqn(p, [x, y], [out], {}, frozenset(), None, ())
-        found = ir.Olympuspr((), [x, y], [out], [eqn])
-        found = _programs.setdefault((name, dtype), found)
-    return found
+        program = ir.Olympuspr((), [x, y], [out], [eqn])
+        program = _programs.setdefault((name, dtype), program)
+    return program
 
 
 # -- functions -------------------------------------------------------------------------

@@ -48,9 +48,9 @@ def _reshape_lower(
     aval = families.storage(ctx.avals_in[0])
     if dimensions is not None:
         order = (*dimensions, *range(len(dimensions), aval.ndim))
-        turned = ShapedArray(tuple([aval.shape[i] for i in order]), aval.dtype)
-        x = families.emit_transpose(ctx, x, aval, turned, order)
-        aval = turned
+        permuted_aval = ShapedArray(tuple([aval.shape[i] for i in order]), aval.dtype)
+        x = families.emit_transpose(ctx, x, aval, permuted_aval, order)
+        aval = permuted_aval
     return ctx.block.reshape(x, aval, ctx.avals_out[0])
 
 
@@ -62,8 +62,8 @@ def _reshape_transpose(
         return [Zero(x.aval)]
     if dimensions is None:
         return [reshape(ct, x.aval.shape)]
-    turned = reshape(ct, [x.aval.shape[d] for d in dimensions])
-    return [transpose(turned, [int(i) for i in np.argsort(dimensions)])]
+    permuted_ct = reshape(ct, [x.aval.shape[d] for d in dimensions])
+    return [transpose(permuted_ct, [int(i) for i in np.argsort(dimensions)])]
 
 
 def _reshape_batch(
@@ -81,8 +81,8 @@ def _reshape_batch(
 def _reshape_reference(
     x: Any, *, new_sizes: Any, dimensions: Any, sharding: Any
 ) -> Any:
-    turned = x if dimensions is None else np.transpose(x, dimensions)
-    return np.reshape(turned, new_sizes)
+    permuted = x if dimensions is None else np.transpose(x, dimensions)
+    return np.reshape(permuted, new_sizes)
 
 
 reshape_p = Primitive(
@@ -238,11 +238,11 @@ def expand_dims(array: Any, dimensions: Any) -> Any:
         dimensions = tuple(dimensions)
     rank = len(shape) + len(dimensions)
     new = sizes.canonicalize_axes(dimensions, rank, "lax.expand_dims")
-    kept = tuple([i for i in range(rank) if i not in new])
+    old_axes = tuple([i for i in range(rank) if i not in new])
     out = [1] * rank
-    for i, size in zip(kept, shape, strict=True):
+    for i, size in zip(old_axes, shape, strict=True):
         out[i] = size
-    return broadcast_in_dim(array, tuple(out), kept)
+    return broadcast_in_dim(array, tuple(out), old_axes)
 
 
 # -- transpose and broadcasts ----------------------------------------------------------
@@ -673,8 +673,8 @@ def _emit_pieces(ctx: Any, x: str, aval: Any, out: Any) -> str:
     def cast(x: str, have: Any, dtype: Any) -> str:
         if have.dtype == dtype:
             return x
-        made = ShapedArray(have.shape, dtype)
-        return str(block.op1("stablehlo.bitcast_convert", [x], [have], made))
+        cast_aval = ShapedArray(have.shape, dtype)
+        return str(block.op1("stablehlo.bitcast_convert", [x], [have], cast_aval))
 
     piece = ShapedArray(narrow.shape, np.dtype(f"uint{bits}"))
     if narrow is out:

@@ -81,10 +81,10 @@ def canonicalize_axes(axes: Any, rank: int, where: str = "axes") -> tuple[int, .
       ValueError: an axis does not exist or is named twice.
     """
     axes = as_axes(axes)
-    found = tuple([canonicalize_axis(a, rank, where) for a in axes])
-    if len(set(found)) != len(found):
+    positions = tuple([canonicalize_axis(a, rank, where) for a in axes])
+    if len(set(positions)) != len(positions):
         raise ValueError(f"{where}: axes must be distinct, got {tuple(axes)}")
-    return found
+    return positions
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:

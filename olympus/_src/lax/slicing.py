@@ -185,11 +185,11 @@ def _slice_batch(axis: Any, args: Any, dims: Any, *, slice_sizes: Any) -> Any:
 
 
 def _starts(shape: Any, indices: Any, window: Any) -> tuple[slice, ...]:
-    found = []
+    slices = []
     for size, i, w in zip(shape, indices, window, strict=True):
         start = min(max(int(i), 0), size - w)
-        found.append(slice(start, start + w))
-    return tuple(found)
+        slices.append(slice(start, start + w))
+    return tuple(slices)
 
 
 dynamic_slice_p = Primitive(
@@ -397,7 +397,9 @@ def dynamic_update_slice(
 # -- along one axis --------------------------------------------------------------------
 
 
-def _along(operand: Any, axis: Any, index: Any, where: str) -> tuple[int, list[Any]]:
+def _list_starts(
+    operand: Any, axis: Any, index: Any, where: str
+) -> tuple[int, list[Any]]:
     rank = avals.aval_of(operand).ndim
     axis = sizes.canonicalize_axis(axis, rank, where)
     starts: list[Any] = [0] * rank
@@ -426,7 +428,7 @@ def dynamic_slice_in_dim(
       >>> lax.dynamic_slice_in_dim(jnp.arange(5), 4, 2)
       Array([3, 4], dtype=int32)
     """
-    axis, starts = _along(operand, axis, start_index, "lax.dynamic_slice_in_dim")
+    axis, starts = _list_starts(operand, axis, start_index, "lax.dynamic_slice_in_dim")
     window = list(avals.aval_of(operand).shape)
     window[axis] = as_size(slice_size)
     return dynamic_slice(
@@ -482,7 +484,9 @@ def dynamic_update_slice_in_dim(
       >>> lax.dynamic_update_slice_in_dim(jnp.zeros(4), jnp.ones(2), 1, 0)
       Array([0., 1., 1., 0.], dtype=float32)
     """
-    _, starts = _along(operand, axis, start_index, "lax.dynamic_update_slice_in_dim")
+    _, starts = _list_starts(
+        operand, axis, start_index, "lax.dynamic_update_slice_in_dim"
+    )
     return dynamic_update_slice(
         operand, update, starts, allow_negative_indices=allow_negative_indices
     )

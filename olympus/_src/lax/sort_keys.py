@@ -43,9 +43,9 @@ def emit_flip(block: Any, word: str, bits: Any) -> str:
     """Flips all bits but the sign where the sign is set; its own inverse."""
     width = dtypes.itemsize_bits(bits.dtype)
     top = block.splat(width - 1, bits)
-    rest = block.splat(np.iinfo(bits.dtype).max, bits)
+    low_bits = block.splat(np.iinfo(bits.dtype).max, bits)
     negative = block.elementwise("stablehlo.shift_right_arithmetic", (word, top), bits)
-    mask = block.elementwise("stablehlo.and", (negative, rest), bits)
+    mask = block.elementwise("stablehlo.and", (negative, low_bits), bits)
     return block.elementwise("stablehlo.xor", (word, mask), bits)
 
 

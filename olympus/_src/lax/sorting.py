@@ -311,10 +311,10 @@ def _top_k_lower(ctx: Any, x: str, *, k: int, axis: int) -> list[str]:
     last = aval.ndim - 1
     order = [d for d in range(aval.ndim) if d != axis] + [axis]
     back = [int(i) for i in np.argsort(order)]
-    moved = _permuted(aval, order)
+    moved = _permute_aval(aval, order)
     if axis != last:
         x = families.emit_transpose(ctx, x, aval, moved, order)
-    turned = [_permuted(out, order) for out in ctx.avals_out]
+    out_avals = [_permute_aval(out, order) for out in ctx.avals_out]
     on_cpu = ctx.platform == "cpu"
     if types.is_open(moved):
         outs = dynamic_shapes.custom_call(
@@ -322,19 +322,19 @@ def _top_k_lower(ctx: Any, x: str, *, k: int, axis: int) -> list[str]:
             "stablehlo.dynamic_top_k",
             [x, ctx.block.dimension(k)],
             [moved, dynamic_shapes.SIZE],
-            turned,
+            out_avals,
         )
     elif on_cpu and top_k_kernel.suits(moved, k):
         outs = top_k_kernel.emit_top_k(ctx, x, moved, k)
     elif on_cpu and k and short_sort.suits([moved], 1, last):
         outs = short_sort.emit_top_k(ctx, x, moved, k)
     else:
-        outs = _emit_top_k(ctx, x, moved, k, turned)
+        outs = _emit_top_k(ctx, x, moved, k, out_avals)
     if axis == last:
         return outs
     return [
         families.emit_transpose(ctx, v, a, out, back)
-        for v, a, out in zip(outs, turned, ctx.avals_out, strict=True)
+        for v, a, out in zip(outs, out_avals, ctx.avals_out, strict=True)
     ]
 
 
@@ -356,17 +356,17 @@ def _emit_top_k(ctx: Any, x: str, aval: Any, k: int, out_avals: Any) -> list[str
     return outs
 
 
-def _permuted(aval: Any, order: Sequence[int]) -> Any:
+def _permute_aval(aval: Any, order: Sequence[int]) -> Any:
     return ShapedArray(tuple([aval.shape[d] for d in order]), aval.dtype)
 
 
 def _top_k_jvp(primals: Any, tangents: Any, *, k: int, axis: int) -> Any:
     (t,) = tangents
     values, positions = top_k_p.bind(*primals, k=k, axis=axis)
-    still = Zero(avals.aval_of(positions).to_tangent())
+    zero = Zero(avals.aval_of(positions).to_tangent())
     if type(t) is Zero:
-        return [values, positions], [Zero(avals.aval_of(values).to_tangent()), still]
-    return [values, positions], [gather.take_along(t, positions, axis), still]
+        return [values, positions], [Zero(avals.aval_of(values).to_tangent()), zero]
+    return [values, positions], [gather.take_along(t, positions, axis), zero]
 
 
 def _top_k_batch(mapped: Any, args: Any, dims: Any, *, k: int, axis: int) -> Any:

@@ -49,7 +49,7 @@ def _special(
     )
 
 
-def _by_element(function: Callable[[float], float]) -> Callable[..., Any]:
+def _vectorize_function(function: Callable[[float], float]) -> Callable[..., Any]:
     """A function of Python floats as one of NumPy arrays."""
 
     def apply(x: Any) -> Any:
@@ -100,31 +100,33 @@ def _bell(x: Any, factor: float) -> Any:
 
 
 erf_p = _special(
-    "erf", lambda t, out, x: mul(t, _bell(x, _TWO_BY_ROOT_PI)), _by_element(math.erf)
+    "erf",
+    lambda t, out, x: mul(t, _bell(x, _TWO_BY_ROOT_PI)),
+    _vectorize_function(math.erf),
 )
 erfc_p = _special(
     "erfc",
     lambda t, out, x, **_: mul(t, _bell(x, -_TWO_BY_ROOT_PI)),
-    _by_element(math.erfc),
+    _vectorize_function(math.erfc),
 )
 erf_inv_p = _special(
     "erf_inv",
     lambda t, out, x: mul(
         t, mul(families.scalar_like(x, 1 / _TWO_BY_ROOT_PI), exp(square(out)))
     ),
-    _by_element(_erf_inv_of),
+    _vectorize_function(_erf_inv_of),
 )
 lgamma_p = _special(
-    "lgamma", lambda t, out, x: mul(t, digamma(x)), _by_element(_lgamma_of)
+    "lgamma", lambda t, out, x: mul(t, digamma(x)), _vectorize_function(_lgamma_of)
 )
 digamma_p = _special(
     "digamma",
     lambda t, out, x: mul(t, polygamma(families.scalar_like(x, 1), x)),
-    _by_element(_digamma_of),
+    _vectorize_function(_digamma_of),
 )
 
 
-def _refused(name: str, which: str, cure: str) -> Callable[..., Any]:
+def _refuse_derivative(name: str, which: str, cure: str) -> Callable[..., Any]:
     """In place of a derivative that is not known: better an error than zero."""
 
     def refuse(t: Any, *_: Any, **__: Any) -> Any:
@@ -140,7 +142,7 @@ zeta_p = families.elementwise(
     accepts=families.FLOAT,
     lower=_chlo("zeta"),
     derivatives=(
-        _refused("zeta", "the exponent", "; use olympus.scipy.special.zeta"),
+        _refuse_derivative("zeta", "the exponent", "; use olympus.scipy.special.zeta"),
         lambda t, out, s, q: mul(t, _zeta_slope(s, q)),
     ),
     file=_FILE,
@@ -150,7 +152,7 @@ polygamma_p = families.elementwise(
     accepts=families.FLOAT,
     lower=_chlo("polygamma"),
     derivatives=(
-        _refused(
+        _refuse_derivative(
             "polygamma", "the order", ", which is a whole number; stop_gradient it"
         ),
         lambda t, out, m, x: mul(t, polygamma(add(m, families.scalar_like(m, 1)), x)),

@@ -116,12 +116,12 @@ def _log2_lower(ctx: Any, x: str, *, accuracy: Any = None) -> str:
     exact = accuracy_text(accuracy)
     log_of = ctx.block.elementwise("stablehlo.log", (x,), aval, exact)
     if not dtypes.issubdtype(aval.dtype, np.complexfloating):
-        return _by_log_two(ctx, log_of, aval)
+        return _divide_by_log_two(ctx, log_of, aval)
     # By parts: a complex quotient would have no value at infinity.
     t = types.tensor_type
     part = ShapedArray(aval.shape, dtypes.real_dtype(aval.dtype))
     parts = [
-        _by_log_two(
+        _divide_by_log_two(
             ctx, ctx.block.emit(f"{f} {log_of} : ({t(aval)}) -> {t(part)}"), part
         )
         for f in ("stablehlo.real", "stablehlo.imag")
@@ -131,7 +131,7 @@ def _log2_lower(ctx: Any, x: str, *, accuracy: Any = None) -> str:
     )
 
 
-def _by_log_two(ctx: Any, x: str, aval: Any) -> str:
+def _divide_by_log_two(ctx: Any, x: str, aval: Any) -> str:
     scale = ctx.block.splat(math.log(2), aval)
     return ctx.block.elementwise("stablehlo.divide", (x, scale), aval)
 

@@ -42,7 +42,7 @@ def _chlo(name: str) -> Any:
     return lower
 
 
-def _by_parts(op: str) -> Any:
+def _lower_by_parts(op: str) -> Any:
     """A lowering that computes complex numbers by real functions of their parts.
 
     The compiler's own complex functions are NaN for infinite imaginary parts, also
@@ -79,8 +79,8 @@ def _by_parts(op: str) -> Any:
         if op == "stablehlo.sine":
             parts = vanishing(product(sine, cosh)), product(cosine, sinh)
         else:
-            turned = ctx.block.elementwise("stablehlo.negate", [sine], part)
-            parts = product(cosine, cosh), vanishing(product(turned, sinh))
+            negative_sine = ctx.block.elementwise("stablehlo.negate", [sine], part)
+            parts = product(cosine, cosh), vanishing(product(negative_sine, sinh))
         return ctx.block.emit(
             f"stablehlo.complex {', '.join(parts)} : ({t}, {t}) -> {t_out}"
         )
@@ -91,14 +91,14 @@ def _by_parts(op: str) -> Any:
 sin_p = elementwise(
     "sin",
     accepts=families.FLOAT_COMPLEX,
-    lower=_by_parts("stablehlo.sine"),
+    lower=_lower_by_parts("stablehlo.sine"),
     reference=np.sin,
     derivatives=(lambda t, out, x, **_: mul(t, cos(x)),),
 )
 cos_p = elementwise(
     "cos",
     accepts=families.FLOAT_COMPLEX,
-    lower=_by_parts("stablehlo.cosine"),
+    lower=_lower_by_parts("stablehlo.cosine"),
     reference=np.cos,
     derivatives=(lambda t, out, x, **_: neg(mul(t, sin(x))),),
 )
@@ -178,7 +178,7 @@ acosh_p = elementwise(
 )
 
 
-def _by_one_less_square(t: Any, x: Any) -> Any:
+def _divide_by_one_less_square(t: Any, x: Any) -> Any:
     """t/(1 - x^2) by two factors, each of which has its derivatives at infinity."""
     return mul(div(t, sub(_one(x), x)), reciprocal(add(_one(x), x)))
 
@@ -204,7 +204,7 @@ atanh_p = elementwise(
     rewrite=_atanh_rewrite,
     lower=_chlo("atanh"),
     reference=np.arctanh,
-    derivatives=(lambda t, out, x: _by_one_less_square(t, x),),
+    derivatives=(lambda t, out, x: _divide_by_one_less_square(t, x),),
 )
 atan2_p = elementwise(
     "atan2",

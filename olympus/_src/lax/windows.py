@@ -84,8 +84,8 @@ def reduce_window_shape_tuple(
         strict=True,
     ):
         reach = convolution.dilated(window, holes)
-        room = convolution.dilated(size, spread) + low + high - reach
-        shape.append(maximum(room // step + 1, 0))
+        span = convolution.dilated(size, spread) + low + high - reach
+        shape.append(maximum(span // step + 1, 0))
     return tuple(shape)
 
 
@@ -452,9 +452,9 @@ def _scatter_padded(
     zeros = [0] * aval.ndim
     operand = ctx.block.pad([operand, start], [aval, scalar], wide, lows, highs, zeros)
     params = {**params, "padding": [(0, 0)] * aval.ndim}
-    found = _emit_scatter(ctx, source, operand, wide, select_prim, params)
+    padded_out = _emit_scatter(ctx, source, operand, wide, select_prim, params)
     ends = [a + d for a, d in zip(lows, aval.shape, strict=True)]
-    return str(ctx.block.slice(found, wide, aval, lows, ends))
+    return str(ctx.block.slice(padded_out, wide, aval, lows, ends))
 
 
 def _emit_scatter(
@@ -538,12 +538,12 @@ _KNOWN = {
 def known_reduction(computation: Any, start: Any, dtype: Any) -> Primitive | None:
     """The primitive that folds windows with an operation of `lax` from its identity."""
     try:
-        found = _KNOWN.get(computation)
+        entry = _KNOWN.get(computation)
     except TypeError:  # a computation that has no hash
         return None
-    if found is None or isinstance(start, trace.Tracer):
+    if entry is None or isinstance(start, trace.Tracer):
         return None
-    p, identity = found
+    p, identity = entry
     value = np.asarray(start)
     if value.shape or value != np.asarray(identity(dtype)).astype(dtype):
         return None
@@ -565,9 +565,9 @@ def parameters(
     spread = ones if base_dilation is None else _ints(base_dilation)
     holes = ones if window_dilation is None else _ints(window_dilation)
     if isinstance(padding, str):
-        given = {"window_dimensions": window, "window_strides": steps}
-        given["window_dilation"] = holes
-        check("reduce_window", ShapedArray(shape, np.float32), given)
+        window_params = {"window_dimensions": window, "window_strides": steps}
+        window_params["window_dilation"] = holes
+        check("reduce_window", ShapedArray(shape, np.float32), window_params)
         reach = [convolution.dilated(k, h) for k, h in zip(window, holes, strict=True)]
         padding = convolution.padtype_to_pads(shape, reach, steps, padding)
     return {

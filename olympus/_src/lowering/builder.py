@@ -177,32 +177,32 @@ class Block:
         plain = isinstance(value, (int, float, complex, np.generic))
         quick = plain and value == value and value != 0
         if quick:
-            found = self.constants.get((aval, type(value), value))
-            if found is not None:
-                return found
+            name = self.constants.get((aval, type(value), value))
+            if name is not None:
+                return name
         if not plain and sizes.is_symbolic(value):
             return self.convert(self.dimension(value), dynamic_shapes.SIZE, aval)
         text = types.dense(value, aval)
-        found = self.constants.get(text)
-        if found is None:
-            found = self.emit(f"stablehlo.constant {text}")
-            self.constants[text] = found
+        name = self.constants.get(text)
+        if name is None:
+            name = self.emit(f"stablehlo.constant {text}")
+            self.constants[text] = name
         if quick:
-            self.counter.nonzero.add(found)
-            self.constants[aval, type(value), value] = found
-        return found
+            self.counter.nonzero.add(name)
+            self.constants[aval, type(value), value] = name
+        return name
 
     def spread(self, operand: str, in_aval: Any, out_aval: Any) -> str:
         """A scalar repeated to the shape of `out_aval`, once for all who need it."""
         key = self.spread_key(operand, out_aval)
-        found = self.constants.get(key)
-        if found is None:
+        name = self.constants.get(key)
+        if name is None:
             words = range(out_aval.ndim, out_aval.storage.ndim)
-            found = self.broadcast(operand, in_aval, out_aval, words)
-            self.constants[key] = found
+            name = self.broadcast(operand, in_aval, out_aval, words)
+            self.constants[key] = name
             if operand in self.counter.nonzero:
-                self.counter.nonzero.add(found)
-        return found
+                self.counter.nonzero.add(name)
+        return name
 
     def spread_key(self, operand: str, out_aval: Any) -> Any:
         """Where `constants` holds a scalar that was repeated to a type."""

@@ -61,14 +61,14 @@ class Arguments:
             return
         env: dict[str, Any] = {}
         for step in self._plan.steps:
-            actual = self._measured(block, names, step)
+            actual = self._measure_axis(block, names, step)
             env[step.variable] = self._solve(block, step, actual, env)
             block.sizes[step.variable] = dynamic_shapes.scalar(
                 block, env[step.variable]
             )
         for check in self._plan.checks:
             if sizes.is_symbolic(check.size):
-                self._check(block, check, self._measured(block, names, check), env)
+                self._check(block, check, self._measure_axis(block, names, check), env)
         for c in self._plan.constraints:
             left, right = _value(c.left, env), _value(c.right, env)
             holds = dynamic_shapes.compared(block, _SIGNS[c.sign], left, right)
@@ -78,7 +78,7 @@ class Arguments:
             )
             _assert(block, holds, message, [left, right])
 
-    def _measured(
+    def _measure_axis(
         self, block: Any, names: Sequence[str], at: Any
     ) -> dynamic_shapes.Size:
         """The actual size of an axis of an argument."""
@@ -90,8 +90,8 @@ class Arguments:
         return dynamic_shapes.Size(block, name)
 
     def _solve(self, block: Any, step: Any, actual: Any, env: Any) -> Any:
-        factor, rest = _value(step.factor, env), _value(step.rest, env)
-        value = actual - rest
+        factor, offset = _value(step.factor, env), _value(step.offset, env)
+        value = actual - offset
         where = f"{_WRONG} {self._place(step)} is '{step.size}', got {{0}};"
         if not (type(factor) is int and factor == 1):
             whole = dynamic_shapes.compared(block, "EQ", value % factor, 0)
@@ -108,13 +108,13 @@ class Arguments:
         return value
 
     def _check(self, block: Any, check: Any, actual: Any, env: Any) -> None:
-        wanted = _value(check.size, env)
+        expected = _value(check.size, env)
         message = (
             f"{_WRONG} {self._place(check)} is '{check.size}', got {{0}}; it must be "
             "{1}."
         )
-        holds = dynamic_shapes.compared(block, "EQ", actual, wanted)
-        _assert(block, holds, message, [actual, wanted])
+        holds = dynamic_shapes.compared(block, "EQ", actual, expected)
+        _assert(block, holds, message, [actual, expected])
 
     def _place(self, at: Any) -> str:
         return f"{self._plan.paths[at.argument]}.shape[{at.axis}]"

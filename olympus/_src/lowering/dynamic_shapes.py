@@ -118,15 +118,15 @@ def _is(other: Any, number: int) -> bool:
 
 def larger(x: Any, y: Any) -> Any:
     """The larger of two sizes, computed or known."""
-    return _chosen(max, "maximum", x, y)
+    return _combine_sizes(max, "maximum", x, y)
 
 
 def smaller(x: Any, y: Any) -> Any:
     """The smaller of two sizes, computed or known."""
-    return _chosen(min, "minimum", x, y)
+    return _combine_sizes(min, "minimum", x, y)
 
 
-def _chosen(known: Any, op: str, x: Any, y: Any) -> Any:
+def _combine_sizes(known: Any, op: str, x: Any, y: Any) -> Any:
     if type(x) is Size:
         return x.combined(op, y)
     return y.combined(op, x) if type(y) is Size else known(x, y)
@@ -158,11 +158,11 @@ def dimension(block: Any, size: Any) -> str:
     """The name of a 32-bit scalar with the value of a size; see `Block.dimension`."""
     if not sizes_.is_symbolic(size):
         return block.constant(int(size), SIZE)
-    found = block.constants.get(("size", size))
-    if found is None:
-        found = scalar(block, computed(block, size))
-        block.constants["size", size] = found
-    return found
+    name = block.constants.get(("size", size))
+    if name is None:
+        name = scalar(block, computed(block, size))
+        block.constants["size", size] = name
+    return name
 
 
 def computed(block: Any, size: Any) -> Any:
@@ -174,23 +174,23 @@ def computed(block: Any, size: Any) -> Any:
 
 
 def _variable(block: Any, name: str) -> str:
-    found = block.sizes.get(name)
-    if found is None:
+    operand = block.sizes.get(name)
+    if operand is None:
         raise ValueError(
             f"lowering: sizes must be known, or computed from those of the arguments, "
             f"got the dimension variable {name!r}; programs of symbolic shapes are "
             "lowered by olympus.export.export"
         )
-    return found
+    return operand
 
 
 def row(block: Any, sizes: Sequence[Any]) -> str:
     """The name of a vector of 32-bit integers with the values of sizes."""
     key = ("sizes", tuple(sizes))
-    found = block.constants.get(key)
-    if found is None:
-        found = block.constants[key] = _row(block, sizes)
-    return found
+    name = block.constants.get(key)
+    if name is None:
+        name = block.constants[key] = _row(block, sizes)
+    return name
 
 
 def row_below(block: Any, sizes: Sequence[Any], aval: Any) -> str:
@@ -306,7 +306,7 @@ def slice_at(
     whole = row_aval(len(want))
     sizes = row(block, want)
     first = row(block, [Size(block, block.convert(s, kind, SIZE)) for s in starts])
-    rest = row(
+    last_start = row(
         block,
         [
             computed(block, d) - computed(block, s)
@@ -315,7 +315,7 @@ def slice_at(
     )
     zeros, ones = row(block, [0] * len(want)), row(block, [1] * len(want))
     # Refinement knows the slice's sizes by this form: a limit that is start plus sizes.
-    start = block.elementwise("stablehlo.clamp", (zeros, first, rest), whole)
+    start = block.elementwise("stablehlo.clamp", (zeros, first, last_start), whole)
     limit = block.elementwise("stablehlo.add", (start, sizes), whole)
     kinds = [aval, whole, whole, whole]
     return block.op1(

@@ -206,9 +206,9 @@ class Function:
         find_sizes: Callable[[Any, Sequence[str]], None] | None = None,
     ) -> None:
         self.effects = effects = effects_.ordered(program.effects)
-        taken = [types.tensor_type(dynamic_shapes.SIZE)] * len(sizes)
-        taken += [types.token_type()] * len(effects)
-        n = len(taken)
+        leading_types = [types.tensor_type(dynamic_shapes.SIZE)] * len(sizes)
+        leading_types += [types.token_type()] * len(effects)
+        n = len(leading_types)
         block = self._block = builder.Block()
         names = self.names = [f"%arg{i}" for i in range(n + len(program.invars))]
         block.sizes = dict(zip(sizes, names, strict=False))
@@ -221,7 +221,7 @@ class Function:
         ]
         outs = lower_program(module, block, program, values, names[n:])
         tokens = [types.token_type()] * len(effects)
-        self.in_types = taken + list(map(types.tensor_type, program.in_avals))
+        self.in_types = leading_types + list(map(types.tensor_type, program.in_avals))
         self.out_types = tokens + list(map(types.tensor_type, program.out_avals))
         self._outs = [block.tokens[e] for e in effects] + outs
         self.takes_callbacks = False

@@ -58,14 +58,16 @@ def lower_portable(
     for i, path in enumerate(result_names or ()):
         out_types[n + i] += f" {{olympus.result_info = {types.string(path)}}}"
     if len(variants) > 1:
-        main = _choosing(module, platforms, functions, name, in_types, out_types)
+        main = _write_platform_switch(
+            module, platforms, functions, name, in_types, out_types
+        )
     else:
         main = first.text("public", "main", in_types, out_types)
     module.functions.insert(0, main)
     return module
 
 
-def _choosing(
+def _write_platform_switch(
     module: Module,
     platforms: Sequence[str],
     functions: Sequence[Function],
@@ -86,8 +88,8 @@ def _choosing(
         regions = []
         for symbol in symbols:
             inner = block.inner()
-            found = _call(inner, symbol, first)
-            regions.append(inner.region((), (), found, first.out_types))
+            results = _call(inner, symbol, first)
+            regions.append(inner.region((), (), results, first.out_types))
         outs = block.op(
             "stablehlo.case",
             ["%platform"],

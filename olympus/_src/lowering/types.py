@@ -31,9 +31,9 @@ _ELEMENTS = {
 def element_type(dtype: np.dtype) -> str:
     """The StableHLO name of an element type."""
     name = dtype.name
-    found = _ELEMENTS.get(name)
-    if found is not None:
-        return found
+    element = _ELEMENTS.get(name)
+    if element is not None:
+        return element
     if name.startswith("uint"):
         return "ui" + name[4:]
     if name.startswith("int"):

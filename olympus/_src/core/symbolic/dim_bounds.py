@@ -36,30 +36,30 @@ def bounds(size: Any) -> tuple[float, float]:
     if type(size) is int:
         return size, size
     cache = size.scope.bounds
-    found = cache.get(size.terms)
-    if found is None:
+    interval = cache.get(size.terms)
+    if interval is None:
         polynomial = dict(size.terms)
         lower, upper = _interval(polynomial, size.scope)
         if lower != upper and not _interval_is_best(polynomial, size.scope):
             lower = max(lower, _lower(polynomial, size.scope))
-            upper = min(upper, -_lower(_negated(polynomial), size.scope))
+            upper = min(upper, -_lower(_negate_polynomial(polynomial), size.scope))
         if len(cache) > 4096:
             cache.clear()
-        found = cache[size.terms] = (lower, upper)
-    return found
+        interval = cache[size.terms] = (lower, upper)
+    return interval
 
 
 def decide(difference: Any, sign: str) -> bool | None:
     """Whether a size compares so with zero: always, never, or (None) unknown."""
     polynomial = dict(difference.terms)
     if difference.terms not in difference.scope.bounds:
-        answer = _decided(_interval(polynomial, difference.scope), sign)
+        answer = _decide_comparison(_interval(polynomial, difference.scope), sign)
         if answer is not None:
             return answer
-    return _decided(bounds(difference), sign)
+    return _decide_comparison(bounds(difference), sign)
 
 
-def _decided(interval: tuple[float, float], sign: str) -> bool | None:
+def _decide_comparison(interval: tuple[float, float], sign: str) -> bool | None:
     lower, upper = interval
     if sign == ">=":
         return True if lower >= 0 else False if upper < 0 else None
@@ -129,10 +129,10 @@ def _power(low: float, high: float, n: int) -> tuple[float, float]:
 
 def _atom_interval(atom: Atom, scope: Any) -> tuple[float, float]:
     if atom.operation == "var":
-        found: tuple[float, float] = scope.variable_bounds.get(
+        interval: tuple[float, float] = scope.variable_bounds.get(
             atom.name, (1, _INFINITE)
         )
-        return found
+        return interval
     (a, b), (c, d) = [_interval(dict(terms_of(x)), scope) for x in atom.operands]
     if atom.operation == "max":
         return max(a, c), max(b, d)
@@ -159,7 +159,7 @@ def _quotient(x: float, y: float) -> float:
 # -- the linear program ----------------------------------------------------------------
 
 
-def _negated(p: Polynomial) -> Polynomial:
+def _negate_polynomial(p: Polynomial) -> Polynomial:
     return {m: -c for m, c in p.items()}
 
 
@@ -178,9 +178,12 @@ def _least(
         a, b = [dict(terms_of(x)) for x in split.operands]
         first = added(a, b, -1) if split.operation == "max" else added(b, a, -1)
         return min(
-            _least(_replaced(p, split, a), scope, (*given, first), splits + 1),
+            _least(_replace_atom(p, split, a), scope, (*given, first), splits + 1),
             _least(
-                _replaced(p, split, b), scope, (*given, _negated(first)), splits + 1
+                _replace_atom(p, split, b),
+                scope,
+                (*given, _negate_polynomial(first)),
+                splits + 1,
             ),
         )
     if not any(p):
@@ -199,13 +202,13 @@ def _extreme_in(p: Polynomial) -> Atom | None:
     return None
 
 
-def _replaced(p: Polynomial, atom: Atom, by: Polynomial) -> Polynomial:
+def _replace_atom(p: Polynomial, atom: Atom, by: Polynomial) -> Polynomial:
     """A polynomial with another in place of an atom."""
     result: Polynomial = {}
     for m, c in p.items():
         exponent = dict(m).get(atom, 0)
-        rest = divided(m, ((atom, exponent),)) if exponent else m
-        term: Polynomial = {rest or (): c}
+        cofactor = divided(m, ((atom, exponent),)) if exponent else m
+        term: Polynomial = {cofactor or (): c}
         for _ in range(exponent):
             term = multiplied(term, by)
         result = added(result, term, 1)
@@ -224,33 +227,33 @@ def _facts(
         if m in seen:
             continue
         seen.add(m)
-        for fact in _about(m, scope):
+        for fact in _find_monomial_facts(m, scope):
             facts.append(fact)
             pending.extend(n for n in fact if n and n not in seen)
     return facts
 
 
-def _about(m: Monomial, scope: Any) -> Iterator[Polynomial]:
+def _find_monomial_facts(m: Monomial, scope: Any) -> Iterator[Polynomial]:
     """What is known of one monomial."""
     low, high = _monomial_interval(m, scope)
-    yield from _between(m, low, high)
+    yield from _bound_monomial(m, low, high)
     if len(m) == 1 and m[0][1] == 1:
-        yield from _meaning(m[0][0], scope)
+        yield from _find_operation_facts(m[0][0], scope)
         return
     for atom, _ in m:
         single: Monomial = ((atom, 1),)
-        rest = divided(m, single)
-        if rest:
-            yield from _products(single, rest, scope)
+        cofactor = divided(m, single)
+        if cofactor:
+            yield from _products(single, cofactor, scope)
     for fact in scope.facts:
         for n in fact:
-            rest = divided(m, n) if n else None
-            if rest and _monomial_interval(rest, scope)[0] >= 0:
-                yield multiplied(fact, {rest: 1})
+            cofactor = divided(m, n) if n else None
+            if cofactor and _monomial_interval(cofactor, scope)[0] >= 0:
+                yield multiplied(fact, {cofactor: 1})
                 break
 
 
-def _between(m: Monomial, low: float, high: float) -> Iterator[Polynomial]:
+def _bound_monomial(m: Monomial, low: float, high: float) -> Iterator[Polynomial]:
     if not math.isinf(low):
         yield _linear(m, 1, -low)
     if not math.isinf(high):
@@ -263,12 +266,12 @@ def _linear(m: Monomial, factor: int, constant: float) -> Polynomial:
 
 def _products(m: Monomial, n: Monomial, scope: Any) -> Iterator[Polynomial]:
     """Products of the distances of two monomials from their bounds."""
-    for p in _between(m, *_monomial_interval(m, scope)):
-        for q in _between(n, *_monomial_interval(n, scope)):
+    for p in _bound_monomial(m, *_monomial_interval(m, scope)):
+        for q in _bound_monomial(n, *_monomial_interval(n, scope)):
             yield multiplied(p, q)
 
 
-def _meaning(atom: Atom, scope: Any) -> Iterator[Polynomial]:
+def _find_operation_facts(atom: Atom, scope: Any) -> Iterator[Polynomial]:
     """What an operation says of its result."""
     if atom.operation == "var":
         return
@@ -277,21 +280,21 @@ def _meaning(atom: Atom, scope: Any) -> Iterator[Polynomial]:
     if atom.operation in ("max", "min"):
         sign = 1 if atom.operation == "max" else -1
         for operand in (a, b):
-            yield added(_scaled(this, sign), operand, -sign)
+            yield added(_scale_polynomial(this, sign), operand, -sign)
         return
     low, high = _interval(b, scope)
     if low < 1 and high > -1:
         return  # the divisor may be zero
     sign = 1 if low >= 1 else -1
     if atom.operation == "floordiv":
-        rest = added(a, multiplied(this, b), -1)
-        yield from _remainder(rest, b, sign)
+        remainder = added(a, multiplied(this, b), -1)
+        yield from _remainder(remainder, b, sign)
         return
     yield from _remainder(this, b, sign)
     quotient: Polynomial = {((Atom("floordiv", "", atom.operands), 1),): 1}
     equation = added(added(a, multiplied(quotient, b), -1), this, -1)
     yield equation
-    yield _negated(equation)
+    yield _negate_polynomial(equation)
     if sign > 0 and _interval(a, scope)[0] >= 0:
         yield added(a, this, -1)
 
@@ -300,19 +303,23 @@ def _remainder(
     rest: Polynomial, divisor: Polynomial, sign: int
 ) -> Iterator[Polynomial]:
     """0 <= rest <= divisor - 1, or the mirror image for a negative divisor."""
-    yield _scaled(rest, sign)
-    yield added(added(_scaled(divisor, sign), _scaled(rest, sign), -1), {(): 1}, -1)
+    yield _scale_polynomial(rest, sign)
+    yield added(
+        added(_scale_polynomial(divisor, sign), _scale_polynomial(rest, sign), -1),
+        {(): 1},
+        -1,
+    )
 
 
-def _scaled(p: Polynomial, by: int) -> Polynomial:
+def _scale_polynomial(p: Polynomial, by: int) -> Polynomial:
     return {m: c * by for m, c in p.items()}
 
 
 def variable_bounds(names: Iterable[str], scope: Any) -> dict[str, tuple[float, float]]:
     """Bounds of variables that follow from a scope's constraints."""
-    found = {}
+    intervals = {}
     for name in names:
         p: Polynomial = {((Atom("var", name, ()), 1),): 1}
         lower = max(1, _lower(p, scope))
-        found[name] = lower, -_lower(_negated(p), scope)
-    return found
+        intervals[name] = lower, -_lower(_negate_polynomial(p), scope)
+    return intervals

@@ -120,14 +120,14 @@ class _Parser:
 
     def advance(self) -> None:
         """Makes the next token the current one; `kind` is "" at the end."""
-        found = _TOKEN.match(self.text, self.next)
-        if found is None:
+        match = _TOKEN.match(self.text, self.next)
+        if match is None:
             self.start, self.kind, self.token = len(self.text), "", ""
             return
-        group = found.lastindex or 0
+        group = match.lastindex or 0
         self.kind = ("", "number", "name", "sign", "other")[group]
-        self.token = found.group(group)
-        self.start, self.next = found.start(group), found.end()
+        self.token = match.group(group)
+        self.start, self.next = match.start(group), match.end()
 
     def fail(self, why: str) -> NoReturn:
         """Raises the error, with a mark under the current token."""
@@ -150,14 +150,14 @@ class _Parser:
     def require(self, sign: str) -> None:
         """Passes a sign that must be there."""
         if not self.accept(sign):
-            self.fail(f"expected '{sign}', got {self._found()}")
+            self.fail(f"expected '{sign}', got {self._describe_token()}")
 
     def end(self) -> None:
         """Requires that all is read."""
         if self.kind:
-            self.fail(f"expected an operator or the end, got {self._found()}")
+            self.fail(f"expected an operator or the end, got {self._describe_token()}")
 
-    def _found(self) -> str:
+    def _describe_token(self) -> str:
         return f"'{self.token}'" if self.kind else "the end"
 
     # -- shapes ----------------------------------------------------------------------
@@ -176,7 +176,9 @@ class _Parser:
         if inside:
             self.require(")")
         if self.kind:
-            self.fail(f"expected ',' or an operator or the end, got {self._found()}")
+            self.fail(
+                f"expected ',' or an operator or the end, got {self._describe_token()}"
+            )
         return tuple(result)
 
     def _rest(self, n: int) -> Sequence[Any]:
@@ -225,7 +227,9 @@ class _Parser:
         base = self._atom()
         if self.accept("^"):
             if self.kind != "number":
-                self.fail(f"expected a number as exponent, got {self._found()}")
+                self.fail(
+                    f"expected a number as exponent, got {self._describe_token()}"
+                )
             if len(self.token) > _MOST_DIGITS or int(self.token) > _MOST_POWER:
                 self.fail(f"the exponent must be {_MOST_POWER} or less")
             base = base ** int(self.token)
@@ -242,7 +246,7 @@ class _Parser:
             return -value if negative else value
         if negative or self.kind != "name":
             expected = "a number" if negative else "a name or a number"
-            self.fail(f"expected {expected}, got {self._found()}")
+            self.fail(f"expected {expected}, got {self._describe_token()}")
         name = self.token
         if name == "_":
             self.fail("'_' stands for a whole size")

@@ -172,26 +172,26 @@ class Rewriting:
         ((factor, multiple),) = divisor
         whole = multiplied({((quotient, 1),): 1}, {factor: 1})
         (product,) = whole
-        rest = added(dict(dividend), value, -1)
+        difference = added(dict(dividend), value, -1)
         if multiple < 0:
-            rest = {m: -c for m, c in rest.items()}
-        self._rules.append((product, abs(multiple), rest))
+            difference = {m: -c for m, c in difference.items()}
+        self._rules.append((product, abs(multiple), difference))
 
     def rewritten(self, terms: Mapping[Monomial, int]) -> Mapping[Monomial, int]:
         """A polynomial with all equalities applied."""
         for _ in range(_MAX_REWRITES):
-            changed = self._once(terms)
+            changed = self._rewrite_once(terms)
             if changed is None:
                 return terms
             terms = changed
         return terms
 
-    def _once(self, terms: Mapping[Monomial, int]) -> Polynomial | None:
+    def _rewrite_once(self, terms: Mapping[Monomial, int]) -> Polynomial | None:
         for m, c in terms.items():
             for monomial, multiple, value in self._rules:
-                rest = divided(m, monomial) if c and c % multiple == 0 else None
-                if rest is None:
+                cofactor = divided(m, monomial) if c and c % multiple == 0 else None
+                if cofactor is None:
                     continue
                 others = {n: d for n, d in terms.items() if n != m}
-                return added(others, multiplied(value, {rest: 1}), c // multiple)
+                return added(others, multiplied(value, {cofactor: 1}), c // multiple)
         return None

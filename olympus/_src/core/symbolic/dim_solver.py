@@ -19,14 +19,14 @@ from olympus._src.core.symbolic.monomials import divided
 class Step(NamedTuple):
     """`variable = (size of an axis of an argument - rest) // factor`, exactly.
 
-    `factor` and `rest` are integers or sizes in variables of steps before.
+    `factor` and `offset` are integers or sizes in variables of steps before.
     """
 
     variable: str
     argument: int
     axis: int
     factor: Any
-    rest: Any
+    offset: Any
     size: Any  # the whole expression
 
 
@@ -95,8 +95,8 @@ def plan(shapes: Sequence[Sequence[Any]], paths: Sequence[str] | None = None) ->
         if (i, j) not in used
     ]
     constraints = () if scope is None else _constraints(scope, sorted(known))
-    kept = tuple([tuple(shape) for shape in shapes])
-    return Plan(kept, names, tuple(steps), tuple(checks), constraints)
+    shape_tuples = tuple([tuple(shape) for shape in shapes])
+    return Plan(shape_tuples, names, tuple(steps), tuple(checks), constraints)
 
 
 def _is_variable(d: Any) -> bool:
@@ -104,20 +104,20 @@ def _is_variable(d: Any) -> bool:
 
 
 def _scope_of(shapes: Sequence[Sequence[Any]], names: Sequence[str]) -> Any:
-    found: Any = None
+    scope_and_name: Any = None
     for shape, name in zip(shapes, names, strict=True):
         for d in shape:
             if not is_symbolic(d):
                 continue
-            if found is None:
-                found = d.scope, name
-            elif found[0] is not d.scope:
+            if scope_and_name is None:
+                scope_and_name = d.scope, name
+            elif scope_and_name[0] is not d.scope:
                 raise ValueError(
-                    f"symbolic sizes: the shapes of {found[1]} and {name} are of two "
-                    f"scopes: {found[0]}, and {d.scope}; make all by one "
-                    "symbolic_args_specs, or give symbolic_shape the same `scope`"
+                    f"symbolic sizes: the shapes of {scope_and_name[1]} and {name} are "
+                    f"of two scopes: {scope_and_name[0]}, and {d.scope}; make all by "
+                    "one symbolic_args_specs, or give symbolic_shape the same `scope`"
                 )
-    return None if found is None else found[0]
+    return None if scope_and_name is None else scope_and_name[0]
 
 
 def _step(argument: int, axis: int, size: Any, known: set[str]) -> Step | None:
@@ -127,12 +127,12 @@ def _step(argument: int, axis: int, size: Any, known: set[str]) -> Step | None:
         return None
     name = unknown[0]
     factor: Any = 0
-    rest: Any = 0
+    offset: Any = 0
     for m, c in size.terms:
         atom = next((a for a, _ in m if a.operation == "var" and a.name == name), None)
         if atom is None:
             part = dimensions.make({m: c}, size.scope)
-            rest = rest + part
+            offset = offset + part
         else:
             part = dimensions.make({divided(m, ((atom, 1),)) or (): c}, size.scope)
             factor = factor + part
@@ -140,7 +140,7 @@ def _step(argument: int, axis: int, size: Any, known: set[str]) -> Step | None:
             return None
     if type(factor) is int and not factor:
         return None
-    return Step(name, argument, axis, factor, rest, size)
+    return Step(name, argument, axis, factor, offset, size)
 
 
 def _unsolvable(
@@ -173,7 +173,7 @@ def _constraints(scope: Any, known: Sequence[str]) -> tuple[Constraint, ...]:
     """
     plain = dim_scope.SymbolicScope()
     env = {name: dimensions.variable(name, plain) for name in known}
-    found = []
+    constraints = []
     for text, left, sign, right in dim_scope.read(scope.constraints_str, plain):
         names = {*dimensions.variables(left), *dimensions.variables(right)}
         for name in names:
@@ -184,8 +184,8 @@ def _constraints(scope: Any, known: Sequence[str]) -> tuple[Constraint, ...]:
         if not all(name in env for name in names):
             continue  # of a variable that no argument has
         sides = [dimensions.evaluate(x, env, dimensions.Sizes) for x in (left, right)]
-        found.append(Constraint(text, sides[0], sign, sides[1]))
-    return tuple(found)
+        constraints.append(Constraint(text, sides[0], sign, sides[1]))
+    return tuple(constraints)
 
 
 # -- solving with integers -------------------------------------------------------------
@@ -207,57 +207,70 @@ def solve(
       ValueError: ranks or sizes do not fit, or a constraint does not hold; the message
         names the argument, the axis, the expression and the size that was given.
     """
-    made = shapes if isinstance(shapes, Plan) else plan(shapes, paths)
-    for expected, got, name in zip(made.shapes, actual, made.paths, strict=True):
+    arguments_plan = shapes if isinstance(shapes, Plan) else plan(shapes, paths)
+    for expected, got, name in zip(
+        arguments_plan.shapes, actual, arguments_plan.paths, strict=True
+    ):
         if len(expected) != len(got):
             raise ValueError(
                 f"Rank mismatch for {name}: expected {tuple(expected)}, of "
                 f"{len(expected)} axes, got {tuple(got)}, of {len(got)}"
             )
     env: dict[str, int] = {}
-    for step in made.steps:
-        env[step.variable] = _value(made, step, actual[step.argument][step.axis], env)
-    for check in made.checks:
-        _check(made, check, actual[check.argument][check.axis], env)
-    for constraint in made.constraints:
-        _check_constraint(made, constraint, env)
+    for step in arguments_plan.steps:
+        env[step.variable] = _value(
+            arguments_plan, step, actual[step.argument][step.axis], env
+        )
+    for check in arguments_plan.checks:
+        _check(arguments_plan, check, actual[check.argument][check.axis], env)
+    for constraint in arguments_plan.constraints:
+        _check_constraint(arguments_plan, constraint, env)
     return env
 
 
-def _value(made: Plan, step: Step, got: int, env: Mapping[str, int]) -> int:
+def _value(arguments_plan: Plan, step: Step, got: int, env: Mapping[str, int]) -> int:
     factor = dimensions.evaluate(step.factor, env)
-    rest = dimensions.evaluate(step.rest, env)
-    value, remainder = divmod(got - rest, factor) if factor else (0, 1)
+    offset = dimensions.evaluate(step.offset, env)
+    value, remainder = divmod(got - offset, factor) if factor else (0, 1)
     if remainder or value < 1:
         why = (
             f"no integer '{step.variable}' gives that"
             if remainder
             else f"'{step.variable}' would be {value}, and must be at least 1"
         )
-        raise _mismatch(made, step.argument, step.axis, step.size, got, why, env)
+        raise _mismatch(
+            arguments_plan, step.argument, step.axis, step.size, got, why, env
+        )
     return value
 
 
-def _check(made: Plan, check: Check, got: int, env: Mapping[str, int]) -> None:
+def _check(
+    arguments_plan: Plan, check: Check, got: int, env: Mapping[str, int]
+) -> None:
     expected = dimensions.evaluate(check.size, env)
     if expected == got:
         return
     why = f"it must be {expected}"
-    raise _mismatch(made, check.argument, check.axis, check.size, got, why, env)
+    raise _mismatch(
+        arguments_plan, check.argument, check.axis, check.size, got, why, env
+    )
 
 
-def _check_constraint(made: Plan, c: Constraint, env: Mapping[str, int]) -> None:
+def _check_constraint(
+    arguments_plan: Plan, c: Constraint, env: Mapping[str, int]
+) -> None:
     left, right = dimensions.evaluate(c.left, env), dimensions.evaluate(c.right, env)
     holds = {">=": left >= right, "<=": left <= right, "==": left == right}[c.sign]
     if not holds:
         raise ValueError(
             f"Input shapes do not match the symbolic shape constraint '{c.text}': "
-            f"the left side is {left}, the right one {right}.{_context(made, env)}"
+            f"the left side is {left}, the right one {right}."
+            f"{_context(arguments_plan, env)}"
         )
 
 
 def _mismatch(
-    made: Plan,
+    arguments_plan: Plan,
     argument: int,
     axis: int,
     size: Any,
@@ -267,19 +280,22 @@ def _mismatch(
 ) -> ValueError:
     return ValueError(
         "Input shapes do not match the symbolic shapes: "
-        f"{made.paths[argument]}.shape[{axis}] is '{size}', got {got}; "
-        f"{why}.{_context(made, env)}"
+        f"{arguments_plan.paths[argument]}.shape[{axis}] is '{size}', got {got}; "
+        f"{why}.{_context(arguments_plan, env)}"
     )
 
 
-def _context(made: Plan, env: Mapping[str, int]) -> str:
+def _context(arguments_plan: Plan, env: Mapping[str, int]) -> str:
     """Where the values of the variables come from."""
-    lines = [f"\nSymbolic shapes: {_specifications(made.shapes, made.paths)}."]
-    sources = {step.variable: step for step in made.steps}
+    lines = [
+        "\nSymbolic shapes: "
+        f"{_specifications(arguments_plan.shapes, arguments_plan.paths)}."
+    ]
+    sources = {step.variable: step for step in arguments_plan.steps}
     for name, value in env.items():
         step = sources[name]
         lines.append(
             f"\n'{name}' = {value} from '{step.size}' at "
-            f"{made.paths[step.argument]}.shape[{step.axis}]"
+            f"{arguments_plan.paths[step.argument]}.shape[{step.axis}]"
         )
     return "".join(lines)

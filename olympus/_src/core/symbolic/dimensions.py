@@ -287,13 +287,13 @@ def make(terms: Mapping[Monomial, int], scope: Any) -> Any:
     rules = scope.rules
     if rules:
         terms = rules.rewritten(terms)
-    kept = [(m, c) for m, c in terms.items() if c]
-    if not kept:
+    nonzero_terms = [(m, c) for m, c in terms.items() if c]
+    if not nonzero_terms:
         return 0
-    if len(kept) == 1 and not kept[0][0]:
-        return kept[0][1]
-    kept.sort(key=lambda term: monomial_key(term[0]), reverse=True)
-    return Dim(tuple(kept), scope)
+    if len(nonzero_terms) == 1 and not nonzero_terms[0][0]:
+        return nonzero_terms[0][1]
+    nonzero_terms.sort(key=lambda term: monomial_key(term[0]), reverse=True)
+    return Dim(tuple(nonzero_terms), scope)
 
 
 def _sum(scope: Any, parts: Iterable[tuple[Any, int]]) -> Any:
@@ -376,21 +376,21 @@ def divide(dividend: Any, divisor: Any) -> tuple[Any, Any]:
     else:
         scope = divisor.scope
     quotient: Any = 0
-    rest = dividend
-    lead, factor = _leading(divisor)
-    while type(rest) is Dim:
-        m, c = _leading(rest)
+    remainder = dividend
+    lead, factor = _find_leading_term(divisor)
+    while type(remainder) is Dim:
+        m, c = _find_leading_term(remainder)
         part = divided(m, lead)
         if part is None or c % factor:
             break
         step = make({part: c // factor}, scope)
-        quotient, rest = quotient + step, rest - step * divisor
-    if type(rest) is int:
-        if rest == 0:
+        quotient, remainder = quotient + step, remainder - step * divisor
+    if type(remainder) is int:
+        if remainder == 0:
             return quotient, 0
         if type(divisor) is int:
-            return quotient + rest // divisor, rest % divisor
-    evenly = _divided_evenly(dividend, divisor)
+            return quotient + remainder // divisor, remainder % divisor
+    evenly = _divide_evenly(dividend, divisor)
     if evenly is not None:
         return evenly, 0
     return (
@@ -399,7 +399,7 @@ def divide(dividend: Any, divisor: Any) -> tuple[Any, Any]:
     )
 
 
-def _divided_evenly(dividend: Any, divisor: Any) -> Any:
+def _divide_evenly(dividend: Any, divisor: Any) -> Any:
     """The quotient if a smaller division leaves no rest: 3*b by 6, where b is even."""
     if type(dividend) is int or not dividend.scope.rules:
         return None
@@ -410,11 +410,11 @@ def _divided_evenly(dividend: Any, divisor: Any) -> Any:
         make({m: c // common for m, c in terms_of(size)}, dividend.scope)
         for size in (dividend, divisor)
     ]
-    quotient, rest = divmod(parts[0], parts[1])
-    return quotient if type(rest) is int and rest == 0 else None
+    quotient, remainder = divmod(parts[0], parts[1])
+    return quotient if type(remainder) is int and remainder == 0 else None
 
 
-def _leading(size: Any) -> tuple[Monomial, int]:
+def _find_leading_term(size: Any) -> tuple[Monomial, int]:
     """The term of highest degree, by an order that products keep."""
     if type(size) is int:
         return (), size

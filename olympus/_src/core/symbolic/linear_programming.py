@@ -82,7 +82,7 @@ def _climb(
         entering = next((i for i in range(width) if gain[i] > 0), None)
         if entering is None:
             return True
-        leaving = _leaving(rows, basis, entering, width)
+        leaving = _find_leaving_row(rows, basis, entering, width)
         if leaving is None:
             return False
         pivot = rows[leaving]
@@ -96,12 +96,12 @@ def _climb(
     return None
 
 
-def _leaving(
+def _find_leaving_row(
     rows: list[list[Fraction]], basis: list[int], entering: int, width: int
 ) -> int | None:
     """The row that limits the entering unknown first."""
     best: tuple[Fraction, int] | None = None
-    found = None
+    leaving_row = None
     for j, row in enumerate(rows):
         if row[entering] > 0:
             key = row[-1] / row[entering], basis[j]
@@ -110,8 +110,8 @@ def _leaving(
         else:
             continue
         if best is None or key < best:
-            best, found = key, j
-    return found
+            best, leaving_row = key, j
+    return leaving_row
 
 
 def _subtract(row: list[Fraction], pivot: list[Fraction], factor: Fraction) -> None:

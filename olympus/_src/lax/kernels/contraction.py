@@ -63,14 +63,14 @@ def _places(
     rank: int, batch: Sequence[int], contracted: Sequence[int], start: int
 ) -> tuple[int, ...]:
     """For each axis that is not contracted, its axis in the result."""
-    found = []
+    out_axes = []
     for d in range(rank):
         if d in batch:
-            found.append(list(batch).index(d))
+            out_axes.append(list(batch).index(d))
         elif d not in contracted:
-            found.append(start)
+            out_axes.append(start)
             start += 1
-    return tuple(found)
+    return tuple(out_axes)
 
 
 def _sum_of_products(x: Any, y: Any, out: Any, contracted: Any, places: Any) -> Any:
@@ -78,15 +78,15 @@ def _sum_of_products(x: Any, y: Any, out: Any, contracted: Any, places: Any) -> 
     total = None
     for at in itertools.product(*map(range, sizes)):
         parts = [
-            shaping.broadcast_in_dim(_at(v, axes, at), out.shape, kept)
-            for v, axes, kept in zip((x, y), contracted, places, strict=True)
+            shaping.broadcast_in_dim(_slice_at(v, axes, at), out.shape, dims)
+            for v, axes, dims in zip((x, y), contracted, places, strict=True)
         ]
         product = elementwise.mul(*parts)
         total = product if total is None else elementwise.add(total, product)
     return total
 
 
-def _at(x: Any, axes: Sequence[int], at: Sequence[int]) -> Any:
+def _slice_at(x: Any, axes: Sequence[int], at: Sequence[int]) -> Any:
     """The part of an array at one position of some axes, which it drops."""
     shape = avals.aval_of(x).shape
     low, high = [0] * len(shape), list(shape)

@@ -87,7 +87,7 @@ def _work_dtype(out: Any) -> Any:
     return np.dtype(np.float32) if small else out.dtype
 
 
-def _padded(x: Any, axes: Sequence[int], params: dict[str, Any]) -> Any:
+def _pad_input(x: Any, axes: Sequence[int], params: dict[str, Any]) -> Any:
     """The input with its padding, and with holes between its elements."""
     ndim = avals.aval_of(x).ndim
     padding, spread = [(0, 0)] * ndim, [1] * ndim
@@ -106,7 +106,7 @@ def _depthwise(x: Any, w: Any, out: Any, params: dict[str, Any]) -> Any:
     work = _work_dtype(out)
     x, w = elementwise.convert(x, work), elementwise.convert(w, work)
     features, axes = dn.lhs_spec[1], list(dn.lhs_spec[2:])
-    x = _padded(x, axes, params)
+    x = _pad_input(x, axes, params)
     sizes = [out.shape[d] for d in dn.out_spec[2:]]
     w_shape = avals.aval_of(w).shape
     outputs, window = w_shape[dn.rhs_spec[0]], [w_shape[d] for d in dn.rhs_spec[2:]]
@@ -115,7 +115,7 @@ def _depthwise(x: Any, w: Any, out: Any, params: dict[str, Any]) -> Any:
     for place in _places(window):
         start = [i * by for i, by in zip(place, params["rhs_dilation"], strict=True)]
         part = shifting.strided(x, axes, start, sizes, params["window_strides"])
-        part = _repeated(part, features, each)
+        part = _repeat_elements(part, features, each)
         ones = [1] * len(window)
         one = shifting.strided(w, dn.rhs_spec[2:], place, ones, ones)
         factor = shaping.reshape(one, (outputs,))
@@ -124,25 +124,29 @@ def _depthwise(x: Any, w: Any, out: Any, params: dict[str, Any]) -> Any:
             part, shaping.broadcast_in_dim(factor, shape, (features,))
         )
         total = product if total is None else elementwise.add(total, product)
-    return elementwise.convert(_in_order(total, dn.lhs_spec, dn.out_spec), out.dtype)
+    return elementwise.convert(
+        _reorder_axes(total, dn.lhs_spec, dn.out_spec), out.dtype
+    )
 
 
-def _repeated(x: Any, axis: int, times: int) -> Any:
+def _repeat_elements(x: Any, axis: int, times: int) -> Any:
     """Each element along an axis, several times in a row."""
     if times == 1:
         return x
     shape = avals.aval_of(x).shape
     wide = (*shape[: axis + 1], times, *shape[axis + 1 :])
-    kept = [d for d in range(len(wide)) if d != axis + 1]
-    x = shaping.broadcast_in_dim(x, wide, kept)
+    old_axes = [d for d in range(len(wide)) if d != axis + 1]
+    x = shaping.broadcast_in_dim(x, wide, old_axes)
     joined = shape[axis] * times
     return shaping.reshape(x, (*shape[:axis], joined, *shape[axis + 1 :]))
 
 
-def _in_order(x: Any, given: Sequence[int], wanted: Sequence[int]) -> Any:
+def _reorder_axes(
+    x: Any, source_spec: Sequence[int], target_spec: Sequence[int]
+) -> Any:
     """An array whose axes mean what the first spec says, in the order of the second."""
-    order = [0] * len(given)
-    for source, target in zip(given, wanted, strict=True):
+    order = [0] * len(source_spec)
+    for source, target in zip(source_spec, target_spec, strict=True):
         order[target] = source
     return x if order == sorted(order) else shaping.transpose(x, order)
 
@@ -156,8 +160,8 @@ def _depthwise_sums(x: Any, w: Any, out: Any, params: dict[str, Any]) -> Any:
     work = _work_dtype(out)
     x, w = elementwise.convert(x, work), elementwise.convert(w, work)
     axes = list(dn.lhs_spec[2:])
-    x = _padded(x, axes, params)
-    w = _in_order(w, dn.rhs_spec, dn.lhs_spec)
+    x = _pad_input(x, axes, params)
+    w = _reorder_axes(w, dn.rhs_spec, dn.lhs_spec)
     window = [avals.aval_of(w).shape[d] for d in axes]
     sizes = [out.shape[d] for d in dn.out_spec[2:]]
     summed = [d for d in range(avals.aval_of(x).ndim) if d != dn.lhs_spec[0]]
@@ -169,7 +173,7 @@ def _depthwise_sums(x: Any, w: Any, out: Any, params: dict[str, Any]) -> Any:
     count = avals.aval_of(sums[0]).shape[0]
     whole = shaping.reshape(stacking.stack(sums, 0), (*sizes, 1, count))
     rank = len(sizes)
-    whole = _in_order(whole, (rank, rank + 1, *range(rank)), dn.out_spec)
+    whole = _reorder_axes(whole, (rank, rank + 1, *range(rank)), dn.out_spec)
     return elementwise.convert(whole, out.dtype)
 
 

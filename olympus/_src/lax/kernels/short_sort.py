@@ -53,12 +53,14 @@ def emit_sort(
     rank = in_avals[0].ndim
     last = [d for d in range(rank) if d != dimension] + [dimension]
     back = [int(d) for d in np.argsort(last)]
-    pairs = [_turned(ctx, *pair, last) for pair in zip(operands, in_avals, strict=True)]
+    pairs = [
+        _permute_axes(ctx, *pair, last) for pair in zip(operands, in_avals, strict=True)
+    ]
     lines = _Lines(ctx, pairs[0][1].shape, rank - 1)
     ranks = lines.ranks([_key(ctx, x, aval) for x, aval in pairs[:num_keys]])
-    moved = [_moved(lines, ranks, x, aval, lines.size) for x, aval in pairs]
+    moved = [_take_ranks(lines, ranks, x, aval, lines.size) for x, aval in pairs]
     return [
-        _turned(ctx, x, aval, back)[0]
+        _permute_axes(ctx, x, aval, back)[0]
         for x, (_, aval) in zip(moved, pairs, strict=True)
     ]
 
@@ -77,11 +79,11 @@ def emit_top_k(ctx: Any, x: str, aval: Any, k: int) -> list[str]:
     ranks = lines.ranks([(key, key_aval, kind)])
     places = ShapedArray(aval.shape, _I32)
     count = block.iota(aval.ndim - 1, places)
-    values = _moved(lines, ranks, x, aval, k)
+    values = _take_ranks(lines, ranks, x, aval, k)
     return [values, lines.placed(ranks, count, places, k)[0]]
 
 
-def _turned(ctx: Any, x: str, aval: Any, order: Sequence[int]) -> tuple[str, Any]:
+def _permute_axes(ctx: Any, x: str, aval: Any, order: Sequence[int]) -> tuple[str, Any]:
     """The array with its axes in another order."""
     if list(order) == list(range(aval.ndim)):
         return x, aval
@@ -96,7 +98,7 @@ def _key(ctx: Any, x: str, aval: Any) -> tuple[str, Any, str]:
     return x, aval, sort_keys.comparison_kind(aval.dtype)
 
 
-def _moved(lines: _Lines, ranks: str, x: str, aval: Any, count: int) -> str:
+def _take_ranks(lines: _Lines, ranks: str, x: str, aval: Any, count: int) -> str:
     """The elements of ranks below `count`, in that order."""
     block = lines.ctx.block
     if dtypes.issubdtype(aval.dtype, np.integer):
@@ -130,10 +132,10 @@ class _Lines:
         """How many elements of its line stand before each, as integers of 32 bits."""
         parts = []
         for part in self._parts():
-            before, pairs = self._before(keys, part)
+            before, pairs = self._is_before(keys, part)
             counts = ShapedArray(pairs.shape, _I32)
             before = self.ctx.block.convert(before, pairs, counts)
-            parts.append(self._summed(before, counts))
+            parts.append(self._sum_pairs(before, counts))
         return self._total(parts)[0]
 
     def placed(self, ranks: str, x: str, aval: Any, count: int) -> tuple[str, Any]:
@@ -142,24 +144,24 @@ class _Lines:
         rank_aval = ShapedArray(self.shape, _I32)
         parts = []
         for part in self._parts():
-            rank, pairs = self._over(ranks, rank_aval, count, part)
+            rank, pairs = self._broadcast_part(ranks, rank_aval, count, part)
             flag = ShapedArray(pairs.shape, np.bool_)
             here = block.compare(
                 "EQ", rank, self._iota(pairs, self.axis), pairs, "SIGNED", flag
             )
-            value, values = self._over(x, aval, count, part)
-            kept = block.emit(
+            value, values = self._broadcast_part(x, aval, count, part)
+            chosen_values = block.emit(
                 f"stablehlo.select {here}, {value}, {block.splat(0, values)} : "
                 f"{t(flag)}, {t(values)}"
             )
-            parts.append(self._summed(kept, values))
+            parts.append(self._sum_pairs(chosen_values, values))
         return self._total(parts)
 
     def _parts(self) -> list[tuple[int, int]]:
         starts = range(0, self.size, _UNROLLED)
         return [(a, min(a + _UNROLLED, self.size)) for a in starts]
 
-    def _before(self, keys: Any, part: tuple[int, int]) -> tuple[str, Any]:
+    def _is_before(self, keys: Any, part: tuple[int, int]) -> tuple[str, Any]:
         """Whether element j of a part stands before element i."""
         block = self.ctx.block
         grid = self._pairs(self.size, part, _I32)
@@ -173,14 +175,14 @@ class _Lines:
         for x, aval, kind in reversed(keys):
             pairs = self._pairs(self.size, part, aval.dtype)
             mine = block.broadcast(x, aval, pairs, self._dims(self.axis))
-            other, _ = self._over(x, aval, self.size, part)
+            other, _ = self._broadcast_part(x, aval, self.size, part)
             below = block.compare("LT", other, mine, pairs, kind, flag)
             equal = block.compare("EQ", other, mine, pairs, kind, flag)
             both = block.elementwise("stablehlo.and", (equal, result), flag)
             result = block.elementwise("stablehlo.or", (below, both), flag)
         return result, flag
 
-    def _over(
+    def _broadcast_part(
         self, x: str, aval: Any, rows: int, part: tuple[int, int]
     ) -> tuple[str, Any]:
         """A part of each line along j, repeated over i."""
@@ -207,7 +209,7 @@ class _Lines:
     def _iota(self, aval: Any, axis: int) -> str:
         return self.ctx.block.iota(axis, aval)
 
-    def _summed(self, x: str, pairs: Any) -> tuple[str, Any]:
+    def _sum_pairs(self, x: str, pairs: Any) -> tuple[str, Any]:
         axis = self.axis + 1
         out = ShapedArray((*pairs.shape[:axis], *pairs.shape[axis + 1 :]), pairs.dtype)
         scalar = ShapedArray((), pairs.dtype)
@@ -220,7 +222,7 @@ class _Lines:
         return total, out
 
     def _total(self, parts: Sequence[tuple[str, Any]]) -> tuple[str, Any]:
-        (total, aval), *rest = parts
-        for x, _ in rest:
+        (total, aval), *others = parts
+        for x, _ in others:
             total = self.ctx.block.elementwise("stablehlo.add", (total, x), aval)
         return total, aval

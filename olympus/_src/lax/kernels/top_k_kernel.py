@@ -42,17 +42,17 @@ def emit_top_k(ctx: Any, x: str, aval: Any, k: int) -> list[str]:
     """
     block = ctx.block
     *lead, n = aval.shape
-    packed, wide = _packed(ctx, x, aval)
+    packed, wide = _pack_keys(ctx, x, aval)
     line = ShapedArray((*lead, 1), _I64)
-    found = [_largest(ctx, packed, wide)]
-    while len(found) < k:
-        below = _below(block, packed, wide, found[-1], line)
-        found.append(_largest(ctx, below, wide))
+    maxima = [_largest(ctx, packed, wide)]
+    while len(maxima) < k:
+        below = _mask_below(block, packed, wide, maxima[-1], line)
+        maxima.append(_largest(ctx, below, wide))
     out = ShapedArray((*lead, k), _I64)
-    best = found[0]
+    best = maxima[0]
     if k > 1:
         best = block.op1(
-            "stablehlo.concatenate", found, [line] * k, out,
+            "stablehlo.concatenate", maxima, [line] * k, out,
             f"dimension = {len(lead)} : i64",
         )  # fmt: skip
     low = block.elementwise("stablehlo.and", (best, block.splat(2**32 - 1, out)), out)
@@ -64,7 +64,7 @@ def emit_top_k(ctx: Any, x: str, aval: Any, k: int) -> list[str]:
     return [values, places]
 
 
-def _packed(ctx: Any, x: str, aval: Any) -> tuple[str, Any]:
+def _pack_keys(ctx: Any, x: str, aval: Any) -> tuple[str, Any]:
     """Keys over positions from the end."""
     block = ctx.block
     *lead, n = aval.shape
@@ -85,14 +85,14 @@ def _apart(ctx: Any, x: str, aval: Any) -> str:
     )
 
 
-def _below(block: Any, packed: str, wide: Any, limit: str, line: Any) -> str:
+def _mask_below(block: Any, packed: str, wide: Any, limit: str, line: Any) -> str:
     """What is below its line's limit; the lowest integer for the rest."""
     flag = ShapedArray(wide.shape, np.bool_)
     limit = block.broadcast(limit, line, wide, range(wide.ndim))
-    rest = block.compare("LT", packed, limit, wide, "SIGNED", flag)
+    is_below = block.compare("LT", packed, limit, wide, "SIGNED", flag)
     t = types.tensor_type
     return block.emit(
-        f"stablehlo.select {rest}, {packed}, {block.splat(_LOWEST, wide)} : "
+        f"stablehlo.select {is_below}, {packed}, {block.splat(_LOWEST, wide)} : "
         f"{t(flag)}, {t(wide)}"
     )
 
@@ -100,19 +100,19 @@ def _below(block: Any, packed: str, wide: Any, limit: str, line: Any) -> str:
 def _largest(ctx: Any, x: str, aval: Any) -> str:
     """The maximum of each line, as a line of one."""
     *lead, n = aval.shape
-    rest = n % _PART if n > _PART else n
-    out, found = ShapedArray(tuple(lead), _I64), []
-    if n > rest:
+    tail = n % _PART if n > _PART else n
+    out, maxima = ShapedArray(tuple(lead), _I64), []
+    if n > tail:
         parts = ShapedArray((*lead, n // _PART, _PART), _I64)
-        whole, whole_aval = _part(ctx, x, aval, 0, n - rest)
+        whole, whole_aval = _part(ctx, x, aval, 0, n - tail)
         whole = _maximum(ctx, ctx.block.reshape(whole, whole_aval, parts), parts)
         each = ShapedArray((*lead, n // _PART), _I64)
-        found.append(_maximum(ctx, _apart(ctx, whole, each), each))
-    if rest:
-        found.append(_maximum(ctx, *_part(ctx, x, aval, n - rest, n)))
-    best = found[0]
-    if len(found) > 1:
-        best = ctx.block.elementwise("stablehlo.maximum", found, out)
+        maxima.append(_maximum(ctx, _apart(ctx, whole, each), each))
+    if tail:
+        maxima.append(_maximum(ctx, *_part(ctx, x, aval, n - tail, n)))
+    best = maxima[0]
+    if len(maxima) > 1:
+        best = ctx.block.elementwise("stablehlo.maximum", maxima, out)
     return ctx.block.reshape(best, out, ShapedArray((*lead, 1), _I64))
 
 

@@ -46,7 +46,7 @@ def choose_fold(
     fewest = 2 if _keeps_nan(x.dtype, op) else _FEWEST_FOLDED
     if count < fewest or max(window) > _LONGEST:
         return None
-    return lambda operand: _folded(operand, op, start, params)
+    return lambda operand: _fold_windows(operand, op, start, params)
 
 
 def _keeps_nan(dtype: Any, op: Callable[..., Any]) -> bool:
@@ -55,11 +55,11 @@ def _keeps_nan(dtype: Any, op: Callable[..., Any]) -> bool:
     return is_extreme and dtypes.issubdtype(dtype, np.floating)
 
 
-def _folded(x: Any, op: Callable[..., Any], start: Any, params: Params) -> Any:
+def _fold_windows(x: Any, op: Callable[..., Any], start: Any, params: Params) -> Any:
     dtype = avals.aval_of(x).dtype
     if op is elementwise.add and _is_small_float(dtype):
         wide = elementwise.convert(x, np.float32)
-        return elementwise.convert(_folded(wide, op, start, params), dtype)
+        return elementwise.convert(_fold_windows(wide, op, start, params), dtype)
     steps, holes = params["window_strides"], params["window_dilation"]
     x = shifting.padded(x, start, params["padding"], params["base_dilation"])
     for axis, count in enumerate(params["window_dimensions"]):
@@ -102,13 +102,13 @@ def choose_scatter(
         return None
     if source.size * count < SCATTER_WORK:
         return None
-    return lambda source, operand: _scattered(source, operand, prefers, params)
+    return lambda source, operand: _scatter_sources(source, operand, prefers, params)
 
 
-def _scattered(source: Any, operand: Any, prefers: Any, params: Params) -> Any:
+def _scatter_sources(source: Any, operand: Any, prefers: Any, params: Params) -> Any:
     """Each element receives the sources of the windows that selected it."""
     aval, shape = avals.aval_of(source), avals.aval_of(operand).shape
-    selected = _selected(operand, aval.shape, prefers, params)
+    selected = _select_places(operand, aval.shape, prefers, params)
     steps, padding = params["window_strides"], params["padding"]
     if _is_small_float(aval.dtype):
         source = elementwise.convert(source, np.float32)
@@ -131,7 +131,7 @@ def _places(params: Params) -> Any:
     return itertools.product(*map(range, params["window_dimensions"]))
 
 
-def _selected(x: Any, shape: Any, prefers: Any, params: Params) -> Any:
+def _select_places(x: Any, shape: Any, prefers: Any, params: Params) -> Any:
     """Which place of its window each has selected; padding never is.
 
     Of equal elements it is the first, in the order of the array.
@@ -144,7 +144,7 @@ def _selected(x: Any, shape: Any, prefers: Any, params: Params) -> Any:
     for n, place in enumerate(_places(params)):
         part = shifting.strided(padded, range(len(shape)), place, shape, steps)
         number = shaping.full(shape, n, np.int32)
-        inside = _inside(shape, sizes, place, params)
+        inside = _mask_inside(shape, sizes, place, params)
         if best is None:
             best, selected = part, number
             if inside is not None:
@@ -162,9 +162,9 @@ def _selected(x: Any, shape: Any, prefers: Any, params: Params) -> Any:
     return selected
 
 
-def _inside(shape: Any, sizes: Any, place: Any, params: Params) -> Any:
+def _mask_inside(shape: Any, sizes: Any, place: Any, params: Params) -> Any:
     """Where a place of the window is not in the padding; None: everywhere."""
-    found = None
+    mask = None
     for axis, ((low, _), step) in enumerate(
         zip(params["padding"], params["window_strides"], strict=True)
     ):
@@ -177,5 +177,5 @@ def _inside(shape: Any, sizes: Any, place: Any, params: Params) -> Any:
             elementwise.ge(at, families.full_like(at, -first)),
             elementwise.lt(at, families.full_like(at, sizes[axis] - first)),
         ):
-            found = test if found is None else elementwise.bitwise_and(found, test)
-    return found
+            mask = test if mask is None else elementwise.bitwise_and(mask, test)
+    return mask

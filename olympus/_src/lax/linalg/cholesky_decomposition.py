@@ -137,9 +137,9 @@ def _update_lower(ctx: Any, r: str, w: str) -> str:
             ]
             return block.elementwise(f"stablehlo.{op}", parts, w_aval)
 
-        turned = mixed("add", row, vector)
-        rest = mixed("subtract", vector, row)
-        return [loops.emit_set(block, factor, aval, turned, counter, last), rest]
+        new_row = mixed("add", row, vector)
+        new_vector = mixed("subtract", vector, row)
+        return [loops.emit_set(block, factor, aval, new_row, counter, last), new_vector]
 
     upper = lapack.emit_triangle(ctx, r, aval, lower=False)
     steps = aval.shape[-1]
@@ -164,8 +164,8 @@ def _emit_rotation(block: Any, a: str, b: str, aval: Any) -> tuple[str, str]:
     length = op("sqrt", op("add", *squares))
     cosine, sine = (op("divide", x, length) for x in (small_a, small_b))
     return tuple(
-        block.emit(f"stablehlo.select {nothing}, {rest}, {x} : {f}, {t}")
-        for rest, x in ((one, cosine), (zero, sine))
+        block.emit(f"stablehlo.select {nothing}, {default}, {x} : {f}, {t}")
+        for default, x in ((one, cosine), (zero, sine))
     )
 
 

@@ -66,8 +66,8 @@ def _lower(
     parts = [values]
     if aval.dtype.kind == "f":
         parts = [matrices.vector_aval(aval, size)] * 2
-    wanted = (compute_left_eigenvectors, compute_right_eigenvectors)
-    found = lapack.call(
+    compute = (compute_left_eigenvectors, compute_right_eigenvectors)
+    results = lapack.call(
         ctx,
         "eig",
         "geev",
@@ -77,16 +77,16 @@ def _lower(
         rank=aval.ndim,
         reused={},
         attributes={
-            "compute_left": "V" if wanted[0] else "N",
-            "compute_right": "V" if wanted[1] else "N",
+            "compute_left": "V" if compute[0] else "N",
+            "compute_right": "V" if compute[1] else "N",
         },
     )
-    *numbers, left, right, info = found
+    *numbers, left, right, info = results
     if len(numbers) == 2:
         t = types.tensor_type(values)
         numbers = [ctx.block.emit(f"stablehlo.complex {', '.join(numbers)} : {t}")]
-    kept = [v for v, w in zip((left, right), wanted, strict=True) if w]
-    return lapack.nan_unless(ctx, info, "EQ", [*numbers, *kept], outs)
+    out_vectors = [v for v, w in zip((left, right), compute, strict=True) if w]
+    return lapack.nan_unless(ctx, info, "EQ", [*numbers, *out_vectors], outs)
 
 
 def _jvp(
@@ -102,8 +102,8 @@ def _jvp(
 
     Boeddeker et al., On the computation of complex-valued gradients, 2017.
     """
-    wanted = (compute_left_eigenvectors, compute_right_eigenvectors)
-    if any(wanted) and not enable_eigvec_derivs:
+    compute = (compute_left_eigenvectors, compute_right_eigenvectors)
+    if any(compute) and not enable_eigvec_derivs:
         raise NotImplementedError(
             "lax.linalg.eig: eigenvectors have a derivative only where eigenvalues are "
             "distinct, and then one that belongs to LAPACK's choice of length and "
@@ -112,7 +112,7 @@ def _jvp(
         )
     values, *vectors = eig_p.bind(
         *primals,
-        compute_left_eigenvectors=wanted[0],
+        compute_left_eigenvectors=compute[0],
         compute_right_eigenvectors=True,
         # Also for eigenvalues alone: no derivative of theirs depends on the phases.
         enable_eigvec_derivs=True,
@@ -122,12 +122,12 @@ def _jvp(
     x_dot = elementwise.convert(tangents[0], dtype)
     inner = _inner(vectors[-1], x_dot)
     outs, out_dots = [values], [matrices.diagonal(inner)]
-    if wanted[0]:
+    if compute[0]:
         left = vectors[0]
         mirrored = _inner(left, matrices.adjoint(x_dot))
         outs.append(left)
         out_dots.append(_change(left, elementwise.conj(values), mirrored))
-    if wanted[1]:
+    if compute[1]:
         outs.append(vectors[-1])
         out_dots.append(_change(vectors[-1], values, inner))
     return outs, out_dots
@@ -155,8 +155,8 @@ def _change(vectors: Any, values: Any, inner: Any) -> Any:
     chosen = elementwise.eq(places, matrices.in_columns(largest, size))
 
     def of_largest(x: Any) -> Any:
-        kept = elementwise.select(chosen, x, families.full_like(x, 0))
-        return reductions.reduce_sum(kept, (rank - 2,))
+        components = elementwise.select(chosen, x, families.full_like(x, 0))
+        return reductions.reduce_sum(components, (rank - 2,))
 
     phase = elementwise.div(
         of_largest(elementwise.imag(free)), of_largest(elementwise.real(vectors))

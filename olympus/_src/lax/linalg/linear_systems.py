@@ -62,11 +62,11 @@ def _inverse(order: Any) -> Any:
     """The permutation that undoes another: where it has each place."""
     aval = avals.aval_of(order)
     size = aval.shape[-1]
-    wanted = shaping.broadcasted_iota(aval.dtype, (*aval.shape, size), -1)
+    targets = shaping.broadcasted_iota(aval.dtype, (*aval.shape, size), -1)
     places = shaping.broadcasted_iota(aval.dtype, (*aval.shape, size), -2)
-    here = elementwise.eq(matrices.in_rows(order, size), wanted)
-    found = elementwise.select(here, places, families.full_like(places, 0))
-    return reductions.reduce_sum(found, (aval.ndim - 1,))
+    here = elementwise.eq(matrices.in_rows(order, size), targets)
+    positions = elementwise.select(here, places, families.full_like(places, 0))
+    return reductions.reduce_sum(positions, (aval.ndim - 1,))
 
 
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:

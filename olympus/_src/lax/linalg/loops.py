@@ -52,23 +52,23 @@ def emit_at(block: Any, x: str, aval: Any, position: str, axis: int) -> str:
     starts = [position if i == axis else zero for i in range(aval.ndim)]
     sizes = [1 if i == axis else d for i, d in enumerate(aval.shape)]
     thin = ShapedArray(tuple(sizes), aval.dtype)
-    found = block.dynamic_slice(x, aval, thin, starts, COUNTER)
+    thin_slice = block.dynamic_slice(x, aval, thin, starts, COUNTER)
     flat = ShapedArray((*aval.shape[:axis], *aval.shape[axis + 1 :]), aval.dtype)
-    return block.reshape(found, thin, flat)
+    return block.reshape(thin_slice, thin, flat)
 
 
 def emit_chosen(block: Any, x: str, flags: str, aval: Any, out: Any) -> str:
     """Writes the one element along the last axis that a flag marks."""
     t = types.tensor_type
     flag_aval = ShapedArray(aval.shape, np.dtype(np.bool_))
-    kept = block.emit(
+    masked_values = block.emit(
         f"stablehlo.select {flags}, {x}, {block.splat(0, aval)} : {t(flag_aval)}, "
         f"{t(aval)}"
     )
     scalar = ShapedArray((), aval.dtype)
     zero = block.constant(0, scalar)
     return block.emit(
-        f"stablehlo.reduce({kept} init: {zero}) applies stablehlo.add across "
+        f"stablehlo.reduce({masked_values} init: {zero}) applies stablehlo.add across "
         f"dimensions = [{aval.ndim - 1}] : ({t(aval)}, {t(scalar)}) -> {t(out)}"
     )
 

@@ -56,10 +56,10 @@ def _emit_permutation(block: Any, pivots: str, aval: Any, out: Any) -> str:
     many = ShapedArray(out.shape[:-1], out.dtype)
 
     def exchange(inner: Any, counter: str, state: list[str]) -> list[str]:
-        order, given = state
+        order, pivot_rows = state
         step = inner.convert(counter, loops.COUNTER, ShapedArray((), out.dtype))
         here = inner.broadcast(step, ShapedArray((), out.dtype), out, ())
-        pivot = loops.emit_at(inner, given, aval, counter, last)
+        pivot = loops.emit_at(inner, pivot_rows, aval, counter, last)
         there = inner.broadcast(pivot, many, out, range(last))
         at_here, at_there = (
             inner.compare("EQ", places, place, out, kind, flags)
@@ -67,13 +67,13 @@ def _emit_permutation(block: Any, pivots: str, aval: Any, out: Any) -> str:
         )
         moved = order
         for to, source in ((at_here, at_there), (at_there, at_here)):
-            found = loops.emit_chosen(inner, order, source, out, many)
-            value = inner.broadcast(found, many, out, range(last))
+            entry = loops.emit_chosen(inner, order, source, out, many)
+            value = inner.broadcast(entry, many, out, range(last))
             moved = inner.emit(
                 f"stablehlo.select {to}, {value}, {moved} : "
                 f"{types.tensor_type(flags)}, {t}"
             )
-        return [moved, given]
+        return [moved, pivot_rows]
 
     steps = aval.shape[-1]
     return loops.emit_counted(block, steps, [places, pivots], [out, aval], exchange)[0]
@@ -166,8 +166,8 @@ def _lu_jvp(primals: Any, tangents: Any) -> Any:
     aval = avals.aval_of(packed)
     m, n = aval.shape[-2:]
     k = min(m, n)
-    lower = _completed(matrices.columns(packed, 0, k), m, lower=True)
-    upper = _completed(matrices.rows(packed, 0, k), n, lower=False)
+    lower = _complete_factor(matrices.columns(packed, 0, k), m, lower=True)
+    upper = _complete_factor(matrices.rows(packed, 0, k), n, lower=False)
     moved = matrices.take_rows(tangents[0], order)
     left = triangular.triangular_solve(
         lower, moved, left_side=True, lower=True, unit_diagonal=True
@@ -181,7 +181,7 @@ def _lu_jvp(primals: Any, tangents: Any) -> Any:
     return [packed, pivots, order], [packed_dot, *zeros]
 
 
-def _completed(x: Any, size: int, *, lower: bool) -> Any:
+def _complete_factor(x: Any, size: int, *, lower: bool) -> Any:
     """A triangular factor as a square matrix, with ones on the diagonal added."""
     k = min(avals.aval_of(x).shape[-2:])
     triangle = matrices.lower_triangle(x, -1) if lower else matrices.upper_triangle(x)

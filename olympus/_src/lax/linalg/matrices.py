@@ -137,7 +137,7 @@ def hermitian_part(x: Any) -> Any:
     return elementwise.div(elementwise.add(x, adjoint(x)), two)
 
 
-def _inside(shape: Any, offset: int, direction: Any) -> Any:
+def _mask_triangle(shape: Any, offset: int, direction: Any) -> Any:
     """Where row + offset compares with column."""
     row, column = (
         shaping.broadcasted_iota("int32", shape, axis)
@@ -150,18 +150,18 @@ def _inside(shape: Any, offset: int, direction: Any) -> Any:
 
 def on_diagonal(shape: Any) -> Any:
     """Which elements of matrices [..., m, n] are on their diagonal."""
-    return _inside(shape, 0, elementwise.eq)
+    return _mask_triangle(shape, 0, elementwise.eq)
 
 
 def lower_triangle(x: Any, offset: int = 0) -> Any:
     """`x` with zeros above its diagonal, or that `offset` places right of it."""
-    inside = _inside(aval_of(x).shape, offset, elementwise.ge)
+    inside = _mask_triangle(aval_of(x).shape, offset, elementwise.ge)
     return elementwise.select(inside, x, families.full_like(x, 0))
 
 
 def upper_triangle(x: Any, offset: int = 0) -> Any:
     """`x` with zeros below its diagonal, or that `offset` places right of it."""
-    inside = _inside(aval_of(x).shape, offset, elementwise.le)
+    inside = _mask_triangle(aval_of(x).shape, offset, elementwise.le)
     return elementwise.select(inside, x, families.full_like(x, 0))
 
 
@@ -192,8 +192,8 @@ def in_columns(v: Any, rows: int) -> Any:
     """Matrices [..., rows, n] whose column j is filled with v[..., j]."""
     aval = aval_of(v)
     shape = (*aval.shape[:-1], rows, aval.shape[-1])
-    kept = (*range(aval.ndim - 1), aval.ndim)
-    return shaping.broadcast_in_dim(v, shape, kept)
+    old_axes = (*range(aval.ndim - 1), aval.ndim)
+    return shaping.broadcast_in_dim(v, shape, old_axes)
 
 
 def in_rows(v: Any, columns: int) -> Any:

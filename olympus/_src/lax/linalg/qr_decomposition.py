@@ -200,7 +200,7 @@ def _multiply_lower(
     a_aval, taus_aval, out = ctx.avals_in
     if not out.size or not taus_aval.size:
         return c
-    (found,) = lapack.call(
+    (product,) = lapack.call(
         ctx,
         "ormqr",
         ("ormqr", "unmqr"),
@@ -211,7 +211,7 @@ def _multiply_lower(
         reused={0: 2},
         attributes={"left": left, "transpose": transpose},
     )
-    return found
+    return product
 
 
 def _multiply_reference(

@@ -34,7 +34,7 @@ def _schur_lower(
     values = matrices.vector_aval(aval, aval.shape[-1])
     # Eigenvalues of real matrices come as real and imaginary parts.
     parts = [values] * (2 if aval.dtype.kind == "f" else 1)
-    found = lapack.call(
+    results = lapack.call(
         ctx,
         "schur",
         "gees",
@@ -45,7 +45,7 @@ def _schur_lower(
         reused={0: 0},
         attributes={"mode": "V" if compute_schur_vectors else "N", "sort": "N"},
     )
-    return lapack.nan_unless(ctx, found[-1], "EQ", found[: len(outs)], outs)
+    return lapack.nan_unless(ctx, results[-1], "EQ", results[: len(outs)], outs)
 
 
 schur_p: Primitive = Primitive(

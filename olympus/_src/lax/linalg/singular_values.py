@@ -89,7 +89,7 @@ def _lower(
     if compute_uv:
         left, right = outs[1:]
         mode = "A" if full_matrices else "S"
-    found = lapack.call(
+    results = lapack.call(
         ctx,
         "svd",
         _KERNELS[algorithm],
@@ -100,7 +100,7 @@ def _lower(
         reused={0: 0},
         attributes={"mode": mode},
     )
-    return lapack.nan_unless(ctx, found[4], "EQ", found[1 : 1 + len(outs)], outs)
+    return lapack.nan_unless(ctx, results[4], "EQ", results[1 : 1 + len(outs)], outs)
 
 
 def _jvp(
@@ -133,11 +133,13 @@ def _jvp(
     u_dot, v_dot = matrices.matmul(u, left), matrices.matmul(v, right)
     # The parts of the change outside of what U and V span.
     if rows > columns:
-        outside = _outside(u, u_h, matrices.matmul(x_dot, v))
-        u_dot = elementwise.add(u_dot, _divided(outside, s))
+        outside = _subtract_projection(u, u_h, matrices.matmul(x_dot, v))
+        u_dot = elementwise.add(u_dot, _divide_columns(outside, s))
     if columns > rows:
-        outside = _outside(v, v_h, matrices.matmul(matrices.adjoint(x_dot), u))
-        v_dot = elementwise.add(v_dot, _divided(outside, s))
+        outside = _subtract_projection(
+            v, v_h, matrices.matmul(matrices.adjoint(x_dot), u)
+        )
+        v_dot = elementwise.add(v_dot, _divide_columns(outside, s))
     return [s, u, v_h], [s_dot, u_dot, matrices.adjoint(v_dot)]
 
 
@@ -163,16 +165,18 @@ def _turns(s: Any, inner: Any) -> tuple[Any, Any]:
     left, right = turn(in_columns), turn(in_rows)
     if dtype.kind == "c":
         twice = matrices.only_diagonal(elementwise.sub(inner, matrices.adjoint(inner)))
-        left = elementwise.add(left, _divided(matrices.scaled(twice, 0.5), s, True))
+        left = elementwise.add(
+            left, _divide_columns(matrices.scaled(twice, 0.5), s, True)
+        )
     return left, right
 
 
-def _outside(basis: Any, basis_h: Any, x: Any) -> Any:
+def _subtract_projection(basis: Any, basis_h: Any, x: Any) -> Any:
     """What is left of `x` after its projection on a basis."""
     return elementwise.sub(x, matrices.matmul(basis, matrices.matmul(basis_h, x)))
 
 
-def _divided(x: Any, s: Any, or_zero: bool = False) -> Any:
+def _divide_columns(x: Any, s: Any, or_zero: bool = False) -> Any:
     """Columns of `x` over singular values; or zero, where these are zero."""
     aval = avals.aval_of(x)
     inverse = elementwise.reciprocal(s)
@@ -229,7 +233,7 @@ def svd(
       >>> print(linalg.svd(x, compute_uv=False))
       [4. 3.]
     """
-    found = svd_p.bind(
+    results = svd_p.bind(
         x,
         full_matrices=bool(full_matrices),
         compute_uv=bool(compute_uv),
@@ -237,6 +241,6 @@ def svd(
         algorithm=algorithm,
     )
     if not compute_uv:
-        return found[0]
-    values, left, right = found
+        return results[0]
+    values, left, right = results
     return left, values, right

@@ -80,8 +80,8 @@ def _lu(x: Any) -> list[Any]:
         pivots.append(place)
         for i in range(k + 1, n):
             here = elementwise.eq(place, np.int32(i))
-            rows[k], rows[i] = _exchanged(here, rows[k], rows[i])
-            (order[k],), (order[i],) = _exchanged(here, [order[k]], [order[i]])
+            rows[k], rows[i] = _exchange_rows(here, rows[k], rows[i])
+            (order[k],), (order[i],) = _exchange_rows(here, [order[k]], [order[i]])
         _eliminate(rows, k)
     last = avals.aval_of(pivots[0]).ndim
     return [_matrix(rows), stacking.stack(pivots, last), stacking.stack(order, last)]
@@ -100,7 +100,7 @@ def _place_of_pivot(rows: Rows, k: int) -> Any:
     return place
 
 
-def _exchanged(flag: Any, first: list[Any], second: list[Any]) -> Any:
+def _exchange_rows(flag: Any, first: list[Any], second: list[Any]) -> Any:
     """Two rows, exchanged in those matrices where the flag is set."""
     pairs = list(zip(first, second, strict=True))
     return (
@@ -152,15 +152,15 @@ def _triangular(
     """Substitution; `X op(A) = B` is `op(A)^T X^T = B^T`."""
     factors, sides = _elements(a), _elements(b)
     if transpose_a == left_side:
-        factors = _turned(factors)
+        factors = _transpose_rows(factors)
         lower = not lower
     if not left_side:
-        sides = _turned(sides)
-    found = substituted(factors, sides, lower=lower, unit_diagonal=unit_diagonal)
-    return _matrix(found if left_side else _turned(found))
+        sides = _transpose_rows(sides)
+    solution = substituted(factors, sides, lower=lower, unit_diagonal=unit_diagonal)
+    return _matrix(solution if left_side else _transpose_rows(solution))
 
 
-def _turned(rows: Rows) -> Rows:
+def _transpose_rows(rows: Rows) -> Rows:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
@@ -169,7 +169,7 @@ def substituted(
 ) -> Rows:
     """Rows x with `factors x = sides`, by forward or backward substitution."""
     n = len(factors)
-    found: Rows = [[] for _ in range(n)]
+    solution: Rows = [[] for _ in range(n)]
     places = range(n) if lower else range(n - 1, -1, -1)
     for i in places:
         known = range(i) if lower else range(n - 1, i, -1)
@@ -177,12 +177,12 @@ def substituted(
         for j in known:
             row = [
                 elementwise.sub(x, elementwise.mul(factors[i][j], y))
-                for x, y in zip(row, found[j], strict=True)
+                for x, y in zip(row, solution[j], strict=True)
             ]
         if not unit_diagonal:
             row = [elementwise.div(x, factors[i][i]) for x in row]
-        found[i] = row
-    return found
+        solution[i] = row
+    return solution
 
 
 def choose_solution(
@@ -237,17 +237,17 @@ def _cholesky(x: Any) -> Any:
     for i in range(n):
         row: list[Any] = []
         for j in range(i + 1):
-            rest = rows[i][j]
+            element = rows[i][j]
             other = row if i == j else factor[j]
             for k in range(j):
-                rest = elementwise.sub(rest, elementwise.mul(row[k], other[k]))
+                element = elementwise.sub(element, elementwise.mul(row[k], other[k]))
             if j < i:
-                row.append(elementwise.div(rest, factor[j][j]))
+                row.append(elementwise.div(element, factor[j][j]))
                 continue
             # NaN is no failure, as in LAPACK: it goes on to what depends on it.
-            bad = elementwise.le(rest, zero)
+            bad = elementwise.le(element, zero)
             failed = bad if failed is None else elementwise.bitwise_or(failed, bad)
-            row.append(elementwise.sqrt(rest))
+            row.append(elementwise.sqrt(element))
         factor.append(row)
     return _matrix(
         [

@@ -36,7 +36,7 @@ def _reduce_lower(ctx: Any, a: str, *, lower: bool) -> list[str]:
     (aval,), outs = ctx.avals_in, ctx.avals_out
     if not aval.size:
         return [a, *(ctx.block.splat(0, x) for x in outs[1:])]
-    *found, info = lapack.call(
+    *results, info = lapack.call(
         ctx,
         "tridiagonal",
         ("sytrd", "hetrd"),
@@ -47,7 +47,7 @@ def _reduce_lower(ctx: Any, a: str, *, lower: bool) -> list[str]:
         reused={0: 0},
         attributes={"uplo": "L" if lower else "U"},
     )
-    return lapack.nan_unless(ctx, info, "EQ", found, outs)
+    return lapack.nan_unless(ctx, info, "EQ", results, outs)
 
 
 tridiagonal_p: Primitive = Primitive(
@@ -135,7 +135,7 @@ def _solve_lower(
             reused={},
         )[0]
     words = ShapedArray(out.shape[:-2], np.dtype(np.int32))
-    *_, found, info = lapack.call(
+    *_, solution, info = lapack.call(
         ctx,
         "tridiagonal_solve",
         "gtsv",
@@ -145,13 +145,13 @@ def _solve_lower(
         rank=out.ndim,
         reused={i: i for i in range(4)},
     )
-    return lapack.nan_unless(ctx, info, "EQ", (found,), (out,))[0]
+    return lapack.nan_unless(ctx, info, "EQ", (solution,), (out,))[0]
 
 
 def _apply(dl: Any, d: Any, du: Any, x: Any) -> Any:
     """The product of a matrix of three diagonals and `x`."""
     aval = matrices.aval_of(x)
-    above, here, below = (_shifted(x, by, aval.ndim - 2) for by in (1, 0, -1))
+    above, here, below = (_shift_elements(x, by, aval.ndim - 2) for by in (1, 0, -1))
     columns = aval.shape[-1]
     total = elementwise.mul(matrices.in_rows(d, columns), here)
     for diagonal, moved in ((dl, above), (du, below)):
@@ -160,7 +160,7 @@ def _apply(dl: Any, d: Any, du: Any, x: Any) -> Any:
     return total
 
 
-def _shifted(x: Any, by: int, axis: int) -> Any:
+def _shift_elements(x: Any, by: int, axis: int) -> Any:
     """`x` moved along an axis, zeros following."""
     aval = matrices.aval_of(x)
     config = [(0, 0, 0)] * aval.ndim
@@ -196,9 +196,9 @@ def _solve_transpose(
         return [None, None, None, Zero(b.aval)]
     axis = matrices.aval_of(d).ndim - 1
     back = tridiagonal_solve_p.bind(
-        _shifted(du, 1, axis),
+        _shift_elements(du, 1, axis),
         d,
-        _shifted(dl, -1, axis),
+        _shift_elements(dl, -1, axis),
         ct,
         perturb_singular=perturb_singular,
     )
