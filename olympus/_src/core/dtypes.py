@@ -419,15 +419,15 @@ def check_user_dtype(dtype: Any, fun_name: str) -> Any:
     """
     if dtype is None or (isinstance(dtype, type) and dtype in python_scalar_dtypes):
         return canonicalize_dtype(dtype)
-    asked = _concrete_dtype(dtype, fun_name)
-    if isinstance(asked, ExtendedDType):
-        return asked
-    canonical = canonicalize_dtype(asked)
-    if canonical != asked:
+    requested = _concrete_dtype(dtype, fun_name)
+    if isinstance(requested, ExtendedDType):
+        return requested
+    canonical = canonicalize_dtype(requested)
+    if canonical != requested:
         user_warnings.warn(
-            f"{fun_name}: dtype {asked} is not available while 64-bit values are off, "
-            f"so {canonical} is used; ask for {canonical}, or turn 64-bit values on "
-            "with the setting olympus_enable_x64 or the environment variable "
+            f"{fun_name}: dtype {requested} is not available while 64-bit values are "
+            f"off, so {canonical} is used; ask for {canonical}, or turn 64-bit values "
+            "on with the setting olympus_enable_x64 or the environment variable "
             "OLYMPUS_ENABLE_X64"
         )
     return canonical
@@ -634,15 +634,15 @@ def _join(mode: str, typed: tuple[tuple[Any, bool], ...]) -> tuple[Any, bool]:
     # Where all are weak their strong forms decide, so that a weak int16 and a weak
     # int32 give a weak int32 and not the default integer.
     names = {_node(dtype, weak and not all_weak) for dtype, weak in typed}
-    joined = _lattices[mode].join(names)
-    if joined is None and all_weak:
+    name = _lattices[mode].join(names)
+    if name is None and all_weak:
         names = {_node(dtype, True) for dtype, _ in typed}
-        joined = _lattices[mode].join(names)
-    if joined is None:
+        name = _lattices[mode].join(names)
+    if name is None:
         raise _refusal(names, mode)
-    if joined in _weak_dtypes:
-        return _weak_dtypes[joined], True
-    return _named[joined], all_weak and joined != "bool"
+    if name in _weak_dtypes:
+        return _weak_dtypes[name], True
+    return _named[name], all_weak and name != "bool"
 
 
 @caching.bounded_cache(4096, "dtype promotion")

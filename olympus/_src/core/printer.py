@@ -134,10 +134,10 @@ def _binders(variables: Sequence[Any], context: _Context) -> Any:
 
 
 def _result(var: Any, context: _Context) -> str:
-    dropped = type(var).__name__ == "DropVar" or (
+    is_dropped = type(var).__name__ == "DropVar" or (
         context.used is not None and var not in context.used
     )
-    return f"{'_' if dropped else context.names(var)}:{var.aval.short()}"
+    return f"{'_' if is_dropped else context.names(var)}:{var.aval.short()}"
 
 
 def _atom(atom: Any, context: _Context) -> str:

@@ -203,11 +203,11 @@ class _Reading:
         if self._is_again(fun):
             return
         code, names = fun.__code__, fun.__globals__
-        owned = _package(names.get("__name__")) in _PLAIN_LIBRARIES
-        if owned and (fun.__closure__ is None or id(code) in _constant_code):
+        is_plain = _package(names.get("__name__")) in _PLAIN_LIBRARIES
+        if is_plain and (fun.__closure__ is None or id(code) in _constant_code):
             self.values.append(fun)
             return
-        self.values += (code,) if owned else (fun, code)
+        self.values += (code,) if is_plain else (fun, code)
         modules: list[types.ModuleType] = []
         for cell in fun.__closure__ or ():
             try:
@@ -221,7 +221,7 @@ class _Reading:
             self._stack.append(fun.__kwdefaults__)
         if fun.__dict__:
             self._stack.append(fun.__dict__)
-        if not owned:
+        if not is_plain:
             self._follow_names(fun, modules)
 
     def _follow_names(

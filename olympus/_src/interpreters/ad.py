@@ -210,11 +210,13 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
                 tangents.append(x if on_tape else zero)
             outs, apply = p.linearize(primals, tangents, **params)
             current.trace = self
-            moved = apply()
+            out_tangents = apply()
         finally:
             current.trace = self
             self.splits = True
-        return [x if type(t) is Zero else t for x, t in zip(outs, moved, strict=True)]
+        return [
+            x if type(t) is Zero else t for x, t in zip(outs, out_tangents, strict=True)
+        ]
 
     def zeros(self, aval: Any) -> Any:
         """Zeros that the tape makes, so that they are no constant it carries."""
@@ -521,16 +523,16 @@ def linearize_olympuspr(
 
     def run(*primals: Any) -> list[Any]:
         args = list(primals)
-        chosen = [i + n_consts for i, m in enumerate(nonzero) if m]
+        positions = [i + n_consts for i, m in enumerate(nonzero) if m]
 
         def of_nonzero(*some: Any) -> list[Any]:
             full_args = list(args)
-            for i, x in zip(chosen, some, strict=True):
+            for i, x in zip(positions, some, strict=True):
                 full_args[i] = x
             return ir.eval_olympuspr(whole, (), *full_args)
 
-        chosen_args = [args[i] for i in chosen]
-        outs, tape = linearize(of_nonzero, chosen_args, _info(program), instantiate)
+        nonzero_args = [args[i] for i in positions]
+        outs, tape = linearize(of_nonzero, nonzero_args, _info(program), instantiate)
         linear[:] = [tape.program, tape.outs]  # not its constants: they are traced
         return outs + tape.consts
 

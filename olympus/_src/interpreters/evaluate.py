@@ -53,8 +53,8 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
         return as_array(x.__olympus_array__(), device)
     aval = avals_.aval_of(x)
     if aval.dtype == dtypes.float0:  # stored as falsehoods
-        stored = np.zeros(aval.shape, np.bool_)
-        return with_aval(placement.put(stored, aval.storage, device), aval)
+        values = np.zeros(aval.shape, np.bool_)
+        return with_aval(placement.put(values, aval.storage, device), aval)
     return placement.put(np.asarray(x), aval, device)
 
 
@@ -378,8 +378,8 @@ class CompiledProgram:
 
     def call(self, arrays: Sequence[ArrayImpl]) -> list[ArrayImpl]:
         """`run` for arrays, which are moved to the program's device."""
-        moved = on_device(arrays, self.lowered.device)
-        return self.run([x._buffer for x in moved])
+        device_arrays = on_device(arrays, self.lowered.device)
+        return self.run([x._buffer for x in device_arrays])
 
     def _runners(self, checks_numbers: bool) -> tuple[Any, Any]:
         plain = self._all_kept and not self._const_buffers and not self._effects

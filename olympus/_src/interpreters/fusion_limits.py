@@ -107,7 +107,7 @@ def _limit_fusions(program: ir.Olympuspr, in_bodies: bool) -> ir.Olympuspr:
         return program
     with_barriers = _keep_narrow(flat)
     if _repeats_work(with_barriers):
-        return _kept_apart(with_barriers)
+        return _keep_apart(with_barriers)
     return program if with_barriers is flat else with_barriers
 
 
@@ -127,15 +127,15 @@ def _keep_narrow(program: ir.Olympuspr) -> ir.Olympuspr:
             narrow.difference_update([v for v in eqn.invars if type(v) is ir.Var])
     if not narrow:
         return program
-    held: dict[Any, Any] = {}
+    replacements: dict[Any, Any] = {}
     eqns: list[ir.Eqn] = []
     for eqn in program.eqns:
-        if held:
-            eqn = eqn.replace(invars=[_read(held, v) for v in eqn.invars])
+        if replacements:
+            eqn = eqn.replace(invars=[_read(replacements, v) for v in eqn.invars])
         eqns.append(eqn)
         if not narrow.isdisjoint(eqn.outvars):
-            eqns.append(_barrier(eqn.outvars, eqn, held))
-    outvars = [_read(held, v) for v in program.outvars]
+            eqns.append(_barrier(eqn.outvars, eqn, replacements))
+    outvars = [_read(replacements, v) for v in program.outvars]
     return program.replace(eqns=eqns, outvars=outvars)
 
 
@@ -405,7 +405,7 @@ def _repeats_work(program: ir.Olympuspr) -> bool:
 # -- barriers --------------------------------------------------------------------------
 
 
-def _kept_apart(program: ir.Olympuspr) -> ir.Olympuspr:
+def _keep_apart(program: ir.Olympuspr) -> ir.Olympuspr:
     """The program with barriers behind values that would be made again too often.
 
     A barrier also stands behind what is read several times and has an expensive
@@ -415,11 +415,11 @@ def _kept_apart(program: ir.Olympuspr) -> ir.Olympuspr:
     n_readers = _count_readers(program)
     sizes: dict[Any, int] = {}  # operations that make a value of kept ones
     expensive: set[Any] = set()
-    held: dict[Any, Any] = {}
+    replacements: dict[Any, Any] = {}
     eqns: list[ir.Eqn] = []
     for eqn in program.eqns:
-        if held:
-            eqn = eqn.replace(invars=[_read(held, v) for v in eqn.invars])
+        if replacements:
+            eqn = eqn.replace(invars=[_read(replacements, v) for v in eqn.invars])
         eqns.append(eqn)
         name = eqn.primitive.name
         if name not in _KINDS:
@@ -438,8 +438,8 @@ def _kept_apart(program: ir.Olympuspr) -> ir.Olympuspr:
             if costly or name in _EXPENSIVE:
                 expensive.add(v)
         if apart:
-            eqns.append(_barrier(apart, eqn, held))
-    outvars = [_read(held, v) for v in program.outvars]
+            eqns.append(_barrier(apart, eqn, replacements))
+    outvars = [_read(replacements, v) for v in program.outvars]
     return program.replace(eqns=eqns, outvars=outvars)
 
 

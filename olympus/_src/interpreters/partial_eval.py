@@ -404,14 +404,14 @@ def _expand(program: ir.Olympuspr, platform: str) -> ir.Olympuspr:
         for eqn in program.eqns:
             inputs = [v.val if type(v) is ir.Literal else env[v] for v in eqn.invars]
             current.position, current.scope = eqn.source, eqn.scope
-            recorded = current.trace.eqns
-            start = len(recorded)
+            eqns = current.trace.eqns
+            start = len(eqns)
             outs = _apply_expanded(eqn, inputs, platform)
             order = effects.ordered(eqn.effects)
             if order:
-                replaced = _replacement(eqn, platform) is not None
-                recorded[start:] = [
-                    _keep_order(e, frozenset(order), replaced) for e in recorded[start:]
+                is_replaced = _replacement(eqn, platform) is not None
+                eqns[start:] = [
+                    _keep_order(e, frozenset(order), is_replaced) for e in eqns[start:]
                 ]
             env.update(zip(eqn.outvars, outs, strict=True))
         return [v.val if type(v) is ir.Literal else env[v] for v in program.outvars]

@@ -148,8 +148,8 @@ def _split_constants(
 
 
 def _is_small(aval: Any) -> bool:
-    stored = aval.storage
-    return stored.size * stored.dtype.itemsize <= _SMALL_BYTES
+    storage = aval.storage
+    return storage.size * storage.dtype.itemsize <= _SMALL_BYTES
 
 
 def _to_numpy(x: Any) -> Any:

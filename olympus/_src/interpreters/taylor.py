@@ -82,8 +82,8 @@ class JetTrace(trace.Trace):
         finally:
             current.trace = self
             current.position = outer
-        wrapped = [self.wrap(s) for s in outs]
-        return wrapped if p.multiple_results else wrapped[0]
+        out_values = [self.wrap(s) for s in outs]
+        return out_values if p.multiple_results else out_values[0]
 
     def _apply_once(self, p: Any, series: list[Series], params: Any) -> list[Series]:
         """Applies `p`, or finds what it gave before."""

@@ -127,10 +127,10 @@ def _mulhi_by_halves(ctx: Any, x: str, y: str, signed: bool) -> str:
     (a_low, a_high), (b_low, b_high) = (
         (write("and", v, mask), write("shift_right_logical", v, half)) for v in (a, b)
     )
-    crossed = write("multiply", a_low, b_high), write("multiply", a_high, b_low)
+    cross_products = write("multiply", a_low, b_high), write("multiply", a_high, b_low)
     carry = write("shift_right_logical", write("multiply", a_low, b_low), half)
     high = write("multiply", a_high, b_high)
-    for v in crossed:
+    for v in cross_products:
         carry = write("add", carry, write("and", v, mask))
         high = write("add", high, write("shift_right_logical", v, half))
     high = write("add", high, write("shift_right_logical", carry, half))

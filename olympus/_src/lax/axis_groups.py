@@ -22,8 +22,8 @@ def merge(x: Any, source: int, into: int) -> Any:
     """
     x = families.move_axis(x, source, into)
     shape = avals.aval_of(x).shape
-    joined = shape[into] * shape[into + 1]
-    return shaping.reshape(x, (*shape[:into], joined, *shape[into + 2 :]))
+    merged_size = shape[into] * shape[into + 1]
+    return shaping.reshape(x, (*shape[:into], merged_size, *shape[into + 2 :]))
 
 
 def regroup(x: Any, source: int, target: int, groups: int) -> Any:

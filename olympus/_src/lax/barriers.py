@@ -61,14 +61,14 @@ def _stop(x: Any) -> Any:
 def _barrier_jvp(primals: Any, tangents: Any) -> Any:
     outs = optimization_barrier_p.bind(*primals)
     nonzero = [t for t in tangents if type(t) is not Zero]
-    held = iter(optimization_barrier_p.bind(*nonzero))
-    return outs, [t if type(t) is Zero else next(held) for t in tangents]
+    out_tangents = iter(optimization_barrier_p.bind(*nonzero))
+    return outs, [t if type(t) is Zero else next(out_tangents) for t in tangents]
 
 
 def _barrier_transpose(cts: Any, *operands: Any) -> Any:
     nonzero = [ct for ct in cts if type(ct) is not Zero]
-    held = iter(optimization_barrier_p.bind(*nonzero))
-    return [ct if type(ct) is Zero else next(held) for ct in cts]
+    in_cts = iter(optimization_barrier_p.bind(*nonzero))
+    return [ct if type(ct) is Zero else next(in_cts) for ct in cts]
 
 
 def _barrier_lower(ctx: Any, *operands: str) -> list[str]:

@@ -106,10 +106,10 @@ def _select_n_transpose(cts: Any, which: Any, *cases: Any) -> Any:
             out.append(Zero(case.aval))
         else:
             zero = families.scalar_like(ct, 0)
-            picked = select_n_p.bind(
+            case_ct = select_n_p.bind(
                 which, *[ct if j == i else zero for j in range(len(cases))]
             )
-            out.append(elementwise_rules.unspread(picked, case.aval))
+            out.append(elementwise_rules.unspread(case_ct, case.aval))
     return out
 
 

@@ -399,15 +399,15 @@ def _ppermute_by_name(
             mine = collectives.axis_index_p.bind(axis_name=name)
         index = elementwise.add(elementwise.mul(index, np.int32(size)), mine)
     source = gather.index_take(table, (index,), (0,))
-    picked = gather.index_take(everyone, (elementwise.max_(source, _ZERO),), (0,))
-    shape = avals.aval_of(picked).shape
+    rows = gather.index_take(everyone, (elementwise.max_(source, _ZERO),), (0,))
+    shape = avals.aval_of(rows).shape
     valid = families.broadcast_in_dim_p.bind(
         elementwise.ge(source, _ZERO),
         shape=shape,
         broadcast_dimensions=(0,),
         sharding=None,
     )
-    return elementwise.select(valid, picked, families.full_like(picked, 0)), 0
+    return elementwise.select(valid, rows, families.full_like(rows, 0)), 0
 
 
 _ZERO = np.int32(0)

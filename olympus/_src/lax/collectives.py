@@ -216,10 +216,10 @@ def _extreme_jvp(p: Primitive) -> Any:
         if type(t) is Zero:
             return out, Zero(avals.aval_of(out).to_tangent())
         wide = _spread_positions(out, avals.aval_of(x), _positions_among(axes))
-        chosen = elementwise.eq(x, wide)
-        chosen = elementwise.convert(chosen, avals.aval_of(t).dtype)
-        count = psum_p.bind(chosen, **params)
-        total = psum_p.bind(elementwise.mul(t, chosen), **params)
+        mask = elementwise.eq(x, wide)
+        mask = elementwise.convert(mask, avals.aval_of(t).dtype)
+        count = psum_p.bind(mask, **params)
+        total = psum_p.bind(elementwise.mul(t, mask), **params)
         return out, elementwise.div(total, count)
 
     return jvp

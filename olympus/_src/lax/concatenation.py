@@ -300,8 +300,8 @@ def _slice_transpose(
     for size, n, start, step in zip(
         x.aval.shape, got, start_indices, steps, strict=True
     ):
-        covered = start + (n - 1) * step + 1 if n else start
-        config.append((start, size - covered, step - 1))
+        end = start + (n - 1) * step + 1 if n else start
+        config.append((start, size - end, step - 1))
     zero = np.zeros((), avals.aval_of(ct).dtype)[()]
     return [pad_p.bind(ct, zero, padding_config=tuple(config))]
 
@@ -518,9 +518,9 @@ def _sum(x: Any) -> Any:
 def _unpad(ct: Any, padding_config: Any) -> Any:
     """The part of `ct` that stands where the operand's elements stood."""
     zero = np.zeros((), avals.aval_of(ct).dtype)[()]
-    cut = tuple([(-low, -high, 0) for low, high, _ in padding_config])
+    crops = tuple([(-low, -high, 0) for low, high, _ in padding_config])
     if any(low or high for low, high, _ in padding_config):
-        ct = pad_p.bind(ct, zero, padding_config=cut)
+        ct = pad_p.bind(ct, zero, padding_config=crops)
     steps = [interior + 1 for _, _, interior in padding_config]
     if all(s == 1 for s in steps):
         return ct

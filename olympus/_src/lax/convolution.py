@@ -564,8 +564,8 @@ def _merge_inside(x: Any, dim: int, into: int, groups: int) -> Any:
     x = axis_groups.split(x, into + 1, groups)
     x = families.move_axis(x, 0, into + 1)
     shape = avals.aval_of(x).shape
-    joined = math.prod(shape[into : into + 3])
-    return shaping.reshape(x, (*shape[:into], joined, *shape[into + 3 :]))
+    merged_size = math.prod(shape[into : into + 3])
+    return shaping.reshape(x, (*shape[:into], merged_size, *shape[into + 3 :]))
 
 
 # -- the record ------------------------------------------------------------------------

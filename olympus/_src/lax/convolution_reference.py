@@ -28,8 +28,8 @@ def convolve(lhs: Any, rhs: Any, **params: Any) -> Any:
     x = _spread(np.transpose(lhs, dn.lhs_spec).astype(work), params["lhs_dilation"])
     w = _spread(np.transpose(rhs, dn.rhs_spec).astype(work), params["rhs_dilation"])
     x = np.pad(x, [(0, 0), (0, 0), *[(max(a, 0), max(b, 0)) for a, b in pads]])
-    cut = [slice(max(-a, 0), -max(-b, 0) or None) for a, b in pads]
-    x = x[(slice(None), slice(None), *cut)]
+    crops = [slice(max(-a, 0), -max(-b, 0) or None) for a, b in pads]
+    x = x[(slice(None), slice(None), *crops)]
     groups, batches = params["feature_group_count"], params["batch_group_count"]
     steps = params["window_strides"]
     sizes = [

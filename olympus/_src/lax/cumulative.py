@@ -99,22 +99,22 @@ class _Fold:
         count = -(-size // _BLOCK)
         whole = resized(aval, axis, count * _BLOCK)
         x = self._pad(x, aval, whole, axis, 0)
-        cut_shape = (*aval.shape[:axis], count, _BLOCK, *aval.shape[axis + 1 :])
-        cut = ShapedArray(cut_shape, aval.dtype)
-        x = self.ctx.block.reshape(x, whole, cut)
+        blocks_shape = (*aval.shape[:axis], count, _BLOCK, *aval.shape[axis + 1 :])
+        blocks_aval = ShapedArray(blocks_shape, aval.dtype)
+        x = self.ctx.block.reshape(x, whole, blocks_aval)
         totals_aval = resized(aval, axis, count)
         totals = self.ctx.block.op1(
             "stablehlo.reduce",
             [x, self.start],
-            [cut, self.scalar],
+            [blocks_aval, self.scalar],
             totals_aval,
             f"dimensions = {types.i64_array([axis + 1])}",
             [self.region()],
         )
         carry = self.blocks(totals, totals_aval, axis, reverse)
         carry = self._pad(carry, totals_aval, totals_aval, axis, -1 if reverse else 1)
-        out = self._accumulate_blocks(x, cut, carry, totals_aval, axis, reverse)
-        out = self.ctx.block.reshape(out, cut, whole)
+        out = self._accumulate_blocks(x, blocks_aval, carry, totals_aval, axis, reverse)
+        out = self.ctx.block.reshape(out, blocks_aval, whole)
         if whole is aval:
             return out
         starts, limits = [0] * aval.ndim, list(aval.shape)
@@ -132,23 +132,31 @@ class _Fold:
         )
 
     def _accumulate_blocks(
-        self, x: str, cut: Any, carry: str, carry_aval: Any, axis: int, reverse: bool
+        self,
+        x: str,
+        blocks_aval: Any,
+        carry: str,
+        carry_aval: Any,
+        axis: int,
+        reverse: bool,
     ) -> str:
         """Accumulates inside each block, from the total before it."""
-        line = resized(cut, axis + 1, 1)
+        line = resized(blocks_aval, axis + 1, 1)
         carry = self.ctx.block.reshape(carry, carry_aval, line)
         columns: list[str] = [""] * _BLOCK
-        starts, limits = [0] * cut.ndim, list(cut.shape)
+        starts, limits = [0] * blocks_aval.ndim, list(blocks_aval.shape)
         for i in reversed(range(_BLOCK)) if reverse else range(_BLOCK):
             starts[axis + 1], limits[axis + 1] = i, i + 1
-            column = concatenation.emit_slice(self.ctx, x, cut, line, starts, limits)
+            column = concatenation.emit_slice(
+                self.ctx, x, blocks_aval, line, starts, limits
+            )
             carry = self.combine(self.ctx.block, carry, column, line)
             columns[i] = carry
         return self.ctx.block.op1(
             "stablehlo.concatenate",
             columns,
             [line] * _BLOCK,
-            cut,
+            blocks_aval,
             f"dimension = {axis + 1} : i64",
         )
 
@@ -241,10 +249,10 @@ def _log_sums_jvp(primals: Any, tangents: Any, *, axis: int, reverse: bool) -> A
     if reverse:
         x, t = prefixes.reversed_along([x, t], axes)
     out = cumlogsumexp_p.bind(x, axis=axis, reverse=False)
-    moved = _log_sums_tangent(x, t, out, axis)
+    out_tangent = _log_sums_tangent(x, t, out, axis)
     if reverse:
-        out, moved = prefixes.reversed_along([out, moved], axes)
-    return out, moved
+        out, out_tangent = prefixes.reversed_along([out, out_tangent], axes)
+    return out, out_tangent
 
 
 def _log_sums_tangent(x: Any, t: Any, out: Any, axis: int) -> Any:
@@ -288,14 +296,14 @@ def _cumulative(
         (aval,) = ctx.avals_in
         if aval.size == 0:
             return x
-        held, wide = aval, _widen_narrow(aval)
-        x, aval = ctx.block.convert(x, held, wide), wide
+        in_aval, wide = aval, _widen_narrow(aval)
+        x, aval = ctx.block.convert(x, in_aval, wide), wide
         folding = _Fold(ctx, combine, identity(aval.dtype), aval.dtype, small)
         if ctx.platform != "cpu" or types.is_open(aval):
             out = folding.windows(x, aval, axis, reverse)
         else:
             out = folding.blocks(x, aval, axis, reverse)
-        return ctx.block.convert(out, wide, held)
+        return ctx.block.convert(out, wide, in_aval)
 
     def batch(mapped: Any, args: Any, dims: Any, *, axis: int, reverse: bool) -> Any:
         (dim,) = dims

@@ -119,10 +119,10 @@ def _transpose_of_irfft(ct: Any, aval: Any, lengths: Any) -> Any:
     """Each frequency between the ends was read twice: itself, and as a conjugate."""
     if not lengths[-1]:
         return shaping.full(aval.shape, 0, aval.dtype)
-    seen = fft_p.bind(ct, fft_type=FftType.RFFT, fft_lengths=lengths)
+    frequencies = fft_p.bind(ct, fft_type=FftType.RFFT, fft_lengths=lengths)
     count = math.prod(lengths)
     return _weight_frequencies(
-        elementwise.conj(seen), lengths, 2.0 / count, 1.0 / count
+        elementwise.conj(frequencies), lengths, 2.0 / count, 1.0 / count
     )
 
 

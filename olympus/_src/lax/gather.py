@@ -308,11 +308,11 @@ def _lower(
     dn = dimension_numbers
     (aval, index_aval), (out,) = ctx.avals_in, ctx.avals_out
     indices, index_aval = emit_whole_bytes(ctx, indices, index_aval)
-    held, held_out = families.storage(aval), families.storage(out)
-    hidden = held.shape[aval.ndim :]
+    storage, storage_out = families.storage(aval), families.storage(out)
+    hidden = storage.shape[aval.ndim :]
     sizes_ = (*slice_sizes, *hidden)
     extra = range(out.ndim, out.ndim + len(hidden))
-    stored = dn._replace(offset_dims=(*dn.offset_dims, *extra))
+    storage_numbers = dn._replace(offset_dims=(*dn.offset_dims, *extra))
     # Positions outside are moved inside by the operation itself: CLIP needs no more.
     got = _emit_gather(
         ctx.block,
@@ -320,19 +320,19 @@ def _lower(
         [aval, index_aval],
         out,
         sizes_,
-        attributes(stored, sizes_, index_aval.ndim - 1, indices_are_sorted),
+        attributes(storage_numbers, sizes_, index_aval.ndim - 1, indices_are_sorted),
     )
     if mode is not FILL_OR_DROP or not dn.start_index_map or not out.size:
         return got
     last = limits(aval.shape, slice_sizes, dn.start_index_map, index_aval.dtype)
     inside, flag = emit_inside(ctx, indices, index_aval, last)
-    wide = ShapedArray(held_out.shape, np.bool_)
+    wide = ShapedArray(storage_out.shape, np.bool_)
     outer = [d for d in range(out.ndim) if d not in dn.offset_dims]
     mask = ctx.block.broadcast(inside, flag, wide, outer)
-    other = ctx.block.splat(fill_of(fill_value, held_out.dtype), held_out)
+    other = ctx.block.splat(fill_of(fill_value, storage_out.dtype), storage_out)
     t = types.tensor_type
     return ctx.block.emit(
-        f"stablehlo.select {mask}, {got}, {other} : {t(wide)}, {t(held_out)}"
+        f"stablehlo.select {mask}, {got}, {other} : {t(wide)}, {t(storage_out)}"
     )
 
 

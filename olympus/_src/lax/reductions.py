@@ -47,10 +47,10 @@ def _extreme_jvp(p: Primitive) -> Any:
         if type(t) is Zero:
             return out, Zero(avals.aval_of(out).to_tangent())
         shape, dtype = avals.aval_of(x).shape, avals.aval_of(t).dtype
-        chosen = elementwise.eq(x, _keep_axes(out, shape, axes))
-        chosen = elementwise.convert(chosen, dtype)
-        count = families.reduce_sum_p.bind(chosen, axes=axes)
-        total = families.reduce_sum_p.bind(elementwise.mul(t, chosen), axes=axes)
+        mask = elementwise.eq(x, _keep_axes(out, shape, axes))
+        mask = elementwise.convert(mask, dtype)
+        count = families.reduce_sum_p.bind(mask, axes=axes)
+        total = families.reduce_sum_p.bind(elementwise.mul(t, mask), axes=axes)
         return out, elementwise.div(total, count)
 
     return jvp

@@ -153,10 +153,10 @@ def _lower(
             aval.shape, sizes, dn.scatter_dims_to_operand_dims, index_aval.dtype
         )
         indices = gather.emit_clamp(ctx, indices, index_aval, last)
-    held = families.storage(aval)
-    extra = range(update_aval.ndim, update_aval.ndim + held.ndim - aval.ndim)
-    stored = dn._replace(update_window_dims=(*dn.update_window_dims, *extra))
-    scalar = ShapedArray((), held.dtype)
+    storage = families.storage(aval)
+    extra = range(update_aval.ndim, update_aval.ndim + storage.ndim - aval.ndim)
+    storage_numbers = dn._replace(update_window_dims=(*dn.update_window_dims, *extra))
+    scalar = ShapedArray((), storage.dtype)
     inner = ctx.block.inner()
     names = inner.arguments([scalar, scalar])
     combined = names[1:]
@@ -170,7 +170,9 @@ def _lower(
         [x, indices, updates],
         [aval, index_aval, update_aval],
         out,
-        _attributes(stored, index_aval.ndim - 1, indices_are_sorted, unique_indices),
+        _attributes(
+            storage_numbers, index_aval.ndim - 1, indices_are_sorted, unique_indices
+        ),
         [region],
     )
 
@@ -283,8 +285,8 @@ def _mul_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
                 "lax.scatter_mul: the derivative in the updates needs distinct "
                 "positions; give unique_indices=True if they are"
             )
-        moved = _accumulate(shaping.full_like(x, 0), indices, tu, params)
-        total = families.add_tangents(total, elementwise.mul(x, moved))
+        update_tangent = _accumulate(shaping.full_like(x, 0), indices, tu, params)
+        total = families.add_tangents(total, elementwise.mul(x, update_tangent))
     return out, total
 
 
@@ -329,13 +331,13 @@ def _extreme_jvp(name: str) -> Callable[..., Any]:
         stays = _as_number(elementwise.eq(x, out), out)
         arrives = _as_number(elementwise.eq(updates, read), out)
         count = _accumulate(stays, indices, arrives, params)
-        moved = _accumulate(
+        tangent_sum = _accumulate(
             elementwise.mul(stays, families.instantiate(tx)),
             indices,
             elementwise.mul(arrives, families.instantiate(tu)),
             params,
         )
-        return out, elementwise.div(moved, count)
+        return out, elementwise.div(tangent_sum, count)
 
     return jvp
 

@@ -150,8 +150,8 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: Any = None) -> 
             "lax.collapse: stop_dimension must not be before start_dimension, got "
             f"{start_dimension} and {stop_dimension} for {len(shape)} axes"
         )
-    joined = math.prod(shape[start:stop])
-    return reshape(operand, (*shape[:start], joined, *shape[stop:]))
+    merged_size = math.prod(shape[start:stop])
+    return reshape(operand, (*shape[:start], merged_size, *shape[stop:]))
 
 
 # -- squeeze and expand_dims -----------------------------------------------------------

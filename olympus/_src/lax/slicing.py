@@ -132,9 +132,9 @@ def _slice_lower(ctx: Any, x: str, *indices: str, slice_sizes: Any) -> str:
     aval, *index_avals = ctx.avals_in
     if not aval.shape:  # MLIR prints such a slice in a form that it cannot read
         return x
-    held = families.storage(aval)
+    storage = families.storage(aval)
     starts, scalar = _emit_indices(ctx, indices, index_avals)
-    hidden = held.shape[aval.ndim :]
+    hidden = storage.shape[aval.ndim :]
     starts += [ctx.block.constant(0, scalar)] * len(hidden)
     return ctx.block.dynamic_slice(x, aval, ctx.avals_out[0], starts, scalar)
 

@@ -233,13 +233,13 @@ def _sort_jvp(primals: Any, tangents: Any, *, dimension: int, **params: Any) -> 
         return outs, [Zero(avals.aval_of(x).to_tangent()) for x in outs]
     count = shaping.broadcasted_iota(np.int32, shape, dimension)
     *outs, order = sort_p.bind(*primals, count, dimension=dimension, **params)
-    moved = [
+    out_tangents = [
         Zero(avals.aval_of(x).to_tangent())
         if type(t) is Zero
         else gather.take_along(t, order, dimension)
         for x, t in zip(outs, tangents, strict=True)
     ]
-    return outs, moved
+    return outs, out_tangents
 
 
 def _sort_batch(

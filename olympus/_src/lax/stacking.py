@@ -53,9 +53,9 @@ def _stack_lower(ctx: Any, *operands: str, axis: int) -> str:
     out = families.storage(ctx.avals_out[0])
     parts, thin_avals = [], []
     for x, aval in zip(operands, ctx.avals_in, strict=True):
-        stored = families.storage(aval)
-        thin = ShapedArray(_with_axis(stored.shape, axis, 1), stored.dtype)
-        parts.append(ctx.block.reshape(x, stored, thin))
+        storage = families.storage(aval)
+        thin = ShapedArray(_with_axis(storage.shape, axis, 1), storage.dtype)
+        parts.append(ctx.block.reshape(x, storage, thin))
         thin_avals.append(thin)
     return ctx.block.op1(
         "stablehlo.concatenate", parts, thin_avals, out, f"dimension = {axis} : i64"

@@ -91,12 +91,12 @@ def reduce_window_shape_tuple(
 
 def with_axis(params: Any, dim: int) -> dict[str, Any]:
     """Window parameters for an operand with one more axis, which windows do not see."""
-    grown = dict(params)
+    new_params = dict(params)
     for key in LISTS:
         if key in params:
             neutral: Any = (0, 0) if key == "padding" else 1
-            grown[key] = (*params[key][:dim], neutral, *params[key][dim:])
-    return grown
+            new_params[key] = (*params[key][:dim], neutral, *params[key][dim:])
+    return new_params
 
 
 def _patches(x: Any, fill: Any, params: Any) -> Any:

@@ -59,8 +59,8 @@ def is_open(aval: Any) -> bool:
 
 def physical(aval: Any) -> tuple[tuple[int, ...], np.dtype]:
     """Shape and dtype of the buffer that holds values of `aval`."""
-    stored = aval.storage
-    return stored.shape, stored.dtype
+    storage = aval.storage
+    return storage.shape, storage.dtype
 
 
 def token_type() -> str:

@@ -137,8 +137,8 @@ def _repeat_elements(x: Any, axis: int, times: int) -> Any:
     wide = (*shape[: axis + 1], times, *shape[axis + 1 :])
     old_axes = [d for d in range(len(wide)) if d != axis + 1]
     x = shaping.broadcast_in_dim(x, wide, old_axes)
-    joined = shape[axis] * times
-    return shaping.reshape(x, (*shape[:axis], joined, *shape[axis + 1 :]))
+    merged_size = shape[axis] * times
+    return shaping.reshape(x, (*shape[:axis], merged_size, *shape[axis + 1 :]))
 
 
 def _reorder_axes(

@@ -124,9 +124,9 @@ def _jvp(
     outs, out_dots = [values], [matrices.diagonal(inner)]
     if compute[0]:
         left = vectors[0]
-        mirrored = _inner(left, matrices.adjoint(x_dot))
+        inner_left = _inner(left, matrices.adjoint(x_dot))
         outs.append(left)
-        out_dots.append(_change(left, elementwise.conj(values), mirrored))
+        out_dots.append(_change(left, elementwise.conj(values), inner_left))
     if compute[1]:
         outs.append(vectors[-1])
         out_dots.append(_change(vectors[-1], values, inner))
@@ -152,10 +152,10 @@ def _change(vectors: Any, values: Any, inner: Any) -> Any:
     growth = reductions.reduce_sum(elementwise.real(along), (rank - 2,))
     largest = reductions.argmax(elementwise.abs_(vectors), rank - 2, np.int32)
     places = shaping.broadcasted_iota(np.int32, avals.aval_of(free).shape, rank - 2)
-    chosen = elementwise.eq(places, matrices.in_columns(largest, size))
+    mask = elementwise.eq(places, matrices.in_columns(largest, size))
 
     def of_largest(x: Any) -> Any:
-        components = elementwise.select(chosen, x, families.full_like(x, 0))
+        components = elementwise.select(mask, x, families.full_like(x, 0))
         return reductions.reduce_sum(components, (rank - 2,))
 
     phase = elementwise.div(

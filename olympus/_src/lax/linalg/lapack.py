@@ -156,9 +156,9 @@ def nan_unless(
     filled = []
     for name, aval in zip(outs, out_avals, strict=True):
         wide = ShapedArray(aval.shape, flags.dtype)
-        chosen = block.broadcast(fine, flags, wide, range(len(words.shape)))
+        mask = block.broadcast(fine, flags, wide, range(len(words.shape)))
         nan = block.splat(_NAN[aval.dtype.kind], aval)
-        filled.append(elementwise_rules.emit_select(ctx, chosen, name, nan, wide, aval))
+        filled.append(elementwise_rules.emit_select(ctx, mask, name, nan, wide, aval))
     return filled
 
 

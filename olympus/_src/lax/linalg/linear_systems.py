@@ -72,19 +72,19 @@ def _inverse(order: Any) -> Any:
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     """op(A) dX = dB - op(dA) X, with the factors that are there."""
     a, packed, order, _ = primals
-    a_dot, _, _, moved = tangents
+    a_dot, _, _, b_dot = tangents
     out = lu_solve_p.bind(*primals, **params)
     if type(a_dot) is not Zero:
         if params["transpose_a"]:
             a_dot = matrices.transposed(a_dot)
         if params["conjugate_a"]:
             a_dot = matrices.conjugated(a_dot)
-        moved = families.add_tangents(
-            moved, elementwise.neg(matrices.matmul(a_dot, out))
+        b_dot = families.add_tangents(
+            b_dot, elementwise.neg(matrices.matmul(a_dot, out))
         )
-    if type(moved) is Zero:
-        return out, moved
-    return out, lu_solve_p.bind(a, packed, order, moved, **params)
+    if type(b_dot) is Zero:
+        return out, b_dot
+    return out, lu_solve_p.bind(a, packed, order, b_dot, **params)
 
 
 def _transpose(

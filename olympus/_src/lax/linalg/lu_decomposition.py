@@ -65,15 +65,15 @@ def _emit_permutation(block: Any, pivots: str, aval: Any, out: Any) -> str:
             inner.compare("EQ", places, place, out, kind, flags)
             for place in (here, there)
         )
-        moved = order
+        new_order = order
         for to, source in ((at_here, at_there), (at_there, at_here)):
             entry = loops.emit_chosen(inner, order, source, out, many)
             value = inner.broadcast(entry, many, out, range(last))
-            moved = inner.emit(
-                f"stablehlo.select {to}, {value}, {moved} : "
+            new_order = inner.emit(
+                f"stablehlo.select {to}, {value}, {new_order} : "
                 f"{types.tensor_type(flags)}, {t}"
             )
-        return [moved, pivot_rows]
+        return [new_order, pivot_rows]
 
     steps = aval.shape[-1]
     return loops.emit_counted(block, steps, [places, pivots], [out, aval], exchange)[0]

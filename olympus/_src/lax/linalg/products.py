@@ -36,15 +36,15 @@ def _decompose(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
 
 def _jvp(primals: Any, tangents: Any, *, alpha: float, beta: float) -> Any:
     a, c = primals
-    a_dot, moved = tangents
+    a_dot, c_dot = tangents
     out = symmetric_product_p.bind(a, c, alpha=alpha, beta=beta)
-    if type(moved) is not Zero:
-        moved = matrices.scaled(moved, beta)
+    if type(c_dot) is not Zero:
+        c_dot = matrices.scaled(c_dot, beta)
     if type(a_dot) is not Zero:
         half = matrices.matmul(a_dot, matrices.transposed(a))
         both = elementwise.add(half, matrices.transposed(half))
-        moved = families.add_tangents(moved, matrices.scaled(both, alpha))
-    return out, moved
+        c_dot = families.add_tangents(c_dot, matrices.scaled(both, alpha))
+    return out, c_dot
 
 
 def _reference(a: np.ndarray, c: np.ndarray, *, alpha: float, beta: float) -> Any:

@@ -96,7 +96,7 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     a, b = primals
     a_dot, b_dot = tangents
     out = triangular_solve_p.bind(a, b, **params)
-    moved = b_dot
+    side_dot = b_dot
     if type(a_dot) is not Zero:
         offset = int(params["unit_diagonal"])
         if params["lower"]:
@@ -109,10 +109,10 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
             change = matrices.conjugated(change)
         pair = (change, out) if params["left_side"] else (out, change)
         fall = elementwise.neg(matrices.matmul(*pair))
-        moved = families.add_tangents(b_dot, fall)
-    if type(moved) is Zero:
-        return out, moved
-    return out, triangular_solve_p.bind(a, moved, **params)
+        side_dot = families.add_tangents(b_dot, fall)
+    if type(side_dot) is Zero:
+        return out, side_dot
+    return out, triangular_solve_p.bind(a, side_dot, **params)
 
 
 def _transpose(cts: Any, a: Any, b: Any, *, transpose_a: bool, **params: Any) -> Any:

@@ -154,8 +154,8 @@ def _apply(dl: Any, d: Any, du: Any, x: Any) -> Any:
     above, here, below = (_shift_elements(x, by, aval.ndim - 2) for by in (1, 0, -1))
     columns = aval.shape[-1]
     total = elementwise.mul(matrices.in_rows(d, columns), here)
-    for diagonal, moved in ((dl, above), (du, below)):
-        term = elementwise.mul(matrices.in_rows(diagonal, columns), moved)
+    for diagonal, neighbours in ((dl, above), (du, below)):
+        term = elementwise.mul(matrices.in_rows(diagonal, columns), neighbours)
         total = elementwise.add(total, term)
     return total
 
@@ -171,15 +171,15 @@ def _shift_elements(x: Any, by: int, axis: int) -> Any:
 def _solve_jvp(primals: Any, tangents: Any, *, perturb_singular: bool) -> Any:
     """T dx = db - dT x."""
     out = tridiagonal_solve_p.bind(*primals, perturb_singular=perturb_singular)
-    *lines, moved = tangents
+    *lines, b_dot = tangents
     if any(type(t) is not Zero for t in lines):
         below, diagonal, above = (families.instantiate(t) for t in lines)
         change = _apply(below, diagonal, above, out)
-        moved = families.add_tangents(moved, elementwise.neg(change))
-    if type(moved) is Zero:
-        return out, moved
+        b_dot = families.add_tangents(b_dot, elementwise.neg(change))
+    if type(b_dot) is Zero:
+        return out, b_dot
     return out, tridiagonal_solve_p.bind(
-        *primals[:3], moved, perturb_singular=perturb_singular
+        *primals[:3], b_dot, perturb_singular=perturb_singular
     )
 
 
