@@ -40,13 +40,13 @@ class ResizeMethod(enum.Enum):
           >>> image.ResizeMethod.from_string("bilinear").name
           'LINEAR'
         """
-        found = _METHODS.get(s)
-        if found is None:
+        method = _METHODS.get(s)
+        if method is None:
             raise ValueError(
                 f'image.ResizeMethod: Unknown resize method "{s}"; take one of '
                 f"{', '.join(sorted(_METHODS))}"
             )
-        return found
+        return method
 
 
 _METHODS = {
@@ -80,21 +80,22 @@ def _checked_shape(name: str, image: Any, shape: Any) -> tuple[int, ...]:
             f"image.{name}: image must be an array, got {type(image)}; convert it with "
             "numpy.asarray"
         )
-    wanted = sizes.canonicalize_shape(shape, f"image.{name}")
-    if len(wanted) != aval_of(image).ndim:
+    out_shape = sizes.canonicalize_shape(shape, f"image.{name}")
+    if len(out_shape) != aval_of(image).ndim:
         raise ValueError(
             f"image.{name}: shape must have length equal to the number of dimensions "
-            f"of the image, got {wanted} for {aval_of(image).short()}; name every axis"
+            f"of the image, got {out_shape} for {aval_of(image).short()}; name every "
+            "axis"
         )
-    check_elements(f"image.{name}", wanted)
-    return wanted
+    check_elements(f"image.{name}", out_shape)
+    return out_shape
 
 
 def _method(method: Any) -> ResizeMethod:
     return ResizeMethod.from_string(method) if isinstance(method, str) else method
 
 
-def _by_weights(
+def _resize_by_weights(
     image: Any,
     shape: Sequence[int],
     axes: Sequence[int],
@@ -110,7 +111,7 @@ def _by_weights(
     # Half precision has too few places even for the numbers of samples.
     exact = real if dtypes.itemsize_bits(real) >= 32 else np.dtype(np.float32)
     for axis, scale, translation in zip(axes, scales, translations, strict=True):
-        found = resize_kernels.weights(
+        weights = resize_kernels.weights(
             _NAMES[method],
             aval_of(image).shape[axis],
             shape[axis],
@@ -118,8 +119,8 @@ def _by_weights(
             promotion.cast(translation, exact, False),
             antialias,
         )
-        found = promotion.cast(found, dtype, False)
-        image = contractions.tensordot(image, found, (axis, 0), precision=precision)
+        weights = promotion.cast(weights, dtype, False)
+        image = contractions.tensordot(image, weights, (axis, 0), precision=precision)
         image = manipulation.moveaxis(image, -1, axis)
     return image
 
@@ -165,13 +166,13 @@ def resize(
       >>> print(image.resize(np.array([0.0, 1.0, 2.0, 3.0], "float32"), (2,), "area"))
       [0.5 2.5]
     """
-    wanted = _checked_shape("resize", image, shape)
+    out_shape = _checked_shape("resize", image, shape)
     chosen = _method(method)
     if chosen is ResizeMethod.NEAREST:
-        return _nearest(image, shape=wanted)
+        return _nearest(image, shape=out_shape)
     return _resize(
         image,
-        shape=wanted,
+        shape=out_shape,
         method=chosen,
         antialias=bool(antialias),
         precision=precision,
@@ -185,7 +186,7 @@ def _resize(
     own = aval_of(image).shape
     axes = [i for i, (m, n) in enumerate(zip(own, shape, strict=True)) if m != n]
     scales = [shape[i] / own[i] if own[i] else 1.0 for i in axes]
-    return _by_weights(
+    return _resize_by_weights(
         image, shape, axes, scales, [0.0] * len(axes), method, antialias, precision
     )
 
@@ -250,14 +251,14 @@ def scale_and_translate(
       >>> print(image.scale_and_translate(line, (4,), (0,), one, one, "linear"))
       [0. 1. 2. 3.]
     """
-    wanted = _checked_shape("scale_and_translate", image, shape)
+    out_shape = _checked_shape("scale_and_translate", image, shape)
     chosen = _method(method)
     if chosen is ResizeMethod.NEAREST:
         raise ValueError(
             "image.scale_and_translate: method must not be nearest, which is not "
             "supported here; take linear, or image.resize"
         )
-    axes = _spatial_axes(image, wanted, spatial_dims)
+    axes = _spatial_axes(image, out_shape, spatial_dims)
     for name, x in (("scale", scale), ("translation", translation)):
         if not avals.is_array_like(x):
             raise TypeError(
@@ -273,7 +274,7 @@ def scale_and_translate(
         image,
         scale,
         translation,
-        shape=wanted,
+        shape=out_shape,
         axes=axes,
         method=chosen,
         antialias=bool(antialias),
@@ -313,7 +314,7 @@ def _scale_and_translate(
     precision: Any,
 ) -> Any:
     count = range(len(axes))
-    return _by_weights(
+    return _resize_by_weights(
         image,
         shape,
         axes,

@@ -61,7 +61,7 @@ def _numbers(count: int, dtype: Any, rank: int, axis: int) -> Any:
     return shaping.broadcasted_iota(dtype, tuple(shape), axis)
 
 
-def _normalized(weights: Any) -> Any:
+def _normalize_columns(weights: Any) -> Any:
     """Columns that sum to 1, but for those that are all but zero."""
     total = reductions.sum(weights, axis=0, keepdims=True)
     tiny = 1000 * float(dtypes.finfo(aval_of(weights).dtype).eps)
@@ -90,20 +90,20 @@ def weights(
         return _overlaps(inputs, (outputs - translation) / scale, 1 / scale)
     places = (outputs + 0.5 - translation) / scale - 0.5
     if method == "cubic-pytorch" and not antialias:
-        found = _clamped_cubic(inputs, places, size)
+        columns = _clamped_cubic(inputs, places, size)
     else:
         width = ufunc.maximum(1 / scale, 1) if antialias else 1
         distance = arithmetic.absolute(places - inputs) / width
-        found = _normalized(KERNELS[method](distance))
+        columns = _normalize_columns(KERNELS[method](distance))
     # A sample beyond the input's cells is nothing: no edge is repeated.
-    return where((places >= -0.5) & (places <= size - 0.5), found, 0)
+    return where((places >= -0.5) & (places <= size - 0.5), columns, 0)
 
 
 def _overlaps(inputs: Any, starts: Any, width: Any) -> Any:
     """What part of each output's cell each input's cell covers."""
     low = ufunc.maximum(inputs, starts)
     high = ufunc.minimum(inputs + 1, starts + width)
-    return _normalized(ufunc.maximum(high - low, 0))
+    return _normalize_columns(ufunc.maximum(high - low, 0))
 
 
 def _clamped_cubic(inputs: Any, places: Any, size: int) -> Any:

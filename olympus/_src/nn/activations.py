@@ -34,7 +34,7 @@ def _inexact(name: str, x: Any) -> Any:
     return promotion.promote_inexact(x)[0]
 
 
-def _filled(value: Any, x: Any) -> Any:
+def _fill_like(value: Any, x: Any) -> Any:
     """A number in the shape of `x`."""
     return promotion.full_shape(value, avals.aval_of(x).shape)
 
@@ -61,23 +61,23 @@ def relu(x: Any) -> Any:
     x, zero = _with("relu", x, 0)
     if dtypes.kind(avals.aval_of(x).dtype) == "c":  # ordered by their real parts
         return maximum(x, zero)
-    return _rectified(x)
+    return _rectify(x)
 
 
 @custom_jvp
-def _rectified(x: Any) -> Any:
+def _rectify(x: Any) -> Any:
     return maximum(x, promotion.scalar(0, x))
 
 
-_rectified.__name__ = "relu"  # as programs show it
+_rectify.__name__ = "relu"  # as programs show it
 
 
-@_rectified.defjvp
+@_rectify.defjvp
 def _relu_jvp(primals: Any, tangents: Any) -> Any:
     """The slope is 0 at the kink, and where there is no number."""
     (x,), (t,) = primals, tangents
     rising = lax.gt(x, promotion.scalar(0, x))
-    return _rectified(x), lax.select(rising, t, _filled(promotion.scalar(0, t), t))
+    return _rectify(x), lax.select(rising, t, _fill_like(promotion.scalar(0, t), t))
 
 
 @program(1)
@@ -120,7 +120,7 @@ def _relu6_jvp(primals: Any, tangents: Any) -> Any:
     rising = lax.bitwise_and(
         lax.gt(x, promotion.scalar(0, x)), lax.lt(x, promotion.scalar(6, x))
     )
-    return _cut_off(x), lax.select(rising, t, _filled(promotion.scalar(0, t), t))
+    return _cut_off(x), lax.select(rising, t, _fill_like(promotion.scalar(0, t), t))
 
 
 @program(2)
@@ -492,8 +492,8 @@ def hard_tanh(x: Any) -> Any:
     if dtypes.kind(dtypes.dtype_of(x)) == "u":  # nothing is below -1
         return minimum(x, 1)
     x, low, high = _with("hard_tanh", x, -1, 1)
-    raised = lax.select(logic.less(x, low), _filled(low, x), x)
-    return lax.select(logic.greater(x, high), _filled(high, x), raised)
+    raised = lax.select(logic.less(x, low), _fill_like(low, x), x)
+    return lax.select(logic.greater(x, high), _fill_like(high, x), raised)
 
 
 @program(1)
@@ -552,7 +552,7 @@ def sparse_plus(x: Any) -> Any:
     x, zero, low, high, four = _with("sparse_plus", x, 0.0, -1.0, 1.0, 4.0)
     curve = lax.div(lax.square(lax.add(x, high)), four)
     upper = lax.select(logic.greater_equal(x, high), x, curve)
-    return lax.select(logic.less_equal(x, low), _filled(zero, x), upper)
+    return lax.select(logic.less_equal(x, low), _fill_like(zero, x), upper)
 
 
 @program(1)
@@ -612,8 +612,8 @@ def log1mexp(x: Any) -> Any:
     x = _inexact("log1mexp", x)
     near = logic.less(x, promotion.scalar(math.log(2), x))
     # Each branch sees only arguments where its derivative is finite too.
-    small = lax.select(near, x, _filled(promotion.scalar(0.5, x), x))
-    large = lax.select(near, _filled(promotion.scalar(1, x), x), x)
+    small = lax.select(near, x, _fill_like(promotion.scalar(0.5, x), x))
+    large = lax.select(near, _fill_like(promotion.scalar(1, x), x), x)
     return lax.select(
         near,
         lax.log(lax.neg(lax.expm1(lax.neg(small)))),

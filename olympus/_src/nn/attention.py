@@ -166,9 +166,9 @@ def _check_dtypes(
 def _attention(
     *given: Any, flags: Any, scale: float, is_causal: bool, window: Any, with_sums: bool
 ) -> Any:
-    found = iter(given)
+    remaining = iter(given)
     query, key, value, bias, mask, q_lengths, kv_lengths = [
-        next(found) if there else None for there in flags
+        next(remaining) if there else None for there in flags
     ]
     single = avals.aval_of(query).ndim == 3
     if single:
@@ -178,8 +178,8 @@ def _attention(
     out, sums = _weighted_means(scores, value, avals.aval_of(query).dtype, with_sums)
     if q_lengths is not None:
         shape = avals.aval_of(out).shape
-        kept = lax.lt(_positions(shape, 1), _lengths(q_lengths, shape))
-        out = lax.select(kept, out, shaping.full_like(out, 0))
+        is_valid = lax.lt(_positions(shape, 1), _lengths(q_lengths, shape))
+        out = lax.select(is_valid, out, shaping.full_like(out, 0))
     if single:
         out = shaping.squeeze(out, (0,))
         sums = None if sums is None else shaping.squeeze(sums, (0,))

@@ -50,14 +50,14 @@ def _initializer(name: str, dtype: Any, draw: Callable[..., Any]) -> Callable[..
 
 
 def _weights_dtype(name: str, dtype: Any, kinds: str = "fc") -> Any:
-    given = dtypes.check_user_dtype(float if dtype is None else dtype, name)
-    if dtypes.kind(given) not in kinds:
+    canonical = dtypes.check_user_dtype(float if dtype is None else dtype, name)
+    if dtypes.kind(canonical) not in kinds:
         what = "floating or complex" if "c" in kinds else "floating"
         raise ValueError(
-            f"nn.initializers.{name}: dtype must be {what}, got {given}; convert the "
-            "weights afterwards"
+            f"nn.initializers.{name}: dtype must be {what}, got {canonical}; convert "
+            "the weights afterwards"
         )
-    return given
+    return canonical
 
 
 # -- constants -------------------------------------------------------------------------
@@ -125,8 +125,10 @@ def constant(value: Any, dtype: Any = None) -> Callable[..., Any]:
 
     def init(key: Any, shape: Any, dtype: Any = dtype, out_sharding: Any = None) -> Any:
         refuse_sharding("initializers.constant", out_sharding)
-        wanted = dtypes.check_user_dtype(float if dtype is None else dtype, "constant")
-        return creation.full(shape, value, wanted)
+        weights_dtype = dtypes.check_user_dtype(
+            float if dtype is None else dtype, "constant"
+        )
+        return creation.full(shape, value, weights_dtype)
 
     return init
 
@@ -386,7 +388,7 @@ def _of_variance(
     return lax.mul(draw_truncated_normal(key, low, high, shape, dtype), factor)
 
 
-def _scaling(
+def _define_scaling(
     name: str, scale: float, mode: str, distribution: str, source: str
 ) -> Callable[..., Any]:
     """A maker of `variance_scaling` with some arguments given."""
@@ -427,12 +429,16 @@ _GLOROT = (
 _LECUN = 'LeCun, Bottou, Orr and Müller, "Efficient BackProp" (1998)'
 _HE = 'He, Zhang, Ren and Sun, "Delving deep into rectifiers" (2015)'
 
-glorot_uniform = _scaling("glorot_uniform", 1.0, "fan_avg", "uniform", _GLOROT)
-glorot_normal = _scaling("glorot_normal", 1.0, "fan_avg", "truncated_normal", _GLOROT)
-lecun_uniform = _scaling("lecun_uniform", 1.0, "fan_in", "uniform", _LECUN)
-lecun_normal = _scaling("lecun_normal", 1.0, "fan_in", "truncated_normal", _LECUN)
-he_uniform = _scaling("he_uniform", 2.0, "fan_in", "uniform", _HE)
-he_normal = _scaling("he_normal", 2.0, "fan_in", "truncated_normal", _HE)
+glorot_uniform = _define_scaling("glorot_uniform", 1.0, "fan_avg", "uniform", _GLOROT)
+glorot_normal = _define_scaling(
+    "glorot_normal", 1.0, "fan_avg", "truncated_normal", _GLOROT
+)
+lecun_uniform = _define_scaling("lecun_uniform", 1.0, "fan_in", "uniform", _LECUN)
+lecun_normal = _define_scaling(
+    "lecun_normal", 1.0, "fan_in", "truncated_normal", _LECUN
+)
+he_uniform = _define_scaling("he_uniform", 2.0, "fan_in", "uniform", _HE)
+he_normal = _define_scaling("he_normal", 2.0, "fan_in", "truncated_normal", _HE)
 
 
 # -- orthogonal ------------------------------------------------------------------------
@@ -477,10 +483,10 @@ def orthogonal(
 def _scaled_orthogonal(
     key: Any, scale: Any, *, shape: Any, axis: int, dtype: Any
 ) -> Any:
-    rest = shape[:axis] + shape[axis + 1 :]
-    matrix = draw_orthogonal(key, (math.prod(rest), shape[axis]), (), dtype)
-    weights = shaping.reshape(matrix, (*rest, shape[axis]))
-    last = len(rest)
+    other_sizes = shape[:axis] + shape[axis + 1 :]
+    matrix = draw_orthogonal(key, (math.prod(other_sizes), shape[axis]), (), dtype)
+    weights = shaping.reshape(matrix, (*other_sizes, shape[axis]))
+    last = len(other_sizes)
     order = (*range(axis), last, *range(axis, last))
     return _times(shaping.transpose(weights, order), scale)
 

@@ -93,9 +93,9 @@ def standardize(
             "'stable'."
         )
     check_arrays("standardize", x, mean, variance, epsilon, where)
-    given, flags = given_arrays(x, mean, variance, epsilon, where)
+    operands, flags = given_arrays(x, mean, variance, epsilon, where)
     stable = algorithm == "stable"
-    return _standardize(*given, axis=axes_of(axis), stable=stable, flags=flags)
+    return _standardize(*operands, axis=axes_of(axis), stable=stable, flags=flags)
 
 
 @evaluate.fuse
@@ -187,7 +187,7 @@ def one_hot(
 def _one_hot(x: Any, *, count: int, axis: int, dtype: Any) -> Any:
     aval = avals.aval_of(x)
     shape = (*aval.shape[:axis], count, *aval.shape[axis:])
-    kept = tuple([i for i in range(len(shape)) if i != axis])
-    positions = shaping.broadcast_in_dim(x, shape, kept)
+    axes = tuple([i for i in range(len(shape)) if i != axis])
+    positions = shaping.broadcast_in_dim(x, shape, axes)
     classes = shaping.broadcasted_iota(aval.dtype, shape, axis)
     return lax.convert(lax.eq(positions, classes), dtype)

@@ -139,7 +139,7 @@ def get_scaled_dot_general_config(
     return BlockScaleConfig(mode, size, *kinds, global_scale)
 
 
-def _quantized(x: Any, config: BlockScaleConfig) -> tuple[Any, Any]:
+def _quantize_rows(x: Any, config: BlockScaleConfig) -> tuple[Any, Any]:
     """Rows [b, m, k] in few bits, and the scales of their blocks."""
     shape = avals.aval_of(x).shape
     count = -(-shape[2] // config.block_size)
@@ -159,8 +159,8 @@ def _quantized(x: Any, config: BlockScaleConfig) -> tuple[Any, Any]:
     else:
         most = np.float32(dtypes.finfo(config.scale_type).max)
         scale = elementwise.clamp(np.float32(0), scale, most)
-    kept = elementwise.convert(scale, config.scale_type)
-    used = elementwise.convert(kept, _F32)
+    stored_scale = elementwise.convert(scale, config.scale_type)
+    used = elementwise.convert(stored_scale, _F32)
     is_zero = elementwise.eq(used, np.float32(0))
     used = elementwise.select_n(is_zero, used, families.full_like(used, 1))
     wide = shaping.broadcast_in_dim(
@@ -168,7 +168,9 @@ def _quantized(x: Any, config: BlockScaleConfig) -> tuple[Any, Any]:
     )
     numbers = elementwise.clamp(-top, elementwise.div(blocks, wide), top)
     numbers = elementwise.convert(numbers, config.data_type)
-    return shaping.reshape(numbers, (*shape[:2], count * config.block_size)), kept
+    return shaping.reshape(
+        numbers, (*shape[:2], count * config.block_size)
+    ), stored_scale
 
 
 def _power_above(x: Any) -> Any:
@@ -177,11 +179,11 @@ def _power_above(x: Any) -> Any:
     x = elementwise.clamp(lowest, x, highest)
     # Only the exponent is kept, of x or of the next power where x is between two.
     bits = shaping.bitcast_convert_type(x, np.uint32)
-    rest = elementwise.and_(bits, np.uint32(0x7FFFFF))
+    mantissa = elementwise.and_(bits, np.uint32(0x7FFFFF))
     above = elementwise.shift_left(
         elementwise.add(
             elementwise.shift_right_logical(bits, np.uint32(23)),
-            elementwise.convert(elementwise.ne(rest, np.uint32(0)), np.uint32),
+            elementwise.convert(elementwise.ne(mantissa, np.uint32(0)), np.uint32),
         ),
         np.uint32(23),
     )
@@ -190,8 +192,8 @@ def _power_above(x: Any) -> Any:
 
 def _product(x: Any, y: Any, first: BlockScaleConfig, second: BlockScaleConfig) -> Any:
     """Rows times rows, both in few bits, in float32."""
-    a, a_scales = _quantized(x, first)
-    b, b_scales = _quantized(y, second)
+    a, a_scales = _quantize_rows(x, first)
+    b, b_scales = _quantize_rows(y, second)
     out = scaled_matmul(a, b, a_scales, b_scales)
     for config in (first, second):
         if config.global_scale is not None:
@@ -200,7 +202,7 @@ def _product(x: Any, y: Any, first: BlockScaleConfig, second: BlockScaleConfig) 
     return out
 
 
-def _turned(x: Any) -> Any:
+def _transpose_blocks(x: Any) -> Any:
     return families.transpose_p.bind(x, permutation=(0, 2, 1))
 
 
@@ -216,8 +218,10 @@ def _rows_by_rows(x: Any, y: Any, configs: Any) -> Any:
 
     def back(saved: Any, ct: Any) -> Any:
         x, y = saved
-        dx = _product(ct, _turned(y), configs[2], configs[1])
-        dy = _product(_turned(ct), _turned(x), configs[2], configs[0])
+        dx = _product(ct, _transpose_blocks(y), configs[2], configs[1])
+        dy = _product(
+            _transpose_blocks(ct), _transpose_blocks(x), configs[2], configs[0]
+        )
         kinds = avals.aval_of(x).dtype, avals.aval_of(y).dtype
         return elementwise.convert(dx, kinds[0]), elementwise.convert(dy, kinds[1])
 

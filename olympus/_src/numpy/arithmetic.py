@@ -1,6 +1,6 @@
 """Arithmetic, elementwise: sums, products, quotients, powers, rounding, extremes.
 
-Each function here is what operators and the public page share; those of them that are
+Each function here is what operators and the public module share; those of them that are
 NumPy ufuncs get that face in `ufunc.py`.
 """
 
@@ -145,14 +145,14 @@ def floor_divide(x1: Any, x2: Any, /) -> Any:
 def _float_divmod(x: Any, y: Any) -> tuple[Any, Any]:
     """Quotient and remainder of floats: the remainder has the divisor's sign."""
     zero = promotion.scalar(0, x)
-    rest = lax.rem(x, y)
+    rem = lax.rem(x, y)
     # Division by zero keeps the dividend, so that the quotient is infinite.
-    kept = lax.select(lax.eq(y, zero), x, lax.sub(x, rest))
-    quotient = lax.div(kept, y)
-    wrong = lax.bitwise_and(lax.ne(rest, zero), lax.ne(lax.sign(y), lax.sign(rest)))
-    rest = lax.select(wrong, lax.add(rest, y), rest)
+    dividend = lax.select(lax.eq(y, zero), x, lax.sub(x, rem))
+    quotient = lax.div(dividend, y)
+    wrong = lax.bitwise_and(lax.ne(rem, zero), lax.ne(lax.sign(y), lax.sign(rem)))
+    rem = lax.select(wrong, lax.add(rem, y), rem)
     quotient = lax.select(wrong, lax.sub(quotient, promotion.scalar(1, x)), quotient)
-    return lax.round(quotient), rest
+    return lax.round(quotient), rem
 
 
 def _refuse_complex(name: str, x: Any, error: Any = TypeError) -> None:
@@ -185,10 +185,10 @@ def remainder(x1: Any, x2: Any, /) -> Any:
         # The remainder by zero is zero; XLA's own result is the dividend.
         by_zero = lax.eq(y, zero)
         y = lax.select(by_zero, promotion.scalar(1, x), y)
-    rest = lax.rem(x, y)
-    wrong = lax.ne(lax.lt(rest, zero), lax.lt(y, zero))
-    wrong = lax.bitwise_and(wrong, lax.ne(rest, zero))
-    return lax.select(wrong, lax.add(rest, y), rest)
+    rem = lax.rem(x, y)
+    wrong = lax.ne(lax.lt(rem, zero), lax.lt(y, zero))
+    wrong = lax.bitwise_and(wrong, lax.ne(rem, zero))
+    return lax.select(wrong, lax.add(rem, y), rem)
 
 
 @program(2)
@@ -691,8 +691,8 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
     promotion.check_arraylike("clip", arr)
     promotion.check_numbers("clip", arr)
     promotion.check_optional("clip", min, max)
-    given = [x for x in (arr, min, max) if x is not None]
-    if any(dtypes.kind(aval_of(x).dtype) == "c" for x in given):
+    operands = [x for x in (arr, min, max) if x is not None]
+    if any(dtypes.kind(aval_of(x).dtype) == "c" for x in operands):
         raise ValueError(
             "numpy.clip: arguments must be real, since complex numbers have no order; "
             "clip x.real and x.imag"
@@ -712,7 +712,7 @@ def _clip(x: Any, low: Any, high: Any) -> Any:
 # -- rounding --------------------------------------------------------------------------
 
 
-def _rounding(name: str, fun: Any, what: str) -> Any:
+def _define_rounding(name: str, fun: Any, what: str) -> Any:
     @program(1, name=name)
     def rounded(x: Any, /) -> Any:
         (x,) = promotion.promote_args(name, x)
@@ -730,14 +730,14 @@ def _rounding(name: str, fun: Any, what: str) -> Any:
     return rounded
 
 
-def _truncated(x: Any) -> Any:
+def _truncate(x: Any) -> Any:
     negative_ones = lax.lt(x, promotion.scalar(0, x))
     return lax.select(negative_ones, lax.ceil(x), lax.floor(x))
 
 
-floor = _rounding("floor", lax.floor, "The largest integer not above")
-ceil = _rounding("ceil", lax.ceil, "The smallest integer not below")
-trunc = _rounding("trunc", _truncated, "The nearest integer towards zero")
+floor = _define_rounding("floor", lax.floor, "The largest integer not above")
+ceil = _define_rounding("ceil", lax.ceil, "The smallest integer not below")
+trunc = _define_rounding("trunc", _truncate, "The nearest integer towards zero")
 
 
 @program(1)
@@ -845,11 +845,11 @@ def _same_shape(x: Any, y: Any) -> tuple[Any, Any]:
 @program(1)
 def _modf(x: Any) -> tuple[Any, Any]:
     (x,) = promotion.promote_args_inexact("modf", x)
-    whole = _truncated(x)
+    whole = _truncate(x)
     # Two differences, since x - x is +0 and the fraction of -1 is -0.
-    rest = lax.select(signbit(x), lax.neg(lax.sub(whole, x)), lax.sub(x, whole))
+    fraction = lax.select(signbit(x), lax.neg(lax.sub(whole, x)), lax.sub(x, whole))
     infinite = lax.eq(lax.abs_(x), promotion.scalar(np.inf, x))
-    return lax.select(infinite, copysign(promotion.scalar(0, x), x), rest), whole
+    return lax.select(infinite, copysign(promotion.scalar(0, x), x), fraction), whole
 
 
 def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
@@ -869,7 +869,7 @@ def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
     return _modf(x)
 
 
-def _scaled(x: Any, n: Any) -> Any:
+def _scale_by_power(x: Any, n: Any) -> Any:
     """`x 2**n` in four steps, for powers that alone leave the range of floats."""
     n = lax.convert(n, np.dtype(np.int32))
     two = promotion.full_shape(promotion.scalar(2, x), aval_of(n).shape)
@@ -943,7 +943,7 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     span = int(info.maxexp + lift + info.nmant)
     n = lax.convert(_clip_integers(n, -span, span), np.dtype(np.int32))
     shift = lax.select(small, families.full_like(n, lift), families.full_like(n, 0))
-    return promotion.strong(lax.convert(_scaled(x, lax.sub(n, shift)), dtype))
+    return promotion.strong(lax.convert(_scale_by_power(x, lax.sub(n, shift)), dtype))
 
 
 @program(2)
@@ -972,8 +972,8 @@ def _euclid(x: Any, y: Any) -> Any:
     # Fibonacci numbers need most steps: under 1.45 for each bit.
     for _ in range(int(1.45 * dtypes.itemsize_bits(aval_of(x).dtype)) + 1):
         done = lax.eq(y, zero)
-        rest = lax.rem(x, lax.select(done, one, y))
-        x, y = lax.select(done, x, y), lax.select(done, y, rest)
+        rem = lax.rem(x, lax.select(done, one, y))
+        x, y = lax.select(done, x, y), lax.select(done, y, rem)
     return x
 
 
@@ -1161,7 +1161,7 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
     """
     (x,) = promotion.promote_args_inexact("frexp", x)
     _refuse_complex("frexp", x)
-    given, kind = x, aval_of(x).dtype
+    original, kind = x, aval_of(x).dtype
     if dtypes.itemsize_bits(kind) < 32:
         x = lax.convert(x, np.dtype(np.float32))
     dtype = aval_of(x).dtype
@@ -1175,15 +1175,15 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
     shift = lax.select(small, families.full_like(raw, lift), families.full_like(raw, 0))
     exponent = lax.sub(lax.sub(raw, word.type(bias)), shift)
     # By exact powers of two and not by setting bits, which have no derivative.
-    mantissa = lax.convert(_scaled(x, lax.sub(word.type(bias), raw)), kind)
+    mantissa = lax.convert(_scale_by_power(x, lax.sub(word.type(bias), raw)), kind)
     plain = lax.bitwise_or(
-        lax.eq(x, promotion.scalar(0, x)), lax.bitwise_not(lax.is_finite(given))
+        lax.eq(x, promotion.scalar(0, x)), lax.bitwise_not(lax.is_finite(original))
     )
     exponent = lax.convert(exponent, np.dtype(np.int32))
     itself = lax.select(
         lax.eq(x, promotion.scalar(0, x)),
-        lax.mul(given, promotion.scalar(0, given)),
-        given,
+        lax.mul(original, promotion.scalar(0, original)),
+        original,
     )
     return (
         lax.select(plain, itself, mantissa),

@@ -1,6 +1,6 @@
 """Operators and methods of arrays, concrete and traced (a late-binding hook).
 
-Importing this file installs them; the public page `olympus.numpy` does.
+Importing this file installs them; the public module `olympus.numpy` does.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _binary(sign: str, fun: Callable[[Any, Any], Any]) -> Any:
     return operate
 
 
-def _reflected(sign: str, fun: Callable[[Any, Any], Any]) -> Any:
+def _define_reflected(sign: str, fun: Callable[[Any, Any], Any]) -> Any:
     def operate(self: Any, other: Any) -> Any:
         if type(other) in _KNOWN or _accepts(other):
             return fun(other, self)
@@ -125,11 +125,11 @@ def _operators() -> dict[str, Any]:
     table: dict[str, Any] = {}
     for name, (sign, fun) in _BINARY.items():
         table[f"__{name}__"] = _binary(sign, fun)
-        table[f"__r{name}__"] = _reflected(sign, fun)
+        table[f"__r{name}__"] = _define_reflected(sign, fun)
     for name, (sign, fun) in _COMPARISONS.items():
         table[f"__{name}__"] = _binary(sign, fun)
     table["__pow__"] = _pow
-    table["__rpow__"] = _reflected("**", arithmetic.power)
+    table["__rpow__"] = _define_reflected("**", arithmetic.power)
     table["__neg__"] = lambda self: arithmetic.negative(self)
     table["__pos__"] = lambda self: arithmetic.positive(self)
     table["__abs__"] = lambda self: arithmetic.absolute(self)
@@ -246,8 +246,8 @@ def _byteswap(self: Any) -> Any:
         return elementwise.complex_(*parts)
     if dtype.itemsize == 1:
         return self
-    turned = manipulation.flip(_view(self[..., None], np.uint8), -1)
-    return _view(turned, dtype)[..., 0]
+    swapped = manipulation.flip(_view(self[..., None], np.uint8), -1)
+    return _view(swapped, dtype)[..., 0]
 
 
 def _contains(self: Any, value: Any) -> bool:
@@ -411,7 +411,7 @@ def _iterate(self: Any) -> Iterator[Any]:
     return iter(stacking.unstack(self, 0) if self.aval.shape[0] else ())
 
 
-def _reversed(self: Any) -> Iterator[Any]:
+def _iterate_reversed(self: Any) -> Iterator[Any]:
     return iter(list(_iterate(self))[::-1])
 
 
@@ -433,7 +433,7 @@ def _install() -> None:
     for name, value in {
         "__len__": _length,
         "__iter__": _iterate,
-        "__reversed__": _reversed,
+        "__reversed__": _iterate_reversed,
         "__setitem__": _setitem,
     }.items():
         setattr(Tracer, name, value)

@@ -143,15 +143,15 @@ class IndexUpdateRef:
         """
         x = self.array
         choices = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        found = masked_updates.find(avals.aval_of(x), self.index)
-        if found is not None:
-            old = IndexUpdateRef(x, found.places).get(mode="clip")
+        masked = masked_updates.find(avals.aval_of(x), self.index)
+        if masked is not None:
+            old = IndexUpdateRef(x, masked.places).get(mode="clip")
             new = func(old)
             shape = avals.aval_of(new).shape
             return _write_masked(
-                x, found, "set", new, shape, found.place, None, choices
+                x, masked, "set", new, shape, masked.place, None, choices
             )
-        plan, operands, options = _planned(x, self.index, "set", *choices)
+        plan, operands, options = _plan_update(x, self.index, "set", *choices)
         if plan.distinct or unique_indices:
             wrap = {"wrap_negative_indices": wrap_negative_indices}
             values = func(self.get(mode="clip", **wrap))
@@ -165,7 +165,7 @@ def _ones(x: Any) -> Any:
     return shaping.full_like(x, 1)
 
 
-def _planned(
+def _plan_update(
     x: Any,
     index: Any,
     op: str,
@@ -207,25 +207,26 @@ def _write(
             f"at[...].{op}: values must be an array or a number, got {type(values)}; "
             "convert it with numpy.asarray"
         )
-    values, wide = _in_dtype(values, avals.aval_of(x).dtype, op)
+    values, wide = _cast_values(values, avals.aval_of(x).dtype, op)
     choices = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-    found = masked_updates.find(avals.aval_of(x), ref.index)
+    masked = masked_updates.find(avals.aval_of(x), ref.index)
     few = op in _SCATTERED and not evaluate.is_evaluating()
-    if found is not None and not (few and masked_updates.is_sparse(found)):
+    if masked is not None and not (few and masked_updates.is_sparse(masked)):
         shape = avals.aval_of(values).shape
-        spread = masked_updates.fitted(found, shape)
+        spread = masked_updates.fitted(masked, shape)
         if spread is not None:
             return _write_masked(
-                x, found, op, values, spread, found.front, wide, choices
+                x, masked, op, values, spread, masked.front, wide, choices
             )
-        masked_updates.refuse_traced(found, op, shape)
-    plan, operands, options = _planned(x, ref.index, op, *choices)
+        masked_updates.refuse_traced(masked, op, shape)
+    plan, operands, options = _plan_update(x, ref.index, op, *choices)
     if wide is not None:
         options = options._replace(wide=wide)
     return index_updates.update(x, values, *operands, plan=plan, options=options)
 
 
-# What a known mask with few truths is written by at these alone, in traced programs.
+# What a known mask with few elements set is written by at these alone, in traced
+# programs.
 _SCATTERED = ("set", "add", "subtract")
 
 
@@ -239,7 +240,7 @@ def _write_masked(
     wide: Any,
     choices: tuple[Any, ...],
 ) -> Any:
-    plan, operands, options = _planned(x, found.places, op, *choices)
+    plan, operands, options = _plan_update(x, found.places, op, *choices)
     return masked_updates.update(
         x,
         values,
@@ -252,7 +253,7 @@ def _write_masked(
     )
 
 
-def _in_dtype(values: Any, dtype: Any, op: str) -> tuple[Any, Any]:
+def _cast_values(values: Any, dtype: Any, op: str) -> tuple[Any, Any]:
     """Values in the array's dtype, or in a wider one, which is the second result.
 
     Warns where the array's own dtype does not hold what the values are.

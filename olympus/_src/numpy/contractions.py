@@ -103,7 +103,7 @@ def matmul(
         )
     if x.ndim == 1 or y.ndim == 1 or (x.ndim == 2 and y.ndim == 2):
         return _matrix_by_vector(a, b, precision, preferred_element_type)
-    return _stacked(a, b, precision, preferred_element_type)
+    return _multiply_stacks(a, b, precision, preferred_element_type)
 
 
 def _matrix_by_vector(a: Any, b: Any, precision: Any, preferred: Any) -> Any:
@@ -116,7 +116,7 @@ def _matrix_by_vector(a: Any, b: Any, precision: Any, preferred: Any) -> Any:
     return out
 
 
-def _stacked(a: Any, b: Any, precision: Any, preferred: Any) -> Any:
+def _multiply_stacks(a: Any, b: Any, precision: Any, preferred: Any) -> Any:
     x, y = aval_of(a), aval_of(b)
     if y.ndim == 2:
         return _matrix_by_vector(a, b, precision, preferred)
@@ -132,8 +132,8 @@ def _stacked(a: Any, b: Any, precision: Any, preferred: Any) -> Any:
     a_own = [k for k in a_axes if k not in shared]
     b_own = [k for k in b_axes if k not in shared]
     labels: list[Any] = [*shared, *a_own, "rows", *b_own, "columns"]
-    wanted: list[Any] = [k for k in range(len(batch)) if k in labels]
-    order = [labels.index(k) for k in [*wanted, "rows", "columns"]]
+    batch_labels: list[Any] = [k for k in range(len(batch)) if k in labels]
+    order = [labels.index(k) for k in [*batch_labels, "rows", "columns"]]
     out = shaping.transpose(out, tuple(order))
     missing = tuple([k for k in range(len(batch)) if k not in labels])
     return shaping.expand_dims(out, missing) if missing else out
@@ -178,7 +178,7 @@ def dot(
     a, b = _operands("dot", a, b)
     x, y = aval_of(a), aval_of(b)
     if not x.ndim or not y.ndim:
-        return _scaled("dot", a, b, preferred_element_type)
+        return _multiply_by_scalar("dot", a, b, preferred_element_type)
     numbers = (((x.ndim - 1,), (max(y.ndim - 2, 0),)), ((), ()))
     return _contract("dot", a, b, numbers, precision, preferred_element_type)
 
@@ -201,7 +201,7 @@ def vdot(
     return _contract("vdot", a, b, numbers, precision, preferred_element_type)
 
 
-def _scaled(name: str, a: Any, b: Any, preferred: Any) -> Any:
+def _multiply_by_scalar(name: str, a: Any, b: Any, preferred: Any) -> Any:
     """The product with a scalar."""
     out = _times(a, b)
     if preferred is None:
@@ -209,7 +209,7 @@ def _scaled(name: str, a: Any, b: Any, preferred: Any) -> Any:
     return lax.convert(out, dtypes.check_user_dtype(preferred, name), False)
 
 
-def _summed(x: Any, axes: tuple[int, ...]) -> Any:
+def _sum_over(x: Any, axes: tuple[int, ...]) -> Any:
     if aval_of(x).dtype == np.bool_:
         return reductions.reduce_or(x, axes)
     return reductions.reduce_sum(x, axes)
@@ -270,7 +270,7 @@ def _product_of_matrices(
     if aval_of(a).ndim == 2 and aval_of(b).ndim == 2:
         numbers = (((1,), (0,)), ((), ()))
         return _contract(name, a, b, numbers, precision, preferred)
-    return _stacked(a, b, precision, preferred)
+    return _multiply_stacks(a, b, precision, preferred)
 
 
 def _check_ranks(name: str, x1: Any, least1: int, x2: Any, least2: int) -> None:
@@ -331,7 +331,7 @@ def inner(
     a, b = _operands("inner", a, b)
     x, y = aval_of(a), aval_of(b)
     if not x.ndim or not y.ndim:
-        return _scaled("inner", a, b, preferred_element_type)
+        return _multiply_by_scalar("inner", a, b, preferred_element_type)
     numbers = (((x.ndim - 1,), (y.ndim - 1,)), ((), ()))
     return _contract("inner", a, b, numbers, precision, preferred_element_type)
 
@@ -529,9 +529,9 @@ def trace(
     row = shaping.broadcasted_iota(np.int32, shape, rank - 2)
     column = shaping.broadcasted_iota(np.int32, shape, rank - 1)
     on = lax.eq(lax.add(row, families.full_like(row, offset)), column)
-    kept = lax.select(on, a, families.full_like(a, 0))
-    kept = lax.convert(kept, _sum_dtype(aval_of(a).dtype, dtype))
-    return _summed(kept, (rank - 2, rank - 1))
+    diagonals = lax.select(on, a, families.full_like(a, 0))
+    diagonals = lax.convert(diagonals, _sum_dtype(aval_of(a).dtype, dtype))
+    return _sum_over(diagonals, (rank - 2, rank - 1))
 
 
 def _sum_dtype(dtype: Any, asked: Any) -> Any:
@@ -637,10 +637,12 @@ def _einsum_plan(
     # Each array has its axes after it; the axes of the result may end the list.
     last = len(operands) - (len(operands) + 1) % 2
     promotion.check_arraylike("einsum", subscripts, *operands[1:last:2])
-    given = (subscripts, *operands)
-    arrays = [x for x in given if not isinstance(x, (str, list, tuple))]
+    arguments = (subscripts, *operands)
+    arrays = [x for x in arguments if not isinstance(x, (str, list, tuple))]
     shapes = tuple([aval_of(x).shape for x in arrays])
-    form = [x if isinstance(x, (str, list, tuple)) else aval_of(x).shape for x in given]
+    form = [
+        x if isinstance(x, (str, list, tuple)) else aval_of(x).shape for x in arguments
+    ]
     return *_plan(form, shapes, optimize), arrays
 
 
@@ -688,16 +690,16 @@ def _einsum_traced(
     for step in path:
         chosen = sorted(step, reverse=True)
         parts = [(arrays.pop(i), names.pop(i)) for i in chosen]
-        rest = set(output).union(*names)
+        remaining = set(output).union(*names)
         while len(parts) > 1:
             y, x = parts.pop(), parts.pop()
-            others = rest.union(*(n for _, n in parts))
+            others = remaining.union(*(n for _, n in parts))
             last = not arrays and not parts
             target = output if last else None
             parts.append(_product(x, y, others, target, precision, preferred))
         arrays.append(parts[0][0])
         names.append(parts[0][1])
-    out = _arranged(arrays[0], names[0], output)
+    out = _arrange_axes(arrays[0], names[0], output)
     return out if preferred is None else promotion.convert(out, preferred, False)
 
 
@@ -713,8 +715,8 @@ def _product(
     come out so.
     """
     (a, a_names), (b, b_names) = x, y
-    a, a_names = _reduced(a, a_names, kept | set(b_names))
-    b, b_names = _reduced(b, b_names, kept | set(a_names))
+    a, a_names = _reduce_names(a, a_names, kept | set(b_names))
+    b, b_names = _reduce_names(b, b_names, kept | set(a_names))
     shared = [n for n in a_names if n in b_names]
     a, a_names, b, b_names = _without_ones(a, a_names, b, b_names, shared)
     shared = [n for n in a_names if n in b_names]
@@ -752,14 +754,14 @@ def _without_ones(a: Any, a_names: str, b: Any, b_names: str, shared: Any) -> An
     return a, a_names, b, b_names
 
 
-def _reduced(x: Any, names: str, kept: set[str]) -> tuple[Any, str]:
+def _reduce_names(x: Any, names: str, kept: set[str]) -> tuple[Any, str]:
     """Takes diagonals of repeated names and sums names that nobody keeps."""
     for name in dict.fromkeys(names):
         while names.count(name) > 1:
             x, names = _diagonal(x, names, name)
     gone = [i for i, n in enumerate(names) if n not in kept]
     if gone:
-        x = _summed(x, tuple(gone))
+        x = _sum_over(x, tuple(gone))
         names = "".join([n for n in names if n in kept])
     return x, names
 
@@ -777,12 +779,12 @@ def _diagonal(x: Any, names: str, name: str) -> tuple[Any, str]:
         shaping.broadcasted_iota(np.int32, shape, i),
         shaping.broadcasted_iota(np.int32, shape, j),
     )
-    kept = lax.select(on, x, families.full_like(x, 0))
-    return _summed(kept, (j,)), names[:j] + names[j + 1 :]
+    diagonal = lax.select(on, x, families.full_like(x, 0))
+    return _sum_over(diagonal, (j,)), names[:j] + names[j + 1 :]
 
 
-def _arranged(x: Any, names: str, output: str) -> Any:
-    x, names = _reduced(x, names, set(output))
+def _arrange_axes(x: Any, names: str, output: str) -> Any:
+    x, names = _reduce_names(x, names, set(output))
     if names == output:
         return x
     return shaping.transpose(x, tuple([names.index(n) for n in output]))

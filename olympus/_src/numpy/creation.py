@@ -158,7 +158,7 @@ def _make(x: Any, dtype: Any, device: Any) -> Any:
     """`x` as an array of a canonical dtype (None for its own)."""
     if isinstance(x, trace.Tracer) or type(x) is evaluate.ArrayImpl:
         out = x if dtype is None else elementwise.convert(x, dtype, False)
-        return _moved(out, device)
+        return _move_to_device(out, device)
     if dtypes.is_python_scalar(x):
         return _of_scalar(x, dtype, device)
     if isinstance(x, (np.ndarray, np.generic)):
@@ -190,7 +190,7 @@ def _is_buffer(x: Any) -> bool:
     )
 
 
-def _moved(x: Any, device: Any) -> Any:
+def _move_to_device(x: Any, device: Any) -> Any:
     if device is None or type(x) is not evaluate.ArrayImpl:
         return x
     return evaluate.on_chosen_device(x, device)
@@ -270,7 +270,7 @@ def _of_sequence(x: Any, dtype: Any, device: Any) -> Any:
         return _of_plain_sequence(x, leaves, dtype, device)
     if dtype is None:
         dtype = _common_dtype(leaves)
-    return _stacked(x, dtype)
+    return _stack_sequence(x, dtype)
 
 
 def _common_dtype(leaves: list[Any]) -> Any:
@@ -319,14 +319,14 @@ def _of_plain_sequence(x: Any, leaves: list[Any], dtype: Any, device: Any) -> An
     return evaluate.put(value, ShapedArray(value.shape, dtype), device)
 
 
-def _stacked(x: Any, dtype: Any) -> Any:
+def _stack_sequence(x: Any, dtype: Any) -> Any:
     """From a sequence that holds traced values: arrays along new axes."""
     if not isinstance(x, (list, tuple)):
         leaf = _make(x, None, None)
         return leaf if dtypes.is_extended(dtype) else elementwise.convert(leaf, dtype)
     if not x:
         return zeros((0,), dtype)
-    parts = [_stacked(item, dtype) for item in x]
+    parts = [_stack_sequence(item, dtype) for item in x]
     shape = aval_of(parts[0]).shape
     if any(aval_of(p).shape != shape for p in parts):
         shapes = ", ".join([str(aval_of(p).shape) for p in parts])
@@ -389,13 +389,13 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
         out = _make(out, kind, device)
     if copy and out is x:
         out = shaping.copy_p.bind(out)
-    return _moved(out, device)
+    return _move_to_device(out, device)
 
 
 # -- filled arrays ---------------------------------------------------------------------
 
 
-def _filled(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> Any:
+def _fill_array(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> Any:
     """An array filled with a plain number; of keys, with keys of that word."""
     if dtypes.is_extended(aval.dtype):
         held = aval.storage
@@ -425,7 +425,7 @@ def _constant_array(name: str, value: int, what: str) -> Any:
         kind = dtypes.check_user_dtype(float if dtype is None else dtype, name)
         shape = _shape(shape, name)
         place = device if out_sharding is None else out_sharding
-        return _filled(shape, value, ShapedArray(shape, kind), place)
+        return _fill_array(shape, value, ShapedArray(shape, kind), place)
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"""An array {what}.
@@ -490,7 +490,7 @@ def full(
             fill_value = _cast_numpy(np.asarray(fill_value), kind)
         fill_value = evaluate.as_array(fill_value)
     value = elementwise.convert(fill_value, kind, weak)
-    return _moved(_spread(value, shape, "full"), place)
+    return _move_to_device(_spread(value, shape, "full"), place)
 
 
 def _number_in(x: Any, dtype: Any, weak: bool) -> Any:
@@ -501,8 +501,8 @@ def _number_in(x: Any, dtype: Any, weak: bool) -> Any:
 
 
 def _spread(value: Any, shape: tuple[int, ...], name: str) -> Any:
-    found = promotion.result_shape(name, [aval_of(value).shape, shape])
-    if found != shape:
+    out_shape = promotion.result_shape(name, [aval_of(value).shape, shape])
+    if out_shape != shape:
         raise ValueError(
             f"numpy.{name}: fill_value must broadcast to shape {shape}, got "
             f"{aval_of(value).short()}"
@@ -537,7 +537,7 @@ def _constant_like(name: str, value: int, what: str) -> Any:
                 promotion.cast(value, aval.dtype, True), aval.dtype, True
             )
             return promotion.full_shape(scalar, aval.shape)
-        return _filled(aval.shape, value, aval, place)
+        return _fill_array(aval.shape, value, aval, place)
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"""An array {what}, of the shape and dtype of another.
@@ -611,7 +611,7 @@ def full_like(
     if dtypes.is_python_scalar(fill_value) and not aval.weak_type:
         fill_value = _number_in(fill_value, aval.dtype, False)
     value = elementwise.convert(fill_value, aval.dtype, aval.weak_type)
-    return _moved(_spread(value, aval.shape, "full_like"), place)
+    return _move_to_device(_spread(value, aval.shape, "full_like"), place)
 
 
 # -- ranges ----------------------------------------------------------------------------
@@ -664,18 +664,18 @@ def arange(
       >>> onp.arange(2, 8, 2)
       Array([2, 4, 6], dtype=int32)
     """
-    given = [x for x in (start, stop, step) if x is not None]
-    promotion.check_arraylike("arange", *given)
-    if any(map(is_symbolic, given)):
+    arguments = [x for x in (start, stop, step) if x is not None]
+    promotion.check_arraylike("arange", *arguments)
+    if any(map(is_symbolic, arguments)):
         return symbolic_ranges.symbolic_range(start, stop, step, dtype)
-    values = [_number(x, "arange", "each argument") for x in given]
+    values = [_number(x, "arange", "each argument") for x in arguments]
     if any(np.ndim(v) for v in values):
         raise TypeError(
             "numpy.arange: arguments must be scalars, got "
             f"{', '.join([aval_of(v).short() for v in values])}"
         )
     if dtype is None:
-        kind = dtypes.lattice_result(*[dtypes.dtype_and_weak(x) for x in given])[0]
+        kind = dtypes.lattice_result(*[dtypes.dtype_and_weak(x) for x in arguments])[0]
     else:
         kind = dtypes.check_user_dtype(dtype, "arange")
     if kind == np.bool_:
@@ -757,8 +757,8 @@ def linspace(
     )
     working = dtypes.to_inexact_dtype(working)
     kind = working if dtype is None else dtypes.check_user_dtype(dtype, "linspace")
-    given = (start, stop, num)
-    known = not any(isinstance(x, trace.Tracer) or is_symbolic(x) for x in given)
+    arguments = (start, stop, num)
+    known = not any(isinstance(x, trace.Tracer) or is_symbolic(x) for x in arguments)
     out, step = (_linspace_known if known else _linspace_traced)(
         start, stop, num, endpoint, working, kind, axis
     )
@@ -877,17 +877,17 @@ def geomspace(
       Array([1., 2., 4., 8.], dtype=float32)
     """
     promotion.check_arraylike("geomspace", start, stop)
-    given = [dtypes.dtype_and_weak(x) for x in (start, stop)]
-    kind = dtypes.to_inexact_dtype(dtypes.lattice_result(*given)[0])
+    bound_types = [dtypes.dtype_and_weak(x) for x in (start, stop)]
+    kind = dtypes.to_inexact_dtype(dtypes.lattice_result(*bound_types)[0])
     start, stop = (promotion.cast(x, kind, False) for x in (start, stop))
     signs = arithmetic.sign(start)
     low, high = (elementary.log10(arithmetic.multiply(signs, x)) for x in (start, stop))
     out = logspace(low, high, num, endpoint, dtype=kind, axis=axis)
-    out = arithmetic.multiply(_along_lines(signs, aval_of(high).ndim, axis), out)
+    out = arithmetic.multiply(_align_with_lines(signs, aval_of(high).ndim, axis), out)
     return out if dtype is None else astype(out, dtype)
 
 
-def _along_lines(x: Any, rank: int, axis: int) -> Any:
+def _align_with_lines(x: Any, rank: int, axis: int) -> Any:
     """One number for each line: axes of one in front, and where the lines lie."""
     shape = aval_of(x).shape
     if not shape:

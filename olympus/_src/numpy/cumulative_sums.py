@@ -15,7 +15,9 @@ from olympus._src.numpy import docstring_examples, logic, promotion, reductions
 from olympus._src.numpy.promotion import aval_of, check_arraylike, program
 
 
-def _running(name: str, scan: Any, neutral: int, ignore_nan: bool, what: str) -> Any:
+def _define_cumulative(
+    name: str, scan: Any, neutral: int, ignore_nan: bool, what: str
+) -> Any:
     @program(1, name=name)
     def run(a: Any, *, axis: int | None, dtype: Any) -> Any:
         x = a
@@ -28,8 +30,8 @@ def _running(name: str, scan: Any, neutral: int, ignore_nan: bool, what: str) ->
         if dtype is not None:
             kind = dtypes.check_user_dtype(dtype, name)
         if ignore_nan and dtypes.kind(aval_of(x).dtype) in "fc":
-            rest = promotion.full_shape(promotion.scalar(neutral, x), aval_of(x).shape)
-            x = lax.select(lax.ne(x, x), rest, x)
+            fill = promotion.full_shape(promotion.scalar(neutral, x), aval_of(x).shape)
+            x = lax.select(lax.ne(x, x), fill, x)
         if kind == np.bool_:
             wide = scan(lax.convert(logic.truth(x), np.dtype(np.int32)), axis)
             return logic.truth(wide)
@@ -58,12 +60,12 @@ def _running(name: str, scan: Any, neutral: int, ignore_nan: bool, what: str) ->
     return call
 
 
-cumsum = _running("cumsum", cumulative.cumsum, 0, False, "Sums")
-cumprod = _running("cumprod", cumulative.cumprod, 1, False, "Products")
-nancumsum = _running(
+cumsum = _define_cumulative("cumsum", cumulative.cumsum, 0, False, "Sums")
+cumprod = _define_cumulative("cumprod", cumulative.cumprod, 1, False, "Products")
+nancumsum = _define_cumulative(
     "nancumsum", cumulative.cumsum, 0, True, "Sums, NaN counting as zero,"
 )
-nancumprod = _running(
+nancumprod = _define_cumulative(
     "nancumprod", cumulative.cumprod, 1, True, "Products, NaN counting as one,"
 )
 
@@ -151,9 +153,9 @@ def diff(
         raise ValueError(
             "diff requires input that is at least one dimensional; numpy.diff"
         )
-    given = [x for x in (prepend, append) if x is not None]
+    edges = [x for x in (prepend, append) if x is not None]
     flags = (prepend is not None, append is not None)
-    return _diff(a, *given, n=times, axis=operator.index(axis), flags=flags)
+    return _diff(a, *edges, n=times, axis=operator.index(axis), flags=flags)
 
 
 @promotion.evaluate.fuse
@@ -161,7 +163,7 @@ def _diff(a: Any, *given: Any, n: int, axis: int, flags: tuple[bool, bool]) -> A
     rank = aval_of(a).ndim
     axis = sizes_.canonicalize_axis(axis, rank, "numpy.diff")
     if given and n:
-        a = _joined(a, given, axis, flags)
+        a = _join_edges(a, given, axis, flags)
     for _ in range(n):
         length = aval_of(a).shape[axis]
         if not length:
@@ -176,15 +178,16 @@ def _diff(a: Any, *given: Any, n: int, axis: int, flags: tuple[bool, bool]) -> A
     return a
 
 
-def _joined(a: Any, given: Any, axis: int, flags: tuple[bool, bool]) -> Any:
-    a, *rest = promotion.promote_dtypes(a, *given)
+def _join_edges(a: Any, given: Any, axis: int, flags: tuple[bool, bool]) -> Any:
+    a, *edges = promotion.promote_dtypes(a, *given)
     edge = list(aval_of(a).shape)
     edge[axis] = 1
-    rest = [
-        promotion.full_shape(x, tuple(edge)) if not aval_of(x).ndim else x for x in rest
+    edges = [
+        promotion.full_shape(x, tuple(edge)) if not aval_of(x).ndim else x
+        for x in edges
     ]
-    before = [rest.pop(0)] if flags[0] else []
-    return concatenation.concatenate([*before, a, *rest], axis)
+    before = [edges.pop(0)] if flags[0] else []
+    return concatenation.concatenate([*before, a, *edges], axis)
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
@@ -202,9 +205,9 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """
     check_arraylike("ediff1d", ary)
     promotion.check_optional("ediff1d", to_end, to_begin)
-    given = [x for x in (to_begin, to_end) if x is not None]
+    ends = [x for x in (to_begin, to_end) if x is not None]
     flags = (to_begin is not None, to_end is not None)
-    return _ediff1d(ary, *given, flags=flags)
+    return _ediff1d(ary, *ends, flags=flags)
 
 
 @promotion.evaluate.fuse
@@ -212,12 +215,12 @@ def _ediff1d(ary: Any, *given: Any, flags: tuple[bool, bool]) -> Any:
     flat = shaping.reshape(ary, (aval_of(ary).size,))
     out = _diff(flat, n=1, axis=0, flags=(False, False))
     kind = aval_of(out).dtype
-    rest = [
+    ends = [
         shaping.reshape(promotion.cast(x, kind, False), (aval_of(x).size,))
         for x in given
     ]
-    before = [rest.pop(0)] if flags[0] else []
-    return concatenation.concatenate([*before, out, *rest], 0)
+    before = [ends.pop(0)] if flags[0] else []
+    return concatenation.concatenate([*before, out, *ends], 0)
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = None) -> Any:
@@ -301,8 +304,8 @@ def _uneven_slope(part: Any, x: Any, n: int, axis: int, rank: int) -> Any:
     share = promotion.full_shape(
         along(lax.div(late, lax.add(early, late))), aval_of(left).shape
     )
-    rest = lax.sub(promotion.scalar(1, share), share)
-    middle = lax.add(lax.mul(left, share), lax.mul(right, rest))
+    complement = lax.sub(promotion.scalar(1, share), share)
+    middle = lax.add(lax.mul(left, share), lax.mul(right, complement))
     first = concatenation.slice_in_dim(slopes, 0, 1, axis=axis)
     last = concatenation.slice_in_dim(slopes, n - 2, n - 1, axis=axis)
     return concatenation.concatenate([first, middle, last], axis)

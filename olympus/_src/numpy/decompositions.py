@@ -143,8 +143,8 @@ def qr(a: Any, mode: str = "reduced") -> Any:
             f"numpy.linalg.qr: Unsupported QR decomposition mode {mode!r}; take "
             "'reduced', 'complete', 'r' or 'raw'"
         )
-    found = _qr(a, mode=mode)
-    return found if mode == "r" else QRResult(*found)
+    factors = _qr(a, mode=mode)
+    return factors if mode == "r" else QRResult(*factors)
 
 
 @promotion.program(1, name="qr")
@@ -195,14 +195,14 @@ def svd(
     """
     check_arraylike("linalg.svd", a)
     check_matrices("svd", a, square=hermitian)
-    found = _svd(
+    factors = _svd(
         a,
         full=bool(full_matrices),
         compute_uv=bool(compute_uv),
         hermitian=bool(hermitian),
         subset=matrices.index_range(subset_by_index),
     )
-    return SVDResult(*found) if compute_uv else found
+    return SVDResult(*factors) if compute_uv else factors
 
 
 @promotion.program(1, name="svd")
@@ -293,13 +293,13 @@ def matrix_rank(
 
 def one_of(name: str, **given: Any) -> Any:
     """The one argument that is not None, of two names for one thing."""
-    found = {k: v for k, v in given.items() if v is not None}
-    if len(found) > 1:
-        both = " and ".join(found)
+    arguments = {k: v for k, v in given.items() if v is not None}
+    if len(arguments) > 1:
+        both = " and ".join(arguments)
         raise ValueError(
             f"numpy.linalg.{name}: only one of {both} may be specified; leave out one"
         )
-    return next(iter(found.values()), None)
+    return next(iter(arguments.values()), None)
 
 
 @promotion.program(1, name="matrix_rank")
@@ -320,7 +320,7 @@ def _rank(x: Any, *, hermitian: bool) -> Any:
 def _rank_by(x: Any, bound: Any, *, hermitian: bool, relative: bool) -> Any:
     (x,) = promotion.promote_inexact(x)
     values = _svd(x, full=False, compute_uv=False, hermitian=hermitian, subset=None)
-    least = cutoff(values, bound) if relative else _beside(values, bound)
+    least = cutoff(values, bound) if relative else _align_bound(values, bound)
     return _count(values, least)
 
 
@@ -331,10 +331,10 @@ def _count(values: Any, least: Any) -> Any:
 def cutoff(values: Any, rtol: Any) -> Any:
     """`rtol` [...] times the largest of singular values [..., k], as [..., 1]."""
     largest = reductions.max(values, axis=-1, keepdims=True, initial=0)
-    return largest * _beside(values, rtol)
+    return largest * _align_bound(values, rtol)
 
 
-def _beside(values: Any, bound: Any) -> Any:
+def _align_bound(values: Any, bound: Any) -> Any:
     """A bound [...] of singular values [..., k], as [..., 1] in their dtype."""
     if aval_of(bound).ndim:
         bound = manipulation.expand_dims(bound, -1)

@@ -90,13 +90,13 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
       >>> onp.from_dlpack(np.arange(3, dtype='int32'))
       Array([0, 1, 2], dtype=int32)
     """
-    found: Any = evaluate.from_dlpack(x, device, copy)
-    narrow = dtypes.canonicalize_dtype(found.dtype)
-    if narrow == found.dtype:
-        return found
+    array: Any = evaluate.from_dlpack(x, device, copy)
+    narrow = dtypes.canonicalize_dtype(array.dtype)
+    if narrow == array.dtype:
+        return array
     if copy is False:
         raise ValueError(
-            f"numpy.from_dlpack: dtype {found.dtype} needs a copy while 64-bit values "
+            f"numpy.from_dlpack: dtype {array.dtype} needs a copy while 64-bit values "
             "are off, got copy=False; turn them on with olympus_enable_x64"
         )
-    return found.astype(narrow)
+    return array.astype(narrow)

@@ -1,4 +1,4 @@
-"""What the numpy page says of dtypes: scalar types, families, limits, casts."""
+"""What `olympus.numpy` says of dtypes: scalar types, families, limits, casts."""
 
 from __future__ import annotations
 
@@ -175,9 +175,9 @@ def isdtype(dtype: Any, kind: Any) -> bool:
       >>> jnp.isdtype(jnp.float32, ("integral", "real floating"))
       True
     """
-    found = dtypes.as_dtype(dtype)
+    canonical = dtypes.as_dtype(dtype)
     options = kind if isinstance(kind, tuple) else (kind,)
-    return any(_is_of(found, option) for option in options)
+    return any(_is_of(canonical, option) for option in options)
 
 
 def _is_of(dtype: Any, kind: Any) -> bool:

@@ -40,23 +40,27 @@ def _elementary(
     return call
 
 
-def _scaled(fun: Any, factor: float) -> Any:
+def _scale_result(fun: Any, factor: float) -> Any:
     return lambda x: lax.mul(fun(x), promotion.scalar(factor, x))
 
 
 def _log2(x: Any) -> Any:
     log_two = math.log(2.0)
-    return _by_parts(lambda part: lax.div(part, promotion.scalar(log_two, part)), x)
+    return _scale_log_parts(
+        lambda part: lax.div(part, promotion.scalar(log_two, part)), x
+    )
 
 
 def _log10(x: Any) -> Any:
     # A product, since the quotient by the rounded logarithm of ten is not as exact: in
     # single precision it misses the powers of ten.
     factor = 0.4342944819032518  # nearest to log10(e); 1 / log(10.0) is one unit off
-    return _by_parts(lambda part: lax.mul(part, promotion.scalar(factor, part)), x)
+    return _scale_log_parts(
+        lambda part: lax.mul(part, promotion.scalar(factor, part)), x
+    )
 
 
-def _by_parts(scaled: Any, x: Any) -> Any:
+def _scale_log_parts(scaled: Any, x: Any) -> Any:
     """The logarithm scaled; a complex factor would have no value at infinity."""
     log = lax.log(x)
     if not _complex(log):
@@ -93,16 +97,16 @@ asinh = _elementary("asinh", lax.asinh, "Inverse hyperbolic sine")
 acosh = _elementary("acosh", lax.acosh, "Inverse hyperbolic cosine")
 atanh = _elementary("atanh", lax.atanh, "Inverse hyperbolic tangent")
 deg2rad = _elementary(
-    "deg2rad", _scaled(lambda x: x, math.pi / 180), "Radians of degrees"
+    "deg2rad", _scale_result(lambda x: x, math.pi / 180), "Radians of degrees"
 )
 radians = _elementary(
-    "radians", _scaled(lambda x: x, math.pi / 180), "Radians of degrees"
+    "radians", _scale_result(lambda x: x, math.pi / 180), "Radians of degrees"
 )
 rad2deg = _elementary(
-    "rad2deg", _scaled(lambda x: x, 180 / math.pi), "Degrees of radians"
+    "rad2deg", _scale_result(lambda x: x, 180 / math.pi), "Degrees of radians"
 )
 degrees = _elementary(
-    "degrees", _scaled(lambda x: x, 180 / math.pi), "Degrees of radians"
+    "degrees", _scale_result(lambda x: x, 180 / math.pi), "Degrees of radians"
 )
 
 
@@ -143,12 +147,12 @@ def sinc(x: Any, /) -> Any:
     (x,) = promotion.promote_inexact(x)
     zero, one = promotion.scalar(0, x), promotion.scalar(1, x)
     at_zero = lax.eq(x, zero)
-    turned = lax.mul(x, promotion.scalar(math.pi, x))
+    angle = lax.mul(x, promotion.scalar(math.pi, x))
     # Both branches stay finite, so that derivatives are right to any order: the series
     # sees only zeros, the quotient none.
     zeros = promotion.full_shape(zero, aval_of(x).shape)
-    near = _sinc_near_zero(lax.select(at_zero, turned, zeros))
-    safe = lax.select(at_zero, promotion.full_shape(one, aval_of(x).shape), turned)
+    near = _sinc_near_zero(lax.select(at_zero, angle, zeros))
+    safe = lax.select(at_zero, promotion.full_shape(one, aval_of(x).shape), angle)
     return lax.select(at_zero, near, lax.div(lax.sin(safe), safe))
 
 

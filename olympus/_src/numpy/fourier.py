@@ -70,29 +70,29 @@ def _axes_and_sizes(
     name: str, rank: int, s: Any, axes: Any
 ) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
     """The axes that are meant, none of them negative, and their sizes if given."""
-    wanted = None if s is None else _integers(name, "s", s)
+    sizes = None if s is None else _integers(name, "s", s)
     if axes is None:
-        axes = range(rank) if wanted is None else range(rank - len(wanted), rank)
+        axes = range(rank) if sizes is None else range(rank - len(sizes), rank)
     named = _integers(name, "axes", axes)
-    if wanted is not None and len(wanted) != len(named):
+    if sizes is not None and len(sizes) != len(named):
         raise ValueError(
-            f"numpy.fft.{name}: Shape and axes have different lengths: s={wanted} and "
+            f"numpy.fft.{name}: Shape and axes have different lengths: s={sizes} and "
             f"axes={named}; give one size for each axis"
         )
-    found = tuple(
+    canonical = tuple(
         [sizes_.canonicalize_axis(a, rank, f"numpy.fft.{name}") for a in named]
     )
-    if len(set(found)) != len(found):
+    if len(set(canonical)) != len(canonical):
         raise ValueError(
             f"numpy.fft.{name}: does not support repeated axes, got {named}; transform "
             "again by a second call"
         )
-    if wanted is not None and any(d < 1 for d in wanted):
+    if sizes is not None and any(d < 1 for d in sizes):
         raise ValueError(
-            f"numpy.fft.{name}: Shape should be positive, got {wanted}; give sizes of "
+            f"numpy.fft.{name}: Shape should be positive, got {sizes}; give sizes of "
             "1 or more"
         )
-    return found, wanted
+    return canonical, sizes
 
 
 # -- the transform ---------------------------------------------------------------------
@@ -110,16 +110,16 @@ def _transform(
     sizes = list(lengths)
     if kind == FftType.IRFFT and axes and sizes[-1]:
         sizes[-1] = sizes[-1] // 2 + 1
-    x = _resized(x, axes, sizes)
+    x = _resize_axes(x, axes, sizes)
     rank = len(shape)
     order = [a for a in range(rank) if a not in axes] + list(axes)
     moved = manipulation.transpose(x, order)
-    out = _in_groups(moved, kind, lengths)
-    out = _scaled(out, kind, math.prod(lengths), norm)
+    out = _transform_in_groups(moved, kind, lengths)
+    out = _scale_by_norm(out, kind, math.prod(lengths), norm)
     return manipulation.transpose(out, [order.index(a) for a in range(rank)])
 
 
-def _resized(x: Any, axes: Sequence[int], sizes: Sequence[int]) -> Any:
+def _resize_axes(x: Any, axes: Sequence[int], sizes: Sequence[int]) -> Any:
     """`x` cut off or followed by zeros along some axes."""
     shape = aval_of(x).shape
     config = [(0, 0, 0)] * len(shape)
@@ -130,7 +130,7 @@ def _resized(x: Any, axes: Sequence[int], sizes: Sequence[int]) -> Any:
     return concatenation.pad(x, np.zeros((), aval_of(x).dtype)[()], config)
 
 
-def _in_groups(x: Any, kind: FftType, lengths: Any) -> Any:
+def _transform_in_groups(x: Any, kind: FftType, lengths: Any) -> Any:
     """The transform of any number of last axes, by three at a time.
 
     A transform of real numbers takes the last axes first, one back to them takes them
@@ -139,7 +139,7 @@ def _in_groups(x: Any, kind: FftType, lengths: Any) -> Any:
     extra = len(lengths) - _MOST_AXES
     if extra <= 0:
         return fourier.fft(x, kind, lengths)
-    rest, last = lengths[:extra], lengths[extra:]
+    leading, last = lengths[:extra], lengths[extra:]
     complex_kind = FftType.FFT if kind in _FORTH else FftType.IFFT
 
     def of_rest(x: Any) -> Any:
@@ -147,7 +147,7 @@ def _in_groups(x: Any, kind: FftType, lengths: Any) -> Any:
         start, middle = rank - len(lengths), rank - _MOST_AXES
         swapped = [*range(start), *range(middle, rank), *range(start, middle)]
         moved = manipulation.transpose(x, swapped)
-        out = _in_groups(moved, complex_kind, rest)
+        out = _transform_in_groups(moved, complex_kind, leading)
         return manipulation.transpose(out, [swapped.index(a) for a in range(rank)])
 
     if kind in _FORTH:
@@ -155,7 +155,7 @@ def _in_groups(x: Any, kind: FftType, lengths: Any) -> Any:
     return fourier.fft(of_rest(x), kind, last)
 
 
-def _scaled(x: Any, kind: FftType, count: int, norm: str) -> Any:
+def _scale_by_norm(x: Any, kind: FftType, count: int, norm: str) -> Any:
     """The operation itself divides on the way back alone, by the whole count."""
     if norm == "backward" or not count:
         return x
@@ -174,7 +174,9 @@ def _check_real(name: str, kind: FftType, a: Any) -> None:
         )
 
 
-def _along_one(name: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any) -> Any:
+def _transform_one_axis(
+    name: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any
+) -> Any:
     _check_real(name, kind, a)
     place = _integer(name, "axis", _one_axis(name, axis))
     size = None if n is None else (_integer(name, "n", n),)
@@ -183,7 +185,7 @@ def _along_one(name: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any) -
     return _transform(a, kind=kind, axes=axes, lengths=lengths, norm=norm)
 
 
-def _along_several(
+def _transform_axes(
     name: str, kind: FftType, a: Any, s: Any, axes: Any, norm: Any, two: bool = False
 ) -> Any:
     _check_real(name, kind, a)
@@ -192,14 +194,14 @@ def _along_several(
             f"numpy.fft.{name}: only supports 2 axes, got axes = {axes}; use "
             f"numpy.fft.{name[:-1]}n"
         )
-    found, lengths = _axes_and_sizes(name, aval_of(a).ndim, s, axes)
-    if kind in _REAL and not found:
+    canonical, lengths = _axes_and_sizes(name, aval_of(a).ndim, s, axes)
+    if kind in _REAL and not canonical:
         raise ValueError(
             f"numpy.fft.{name}: at least one axis must be transformed, got {axes} for "
             f"{aval_of(a).short()}; name an axis"
         )
     norm = _check_norm(name, norm)
-    return _transform(a, kind=kind, axes=found, lengths=lengths, norm=norm)
+    return _transform(a, kind=kind, axes=canonical, lengths=lengths, norm=norm)
 
 
 # -- along one axis --------------------------------------------------------------------
@@ -231,7 +233,7 @@ def fft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
       >>> print(jnp.fft.fft(jnp.array([1.0, 0.0, 1.0, 0.0])))
       [2.+0.j 0.+0.j 2.+0.j 0.+0.j]
     """
-    return _along_one("fft", FftType.FFT, a, n, axis, norm)
+    return _transform_one_axis("fft", FftType.FFT, a, n, axis, norm)
 
 
 def ifft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
@@ -260,7 +262,7 @@ def ifft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
       >>> print(jnp.fft.ifft(jnp.array([4.0, 0.0])))
       [2.+0.j 2.+0.j]
     """
-    return _along_one("ifft", FftType.IFFT, a, n, axis, norm)
+    return _transform_one_axis("ifft", FftType.IFFT, a, n, axis, norm)
 
 
 def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
@@ -289,7 +291,7 @@ def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
       >>> print(jnp.fft.rfft(jnp.array([1.0, 0.0, 1.0, 0.0])))
       [2.+0.j 0.+0.j 2.+0.j]
     """
-    return _along_one("rfft", FftType.RFFT, a, n, axis, norm)
+    return _transform_one_axis("rfft", FftType.RFFT, a, n, axis, norm)
 
 
 def irfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
@@ -318,7 +320,7 @@ def irfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any
       >>> print(jnp.fft.irfft(jnp.array([2.0, 0.0, 2.0])))
       [1. 0. 1. 0.]
     """
-    return _along_one("irfft", FftType.IRFFT, a, n, axis, norm)
+    return _transform_one_axis("irfft", FftType.IRFFT, a, n, axis, norm)
 
 
 def hfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
@@ -347,8 +349,13 @@ def hfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
       >>> print(jnp.fft.hfft(jnp.array([1.0, 0.0, 1.0])))
       [2. 0. 2. 0.]
     """
-    return _along_one(
-        "hfft", FftType.IRFFT, arithmetic.conjugate(a), n, axis, _swapped("hfft", norm)
+    return _transform_one_axis(
+        "hfft",
+        FftType.IRFFT,
+        arithmetic.conjugate(a),
+        n,
+        axis,
+        _invert_norm("hfft", norm),
     )
 
 
@@ -379,14 +386,16 @@ def ihfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any
       [1.-0.j 0.-0.j 1.-0.j]
     """
     return arithmetic.conjugate(
-        _along_one("ihfft", FftType.RFFT, a, n, axis, _swapped("ihfft", norm))
+        _transform_one_axis(
+            "ihfft", FftType.RFFT, a, n, axis, _invert_norm("ihfft", norm)
+        )
     )
 
 
-def _swapped(name: str, norm: Any) -> str:
+def _invert_norm(name: str, norm: Any) -> str:
     """The norm of the transform the other way."""
-    found = _check_norm(name, norm)
-    return {"backward": "forward", "forward": "backward"}.get(found, found)
+    scaling = _check_norm(name, norm)
+    return {"backward": "forward", "forward": "backward"}.get(scaling, scaling)
 
 
 # -- along several axes ----------------------------------------------------------------
@@ -418,7 +427,7 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> An
       Array([[[4.+0.j, 0.+0.j]],
              [[0.+0.j, 0.+0.j]]], dtype=complex64)
     """
-    return _along_several("fftn", FftType.FFT, a, s, axes, norm)
+    return _transform_axes("fftn", FftType.FFT, a, s, axes, norm)
 
 
 def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
@@ -445,7 +454,7 @@ def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -
       Array([[4.+0.j, 0.+0.j],
              [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _along_several("fft2", FftType.FFT, a, s, axes, norm, True)
+    return _transform_axes("fft2", FftType.FFT, a, s, axes, norm, True)
 
 
 def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
@@ -474,7 +483,7 @@ def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> A
       Array([[[1.+0.j, 0.+0.j]],
              [[0.+0.j, 0.+0.j]]], dtype=complex64)
     """
-    return _along_several("ifftn", FftType.IFFT, a, s, axes, norm)
+    return _transform_axes("ifftn", FftType.IFFT, a, s, axes, norm)
 
 
 def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
@@ -501,7 +510,7 @@ def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) 
       Array([[1.+0.j, 0.+0.j],
              [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _along_several("ifft2", FftType.IFFT, a, s, axes, norm, True)
+    return _transform_axes("ifft2", FftType.IFFT, a, s, axes, norm, True)
 
 
 def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
@@ -530,7 +539,7 @@ def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> A
       Array([[4.+0.j, 0.+0.j],
              [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _along_several("rfftn", FftType.RFFT, a, s, axes, norm)
+    return _transform_axes("rfftn", FftType.RFFT, a, s, axes, norm)
 
 
 def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
@@ -557,7 +566,7 @@ def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) 
       Array([[4.+0.j, 0.+0.j],
              [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _along_several("rfft2", FftType.RFFT, a, s, axes, norm, True)
+    return _transform_axes("rfft2", FftType.RFFT, a, s, axes, norm, True)
 
 
 def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
@@ -587,7 +596,7 @@ def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> 
       Array([[1., 0.],
              [0., 0.]], dtype=float32)
     """
-    return _along_several("irfftn", FftType.IRFFT, a, s, axes, norm)
+    return _transform_axes("irfftn", FftType.IRFFT, a, s, axes, norm)
 
 
 def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
@@ -615,7 +624,7 @@ def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None)
       Array([[1., 0.],
              [0., 0.]], dtype=float32)
     """
-    return _along_several("irfft2", FftType.IRFFT, a, s, axes, norm, True)
+    return _transform_axes("irfft2", FftType.IRFFT, a, s, axes, norm, True)
 
 
 # -- frequencies -----------------------------------------------------------------------
@@ -722,18 +731,18 @@ def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> 
     return _frequencies("rfftfreq", n, d, dtype, device, half=True)
 
 
-def _rolled(name: str, x: Any, axes: Any, back: bool) -> Any:
+def _shift_by_half(name: str, x: Any, axes: Any, back: bool) -> Any:
     check_arraylike(f"fft.{name}", x)
     shape = aval_of(x).shape
     if axes is None:
         axes = tuple(range(len(shape)))
     named = (axes,) if isinstance(axes, (int, np.integer)) else tuple(axes)
-    found = [
+    canonical = [
         sizes_.canonicalize_axis(operator.index(a), len(shape), f"numpy.fft.{name}")
         for a in named
     ]
-    steps = [-(shape[a] // 2) if back else shape[a] // 2 for a in found]
-    return manipulation.roll(x, tuple(steps), tuple(found))
+    steps = [-(shape[a] // 2) if back else shape[a] // 2 for a in canonical]
+    return manipulation.roll(x, tuple(steps), tuple(canonical))
 
 
 def fftshift(x: Any, axes: Any = None) -> Any:
@@ -753,7 +762,7 @@ def fftshift(x: Any, axes: Any = None) -> Any:
       >>> print(jnp.fft.fftshift(jnp.array([0, 1, 2, -2, -1])))
       [-2 -1  0  1  2]
     """
-    return _rolled("fftshift", x, axes, back=False)
+    return _shift_by_half("fftshift", x, axes, back=False)
 
 
 def ifftshift(x: Any, axes: Any = None) -> Any:
@@ -773,4 +782,4 @@ def ifftshift(x: Any, axes: Any = None) -> Any:
       >>> print(jnp.fft.ifftshift(jnp.array([-2, -1, 0, 1, 2])))
       [ 0  1  2 -2 -1]
     """
-    return _rolled("ifftshift", x, axes, back=True)
+    return _shift_by_half("ifftshift", x, axes, back=True)

@@ -154,7 +154,7 @@ def vectorize(
         if parsed is not None:
             parsed.check_arguments(arrays, sizes)
             axes = parsed.inputs
-        return _map_over_rest(core, arrays, axes)
+        return _map_over_leading_axes(core, arrays, axes)
 
     functools.update_wrapper(mapped, pyfunc, updated=())
     if not hasattr(pyfunc, "__name__"):
@@ -162,7 +162,9 @@ def vectorize(
     return mapped
 
 
-def _map_over_rest(core: Callable[..., Any], arrays: list[Any], axes: Any) -> Any:
+def _map_over_leading_axes(
+    core: Callable[..., Any], arrays: list[Any], axes: Any
+) -> Any:
     """Maps over the axes before the core ones, from the last to the first."""
     leads = [
         aval_of(x).shape[: aval_of(x).ndim - len(a)]
@@ -181,19 +183,19 @@ def _map_over_rest(core: Callable[..., Any], arrays: list[Any], axes: Any) -> An
         squeezed.append(manipulation.squeeze(x, ones) if ones else x)
         mapped_axes.append([i + offset for i, d in enumerate(lead) if d != 1])
     fun = core
-    kept = []
+    single_axes = []
     for i in range(len(whole) - 1, -1, -1):
         in_axes = tuple([0 if i in own else None for own in mapped_axes])
         if any(a is not None for a in in_axes):
             fun = vmap(fun, in_axes=in_axes)
         else:
-            kept.append(i)
+            single_axes.append(i)
     out = fun(*squeezed)
     if fun is core:
         out = tree.tree_map(creation.asarray, out)
-    if not kept:
+    if not single_axes:
         return out
-    new = tuple(sorted(kept))
+    new = tuple(sorted(single_axes))
     return tree.tree_map(lambda o: manipulation.expand_dims(o, new), out)
 
 

@@ -186,9 +186,9 @@ def _items(aval: Any, index: Any) -> tuple[list[Any], bool, bool]:
     if isinstance(index, tuple):
         for item in index:
             sequence = isinstance(item, (list, tuple))
-            items += _expanded(_from_sequence(item) if sequence else item)
+            items += _expand_item(_from_sequence(item) if sequence else item)
     else:
-        items = _expanded(index)
+        items = _expand_item(index)
     consumed = sum(
         not (i is None or i is Ellipsis or isinstance(i, _Flag)) for i in items
     )
@@ -218,8 +218,8 @@ def _from_sequence(item: Any) -> Any:
         return np.zeros(0, np.int32)
     if any(isinstance(leaf, trace.Tracer) for leaf in item):
         return creation.asarray(item)
-    found = np.asarray(item)
-    return found if found.ndim else item  # no numbers, which is refused
+    array = np.asarray(item)
+    return array if array.ndim else item  # no numbers, which is refused
 
 
 def _are_distinct(items: list[Any]) -> bool:
@@ -233,7 +233,7 @@ def _are_distinct(items: list[Any]) -> bool:
     return masks < 2
 
 
-def _expanded(item: Any) -> list[Any]:
+def _expand_item(item: Any) -> list[Any]:
     """One item as a list: masks take as many places as they have axes."""
     if item is None or item is Ellipsis or isinstance(item, slice):
         return [item]
@@ -323,11 +323,11 @@ def check_mask(mask: Any, shape: Any, first: int, may_be_empty: bool = False) ->
       first: the first of the array's axes that the mask indexes.
       may_be_empty: take axes of no elements for those of any size: they select nothing.
     """
-    for axis, (got, wanted) in enumerate(zip(mask, shape[first:], strict=False), first):
-        if got != wanted and not (may_be_empty and got == 0):
+    for axis, (got, size) in enumerate(zip(mask, shape[first:], strict=False), first):
+        if got != size and not (may_be_empty and got == 0):
             raise IndexError(
                 f"boolean index did not match shape of indexed array in index {axis}: "
-                f"got {got}, expected {wanted}; a mask of shape {tuple(mask)} indexes "
+                f"got {got}, expected {size}; a mask of shape {tuple(mask)} indexes "
                 f"axes of those sizes, the array has shape {tuple(shape)}"
             )
 
@@ -369,7 +369,7 @@ def _number(
             return _known_number(int(item), size, clamp, wrap, axis)
         if wrap and sizes.is_symbolic(size) and item.dtype.kind == "i":
             return ARRAY, item, False
-        return ARRAY, _counted(item, size, wrap), True
+        return ARRAY, _count_from_start(item, size, wrap), True
     return (ARRAY if avals.aval_of(item).ndim else SCALAR), item, not wrap
 
 
@@ -383,7 +383,7 @@ def _is_inside(counted: Any, size: Any) -> bool:
     return not counted.size or bool(counted.min() >= 0 and counted.max() < size)
 
 
-def _counted(known: np.ndarray, size: int, wrap: bool) -> np.ndarray:
+def _count_from_start(known: np.ndarray, size: int, wrap: bool) -> np.ndarray:
     """Known positions from the start, -1 where outside: saves the program the work."""
     positions = known.astype(np.int64)
     if known.dtype.kind == "u":

@@ -127,7 +127,7 @@ def _take(
 ) -> Any:
     wrap = mode != "clip"  # where clipped, a negative position is out of range
     if mode == "wrap":
-        indices = _wrapped(indices, aval_of(x).shape[axis])
+        indices = _wrap_indices(indices, aval_of(x).shape[axis])
         mode = "promise_in_bounds"
     return indexing.take(
         x,
@@ -140,7 +140,7 @@ def _take(
     )
 
 
-def _wrapped(indices: Any, length: int) -> Any:
+def _wrap_indices(indices: Any, length: int) -> Any:
     """Positions within one turn; negative ones then count from the end."""
     indices = index_parsing.index_dtype(indices)
     return lax.rem(indices, aval_of(indices).dtype.type(max(length, 1)))
@@ -206,36 +206,39 @@ def _take_along(
 ) -> Any:
     """One gather: lines are paired, and lines of size one on a side are shared."""
     if mode == "wrap":
-        indices, mode = _wrapped(indices, aval_of(x).shape[axis]), "promise_in_bounds"
+        indices, mode = (
+            _wrap_indices(indices, aval_of(x).shape[axis]),
+            "promise_in_bounds",
+        )
     own, others = aval_of(x).shape, aval_of(indices).shape
     entry = (index_parsing.ARRAY, 0) if wrap else (index_parsing.ARRAY, 0, "counted")
     positions = indexing.position(indices, own[axis], entry)
     sizes = [1] * len(own)
-    collapsed, paired, offsets, kept = [axis], [], [], []
+    collapsed, paired, offsets, indexed_axes = [axis], [], [], []
     for i, (n, m) in enumerate(zip(own, others, strict=True)):
         if i == axis:
-            kept.append(i)
+            indexed_axes.append(i)
         elif m == 1 and n != 1:  # the whole line for each position
             sizes[i] = n
             offsets.append(i)
         elif n == 1:
             collapsed.append(i)
-            kept.append(i)
+            indexed_axes.append(i)
         else:
             paired.append(i)
-            kept.append(i)
-    shape = tuple([others[i] if i in kept else own[i] for i in range(len(own))])
+            indexed_axes.append(i)
+    shape = tuple([others[i] if i in indexed_axes else own[i] for i in range(len(own))])
     if 0 in shape:
         return shaping.full(shape, 0, aval_of(x).dtype)
     if not own[axis]:
         raise index_parsing.empty_axis(axis)
-    vectors = shaping.reshape(positions, (*[others[i] for i in kept], 1))
+    vectors = shaping.reshape(positions, (*[others[i] for i in indexed_axes], 1))
     numbers = gather.GatherDimensionNumbers(
         offset_dims=tuple(offsets),
         collapsed_slice_dims=tuple(sorted(collapsed)),
         start_index_map=(axis,),
         operand_batching_dims=tuple(paired),
-        start_indices_batching_dims=tuple([kept.index(i) for i in paired]),
+        start_indices_batching_dims=tuple([indexed_axes.index(i) for i in paired]),
     )
     return gather.gather(x, vectors, numbers, sizes, mode=mode, fill_value=fill_value)
 
@@ -261,7 +264,7 @@ def _check_lines(name: str, x: Any, indices: Any, axis: int) -> int:
     return axis
 
 
-def _along(x: Any, indices: Any, axis: int, name: str) -> tuple[Any, Any]:
+def _index_lines(x: Any, indices: Any, axis: int, name: str) -> tuple[Any, Any]:
     """An index for each axis: the given positions, and every line's own place."""
     axis = _check_lines(name, x, indices, axis)
     rank = aval_of(x).ndim
@@ -326,7 +329,7 @@ def put_along_axis(
         flat = shaping.reshape(x, (aval_of(x).size,))
         out = at.IndexUpdateHelper(flat)[indices].set(values, mode=mode)
         return shaping.reshape(out, aval_of(x).shape)
-    places, shape = _along(x, _as_array(indices), axis, "put_along_axis")
+    places, shape = _index_lines(x, _as_array(indices), axis, "put_along_axis")
     values = promotion.full_shape(_as_array(values), tuple(shape))
     return at.IndexUpdateHelper(x)[places].set(values, mode=mode)
 
@@ -471,8 +474,10 @@ def _ravel_multi(*positions: Any, dims: Any, mode: str, order: str, kind: Any) -
         if mode == "clip":
             i = lax.min_(lax.max_(i, one(0)), one(size - 1))
         elif mode == "wrap":
-            rest = lax.rem(i, one(size))
-            i = lax.select(lax.lt(rest, one(0)), lax.add(rest, one(size)), rest)
+            remainder = lax.rem(i, one(size))
+            i = lax.select(
+                lax.lt(remainder, one(0)), lax.add(remainder, one(size)), remainder
+            )
         term = lax.mul(i, step)
         total = (
             term
@@ -613,8 +618,8 @@ def _triangle_positions(name: str, lower: bool) -> Any:
             )
         find = np.tril_indices if lower else np.triu_indices
         kind = dtypes.canonicalize_dtype(int)
-        found = find(rows, operator.index(k), columns)
-        return tuple([creation.asarray(i.astype(kind)) for i in found])
+        indices = find(rows, operator.index(k), columns)
+        return tuple([creation.asarray(i.astype(kind)) for i in indices])
 
     positions.__name__ = positions.__qualname__ = name
     side = "below" if lower else "above"

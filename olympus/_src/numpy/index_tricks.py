@@ -45,11 +45,11 @@ class _Grid:
         lines = [_line(k) for k in key]
         grid = index_routines.meshgrid(*lines, indexing="ij", sparse=self._sparse)
         if self._sparse:
-            return _in_one_dtype(grid)
-        return join_split.stack(_in_one_dtype(grid)) if grid else creation.zeros(0)
+            return _promote_lines(grid)
+        return join_split.stack(_promote_lines(grid)) if grid else creation.zeros(0)
 
 
-def _in_one_dtype(lines: Any) -> list[Any]:
+def _promote_lines(lines: Any) -> list[Any]:
     """Whatever dtypes bounds and steps have, also where dtypes must agree."""
     if not lines:
         return []
@@ -92,11 +92,11 @@ class _Rows:
         if text in ("r", "c"):
             raise NotImplementedError(f"numpy.{self._name}: matrices are not there")
         numbers = [int(n) for n in text.split(",")]
-        given = dict(zip(("axis", "ndmin", "place"), numbers, strict=False))
+        fields = dict(zip(("axis", "ndmin", "place"), numbers, strict=False))
         return (
-            given.get("axis", axis),
-            given.get("ndmin", ndmin),
-            given.get("place", place),
+            fields.get("axis", axis),
+            fields.get("ndmin", ndmin),
+            fields.get("place", place),
         )
 
     def _part(self, item: Any, ndmin: int, place: int) -> Any:

@@ -93,12 +93,14 @@ def _forward(plan: Plan, values: Any) -> tuple[Plan, Any]:
     """A plan whose reversed slices run forward, and the values in that order."""
     entries: list[Any] = []
     reversed_: list[int] = []
-    kept = [k for k, e in enumerate(plan.entries) if e[0] in (NEW, SLICE, MOVING)]
+    result_entries = [
+        k for k, e in enumerate(plan.entries) if e[0] in (NEW, SLICE, MOVING)
+    ]
     shape = avals.aval_of(values).shape
     for k, entry in enumerate(plan.entries):
         if entry[0] == SLICE and entry[3] == -1:
             _, start, size, _ = entry
-            axis = kept.index(k) - len(kept) + len(shape)
+            axis = result_entries.index(k) - len(result_entries) + len(shape)
             if axis >= 0 and shape[axis] != 1:
                 reversed_.append(axis)
             entry = (SLICE, start - size + 1, size, 1)
@@ -158,8 +160,8 @@ def _as_block(values: Any, sizes: tuple[int, ...], axes: list[int | None]) -> An
     own = avals.aval_of(values).shape
     drop = max(len(own) - len(axes), 0)
     axes = axes[len(axes) - len(own) + drop :]
-    kept = [(n, a) for n, a in zip(own[drop:], axes, strict=True) if a is not None]
-    shape, dims = tuple([n for n, _ in kept]), [a for _, a in kept]
+    pairs = [(n, a) for n, a in zip(own[drop:], axes, strict=True) if a is not None]
+    shape, dims = tuple([n for n, _ in pairs]), [a for _, a in pairs]
     if math.prod(shape) == math.prod(sizes):
         return values if own == sizes else shaping.reshape(values, sizes)
     if shape != own:
@@ -218,8 +220,8 @@ def _update_scattered(
     check_values(values, result, options.op)
     if not avals.aval_of(x).size or 0 in result:
         return x
-    kept = [k for k, label in enumerate(layout.labels) if label != NEW]
-    labels = [layout.labels[k] for k in kept]
+    old_axes = [k for k, label in enumerate(layout.labels) if label != NEW]
+    labels = [layout.labels[k] for k in old_axes]
     # In the order scatter wants: arrays' axes, partly taken axes, whole axes.
     order = [k for k, label in enumerate(labels) if label == "batch"]
     order += [labels.index(axis) for axis in partial]
@@ -227,10 +229,10 @@ def _update_scattered(
     order += [k for k in range(len(labels)) if k not in order]
     if avals.aval_of(values).ndim:
         values = broadcast_values(values, result, options.op)
-        values = shaping.reshape(values, tuple([result[k] for k in kept]))
+        values = shaping.reshape(values, tuple([result[k] for k in old_axes]))
         values = shaping.transpose(values, tuple(order))
     else:
-        values = shaping.broadcast(values, [result[kept[k]] for k in order])
+        values = shaping.broadcast(values, [result[old_axes[k]] for k in order])
     mode = options.mode
     if mode is Mode.FILL_OR_DROP and plan.is_inside():
         mode = Mode.PROMISE_IN_BOUNDS  # the derivative has nothing to look for
@@ -315,7 +317,7 @@ def _partial_slices(plan: Plan, shape: Any, operands: Any) -> dict[int, Any]:
         if entry[0] == SLICE:
             _, start, size, step = entry
             if (start, size, step) != (0, shape[axis], 1):
-                positions[axis] = _taken(start, size, step)
+                positions[axis] = _list_slice_positions(start, size, step)
         elif entry[0] == MOVING:
             _, operand, size, step = entry
             steps = np.arange(size, dtype=np.int32) * step
@@ -326,7 +328,7 @@ def _partial_slices(plan: Plan, shape: Any, operands: Any) -> dict[int, Any]:
     return positions
 
 
-def _taken(start: Any, size: Any, step: int) -> Any:
+def _list_slice_positions(start: Any, size: Any, step: int) -> Any:
     """The positions that a slice takes."""
     if type(size) is int and type(start) is int:
         return np.arange(size, dtype=np.int32) * step + start

@@ -36,9 +36,9 @@ _HOST_BYTES = 1 << 16  # parts up to this size are read by way of the host
 def getitem(x: Any, index: Any) -> Any:
     """`x[index]`."""
     if type(x) is evaluate.ArrayImpl and evaluate.is_evaluating():
-        found = _from_host(x, index)
-        if found is not None:
-            return found
+        out = _from_host(x, index)
+        if out is not None:
+            return out
     return take(x, index)
 
 
@@ -269,8 +269,8 @@ def one_dtype(numbers: list[Any]) -> list[Any]:
 
 
 def _apply_new(x: Any, entries: Any) -> Any:
-    kept = [e for e in entries if e[0] in (NEW, SLICE)]
-    new = tuple([k for k, e in enumerate(kept) if e[0] == NEW])
+    result_entries = [e for e in entries if e[0] in (NEW, SLICE)]
+    new = tuple([k for k, e in enumerate(result_entries) if e[0] == NEW])
     return shaping.expand_dims(x, new) if new else x
 
 
@@ -297,7 +297,7 @@ class Layout:
             not apart and advanced[-1] - advanced[0] == len(advanced) - 1
         )
         self.axes: list[int] = []
-        found: list[Any] = []
+        index_arrays: list[Any] = []
         labels: list[Any] = []
         axis = 0
         for k, entry in enumerate(entries):
@@ -310,12 +310,12 @@ class Layout:
                 if together and k == advanced[0]:
                     labels.append("batch")
                 self.axes.append(axis)
-                found.append(position(operands[entry[1]], x_shape[axis], entry))
+                index_arrays.append(position(operands[entry[1]], x_shape[axis], entry))
             axis += 1
         if not together:
             labels.insert(0, "batch")
-        self.batch = _broadcast_shape([avals.aval_of(p).shape for p in found])
-        self.positions = [_spread(p, self.batch) for p in one_dtype(found)]
+        self.batch = _broadcast_shape([avals.aval_of(p).shape for p in index_arrays])
+        self.positions = [_spread(p, self.batch) for p in one_dtype(index_arrays)]
         if advanced:
             at = labels.index("batch")
             labels[at : at + 1] = ["batch"] * len(self.batch)

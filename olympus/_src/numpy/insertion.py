@@ -77,8 +77,8 @@ def delete(
             _check_positions(obj, n)
     if is_symbolic(n):
         return _delete_symbolic(x, obj, axis, n)
-    kept = np.delete(np.arange(n), obj)
-    return indexing.getitem(x, (*lead, kept.astype(np.int32)))
+    positions = np.delete(np.arange(n), obj)
+    return indexing.getitem(x, (*lead, positions.astype(np.int32)))
 
 
 def _check_positions(obj: np.ndarray[Any, Any], n: int) -> None:
@@ -126,8 +126,8 @@ def _delete_traced(x: Any, obj: Any, axis: int, n: int, unique: bool) -> Any:
     mask = at.IndexUpdateHelper(promotion.full_shape(np.bool_(True), (n,)))[index].set(
         False
     )
-    (kept,) = searching.nonzero(mask, size=n - count)
-    return indexing.getitem(x, (slice(None),) * axis + (kept,))
+    (positions,) = searching.nonzero(mask, size=n - count)
+    return indexing.getitem(x, (slice(None),) * axis + (positions,))
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
@@ -286,8 +286,10 @@ def put(
     kind = aval_of(ind).dtype
     if mode == "wrap":
         count = lax.size_value(n, kind)
-        rest = lax.rem(ind, count)
-        ind = lax.select(lax.lt(rest, kind.type(0)), lax.add(rest, count), rest)
+        remainder = lax.rem(ind, count)
+        ind = lax.select(
+            lax.lt(remainder, kind.type(0)), lax.add(remainder, count), remainder
+        )
     elif mode == "clip":  # here a negative position is out of range, as in NumPy
         ind = lax.min_(lax.max_(ind, kind.type(0)), lax.size_value(n - 1, kind))
     elif mode is not None:
@@ -358,10 +360,10 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     host = searching.concrete("trim_zeros", filt, "cut with slices")
     axes = range(host.ndim) if axis is None else np.atleast_1d(axis).tolist()
     cut: list[Any] = [slice(None)] * host.ndim
-    found = np.nonzero(host)
+    positions = np.nonzero(host)
     for i in axes:
-        low = int(found[i].min()) if found[i].size else host.shape[i]
-        high = int(found[i].max()) + 1 if found[i].size else host.shape[i]
+        low = int(positions[i].min()) if positions[i].size else host.shape[i]
+        high = int(positions[i].max()) + 1 if positions[i].size else host.shape[i]
         first = low if "f" in trim.lower() else 0
         cut[i] = slice(first, max(high, first) if "b" in trim.lower() else None)
     return indexing.getitem(_as_array(filt), tuple(cut))

@@ -34,15 +34,15 @@ def _sequence(name: str, arrays: Any) -> list[Any]:
     """The arrays of a sequence; of an array, its rows."""
     if isinstance(arrays, (tuple, list)):
         check_arraylike(name, *arrays)
-        found = list(arrays)
+        operands = list(arrays)
     else:
         check_arraylike(name, arrays)
         if not aval_of(arrays).ndim:
             raise TypeError(f"numpy.{name}: arrays must be a sequence, got a scalar")
-        found = list(stacking.unstack(as_is(arrays), 0))
-    if not found:
+        operands = list(stacking.unstack(as_is(arrays), 0))
+    if not operands:
         raise ValueError(f"Need at least one array to {name}; numpy.{name} got none")
-    return found
+    return operands
 
 
 def _of_one_dtype(xs: Sequence[Any], dtype: Any) -> list[Any]:
@@ -54,8 +54,10 @@ def _of_one_dtype(xs: Sequence[Any], dtype: Any) -> list[Any]:
 
 @promotion.evaluate.fuse
 def _concatenate(*xs: Any, axis: int, dtype: Any) -> Any:
-    found = _of_one_dtype(xs, dtype)
-    return concatenation.concatenate(found, axis) if len(found) > 1 else found[0]
+    operands = _of_one_dtype(xs, dtype)
+    return (
+        concatenation.concatenate(operands, axis) if len(operands) > 1 else operands[0]
+    )
 
 
 def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
@@ -107,8 +109,8 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
 
 @promotion.evaluate.fuse
 def _stack(*xs: Any, axis: int, dtype: Any) -> Any:
-    found = _of_one_dtype(xs, dtype)
-    return stacking.stack(found, axis)
+    operands = _of_one_dtype(xs, dtype)
+    return stacking.stack(operands, axis)
 
 
 def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Any:
@@ -168,12 +170,12 @@ def _unstack(x: Any, *, axis: int) -> Any:
     return stacking.unstack(x, axis)
 
 
-def _prepared(name: str, arrays: Any, prepare: Any) -> list[Any]:
+def _prepare_arrays(name: str, arrays: Any, prepare: Any) -> list[Any]:
     return [prepare(x) for x in _sequence(name, arrays)]
 
 
 @promotion.evaluate.fuse
-def _joined(*xs: Any, prepare: Any, axis: int, dtype: Any) -> Any:
+def _join_prepared(*xs: Any, prepare: Any, axis: int, dtype: Any) -> Any:
     """Arrays prepared and concatenated in one program."""
     return concatenate([prepare(x) for x in xs], axis, dtype)
 
@@ -193,7 +195,7 @@ def vstack(tup: Any, dtype: Any = None) -> Any:
              [3, 4]], dtype=int32)
     """
     xs = _sequence("vstack", tup)
-    return _joined(*xs, prepare=atleast_2d, axis=0, dtype=dtype)
+    return _join_prepared(*xs, prepare=atleast_2d, axis=0, dtype=dtype)
 
 
 def hstack(tup: Any, dtype: Any = None) -> Any:
@@ -209,7 +211,7 @@ def hstack(tup: Any, dtype: Any = None) -> Any:
       >>> jnp.hstack([jnp.array([1, 2]), jnp.array([3])])
       Array([1, 2, 3], dtype=int32)
     """
-    xs = _prepared("hstack", tup, atleast_1d)
+    xs = _prepare_arrays("hstack", tup, atleast_1d)
     return concatenate(xs, 0 if aval_of(xs[0]).ndim == 1 else 1, dtype)
 
 
@@ -228,7 +230,7 @@ def dstack(tup: Any, dtype: Any = None) -> Any:
               [2, 4]]], dtype=int32)
     """
     xs = _sequence("dstack", tup)
-    return _joined(*xs, prepare=atleast_3d, axis=2, dtype=dtype)
+    return _join_prepared(*xs, prepare=atleast_3d, axis=2, dtype=dtype)
 
 
 def column_stack(tup: Any) -> Any:
@@ -245,7 +247,7 @@ def column_stack(tup: Any) -> Any:
              [2, 4]], dtype=int32)
     """
     xs = _sequence("column_stack", tup)
-    return _joined(*xs, prepare=_as_column, axis=1, dtype=None)
+    return _join_prepared(*xs, prepare=_as_column, axis=1, dtype=None)
 
 
 def _as_column(x: Any) -> Any:
@@ -350,7 +352,7 @@ def _cuts(name: str, length: int, where: Any, equal: bool) -> tuple[int, ...]:
 
 
 @program(1, name="split")
-def _split(x: Any, *, cuts: tuple[int, ...], axis: int) -> Any:
+def _split_at(x: Any, *, cuts: tuple[int, ...], axis: int) -> Any:
     if sorted(cuts) == list(cuts):
         sizes = [b - a for a, b in itertools.pairwise(cuts)]
         return concatenation.split(x, sizes, axis)
@@ -364,7 +366,7 @@ def _pieces(name: str, ary: Any, where: Any, axis: int, equal: bool) -> list[Any
     check_arraylike(name, ary)
     axis = sizes_.canonicalize_axis(axis, aval_of(ary).ndim, f"numpy.{name}")
     cuts = _cuts(name, aval_of(ary).shape[axis], where, equal)
-    return list(_split(ary, cuts=cuts, axis=axis))
+    return list(_split_at(ary, cuts=cuts, axis=axis))
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:

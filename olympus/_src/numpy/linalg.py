@@ -500,7 +500,7 @@ def _cheapest_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
     for length in range(1, n):
         for i in range(n - length):
             j = i + length
-            found = [
+            options = [
                 (
                     cost[i, k]
                     + cost[k + 1, j]
@@ -509,5 +509,5 @@ def _cheapest_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
                 )
                 for k in range(i, j)
             ]
-            cost[i, j], best[i, j] = min(found)
+            cost[i, j], best[i, j] = min(options)
     return best

@@ -26,7 +26,7 @@ def _comparison(name: str, fun: Any, what: str) -> Any:
     def compare(x: Any, y: Any, /) -> Any:
         x, y = promotion.promote_args(name, x, y)
         if name in _ORDERS and _is(x, "c"):
-            return _by_parts(fun, x, y)
+            return _compare_parts(fun, x, y)
         return fun(x, y)
 
     compare.__doc__ = f"""{what}, elementwise.
@@ -46,7 +46,7 @@ def _comparison(name: str, fun: Any, what: str) -> Any:
 _ORDERS = ("less", "less_equal", "greater", "greater_equal")
 
 
-def _by_parts(fun: Any, x: Any, y: Any) -> Any:
+def _compare_parts(fun: Any, x: Any, y: Any) -> Any:
     """Lexicographic order of complex numbers."""
     rx, ry = lax.real(x), lax.real(y)
     return lax.select(lax.eq(rx, ry), fun(lax.imag(x), lax.imag(y)), fun(rx, ry))
@@ -638,8 +638,8 @@ def _unpackbits(a: Any, *, axis: int | None, count: int | None, little: bool) ->
     shape = list(aval_of(a).shape)
     split = (*shape[: axis + 1], 8, *shape[axis + 1 :])
     places = np.arange(8) if little else np.arange(7, -1, -1)
-    kept = [i for i in range(len(split)) if i != axis + 1]
-    wide = shaping.broadcast_in_dim(a, split, kept)
+    axes = [i for i in range(len(split)) if i != axis + 1]
+    wide = shaping.broadcast_in_dim(a, split, axes)
     steps = shaping.broadcast_in_dim(places.astype(np.uint8), split, (axis + 1,))
     bits = lax.bitwise_and(lax.shift_right_logical(wide, steps), np.uint8(1))
     shape[axis] *= 8

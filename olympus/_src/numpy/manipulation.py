@@ -104,42 +104,42 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 
 def new_shape(x: Any, shape: Any, where: str = "") -> tuple[int, ...]:
     """A shape for `x` with an entry of -1 worked out."""
-    wanted = sizes_.canonicalize_shape(shape, where)
-    unknown = [i for i, d in enumerate(wanted) if type(d) is int and d == -1]
+    out_shape = sizes_.canonicalize_shape(shape, where)
+    unknown = [i for i, d in enumerate(out_shape) if type(d) is int and d == -1]
     aval = aval_of(x)
     if len(unknown) > 1:
         raise ValueError(
             f"numpy.reshape: can only specify one unknown axis size with a `-1` value, "
-            f"got {wanted}"
+            f"got {out_shape}"
         )
-    rest = math.prod([d for i, d in enumerate(wanted) if i not in unknown])
+    known_size = math.prod([d for i, d in enumerate(out_shape) if i not in unknown])
     if unknown:
-        if rest <= 0:
-            raise _reshape_error(aval, wanted)
-        left = aval.size % rest
+        if known_size <= 0:
+            raise _reshape_error(aval, out_shape)
+        left = aval.size % known_size
         if is_symbolic(left) and left != 0 and not at_least(left, 1):
             raise errors.InconclusiveDimensionOperation(
                 f"numpy.reshape: cannot divide evenly the sizes of shapes {aval.shape} "
-                f"and {wanted}: the remainder {left} must be 0; say so by a constraint "
-                f"'{left} == 0'"
+                f"and {out_shape}: the remainder {left} must be 0; say so by a "
+                f"constraint '{left} == 0'"
             )
         if left != 0:
-            raise _reshape_error(aval, wanted)
+            raise _reshape_error(aval, out_shape)
         i = unknown[0]
-        return (*wanted[:i], aval.size // rest, *wanted[i + 1 :])
-    if rest != aval.size or any(type(d) is int and d < 0 for d in wanted):
-        raise _reshape_error(aval, wanted)
-    return wanted
+        return (*out_shape[:i], aval.size // known_size, *out_shape[i + 1 :])
+    if known_size != aval.size or any(type(d) is int and d < 0 for d in out_shape):
+        raise _reshape_error(aval, out_shape)
+    return out_shape
 
 
-def _reshape_error(aval: Any, wanted: tuple[int, ...]) -> TypeError:
-    why = f"(size {math.prod(wanted)}); numpy.reshape keeps the number of elements"
-    if -1 in wanted:
-        rest = -math.prod(wanted)
-        why = f"since {rest}, the product of the sizes given, does not divide it"
+def _reshape_error(aval: Any, out_shape: tuple[int, ...]) -> TypeError:
+    why = f"(size {math.prod(out_shape)}); numpy.reshape keeps the number of elements"
+    if -1 in out_shape:
+        known_size = -math.prod(out_shape)
+        why = f"since {known_size}, the product of the sizes given, does not divide it"
     return TypeError(
         f"cannot reshape array of shape {aval.shape} (size {aval.size}) into shape "
-        f"{wanted} {why}"
+        f"{out_shape} {why}"
     )
 
 
@@ -190,12 +190,12 @@ def reshape(
             "numpy.reshape: copy=False cannot be promised; leave out copy"
         )
     check_arraylike("reshape", a)
-    wanted = new_shape(a, shape)
+    out_shape = new_shape(a, shape)
     if order not in ("C", "F"):
         raise _bad_order("reshape", order)
-    if wanted == aval_of(a).shape and hasattr(a, "aval"):
+    if out_shape == aval_of(a).shape and hasattr(a, "aval"):
         return shaping.copy_p.bind(a) if copy else a
-    return _reshape(a, shape=wanted, order=order)
+    return _reshape(a, shape=out_shape, order=order)
 
 
 def _bad_order(name: str, order: str) -> Exception:
@@ -241,10 +241,10 @@ def resize(a: Any, new_shape: Any) -> Any:
              [3, 1]], dtype=int32)
     """
     check_arraylike("resize", a)
-    wanted = sizes_.canonicalize_shape(new_shape)
-    if any(d < 0 for d in wanted):
-        raise ValueError(f"numpy.resize: sizes must be non-negative, got {wanted}")
-    return _resize(a, shape=wanted)
+    out_shape = sizes_.canonicalize_shape(new_shape)
+    if any(d < 0 for d in out_shape):
+        raise ValueError(f"numpy.resize: sizes must be non-negative, got {out_shape}")
+    return _resize(a, shape=out_shape)
 
 
 @program(1, name="resize")
@@ -337,7 +337,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
     return _expand_dims(a, axes=axes) if axes else as_is(a)
 
 
-def _at_least(name: str, rank: int, position: Any) -> Any:
+def _define_at_least(name: str, rank: int, position: Any) -> Any:
     def call(*arys: Any) -> Any:
         check_arraylike(name, *arys)
         outs = []
@@ -362,9 +362,11 @@ def _at_least(name: str, rank: int, position: Any) -> Any:
     return call
 
 
-atleast_1d = _at_least("atleast_1d", 1, lambda rank: (0,))
-atleast_2d = _at_least("atleast_2d", 2, lambda rank: (0, 1)[: 2 - rank])
-atleast_3d = _at_least("atleast_3d", 3, lambda rank: ((0, 1, 2), (0, 2), (2,))[rank])
+atleast_1d = _define_at_least("atleast_1d", 1, lambda rank: (0,))
+atleast_2d = _define_at_least("atleast_2d", 2, lambda rank: (0, 1)[: 2 - rank])
+atleast_3d = _define_at_least(
+    "atleast_3d", 3, lambda rank: ((0, 1, 2), (0, 2), (2,))[rank]
+)
 
 
 # -- order of axes ---------------------------------------------------------------------
@@ -403,10 +405,10 @@ def transpose(a: Any, axes: Any = None) -> Any:
                 f"numpy.transpose: axes must name each of the {rank} axes once, got "
                 f"{tuple(axes)}"
             )
-    return _reordered(a, order)
+    return _permute_axes(a, order)
 
 
-def _reordered(a: Any, order: tuple[int, ...]) -> Any:
+def _permute_axes(a: Any, order: tuple[int, ...]) -> Any:
     if order == tuple(range(len(order))):
         return as_is(a)
     return _transpose(a, order=order)
@@ -472,7 +474,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     j = sizes_.canonicalize_axis(axis2, rank, "numpy.swapaxes")
     order = list(range(rank))
     order[i], order[j] = order[j], order[i]
-    return _reordered(a, tuple(order))
+    return _permute_axes(a, tuple(order))
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
@@ -504,7 +506,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     order = [i for i in range(rank) if i not in origin]
     for target, i in sorted(zip(goal, origin, strict=True)):
         order.insert(target, i)
-    return _reordered(a, tuple(order))
+    return _permute_axes(a, tuple(order))
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
@@ -614,11 +616,11 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     check_arraylike("rot90", m)
     i, j = sizes_.canonicalize_axes(axes, aval_of(m).ndim, "numpy.rot90")
     turns = k % 4
-    return _turned(m, turns=turns, i=i, j=j) if turns else as_is(m)
+    return _rotate(m, turns=turns, i=i, j=j) if turns else as_is(m)
 
 
 @program(1, name="rot90")
-def _turned(m: Any, *, turns: int, i: int, j: int) -> Any:
+def _rotate(m: Any, *, turns: int, i: int, j: int) -> Any:
     if turns == 2:
         return flip(m, (i, j))
     if turns == 1:
@@ -728,20 +730,20 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
     """
     del out_sharding
     check_arraylike("broadcast_to", array)
-    wanted = sizes_.canonicalize_shape(shape)
+    out_shape = sizes_.canonicalize_shape(shape)
     own = aval_of(array).shape
-    if own == wanted:
+    if own == out_shape:
         return as_is(array)
-    fits = len(own) <= len(wanted) and all(
-        d in (1, w) for d, w in zip(own[::-1], wanted[::-1], strict=False)
+    fits = len(own) <= len(out_shape) and all(
+        d in (1, w) for d, w in zip(own[::-1], out_shape[::-1], strict=False)
     )
     if not fits:
         raise ValueError(
             f"Incompatible shapes for broadcasting: {own} and requested shape "
-            f"{wanted}; numpy.broadcast_to repeats axes of size 1 and adds axes in "
+            f"{out_shape}; numpy.broadcast_to repeats axes of size 1 and adds axes in "
             "front"
         )
-    return _broadcast_to(array, shape=wanted)
+    return _broadcast_to(array, shape=out_shape)
 
 
 def broadcast_arrays(*args: Any) -> list[Any]:
@@ -760,8 +762,8 @@ def broadcast_arrays(*args: Any) -> list[Any]:
     if not args:
         return []
     shapes = [aval_of(x).shape for x in args]
-    wanted = promotion.result_shape("broadcast_arrays", shapes)
-    return [broadcast_to(x, wanted) for x in args]
+    out_shape = promotion.result_shape("broadcast_arrays", shapes)
+    return [broadcast_to(x, out_shape) for x in args]
 
 
 def tile(A: Any, reps: Any) -> Any:
@@ -866,10 +868,10 @@ def repeat(
 @program(1, name="repeat")
 def _repeat_evenly(x: Any, *, times: int, axis: int) -> Any:
     sizes = list(aval_of(x).shape)
-    kept = [i for i in range(len(sizes) + 1) if i != axis + 1]
+    axes = [i for i in range(len(sizes) + 1) if i != axis + 1]
     spread = [*sizes[: axis + 1], times, *sizes[axis + 1 :]]
     sizes[axis] *= times
-    return shaping.reshape(shaping.broadcast_in_dim(x, spread, kept), sizes)
+    return shaping.reshape(shaping.broadcast_in_dim(x, spread, axes), sizes)
 
 
 def _take_along(x: Any, where: Any, axis: int) -> Any:

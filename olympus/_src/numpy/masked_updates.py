@@ -182,7 +182,7 @@ def update_traced(
     if avals.aval_of(values).shape != spread:
         values = shaping.reshape(values, spread)
     if avals.aval_of(values).ndim:
-        values = _moved(values, len(shape), avals.aval_of(mask).ndim, *move)
+        values = _move_axes(values, len(shape), avals.aval_of(mask).ndim, *move)
         values = index_updates.broadcast_values(values, shape, options.op)
     else:
         values = shaping.broadcast(values, shape)
@@ -205,7 +205,7 @@ update = evaluate.fuse(update_traced)
 update.__name__ = "at"
 
 
-def _moved(values: Any, rank: int, n: int, start: int, end: int) -> Any:
+def _move_axes(values: Any, rank: int, n: int, start: int, end: int) -> Any:
     """Values with their `n` axes at `start` at `end`, as in the array's order."""
     if start == end or not n:
         return values

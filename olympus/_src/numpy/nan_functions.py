@@ -21,10 +21,10 @@ from olympus._src.numpy.promotion import aval_of, check_arraylike
 from olympus._src.numpy.reductions import static_axis
 
 
-def _filled(x: Any, value: float) -> Any:
+def _replace_nan(x: Any, value: float) -> Any:
     """The array with NaN replaced."""
-    rest = promotion.full_shape(promotion.scalar(value, x), aval_of(x).shape)
-    return lax.select(lax.ne(x, x), rest, x)
+    fill = promotion.full_shape(promotion.scalar(value, x), aval_of(x).shape)
+    return lax.select(lax.ne(x, x), fill, x)
 
 
 def _has_nan(x: Any) -> bool:
@@ -37,11 +37,11 @@ def _has_nan(x: Any) -> bool:
 def _without_nan(name: str, plain: Any, neutral: float, typed: bool) -> Any:
     """A fold where NaN counts as what changes nothing."""
 
-    def folded(x: Any, *given: Any, flags: Any, **options: Any) -> Any:
-        where, initial = reductions.chosen(given, flags)
+    def folded(x: Any, *operands: Any, flags: Any, **options: Any) -> Any:
+        where, initial = reductions.chosen(operands, flags)
         if _has_nan(x):
             empty = lax.ne(x, x)
-            x = _filled(x, neutral)
+            x = _replace_nan(x, neutral)
         else:
             empty = None
         out = plain(x, where=where, initial=initial, **options)
@@ -77,11 +77,11 @@ def _without_nan(name: str, plain: Any, neutral: float, typed: bool) -> Any:
         check_arraylike(name, a)
         promotion.check_out(name, out)
         promotion.check_optional(name, where, initial)
-        given = [v for v in (where, initial) if v is not None]
+        operands = [v for v in (where, initial) if v is not None]
         flags = (where is not None, initial is not None)
         return run(
             a,
-            *given,
+            *operands,
             flags=flags,
             axis=static_axis(axis),
             keepdims=bool(keepdims),
@@ -104,7 +104,7 @@ _ARGUMENTS = """
 {example}    """
 
 
-def _typed(name: str, plain: Any, neutral: float, what: str) -> Any:
+def _define_with_dtype(name: str, plain: Any, neutral: float, what: str) -> Any:
     start = _without_nan(name, plain, neutral, True)
 
     def call(
@@ -149,8 +149,8 @@ def _extreme(name: str, plain: Any, neutral: float, what: str) -> Any:
     return call
 
 
-nansum = _typed("nansum", reductions.sum, 0, "The sum")
-nanprod = _typed("nanprod", reductions.prod, 1, "The product")
+nansum = _define_with_dtype("nansum", reductions.sum, 0, "The sum")
+nanprod = _define_with_dtype("nanprod", reductions.prod, 1, "The product")
 nanmax = _extreme("nanmax", reductions.max, -np.inf, "The largest")
 nanmin = _extreme("nanmin", reductions.min, np.inf, "The smallest")
 
@@ -187,10 +187,10 @@ def nanmean(
 
 @evaluate.fuse
 def _nanmean(a: Any, *where: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
-    return reductions.mean(a, axis, dtype, None, keepdims, where=_counting(a, *where))
+    return reductions.mean(a, axis, dtype, None, keepdims, where=_mask_valid(a, *where))
 
 
-def _counting(a: Any, where: Any = None) -> Any:
+def _mask_valid(a: Any, where: Any = None) -> Any:
     """The mask of the elements that are not NaN and not masked."""
     mask = logic.logical_not(logic.isnan(a))
     return mask if where is None else logic.logical_and(mask, where)
@@ -198,9 +198,9 @@ def _counting(a: Any, where: Any = None) -> Any:
 
 def _nan_spread(name: str, plain: Any, what: str) -> Any:
     @evaluate.fuse
-    def spread(a: Any, *given: Any, masked: bool, **options: Any) -> Any:
-        mean = given[masked] if len(given) > masked else None
-        return plain(a, where=_counting(a, *given[:masked]), mean=mean, **options)
+    def spread(a: Any, *operands: Any, masked: bool, **options: Any) -> Any:
+        mean = operands[masked] if len(operands) > masked else None
+        return plain(a, where=_mask_valid(a, *operands[:masked]), mean=mean, **options)
 
     def call(
         a: Any,
@@ -214,10 +214,10 @@ def _nan_spread(name: str, plain: Any, what: str) -> Any:
     ) -> Any:
         check_arraylike(name, a)
         promotion.check_out(name, out)
-        given = [x for x in (where, mean) if x is not None]
+        operands = [x for x in (where, mean) if x is not None]
         options = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
         masked = where is not None
-        return spread(a, *given, masked=masked, **options)
+        return spread(a, *operands, masked=masked, **options)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"""{what} of the elements that are not NaN.
@@ -246,10 +246,10 @@ def _nan_position(name: str, plain: Any, neutral: float) -> Any:
     def position(a: Any, *, axis: Any, keepdims: bool) -> Any:
         if not _has_nan(a):
             return plain(a, axis, keepdims=keepdims)
-        found = plain(_filled(a, neutral), axis, keepdims=keepdims)
+        positions = plain(_replace_nan(a, neutral), axis, keepdims=keepdims)
         nothing = reductions.all(lax.ne(a, a), axis=axis, keepdims=keepdims)
-        never = families.full_like(found, -1)
-        return lax.select(nothing, never, found)
+        never = families.full_like(positions, -1)
+        return lax.select(nothing, never, positions)
 
     def call(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
         check_arraylike(name, a)

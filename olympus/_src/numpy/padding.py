@@ -195,12 +195,14 @@ def _padded_positions(length: Any, before: Any, after: Any, mode: Any) -> Any:
     # Copies, each the mirror image of its neighbours for two of the modes, repeat.
     period = length if mode == "wrap" else 2 * length - 2 * (mode == "reflect")
     period = maximum(period, 1)
-    rest = lax.rem(at, number(period))
-    rest = lax.select(lax.lt(rest, number(0)), lax.add(rest, number(period)), rest)
+    remainder = lax.rem(at, number(period))
+    remainder = lax.select(
+        lax.lt(remainder, number(0)), lax.add(remainder, number(period)), remainder
+    )
     if mode == "wrap":
-        return rest
+        return remainder
     back = 2 * length - 1 - (mode == "reflect")
-    return lax.min_(rest, lax.max_(lax.sub(number(back), rest), number(0)))
+    return lax.min_(remainder, lax.max_(lax.sub(number(back), remainder), number(0)))
 
 
 @program(1, name="pad")
@@ -217,7 +219,7 @@ def _pad_by_index(x: Any, *, widths: Any, mode: Any, odd: bool) -> Any:
         where = _padded_positions(length, before, after, mode)
         out = _take_along(x, where, axis)
         if odd and length > 1:
-            out = _turned_about(x, out, axis, before, shared=mode == "reflect")
+            out = _rotate_about_edge(x, out, axis, before, shared=mode == "reflect")
         x = out
     return x
 
@@ -226,7 +228,9 @@ def _take_along(x: Any, where: Any, axis: int) -> Any:
     return indexing.getitem(x, (slice(None),) * axis + (where,))
 
 
-def _turned_about(x: Any, mirrored: Any, axis: int, before: int, shared: bool) -> Any:
+def _rotate_about_edge(
+    x: Any, mirrored: Any, axis: int, before: int, shared: bool
+) -> Any:
     """Mirror images of `x` along an axis, turned about the edge they begin at.
 
     With `shared`, an image and what it mirrors have the edge's element in common. Two
@@ -235,8 +239,8 @@ def _turned_about(x: Any, mirrored: Any, axis: int, before: int, shared: bool) -
     n = aval_of(x).shape[axis]
     length = n - 1 if shared else n
     total = aval_of(mirrored).shape[axis]
-    periods, rest = np.divmod(np.arange(total) - before, 2 * length)
-    turns = rest > length if shared else rest >= length
+    periods, offsets = np.divmod(np.arange(total) - before, 2 * length)
+    turns = offsets > length if shared else offsets >= length
     dtype = aval_of(x).dtype
     first = concatenation.slice_in_dim(x, 0, 1, axis=axis)
     last = concatenation.slice_in_dim(x, n - 1, n, axis=axis)
@@ -249,9 +253,9 @@ def _turned_about(x: Any, mirrored: Any, axis: int, before: int, shared: bool) -
         return shaping.broadcast_in_dim(v, shape, range(len(shape)))
 
     rise = lax.mul(along(2 * periods), wide(lax.sub(last, first)))
-    turned = lax.sub(lax.mul(along(np.full(total, 2)), wide(last)), mirrored)
+    image = lax.sub(lax.mul(along(np.full(total, 2)), wide(last)), mirrored)
     chosen = shaping.broadcast_in_dim(turns, shape, (axis,))
-    return lax.add(lax.select(chosen, turned, mirrored), rise)
+    return lax.add(lax.select(chosen, image, mirrored), rise)
 
 
 @program(2, name="pad")
@@ -307,13 +311,13 @@ def _pad_statistic(x: Any, *, widths: Any, mode: str, lengths: Any) -> Any:
             count = n if count is None else min(count, n)
             start = n - count if at_end else 0
             part = concatenation.slice_in_dim(x, start, start + count, axis=axis)
-            found = _STATISTICS[mode](part, axis=axis, keepdims=True)
+            statistic = _STATISTICS[mode](part, axis=axis, keepdims=True)
             if dtypes.kind(aval.dtype) in "iu" and mode in ("mean", "median"):
-                found = lax.round(found, lax.RoundingMethod.TO_NEAREST_EVEN)
-            found = lax.convert(found, aval.dtype, aval.weak_type)
+                statistic = lax.round(statistic, lax.RoundingMethod.TO_NEAREST_EVEN)
+            statistic = lax.convert(statistic, aval.dtype, aval.weak_type)
             sizes = list(aval_of(x).shape)
             sizes[axis] = width
-            piece = shaping.broadcast_in_dim(found, sizes, range(len(sizes)))
+            piece = shaping.broadcast_in_dim(statistic, sizes, range(len(sizes)))
             pieces.insert(len(pieces) if at_end else 0, piece)
         x = concatenation.concatenate(pieces, axis)
     return x

@@ -86,12 +86,12 @@ def polyfit(
             f"{degree + 1} coefficients; pass cov='unscaled'"
         )
     weights = 1 if w is None else w
-    found, squares, rank, s, *covariance = _polyfit(
+    coefficients, squares, rank, s, *covariance = _polyfit(
         x, y, weights, degree=degree, rcond=float(rcond), cov=cov
     )
     if full:
-        return found, squares, rank, s, creation.asarray(rcond)
-    return (found, *covariance) if cov else found
+        return coefficients, squares, rank, s, creation.asarray(rcond)
+    return (coefficients, *covariance) if cov else coefficients
 
 
 def _check_points(x: Any, y: Any, w: Any = None) -> None:
@@ -123,8 +123,8 @@ def _polyfit(
     # Columns of one length keep the powers comparable.
     scale = elementary.sqrt(reductions.sum(rows * rows, axis=0))
     rows = rows / scale[None, :]
-    found, squares, rank, s = linear_systems.lstsq(rows, y, rcond)
-    fit = found / (scale if aval_of(found).ndim == 1 else scale[:, None])
+    solution, squares, rank, s = linear_systems.lstsq(rows, y, rcond)
+    fit = solution / (scale if aval_of(solution).ndim == 1 else scale[:, None])
     if not cov:
         return fit, squares, rank, s
     covariance = linear_systems.inv(rows.T @ rows) / (scale[:, None] * scale[None, :])
@@ -187,7 +187,7 @@ def _roots(p: Any) -> Any:
     places = (np.arange(n, dtype=np.int32) + leading) % n
     p = p[places]
     companion = creation.eye(n - 1, k=-1, dtype=dtype).at[0].set(-p[1:] / p[0])
-    found = decompositions.eigvals(companion)
-    last = sorting.argsort((found == 0) & (leading > 0), stable=True)
-    kept = np.arange(n - 1, dtype=np.int32) < n - 1 - leading
-    return selection.where(kept, found[last], np.nan * (1 + 1j))
+    eigenvalues = decompositions.eigvals(companion)
+    last = sorting.argsort((eigenvalues == 0) & (leading > 0), stable=True)
+    is_root = np.arange(n - 1, dtype=np.int32) < n - 1 - leading
+    return selection.where(is_root, eigenvalues[last], np.nan * (1 + 1j))

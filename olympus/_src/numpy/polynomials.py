@@ -45,7 +45,7 @@ def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
 
 @promotion.program(2, name="polyval")
 def _polyval(p: Any, x: Any) -> Any:
-    given = (p, x)
+    operands = (p, x)
     p, x = promotion.promote_dtypes(p, x)
     shape = promotion.result_shape("polyval", [aval_of(x).shape, aval_of(p).shape[1:]])
     total = promotion.full_shape(promotion.scalar(0, x), shape)
@@ -56,10 +56,10 @@ def _polyval(p: Any, x: Any) -> Any:
 
     if is_symbolic(aval_of(p).shape[0]):
         total, _ = scan.scan(step, total, p)
-        return promotion.strong(total, *given)
+        return promotion.strong(total, *operands)
     for c in stacking.unstack(p, 0) if aval_of(p).shape[0] else ():
         total, _ = step(total, c)
-    return promotion.strong(total, *given)
+    return promotion.strong(total, *operands)
 
 
 @promotion.program(2, name="polyadd")
@@ -152,10 +152,10 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, A
       (Array([ 1., -2.], dtype=float32), Array([0., 0., 0.], dtype=float32))
     """
     check_arraylike("polydiv", u, v)
-    quotient, rest = _polydiv(u, v)
+    quotient, remainder = _polydiv(u, v)
     if trim_leading_zeros:
-        rest = insertion.trim_zeros(rest, "f")
-    return quotient, rest
+        remainder = insertion.trim_zeros(remainder, "f")
+    return quotient, remainder
 
 
 @promotion.program(2, name="polydiv")

@@ -58,14 +58,14 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
                 x = args[0]
                 if type(x) is ArrayImpl:
                     if arrays == 1:
-                        found = programs.get((trace_context(), x.aval))
-                        if found is not None:
-                            return found([x._buffer])
+                        executable = programs.get((trace_context(), x.aval))
+                        if executable is not None:
+                            return executable([x._buffer])
                     elif arrays == 2 and type(args[1]) is ArrayImpl:
                         y = args[1]
-                        found = programs.get((trace_context(), x.aval, y.aval))
-                        if found is not None:
-                            return found([x._buffer, y._buffer])
+                        executable = programs.get((trace_context(), x.aval, y.aval))
+                        if executable is not None:
+                            return executable([x._buffer, y._buffer])
                 return run(*args)
             sorted_ = _sort_arguments(args, kwargs)
             if sorted_ is None:  # Python says what is wrong
@@ -80,15 +80,15 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
                 if key in kwargs:
                     return None
                 kwargs[key] = value
-            found = args[:arrays]
-            for i in range(len(found)):
+            operands = args[:arrays]
+            for i in range(len(operands)):
                 if names[i] in kwargs:
                     return None
-            for i in range(len(found), arrays):
+            for i in range(len(operands), arrays):
                 if i < by_position or (names[i] not in kwargs and i < required):
                     return None
-                found += (kwargs.pop(names[i], defaults.get(names[i])),)
-            return found
+                operands += (kwargs.pop(names[i], defaults.get(names[i])),)
+            return operands
 
         call.__name__ = call.__qualname__ = named
         call.__doc__ = fun.__doc__
@@ -132,11 +132,11 @@ def check_optional(name: str, *args: Any) -> None:
     check_arraylike(name, *[x for x in args if x is not None])
 
 
-def check_arrays(page: str, name: str, *args: Any) -> None:
+def check_arrays(module: str, name: str, *args: Any) -> None:
     """Raises TypeError unless all are arrays or numbers; lists are not.
 
     Args:
-      page: where users find the function, as in 'scipy.linalg'.
+      module: where users find the function, as in 'scipy.linalg'.
       name: the function's name there.
       args: what it was given, by position.
     """
@@ -147,7 +147,7 @@ def check_arrays(page: str, name: str, *args: Any) -> None:
         if x is None:
             cure = "leave the argument out, or pass a number"
         raise TypeError(
-            f"{page}.{name}: arguments must be arrays or numbers, got {type(x)} at "
+            f"{module}.{name}: arguments must be arrays or numbers, got {type(x)} at "
             f"position {position}; {cure}"
         )
 
@@ -316,17 +316,17 @@ def _with_rank(x: Any, rank: int) -> Any:
 
 def promote_args(name: str, *args: Any) -> Sequence[Any]:
     """Checked arguments in one dtype and shape (scalars may stand beside arrays)."""
-    return _promoted(promote_dtypes, name, args)
+    return _promote_by_steps(promote_dtypes, name, args)
 
 
 def promote_args_inexact(name: str, *args: Any) -> Sequence[Any]:
     """As `promote_args`, in a floating or complex dtype."""
-    return _promoted(promote_inexact, name, args)
+    return _promote_by_steps(promote_inexact, name, args)
 
 
 def promote_args_numeric(name: str, *args: Any) -> Sequence[Any]:
     """As `promote_args`, in a dtype of numbers."""
-    return _promoted(promote_numeric, name, args)
+    return _promote_by_steps(promote_numeric, name, args)
 
 
 # What to do to arguments of given types is worked out once: a step for each, or None
@@ -335,7 +335,7 @@ _steps = caching.Bounded(8192, "promotions")
 _NUMBERS = frozenset((bool, int, float, complex))
 
 
-def _promoted(promote: Any, name: str, args: tuple[Any, ...]) -> Sequence[Any]:
+def _promote_by_steps(promote: Any, name: str, args: tuple[Any, ...]) -> Sequence[Any]:
     key: list[Any] = [promote, config.trace_context()]
     try:
         for x in args:
@@ -344,12 +344,12 @@ def _promoted(promote: Any, name: str, args: tuple[Any, ...]) -> Sequence[Any]:
     except AttributeError:  # NumPy's arrays, or what is no array at all
         check_arraylike(name, *args)
         return broadcast(name, promote(*args))
-    found = _steps.get(tuple(key))
-    if found is None:
-        found = _steps[tuple(key)] = _work_out(promote, name, args)
-    if found is _AS_THEY_ARE:
+    steps = _steps.get(tuple(key))
+    if steps is None:
+        steps = _steps[tuple(key)] = _work_out(promote, name, args)
+    if steps is _AS_THEY_ARE:
         return args
-    return [x if step is None else step(x) for x, step in zip(args, found, strict=True)]
+    return [x if step is None else step(x) for x, step in zip(args, steps, strict=True)]
 
 
 _AS_THEY_ARE: tuple[Any, ...] = ()
@@ -364,8 +364,8 @@ def _work_out(promote: Any, name: str, args: tuple[Any, ...]) -> tuple[Any, ...]
     out_avals: list[Any] = []
 
     def run(*tracers: Any) -> list[Any]:
-        given = iter(tracers)
-        operands = [x if type(x) in _NUMBERS else next(given) for x in samples]
+        remaining = iter(tracers)
+        operands = [x if type(x) in _NUMBERS else next(remaining) for x in samples]
         outs = broadcast(name, promote(*operands))
         out_avals.extend(aval_of(x) for x in outs)
         return []

@@ -41,7 +41,9 @@ def _quantile(
             f"numpy.quantile: q must be real, got {aval_of(q).short()}; take its real "
             "part"
         )
-    a, *given = [promotion.strong(v) for v in promotion.promote_inexact(a, *weights)]
+    a, *promoted_weights = [
+        promotion.strong(v) for v in promotion.promote_inexact(a, *weights)
+    ]
     q = promotion.cast(q, aval_of(a).dtype, False)
     if dtypes.kind(aval_of(a).dtype) == "c":
         raise ValueError("numpy.quantile: arrays must be real, got complex")
@@ -50,18 +52,20 @@ def _quantile(
     axes = reductions.axes_of("quantile", a, axis)
     kept_shape = [1 if i in axes else d for i, d in enumerate(aval_of(a).shape)]
     lines, n = _lines(a, axes)
-    if given:
-        w = _beside(name, given[0], a, axes, axis is None)
-        out = _weighted(lines, _lines(w, axes)[0], q, ignore_nan)
+    if promoted_weights:
+        w = _align_weights(name, promoted_weights[0], a, axes, axis is None)
+        out = _select_by_weights(lines, _lines(w, axes)[0], q, ignore_nan)
     else:
         ordered = lax_sorting.sort(lines, dimension=-1)
-        out = _interpolated(ordered, q, n, method, ignore_nan)
+        out = _interpolate_lines(ordered, q, n, method, ignore_nan)
     if keepdims:
         out = shaping.reshape(out, (*aval_of(q).shape, *kept_shape))
     return out
 
 
-def _beside(name: str, w: Any, a: Any, axes: tuple[int, ...], of_all: bool) -> Any:
+def _align_weights(
+    name: str, w: Any, a: Any, axes: tuple[int, ...], of_all: bool
+) -> Any:
     """Weights in the shape of the array: given for it, or for the reduced axes."""
     shape, own = aval_of(a).shape, aval_of(w).shape
     if own == shape:
@@ -76,7 +80,7 @@ def _beside(name: str, w: Any, a: Any, axes: tuple[int, ...], of_all: bool) -> A
     return shaping.broadcast_in_dim(w, shape, sorted(axes))
 
 
-def _weighted(x: Any, w: Any, q: Any, ignore_nan: bool) -> Any:
+def _select_by_weights(x: Any, w: Any, q: Any, ignore_nan: bool) -> Any:
     """The first elements of sorted lines up to which the weights sum to q's part."""
     lead, q_rank = aval_of(x).shape[:-1], aval_of(q).ndim
     rank = len(lead)
@@ -117,17 +121,17 @@ def _element(x: Any, i: int) -> Any:
 def _lines(a: Any, axes: tuple[int, ...]) -> tuple[Any, int]:
     """The array with the reduced axes joined into one, at the end."""
     shape = aval_of(a).shape
-    rest = [i for i in range(len(shape)) if i not in axes]
+    other_axes = [i for i in range(len(shape)) if i not in axes]
     n = math.prod([shape[i] for i in axes])
     if not n:
         raise ValueError(
             f"numpy.quantile: arrays must have elements, got {aval_of(a).short()}"
         )
-    turned = shaping.transpose(a, (*rest, *axes))
-    return shaping.reshape(turned, (*[shape[i] for i in rest], n)), n
+    lines = shaping.transpose(a, (*other_axes, *axes))
+    return shaping.reshape(lines, (*[shape[i] for i in other_axes], n)), n
 
 
-def _interpolated(x: Any, q: Any, n: int, method: str, ignore_nan: bool) -> Any:
+def _interpolate_lines(x: Any, q: Any, n: int, method: str, ignore_nan: bool) -> Any:
     """Values at fractions `q` of sorted lines, q's axis first."""
     dtype = aval_of(x).dtype
     lead = aval_of(x).shape[:-1]
@@ -201,8 +205,8 @@ def _mix(
     if method == "nearest":
         near = lax.round(at_, lax.RoundingMethod.TO_NEAREST_EVEN)
         return _pick(x, near, lead, q_shape)
-    rest = lax.sub(promotion.scalar(1, share), share)
-    return lax.add(lax.mul(below, rest), lax.mul(above, share))
+    complement = lax.sub(promotion.scalar(1, share), share)
+    return lax.add(lax.mul(below, complement), lax.mul(above, share))
 
 
 def _start_quantile(
@@ -224,14 +228,14 @@ def _start_quantile(
             f"method can only be {', '.join(map(repr, _METHODS))}; numpy.{name} got "
             f"{method!r}"
         )
-    given = () if weights is None else (weights,)
-    check_arraylike(name, *given)
-    if given and method != "inverted_cdf":
+    operands = () if weights is None else (weights,)
+    check_arraylike(name, *operands)
+    if operands and method != "inverted_cdf":
         raise NotImplementedError(
             f"numpy.{name}: {method} doesn't support weights; only method "
             "'inverted_cdf' does"
         )
-    if given and dtypes.kind(aval_of(weights).dtype) == "c":
+    if operands and dtypes.kind(aval_of(weights).dtype) == "c":
         raise ValueError(
             f"numpy.{name}: weights must be real, got {aval_of(weights).short()}"
         )
@@ -240,7 +244,7 @@ def _start_quantile(
     return _quantile(
         a,
         q,
-        *given,
+        *operands,
         name=name,
         axis=static_axis(axis),
         keepdims=bool(keepdims),

@@ -33,10 +33,12 @@ def axes_of(name: str, x: Any, axis: Any) -> tuple[int, ...]:
             "the argument static.",
         )
     axes = sizes_.as_axes(axis)
-    found = tuple([sizes_.canonicalize_axis(a, rank, f"numpy.{name}") for a in axes])
-    if len(set(found)) != len(found):
+    canonical = tuple(
+        [sizes_.canonicalize_axis(a, rank, f"numpy.{name}") for a in axes]
+    )
+    if len(set(canonical)) != len(canonical):
         raise ValueError(f"numpy.{name}: duplicate value in 'axis': {tuple(axes)}")
-    return found
+    return canonical
 
 
 def static_axis(axis: Any) -> Any:
@@ -55,8 +57,8 @@ def _index(a: Any) -> Any:
 def keep_dims(out: Any, x: Any, axes: tuple[int, ...]) -> Any:
     """A reduced array with the reduced axes back, of size 1."""
     shape = tuple([1 if i in axes else d for i, d in enumerate(aval_of(x).shape)])
-    kept = tuple([i for i in range(len(shape)) if i not in axes])
-    return shaping.broadcast_in_dim(out, shape, kept)
+    remaining_axes = tuple([i for i in range(len(shape)) if i not in axes])
+    return shaping.broadcast_in_dim(out, shape, remaining_axes)
 
 
 # -- folds -----------------------------------------------------------------------------
@@ -119,7 +121,7 @@ def fold(
         x = promotion.cast(x, kind, False)
     x = promotion.cast(x, working, False)
     if where is not None:
-        x = _masked(name, x, where, initial, identity)
+        x = _mask_elements(name, x, where, initial, identity)
     out = reduce(x, axes) if axes else x
     if initial is not None:
         start = promotion.cast(initial, working, False)
@@ -132,7 +134,7 @@ def fold(
     return keep_dims(out, x, axes) if keepdims else out
 
 
-def _masked(name: str, x: Any, where: Any, initial: Any, identity: Any) -> Any:
+def _mask_elements(name: str, x: Any, where: Any, initial: Any, identity: Any) -> Any:
     """Elements that do not count replaced by what changes nothing."""
     promotion.check_arraylike(name, where)
     mask = logic.truth(where)
@@ -142,11 +144,11 @@ def _masked(name: str, x: Any, where: Any, initial: Any, identity: Any) -> Any:
             "to use a where mask one has to specify 'initial'"
         )
     dtype = aval_of(x).dtype
-    rest = identity(dtype) if identity is not None else initial
-    rest = promotion.cast(rest, dtype, False)
+    fill = identity(dtype) if identity is not None else initial
+    fill = promotion.cast(fill, dtype, False)
     shape = promotion.result_shape(name, [aval_of(x).shape, aval_of(mask).shape])
     x, mask = (promotion.full_shape(v, shape) for v in (x, mask))
-    return lax.select(mask, x, promotion.full_shape(rest, shape))
+    return lax.select(mask, x, promotion.full_shape(fill, shape))
 
 
 def _constant(value: Any) -> Callable[[Any], Any]:
@@ -172,9 +174,9 @@ def run(
         return run_program(a, **static)
     promotion.check_optional(name, where, initial)
     check_mask(name, where)
-    given = [v for v in (where, initial) if v is not None]
+    operands = [v for v in (where, initial) if v is not None]
     flags = (where is not None, initial is not None)
-    return run_program(a, *given, flags=flags, **static)
+    return run_program(a, *operands, flags=flags, **static)
 
 
 def check_mask(name: str, where: Any) -> None:
@@ -193,11 +195,11 @@ def chosen(given: tuple[Any, ...], flags: tuple[bool, bool]) -> Any:
     return where, next(values) if flags[1] else None
 
 
-def _fused(fun: Callable[..., Any]) -> Any:
+def _fuse(fun: Callable[..., Any]) -> Any:
     return promotion.evaluate.fuse(fun)
 
 
-@_fused
+@_fuse
 def _sum(
     x: Any,
     *given: Any,
@@ -285,7 +287,7 @@ def sum(
     )
 
 
-@_fused
+@_fuse
 def _prod(
     x: Any,
     *given: Any,
@@ -407,7 +409,7 @@ def _complex_extreme(
     reduce = lax_reductions.reduce_max if name == "max" else lax_reductions.reduce_min
     worst = -np.inf if name == "max" else np.inf
     if where is not None:
-        x = _masked(name, x, where, initial, _constant(complex(worst, worst)))
+        x = _mask_elements(name, x, where, initial, _constant(complex(worst, worst)))
     re, im = lax.real(x), lax.imag(x)
     first = keep_dims(reduce(re, axes), x, axes)
     first = promotion.full_shape(first, aval_of(x).shape)
@@ -421,7 +423,7 @@ def _complex_extreme(
     return keep_dims(out, x, axes) if keepdims else out
 
 
-@_fused
+@_fuse
 def _max(
     x: Any, *given: Any, axis: Any, keepdims: bool, flags: Any = (False, False)
 ) -> Any:
@@ -429,7 +431,7 @@ def _max(
     return _extreme_fold("max", reduce, lax.max_, x, given, axis, keepdims, flags)
 
 
-@_fused
+@_fuse
 def _min(
     x: Any, *given: Any, axis: Any, keepdims: bool, flags: Any = (False, False)
 ) -> Any:
@@ -543,7 +545,7 @@ def _truth_fold(name: str, reduce: Any, identity: bool, combine: Any) -> Any:
         )
 
     folded.__name__ = name
-    return _fused(folded)
+    return _fuse(folded)
 
 
 _all = _truth_fold("all", lax_reductions.reduce_and, True, lax.bitwise_and)
@@ -651,7 +653,7 @@ def _mean_dtypes(name: str, x: Any, dtype: Any) -> tuple[Any, Any]:
     return kind, _upcast(kind)
 
 
-@_fused
+@_fuse
 def _mean(
     x: Any,
     *given: Any,
@@ -716,10 +718,10 @@ def _centered_square(x: Any) -> Any:
     return lax.add(lax.square(lax.real(x)), lax.square(lax.imag(x)))
 
 
-@_fused
+@_fuse
 def _var(
     x: Any,
-    *given: Any,
+    *operands: Any,
     axis: Any,
     keepdims: bool,
     dtype: Any,
@@ -729,9 +731,9 @@ def _var(
 ) -> Any:
     known_mean = None
     if has_mean:
-        known_mean, *rest = given
-        given = tuple(rest)
-    where, _ = chosen(given, flags)
+        known_mean, *others = operands
+        operands = tuple(others)
+    where, _ = chosen(operands, flags)
     axes = axes_of("var", x, axis)
     own = dtypes.to_inexact_dtype(aval_of(x).dtype)
     working, kind = own, dtypes.real_dtype(own)
@@ -809,10 +811,10 @@ def _spread(
                 "they are two names of one number"
             )
         ddof = correction
-    given = [v for v in (mean, where) if v is not None]
+    operands = [v for v in (mean, where) if v is not None]
     return final(
         a,
-        *given,
+        *operands,
         axis=static_axis(axis),
         keepdims=bool(keepdims),
         dtype=dtype,
@@ -822,7 +824,7 @@ def _spread(
     )
 
 
-@_fused
+@_fuse
 def _std(x: Any, *given: Any, **options: Any) -> Any:
     dtype = options["dtype"]
     if dtype is not None and dtypes.kind(dtypes.as_dtype(dtype)) not in "fc":

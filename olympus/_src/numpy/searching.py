@@ -90,9 +90,9 @@ def nonzero(
             "atleast_1d(a).nonzero()"
         )
     if size is None:
-        found = np.nonzero(concrete("nonzero", a, "pass the argument `size`"))
+        positions = np.nonzero(concrete("nonzero", a, "pass the argument `size`"))
         kind = dtypes.canonicalize_dtype(int)
-        return tuple([creation.asarray(i.astype(kind)) for i in found])
+        return tuple([creation.asarray(i.astype(kind)) for i in positions])
     return _nonzero_sized(a, as_size(size), fill_value)
 
 
@@ -143,8 +143,8 @@ def _last(x: Any) -> Any:
 def _positions(ranks: Any, size: int) -> Any:
     """For 1, 2, ... size the first place where the non-decreasing `ranks` reach it."""
     kind = aval_of(ranks).dtype
-    wanted = lax.add(shaping.iota(kind, size), kind.type(1))
-    return binary_search(ranks, wanted, "left")
+    targets = lax.add(shaping.iota(kind, size), kind.type(1))
+    return binary_search(ranks, targets, "left")
 
 
 _COMPARED = 1 << 14  # comparisons up to which all are made, without a loop
@@ -169,22 +169,22 @@ def binary_search(line: Any, values: Any, side: str, method: str = "scan") -> An
     if method == "compare_all" or (
         method == "scan" and at_least(_COMPARED, n * aval_of(values).size)
     ):
-        found = _compare_all(line, values, side, kind)
+        positions = _compare_all(line, values, side, kind)
     elif method == "sort":
-        found = _rank_by_sorting(line, values, side, kind)
+        positions = _rank_by_sorting(line, values, side, kind)
     else:
-        found = _halve(line, values, side, kind, method == "scan_unrolled")
+        positions = _halve(line, values, side, kind, method == "scan_unrolled")
     if dtypes.kind(aval_of(line).dtype) not in "fc":
-        return found
+        return positions
     nan = lax.ne(values, values)
     last = lax.size_value(n, kind)
     if side == "left":  # the first NaN's place: behind all that are none
         known = lax.convert(lax.eq(line, line), kind)
         last = reductions.reduce_sum(known, (0,))
-    return lax.select_n(nan, found, promotion.full_shape(last, sizes))
+    return lax.select_n(nan, positions, promotion.full_shape(last, sizes))
 
 
-def _before(side: str, line: Any) -> Any:
+def _choose_comparison(side: str, line: Any) -> Any:
     """Whether an element stands before the place of a value."""
     if dtypes.kind(aval_of(line).dtype) == "c":  # by real parts, then imaginary ones
         return logic.less if side == "left" else logic.less_equal
@@ -194,7 +194,7 @@ def _before(side: str, line: Any) -> Any:
 def _compare_all(line: Any, values: Any, side: str, kind: Any) -> Any:
     rank = aval_of(values).ndim
     shape = (*aval_of(values).shape, aval_of(line).shape[0])
-    flags = _before(side, line)(
+    flags = _choose_comparison(side, line)(
         shaping.broadcast_in_dim(line, shape, (rank,)),
         shaping.broadcast_in_dim(values, shape, range(rank)),
     )
@@ -206,7 +206,7 @@ def _halve(line: Any, values: Any, side: str, kind: Any, unrolled: bool) -> Any:
     n = aval_of(line).shape[0]
     sizes = aval_of(values).shape
     numbers = gather.GatherDimensionNumbers((), (0,), (0,))
-    before = _before(side, line)
+    before = _choose_comparison(side, line)
 
     def step(last: Any, width: Any) -> tuple[Any, None]:
         ahead = lax.add(last, width)  # beyond the end, the last element stands in
@@ -253,8 +253,8 @@ def _rank_by_sorting(line: Any, values: Any, side: str, kind: Any) -> Any:
         unique_indices=True,
         mode="promise_in_bounds",
     )
-    found = concatenation.slice_in_dim(ranks, first, first + m)
-    return shaping.reshape(found, aval_of(values).shape)
+    positions = concatenation.slice_in_dim(ranks, first, first + m)
+    return shaping.reshape(positions, aval_of(values).shape)
 
 
 def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
@@ -309,8 +309,8 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
         flat = shaping.reshape(evaluate_or_traced(a), (1,))
         count = nonzero(flat, size=size, fill_value=fill_value)[0]
         return creation.zeros((aval_of(count).shape[0], 0), kind)
-    found = nonzero(a, size=size, fill_value=fill_value)
-    return _columns(*found)
+    positions = nonzero(a, size=size, fill_value=fill_value)
+    return _columns(*positions)
 
 
 @evaluate.fuse
@@ -399,10 +399,10 @@ def _first_positions(condition: Any, *, length: int, size: int) -> Any:
         flags, n = concatenation.slice_in_dim(flags, 0, length), length
     if not n:
         return promotion.full_shape(lax.size_value(length, kind), (size,))
-    found = _positions(cumulative.cumsum(lax.convert(flags, kind), 0), size)
+    positions = _positions(cumulative.cumsum(lax.convert(flags, kind), 0), size)
     if n == length:
-        return found
-    return lax.select(lax.lt(found, kind.type(n)), found, kind.type(length))
+        return positions
+    return lax.select(lax.lt(positions, kind.type(n)), positions, kind.type(length))
 
 
 def searchsorted(

@@ -48,7 +48,7 @@ _KINDS = {
 }
 
 
-def _segmented(name: str, data: Any, segment_ids: Any, **options: Any) -> Any:
+def _reduce_segments(name: str, data: Any, segment_ids: Any, **options: Any) -> Any:
     promotion.check_arraylike(name, data, segment_ids)
     data_aval, ids = aval_of(data), aval_of(segment_ids)
     if not dtypes.issubdtype(ids.dtype, np.integer):
@@ -78,14 +78,14 @@ def _segmented(name: str, data: Any, segment_ids: Any, **options: Any) -> Any:
         raise NotImplementedError(
             f"ops.{name}: out_sharding is not supported; leave it None"
         )
-    return _reduced(
+    return _combine_segments(
         data, segment_ids, name=name, segments=segments, bucket=bucket, mode=mode,
         **options,
     )  # fmt: skip
 
 
 @program(2, name="segment_reduction")
-def _reduced(
+def _combine_segments(
     data: Any,
     ids: Any,
     *,
@@ -99,7 +99,7 @@ def _reduced(
     kind = _KINDS[name]
     data = promotion.cast(data, aval_of(data).dtype, False)
     aval = aval_of(data)
-    rows, rest = aval.shape[0], aval.shape[1:]
+    rows, row_shape = aval.shape[0], aval.shape[1:]
     index = shaping.reshape(ids, (rows, 1))
     lead: tuple[int, ...] = (segments,)
     if bucket is not None:
@@ -107,8 +107,8 @@ def _reduced(
         bucket_of = lax.div(step, families.scalar_like(step, bucket))
         index = concatenation.concatenate([bucket_of, index], 1)
         lead = (-(-rows // bucket), segments)
-    start = shaping.full((*lead, *rest), kind.empty(aval.dtype), aval.dtype)
-    found = kind.combine(
+    start = shaping.full((*lead, *row_shape), kind.empty(aval.dtype), aval.dtype)
+    out = kind.combine(
         start,
         index,
         data,
@@ -121,7 +121,7 @@ def _reduced(
         unique_indices=unique_indices,
         mode=mode,
     )
-    return found if bucket is None else kind.reduce(found, (0,))
+    return out if bucket is None else kind.reduce(out, (0,))
 
 
 def segment_sum(
@@ -164,7 +164,7 @@ def segment_sum(
       >>> ops.segment_sum(onp.arange(5.0), onp.array([0, 0, 1, 1, 3]), num_segments=4)
       Array([1., 5., 0., 4.], dtype=float32)
     """
-    return _segmented(
+    return _reduce_segments(
         "segment_sum",
         data,
         segment_ids,
@@ -217,7 +217,7 @@ def segment_prod(
       >>> ops.segment_prod(onp.arange(5.0), onp.array([0, 0, 1, 1, 3]), num_segments=4)
       Array([0., 6., 1., 4.], dtype=float32)
     """
-    return _segmented(
+    return _reduce_segments(
         "segment_prod",
         data,
         segment_ids,
@@ -271,7 +271,7 @@ def segment_max(
       >>> ops.segment_max(onp.arange(4), onp.array([1, 1, 0, 1]), num_segments=2)
       Array([2, 3], dtype=int32)
     """
-    return _segmented(
+    return _reduce_segments(
         "segment_max",
         data,
         segment_ids,
@@ -325,7 +325,7 @@ def segment_min(
       >>> ops.segment_min(onp.arange(4), onp.array([1, 1, 0, 1]), num_segments=2)
       Array([2, 0], dtype=int32)
     """
-    return _segmented(
+    return _reduce_segments(
         "segment_min",
         data,
         segment_ids,

@@ -338,11 +338,11 @@ def extract(
       Array([1, 3], dtype=int32)
     """
     return searching.compress(
-        _raveled(condition), _raveled(arr), size=size, fill_value=fill_value
+        _ravel_operand(condition), _ravel_operand(arr), size=size, fill_value=fill_value
     )
 
 
-def _raveled(x: Any) -> Any:
+def _ravel_operand(x: Any) -> Any:
     check_arraylike("extract", x)
     return shaping.reshape(
         promotion.evaluate.as_array(x) if not hasattr(x, "aval") else x,
@@ -400,8 +400,10 @@ def _choose(a: Any, *choices: Any, mode: str) -> Any:
     n = len(choices)
     a = lax.convert(a, np.dtype(np.int32), False)
     if mode == "wrap":
-        rest = lax.rem(a, np.int32(n))
-        a = lax.select(lax.lt(rest, np.int32(0)), lax.add(rest, np.int32(n)), rest)
+        remainder = lax.rem(a, np.int32(n))
+        a = lax.select(
+            lax.lt(remainder, np.int32(0)), lax.add(remainder, np.int32(n)), remainder
+        )
     else:
         a = lax.min_(lax.max_(a, np.int32(0)), np.int32(n - 1))
     dtype = dtypes.result_type(*choices)

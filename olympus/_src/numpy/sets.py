@@ -31,7 +31,9 @@ from olympus._src.numpy.promotion import aval_of, check_arraylike
 _CURE = "pass the argument `size`"
 
 
-def _resized(x: np.ndarray, size: int | None, fill: Any, axis: int = 0) -> np.ndarray:
+def _resize_axis(
+    x: np.ndarray, size: int | None, fill: Any, axis: int = 0
+) -> np.ndarray:
     """The array cut or filled up to a size along an axis."""
     if size is None or x.shape[axis] == size:
         return x
@@ -41,8 +43,8 @@ def _resized(x: np.ndarray, size: int | None, fill: Any, axis: int = 0) -> np.nd
     shape[axis] = size - x.shape[axis]
     if fill is None:
         fill = np.take(x, [0], axis) if x.shape[axis] else np.zeros((), x.dtype)
-    rest = np.broadcast_to(np.asarray(fill, x.dtype), shape)
-    return np.concatenate([x, rest], axis)
+    padding = np.broadcast_to(np.asarray(fill, x.dtype), shape)
+    return np.concatenate([x, padding], axis)
 
 
 @tree.returned_by("olympus.numpy.unique_all")
@@ -107,28 +109,30 @@ def unique(
     """
     del sorted
     check_arraylike("unique", ar)
-    wanted = (return_index, return_inverse, return_counts)
+    flags = (return_index, return_inverse, return_counts)
     if size is not None and (axis is None or isinstance(ar, trace.Tracer)):
         if axis is not None:
             axis = sizes_.canonicalize_axis(axis, aval_of(ar).ndim, "numpy.unique")
-        return _sized(ar, operator.index(size), fill_value, wanted, equal_nan, axis)
+        return _unique_to_size(
+            ar, operator.index(size), fill_value, flags, equal_nan, axis
+        )
     host = searching.concrete("unique", ar, _CURE)
-    found = _unique_host(host, axis, equal_nan)
-    values = _resized(found[0], size, fill_value, axis or 0)
+    results = _unique_host(host, axis, equal_nan)
+    values = _resize_axis(results[0], size, fill_value, axis or 0)
     outs = [creation.asarray(values)]
     kind = dtypes.canonicalize_dtype(int)
-    for flag, part in zip(wanted, found[1:], strict=True):
+    for flag, part in zip(flags, results[1:], strict=True):
         if flag:
-            inverse = part is found[2]
-            fill = 0 if part is found[3] else None
-            part = part if inverse else _resized(part, size, fill)
+            inverse = part is results[2]
+            fill = 0 if part is results[3] else None
+            part = part if inverse else _resize_axis(part, size, fill)
             outs.append(creation.asarray(part.astype(kind)))
     return outs[0] if len(outs) == 1 else tuple(outs)
 
 
 def _unique_host(x: np.ndarray, axis: int | None, equal_nan: bool) -> tuple[Any, ...]:
     wide = x.astype(np.float32) if x.dtype.kind == "V" else x
-    found = np.unique(
+    results = np.unique(
         wide,
         return_index=True,
         return_inverse=True,
@@ -136,16 +140,16 @@ def _unique_host(x: np.ndarray, axis: int | None, equal_nan: bool) -> tuple[Any,
         axis=axis,
         equal_nan=equal_nan,
     )
-    values, index, inverse, counts = found
+    values, index, inverse, counts = results
     inverse = inverse.reshape(x.shape) if axis is None else inverse.reshape(-1)
     return values.astype(x.dtype), index, inverse, counts
 
 
-def _sized(
+def _unique_to_size(
     ar: Any,
     size: int,
     fill_value: Any,
-    wanted: tuple[bool, ...],
+    flags: tuple[bool, ...],
     equal_nan: bool,
     axis: int | None,
 ) -> Any:
@@ -156,12 +160,12 @@ def _sized(
         slices = size if axis is None else (*shape[:axis], size, *shape[axis + 1 :])
         values = creation.full(slices, fill, aval_of(ar).dtype)
         inverse = creation.zeros(shape if axis is None else shape[axis], int)
-        rest = [creation.zeros((size,), int), inverse, creation.zeros((size,), int)]
+        extras = [creation.zeros((size,), int), inverse, creation.zeros((size,), int)]
     else:
-        values, *rest = _unique_sized(
+        values, *extras = _unique_sized(
             ar, *fills, size=size, equal_nan=equal_nan, axis=axis
         )
-    outs = [values, *[part for part, flag in zip(rest, wanted, strict=True) if flag]]
+    outs = [values, *[part for part, flag in zip(extras, flags, strict=True) if flag]]
     return outs[0] if len(outs) == 1 else tuple(outs)
 
 
@@ -172,7 +176,7 @@ def _unique_sized(
     kind = dtypes.canonicalize_dtype(int)
     if axis is None:
         items = shaping.reshape(ar, (aval_of(ar).size,))
-        ordered, order, new = _in_order(items, equal_nan)
+        ordered, order, new = _sort_with_order(items, equal_nan)
     else:
         items = manipulation.moveaxis(ar, axis, 0)
         ordered, order, new = _slices_in_order(items, equal_nan)
@@ -221,7 +225,7 @@ def _places_before(n: Any) -> Any:
     return lax.max_(lax.sub(places, np.int32(1)), np.int32(0))
 
 
-def _in_order(flat: Any, equal_nan: bool) -> tuple[Any, Any, Any]:
+def _sort_with_order(flat: Any, equal_nan: bool) -> tuple[Any, Any, Any]:
     """A vector sorted, whence its elements are, and which are not equal to the last."""
     kind = dtypes.canonicalize_dtype(int)
     n = aval_of(flat).size
@@ -231,8 +235,8 @@ def _in_order(flat: Any, equal_nan: bool) -> tuple[Any, Any, Any]:
 
 
 def _slices_in_order(items: Any, equal_nan: bool) -> tuple[Any, Any, Any]:
-    """As `_in_order` for slices along the first axis: the first element decides, then
-    the next.
+    """As `_sort_with_order` for slices along the first axis: the first element
+    decides, then the next.
     """
     kind = dtypes.canonicalize_dtype(int)
     n = aval_of(items).shape[0]
@@ -391,8 +395,8 @@ def _isin(element: Any, values: Any, *, invert: bool) -> Any:
     where = searching.binary_search(line, x, "left")
     kind = aval_of(where).dtype
     near = indexing.getitem(line, (lax.min_(where, lax.size_value(n - 1, kind)),))
-    found = promotion.strong(lax.eq(near, x))
-    return lax.bitwise_not(found) if invert else found
+    is_member = promotion.strong(lax.eq(near, x))
+    return lax.bitwise_not(is_member) if invert else is_member
 
 
 def _two(name: str, a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -414,7 +418,7 @@ def _flags(value: bool, x: Any) -> Any:
 
 def _distinct(x: Any, assume_unique: bool) -> tuple[Any, Any, Any]:
     """A vector sorted, whence its elements are, and the first of each value."""
-    ordered, order, new = _in_order(x, equal_nan=True)
+    ordered, order, new = _sort_with_order(x, equal_nan=True)
     if assume_unique:
         new = _flags(True, x)
     return ordered, order, new
@@ -427,21 +431,21 @@ def _first_of(keep: Any, size: int) -> tuple[Any, Any]:
     return at, lax.lt(at, lax.size_value(n, aval_of(at).dtype))
 
 
-def _chosen(x: Any, keep: Any, size: int, fills: tuple[Any, ...]) -> Any:
+def _select_first(x: Any, keep: Any, size: int, fills: tuple[Any, ...]) -> Any:
     """The first elements that are kept; others are the fill, or the first of them."""
     dtype = aval_of(x).dtype
     fill = _fill(fills[0] if fills else 0, dtype)
     if not aval_of(x).size or not size:
         return promotion.full_shape(fill, (size,))
     at, there = _first_of(keep, size)
-    found = indexing.getitem(x, (at,))
+    elements = indexing.getitem(x, (at,))
     if not fills:
         first, some = (
             shaping.squeeze(concatenation.slice_in_dim(v, 0, 1), (0,))
-            for v in (found, there)
+            for v in (elements, there)
         )
         fill = lax.select(some, first, families.full_like(first, 0))
-    return lax.select(there, found, promotion.full_shape(fill, (size,)))
+    return lax.select(there, elements, promotion.full_shape(fill, (size,)))
 
 
 def union1d(
@@ -498,8 +502,8 @@ def setdiff1d(
         size = operator.index(size)
         return _setdiff(ar1, ar2, fill, assume_unique=bool(assume_unique), size=size)
     x, y = _two("setdiff1d", ar1, ar2)
-    found = np.setdiff1d(x, y, assume_unique)
-    return creation.asarray(found.astype(aval_of(ar1).dtype))
+    difference = np.setdiff1d(x, y, assume_unique)
+    return creation.asarray(difference.astype(aval_of(ar1).dtype))
 
 
 @promotion.evaluate.fuse
@@ -510,7 +514,7 @@ def _setdiff(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> Any
     if not assume_unique and aval_of(x).size:
         x, _, new = _distinct(x, False)
     keep = lax.bitwise_and(new, _isin(x, y, invert=True))
-    out = _chosen(lax.convert(x, own.dtype), keep, size, fills)
+    out = _select_first(lax.convert(x, own.dtype), keep, size, fills)
     return lax.convert(out, own.dtype, own.weak_type)
 
 
@@ -558,23 +562,23 @@ def _setxor(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> Any:
             values.append(ordered)
             keep.append(lax.bitwise_and(new, _isin(ordered, other, invert=True)))
     if not values:
-        return _chosen(x, _flags(False, x), size, fills)
+        return _select_first(x, _flags(False, x), size, fills)
     both = [concatenation.concatenate(v, 0) for v in (values, keep)]
-    ordered, kept = lax_sorting.sort(tuple(both), num_keys=1)
-    return _chosen(ordered, kept, size, fills)
+    ordered, mask = lax_sorting.sort(tuple(both), num_keys=1)
+    return _select_first(ordered, mask, size, fills)
 
 
 def _setxor_of_sets(x: Any, y: Any, fills: Any, size: int) -> Any:
     """What differs from both its neighbours, as NumPy has it where values repeat."""
     both = concatenation.concatenate([x, y], 0)
     if aval_of(both).size < 2:
-        return _chosen(both, _flags(True, both), size, fills)
+        return _select_first(both, _flags(True, both), size, fills)
     ordered = lax_sorting.sort(both)
     apart = lax.ne(ordered[1:], ordered[:-1])
     end = families.full_like(apart[:1], True)
     before = concatenation.concatenate([end, apart], 0)
     after = concatenation.concatenate([apart, end], 0)
-    return _chosen(ordered, lax.bitwise_and(before, after), size, fills)
+    return _select_first(ordered, lax.bitwise_and(before, after), size, fills)
 
 
 def intersect1d(
@@ -607,8 +611,8 @@ def intersect1d(
     if size is not None:
         fills = () if fill_value is None else (fill_value,)
         size, unique_ = operator.index(size), bool(assume_unique)
-        found = _intersect(ar1, ar2, *fills, assume_unique=unique_, size=size)
-        return tuple(found) if return_indices else found[0]
+        results = _intersect(ar1, ar2, *fills, assume_unique=unique_, size=size)
+        return tuple(results) if return_indices else results[0]
     x, y = _two("intersect1d", ar1, ar2)
     if not return_indices:
         return creation.asarray(np.intersect1d(x, y, assume_unique))
@@ -630,15 +634,15 @@ def _intersect(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> A
         return _intersect_of_sets(x, y, nowhere, fills, size)
     if not (aval_of(x).size and aval_of(y).size and size):
         none = _flags(False, x)
-        return [_chosen(x, none, size, fills), *nowhere]
+        return [_select_first(x, none, size, fills), *nowhere]
     ordered, order, new = _distinct(x, False)
     there = _isin(ordered, y, invert=False)
     keep = lax.bitwise_and(new, there)
-    values = _chosen(ordered, keep, size, fills)
+    values = _select_first(ordered, keep, size, fills)
     at, some = _first_of(keep, size)
     line, whence, _ = _distinct(y, True)
-    found = searching.binary_search(line, indexing.getitem(ordered, (at,)), "left")
-    places = [indexing.getitem(order, (at,)), indexing.getitem(whence, (found,))]
+    matches = searching.binary_search(line, indexing.getitem(ordered, (at,)), "left")
+    places = [indexing.getitem(order, (at,)), indexing.getitem(whence, (matches,))]
     both = zip(places, nowhere, strict=True)
     return [values, *[lax.select(some, p, n) for p, n in both]]
 
@@ -647,12 +651,12 @@ def _intersect_of_sets(x: Any, y: Any, nowhere: Any, fills: Any, size: int) -> A
     """What equals its right neighbour, as NumPy has it where values repeat."""
     both = concatenation.concatenate([x, y], 0)
     if aval_of(both).size < 2 or not size:
-        return [_chosen(both, _flags(False, both), size, fills), *nowhere]
-    ordered, order, _ = _in_order(both, equal_nan=False)
+        return [_select_first(both, _flags(False, both), size, fills), *nowhere]
+    ordered, order, _ = _sort_with_order(both, equal_nan=False)
     same = lax.eq(ordered[1:], ordered[:-1])
     at, some = _first_of(same, size)
     first, second = (indexing.getitem(row, (at,)) for row in (order[:-1], order[1:]))
     n = lax.size_value(aval_of(x).size, aval_of(second).dtype)
     places = zip((first, lax.sub(second, n)), nowhere, strict=True)
-    values = _chosen(ordered[:-1], same, size, fills)
+    values = _select_first(ordered[:-1], same, size, fills)
     return [values, *[lax.select(some, p, none) for p, none in places]]

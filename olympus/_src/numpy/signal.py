@@ -149,7 +149,7 @@ def interp(
         raise ValueError(
             "xp and fp must be one-dimensional arrays of equal size; numpy.interp"
         )
-    sides, given = [], []
+    sides, operands = [], []
     for name, side in (("left", left), ("right", right)):
         if isinstance(side, str) and side != "extrapolate":
             raise ValueError(
@@ -158,10 +158,12 @@ def interp(
             )
         sides.append("extrapolate" if isinstance(side, str) else side is not None)
         if side is not None and not isinstance(side, str):
-            given.append(side)
+            operands.append(side)
     if period is not None:
-        given.append(period)
-    return _interp(x, xp, fp, *given, sides=tuple(sides), periodic=period is not None)
+        operands.append(period)
+    return _interp(
+        x, xp, fp, *operands, sides=tuple(sides), periodic=period is not None
+    )
 
 
 @promotion.evaluate.fuse
@@ -169,12 +171,12 @@ def _interp(x: Any, xp: Any, fp: Any, *given: Any, sides: Any, periodic: bool) -
     x, xp = promotion.promote_inexact(x, xp)
     (fp,) = promotion.promote_inexact(fp)
     fp = promotion.promote_dtypes(fp, x)[0]
-    rest = list(given)
+    remaining = list(given)
     if periodic:
-        period = promotion.cast(rest.pop(), aval_of(x).dtype, False)
+        period = promotion.cast(remaining.pop(), aval_of(x).dtype, False)
         x, xp, fp = _periodic(x, xp, fp, lax.abs_(period))
         sides = (False, False)
-        rest = []
+        remaining = []
     n = aval_of(xp).shape[0]
     where = searching.binary_search(xp, x, "right")
     kind = aval_of(where).dtype
@@ -196,7 +198,7 @@ def _interp(x: Any, xp: Any, fp: Any, *given: Any, sides: Any, periodic: bool) -
     for side, (outside, k) in zip(sides, ends, strict=True):
         if side == "extrapolate":
             continue
-        value = rest.pop(0) if side else indexing.getitem(fp, (k,))
+        value = remaining.pop(0) if side else indexing.getitem(fp, (k,))
         value = promotion.full_shape(
             promotion.cast(value, aval_of(out).dtype, False), aval_of(out).shape
         )
@@ -242,8 +244,8 @@ def unwrap(
       Array([ 0., -1.], dtype=float32)
     """
     check_arraylike("unwrap", p)
-    given = (period,) if discont is None else (period, discont)
-    return _unwrap(p, *given, axis=operator.index(axis))
+    operands = (period,) if discont is None else (period, discont)
+    return _unwrap(p, *operands, axis=operator.index(axis))
 
 
 @promotion.evaluate.fuse

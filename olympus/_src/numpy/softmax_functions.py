@@ -35,8 +35,8 @@ def given_arrays(*arrays: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
 
 def spread_arrays(given: Any, flags: Any) -> list[Any]:
     """Undoes `given_arrays`."""
-    found = iter(given)
-    return [next(found) if there else None for there in flags]
+    remaining = iter(given)
+    return [next(remaining) if there else None for there in flags]
 
 
 # -- softmax ---------------------------------------------------------------------------
@@ -60,14 +60,14 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
       Array([0.5, 0.5], dtype=float32)
     """
     check_arrays("softmax", x, where)
-    given, flags = given_arrays(x, where)
-    return _softmax(*given, axis=axes_of(axis), flags=flags)
+    operands, flags = given_arrays(x, where)
+    return _softmax(*operands, axis=axes_of(axis), flags=flags)
 
 
 @evaluate.fuse
 def _softmax(*given: Any, axis: Any, flags: Any) -> Any:
     x, where = spread_arrays(given, flags)
-    shifted = _shifted(x, axis, where)
+    shifted = _subtract_largest(x, axis, where)
     powers = elementary.exp(shifted)
     out = lax.div(
         *_alike(powers, reductions.sum(powers, axis, None, None, True, where=where))
@@ -79,7 +79,7 @@ def _alike(x: Any, y: Any) -> list[Any]:
     return list(promotion.promote_args("nn.softmax", x, y))
 
 
-def _shifted(x: Any, axis: Any, where: Any) -> Any:
+def _subtract_largest(x: Any, axis: Any, where: Any) -> Any:
     """`x` less its largest element, which keeps exponentials from overflowing.
 
     The largest element is a constant for derivatives: it cancels out.
@@ -88,8 +88,8 @@ def _shifted(x: Any, axis: Any, where: Any) -> Any:
     x, safe = [promotion.promote_inexact(v)[0] for v in (x, safe)]
     if not avals.aval_of(x).size:
         return safe
-    still = barriers.stop_gradient(x)
-    largest = reductions.max(still, axis, None, True, initial=-math.inf, where=where)
+    constant = barriers.stop_gradient(x)
+    largest = reductions.max(constant, axis, None, True, initial=-math.inf, where=where)
     kind = avals.aval_of(safe)  # that of the mask's -inf, where integers are masked
     return subtract(safe, lax.convert(largest, kind.dtype, kind.weak_type))
 
@@ -111,14 +111,14 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
       Array([  0., -inf], dtype=float32)
     """
     check_arrays("log_softmax", x, where)
-    given, flags = given_arrays(x, where)
-    return _log_softmax(*given, axis=axes_of(axis), flags=flags)
+    operands, flags = given_arrays(x, where)
+    return _log_softmax(*operands, axis=axes_of(axis), flags=flags)
 
 
 @evaluate.fuse
 def _log_softmax(*given: Any, axis: Any, flags: Any) -> Any:
     x, where = spread_arrays(given, flags)
-    shifted = _shifted(x, axis, where)
+    shifted = _subtract_largest(x, axis, where)
     total = reductions.sum(elementary.exp(shifted), axis, None, None, True, where=where)
     out = subtract(shifted, elementary.log(total))
     return out if where is None else choose(where, out, -math.inf)
@@ -156,9 +156,9 @@ def logsumexp(
       Array(1., dtype=float32)
     """
     check_arrays("logsumexp", a, b, where)
-    given, flags = given_arrays(a, b, where)
+    operands, flags = given_arrays(a, b, where)
     return _logsumexp(
-        *given,
+        *operands,
         axis=axes_of(axis),
         keepdims=bool(keepdims),
         return_sign=bool(return_sign),

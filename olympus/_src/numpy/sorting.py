@@ -30,7 +30,7 @@ def _check_options(name: str, kind: Any, order: Any) -> None:
         )
 
 
-def _along(a: Any, axis: int | None, name: str) -> tuple[Any, int]:
+def _resolve_axis(a: Any, axis: int | None, name: str) -> tuple[Any, int]:
     if axis is None:
         return shaping.reshape(a, (aval_of(a).size,)), 0
     return a, sizes_.canonicalize_axis(axis, aval_of(a).ndim, f"numpy.{name}")
@@ -38,7 +38,7 @@ def _along(a: Any, axis: int | None, name: str) -> tuple[Any, int]:
 
 @program(1, name="sort")
 def _sort(a: Any, *, axis: int | None, stable: bool, descending: bool) -> Any:
-    x, axis = _along(a, axis, "sort")
+    x, axis = _resolve_axis(a, axis, "sort")
     out = lax_sorting.sort(x, dimension=axis, is_stable=stable)
     return shaping.rev(out, (axis,)) if descending else out
 
@@ -85,7 +85,7 @@ def sort(
 def _argsort(
     a: Any, *, axis: int | None, stable: bool, descending: bool, dtype: Any
 ) -> Any:
-    x, axis = _along(a, axis, "argsort")
+    x, axis = _resolve_axis(a, axis, "argsort")
     shape = aval_of(x).shape
     places = shaping.broadcasted_iota(dtype, shape, axis)
     if not descending:

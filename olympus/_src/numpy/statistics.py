@@ -128,7 +128,7 @@ def cov(
         raise ValueError("m has more than 2 dimensions; numpy.cov takes one or two")
     if ddof is None:
         ddof = 0 if bias else 1
-    given = [v for v in (y, fweights, aweights) if v is not None]
+    operands = [v for v in (y, fweights, aweights) if v is not None]
     flags = tuple([v is not None for v in (y, fweights, aweights)])
     kind = None if dtype is None else dtypes.check_user_dtype(dtype, "cov")
     if kind is not None and dtypes.kind(kind) not in "fc":
@@ -138,7 +138,7 @@ def cov(
         )
     return _cov(
         m,
-        *given,
+        *operands,
         flags=flags,
         rowvar=bool(rowvar),
         ddof=operator.index(ddof),
@@ -231,11 +231,11 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
     c = cov(x, y, rowvar, dtype=dtype)
     if aval_of(c).ndim == 0:
         return arithmetic.true_divide(c, c)
-    return _normalised(c)
+    return _normalise_covariance(c)
 
 
 @promotion.program(1, name="corrcoef")
-def _normalised(c: Any) -> Any:
+def _normalise_covariance(c: Any) -> Any:
     n = aval_of(c).shape[0]
     size = elementary.sqrt(
         arithmetic.real(indexing.getitem(c, (np.arange(n), np.arange(n))))

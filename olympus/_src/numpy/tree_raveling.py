@@ -48,14 +48,14 @@ def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
         return creation.zeros((0,)), _Unravel(structure, (), None)
     check_arraylike(_FROM, *leaves)
     kinds = tuple([(aval_of(x).shape, aval_of(x).dtype) for x in leaves])
-    flat = _joined(*leaves)
+    flat = _join_leaves(*leaves)
     if all(dtype == kinds[0][1] for _, dtype in kinds):
         return flat, _Unravel(structure, tuple([(s, None) for s, _ in kinds]), None)
     return flat, _Unravel(structure, kinds, aval_of(flat).dtype)
 
 
 @promotion.evaluate.fuse
-def _joined(*leaves: Any) -> Any:
+def _join_leaves(*leaves: Any) -> Any:
     dtype, _ = dtypes.lattice_result(*[dtypes.dtype_and_weak(x) for x in leaves])
     parts = [promotion.cast(x, dtype, False) for x in leaves]
     return concatenation.concatenate(
@@ -94,12 +94,12 @@ class _Unravel:
                 f"{_FROM}: the function of this tree takes dtype {self._dtype}, got "
                 f"{aval.dtype}; convert the vector with astype"
             )
-        leaves = _split(vector, kinds=self._kinds)
+        leaves = _split_vector(vector, kinds=self._kinds)
         return self._structure.unflatten(leaves)
 
 
 @promotion.evaluate.fuse
-def _split(vector: Any, *, kinds: Any) -> list[Any]:
+def _split_vector(vector: Any, *, kinds: Any) -> list[Any]:
     leaves, start = [], 0
     for shape, dtype in kinds:
         stop = start + math.prod(shape)

@@ -281,10 +281,10 @@ def frompyfunc(
 
     def checked(*args: Any) -> Any:
         out = call(*args)
-        found = len(out) if isinstance(out, tuple) else 1
-        if found != nout:
+        count = len(out) if isinstance(out, tuple) else 1
+        if count != nout:
             raise ValueError(
-                f"numpy.frompyfunc: {name} must return {nout} results, got {found}; "
+                f"numpy.frompyfunc: {name} must return {nout} results, got {count}; "
                 "give their number as nout"
             )
         return out

@@ -46,7 +46,7 @@ def reduce(
     x = creation.asarray(a)
     rank = aval_of(x).ndim
     axes = _axes(name, axis, rank)
-    rows = _in_front(x, axes)
+    rows = _merge_axes(x, axes)
     if where is not None:
         if initial is None and identity is None:
             raise ValueError(
@@ -54,7 +54,7 @@ def reduce(
                 "an initial value; give `initial`"
             )
         wide = promotion.broadcast_to_shape(creation.asarray(where), aval_of(x).shape)
-        mask = _in_front(wide, axes)
+        mask = _merge_axes(wide, axes)
     dtype = result_dtype(f, x, dtype)
     rows = promotion.cast(rows, dtype, False)
     count = aval_of(rows).shape[0]
@@ -83,12 +83,12 @@ def accumulate(name: str, f: Function, a: Any, *, axis: int, dtype: Any = None) 
     x = creation.asarray(a)
     axis = sizes.canonicalize_axis(axis, aval_of(x).ndim, f"numpy.{name}.accumulate")
     dtype = result_dtype(f, x, dtype)
-    rows = _in_front(promotion.cast(x, dtype, False), (axis,))
+    rows = _merge_axes(promotion.cast(x, dtype, False), (axis,))
     if not aval_of(rows).shape[0]:
         return promotion.cast(x, dtype, False)
 
-    _, rest = scan_.scan(_step(_prefix_fold, f, dtype), rows[0], rows[1:])
-    out = concatenation.concatenate([rows[:1], rest], 0)
+    _, prefixes = scan_.scan(_step(_prefix_fold, f, dtype), rows[0], rows[1:])
+    out = concatenation.concatenate([rows[:1], prefixes], 0)
     return manipulation.moveaxis(out, 0, axis)
 
 
@@ -108,7 +108,7 @@ def reduce_segments(
             f"{aval_of(starts).short()}; call it for each row"
         )
     dtype = result_dtype(f, x, dtype)
-    rows = _in_front(promotion.cast(x, dtype, False), (axis,))
+    rows = _merge_axes(promotion.cast(x, dtype, False), (axis,))
     count = aval_of(rows).shape[0]
     ends = concatenation.concatenate(
         [starts[1:], creation.full((1,), count, starts.dtype)], 0
@@ -221,12 +221,12 @@ def _axes(name: str, axis: Any, rank: int) -> tuple[int, ...]:
     return tuple(sorted(sizes.canonicalize_axes(axis, rank, f"numpy.{name}.reduce")))
 
 
-def _in_front(x: Any, axes: tuple[int, ...]) -> Any:
+def _merge_axes(x: Any, axes: tuple[int, ...]) -> Any:
     """`x` with some axes as one, in front."""
     shape = aval_of(x).shape
-    rest = [i for i in range(len(shape)) if i not in axes]
+    other_axes = [i for i in range(len(shape)) if i not in axes]
     size = 1
     for i in axes:
         size *= shape[i]
-    moved = shaping.transpose(x, (*axes, *rest))
-    return shaping.reshape(moved, (size, *[shape[i] for i in rest]))
+    moved = shaping.transpose(x, (*axes, *other_axes))
+    return shaping.reshape(moved, (size, *[shape[i] for i in other_axes]))

@@ -38,13 +38,13 @@ def float_dtype(name: str, dtype: Any) -> Any:
     Raises:
       ValueError: it is of another kind.
     """
-    given = dtypes.check_user_dtype(float if dtype is None else dtype, name)
-    if dtypes.kind(given) != "f":
+    canonical = dtypes.check_user_dtype(float if dtype is None else dtype, name)
+    if dtypes.kind(canonical) != "f":
         raise ValueError(
-            f"random.{name}: dtype must be a float dtype, got {given}; for example "
+            f"random.{name}: dtype must be a float dtype, got {canonical}; for example "
             "dtype='float32'"
         )
-    return given
+    return canonical
 
 
 def integer_dtype(name: str, dtype: Any, error: Any = TypeError) -> Any:
@@ -53,13 +53,13 @@ def integer_dtype(name: str, dtype: Any, error: Any = TypeError) -> Any:
     Raises:
       TypeError: it is of another kind, or the `error` that is given.
     """
-    given = dtypes.check_user_dtype(int if dtype is None else dtype, name)
-    if dtypes.kind(given) not in "ui":
+    canonical = dtypes.check_user_dtype(int if dtype is None else dtype, name)
+    if dtypes.kind(canonical) not in "ui":
         raise error(
-            f"random.{name}: only accepts integer dtypes, got {given}; for example "
+            f"random.{name}: only accepts integer dtypes, got {canonical}; for example "
             "dtype='int32'"
         )
-    return given
+    return canonical
 
 
 def shape_of(name: str, shape: Any) -> tuple[int, ...]:
@@ -84,7 +84,7 @@ def result_shape(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
 def check_broadcast(name: str, shape: Any, given: Any) -> None:
     """Raises ValueError unless arrays of shape `given` broadcast to `shape`."""
     fits = len(given) <= len(shape) and all(
-        d in (1, wanted) for d, wanted in zip(given[::-1], shape[::-1], strict=False)
+        d in (1, target) for d, target in zip(given[::-1], shape[::-1], strict=False)
     )
     if not fits:
         raise ValueError(
@@ -118,17 +118,17 @@ def floats(name: str, *values: Any, mixed: bool = False) -> list[Any]:
 
 def spread(x: Any, shape: tuple[int, ...]) -> Any:
     """A parameter beside samples of `shape`: broadcast, or left a scalar."""
-    given = avals.aval_of(x).shape
-    if not given or given == shape:
+    own_shape = avals.aval_of(x).shape
+    if not own_shape or own_shape == shape:
         return x
-    axes = tuple(range(len(shape) - len(given), len(shape)))
+    axes = tuple(range(len(shape) - len(own_shape), len(shape)))
     return shaping.broadcast_in_dim(x, shape, axes)
 
 
 def filled(x: Any, shape: tuple[int, ...]) -> Any:
     """A parameter broadcast to `shape`, scalars too."""
-    given = avals.aval_of(x).shape
-    return spread(x, shape) if given or not shape else shaping.broadcast(x, shape)
+    own_shape = avals.aval_of(x).shape
+    return spread(x, shape) if own_shape or not shape else shaping.broadcast(x, shape)
 
 
 def number(value: Any, dtype: Any) -> Any:

@@ -123,10 +123,10 @@ def _take(x: Any, positions: Any, axis: int) -> Any:
         out = shape[:axis] + chosen + shape[axis + 1 :]
         return shaping.full(out, 0, avals.aval_of(x).dtype)
     flat = shaping.reshape(positions, (math.prod(chosen),))
-    taken = gather.index_take(x, [flat], (axis,))
+    slices = gather.index_take(x, [flat], (axis,))
     order = (*range(1, axis + 1), 0, *range(axis + 1, len(shape)))
     return shaping.reshape(
-        shaping.transpose(taken, order), shape[:axis] + chosen + shape[axis + 1 :]
+        shaping.transpose(slices, order), shape[:axis] + chosen + shape[axis + 1 :]
     )
 
 
@@ -259,7 +259,7 @@ def _draw_positions(
     if not count:
         return shaping.full(shape, 0, index)
     if p and replace:
-        return ew.convert(_by_sum(key, p[0], shape), index)
+        return ew.convert(_choose_by_sum(key, p[0], shape), index)
     if p:
         order = ew.add(draw_gumbel(key, (size,), _dtype(p[0]), high), ew.log(p[0]))
         return shaping.reshape(ew.convert(sorting.top_k(order, count)[1], index), shape)
@@ -270,7 +270,7 @@ def _draw_positions(
     )
 
 
-def _by_sum(key: Any, p: Any, shape: Any) -> Any:
+def _choose_by_sum(key: Any, p: Any, shape: Any) -> Any:
     """Positions by where uniform numbers fall among the sums of `p`."""
     dtype = _dtype(p)
     sums = cumulative.cumsum(p)

@@ -66,11 +66,11 @@ def draw_normal(key: Any, shape: Any, dtype: Any) -> Any:
         # Both parts have variance 1; together they should.
         root = number(np.sqrt(np.asarray(2, real)), dtype)
         return ew.div(ew.complex_(*parts), root)
-    u = draw_uniform(key, shape, dtype, _above(-1, dtype), 1.0)
+    u = draw_uniform(key, shape, dtype, _step_above(-1, dtype), 1.0)
     return ew.mul(number(math.sqrt(2), dtype), special.erf_inv(u))
 
 
-def _above(x: float, dtype: Any) -> float:
+def _step_above(x: float, dtype: Any) -> float:
     """The number that follows `x`, which is negative, in a dtype."""
     return float(np.nextafter(np.asarray(x, dtype), np.asarray(0, dtype)))
 
@@ -270,7 +270,7 @@ def _two_draws(key: Any, shape: Any, dtype: Any) -> Any:
 
 def draw_laplace(key: Any, shape: Any, dtype: Any) -> Any:
     """Laplace numbers of scale 1."""
-    u = draw_uniform(key, shape, dtype, _above(-1, dtype), 1.0)
+    u = draw_uniform(key, shape, dtype, _step_above(-1, dtype), 1.0)
     return ew.mul(ew.sign(u), ew.log1p(ew.neg(ew.abs_(u))))
 
 
@@ -463,8 +463,8 @@ def weibull_min(
       (2,)
     """
     args = parameters("weibull_min", key, shape, dtype, None)
-    given = [avals.aval_of(x).shape for x in (scale, concentration)]
-    out_shape = sizes.broadcast_shapes(args.shape, *given)
+    parameter_shapes = [avals.aval_of(x).shape for x in (scale, concentration)]
+    out_shape = sizes.broadcast_shapes(args.shape, *parameter_shapes)
     return _weibull_min(
         args.key,
         scale,
@@ -528,8 +528,8 @@ def _triangular(
     peak = ew.div(rise, width)
     u = draw_uniform(key, shape, dtype)
     rising = ew.add(left, ew.sqrt(ew.mul(ew.mul(u, width), rise)))
-    rest = ew.mul(ew.sub(number(1, dtype), u), width)
-    falling = ew.sub(right, ew.sqrt(ew.mul(rest, ew.sub(right, mode))))
+    upper_area = ew.mul(ew.sub(number(1, dtype), u), width)
+    falling = ew.sub(right, ew.sqrt(ew.mul(upper_area, ew.sub(right, mode))))
     return ew.select(ew.lt(u, peak), rising, falling)
 
 
@@ -649,8 +649,10 @@ def double_sided_maxwell(
     """
     key = keys.single_key("double_sided_maxwell", key)
     dtype = arguments.float_dtype("double_sided_maxwell", dtype)
-    given = arguments.result_shape("double_sided_maxwell", None, loc, scale)
-    shape = (arguments.shape_of("double_sided_maxwell", shape) or given) + given
+    batch_shape = arguments.result_shape("double_sided_maxwell", None, loc, scale)
+    shape = (
+        arguments.shape_of("double_sided_maxwell", shape) or batch_shape
+    ) + batch_shape
     return _double_sided_maxwell(key, loc, scale, shape=shape, dtype=dtype)
 
 

@@ -323,18 +323,18 @@ def _binomial_by_sum(key: Any, count: Any, prob: Any) -> Any:
     log_failure = ew.log1p(ew.neg(prob))
 
     def again(state: Any) -> Any:
-        found, total, key = state
+        terms, total, key = state
         subkey, key = split_in(key, 2)
-        found = ew.select(ew.le(total, count), ew.add(found, one), found)
+        terms = ew.select(ew.le(total, count), ew.add(terms, one), terms)
         u = draw_uniform(subkey, aval.shape, aval.dtype)
         total = ew.add(total, ew.ceil(ew.div(ew.log(u), log_failure)))
-        return found, total, key
+        return terms, total, key
 
     zeros = _constant(0, aval.shape, aval.dtype)
-    found, _, _ = loops.while_loop(
+    terms, _, _ = loops.while_loop(
         lambda state: _any(ew.le(state[1], count)), again, (zeros, zeros, key)
     )
-    return ew.sub(found, one)
+    return ew.sub(terms, one)
 
 
 def _binomial_by_rejection(key: Any, count: Any, prob: Any) -> Any:
@@ -380,9 +380,11 @@ def _log_weight(count: Any, mode: Any, odds: Any) -> Any:
     tails = _stirling_tail(mode), _stirling_tail(ew.sub(count, mode))
 
     def of(k: Any) -> Any:
-        rest = ew.add(ew.sub(count, k), one)
-        total = ew.add(at_mode, ew.mul(ew.add(count, one), ew.log(ew.div(left, rest))))
-        at_k = ew.log(ew.div(ew.mul(odds, rest), ew.add(k, one)))
+        remaining = ew.add(ew.sub(count, k), one)
+        total = ew.add(
+            at_mode, ew.mul(ew.add(count, one), ew.log(ew.div(left, remaining)))
+        )
+        at_k = ew.log(ew.div(ew.mul(odds, remaining), ew.add(k, one)))
         total = ew.add(total, ew.mul(ew.add(k, half), at_k))
         total = ew.add(ew.add(total, tails[0]), tails[1])
         total = ew.sub(total, _stirling_tail(k))
@@ -462,22 +464,24 @@ def multinomial(
             "random.multinomial: p must have an axis of outcomes, got a scalar; give "
             "one probability for each"
         )
-    given = sizes.broadcast_shapes(avals.aval_of(n).shape, outcomes[:-1])
-    given += outcomes[-1:]
-    shape = given if shape is None else arguments.shape_of("multinomial", shape)
-    arguments.check_broadcast("multinomial", shape, given)
+    argument_shape = sizes.broadcast_shapes(avals.aval_of(n).shape, outcomes[:-1])
+    argument_shape += outcomes[-1:]
+    shape = (
+        argument_shape if shape is None else arguments.shape_of("multinomial", shape)
+    )
+    arguments.check_broadcast("multinomial", shape, argument_shape)
     return _multinomial(key, n, p, shape=shape, dtype=dtype, unroll=unroll)
 
 
 def _count_dtype(name: str, dtype: Any) -> Any:
     """A user's dtype of counts, which may be floats."""
-    given = dtypes.check_user_dtype(float if dtype is None else dtype, name)
-    if dtypes.kind(given) not in "uif":
+    canonical = dtypes.check_user_dtype(float if dtype is None else dtype, name)
+    if dtypes.kind(canonical) not in "uif":
         raise ValueError(
-            f"random.{name}: dtype must be a float or integer dtype, got {given}; for "
-            "example dtype='float32'"
+            f"random.{name}: dtype must be a float or integer dtype, got {canonical}; "
+            "for example dtype='float32'"
         )
-    return given
+    return canonical
 
 
 @one_program

@@ -42,8 +42,8 @@ def _abstract(key: Any, a: Any, *, log_space: bool) -> Any:
 def _decompose(key: Any, a: Any, *, log_space: bool) -> Any:
     """Each element draws from a key of its own."""
     aval, key_aval = avals.aval_of(a), avals.aval_of(key)
-    rest = math.prod(aval.shape[key_aval.ndim :])
-    own = keys.random_split_p.bind(key, shape=(rest,))
+    per_key = math.prod(aval.shape[key_aval.ndim :])
+    own = keys.random_split_p.bind(key, shape=(per_key,))
     own = _fence(shaping.reshape(own, (aval.size,)))
     flat = shaping.reshape(a, (aval.size,))
     draw = _draw if _draws_alike(key) else _draw_in_turn
@@ -172,14 +172,14 @@ def _accepted_cube(words: Any, impl: Any, d: Any, c: Any) -> Any:
 
     def again(state: Any) -> Any:
         words, v, active = state
-        rest, x_words, u_words = _split_each(words, impl, 3)
+        next_words, x_words, u_words = _split_each(words, impl, 3)
         x, base = _positive_base(x_words, impl, c, active)
         u_key = keys.random_wrap_p.bind(u_words, impl=impl)
         u = draw_uniform(u_key, (), aval.dtype)
         cube = ew.mul(ew.mul(base, base), base)
-        refused = _refused(ew.mul(x, x), cube, u, d)
+        refused = _is_refused(ew.mul(x, x), cube, u, d)
         return (
-            _pick(active, rest, words),
+            _pick(active, next_words, words),
             _pick(active, cube, v),
             ew.bitwise_and(active, refused),
         )
@@ -198,14 +198,14 @@ def _positive_base(words: Any, impl: Any, c: Any, active: Any) -> tuple[Any, Any
 
     def again(state: Any) -> Any:
         words, x, base = state
-        wanted = missing(base)
-        rest, drawn = _split_each(words, impl, 2)
+        is_missing = missing(base)
+        next_words, drawn = _split_each(words, impl, 2)
         key = keys.random_wrap_p.bind(drawn, impl=impl)
         new = draw_normal(key, (), aval.dtype)
         return (
-            _pick(wanted, rest, words),
-            _pick(wanted, new, x),
-            _pick(wanted, ew.add(one, ew.mul(new, c)), base),
+            _pick(is_missing, next_words, words),
+            _pick(is_missing, new, x),
+            _pick(is_missing, ew.add(one, ew.mul(new, c)), base),
         )
 
     first = (words, zero, ew.neg(one))
@@ -213,7 +213,7 @@ def _positive_base(words: Any, impl: Any, c: Any, active: Any) -> tuple[Any, Any
     return x, base
 
 
-def _refused(square: Any, cube: Any, u: Any, d: Any) -> Any:
+def _is_refused(square: Any, cube: Any, u: Any, d: Any) -> Any:
     """Whether a draw fails both tests of acceptance, the quick and the exact one."""
     dtype = avals.aval_of(d).dtype
     one = number(1, dtype)
@@ -424,17 +424,17 @@ def dirichlet(
     key = keys.single_key("dirichlet", key)
     arguments.refuse_sharding("dirichlet", out_sharding)
     dtype = arguments.float_dtype("dirichlet", dtype)
-    given = avals.aval_of(alpha).shape
-    if not given:
+    alpha_shape = avals.aval_of(alpha).shape
+    if not alpha_shape:
         raise ValueError(
             "random.dirichlet: alpha must have an axis of concentrations, got a "
             "scalar; give one number for each part"
         )
     if shape is None:
-        shape = given[:-1]
+        shape = alpha_shape[:-1]
     shape = arguments.shape_of("dirichlet", shape)
-    arguments.check_broadcast("dirichlet", shape, given[:-1])
-    return _dirichlet(key, alpha, shape=shape + given[-1:], dtype=dtype)
+    arguments.check_broadcast("dirichlet", shape, alpha_shape[:-1])
+    return _dirichlet(key, alpha, shape=shape + alpha_shape[-1:], dtype=dtype)
 
 
 @one_program

@@ -137,11 +137,11 @@ def find(spec: Any) -> KeyImplementation:
             "random: impl must be the name of a key implementation or a dtype of keys, "
             f"got {spec!r}; for example impl='threefry2x32'"
         )
-    found = registry.get(spec)
-    if found is None:
+    implementation = registry.get(spec)
+    if implementation is None:
         known = ", ".join(repr(name) for name in registry)
         raise ValueError(
             f'unrecognized PRNG implementation "{spec}": random: impl must be one of '
             f"{known}"
         )
-    return found
+    return implementation

@@ -32,7 +32,7 @@ Key = NewType("Key", array_type.Array)
 # -- primitives ------------------------------------------------------------------------
 
 
-def _keyed(name: str, **rules: Any) -> Primitive:
+def _define_primitive(name: str, **rules: Any) -> Primitive:
     """A primitive on keys; nothing on keys has a tangent."""
     p = Primitive(name, file=_FILE, **rules)
 
@@ -65,7 +65,7 @@ def _seed_abstract(seeds: Any, *, impl: Any) -> Any:
     return ShapedArray(seeds.shape, impl.dtype)
 
 
-random_seed_p = _keyed(
+random_seed_p = _define_primitive(
     "random_seed",
     abstract=_seed_abstract,
     decompose=lambda seeds, *, impl: random_wrap_p.bind(impl.seed(seeds), impl=impl),
@@ -82,7 +82,7 @@ def _split_decompose(keys: Any, *, shape: Any) -> Any:
     return random_wrap_p.bind(impl.split(_words(keys), shape), impl=impl)
 
 
-random_split_p = _keyed(
+random_split_p = _define_primitive(
     "random_split", abstract=_split_abstract, decompose=_split_decompose
 )
 
@@ -118,7 +118,7 @@ def _fold_in_batch(axis: Any, args: Any, dims: Any) -> Any:
     return random_fold_in_p.bind(*out), 0
 
 
-random_fold_in_p = _keyed(
+random_fold_in_p = _define_primitive(
     "random_fold_in",
     abstract=_fold_in_abstract,
     decompose=_fold_in_decompose,
@@ -143,7 +143,7 @@ def _bits_decompose(keys: Any, *, bit_width: int, shape: Any) -> Any:
     return impl.random_bits(_words(keys), bit_width, shape)
 
 
-random_bits_p = _keyed(
+random_bits_p = _define_primitive(
     "random_bits", abstract=_bits_abstract, decompose=_bits_decompose
 )
 
@@ -176,7 +176,7 @@ def _wrap_batch(axis: Any, args: Any, dims: Any, *, impl: Any) -> Any:
     return random_wrap_p.bind(families.at_front(axis, args[0], dims[0]), impl=impl), 0
 
 
-random_wrap_p: Any = _keyed(
+random_wrap_p: Any = _define_primitive(
     "random_wrap",
     abstract=_wrap_abstract,
     lower=lambda ctx, x, *, impl: x,
@@ -194,7 +194,7 @@ def _unwrap_eagerly(keys: Any) -> Any:
     return evaluate.with_aval(keys, _unwrap_abstract(keys.aval))
 
 
-random_unwrap_p = _keyed(
+random_unwrap_p = _define_primitive(
     "random_unwrap",
     abstract=_unwrap_abstract,
     lower=lambda ctx, x: x,
@@ -207,7 +207,7 @@ def _clone_abstract(keys: Any) -> Any:
     return keys
 
 
-random_clone_p = _keyed(
+random_clone_p = _define_primitive(
     "random_clone",
     abstract=_clone_abstract,
     lower=lambda ctx, x: x,
@@ -294,7 +294,7 @@ def _find_implementation(impl: Any, dtype: Any = None) -> Any:
     )
 
 
-def _seeded(name: str, seed: Any, impl: Any) -> Any:
+def _seed_key(name: str, seed: Any, impl: Any) -> Any:
     """A typed key for an integer."""
     if isinstance(seed, trace.Tracer):
         return _seed_traced(name, seed, impl)
@@ -376,7 +376,7 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
       Array((), dtype=key<fry>) overlaying:
       [0 0]
     """
-    return _seeded("key", seed, _find_implementation(impl, dtype))
+    return _seed_key("key", seed, _find_implementation(impl, dtype))
 
 
 def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
@@ -402,8 +402,8 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
       >>> random.PRNGKey(42)
       Array([ 0, 42], dtype=uint32)
     """
-    made = _seeded("PRNGKey", seed, implementations.find(impl))
-    return made if config.enable_custom_prng.value else random_unwrap_p.bind(made)
+    key = _seed_key("PRNGKey", seed, implementations.find(impl))
+    return key if config.enable_custom_prng.value else random_unwrap_p.bind(key)
 
 
 def key_dtype(impl_spec: Any = None) -> Any:

@@ -65,10 +65,10 @@ def ball(
 def _ball(key: Any, p: Any, *, d: int, shape: Any, dtype: Any) -> Any:
     direction_key, length_key = split_in(key, 2)
     points = draw_generalized_normal(direction_key, p, (*shape, d), dtype)
-    rest = draw_exponential(length_key, shape, dtype)
+    exponential = draw_exponential(length_key, shape, dtype)
     p = as_dtype(p, dtype)
     powers = sum_of_last(ew.pow_(ew.abs_(points), p))
-    norm = ew.pow_(ew.add(powers, rest), ew.div(number(1, dtype), p))
+    norm = ew.pow_(ew.add(powers, exponential), ew.div(number(1, dtype), p))
     norm = shaping.broadcast_in_dim(
         norm, avals.aval_of(points).shape, tuple(range(len(shape)))
     )
@@ -148,8 +148,8 @@ def _diagonal(x: Any) -> Any:
         shaping.broadcasted_iota("int32", shape, axis)
         for axis in (len(shape) - 2, len(shape) - 1)
     )
-    kept = ew.select(ew.eq(row, column), x, shaping.full_like(x, 0))
-    return reductions.reduce_sum(kept, (len(shape) - 2,))
+    diagonal = ew.select(ew.eq(row, column), x, shaping.full_like(x, 0))
+    return reductions.reduce_sum(diagonal, (len(shape) - 2,))
 
 
 def multivariate_normal(
@@ -204,13 +204,13 @@ def multivariate_normal(
     if dtype is None:
         dtype = avals.aval_of(mean).dtype
     dtype = arguments.float_dtype("multivariate_normal", dtype)
-    given = sizes.broadcast_shapes(
+    batch_shape = sizes.broadcast_shapes(
         avals.aval_of(mean).shape[:-1], avals.aval_of(cov).shape[:-2]
     )
     if shape is None:
-        shape = given
+        shape = batch_shape
     shape = arguments.shape_of("multivariate_normal", shape)
-    arguments.check_broadcast("multivariate_normal", shape, given)
+    arguments.check_broadcast("multivariate_normal", shape, batch_shape)
     whole = (*shape, n)
     return _multivariate_normal(key, mean, cov, shape=whole, dtype=dtype, method=method)
 

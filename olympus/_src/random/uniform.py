@@ -212,23 +212,23 @@ def draw_integers(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any) ->
     if dtypes.itemsize_bits(dtype) < 32:
         # Small integers are drawn wide: few bits would make the remainders uneven.
         small = dtypes.iinfo(dtype)
-        low = _cut(minval, int(small.min), int(small.max), np.int32)
-        high = _cut(maxval, int(small.min), int(small.max) + 1, np.int32)
+        low = _clamp_to_dtype(minval, int(small.min), int(small.max), np.int32)
+        high = _clamp_to_dtype(maxval, int(small.min), int(small.max) + 1, np.int32)
         wide = draw_integers(key, shape, low, high, np.dtype(np.int32))
         return as_dtype(wide, dtype)
     info = np.iinfo(dtype)
     uint = np.dtype(f"uint{info.bits}")
-    low = spread(_cut(minval, info.min, info.max, dtype), shape)
-    high = spread(_cut(maxval, info.min, info.max, dtype), shape)
+    low = spread(_clamp_to_dtype(minval, info.min, info.max, dtype), shape)
+    high = spread(_clamp_to_dtype(maxval, info.min, info.max, dtype), shape)
     above = ew.gt(high, low)
     span = as_dtype(ew.sub(high, low), uint)
     span = ew.select(above, span, _like(span, 1))
-    given = avals.aval_of(maxval).dtype
+    bound_dtype = avals.aval_of(maxval).dtype
     whole = None
-    if int(dtypes.iinfo(given).max) > info.max:
+    if int(dtypes.iinfo(bound_dtype).max) > info.max:
         # An upper bound beyond the dtype's range was cut by one too many.
         beyond = spread(
-            ew.gt(maxval, number(info.max, given)), avals.aval_of(high).shape
+            ew.gt(maxval, number(info.max, bound_dtype)), avals.aval_of(high).shape
         )
         taller = ew.add(span, number(1, uint))
         span = ew.select(ew.bitwise_and(beyond, above), taller, span)
@@ -258,14 +258,14 @@ def _like(x: Any, value: int) -> Any:
     return shaping.broadcast(number(value, aval.dtype), aval.shape)
 
 
-def _cut(x: Any, low: int, high: int, dtype: Any) -> Any:
+def _clamp_to_dtype(x: Any, low: int, high: int, dtype: Any) -> Any:
     """Integers limited to the range of a dtype and converted to it."""
-    given = avals.aval_of(x).dtype
-    info = dtypes.iinfo(given)
+    own_dtype = avals.aval_of(x).dtype
+    info = dtypes.iinfo(own_dtype)
     if int(info.min) < low:
-        x = ew.max_(x, number(low, given))
+        x = ew.max_(x, number(low, own_dtype))
     if int(info.max) > high:
-        x = ew.min_(x, number(high, given))
+        x = ew.min_(x, number(high, own_dtype))
     return as_dtype(x, np.dtype(dtype))
 
 

@@ -27,9 +27,9 @@ def _turns(n: int, dtype: Any) -> np.ndarray:
 
 def _lengths(n: int, dtype: Any) -> np.ndarray:
     """What makes the transform of n points orthogonal."""
-    found = np.full(n, np.sqrt(1 / (2 * n)))
-    found[0] = np.sqrt(1 / (4 * n))
-    return found.astype(dtype)
+    lengths = np.full(n, np.sqrt(1 / (2 * n)))
+    lengths[0] = np.sqrt(1 / (4 * n))
+    return lengths.astype(dtype)
 
 
 def _forth(x: Any, ortho: bool) -> Any:
@@ -41,13 +41,13 @@ def _forth(x: Any, ortho: bool) -> Any:
     n, dtype = aval_of(x).shape[-1], aval_of(x).dtype
     odd = manipulation.flip(x[..., 1::2], -1)
     line = concatenation.concatenate([x[..., ::2], odd], aval_of(x).ndim - 1)
-    turned = arithmetic.multiply(
+    spectrum = arithmetic.multiply(
         *promotion.align_ranks(fourier.fft(line), _turns(n, dtype))
     )
-    found = 2 * turned.real
+    out = 2 * spectrum.real
     if not ortho:
-        return found
-    return arithmetic.multiply(*promotion.align_ranks(found, _lengths(n, dtype)))
+        return out
+    return arithmetic.multiply(*promotion.align_ranks(out, _lengths(n, dtype)))
 
 
 def _back(y: Any, ortho: bool) -> Any:
@@ -58,8 +58,8 @@ def _back(y: Any, ortho: bool) -> Any:
     zero = promotion.full_shape(np.zeros((), dtype), (*aval_of(y).shape[:-1], 1))
     mirrored = concatenation.concatenate([zero, last], aval_of(y).ndim - 1)
     turns = _turns(n, dtype).conj() / 2
-    turned = promotion.align_ranks(lax.complex_(y, -mirrored), turns)
-    line = fourier.ifft(arithmetic.multiply(*turned)).real
+    factors = promotion.align_ranks(lax.complex_(y, -mirrored), turns)
+    line = fourier.ifft(arithmetic.multiply(*factors)).real
     half = (n + 1) // 2
     order = np.empty(n, np.int32)
     order[::2] = np.arange(half)
@@ -67,7 +67,7 @@ def _back(y: Any, ortho: bool) -> Any:
     return line[..., order]
 
 
-def _along(x: Any, axis: int, n: int | None, ortho: bool, method: Any) -> Any:
+def _transform_axis(x: Any, axis: int, n: int | None, ortho: bool, method: Any) -> Any:
     x = manipulation.moveaxis(x, axis, -1)
     own = aval_of(x).shape[-1]
     if n is not None and n < own:
@@ -85,7 +85,7 @@ def _along(x: Any, axis: int, n: int | None, ortho: bool, method: Any) -> Any:
 def _transform(x: Any, *, axes: Any, lengths: Any, ortho: bool, inverse: bool) -> Any:
     (x,) = promotion.promote_inexact(x)
     for axis, n in zip(axes, lengths, strict=True):
-        x = _along(x, axis, n, ortho, _back if inverse else _forth)
+        x = _transform_axis(x, axis, n, ortho, _back if inverse else _forth)
     return x
 
 

@@ -119,12 +119,12 @@ def _map_coordinates(x: Any, cval: Any, *places: Any, order: int, mode: str) -> 
     ]
     total: Any = 0
     for corner in itertools.product(*per_axis):
-        found = x[tuple([index for index, _, _ in corner])]
+        corner_value = x[tuple([index for index, _, _ in corner])]
         inside = math.prod([valid for _, valid, _ in corner], start=np.bool_(True))
         if mode == "constant":
-            found = where(inside, found, cval)
+            corner_value = where(inside, corner_value, cval)
         shares = [share for _, _, share in corner if share is not None]
-        total = total + math.prod(shares, start=found)
+        total = total + math.prod(shares, start=corner_value)
     if dtypes.kind(aval.dtype) in "iu" and dtypes.kind(aval_of(total).dtype) == "f":
         total = lax.round(total)
     return total.astype(aval.dtype)
@@ -136,13 +136,13 @@ def _neighbours(place: Any, n: int, order: int, mode: str) -> list[Any]:
     # Halves are rounded away from zero.
     first = lax.round(place) if order == 0 else lax.floor(place)
     share = place - first
-    found = []
+    neighbours = []
     for step in range(order + 1):
         index = first.astype(np.int32) + step
         valid = (index >= 0) & (index < n)
         weight = None if order == 0 else (share if step else 1 - share)
-        found.append((_FOLDS[mode](index, n), valid, weight))
-    return found
+        neighbours.append((_FOLDS[mode](index, n), valid, weight))
+    return neighbours
 
 
 # -- grids -----------------------------------------------------------------------------
@@ -235,7 +235,7 @@ class RegularGridInterpolator:
             )
         rows = xi[None] if aval_of(xi).ndim == 1 else xi
         fill = () if self.fill_value is None else (self.fill_value,)
-        out = _on_grid(self.values, rows, *self.grid, *fill, method=chosen)
+        out = _interpolate_on_grid(self.values, rows, *self.grid, *fill, method=chosen)
         return out[0] if by_axis and aval_of(xi).ndim == 1 else out
 
 
@@ -280,7 +280,7 @@ def _check_fill(fill_value: Any, values: Any) -> None:
 
 
 @promotion.evaluate.fuse
-def _on_grid(values: Any, xi: Any, *rest: Any, method: str) -> Any:
+def _interpolate_on_grid(values: Any, xi: Any, *rest: Any, method: str) -> Any:
     count = aval_of(xi).shape[-1]
     grid, fill = rest[:count], rest[count:]
     per_axis: list[Any] = []
@@ -298,11 +298,11 @@ def _on_grid(values: Any, xi: Any, *rest: Any, method: str) -> Any:
     trailing = (None,) * (aval_of(values).ndim - count)
     total: Any = 0
     for corner in itertools.product(*per_axis):
-        found = values[tuple([index for index, _ in corner])]
+        corner_value = values[tuple([index for index, _ in corner])]
         for _, share in corner:
             if share is not None:
-                found = found * share[(..., *trailing)]
-        total = total + found
+                corner_value = corner_value * share[(..., *trailing)]
+        total = total + corner_value
     return where(outside[(..., *trailing)], fill[0], total) if fill else total
 
 

@@ -76,7 +76,7 @@ def search(
         )
         high = where(down, s.high, s.step)
         high_value = where(down, s.high_value, there)
-        following = _between(low, low_value, low_rate, high, high_value)
+        following = _choose_step(low, low_value, low_rate, high, high_value)
         return Search(
             where(good, s.step, following),
             low,
@@ -107,7 +107,7 @@ def search(
     return end._replace(found=end.found & (rate < 0))
 
 
-def _between(low: Any, value: Any, rate: Any, high: Any, high_value: Any) -> Any:
+def _choose_step(low: Any, value: Any, rate: Any, high: Any, high_value: Any) -> Any:
     """The next step to try: twice as far, or where a parabola is least."""
     width = high - low
     bend = high_value - value - rate * width

@@ -160,7 +160,7 @@ def _bfgs(
             where(moved, state.x + change, state.x),
             where(moved, search.value, state.value),
             where(moved, search.slope, state.slope),
-            where(moved, _updated(state.inverse, change, turn), state.inverse),
+            where(moved, _update_inverse(state.inverse, change, turn), state.inverse),
             state.evaluations + search.count,
             state.steps + 1,
             ~moved,
@@ -192,7 +192,7 @@ def _bfgs(
     )
 
 
-def _updated(inverse: Any, change: Any, turn: Any) -> Any:
+def _update_inverse(inverse: Any, change: Any, turn: Any) -> Any:
     """The formula of Broyden, Fletcher, Goldfarb, Shanno, where it stays positive."""
     along = contractions.dot(change, turn)
     safe = where(along > 0, along, 1)

@@ -38,7 +38,7 @@ def _vector(*parts: Any) -> Any:
     return join_split.stack(parts, axis=-1)
 
 
-def _joined(vector: Any, scalar: Any) -> Any:
+def _join_parts(vector: Any, scalar: Any) -> Any:
     return join_split.concatenate([vector, scalar[..., None]], axis=-1)
 
 
@@ -136,7 +136,7 @@ def from_rotation_vector(v: Any, *, degrees: bool) -> Any:
         small, 0.5 - square / 48 + square**2 / 3840, elementary.sin(angle / 2) / angle
     )
     scalar = where(small, 1 - square / 8 + square**2 / 384, elementary.cos(angle / 2))
-    return _joined(v * scale[..., None], scalar)
+    return _join_parts(v * scale[..., None], scalar)
 
 
 @program(1, name="Rotation.as_rotvec")
@@ -166,7 +166,7 @@ def angle_of(q: Any) -> Any:
 def from_rodrigues(p: Any) -> Any:
     (p,) = promotion.promote_inexact(p)
     square = _square(p)
-    return _joined(2 * p, 1 - square) / (1 + square)[..., None]
+    return _join_parts(2 * p, 1 - square) / (1 + square)[..., None]
 
 
 @program(1, name="Rotation.as_mrp")
@@ -224,11 +224,11 @@ def to_euler(q: Any, *, axes: str, intrinsic: bool, degrees: bool) -> Any:
     if not proper:
         middle = middle - math.pi / 2
         first, third = (first * sign, third) if intrinsic else (first, third * sign)
-    out = _vector(_wrapped(first), middle, _wrapped(third))
+    out = _vector(_wrap_angle(first), middle, _wrap_angle(third))
     return elementary.rad2deg(out) if degrees else out
 
 
-def _wrapped(angle: Any) -> Any:
+def _wrap_angle(angle: Any) -> Any:
     """An angle between -2 pi and 2 pi in the range from -pi to pi."""
     turn = 2 * math.pi
     over = where(angle > math.pi, angle - turn, angle)

@@ -430,12 +430,16 @@ class Slerp(NamedTuple):
         times = creation.asarray(times)
         if aval_of(times).ndim > 1:
             raise ValueError("`times` must be at most 1-dimensional.")
-        out = _between(times, self.times, self.timedelta, *self.rotations, self.rotvecs)
+        out = _interpolate_rotations(
+            times, self.times, self.timedelta, *self.rotations, self.rotvecs
+        )
         return Rotation(out)
 
 
 @promotion.program(5, name="Slerp.__call__")
-def _between(at: Any, times: Any, steps: Any, quat: Any, rotvecs: Any) -> Any:
+def _interpolate_rotations(
+    at: Any, times: Any, steps: Any, quat: Any, rotvecs: Any
+) -> Any:
     last = aval_of(steps).shape[0] - 1
     part = (searching.searchsorted(times, at) - 1).clip(0, last)
     share = (at - times[part]) / steps[part]

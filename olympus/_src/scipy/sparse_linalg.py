@@ -140,7 +140,7 @@ def _square(x: Any) -> Any:
     return contractions.vdot(x, x).real
 
 
-def _solved(p: _Problem, iterate: Callable[..., Any], symmetric: bool) -> Any:
+def _solve_system(p: _Problem, iterate: Callable[..., Any], symmetric: bool) -> Any:
     """The solution as a tree; the iteration from `x0` serves for transposes too."""
 
     def solve(matvec: Any, b: Any) -> Any:
@@ -235,7 +235,9 @@ def cg(
         start = (x0, r, better, gamma, np.int32(0))
         return while_loop.while_loop(unfinished, step, start)[0]
 
-    return _solved(p, iterate, symmetric=dtypes.kind(aval_of(p.b).dtype) != "c"), None
+    return _solve_system(
+        p, iterate, symmetric=dtypes.kind(aval_of(p.b).dtype) != "c"
+    ), None
 
 
 def bicgstab(
@@ -312,7 +314,7 @@ def bicgstab(
         start = (x0, r, r, one, one, one, zero, zero, np.int32(0), np.bool_(False))
         return while_loop.while_loop(unfinished, step, start)[0]
 
-    return _solved(p, iterate, symmetric=False), None
+    return _solve_system(p, iterate, symmetric=False), None
 
 
 # -- generalized minimal residuals -----------------------------------------------------
@@ -389,7 +391,7 @@ def gmres(
         start = (x0, b - matvec(x0), np.int32(0))
         return while_loop.while_loop(unfinished, step, start)[0]
 
-    return _solved(p, iterate, symmetric=False), creation.zeros((), np.int32)
+    return _solve_system(p, iterate, symmetric=False), creation.zeros((), np.int32)
 
 
 def _least_residual(matvec: Any, precondition: Any, r: Any, size: int) -> Any:

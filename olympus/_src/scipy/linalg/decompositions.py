@@ -368,8 +368,8 @@ def qr(
 @promotion.program(1, name="qr")
 def _qr(a: Any, *, mode: str, pivoting: bool) -> Any:
     (a,) = promotion.promote_inexact(a)
-    found = lax_linalg.qr(a, pivoting=pivoting, full_matrices=mode != "economic")
-    return tuple(found[1:] if mode == "r" else found)
+    factors = lax_linalg.qr(a, pivoting=pivoting, full_matrices=mode != "economic")
+    return tuple(factors[1:] if mode == "r" else factors)
 
 
 def qr_multiply(
@@ -423,7 +423,7 @@ def qr_multiply(
 @promotion.program(2, name="qr_multiply")
 def _qr_multiply(a: Any, c: Any, *, mode: str, pivoting: bool, conjugate: bool) -> Any:
     a, c = promotion.promote_inexact(a, c)
-    q, *rest = lax_linalg.qr(a, pivoting=pivoting, full_matrices=False)
+    q, *others = lax_linalg.qr(a, pivoting=pivoting, full_matrices=False)
     q = matrices.conjugated(q) if conjugate else q
     is_vector = aval_of(c).ndim == 1
     right = mode == "right"
@@ -440,7 +440,7 @@ def _qr_multiply(a: Any, c: Any, *, mode: str, pivoting: bool, conjugate: bool) 
     out = matmul(c, q) if right else matmul(q, c)
     if is_vector:
         out = out[..., 0, :] if right else out[..., 0]
-    return (out, *rest)
+    return (out, *others)
 
 
 def svd(
@@ -480,8 +480,8 @@ def svd(
     """
     del overwrite_a, check_finite, lapack_driver
     checks.check_arrays("svd", a)
-    found = decompositions.svd(a, full_matrices, compute_uv)
-    return tuple(found) if compute_uv else found
+    factors = decompositions.svd(a, full_matrices, compute_uv)
+    return tuple(factors) if compute_uv else factors
 
 
 def eigh(
@@ -528,19 +528,19 @@ def eigh(
       [1. 3.]
     """
     del overwrite_a, overwrite_b, turbo, check_finite
-    for name, given, only in (
+    for name, value, only in (
         ("b", b, None),
         ("eigvals", eigvals, None),
         ("type", type, 1),
     ):
-        if given is not only and not (only == 1 and given == 1):
+        if value is not only and not (only == 1 and value == 1):
             raise NotImplementedError(
                 f"scipy.linalg.eigh: Only the {name}={only} case of eigh is "
-                f"implemented, got {given!r}; leave it out"
+                f"implemented, got {value!r}; leave it out"
             )
     checks.check_arrays("eigh", a)
-    found = decompositions.eigh(a, "L" if lower else "U")
-    return found.eigenvalues if eigvals_only else tuple(found)
+    eigenpairs = decompositions.eigh(a, "L" if lower else "U")
+    return eigenpairs.eigenvalues if eigvals_only else tuple(eigenpairs)
 
 
 def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:

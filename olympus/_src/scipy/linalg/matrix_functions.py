@@ -47,10 +47,12 @@ _SINGLE = 3.925724783138660
 
 def _pade_numerator(order: int) -> list[float]:
     """Coefficients of x^k, k = 0 .. order, scaled to be integers."""
-    found = [1]
+    coefficients = [1]
     for k in range(order, 0, -1):
-        found.append(found[-1] * k * (2 * order - k + 1) // (order - k + 1))
-    return [float(x) for x in reversed(found)]
+        coefficients.append(
+            coefficients[-1] * k * (2 * order - k + 1) // (order - k + 1)
+        )
+    return [float(x) for x in reversed(coefficients)]
 
 
 def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Any:
@@ -187,7 +189,7 @@ def _column(x: Any, j: Any) -> Any:
     return slicing.dynamic_slice_in_dim(x, j, 1, aval_of(x).ndim - 1)
 
 
-def _by_columns(start: Any, find: Callable[[Any, Any], Any]) -> Any:
+def _fill_columns(start: Any, find: Callable[[Any, Any], Any]) -> Any:
     """Sets column j of `start` to `find(j, result so far)`, the first column first."""
     axis = aval_of(start).ndim - 1
 
@@ -264,12 +266,12 @@ def solve_sylvester(
 
 
 def _sylvester_error(a: Any, b: Any, c: Any, what: str) -> ValueError:
-    shown = ", ".join(
+    shapes = ", ".join(
         f"{n}: {aval_of(x).short()}" for n, x in zip("ABC", (a, b, c), strict=True)
     )
     return ValueError(
         "scipy.linalg.solve_sylvester: Incompatible shapes for Sylvester equation: "
-        f"{what}, got {shown}"
+        f"{what}, got {shapes}"
     )
 
 
@@ -307,7 +309,7 @@ def _sylvester_by(factors: Any, c: Any, tol: float) -> Any:
         shift = _column(_column(matrices.transposed(s), j).mT, j)
         return _solve_shifted(t, shift, _column(inner, j) - known)
 
-    y = _by_columns(creation.zeros_like(inner), column)
+    y = _fill_columns(creation.zeros_like(inner), column)
     x = matmul(matmul(z, y), w_inverse)
     sums = matrices.diagonal(t)[..., :, None] + matrices.diagonal(s)[..., None, :]
     singular = reductions.any(abs(sums) <= tol, axis=(-2, -1), keepdims=True)
@@ -383,13 +385,13 @@ def _triangular_root(t: Any) -> Any:
         mine = slicing.dynamic_slice_in_dim(roots, j, 1, aval_of(roots).ndim - 2)
         # Columns before j, and roots on the diagonal; what is right of j is no part.
         above = where(rows < j, _column(t, j), 0)
-        x = _solve_shifted(u + _on_diagonal(roots, rows >= j), mine, above)
+        x = _solve_shifted(u + _place_on_diagonal(roots, rows >= j), mine, above)
         return where(rows < j, x, where(rows == j, mine, 0))
 
-    return _by_columns(creation.zeros_like(t), column)
+    return _fill_columns(creation.zeros_like(t), column)
 
 
-def _on_diagonal(values: Any, mask: Any) -> Any:
+def _place_on_diagonal(values: Any, mask: Any) -> Any:
     """Diagonal matrices of `values` [..., n, 1] where the mask is set."""
     n = aval_of(values).shape[-2]
     return where(np.eye(n, dtype=bool) & mask, values, 0)
@@ -473,11 +475,11 @@ def _funm(t: Any, z: Any, values: Any) -> Any:
         inside = np.arange(n)[None, :] < j
         shift = -slicing.dynamic_slice_in_dim(poles, j, 1, 0)
         system = where((rows < j) & inside, t, 0)
-        system = system + _on_diagonal(creation.ones_like(above), rows >= j)
+        system = system + _place_on_diagonal(creation.ones_like(above), rows >= j)
         x = _solve_parlett(system, shift[None], where(rows < j, right, 0), rows < j)
         return where(rows < j, x, where(rows == j, own[None], 0))
 
-    form = _by_columns(creation.zeros_like(t), column)
+    form = _fill_columns(creation.zeros_like(t), column)
     out = matmul(matmul(z, form), matrices.adjoint(z))
     return out, _parlett_error(t, poles, out)
 

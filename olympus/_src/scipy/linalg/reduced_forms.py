@@ -209,10 +209,10 @@ def _hessenberg(a: Any, *, calc_q: bool) -> Any:
     if n < 2:
         return form, matrices.identity_like(form)
     inner = lax_linalg.householder_product(packed[..., 1:, :-1], scales)
-    room = [(0, 0)] * (aval_of(a).ndim - 2) + [(1, 0), (1, 0)]
+    widths = [(0, 0)] * (aval_of(a).ndim - 2) + [(1, 0), (1, 0)]
     corner = np.zeros((n, n), aval_of(a).dtype)
     corner[0, 0] = 1
-    return form, padding.pad(inner, room) + corner
+    return form, padding.pad(inner, widths) + corner
 
 
 def polar(
@@ -366,12 +366,12 @@ def eigh_tridiagonal(
             f"incompatible shapes {d_aval.short()} and {e_aval.short()}; use vmap "
             "for several"
         )
-    first, last = _selected(select, select_range, d_aval.size)
+    first, last = _parse_selection(select, select_range, d_aval.size)
     values, vectors = _eigh_tridiagonal(d, e, first=first, last=last)
     return values if eigvals_only else (values, vectors)
 
 
-def _selected(select: str, bounds: Any, n: int) -> tuple[int, int]:
+def _parse_selection(select: str, bounds: Any, n: int) -> tuple[int, int]:
     where = "scipy.linalg.eigh_tridiagonal"
     if select == "v":
         raise NotImplementedError(

@@ -21,8 +21,8 @@ def _size(name: str, n: Any, least: int = 0) -> int:
             f"scipy.linalg.{name}: n must be an integer, got {n!r}; convert it with int"
         ) from None
     if count < least:
-        wanted = "a positive integer" if least else "an integer of at least 0"
-        raise ValueError(f"scipy.linalg.{name}: n must be {wanted}; got {n}")
+        requirement = "a positive integer" if least else "an integer of at least 0"
+        raise ValueError(f"scipy.linalg.{name}: n must be {requirement}; got {n}")
     return count
 
 
@@ -133,8 +133,8 @@ def helmert(n: int, full: bool = False) -> Any:
     lengths = np.sqrt(np.maximum(place * (place + 1.0), 1))
     lengths[0] = math.sqrt(count)
     rows = rows / lengths[:, None]
-    kept = rows if full else rows[1:]
-    return _floats(kept, kept.shape)
+    matrix = rows if full else rows[1:]
+    return _floats(matrix, matrix.shape)
 
 
 def hilbert(n: int) -> Any:

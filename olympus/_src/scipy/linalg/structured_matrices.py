@@ -25,7 +25,7 @@ def _grid(rows: Any, columns: Any) -> tuple[Any, Any]:
     return shaping.counting(rows)[:, None], shaping.counting(columns)[None, :]
 
 
-def _joined(*parts: Any) -> Any:
+def _join_vectors(*parts: Any) -> Any:
     """Vectors [..., n] end to end, their leading axes broadcast."""
     lead = sizes.broadcast_shapes(*[aval_of(x).shape[:-1] for x in parts])
     return concatenation.concatenate(
@@ -34,7 +34,7 @@ def _joined(*parts: Any) -> Any:
     )
 
 
-def _at_least_1d(x: Any) -> Any:
+def _promote_to_1d(x: Any) -> Any:
     return manipulation.atleast_1d(x)
 
 
@@ -81,8 +81,8 @@ def _block_diag(*arrs: Any) -> Any:
     for x in blocks:
         width = aval_of(x).shape[1]
         zero = np.zeros((), aval_of(x).dtype)[()]
-        room = [(0, 0, 0), (before, columns - before - width, 0)]
-        rows.append(concatenation.pad(x, zero, room))
+        widths = [(0, 0, 0), (before, columns - before - width, 0)]
+        rows.append(concatenation.pad(x, zero, widths))
         before += width
     return concatenation.concatenate(rows, 0)
 
@@ -115,7 +115,7 @@ def circulant(c: Any) -> Any:
 
 @promotion.program(1, name="circulant")
 def _circulant(c: Any) -> Any:
-    c = _at_least_1d(c)
+    c = _promote_to_1d(c)
     n = aval_of(c).shape[-1]
     i, j = _grid(n, n)
     return _pick(c, (i - j) % max(n, 1))
@@ -158,9 +158,9 @@ def _toeplitz_of_one(c: Any) -> Any:
 
 @promotion.program(2, name="toeplitz")
 def _toeplitz(c: Any, r: Any) -> Any:
-    c, r = map(_at_least_1d, promotion.promote_dtypes(c, r))
+    c, r = map(_promote_to_1d, promotion.promote_dtypes(c, r))
     m, n = aval_of(c).shape[-1], aval_of(r).shape[-1]
-    line = _joined(manipulation.flip(c, -1), r[..., 1:])
+    line = _join_vectors(manipulation.flip(c, -1), r[..., 1:])
     i, j = _grid(m, n)
     return _pick(line, m - 1 - i + j)
 
@@ -203,7 +203,7 @@ def hankel(c: Any, r: Any = None) -> Any:
 def _hankel(c: Any, r: Any) -> Any:
     c, r = promotion.promote_dtypes(c, r)
     i, j = _grid(aval_of(c).shape[-1], aval_of(r).shape[-1])
-    return _pick(_joined(c, r[..., 1:]), i + j)
+    return _pick(_join_vectors(c, r[..., 1:]), i + j)
 
 
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
@@ -257,11 +257,11 @@ def _convolution_matrix(a: Any, *, n: int, mode: str) -> Any:
     i, j = _grid(rows, n)
     place = i + first - j
     inside = (place >= 0) & (place < m)
-    found = _pick(a, np.clip(place, 0, m - 1))
-    return _masked(found, inside)
+    entries = _pick(a, np.clip(place, 0, m - 1))
+    return _mask_entries(entries, inside)
 
 
-def _masked(x: Any, mask: np.ndarray) -> Any:
+def _mask_entries(x: Any, mask: np.ndarray) -> Any:
     """`x` [..., rows, columns] where the mask is set, zero elsewhere."""
     shape = aval_of(x).shape
     zeros = np.zeros((), aval_of(x).dtype)[()]
@@ -316,17 +316,17 @@ def _monic(a: Any) -> Any:
 
 @promotion.program(1, name="companion")
 def _companion(a: Any) -> Any:
-    return _under_first_row(_monic(a))
+    return _put_under_row(_monic(a))
 
 
-def _under_first_row(row: Any) -> Any:
+def _put_under_row(row: Any) -> Any:
     """Vectors as first rows, over matrices that shift by one."""
     n = aval_of(row).shape[-1]
     i, j = _grid(n, n)
-    found = _masked(
+    entries = _mask_entries(
         _pick(row, np.broadcast_to(j, (n, n))), np.broadcast_to(i == 0, (n, n))
     )
-    return found + np.asarray(i == j + 1).astype(aval_of(row).dtype)
+    return entries + np.asarray(i == j + 1).astype(aval_of(row).dtype)
 
 
 def leslie(f: Any, s: Any) -> Any:
@@ -370,9 +370,9 @@ def _leslie(f: Any, s: Any) -> Any:
     f, s = promotion.promote_dtypes(f, s)
     n = aval_of(f).shape[-1]
     i, j = _grid(n, n)
-    line = _joined(f, s)
+    line = _join_vectors(f, s)
     place = np.where(i == 0, j, np.minimum(n + j, 2 * n - 2))
-    return _masked(_pick(line, place), (i == 0) | (i == j + 1))
+    return _mask_entries(_pick(line, place), (i == 0) | (i == j + 1))
 
 
 def fiedler(a: Any) -> Any:
@@ -402,7 +402,7 @@ def fiedler(a: Any) -> Any:
 
 @promotion.program(1, name="fiedler")
 def _fiedler(a: Any) -> Any:
-    a = _at_least_1d(a)
+    a = _promote_to_1d(a)
     return abs(a[..., :, None] - a[..., None, :])
 
 
@@ -445,8 +445,8 @@ def _fiedler_companion(a: Any) -> Any:
     line = _monic(a)
     n = aval_of(line).shape[-1]
     place, ones = _fiedler_pattern(n)
-    found = _masked(_pick(line, np.maximum(place, 0)), place >= 0)
-    return found + ones.astype(aval_of(line).dtype)
+    entries = _mask_entries(_pick(line, np.maximum(place, 0)), place >= 0)
+    return entries + ones.astype(aval_of(line).dtype)
 
 
 def _fiedler_pattern(n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -72,7 +72,7 @@ def _direct(name: str, in1: Any, in2: Any, mode: str, precision: Any) -> Any:
     return shaping.reshape(out, aval_of(out).shape[2:])
 
 
-def _by_fourier(name: str, in1: Any, in2: Any, mode: str, axes: Any) -> Any:
+def _convolve_by_fourier(name: str, in1: Any, in2: Any, mode: str, axes: Any) -> Any:
     first, second = aval_of(in1).shape, aval_of(in2).shape
     pairs = [(first[a], second[a]) for a in axes]
     if mode == "valid" and _check_nested(name, pairs):
@@ -111,7 +111,7 @@ def _fftconvolve(
     in1, in2 = promotion.promote_inexact(in1, in2)
     if turned:
         in2 = shaping.rev(matrices.conjugated(in2), range(aval_of(in2).ndim))
-    return _by_fourier(name, in1, in2, mode, axes)
+    return _convolve_by_fourier(name, in1, in2, mode, axes)
 
 
 def _either(
@@ -199,7 +199,7 @@ def correlate(
     return _either("correlate", in1, in2, mode, method, precision, True)
 
 
-def _in_plane(
+def _convolve_in_plane(
     name: str,
     in1: Any,
     in2: Any,
@@ -219,8 +219,10 @@ def _in_plane(
             f"scipy.signal.{name}() only supports 2-dimensional inputs, got "
             f"{aval_of(in1).short()} and {aval_of(in2).short()}"
         )
-    turned = name == "correlate2d"
-    return _convolve(in1, in2, name=name, mode=mode, precision=precision, turned=turned)
+    is_correlation = name == "correlate2d"
+    return _convolve(
+        in1, in2, name=name, mode=mode, precision=precision, turned=is_correlation
+    )
 
 
 def convolve2d(
@@ -258,7 +260,9 @@ def convolve2d(
       >>> print(signal.convolve2d(ones, ones, mode="valid"))
       [[4.]]
     """
-    return _in_plane("convolve2d", in1, in2, mode, boundary, fillvalue, precision)
+    return _convolve_in_plane(
+        "convolve2d", in1, in2, mode, boundary, fillvalue, precision
+    )
 
 
 def correlate2d(
@@ -296,7 +300,9 @@ def correlate2d(
       [[1. 1. 0.]
        [0. 1. 1.]]
     """
-    return _in_plane("correlate2d", in1, in2, mode, boundary, fillvalue, precision)
+    return _convolve_in_plane(
+        "correlate2d", in1, in2, mode, boundary, fillvalue, precision
+    )
 
 
 def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
@@ -336,10 +342,10 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
         )
     named = range(first.ndim) if axes is None else axes
     named = [named] if isinstance(named, int) else list(named)
-    found = tuple(
+    canonical = tuple(
         [sizes.canonicalize_axis(operator.index(a), first.ndim, name) for a in named]
     )
-    if len(set(found)) != len(found):
+    if len(set(canonical)) != len(canonical):
         raise ValueError(f"scipy.{name}: axes must be unique, got {axes}")
     if not first.size or not second.size:
         raise ValueError(
@@ -347,11 +353,11 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
             f"{second.short()}"
         )
     for i, (m, n) in enumerate(zip(first.shape, second.shape, strict=True)):
-        if i not in found and m != n:
+        if i not in canonical and m != n:
             raise ValueError(
                 f"scipy.{name}: mapped axes must have same shape; got {first.short()} "
                 f"and {second.short()} for axes={axes}"
             )
     return _fftconvolve(
-        in1, in2, name="fftconvolve", mode=mode, axes=found, turned=False
+        in1, in2, name="fftconvolve", mode=mode, axes=canonical, turned=False
     )

@@ -88,11 +88,11 @@ def _detrend(x: Any, *, axis: int, bounds: Any, lines: bool) -> Any:
 
 def _level(x: Any, lines: bool) -> Any:
     """`x` [..., n] less its mean, and less its slope."""
-    rest = x - reductions.mean(x, axis=-1, keepdims=True)
+    centred = x - reductions.mean(x, axis=-1, keepdims=True)
     n = aval_of(x).shape[-1]
     if not lines or n < 2:
-        return rest
+        return centred
     places = np.arange(n) - (n - 1) / 2
     unit = (places / np.sqrt((places**2).sum())).astype(aval_of(x).dtype)
     unit = unit[(None,) * (aval_of(x).ndim - 1)]
-    return rest - reductions.sum(rest * unit, axis=-1, keepdims=True) * unit
+    return centred - reductions.sum(centred * unit, axis=-1, keepdims=True) * unit

@@ -43,25 +43,25 @@ class _Plan(NamedTuple):
 
 def _count(name: str, what: str, value: Any, least: int) -> int:
     try:
-        found = operator.index(value)
+        count = operator.index(value)
     except TypeError:
-        found = least - 1
-    if found < least:
+        count = least - 1
+    if count < least:
         kind = "a positive" if least else "a non-negative"
         raise ValueError(
             f"scipy.signal.{name}: {what} must be {kind} integer; got {value}"
         )
-    return found
+    return count
 
 
 def _overlap(name: str, noverlap: Any, size: int) -> int:
-    found = size // 2 if noverlap is None else _count(name, "noverlap", noverlap, 0)
-    if found >= size:
+    overlap = size // 2 if noverlap is None else _count(name, "noverlap", noverlap, 0)
+    if overlap >= size:
         raise ValueError(
-            f"scipy.signal.{name}: noverlap must be less than nperseg, got {found} and "
-            f"{size}"
+            f"scipy.signal.{name}: noverlap must be less than nperseg, got {overlap} "
+            f"and {size}"
         )
-    return found
+    return overlap
 
 
 def _plan(
@@ -137,7 +137,7 @@ def _transform(x: Any, plan: _Plan, one_sided: bool, trend: Any) -> Any:
     return forth(parts, plan.length)
 
 
-def _extended(x: Any, boundary: str | None, half: int) -> Any:
+def _extend_signal(x: Any, boundary: str | None, half: int) -> Any:
     if boundary is None or not half:
         return x
     width = [(0, 0)] * (aval_of(x).ndim - 1) + [(half, half)]
@@ -150,8 +150,8 @@ def _extended(x: Any, boundary: str | None, half: int) -> Any:
         return mirrored
     n = aval_of(x).shape[-1]
     inside = slice(half, half + n)
-    turned = 2 * padding.pad(x, width, mode="edge") - mirrored
-    return turned.at[..., inside].set(x)
+    reflection = 2 * padding.pad(x, width, mode="edge") - mirrored
+    return reflection.at[..., inside].set(x)
 
 
 def _to_the_end(x: Any, size: int, step: int) -> Any:
@@ -249,17 +249,17 @@ def stft(
     one_sided, dtype = _one_sided(return_onesided, x), _real(x)
     step = plan.size - plan.overlap
     (x,) = promotion.promote_inexact(x)
-    x = _extended(manipulation.moveaxis(x, place, -1), boundary, plan.size // 2)
+    x = _extend_signal(manipulation.moveaxis(x, place, -1), boundary, plan.size // 2)
     x = _to_the_end(x, plan.size, step) if padded else x
     total = aval_of(x).shape[-1]
-    found = _transform(x, plan, one_sided, trend)
-    found = _multiply(found, abs(_scale(plan, "spectrum", fs, dtype)) ** 0.5)
+    spectra = _transform(x, plan, one_sided, trend)
+    spectra = _multiply(spectra, abs(_scale(plan, "spectrum", fs, dtype)) ** 0.5)
     times = np.arange(0, total - plan.size + 1, step)
     times = times + (0 if boundary is not None else plan.size / 2)
     return (
         _frequencies(plan.length, fs, one_sided, dtype),
         creation.asarray(times.astype(dtype)) / promotion.cast(fs, dtype, False),
-        manipulation.moveaxis(found, -1, place),
+        manipulation.moveaxis(spectra, -1, place),
     )
 
 
@@ -325,7 +325,7 @@ def istft(
     plan = _inverse_plan(window, size, noverlap, nfft, usual, input_onesided)
     (z,) = promotion.promote_inexact(Zxx)
     z = manipulation.moveaxis(z, (freq, time), (-1, -2))
-    x = _added(z, plan, input_onesided, boundary)
+    x = _overlap_add(z, plan, input_onesided, boundary)
     dtype = _real(x)
     times = np.arange(aval_of(x).shape[-1]).astype(dtype)
     return (
@@ -353,7 +353,7 @@ def _inverse_plan(
     return _Plan(size, _overlap("istft", noverlap, size), length, window)
 
 
-def _added(z: Any, plan: _Plan, one_sided: bool, boundary: bool) -> Any:
+def _overlap_add(z: Any, plan: _Plan, one_sided: bool, boundary: bool) -> Any:
     """Signals [..., n] of spectra [..., segments, frequencies]."""
     back = fourier.irfft if one_sided else fourier.ifft
     parts = back(z, plan.length)[..., : plan.size]
@@ -534,20 +534,20 @@ def _power(
         manipulation.moveaxis(s, place, -1) for s in promotion.promote_inexact(*signals)
     ]
     longest = max(aval_of(s).shape[-1] for s in moved)
-    moved = [_filled(s, longest) for s in moved]
+    moved = [_pad_zeros(s, longest) for s in moved]
     plan = _plan(name, window, nperseg, noverlap, nfft, longest)
     one_sided, dtype = _one_sided(return_onesided, *signals), _real(x)
     trend = _detrender(name, detrend)
-    found = [_transform(s, plan, one_sided, trend) for s in moved]
-    power = found[0].conj() * found[-1]
+    spectra = [_transform(s, plan, one_sided, trend) for s in moved]
+    power = spectra[0].conj() * spectra[-1]
     power = power.real if y is None else power
     power = _multiply(power, _scale(plan, scaling, fs, dtype))
     power = _multiply(power, _sides(plan.length, one_sided))
-    out = manipulation.moveaxis(_averaged(power, average), -1, place)
+    out = manipulation.moveaxis(_average_segments(power, average), -1, place)
     return _frequencies(plan.length, fs, one_sided, dtype), out
 
 
-def _filled(x: Any, n: int) -> Any:
+def _pad_zeros(x: Any, n: int) -> Any:
     width = [(0, 0)] * (aval_of(x).ndim - 1) + [(0, n - aval_of(x).shape[-1])]
     return padding.pad(x, width)
 
@@ -556,14 +556,14 @@ def _sides(length: int, one_sided: bool) -> np.ndarray | float:
     """2 where a frequency stands for its negative too."""
     if not one_sided:
         return 1.0
-    found = np.full(length // 2 + 1, 2.0, np.float32)
-    found[0] = 1
+    factors = np.full(length // 2 + 1, 2.0, np.float32)
+    factors[0] = 1
     if length % 2 == 0:
-        found[-1] = 1
-    return found
+        factors[-1] = 1
+    return factors
 
 
-def _averaged(power: Any, average: str) -> Any:
+def _average_segments(power: Any, average: str) -> Any:
     """The mean of [..., segments, f], or the median less its bias."""
     count = aval_of(power).shape[-2]
     if average == "mean" or count == 1:

@@ -182,8 +182,8 @@ def _power_series(half: Any, count: int) -> Any:
     square = half * half
 
     def body(lead: Any, n: Any) -> Any:
-        rest = 1 - square / (n + 1) * (1 - square / (2 * n + 4))
-        return lead * half / (n + 1), lead * rest
+        factor = 1 - square / (n + 1) * (1 - square / (2 * n + 4))
+        return lead * half / (n + 1), lead * factor
 
     orders = np.arange(count).astype(avals.aval_of(half).dtype)
     return scan(body, half * 0 + 1, orders)[1]
@@ -198,9 +198,9 @@ def _all_orders(z: Any, count: int, n_iter: int) -> Any:
     finite = where(logic.isinf(z), bound, maximum(size, bound))
     far = where(logic.isinf(z), 0, _upward(finite, count))
     orders = np.arange(count).reshape((count,) + (1,) * avals.aval_of(z).ndim)
-    turned = (orders % 2 == 1) & (z < 0)[None]
+    is_negated = (orders % 2 == 1) & (z < 0)[None]
     out = where((size < bound)[None], near, far)
-    return where(turned, -out, out)
+    return where(is_negated, -out, out)
 
 
 @partial(custom_jvp, nondiff_argnums=(1, 2))

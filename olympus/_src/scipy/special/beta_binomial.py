@@ -91,8 +91,8 @@ def _both_large(a: Any, b: Any) -> Any:
     """The logarithm for a up to b, both large (DiDonato, Morris 1992)."""
     share = a / b
     lead = (a - 0.5) * log(share / (1 + share)) - b * log1p(share)
-    rest = _correction(a) + _correction(b) - _correction(a + b)
-    return lead - 0.5 * log(b) + 0.5 * math.log(2 * math.pi) + rest
+    correction = _correction(a) + _correction(b) - _correction(a + b)
+    return lead - 0.5 * log(b) + 0.5 * math.log(2 * math.pi) + correction
 
 
 def _two_quotient(n: Any, d: Any) -> tuple[Any, Any]:
@@ -123,8 +123,8 @@ def _beta_of_large(a: Any, b: Any) -> Any:
     (p, in_p), (q, in_q) = _two_quotient(a, both), _two_quotient(b, both)
     powers = arithmetic.power(p, a / 2) * arithmetic.power(q, b / 2)
     mended = 0.5 * (a * in_p + b * in_q - lost)
-    rest = exp(_correction(a) + _correction(b) - _correction(both))
-    lead = elementary.sqrt(2 * math.pi * (1 / a + 1 / b)) * rest
+    correction = exp(_correction(a) + _correction(b) - _correction(both))
+    lead = elementary.sqrt(2 * math.pi * (1 / a + 1 / b)) * correction
     return powers * (1 + mended) * lead * (powers * (1 + mended))
 
 

@@ -51,9 +51,9 @@ def _weideman() -> tuple[float, ...]:
 
 def _upper(z: Any) -> Any:
     """The function where the imaginary part is not negative."""
-    turned = 1j * z
-    below = _WIDTH - turned
-    powers = polynomial((_WIDTH + turned) / below, _weideman())
+    iz = 1j * z
+    below = _WIDTH - iz
+    powers = polynomial((_WIDTH + iz) / below, _weideman())
     return 2 * powers / (below * below) + (1 / _ROOT_PI) / below
 
 
@@ -234,9 +234,9 @@ _SINE, _COSINE = _fresnel_series(1), _fresnel_series(0)
 def _quarter_turns(x: Any) -> tuple[Any, Any]:
     """Sine and cosine of `pi x^2 / 2`, exact for large x too."""
     even = 2 * arithmetic.rint(x / 2)
-    rest = x - even
-    # x^2 is 2 even rest + rest^2, but for a multiple of 4, which is a whole turn.
-    turns = arithmetic.fmod(2 * even * rest, 4) + rest * rest
+    offset = x - even
+    # x^2 is 2 even offset + offset^2, but for a multiple of 4, which is a whole turn.
+    turns = arithmetic.fmod(2 * even * offset, 4) + offset * offset
     return elementary.sin(math.pi / 2 * turns), elementary.cos(math.pi / 2 * turns)
 
 

@@ -118,9 +118,9 @@ def real_gamma(x: Any) -> Any:
 def _sine_of_pi(x: Any) -> Any:
     """`sin(pi x)`, exact for whole x."""
     nearest = arithmetic.rint(x)
-    rest = where(logic.isfinite(x), x - nearest, 0)
+    offset = where(logic.isfinite(x), x - nearest, 0)
     odd = arithmetic.remainder(where(logic.isfinite(x), nearest, 0), 2) == 1
-    sine = elementary.sin(math.pi * rest)
+    sine = elementary.sin(math.pi * offset)
     return where(odd, -sine, sine)
 
 
@@ -204,8 +204,8 @@ def _log_sine(z: Any) -> Any:
     turn = 1j * math.pi * w
     # The same exponential, to all digits.
     period = lax.complex_(lax.real(w) - arithmetic.rint(lax.real(w)), lax.imag(w))
-    rest = -elementary.expm1(2j * math.pi * period)
-    out = log(rest) - turn + (0.5j * math.pi - math.log(2))
+    difference = -elementary.expm1(2j * math.pi * period)
+    out = log(difference) - turn + (0.5j * math.pi - math.log(2))
     return where(up, out, lax.conj(out))
 
 

@@ -158,14 +158,14 @@ def _gamma_ratio(tops: Any, bottoms: Any) -> Any:
     return where(vanishes, 0, sign * exp(size))
 
 
-def _inside(a: Any, b: Any, c: Any, x: Any) -> Any:
+def _sum_unit_interval(a: Any, b: Any, c: Any, x: Any) -> Any:
     """For x from 0 to 1: by the series, or two in 1 - x where that is shorter."""
-    rest = c - a - b
-    apart = abs(rest - arithmetic.rint(rest)) > 1e-2
+    excess = c - a - b
+    apart = abs(excess - arithmetic.rint(excess)) > 1e-2
     is_close = (x > 0.9) & apart & ~_is_pole(a) & ~_is_pole(b)
     direct = _series(a, b, c, where(is_close, 0, x))
     y = where(is_close, 1 - x, 0.1)
-    d = where(is_close, rest, 0.5)
+    d = where(is_close, excess, 0.5)
     first = _gamma_ratio((c, d), (c - a, c - b)) * _series(a, b, 1 - d, y)
     second = _gamma_ratio((c, -d), (a, b)) * _series(c - a, c - b, 1 + d, y)
     return where(is_close, first + exp(d * log(y)) * second, direct)
@@ -174,19 +174,21 @@ def _inside(a: Any, b: Any, c: Any, x: Any) -> Any:
 def _gauss(a: Any, b: Any, c: Any, x: Any) -> Any:
     polynomial = _is_pole(a) | _is_pole(b)
     # Pfaff: from below 0 to between 0 and 1.
-    turned = (x < 0) & ~(polynomial & (x > -1))
+    use_pfaff = (x < 0) & ~(polynomial & (x > -1))
     at_one, beyond = x == 1, x > 1
     safe = where(at_one | (beyond & ~polynomial), 0, x)
-    base = where(turned, 1 - safe, 1)
+    base = where(use_pfaff, 1 - safe, 1)
     # The parameter that stays keeps a polynomial one.
     swap = _is_pole(b) & ~_is_pole(a)
     p, q = where(swap, b, a), where(swap, a, b)
-    y = where(turned, where(turned, safe, 0) / (where(turned, safe, 0) - 1), safe)
-    inner = _inside(p, where(turned, c - q, q), c, y)
-    out = where(turned, exp(-p * log(base)) * inner, inner)
-    rest = c - a - b
-    converges = (rest > 0) | polynomial
-    sums = where(at_one & (rest > 0), rest, 0.5)
+    y = where(
+        use_pfaff, where(use_pfaff, safe, 0) / (where(use_pfaff, safe, 0) - 1), safe
+    )
+    inner = _sum_unit_interval(p, where(use_pfaff, c - q, q), c, y)
+    out = where(use_pfaff, exp(-p * log(base)) * inner, inner)
+    excess = c - a - b
+    converges = (excess > 0) | polynomial
+    sums = where(at_one & (excess > 0), excess, 0.5)
     at_end = _gamma_ratio((c, sums), (c - a, c - b))
     ends = _series(a, b, c, where(at_one & polynomial, x, 0))
     at_end = where(polynomial, ends, where(converges, at_end, math.inf))

@@ -51,7 +51,7 @@ def _entire(x: Any) -> Any:
     return igamma_betainc.iterate(_power_sum, (x * 0, x * 0 + 1), (x,))[0]
 
 
-def _falling(n: Any, x: Any, steps: int) -> Any:
+def _evaluate_fraction(n: Any, x: Any, steps: int) -> Any:
     """`exp(x)` times the exponential integral of order n, by its even fraction.
 
     Abramowitz, Stegun 5.1.22; a number of steps that suffices for float64 from x = 1.
@@ -79,7 +79,7 @@ def _expi(x: Any) -> Any:
     high = exp(large) * inverse * polynomial(40 * inverse, terms[::-1])
     high = where(x == math.inf, x, high)
     low = minimum(x, -1)
-    below = -exp(low) * _falling(1, -low, 90)
+    below = -exp(low) * _evaluate_fraction(1, -low, 90)
     below = where(x == -math.inf, 0, below)
     out = where(x < -1, below, where(x > 40, high, series))
     return where(logic.isnan(x), x, out)
@@ -163,7 +163,7 @@ def _expn(n: Any, x: Any) -> Any:
     series = where(x == 0, at_zero, series)
     large = maximum(x, 1)
     finite = where(large == math.inf, 1, large)
-    far = where(large == math.inf, 0, exp(-large) * _falling(low, finite, 90))
+    far = where(large == math.inf, 0, exp(-large) * _evaluate_fraction(low, finite, 90))
     out = where(x <= 1, series, far)
     out = where(n == 0, exp(-x) / x, out)
     bad = (n < 0) | (arithmetic.floor(n) != n) | ~(x >= 0)
@@ -207,13 +207,13 @@ def expn(n: Any, x: Any) -> Any:
 # -- sine and cosine integrals ---------------------------------------------------------
 
 
-def _alternating(first: int) -> list[float]:
+def _compute_coefficients(first: int) -> list[float]:
     """Coefficients in -x^2 of the sum over x^k / (k k!), k = first, first + 2, ..."""
     powers = range(first + 30, first - 1, -2)
     return [1 / (k * math.factorial(k)) for k in powers]
 
 
-_ODD, _EVEN = _alternating(1), _alternating(2)
+_ODD, _EVEN = _compute_coefficients(1), _compute_coefficients(2)
 
 
 @custom_jvp
@@ -225,7 +225,7 @@ def _sici(x: Any) -> tuple[Any, Any]:
     near_cosine = _EULER + log(near) + negative * polynomial(negative, _EVEN)
     # The exponential integral of ix is -Ci(x) + i (Si(x) - pi/2).
     far = arithmetic.clip(size, 4, 1e30)
-    scaled = _falling(1, lax.complex_(far * 0, far), 60)
+    scaled = _evaluate_fraction(1, lax.complex_(far * 0, far), 60)
     real, imag = lax.real(scaled), lax.imag(scaled)
     sine, cosine = elementary.sin(far), elementary.cos(far)
     far_sine = math.pi / 2 + imag * cosine - real * sine

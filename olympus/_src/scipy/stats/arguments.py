@@ -85,11 +85,13 @@ def public(signature: Callable[..., Any], run: Callable[..., Any]) -> Any:
         count = len(args)
         if count == len(names) and not kwargs:
             return run(*args)
-        rest = names[count:]
-        given = values | kwargs
-        if count > len(names) or not (kwargs.keys() <= set(rest) <= given.keys()):
+        remaining = names[count:]
+        arguments = values | kwargs
+        if count > len(names) or not (
+            kwargs.keys() <= set(remaining) <= arguments.keys()
+        ):
             return signature(*args, **kwargs)  # Python says what is wrong
-        return run(*args, *[given[key] for key in rest])
+        return run(*args, *[arguments[key] for key in remaining])
 
     return call
 

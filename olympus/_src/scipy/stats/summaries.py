@@ -124,13 +124,13 @@ def _rankdata(a: Any, *, method: str, axis: int | None) -> Any:
         ranks = lax.convert(place + 1, dtype)
     else:
         ordered = index_routines.take_along_axis(a, order, axis)
-        ranks = lax.convert(_tied(ordered, n, axis, method), dtype)
+        ranks = lax.convert(_rank_ties(ordered, n, axis, method), dtype)
         ranks = index_routines.take_along_axis(ranks, place, axis)
     nothing = reductions.any(logic.isnan(a), axis, keepdims=True)
     return where(nothing, np.nan, ranks)
 
 
-def _tied(ordered: Any, n: int, axis: int, method: str) -> Any:
+def _rank_ties(ordered: Any, n: int, axis: int, method: str) -> Any:
     """Ranks of sorted elements, whose equals stand side by side."""
     shape = avals.aval_of(ordered).shape
     at = shaping.broadcasted_iota(np.int32, shape, axis)
@@ -194,9 +194,15 @@ def _mode(a: Any, *, axis: int | None, keepdims: bool) -> Any:
     shape = avals.aval_of(a).shape
     a, line = _lines("mode", a, axis)
     whole = axis is None or not shape
-    kept = [1] * len(shape) if whole else [*shape[:line], 1, *shape[line + 1 :]]
+    keepdims_shape = (
+        [1] * len(shape) if whole else [*shape[:line], 1, *shape[line + 1 :]]
+    )
     out_shape = (
-        kept if keepdims else [] if whole else [*shape[:line], *shape[line + 1 :]]
+        keepdims_shape
+        if keepdims
+        else []
+        if whole
+        else [*shape[:line], *shape[line + 1 :]]
     )
     aval = avals.aval_of(a)
     n = aval.shape[line]

@@ -41,21 +41,21 @@ def _log_weight(low: Any, high: Any) -> Any:
     return where(apart, lax.log1p(-outer), one_sided)
 
 
-def _settled(out: Any, x: Any, a: Any, b: Any, below: Any, above: Any) -> Any:
+def _apply_interval(out: Any, x: Any, a: Any, b: Any, below: Any, above: Any) -> Any:
     """`out` inside of the interval, constants outside, NaN where there is none."""
     out = where(x < a, below, where(x > b, above, out))
     return where((a < b) & (x == x), out, NAN)
 
 
-def _inside(x: Any, a: Any, b: Any) -> Any:
+def _replace_outside(x: Any, a: Any, b: Any) -> Any:
     return where((x >= a) & (x <= b), x, (where(a == -INFINITY, b, a)))
 
 
 @_function
 def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
     z = (x - loc) / scale
-    out = norm.logpdf(_inside(z, a, b)) - lax.log(scale) - _log_weight(a, b)
-    return _settled(out, z, a, b, -INFINITY, -INFINITY)
+    out = norm.logpdf(_replace_outside(z, a, b)) - lax.log(scale) - _log_weight(a, b)
+    return _apply_interval(out, z, a, b, -INFINITY, -INFINITY)
 
 
 @_function
@@ -66,15 +66,15 @@ def pdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
 @_function
 def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
     z = (x - loc) / scale
-    at = _inside(z, a, b)
-    return _settled(_share(a, at, at, b, a, b), z, a, b, -INFINITY, 0)
+    at = _replace_outside(z, a, b)
+    return _apply_interval(_share(a, at, at, b, a, b), z, a, b, -INFINITY, 0)
 
 
 @_function
 def logsf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
     z = (x - loc) / scale
-    at = _inside(z, a, b)
-    return _settled(_share(at, b, a, at, a, b), z, a, b, 0, -INFINITY)
+    at = _replace_outside(z, a, b)
+    return _apply_interval(_share(at, b, a, at, a, b), z, a, b, 0, -INFINITY)
 
 
 def _share(low: Any, high: Any, low_rest: Any, high_rest: Any, a: Any, b: Any) -> Any:
@@ -84,9 +84,9 @@ def _share(low: Any, high: Any, low_rest: Any, high_rest: Any, a: Any, b: Any) -
     """
     whole = _log_weight(a, b)
     share = _log_weight(low, high) - whole
-    rest = _log_weight(low_rest, high_rest) - whole
+    complement = _log_weight(low_rest, high_rest) - whole
     most = share > -0.1
-    return where(most, lax.log1p(-lax.exp(where(most, rest, -1))), share)
+    return where(most, lax.log1p(-lax.exp(where(most, complement, -1))), share)
 
 
 @_function
