@@ -164,9 +164,14 @@ def _check_dtypes(
 
 @evaluate.fuse
 def _attention(
-    *given: Any, flags: Any, scale: float, is_causal: bool, window: Any, with_sums: bool
+    *operands: Any,
+    flags: Any,
+    scale: float,
+    is_causal: bool,
+    window: Any,
+    with_sums: bool,
 ) -> Any:
-    remaining = iter(given)
+    remaining = iter(operands)
     query, key, value, bias, mask, q_lengths, kv_lengths = [
         next(remaining) if there else None for there in flags
     ]

@@ -99,8 +99,8 @@ def standardize(
 
 
 @evaluate.fuse
-def _standardize(*given: Any, axis: Any, stable: bool, flags: Any) -> Any:
-    x, mean, variance, epsilon, where = spread_arrays(given, flags)
+def _standardize(*operands: Any, axis: Any, stable: bool, flags: Any) -> Any:
+    x, mean, variance, epsilon, where = spread_arrays(operands, flags)
     if mean is None or variance is None:
         (x,) = promotion.promote_inexact(x)
     if mean is None:

@@ -232,7 +232,7 @@ _SCATTERED = ("set", "add", "subtract")
 
 def _write_masked(
     x: Any,
-    found: masked_updates.Masked,
+    masked: masked_updates.Masked,
     op: str,
     values: Any,
     spread: tuple[int, ...],
@@ -240,16 +240,16 @@ def _write_masked(
     wide: Any,
     choices: tuple[Any, ...],
 ) -> Any:
-    plan, operands, options = _plan_update(x, found.places, op, *choices)
+    plan, operands, options = _plan_update(x, masked.places, op, *choices)
     return masked_updates.update(
         x,
         values,
-        found.mask,
+        masked.mask,
         *operands,
         plan=plan,
         options=options._replace(wide=wide),
         spread=spread,
-        move=(front, found.place),
+        move=(front, masked.place),
     )
 
 

@@ -707,7 +707,12 @@ _einsum = evaluate.fuse(_einsum_traced)
 
 
 def _product(
-    x: Any, y: Any, kept: set[str], target: str | None, precision: Any, preferred: Any
+    x: Any,
+    y: Any,
+    output_names: set[str],
+    target: str | None,
+    precision: Any,
+    preferred: Any,
 ) -> Any:
     """The product of two named arrays, summed over names nobody else has.
 
@@ -715,19 +720,19 @@ def _product(
     come out so.
     """
     (a, a_names), (b, b_names) = x, y
-    a, a_names = _reduce_names(a, a_names, kept | set(b_names))
-    b, b_names = _reduce_names(b, b_names, kept | set(a_names))
+    a, a_names = _reduce_names(a, a_names, output_names | set(b_names))
+    b, b_names = _reduce_names(b, b_names, output_names | set(a_names))
     shared = [n for n in a_names if n in b_names]
     a, a_names, b, b_names = _without_ones(a, a_names, b, b_names, shared)
     shared = [n for n in a_names if n in b_names]
-    batch = [n for n in shared if n in kept]
+    batch = [n for n in shared if n in output_names]
     left = [n for n in a_names if n not in shared]
     right = [n for n in b_names if n not in shared]
     if target is not None:
         batch.sort(key=target.index)
         if "".join([*batch, *right, *left]) == target:
             a, a_names, left, b, b_names, right = b, b_names, right, a, a_names, left
-    summed = [n for n in a_names if n in shared and n not in kept]
+    summed = [n for n in a_names if n in shared and n not in output_names]
     numbers = (
         (
             tuple([a_names.index(n) for n in summed]),
@@ -754,15 +759,15 @@ def _without_ones(a: Any, a_names: str, b: Any, b_names: str, shared: Any) -> An
     return a, a_names, b, b_names
 
 
-def _reduce_names(x: Any, names: str, kept: set[str]) -> tuple[Any, str]:
+def _reduce_names(x: Any, names: str, output_names: set[str]) -> tuple[Any, str]:
     """Takes diagonals of repeated names and sums names that nobody keeps."""
     for name in dict.fromkeys(names):
         while names.count(name) > 1:
             x, names = _diagonal(x, names, name)
-    gone = [i for i, n in enumerate(names) if n not in kept]
+    gone = [i for i, n in enumerate(names) if n not in output_names]
     if gone:
         x = _sum_over(x, tuple(gone))
-        names = "".join([n for n in names if n in kept])
+        names = "".join([n for n in names if n in output_names])
     return x, names
 
 

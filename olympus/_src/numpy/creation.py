@@ -246,13 +246,13 @@ def _of_numpy(x: Any, dtype: Any, device: Any) -> Any:
     return evaluate.put(value, ShapedArray(x.shape, dtype), device)
 
 
-def _leaves(x: Any, found: list[Any]) -> list[Any]:
+def _leaves(x: Any, leaves: list[Any]) -> list[Any]:
     for item in x:
         if type(item) is list or type(item) is tuple:
-            _leaves(item, found)
+            _leaves(item, leaves)
         else:
-            found.append(item)
-    return found
+            leaves.append(item)
+    return leaves
 
 
 def _of_sequence(x: Any, dtype: Any, device: Any) -> Any:

@@ -159,11 +159,13 @@ def diff(
 
 
 @promotion.evaluate.fuse
-def _diff(a: Any, *given: Any, n: int, axis: int, flags: tuple[bool, bool]) -> Any:
+def _diff(
+    a: Any, *edge_values: Any, n: int, axis: int, flags: tuple[bool, bool]
+) -> Any:
     rank = aval_of(a).ndim
     axis = sizes_.canonicalize_axis(axis, rank, "numpy.diff")
-    if given and n:
-        a = _join_edges(a, given, axis, flags)
+    if edge_values and n:
+        a = _join_edges(a, edge_values, axis, flags)
     for _ in range(n):
         length = aval_of(a).shape[axis]
         if not length:
@@ -178,8 +180,8 @@ def _diff(a: Any, *given: Any, n: int, axis: int, flags: tuple[bool, bool]) -> A
     return a
 
 
-def _join_edges(a: Any, given: Any, axis: int, flags: tuple[bool, bool]) -> Any:
-    a, *edges = promotion.promote_dtypes(a, *given)
+def _join_edges(a: Any, edge_values: Any, axis: int, flags: tuple[bool, bool]) -> Any:
+    a, *edges = promotion.promote_dtypes(a, *edge_values)
     edge = list(aval_of(a).shape)
     edge[axis] = 1
     edges = [
@@ -211,13 +213,13 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 
 @promotion.evaluate.fuse
-def _ediff1d(ary: Any, *given: Any, flags: tuple[bool, bool]) -> Any:
+def _ediff1d(ary: Any, *end_values: Any, flags: tuple[bool, bool]) -> Any:
     flat = shaping.reshape(ary, (aval_of(ary).size,))
     out = _diff(flat, n=1, axis=0, flags=(False, False))
     kind = aval_of(out).dtype
     ends = [
         shaping.reshape(promotion.cast(x, kind, False), (aval_of(x).size,))
-        for x in given
+        for x in end_values
     ]
     before = [ends.pop(0)] if flags[0] else []
     return concatenation.concatenate([*before, out, *ends], 0)

@@ -104,16 +104,16 @@ def _keeps(item: Any) -> bool:
     return item is None or item is Ellipsis or isinstance(item, slice)
 
 
-def fitted(found: Masked, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+def fitted(masked: Masked, shape: tuple[int, ...]) -> tuple[int, ...] | None:
     """The shape in which values for the mask's places stand beside `x[places]`.
 
     None where the values differ from one place to the next, so that the number of
     places must be known.
     """
-    mask_shape = avals.aval_of(found.mask).shape
+    mask_shape = avals.aval_of(masked.mask).shape
     n = len(mask_shape)
-    behind = found.rank - n - found.front  # axes of a result behind the mask's
-    while len(shape) > found.rank - n + 1 and shape[0] == 1:
+    behind = masked.rank - n - masked.front  # axes of a result behind the mask's
+    while len(shape) > masked.rank - n + 1 and shape[0] == 1:
         shape = shape[1:]  # leading axes of size one may be left out, as in NumPy
     if len(shape) <= behind:
         return shape
@@ -125,14 +125,14 @@ def fitted(found: Masked, shape: tuple[int, ...]) -> tuple[int, ...] | None:
     return None
 
 
-def refuse_traced(found: Masked, op: str, shape: tuple[int, ...]) -> None:
+def refuse_traced(masked: Masked, op: str, shape: tuple[int, ...]) -> None:
     """Raises where values differ between places that are not known yet."""
-    if isinstance(found.mask, trace.Tracer):
-        raise found.mask.refusal(
+    if isinstance(masked.mask, trace.Tracer):
+        raise masked.mask.refusal(
             errors.NonConcreteBooleanIndexError,
-            f"Array boolean indices must be concrete; got {found.mask.aval.short()}. "
+            f"Array boolean indices must be concrete; got {masked.mask.aval.short()}. "
             f"at[mask].{op}: while tracing, values must be one for all positions of "
-            f"the mask, or have the mask's shape {found.mask.aval.shape}, got shape "
+            f"the mask, or have the mask's shape {masked.mask.aval.shape}, got shape "
             f"{shape}.",
             f"\nGive x.at[mask].{op} a number or values for all elements, as in "
             "olympus.numpy.where(mask, values, x), or write to positions of a known "

@@ -291,11 +291,11 @@ def _pad_ramp(x: Any, ends: Any, *, widths: Any) -> Any:
     return x
 
 
-def _stat_lengths(given: Any, mode: str, rank: int) -> Any:
+def _stat_lengths(stat_length: Any, mode: str, rank: int) -> Any:
     """For each axis, how many elements from either edge; None for all of them."""
-    if given is None:
+    if stat_length is None:
         return ((None, None),) * rank
-    lengths = _pad_widths(given, rank)
+    lengths = _pad_widths(stat_length, rank)
     if mode in ("maximum", "minimum") and any(0 in pair for pair in lengths):
         raise ValueError("stat_length of 0 yields no value for padding; numpy.pad")
     return lengths

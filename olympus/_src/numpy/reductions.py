@@ -188,9 +188,9 @@ def check_mask(name: str, where: Any) -> None:
         )
 
 
-def chosen(given: tuple[Any, ...], flags: tuple[bool, bool]) -> Any:
+def chosen(operands: tuple[Any, ...], flags: tuple[bool, bool]) -> Any:
     """The `where` and `initial` among the positional arrays."""
-    values = iter(given)
+    values = iter(operands)
     where = next(values) if flags[0] else None
     return where, next(values) if flags[1] else None
 
@@ -202,14 +202,14 @@ def _fuse(fun: Callable[..., Any]) -> Any:
 @_fuse
 def _sum(
     x: Any,
-    *given: Any,
+    *operands: Any,
     axis: Any,
     keepdims: bool,
     dtype: Any,
     promote: bool,
     flags: Any = (False, False),
 ) -> Any:
-    where, initial = chosen(given, flags)
+    where, initial = chosen(operands, flags)
     return fold(
         "sum",
         x,
@@ -290,14 +290,14 @@ def sum(
 @_fuse
 def _prod(
     x: Any,
-    *given: Any,
+    *operands: Any,
     axis: Any,
     keepdims: bool,
     dtype: Any,
     promote: bool,
     flags: Any = (False, False),
 ) -> Any:
-    where, initial = chosen(given, flags)
+    where, initial = chosen(operands, flags)
 
     def multiply_up(v: Any, axes: Any) -> Any:
         if _is_bool(v):
@@ -375,12 +375,12 @@ def _extreme_fold(
     reduce: Any,
     combine: Any,
     x: Any,
-    given: Any,
+    operands: Any,
     axis: Any,
     keepdims: bool,
     flags: Any,
 ) -> Any:
-    where, initial = chosen(given, flags)
+    where, initial = chosen(operands, flags)
     axes = axes_of(name, x, axis)
     shape = aval_of(x).shape
     if initial is None and 0 in [shape[a] for a in axes]:
@@ -425,18 +425,18 @@ def _complex_extreme(
 
 @_fuse
 def _max(
-    x: Any, *given: Any, axis: Any, keepdims: bool, flags: Any = (False, False)
+    x: Any, *operands: Any, axis: Any, keepdims: bool, flags: Any = (False, False)
 ) -> Any:
     reduce = lax_reductions.reduce_max
-    return _extreme_fold("max", reduce, lax.max_, x, given, axis, keepdims, flags)
+    return _extreme_fold("max", reduce, lax.max_, x, operands, axis, keepdims, flags)
 
 
 @_fuse
 def _min(
-    x: Any, *given: Any, axis: Any, keepdims: bool, flags: Any = (False, False)
+    x: Any, *operands: Any, axis: Any, keepdims: bool, flags: Any = (False, False)
 ) -> Any:
     reduce = lax_reductions.reduce_min
-    return _extreme_fold("min", reduce, lax.min_, x, given, axis, keepdims, flags)
+    return _extreme_fold("min", reduce, lax.min_, x, operands, axis, keepdims, flags)
 
 
 def max(
@@ -530,9 +530,9 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
 
 def _truth_fold(name: str, reduce: Any, identity: bool, combine: Any) -> Any:
     def folded(
-        x: Any, *given: Any, axis: Any, keepdims: bool, flags: Any = (False, False)
+        x: Any, *operands: Any, axis: Any, keepdims: bool, flags: Any = (False, False)
     ) -> Any:
-        where, _ = chosen(given, flags)
+        where, _ = chosen(operands, flags)
         return fold(
             name,
             logic.truth(x),
@@ -656,13 +656,13 @@ def _mean_dtypes(name: str, x: Any, dtype: Any) -> tuple[Any, Any]:
 @_fuse
 def _mean(
     x: Any,
-    *given: Any,
+    *operands: Any,
     axis: Any,
     keepdims: bool,
     dtype: Any,
     flags: Any = (False, False),
 ) -> Any:
-    where, _ = chosen(given, flags)
+    where, _ = chosen(operands, flags)
     kind, working = _mean_dtypes("mean", x, dtype)
     axes = axes_of("mean", x, axis)
     n = _count_of("mean", x, axes, where, working, keepdims)
@@ -825,14 +825,14 @@ def _spread(
 
 
 @_fuse
-def _std(x: Any, *given: Any, **options: Any) -> Any:
+def _std(x: Any, *operands: Any, **options: Any) -> Any:
     dtype = options["dtype"]
     if dtype is not None and dtypes.kind(dtypes.as_dtype(dtype)) not in "fc":
         raise ValueError(
             "numpy.std: dtype must be floating or complex, got "
             f"{dtypes.as_dtype(dtype)}; convert the result with astype"
         )
-    return lax.sqrt(_var(x, *given, **options))
+    return lax.sqrt(_var(x, *operands, **options))
 
 
 def var(

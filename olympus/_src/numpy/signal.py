@@ -167,11 +167,13 @@ def interp(
 
 
 @promotion.evaluate.fuse
-def _interp(x: Any, xp: Any, fp: Any, *given: Any, sides: Any, periodic: bool) -> Any:
+def _interp(
+    x: Any, xp: Any, fp: Any, *operands: Any, sides: Any, periodic: bool
+) -> Any:
     x, xp = promotion.promote_inexact(x, xp)
     (fp,) = promotion.promote_inexact(fp)
     fp = promotion.promote_dtypes(fp, x)[0]
-    remaining = list(given)
+    remaining = list(operands)
     if periodic:
         period = promotion.cast(remaining.pop(), aval_of(x).dtype, False)
         x, xp, fp = _periodic(x, xp, fp, lax.abs_(period))
@@ -249,12 +251,12 @@ def unwrap(
 
 
 @promotion.evaluate.fuse
-def _unwrap(p: Any, *given: Any, axis: int) -> Any:
+def _unwrap(p: Any, *operands: Any, axis: int) -> Any:
     if dtypes.kind(aval_of(p).dtype) == "c":
         raise ValueError(
             "jnp.unwrap does not support complex inputs; unwrap numpy.angle(p)"
         )
-    p = promotion.promote_dtypes(p, given[0])[0]
+    p = promotion.promote_dtypes(p, operands[0])[0]
     if dtypes.kind(aval_of(p).dtype) == "b":
         (p,) = promotion.promote_inexact(p)
     dtype = aval_of(p).dtype
@@ -262,13 +264,13 @@ def _unwrap(p: Any, *given: Any, axis: int) -> Any:
     n = aval_of(p).shape[axis]
     if n == 0:
         return p
-    period = promotion.cast(given[0], dtype, False)
+    period = promotion.cast(operands[0], dtype, False)
     half = (
         arithmetic.floor_divide(period, 2)
         if dtypes.kind(dtype) in "iu"
         else lax.mul(period, promotion.scalar(0.5, p))
     )
-    least = half if len(given) == 1 else promotion.cast(given[1], dtype, False)
+    least = half if len(operands) == 1 else promotion.cast(operands[1], dtype, False)
     jump = cumulative_sums.diff(p, axis=axis)
     folded = arithmetic.subtract(
         arithmetic.remainder(arithmetic.add(jump, half), period), half

@@ -33,9 +33,9 @@ def given_arrays(*arrays: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
     )
 
 
-def spread_arrays(given: Any, flags: Any) -> list[Any]:
+def spread_arrays(operands: Any, flags: Any) -> list[Any]:
     """Undoes `given_arrays`."""
-    remaining = iter(given)
+    remaining = iter(operands)
     return [next(remaining) if there else None for there in flags]
 
 
@@ -65,8 +65,8 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
 
 
 @evaluate.fuse
-def _softmax(*given: Any, axis: Any, flags: Any) -> Any:
-    x, where = spread_arrays(given, flags)
+def _softmax(*operands: Any, axis: Any, flags: Any) -> Any:
+    x, where = spread_arrays(operands, flags)
     shifted = _subtract_largest(x, axis, where)
     powers = elementary.exp(shifted)
     out = lax.div(
@@ -116,8 +116,8 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
 
 
 @evaluate.fuse
-def _log_softmax(*given: Any, axis: Any, flags: Any) -> Any:
-    x, where = spread_arrays(given, flags)
+def _log_softmax(*operands: Any, axis: Any, flags: Any) -> Any:
+    x, where = spread_arrays(operands, flags)
     shifted = _subtract_largest(x, axis, where)
     total = reductions.sum(elementary.exp(shifted), axis, None, None, True, where=where)
     out = subtract(shifted, elementary.log(total))
@@ -168,9 +168,9 @@ def logsumexp(
 
 @evaluate.fuse
 def _logsumexp(
-    *given: Any, axis: Any, keepdims: bool, return_sign: bool, flags: Any
+    *operands: Any, axis: Any, keepdims: bool, return_sign: bool, flags: Any
 ) -> Any:
-    a, b, where = spread_arrays(given, flags)
+    a, b, where = spread_arrays(operands, flags)
     if b is None:
         (a,) = promotion.promote_inexact(a)
     else:

@@ -152,8 +152,10 @@ def _rows(x: Any, rowvar: bool) -> Any:
 
 
 @evaluate.fuse
-def _cov(m: Any, *given: Any, flags: Any, rowvar: bool, ddof: int, dtype: Any) -> Any:
-    values = iter(given)
+def _cov(
+    m: Any, *operands: Any, flags: Any, rowvar: bool, ddof: int, dtype: Any
+) -> Any:
+    values = iter(operands)
     y, fweights, aweights = (next(values) if f else None for f in flags)
     (x,) = (
         promotion.promote_inexact(m)

@@ -81,15 +81,15 @@ def result_shape(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
     return shape
 
 
-def check_broadcast(name: str, shape: Any, given: Any) -> None:
-    """Raises ValueError unless arrays of shape `given` broadcast to `shape`."""
-    fits = len(given) <= len(shape) and all(
-        d in (1, target) for d, target in zip(given[::-1], shape[::-1], strict=False)
+def check_broadcast(name: str, shape: Any, common: Any) -> None:
+    """Raises ValueError unless arrays of shape `common` broadcast to `shape`."""
+    fits = len(common) <= len(shape) and all(
+        d in (1, target) for d, target in zip(common[::-1], shape[::-1], strict=False)
     )
     if not fits:
         raise ValueError(
             f"random.{name}: shape must be what the parameters broadcast to, got "
-            f"shape={tuple(shape)} with parameters of shape {tuple(given)}; add their "
+            f"shape={tuple(shape)} with parameters of shape {tuple(common)}; add their "
             "axes at the end of shape"
         )
 

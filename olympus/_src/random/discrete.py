@@ -498,11 +498,11 @@ def _multinomial(
     share = shaping.transpose(ew.div(p, left), (last, *range(last)))
     own = keys.random_split_p.bind(key, shape=(shape[-1],))
 
-    def step(rest: Any, this: Any) -> Any:
+    def step(remaining: Any, this: Any) -> Any:
         key, prob = this
         prob = ew.min_(number(1, real), ew.max_(number(0, real), prob))
-        drawn = draw_binomial(key, rest, prob)
-        return ew.sub(rest, drawn), drawn
+        drawn = draw_binomial(key, remaining, prob)
+        return ew.sub(remaining, drawn), drawn
 
     _, drawn = scans.scan(step, n, (own, share), unroll=unroll)
     return as_dtype(shaping.transpose(drawn, (*range(1, last + 1), 0)), dtype)

@@ -280,9 +280,9 @@ def _check_fill(fill_value: Any, values: Any) -> None:
 
 
 @promotion.evaluate.fuse
-def _interpolate_on_grid(values: Any, xi: Any, *rest: Any, method: str) -> Any:
+def _interpolate_on_grid(values: Any, xi: Any, *operands: Any, method: str) -> Any:
     count = aval_of(xi).shape[-1]
-    grid, fill = rest[:count], rest[count:]
+    grid, fill = operands[:count], operands[count:]
     per_axis: list[Any] = []
     outside: Any = False
     for i, line in enumerate(grid):

@@ -33,22 +33,22 @@ aval_of, where = avals.aval_of, selection.where
 # -- what is asked for -----------------------------------------------------------------
 
 
-def _operator(name: str, what: str, given: Any) -> Callable[[Any], Any]:
+def _operator(name: str, what: str, operand: Any) -> Callable[[Any], Any]:
     """The product with a matrix, or a function as it is."""
-    if callable(given):
-        return given
-    if not avals.is_array_like(given) or not hasattr(given, "shape"):
+    if callable(operand):
+        return operand
+    if not avals.is_array_like(operand) or not hasattr(operand, "shape"):
         raise TypeError(
             f"scipy.sparse.linalg.{name}: linear operator must be either a function or "
-            f"ndarray, got {what}={given!r}"
+            f"ndarray, got {what}={operand!r}"
         )
-    aval = aval_of(given)
+    aval = aval_of(operand)
     if aval.ndim != 2 or aval.shape[0] != aval.shape[1]:
         raise ValueError(
             f"scipy.sparse.linalg.{name}: linear operator must be a square matrix, but "
             f"{what} has shape: {aval.shape}"
         )
-    return lambda x: contractions.matmul(given, x)
+    return lambda x: contractions.matmul(operand, x)
 
 
 class _Problem(NamedTuple):
@@ -117,9 +117,9 @@ def _own(x: Any, dtype: Any) -> Any:
 
 
 def _check_like(
-    where_: str, what: str, found: Any, leaves: list[Any], structure: Any
+    where_: str, what: str, candidate: Any, leaves: list[Any], structure: Any
 ) -> None:
-    others, form = tree.tree_flatten(found)
+    others, form = tree.tree_flatten(candidate)
     if form != structure:
         raise (TypeError if what.endswith(")") else ValueError)(
             f"{where_}: {what} must have the structure of b, {structure}, got {form}"

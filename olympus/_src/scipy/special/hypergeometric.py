@@ -21,10 +21,10 @@ exp, log = elementary.exp, elementary.log
 lgamma = special.lgamma
 
 
-def _step(n: Any, state: Any, given: Any) -> Any:
+def _step(n: Any, state: Any, operands: Any) -> Any:
     """Adds the next term of the series with parameters a, b over c."""
     total, term = state
-    a, b, c, x = given
+    a, b, c, x = operands
     k = n - 1
     term = term * ((a + k) / (c + k) * ((b + k) / n) * x)
     unfinished = abs(term) > abs(total) * (epsilon(x) / 16)
@@ -33,10 +33,10 @@ def _step(n: Any, state: Any, given: Any) -> Any:
     return (total + term, term), (unfinished | early) & (term != 0)
 
 
-def _confluent_step(n: Any, state: Any, given: Any) -> Any:
+def _confluent_step(n: Any, state: Any, operands: Any) -> Any:
     """Adds the next term of the series with parameter a over b."""
     total, term = state
-    a, b, x = given
+    a, b, x = operands
     k = n - 1
     term = term * ((a + k) / (b + k) * (x / n))
     unfinished = abs(term) > abs(total) * (epsilon(x) / 16)
@@ -68,10 +68,10 @@ def _slope_of(fun: Callable[..., Any], position: int) -> Callable[..., Any]:
 _FAR = 100.0
 
 
-def _far_step(n: Any, state: Any, given: Any) -> Any:
+def _far_step(n: Any, state: Any, operands: Any) -> Any:
     """The next term of the asymptotic series, while terms become smaller."""
     total, term = state
-    a, b, x = given
+    a, b, x = operands
     following = term * (n - a) * (b - a + n - 1) / (n * x)
     smaller = abs(following) < abs(term)
     unfinished = smaller & (abs(following) > abs(total) * (epsilon(x) / 16))

@@ -37,10 +37,10 @@ _EULER = 0.57721566490153286061
 # -- exponential integrals -------------------------------------------------------------
 
 
-def _power_sum(n: Any, state: Any, given: Any) -> Any:
+def _power_sum(n: Any, state: Any, operands: Any) -> Any:
     """Adds `x^n / (n n!)`."""
     total, power = state
-    (x,) = given
+    (x,) = operands
     power = power * x / n
     term = power / n
     return (total + term, power), abs(term) > abs(total) * (epsilon(x) / 4)
@@ -137,10 +137,10 @@ def exp1(x: Any) -> Any:
     return where(is_low, math.nan, -wide(_expi)(-safe))
 
 
-def _order_sum(k: Any, state: Any, given: Any) -> Any:
+def _order_sum(k: Any, state: Any, operands: Any) -> Any:
     """Adds `(-x)^k / ((n - 1 - k) k!)`, where k is not n - 1."""
     total, power = state
-    n, x = given
+    n, x = operands
     power = power * -x / k
     gap = n - 1 - k
     term = where(gap == 0, 0, power / where(gap == 0, 1, gap))
