@@ -66,8 +66,8 @@ class Error:
         Raises:
           TracerBoolConversionError: inside a traced function, where nobody knows yet.
         """
-        found = self._failures()
-        return failures.explain(found) if found else None
+        records = self._failures()
+        return failures.explain(records) if records else None
 
     def get_exception(self) -> failures.CheckException | None:
         """The first failure as an exception that is not raised, or None.
@@ -75,8 +75,8 @@ class Error:
         Its class is the category of the failure, as in `errors=` of `checkify`; its
         `position` is the line of the user's program.
         """
-        found = self._failures()
-        return found[0][1] if found else None
+        records = self._failures()
+        return records[0][1] if records else None
 
     def throw(self) -> None:
         """Raises `JaxRuntimeError` if something failed.

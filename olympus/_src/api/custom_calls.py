@@ -88,8 +88,8 @@ class Arguments:
         """The arguments that are not differentiated by position, and the others."""
         nums = self._positions(len(args))
         static = {i: args[i] for i in sorted(nums)}
-        rest = [i for i in range(len(args)) if i not in nums]
-        return static, [args[i] for i in rest], rest
+        dynamic = [i for i in range(len(args)) if i not in nums]
+        return static, [args[i] for i in dynamic], dynamic
 
     def flatten(
         self, args: Sequence[Any], positions: Sequence[int]
@@ -123,14 +123,14 @@ class Arguments:
         return self._signature or None
 
     def _positions(self, count: int) -> set[int]:
-        found = set()
+        positions = set()
         for i in self._nums:
             if not -count <= i < count:
                 raise ValueError(
                     f"{self.what}: nondiff_argnums must be positions of arguments, got "
                     f"{i} for {count} arguments of {self.name}"
                 )
-            found.add(i % count)
+            positions.add(i % count)
         if self._names:
             names = self._parameter_names()
             for name in self._names:
@@ -140,8 +140,8 @@ class Arguments:
                         f"{self.name}, got {name!r}; it has {', '.join(names)}"
                     )
                 if names.index(name) < count:
-                    found.add(names.index(name))
-        return found
+                    positions.add(names.index(name))
+        return positions
 
     def _parameter_names(self) -> list[str]:
         signature = self._read_signature()
@@ -150,19 +150,19 @@ class Arguments:
         return [p.name for p in signature.parameters.values() if p.kind in _POSITIONAL]
 
 
-def _as_tuple(what: str, name: str, given: Any, kind: type) -> tuple[Any, ...]:
-    items: Any = (given,)
-    if not isinstance(given, (str, int)) and not hasattr(given, "__index__"):
+def _as_tuple(what: str, name: str, value: Any, kind: type) -> tuple[Any, ...]:
+    items: Any = (value,)
+    if not isinstance(value, (str, int)) and not hasattr(value, "__index__"):
         try:
-            items = tuple(given)
+            items = tuple(value)
         except TypeError:
             items = (None,)
     good = all(
         isinstance(i, str) if kind is str else hasattr(i, "__index__") for i in items
     )
     if not good:
-        wanted = "a str or strs" if kind is str else "an int or ints"
-        raise TypeError(f"{what}: {name} must be {wanted}, got {given!r}")
+        expected = "a str or strs" if kind is str else "an int or ints"
+        raise TypeError(f"{what}: {name} must be {expected}, got {value!r}")
     return items if kind is str else tuple([i.__index__() for i in items])
 
 

@@ -174,8 +174,8 @@ def _with_gradient(fun: Callable[..., Any]) -> custom_vjp[..., Any]:
 
     def bwd(residuals: Any, ct: Any) -> Any:
         rule, values = residuals
-        found = rule(tree.tree_map(_without_float0, ct), *values)
-        return found if isinstance(found, (tuple, list)) else (found,)
+        cotangents = rule(tree.tree_map(_without_float0, ct), *values)
+        return cotangents if isinstance(cotangents, (tuple, list)) else (cotangents,)
 
     custom_calls.copy_names(value, fun)
     wrapped = custom_vjp(value)

@@ -147,8 +147,8 @@ class custom_jvp(Generic[P, R]):
                 f"one by {self.__name__}.defjvp"
             )
         args = arguments.positional(args, kwargs)
-        static, rest, positions = arguments.split(args)
-        leaves, structure = arguments.flatten(rest, positions)
+        static, dynamic, positions = arguments.split(args)
+        leaves, structure = arguments.flatten(dynamic, positions)
         results = custom_calls.Results()
         call = custom_calls.on_leaves(
             "custom_jvp", self.fun, static, structure, results
@@ -176,15 +176,15 @@ def _sum_of_terms(fun: Any, terms: Sequence[Any]) -> Callable[..., Any]:
         tangent = tree.tree_map(ad.zero_tangent, out)
         for term, t in zip(terms, tangents, strict=True):
             if term is not None:
-                found = term(t, out, *primals)
-                tangent = tree.tree_map(_added, tangent, found)
+                summand = term(t, out, *primals)
+                tangent = tree.tree_map(_add_tangent, tangent, summand)
         return out, tree.tree_map(_value_of, tangent)
 
     jvp.__name__ = f"jvps of {fun.__name__}"
     return jvp
 
 
-def _added(x: Any, y: Any) -> Any:
+def _add_tangent(x: Any, y: Any) -> Any:
     if type(x) is Zero:
         return y
     return x if custom_calls.known_zero(y) else families.add_tangents(x, y)
@@ -208,14 +208,14 @@ class _Rule:
         self.results = results
 
     def __call__(self, consts: Any, primals: Any, tangents: Any) -> Any:
-        shown = [
+        visible_tangents = [
             custom_calls.as_seen(t, avals_.aval_of(x), symbolic=self.symbolic)
             for x, t in zip(primals, tangents, strict=True)
         ]
         pair = self.jvp(
             *self.static.values(),
             self.structure.unflatten(primals),
-            self.structure.unflatten(shown),
+            self.structure.unflatten(visible_tangents),
         )
         return self._flatten(pair)
 
@@ -229,36 +229,36 @@ class _Rule:
             )
         outs, structure = custom_calls.flatten_results("custom_jvp", self.jvp, pair[0])
         self.results.agree("custom_jvp", name, self.jvp, structure)
-        tangents, given = tree.tree_flatten(pair[1])
-        if given != structure:
+        tangents, tangent_structure = tree.tree_flatten(pair[1])
+        if tangent_structure != structure:
             where = inner_programs.structure_mismatch(
-                given, structure, "the tangent", "the result"
+                tangent_structure, structure, "the tangent", "the result"
             )
             raise TypeError(
                 f"custom_jvp: the rule {described} of {name} must return tangents in "
                 f"the structure of the results, got {where}"
             )
-        return outs, self._checked(outs, tangents, structure)
+        return outs, self._check_tangents(outs, tangents, structure)
 
-    def _checked(self, outs: Any, tangents: Any, structure: Any) -> list[Any]:
+    def _check_tangents(self, outs: Any, tangents: Any, structure: Any) -> list[Any]:
         """The tangents, with a Zero for those that are zero by their type."""
-        checked = []
+        out_tangents = []
         for i, (x, t) in enumerate(zip(outs, tangents, strict=True)):
-            wanted = avals_.aval_of(x).to_tangent()
+            expected = avals_.aval_of(x).to_tangent()
             if not avals_.is_array_like(t) and type(t) is not SymbolicZero:
-                raise self._wrong(i, structure, wanted, inner_programs.shown(t))
-            found = t.aval if type(t) is SymbolicZero else avals_.aval_of(t)
-            if found.weak_type and dtypes.kind(found.dtype) == dtypes.kind(
-                wanted.dtype
+                raise self._wrong(i, structure, expected, inner_programs.shown(t))
+            aval = t.aval if type(t) is SymbolicZero else avals_.aval_of(t)
+            if aval.weak_type and dtypes.kind(aval.dtype) == dtypes.kind(
+                expected.dtype
             ):
                 # A Python number, perhaps; of a weak result the tangent is weak.
-                t = elementwise.convert(t, wanted.dtype, wanted.weak_type)
-            elif found.dtype != wanted.dtype:
-                raise self._wrong(i, structure, wanted, found.short())
-            if found.shape != wanted.shape:
-                raise self._wrong(i, structure, wanted, found.short())
-            checked.append(Zero(wanted) if custom_calls.known_zero(t) else t)
-        return checked
+                t = elementwise.convert(t, expected.dtype, expected.weak_type)
+            elif aval.dtype != expected.dtype:
+                raise self._wrong(i, structure, expected, aval.short())
+            if aval.shape != expected.shape:
+                raise self._wrong(i, structure, expected, aval.short())
+            out_tangents.append(Zero(expected) if custom_calls.known_zero(t) else t)
+        return out_tangents
 
     def _wrong(self, i: int, structure: Any, wanted: Any, got: str) -> TypeError:
         paths = tree.tree_flatten_with_path(

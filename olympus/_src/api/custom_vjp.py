@@ -131,10 +131,10 @@ class custom_vjp(Generic[P, R]):
                 f"one by {self.__name__}.defvjp"
             )
         args = arguments.positional(args, kwargs)
-        static, rest, positions = arguments.split(args)
+        static, dynamic, positions = arguments.split(args)
         if static:
             custom_calls.check_no_tracers(arguments, static)
-        leaves, structure = arguments.flatten(rest, positions)
+        leaves, structure = arguments.flatten(dynamic, positions)
         results = custom_calls.Results()
         call = custom_calls.on_leaves(
             "custom_vjp", self.fun, static, structure, results
@@ -265,31 +265,31 @@ class _Pullback:
         self.in_avals = [avals_.aval_of(x).to_tangent() for x in primals]
 
     def __call__(self, residuals: Any, cts: Any) -> list[Any]:
-        given = iter(residuals)
-        leaves = [next(given) if x is _ARRAY else x for x in self.others]
-        shown = [
+        arrays = iter(residuals)
+        leaves = [next(arrays) if x is _ARRAY else x for x in self.others]
+        visible_cts = [
             custom_calls.as_seen(ct, aval, symbolic=self.symbolic)
             for ct, aval in zip(cts, self.out_avals, strict=True)
         ]
-        found = self.bwd(
+        arg_cts = self.bwd(
             *self.static.values(),
             self.residual_structure.unflatten(leaves),
-            self.out_structure.unflatten(shown),
+            self.out_structure.unflatten(visible_cts),
         )
-        flat = self._flatten(found)
-        return [self._checked(i, ct) for i, ct in enumerate(flat)]
+        flat = self._flatten(arg_cts)
+        return [self._check_cotangent(i, ct) for i, ct in enumerate(flat)]
 
-    def _flatten(self, found: Any) -> list[Any]:
+    def _flatten(self, arg_cts: Any) -> list[Any]:
         """A cotangent, or None for zeros, for each leaf of the arguments."""
         described = (
             f"custom_vjp: the rule {inner_programs.described(self.bwd)} of {self.name}"
         )
         count = len(tree.treedef_children(self.structure))
-        if not isinstance(found, (tuple, list)) or len(found) != count:
+        if not isinstance(arg_cts, (tuple, list)) or len(arg_cts) != count:
             got = (
-                f"{len(found)} of them"
-                if isinstance(found, (tuple, list))
-                else (inner_programs.shown(found))
+                f"{len(arg_cts)} of them"
+                if isinstance(arg_cts, (tuple, list))
+                else (inner_programs.shown(arg_cts))
             )
             raise TypeError(
                 f"{described} must return a tuple with a cotangent for each of its "
@@ -297,13 +297,13 @@ class _Pullback:
             )
         full = self.structure.unflatten(range(self.structure.num_leaves))
         try:
-            marked = tree_map(_spread_none, tuple(found), full, is_leaf=_is_none)
-            leaves, given = tree.tree_flatten(marked)
+            marked = tree_map(_spread_none, tuple(arg_cts), full, is_leaf=_is_none)
+            leaves, ct_structure = tree.tree_flatten(marked)
         except ValueError:
-            leaves, given = tree.tree_flatten(tuple(found))
-        if given != self.structure:
+            leaves, ct_structure = tree.tree_flatten(tuple(arg_cts))
+        if ct_structure != self.structure:
             where = inner_programs.structure_mismatch(
-                given, self.structure, "cotangents", "args"
+                ct_structure, self.structure, "cotangents", "args"
             )
             raise TypeError(
                 f"{described} must return cotangents in the structure of the "
@@ -311,24 +311,24 @@ class _Pullback:
             )
         return leaves
 
-    def _checked(self, i: int, ct: Any) -> Any:
-        wanted = self.in_avals[i]
-        if ct is _NONE or wanted.dtype == dtypes.float0:
-            return Zero(wanted)
+    def _check_cotangent(self, i: int, ct: Any) -> Any:
+        expected = self.in_avals[i]
+        if ct is _NONE or expected.dtype == dtypes.float0:
+            return Zero(expected)
         if not avals_.is_array_like(ct):
-            raise TypeError(self._wrong(i, wanted, inner_programs.shown(ct)))
+            raise TypeError(self._wrong(i, expected, inner_programs.shown(ct)))
         aval = avals_.aval_of(ct)
         if config.disable_bwd_checks.value:
             return ct
-        if aval.shape != wanted.shape:
-            raise ValueError(self._wrong(i, wanted, aval.short()))
+        if aval.shape != expected.shape:
+            raise ValueError(self._wrong(i, expected, aval.short()))
         if custom_calls.known_zero(ct):
-            return Zero(wanted)
-        if aval.dtype == wanted.dtype:
+            return Zero(expected)
+        if aval.dtype == expected.dtype:
             return ct
         if dtypes.kind(aval.dtype) == "c":
-            raise TypeError(self._wrong(i, wanted, aval.short()))
-        return elementwise.convert(ct, wanted.dtype)
+            raise TypeError(self._wrong(i, expected, aval.short()))
+        return elementwise.convert(ct, expected.dtype)
 
     def _wrong(self, i: int, wanted: Any, got: str) -> str:
         paths = tree.tree_flatten_with_path(

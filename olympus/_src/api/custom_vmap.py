@@ -108,8 +108,8 @@ class custom_vmap(Generic[P, R]):
 
         def call(*flat: Any) -> list[Any]:
             out = fun(*structure.unflatten(flat))
-            outs, found = custom_calls.flatten_results("custom_vmap", fun, out)
-            results.structure = found
+            outs, out_structure = custom_calls.flatten_results("custom_vmap", fun, out)
+            results.structure = out_structure
             return outs
 
         rule = _Rule(self, structure, results)
@@ -150,10 +150,10 @@ class _Rule:
             "custom_vmap", self.rule, pair[0]
         )
         self.results.agree("custom_vmap", self.name, self.rule, structure)
-        out_flags, given = tree.tree_flatten(pair[1])
-        if given != structure:
+        out_flags, flag_structure = tree.tree_flatten(pair[1])
+        if flag_structure != structure:
             where = inner_programs.structure_mismatch(
-                given, structure, "out_batched", "the result"
+                flag_structure, structure, "out_batched", "the result"
             )
             raise ValueError(
                 f"{described} must say of each result whether it is batched, got "
@@ -212,10 +212,10 @@ def sequential_vmap(f: Callable[P, R]) -> custom_vmap[P, R]:
         chosen = [i for i, m in enumerate(flags) if m]
 
         def step(some: Any) -> Any:
-            given = list(leaves)
+            arguments = list(leaves)
             for i, x in zip(chosen, some, strict=True):
-                given[i] = x
-            return call(*structure.unflatten(given))
+                arguments[i] = x
+            return call(*structure.unflatten(arguments))
 
         out = loops.map_(step, [leaves[i] for i in chosen])
         return out, tree.tree_map(lambda _: True, out)

@@ -46,8 +46,8 @@ class Frame:
 
     def text(self, marker: str = " ") -> str:
         """The place and its line, as tracebacks show them."""
-        found = linecache.getline(self.file, self.line).strip()
-        return f"{marker} {self.file}({self.line}) {self.function}\n    {found}"
+        source = linecache.getline(self.file, self.line).strip()
+        return f"{marker} {self.file}({self.line}) {self.function}\n    {source}"
 
 
 def breakpoint(
@@ -105,12 +105,12 @@ def breakpoint(
 def _frames(
     innermost: FrameType | None, filter_frames: bool, limit: int | None
 ) -> list[Frame]:
-    found: list[Frame] = []
+    frames: list[Frame] = []
     frame = innermost
-    while frame is not None and (limit is None or len(found) < limit):
+    while frame is not None and (limit is None or len(frames) < limit):
         code = frame.f_code
         if not (filter_frames and source_info.is_internal(code.co_filename)):
-            found.append(
+            frames.append(
                 Frame(
                     code.co_filename,
                     code.co_name,
@@ -120,7 +120,7 @@ def _frames(
                 )
             )
         frame = frame.f_back
-    return found
+    return frames
 
 
 def _split_traced(
@@ -136,8 +136,10 @@ def _split_traced(
     flags = [isinstance(x, trace.Tracer) and x._trace in open_traces for x in leaves]
 
     def rebuild(values: Sequence[Any]) -> list[dict[str, Any]]:
-        found = iter(values)
-        whole = [next(found) if f else x for x, f in zip(leaves, flags, strict=True)]
+        remaining = iter(values)
+        whole = [
+            next(remaining) if f else x for x, f in zip(leaves, flags, strict=True)
+        ]
         return structure.unflatten(whole)
 
     return [x for x, f in zip(leaves, flags, strict=True) if f], rebuild
@@ -199,10 +201,10 @@ class Prompt(cmd.Cmd):
         """Lists the source around the current line: l(ist)."""
         line = self.frame.line
         for number in range(max(line - 5, 1), line + 6):
-            found = linecache.getline(self.frame.file, number)
-            if found:
+            source = linecache.getline(self.frame.file, number)
+            if source:
                 marker = "->" if number == line else "  "
-                self._say(f"{marker} {number:4} {found.rstrip()}")
+                self._say(f"{marker} {number:4} {source.rstrip()}")
 
     def do_bt(self, _: str) -> None:
         """Shows the frames, outermost first: bt, w(here)."""

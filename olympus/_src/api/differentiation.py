@@ -42,26 +42,26 @@ def on_leaves(
       structure: of a sequence of the arguments.
       has_aux: the result is a pair, of which the second is no part of the mathematics.
     """
-    found = Found()
-    found.aux = None
+    out_info = Found()
+    out_info.aux = None
 
     def flat(*leaves: Any) -> list[Any]:
         result = call(*structure.unflatten(leaves))
         if has_aux:
             result, aux = _pair(api, fun, result)
-            found.aux = tree.tree_map(_auxiliary, aux)
-        outs, found.structure = tree.tree_flatten(result)
+            out_info.aux = tree.tree_map(_auxiliary, aux)
+        outs, out_info.structure = tree.tree_flatten(result)
         for i, x in enumerate(outs):
             if type(x) is not ad.JVPTracer and not avals_.is_array_like(x):
                 raise TypeError(
                     f"{api}: {source_info.function_name(fun)} must return arrays, "
                     f"got {x!r} "
-                    f"of type {type(x)} at result{leaf_path(found.structure, i)}; "
+                    f"of type {type(x)} at result{leaf_path(out_info.structure, i)}; "
                     "return other values beside the result, with has_aux"
                 )
         return outs
 
-    return flat, found
+    return flat, out_info
 
 
 def _pair(api: str, fun: Any, result: Any) -> Any:
@@ -118,15 +118,15 @@ def with_still_arrays(leaves: list[Any], moving: Sequence[bool] | None) -> list[
 
     Those with a tangent are traced; the others, such as Python integers, become arrays.
     """
-    found = list(leaves)
+    arrays = list(leaves)
     for i, x in enumerate(leaves):
         kind = type(x)
         if kind is ArrayImpl or isinstance(x, trace.Tracer):
             continue
         aval = avals_.aval_of(x)
         if aval.to_tangent() is not aval or (moving is not None and not moving[i]):
-            found[i] = as_array(x)
-    return found
+            arrays[i] = as_array(x)
+    return arrays
 
 
 def one_like(aval: Any) -> Any:
@@ -212,9 +212,9 @@ def argument_path(fun: Any, structure: Any, i: int, positions: Any = None) -> st
     path = _key_path(structure, i)
     if path is None:
         return f"leaf {i} of the arguments"
-    first, *rest = path
+    first, *others = path
     position = first.idx if positions is None else positions[first.idx]
-    return parameter_name(fun, position) + tree.keystr(tuple(rest))
+    return parameter_name(fun, position) + tree.keystr(tuple(others))
 
 
 def parameter_name(fun: Any, position: int) -> str:
@@ -244,10 +244,10 @@ def mismatch(api: str, first: str, second: str, wanted: Any, given: Any) -> str:
       given: the tree.
     """
     try:
-        found = tree.equality_errors(tree.skeleton(wanted), given)
+        mismatches = tree.equality_errors(tree.skeleton(wanted), given)
     except Exception:  # a class of a user's refuses to hold what stands for leaves
-        found = []
-    places = " and ".join([m.describe(first, second) for m in found[:4]])
+        mismatches = []
+    places = " and ".join([m.describe(first, second) for m in mismatches[:4]])
     text = f"{api}: {second} must have the structure of {first}, {wanted}, got "
     got = str(tree.tree_structure(given))
     return text + (f"{places} ({got})" if places else got)
@@ -266,16 +266,16 @@ def as_positions(api: str, argnums: Any) -> tuple[int, ...]:
     try:
         if hasattr(argnums, "__index__"):
             return (argnums.__index__(),)
-        found = tuple([i.__index__() for i in argnums])
+        positions = tuple([i.__index__() for i in argnums])
     except (TypeError, AttributeError):
         raise TypeError(
             f"{api}: argnums must be an int or a sequence of ints, got {argnums!r}"
         ) from None
-    if not found:
+    if not positions:
         raise ValueError(
             f"{api}: argnums must name at least one argument, got {argnums!r}"
         )
-    return found
+    return positions
 
 
 def resolve(
@@ -290,7 +290,7 @@ def resolve(
       count: how many positional arguments the call has.
       kind: the error where there are too few.
     """
-    found = []
+    positions = []
     for i in argnums:
         if not -count <= i < count:
             raise (kind if i >= 0 else ValueError)(
@@ -299,23 +299,23 @@ def resolve(
                 f"{source_info.function_name(fun)} was called with only {count}; give "
                 "differentiated arguments by position, not by keyword"
             )
-        found.append(i % count)
-    if len(set(found)) != len(found):
+        positions.append(i % count)
+    if len(set(positions)) != len(positions):
         raise ValueError(
             f"{api}: argnums must name each argument once, got {argnums} for a call of "
             f"{source_info.function_name(fun)} with {count} positional arguments"
         )
-    return found
+    return positions
 
 
 def of_chosen(fun: Any, args: Any, kwargs: Any, chosen: list[int]) -> Any:
     """`fun` as a function of some of its arguments, the others as given."""
 
     def call(*some: Any) -> Any:
-        given = list(args)
+        arguments = list(args)
         for i, x in zip(chosen, some, strict=True):
-            given[i] = x
-        return fun(*given, **kwargs)
+            arguments[i] = x
+        return fun(*arguments, **kwargs)
 
     return call
 

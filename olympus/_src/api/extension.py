@@ -1,4 +1,4 @@
-"""Doors for libraries that define primitives of their own.
+"""Entry points for libraries that define primitives of their own.
 
 The rules of a primitive are fields of its record. The tables users of the field know
 are windows on those fields: reading and writing one reads and writes the record, with
@@ -199,8 +199,8 @@ def deflinear2(primitive: Any, transpose_rule: Callable[..., Any]) -> None:
 
     def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
         out = primitive.bind(*primals, **params)
-        given = [families.instantiate(t) for t in tangents]
-        return out, primitive.bind(*given, **params)
+        slopes = [families.instantiate(t) for t in tangents]
+        return out, primitive.bind(*slopes, **params)
 
     primitive.jvp = jvp
     primitive_transposes[primitive] = transpose_rule
@@ -246,8 +246,10 @@ def defbilinear(
                 f"{prim}: a product can be transposed by one operand, got two that are "
                 "not known; differentiate it, or hold one fixed"
             )
-        found = Zero(unknown.aval) if type(ct) is Zero else rule(ct, x, y, **params)
-        return [found, None] if unknown is x else [None, found]
+        operand_ct = (
+            Zero(unknown.aval) if type(ct) is Zero else rule(ct, x, y, **params)
+        )
+        return [operand_ct, None] if unknown is x else [None, operand_ct]
 
     primitive_transposes[prim] = transpose
 

@@ -53,34 +53,35 @@ def jvp(
             f"argument, got {type(primals).__name__} and {type(tangents).__name__}"
         )
     leaves, structure = tree.tree_flatten(tuple(primals))
-    directions, given = tree.tree_flatten(tuple(tangents))
-    if structure != given:
+    directions, tangent_structure = tree.tree_flatten(tuple(tangents))
+    if structure != tangent_structure:
         raise TypeError(
             common.mismatch("jvp", "primals", "tangents", structure, tuple(tangents))
         )
     for i, (x, t) in enumerate(zip(leaves, directions, strict=True)):
         aval = avals_.aval_of(x)
-        wanted = aval.to_tangent()
+        tangent_aval = aval.to_tangent()
         _check_tangent(fun, structure, i, aval, avals_.aval_of(t))
-        if wanted is not aval:  # integers have no tangent that moves
-            leaves[i], directions[i] = common.as_array(x), Zero(wanted)
-    flat, found = common.on_leaves("jvp", fun, fun, structure, has_aux)
+        if tangent_aval is not aval:  # integers have no tangent that moves
+            leaves[i], directions[i] = common.as_array(x), Zero(tangent_aval)
+    flat, out_info = common.on_leaves("jvp", fun, fun, structure, has_aux)
     info = common.debug_info("jvp", fun)
     outs, out_tangents = ad.jvp(flat, leaves, directions, info)
-    value = found.structure.unflatten(map(common.as_result, outs))
-    tangent = found.structure.unflatten(map(common.as_result, out_tangents))
-    return (value, tangent, found.aux) if has_aux else (value, tangent)
+    value = out_info.structure.unflatten(map(common.as_result, outs))
+    tangent = out_info.structure.unflatten(map(common.as_result, out_tangents))
+    return (value, tangent, out_info.aux) if has_aux else (value, tangent)
 
 
 def _check_tangent(fun: Any, structure: Any, i: int, aval: Any, given: Any) -> None:
-    wanted = aval.to_tangent()
-    if wanted.shape == given.shape and wanted.dtype == given.dtype:
+    expected = aval.to_tangent()
+    if expected.shape == given.shape and expected.dtype == given.dtype:
         return
-    kind = ValueError if wanted.shape != given.shape else TypeError
-    cure = "; give zeros of dtype olympus.float0" if wanted is not aval else ""
+    kind = ValueError if expected.shape != given.shape else TypeError
+    cure = "; give zeros of dtype olympus.float0" if expected is not aval else ""
     raise kind(
         f"jvp: the tangent of {common.argument_path(fun, structure, i)} must be "
-        f"{wanted.short()}, as its primal is {aval.short()}, got {given.short()}{cure}"
+        f"{expected.short()}, as its primal is {aval.short()}, got "
+        f"{given.short()}{cure}"
     )
 
 
@@ -117,17 +118,17 @@ def linearize(
     common.check_callable("linearize", fun)
     leaves, structure = tree.tree_flatten(primals)
     moving = flags("linearize", "in_nzs", in_nzs, primals, structure)
-    flat, found = common.on_leaves("linearize", fun, fun, structure, has_aux)
+    flat, out_info = common.on_leaves("linearize", fun, fun, structure, has_aux)
     leaves = common.with_still_arrays(leaves, moving)
     info = common.debug_info("linearize", fun)
     outs, tape = ad.linearize(flat, leaves, info, moving=moving)
     linear = tape.pruned()
-    value = found.structure.unflatten(map(common.as_result, outs))
+    value = out_info.structure.unflatten(map(common.as_result, outs))
     derivative: Any = tree.Partial(
-        _Pushforward(fun, linear, structure, found.structure), linear.consts
+        _Pushforward(fun, linear, structure, out_info.structure), linear.consts
     )
     derivative.out_nzs = tuple([o is None for o in linear.outs])
-    return (value, derivative, found.aux) if has_aux else (value, derivative)
+    return (value, derivative, out_info.aux) if has_aux else (value, derivative)
 
 
 def flags(api: str, name: str, value: Any, primals: Any, structure: Any) -> Any:
@@ -136,12 +137,12 @@ def flags(api: str, name: str, value: Any, primals: Any, structure: Any) -> Any:
         return None
     if isinstance(value, (bool, int)):
         return [bool(value)] * structure.num_leaves
-    found = tree.broadcast_prefix(
+    leaf_flags = tree.broadcast_prefix(
         tuple(value), primals, what=f"{api} {name}", full_name="the arguments"
     )
-    if not all(isinstance(f, (bool, int)) for f in found):
+    if not all(isinstance(f, (bool, int)) for f in leaf_flags):
         raise TypeError(f"{api}: {name} must hold bools, got {value!r}")
-    return [bool(f) for f in found]
+    return [bool(f) for f in leaf_flags]
 
 
 class _Pushforward:
@@ -178,15 +179,15 @@ class _Pushforward:
             raise
 
     def _apply(self, consts: Any, tangents: Any) -> Any:
-        flat, given = tree.tree_flatten(tangents)
-        if given != self.in_structure:
+        flat, tangent_structure = tree.tree_flatten(tangents)
+        if tangent_structure != self.in_structure:
             text = common.mismatch(
                 "linearize", "primals", "tangents", self.in_structure, tangents
             )
             raise TypeError(text)
         common.check_types(flat, self.program.in_avals, self._complain)
-        found = ad.LinearProgram(self.program, consts, self.outs).apply(flat)
-        return self.out_structure.unflatten(map(common.as_result, found))
+        out_tangents = ad.LinearProgram(self.program, consts, self.outs).apply(flat)
+        return self.out_structure.unflatten(map(common.as_result, out_tangents))
 
     def _complain(self, i: int, wanted: Any, given: Any) -> Exception:
         return ValueError(

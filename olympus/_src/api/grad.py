@@ -59,10 +59,10 @@ class _Gradient:
         for i, x in enumerate(leaves):
             self._check_input(x, i, structure, chosen)
         call = common.of_chosen(fun, args, kwargs, chosen)
-        flat, found = common.on_leaves(api, fun, call, structure, self.has_aux)
+        flat, out_info = common.on_leaves(api, fun, call, structure, self.has_aux)
         leaves = common.with_still_arrays(leaves, None)
         outs, linear = ad.linearize(flat, leaves, self.info)
-        value = found.structure.unflatten(outs)
+        value = out_info.structure.unflatten(outs)
         self._check_output(value)
         seed = common.one_like(avals_.aval_of(value))
         # A number of a rule stays one; the seed is no number of the user's.
@@ -74,7 +74,7 @@ class _Gradient:
             tree_of_grads = tree_of_grads[0]
         else:
             tree_of_grads = tuple(tree_of_grads)
-        return common.as_result(value), found.aux, tree_of_grads
+        return common.as_result(value), out_info.aux, tree_of_grads
 
     def _check_input(self, x: Any, i: int, structure: Any, chosen: Any) -> None:
         def where() -> str:

@@ -202,8 +202,8 @@ def check_vjp(
 
     def compare(step: float) -> None:
         def check(along: Any, path: str) -> None:
-            got = _pairing(gradient, along)
-            expected = _pairing(cotangent, plan.along(along, step))
+            got = _inner_product(gradient, along)
+            expected = _inner_product(cotangent, plan.along(along, step))
             if not _close(got, expected, scale, atol, rtol):
                 raise AssertionError(_differs(where, path, expected, got, scale))
 
@@ -258,16 +258,16 @@ class _Differences:
 
         The step is made smaller where a value next to a finite one is not.
         """
-        found = self._difference(direction, step)
+        slope = self._difference(direction, step)
         for _ in range(_SHRINKS):
-            if _is_finite(found) or not _is_finite(self.value):
+            if _is_finite(slope) or not _is_finite(self.value):
                 break
             step /= 8
-            found = self._difference(direction, step)
-        return found
+            slope = self._difference(direction, step)
+        return slope
 
     def _difference(self, direction: Any, step: float) -> Any:
-        near = [self._moved(direction, k * step) for k in (1, -1, 2, -2)]
+        near = [self._evaluate_at(direction, k * step) for k in (1, -1, 2, -2)]
 
         def combine(x: Any, *moved: Any) -> Any:
             aval = avals_.aval_of(x)
@@ -279,7 +279,7 @@ class _Differences:
 
         return tree.tree_map(combine, self.value, *near)
 
-    def _moved(self, direction: Any, step: float) -> Any:
+    def _evaluate_at(self, direction: Any, step: float) -> Any:
         def move(x: Any, t: Any) -> Any:
             if _is_float0(t):
                 return x
@@ -314,10 +314,10 @@ def _directions(x: Any, rng: np.random.Generator) -> Any:
         aval = avals_.aval_of(leaf)
         if not _moves(leaf):
             return np.zeros(aval.shape, common.float0)
-        found = rng.normal(size=aval.shape)
+        direction = rng.normal(size=aval.shape)
         if dtypes.issubdtype(aval.dtype, np.complexfloating):
-            found = found + 1j * rng.normal(size=aval.shape)
-        return np.asarray(found, aval.dtype)
+            direction = direction + 1j * rng.normal(size=aval.shape)
+        return np.asarray(direction, aval.dtype)
 
     return tree.tree_map(one, x)
 
@@ -358,7 +358,7 @@ def _coarsest(x: Any) -> str:
 # -- comparison ------------------------------------------------------------------------
 
 
-def _pairing(x: Any, y: Any) -> float:
+def _inner_product(x: Any, y: Any) -> float:
     """The sum of products of two trees; of it the real part, which transposes keep."""
     total = 0.0
     pairs = zip(tree.tree_leaves(x), tree.tree_leaves(y), strict=True)

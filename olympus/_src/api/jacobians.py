@@ -61,11 +61,11 @@ def jacfwd(
 
     def jacobian_function(*args: P.args, **kwargs: P.kwargs) -> Any:
         try:
-            found, aux = _forward(plan, args, kwargs)
+            jacobian, aux = _forward(plan, args, kwargs)
         except Exception as error:
             tracebacks.hide(error)
             raise
-        return (found, aux) if has_aux else found
+        return (jacobian, aux) if has_aux else jacobian
 
     return plan.named(jacobian_function)
 
@@ -109,11 +109,11 @@ def jacrev(
 
     def jacobian_function(*args: P.args, **kwargs: P.kwargs) -> Any:
         try:
-            found, aux = _reverse(plan, args, kwargs)
+            jacobian, aux = _reverse(plan, args, kwargs)
         except Exception as error:
             tracebacks.hide(error)
             raise
-        return (found, aux) if has_aux else found
+        return (jacobian, aux) if has_aux else jacobian
 
     return plan.named(jacobian_function)
 
@@ -216,8 +216,8 @@ class _Plan:
 
     def inputs(self, structure: Any, leaves: list[Any]) -> Any:
         """Derivatives by the leaves of the arguments, as a tree of arguments."""
-        found = structure.unflatten(leaves)
-        return found[0] if self.single else found
+        arguments = structure.unflatten(leaves)
+        return arguments[0] if self.single else arguments
 
     def named(self, wrapper: Any) -> Any:
         """The wrapper with the name and signature of the function."""
@@ -234,7 +234,7 @@ class _Plan:
 
 def _forward(plan: _Plan, args: Any, kwargs: Any) -> tuple[Any, Any]:
     call, leaves, structure = plan.arguments(args, kwargs)
-    flat, found = common.on_leaves(plan.api, plan.fun, call, structure, plan.has_aux)
+    flat, out_info = common.on_leaves(plan.api, plan.fun, call, structure, plan.has_aux)
     avals = [avals_.aval_of(x) for x in leaves]
     outs: list[Any] = []
     info = common.debug_info(plan.api, plan.fun)
@@ -243,9 +243,9 @@ def _forward(plan: _Plan, args: Any, kwargs: Any) -> tuple[Any, Any]:
         outs[:], slopes = ad.jvp(flat, leaves, tangents, info)
         return slopes
 
-    columns = _along_basis(push, avals)
+    columns = _apply_to_basis(push, avals)
     if plan.holomorphic:
-        plan.check_outputs(outs, found.structure)
+        plan.check_outputs(outs, out_info.structure)
     jacobians = []
     for column, x in zip(columns, outs, strict=True):
         out = avals_.aval_of(x)
@@ -254,23 +254,23 @@ def _forward(plan: _Plan, args: Any, kwargs: Any) -> tuple[Any, Any]:
         else:
             # From (inputs, *out) to (*out, inputs), so that each row is in one piece.
             last = families.move_axis(column, 0, len(out.shape))
-            parts = _split(last, [a.size for a in avals], len(out.shape))
+            parts = _split_blocks(last, [a.size for a in avals], len(out.shape))
             blocks = [
                 shaping.reshape(part, (*out.shape, *a.shape))
                 for part, a in zip(parts, avals, strict=True)
             ]
         jacobians.append(plan.inputs(structure, blocks))
-    return found.structure.unflatten(jacobians), found.aux
+    return out_info.structure.unflatten(jacobians), out_info.aux
 
 
 def _reverse(plan: _Plan, args: Any, kwargs: Any) -> tuple[Any, Any]:
     call, leaves, structure = plan.arguments(args, kwargs)
-    flat, found = common.on_leaves(plan.api, plan.fun, call, structure, plan.has_aux)
+    flat, out_info = common.on_leaves(plan.api, plan.fun, call, structure, plan.has_aux)
     leaves = common.with_still_arrays(leaves, None)
     outs, linear = ad.linearize(flat, leaves, common.debug_info(plan.api, plan.fun))
-    plan.check_outputs(outs, found.structure)
+    plan.check_outputs(outs, out_info.structure)
     out_avals = [avals_.aval_of(x) for x in outs]
-    rows = _along_basis(lambda *cts: linear.transpose(cts), out_avals)
+    rows = _apply_to_basis(lambda *cts: linear.transpose(cts), out_avals)
     sizes = [a.size for a in out_avals]
     by_input = []
     for row, x in zip(rows, leaves, strict=True):
@@ -282,17 +282,17 @@ def _reverse(plan: _Plan, args: Any, kwargs: Any) -> tuple[Any, Any]:
         by_input.append(
             [
                 shaping.reshape(part, (*a.shape, *aval.shape))
-                for part, a in zip(_split(row, sizes, 0), out_avals, strict=True)
+                for part, a in zip(_split_blocks(row, sizes, 0), out_avals, strict=True)
             ]
         )
     jacobians = [
         plan.inputs(structure, [blocks[k] for blocks in by_input])
         for k in range(len(outs))
     ]
-    return found.structure.unflatten(jacobians), found.aux
+    return out_info.structure.unflatten(jacobians), out_info.aux
 
 
-def _along_basis(linear: Callable[..., Any], avals: Sequence[Any]) -> list[Any]:
+def _apply_to_basis(linear: Callable[..., Any], avals: Sequence[Any]) -> list[Any]:
     """A linear function at all basis vectors, as arrays with one more axis in front.
 
     Results that are zero for all of them are Zeros.
@@ -301,22 +301,22 @@ def _along_basis(linear: Callable[..., Any], avals: Sequence[Any]) -> list[Any]:
     if not avals or not count:
         return [_no_rows(t) for t in linear(*[Zero(a) for a in avals])]
     if len(avals) == 1 and not avals[0].shape:  # one number needs no loop
-        found = linear(common.one_like(avals[0]))
+        derivatives = linear(common.one_like(avals[0]))
         return [
             t if type(t) is Zero else families.insert_axis(common.as_array(t), 0, 1)
-            for t in found
+            for t in derivatives
         ]
     zeros: list[Any] = []
 
     def moving(*basis: Any) -> list[Any]:
-        found = linear(*basis)
-        zeros[:] = [t if type(t) is Zero else None for t in found]
-        return [t for t in found if type(t) is not Zero]
+        rows = linear(*basis)
+        zeros[:] = [t if type(t) is Zero else None for t in rows]
+        return [t for t in rows if type(t) is not Zero]
 
     axis = batching.AxisData(None, count)
     outs, dims = batching.batch(moving, axis, _basis(avals, count), [0] * len(avals))
-    rest = iter(map(families.at_front, [axis] * len(outs), outs, dims))
-    return [next(rest) if z is None else z for z in zeros]
+    nonzero = iter(map(families.at_front, [axis] * len(outs), outs, dims))
+    return [next(nonzero) if z is None else z for z in zeros]
 
 
 def _no_rows(t: Any) -> Any:
@@ -325,12 +325,12 @@ def _no_rows(t: Any) -> Any:
 
 def _basis(avals: Sequence[Any], count: int) -> list[Any]:
     """The rows of a unit matrix, as leaves of these types with an axis in front."""
-    found = []
+    blocks = []
     start = 0
     for a in avals:
-        found.append(_unit_rows(a, start, count))
+        blocks.append(_unit_rows(a, start, count))
         start += a.size
-    return found
+    return blocks
 
 
 def _unit_rows(aval: Any, start: int, count: int) -> Any:
@@ -348,13 +348,13 @@ def _unit_rows(aval: Any, start: int, count: int) -> Any:
     return shaping.reshape(unit, whole.shape)
 
 
-def _split(x: Any, sizes: Sequence[int], axis: int) -> Sequence[Any]:
+def _split_blocks(x: Any, sizes: Sequence[int], axis: int) -> Sequence[Any]:
     return [x] if len(sizes) == 1 else concatenation.split(x, sizes, axis)
 
 
 def _zero_blocks(aval: Any, shapes: Sequence[Any]) -> list[Any]:
     """Zeros of a type's dtype for pairs of a result's and an argument's shape."""
     return [
-        common.as_array(Zero(aval.update(shape=(*out, *given))))
-        for out, given in shapes
+        common.as_array(Zero(aval.update(shape=(*out_shape, *in_shape))))
+        for out_shape, in_shape in shapes
     ]

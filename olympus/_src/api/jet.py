@@ -113,11 +113,14 @@ def jet(
                 )
         return leaves
 
-    found = taylor.jet(flat, columns, order)
-    values = [_as_value(s[0]) for s in found]
+    out_series = taylor.jet(flat, columns, order)
+    values = [_as_value(s[0]) for s in out_series]
     terms = [
-        [_shown(c, s[0], k, factorial_scaled) for k, c in enumerate(s[1:], 1)]
-        for s in found
+        [
+            _user_coefficient(c, s[0], k, factorial_scaled)
+            for k, c in enumerate(s[1:], 1)
+        ]
+        for s in out_series
     ]
     return structures[0].unflatten(values), structures[0].unflatten(terms)
 
@@ -170,8 +173,8 @@ def fact(n: Any) -> Any:
         dtype = dtypes.canonicalize_dtype(np.dtype(np.float64))
         n = elementwise.convert(n, dtype, weak_type=aval.weak_type)
     one = families.scalar_like(n, 1)
-    found = elementwise.exp(special.lgamma(elementwise.add(n, one)))
-    return elementwise.round(found)
+    factorial = elementwise.exp(special.lgamma(elementwise.add(n, one)))
+    return elementwise.round(factorial)
 
 
 # -- what goes in ----------------------------------------------------------------------
@@ -283,7 +286,7 @@ def _as_value(x: Any) -> Any:
     return evaluate.as_array(x) if evaluate.is_evaluating() else x
 
 
-def _shown(c: Any, value: Any, k: int, factorial_scaled: bool) -> Any:
+def _user_coefficient(c: Any, value: Any, k: int, factorial_scaled: bool) -> Any:
     """A coefficient as the user sees it."""
     if type(c) is Zero:
         return _as_value(families.full_like(value, 0))

@@ -64,13 +64,13 @@ class _Entered:
     def __call__(self, series: Sequence[taylor.Series], **params: Any) -> Any:
         primals = [s[0] for s in series]
         terms = [list(map(families.instantiate, s[1:])) for s in series]
-        out, found = self.as_written(primals, terms, **params)
+        out, out_terms = self.as_written(primals, terms, **params)
         order = len(series[0]) - 1
         if self._prim.multiple_results:
-            if isinstance(found, jet_.ZeroSeries):
-                found = [found] * len(out)
-            return [_column(x, s, order) for x, s in zip(out, found, strict=True)]
-        return _column(out, found, order)
+            if isinstance(out_terms, jet_.ZeroSeries):
+                out_terms = [out_terms] * len(out)
+            return [_column(x, s, order) for x, s in zip(out, out_terms, strict=True)]
+        return _column(out, out_terms, order)
 
 
 def _column(out: Any, terms: Any, order: int) -> taylor.Series:
@@ -136,14 +136,14 @@ def deriv_prop(prim: Any, deriv: Any, primals_in: Any, series_in: Any) -> Any:
     # One coefficient less, as there is one less of x'.
     slope, slopes = jet_.jet2(deriv, (x,), (terms[:-1],))
     slopes = [slope, *slopes]
-    found = []
+    out_terms = []
     for k in range(1, len(terms) + 1):
         total: Any = Zero(avals_.aval_of(x).to_tangent())
         for j in range(1, k + 1):
             moved = taylor.scaled(elementwise.mul, terms[j - 1], j)
             total = families.add_tangents(total, elementwise.mul(slopes[k - j], moved))
-        found.append(taylor.scaled(elementwise.div, total, k))
-    return prim.bind(x), found
+        out_terms.append(taylor.scaled(elementwise.div, total, k))
+    return prim.bind(x), out_terms
 
 
 def deflinear(prim: Any) -> None:

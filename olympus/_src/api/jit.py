@@ -531,10 +531,10 @@ class _BoundJit:
         return self.__func__(self.__self__, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self.__func__, name)
+        attribute = getattr(self.__func__, name)
         if name in ("trace", "lower", "eval_shape"):
-            return lambda *args, **kwargs: found(self.__self__, *args, **kwargs)
-        return found
+            return lambda *args, **kwargs: attribute(self.__self__, *args, **kwargs)
+        return attribute
 
 
 def _copy_names(wrapper: Any, fun: Any) -> None:

@@ -65,8 +65,8 @@ def linear_call(
 
     def back(*flat: Any) -> list[Any]:
         cotangent = results.structure.unflatten(flat[n:])
-        found = fun_transpose(residual_tree.unflatten(flat[:n]), cotangent)
-        return _checked(fun_transpose, found, in_tree, in_avals)
+        result = fun_transpose(residual_tree.unflatten(flat[:n]), cotangent)
+        return _check_transposed(fun_transpose, result, in_tree, in_avals)
 
     outs = linear_call_p.bind(
         *residuals,
@@ -79,15 +79,15 @@ def linear_call(
     return results.structure.unflatten(outs)
 
 
-def _checked(fun: Any, found: Any, structure: Any, wanted: Any) -> list[Any]:
+def _check_transposed(fun: Any, result: Any, structure: Any, wanted: Any) -> list[Any]:
     """Leaves of the transpose's result, which must be like the linear arguments."""
-    outs, given = custom_calls.flatten_results("linear_call", fun, found)
+    outs, out_structure = custom_calls.flatten_results("linear_call", fun, result)
     described = (
         f"linear_call: fun_transpose {inner_programs.described(fun)} must return"
     )
-    if given != structure:
+    if out_structure != structure:
         where = inner_programs.structure_mismatch(
-            given, structure, "its result", "linear_args"
+            out_structure, structure, "its result", "linear_args"
         )
         raise TypeError(
             f"{described} a value in the structure of linear_args, got {where}"

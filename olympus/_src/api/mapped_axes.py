@@ -1,4 +1,4 @@
-"""Doors to mapped axes, for libraries that write batching rules."""
+"""Entry points to mapped axes, for libraries that write batching rules."""
 
 from __future__ import annotations
 

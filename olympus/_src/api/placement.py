@@ -141,14 +141,14 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
       >>> olympus.lax.with_sharding_constraint(np.arange(3), here)
       Array([0, 1, 2], dtype=int32)
     """
-    wanted = tree.broadcast_prefix(
+    leaf_shardings = tree.broadcast_prefix(
         shardings,
         x,
         lambda s: s is None,
         what="with_sharding_constraint shardings",
         full_name="x",
     )
-    for sharding in wanted:
+    for sharding in leaf_shardings:
         if sharding is None:
             raise ValueError(
                 "with_sharding_constraint: shardings must be shardings, got None; "
@@ -160,11 +160,11 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
                 f"got {sharding!r}; take that of an array, `x.sharding`"
             )
     leaves, structure = tree.tree_flatten(x)
-    outs = [_constrained(v, s) for v, s in zip(leaves, wanted, strict=True)]
+    outs = [_constrain(v, s) for v, s in zip(leaves, leaf_shardings, strict=True)]
     return tree.tree_unflatten(structure, outs)
 
 
-def _constrained(x: Any, sharding: Any) -> Any:
+def _constrain(x: Any, sharding: Any) -> Any:
     if evaluate.is_evaluating():
         return _put(x, as_device(sharding))
     return sharding_constraint_p.bind(x, sharding=sharding)
@@ -177,9 +177,9 @@ def as_device(device: Any) -> Any:
       TypeError: it stands for none.
     """
     if hasattr(device, "device_set"):
-        found = list(device.device_set)
-        if len(found) == 1:
-            return found[0]
+        devices = list(device.device_set)
+        if len(devices) == 1:
+            return devices[0]
     elif hasattr(device, "platform") and hasattr(device, "id"):
         return device
     raise TypeError(
@@ -245,12 +245,12 @@ def block_until_ready(x: Any) -> Any:
 
 def live_arrays(platform: str | None = None) -> list[Any]:
     """The concrete arrays that exist and are not deleted."""
-    found: list[Any] = [
+    arrays: list[Any] = [
         x for x in gc.get_objects() if type(x) is ArrayImpl and not x.is_deleted()
     ]
     if platform is None:
-        return found
-    return [x for x in found if x.single_device.platform == platform]
+        return arrays
+    return [x for x in arrays if x.single_device.platform == platform]
 
 
 def clear_caches() -> None:

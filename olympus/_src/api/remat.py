@@ -88,7 +88,7 @@ def checkpoint(
     @tracebacks.api_boundary
     def recomputing(*args: Any, **kwargs: Any) -> Any:
         call = static.bind(fun, args, kwargs)
-        traced = _traced(fun, call)
+        traced = _cached_trace(fun, call)
         flags = _flags(prevent_cse, call, len(traced.consts))
         operands = [*traced.consts, *call.leaves]
         outs = remat_.bind(
@@ -156,11 +156,11 @@ class _Static:
                     f"{i} in a call of {source_info.function_name(fun)} with {count} "
                     "of them"
                 )
-        found = {i % count for i in self.nums}
+        positions = {i % count for i in self.nums}
         if self.names:
-            given = inner_programs.parameter_names(fun, count)
-            found.update(i for i, name in enumerate(given) if name in self.names)
-        return sorted(found)
+            names = inner_programs.parameter_names(fun, count)
+            positions.update(i for i, name in enumerate(names) if name in self.names)
+        return sorted(positions)
 
 
 def _flags(prevent_cse: Any, call: signatures.Call, n_consts: int) -> Any:
@@ -191,7 +191,7 @@ class _Traced:
 _programs = bindings.Remembered(512, "checkpointed functions")
 
 
-def _traced(fun: Any, call: signatures.Call) -> _Traced:
+def _cached_trace(fun: Any, call: signatures.Call) -> _Traced:
     """The program of a call; calls of one function object share one.
 
     Whoever shares a program shares all that is derived from it, and the compiler is
@@ -212,7 +212,7 @@ def _traced(fun: Any, call: signatures.Call) -> _Traced:
 
 def _trace(fun: Any, call: signatures.Call) -> _Traced:
     info = call.debug_info(_WHAT)
-    found: list[Any] = []
+    structures: list[Any] = []
 
     def run(*tracers: Any) -> list[Any]:
         args, kwargs = call.arguments(tracers)
@@ -221,7 +221,7 @@ def _trace(fun: Any, call: signatures.Call) -> _Traced:
         if not all(map(avals_.is_array_like, outs)):
             paths = signatures.result_paths(result, structure)
             signatures.check_results(outs, paths, info)
-        found.append(structure)
+        structures.append(structure)
         return outs
 
     try:
@@ -229,7 +229,7 @@ def _trace(fun: Any, call: signatures.Call) -> _Traced:
     except _CONVERSIONS as error:
         error.args = (f"{error}\n{_CURE}", *error.args[1:])
         raise
-    return _Traced(ir.hoist_consts(program), consts, found[0])
+    return _Traced(ir.hoist_consts(program), consts, structures[0])
 
 
 _CONVERSIONS = (

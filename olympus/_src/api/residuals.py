@@ -39,11 +39,11 @@ def saved_residuals(
     n_consts = len(program.invars) - len(call.leaves)
     moving[:n_consts] = [False] * n_consts
     forward, tangent, _ = ad.linearize_olympuspr(program, moving)
-    kept = forward.olympuspr.outvars[len(program.outvars) :]
-    needed = _needed(tangent.olympuspr, len(kept))
-    kept = [v for v, n in zip(kept, needed, strict=True) if n]
-    unique = dict.fromkeys(v for v in kept if type(v) is ir.Var)
-    return _described(forward.olympuspr, list(unique), n_consts, call.paths())
+    residuals = forward.olympuspr.outvars[len(program.outvars) :]
+    needed = _used_residuals(tangent.olympuspr, len(residuals))
+    residuals = [v for v, n in zip(residuals, needed, strict=True) if n]
+    unique = dict.fromkeys(v for v in residuals if type(v) is ir.Var)
+    return _describe_residuals(forward.olympuspr, list(unique), n_consts, call.paths())
 
 
 @tracebacks.api_boundary
@@ -84,27 +84,27 @@ def _program_of(f: Any, args: Any, kwargs: Any) -> tuple[signatures.Call, Any]:
     return call, ir.hoist_consts(program)
 
 
-def _needed(tangent: ir.Olympuspr, n: int) -> list[bool]:
+def _used_residuals(tangent: ir.Olympuspr, n: int) -> list[bool]:
     """Which of the first `n` inputs the derivative depends on."""
-    _, kept = partial_eval.dce_olympuspr(tangent, [True] * len(tangent.outvars))
-    return kept[:n]
+    _, used = partial_eval.dce_olympuspr(tangent, [True] * len(tangent.outvars))
+    return used[:n]
 
 
-def _described(
+def _describe_residuals(
     program: ir.Olympuspr, kept: list[Any], n_consts: int, paths: list[str]
 ) -> list[tuple[Any, str]]:
     """Types and origins of values of a program, in the order they come to be."""
-    wanted = set(kept)
+    residuals = set(kept)
     inputs = program.invars
     consts = program.constvars + inputs[:n_consts]
-    found = [(v.aval, "from a constant") for v in consts if v in wanted]
+    origins = [(v.aval, "from a constant") for v in consts if v in residuals]
     for v, path in zip(inputs[n_consts:], paths, strict=True):
-        if v in wanted:
-            found.append((v.aval, f"from the argument {path}"))
+        if v in residuals:
+            origins.append((v.aval, f"from the argument {path}"))
     for eqn in program.eqns:
         origin = _origin(eqn)
-        found += [(v.aval, origin) for v in eqn.outvars if v in wanted]
-    return found
+        origins += [(v.aval, origin) for v in eqn.outvars if v in residuals]
+    return origins
 
 
 def _origin(eqn: ir.Eqn) -> str:

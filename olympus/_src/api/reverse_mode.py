@@ -107,8 +107,8 @@ class Backward:
 
     def flatten(self, cotangent: Any) -> list[Any]:
         """The leaves of the result's cotangent, checked."""
-        flat, given = tree.tree_flatten(cotangent)
-        if given != self.out_tree:
+        flat, ct_structure = tree.tree_flatten(cotangent)
+        if ct_structure != self.out_tree:
             result = f"the result of {source_info.function_name(self.fun)}"
             raise ValueError(
                 common.mismatch(
@@ -173,9 +173,10 @@ class VJP:
                 f"vjp: the pullback of {name} needs the arguments that were not saved, "
                 f"{', '.join(missing)}; put them back in args_res before the call"
             )
-        rest = iter(self.opaque_residuals)
+        opaque = iter(self.opaque_residuals)
         consts = [
-            next(rest) if i is None else self.args_res[i] for i in self.backward.sources
+            next(opaque) if i is None else self.args_res[i]
+            for i in self.backward.sources
         ]
         return self.backward.run(consts, cotangents[0])
 
@@ -286,7 +287,7 @@ def differentiate(
     fun: Any, leaves: Any, structure: Any, has_aux: bool, moving: Any = None
 ) -> tuple[Any, VJP, Any]:
     """The result of a function, its derivative's transpose, and the auxiliary value."""
-    flat, found = common.on_leaves("vjp", fun, fun, structure, has_aux)
+    flat, out_info = common.on_leaves("vjp", fun, fun, structure, has_aux)
     leaves = common.with_still_arrays(leaves, moving)
     info = common.debug_info("vjp", fun)
     outs, tape = ad.linearize(flat, leaves, info, moving=moving)
@@ -299,9 +300,9 @@ def differentiate(
         if i is not None:
             args_res[i] = leaves[i]
     opaque = [c for c, i in zip(linear.consts, sources, strict=True) if i is None]
-    record = Backward(fun, linear, sources, out_avals, structure, found.structure)
-    value = found.structure.unflatten(map(common.as_result, outs))
-    return value, VJP(record, args_res, opaque), found.aux
+    record = Backward(fun, linear, sources, out_avals, structure, out_info.structure)
+    value = out_info.structure.unflatten(map(common.as_result, outs))
+    return value, VJP(record, args_res, opaque), out_info.aux
 
 
 def fwd_and_bwd(
@@ -353,8 +354,8 @@ def fwd_and_bwd(
                 f"bwd: the first argument must be what fwd kept, got {type(f_vjp)}; "
                 "call bwd(kept, cotangent)"
             )
-        found = f_vjp(cotangent)
-        return found[0] if single else found
+        arg_cts = f_vjp(cotangent)
+        return arg_cts[0] if single else arg_cts
 
     return (jit_.jit(fwd), jit_.jit(bwd)) if jitted else (fwd, bwd)
 
@@ -395,12 +396,12 @@ def linear_transpose(
     common.check_reduce_axes("linear_transpose", reduce_axes)
     leaves, in_tree = tree.tree_flatten(primals)
     in_avals = [_type_of(x) for x in leaves]
-    flat, found = common.on_leaves("linear_transpose", fun, fun, in_tree, False)
+    flat, out_info = common.on_leaves("linear_transpose", fun, fun, in_tree, False)
     info = common.debug_info("linear_transpose", fun)
     program, consts = partial_eval.trace_to_olympuspr(flat, in_avals, info)
     _check_linear_dtypes(fun, in_avals, program.out_avals)
     name = source_info.function_name(fun)
-    out_tree = found.structure
+    out_tree = out_info.structure
 
     def complain(i: int, wanted: Any, given: Any) -> Exception:
         path = common.leaf_path(out_tree, i)
@@ -411,8 +412,8 @@ def linear_transpose(
 
     @tracebacks.api_boundary
     def transposed(cotangent: Any) -> Any:
-        flat, given = tree.tree_flatten(cotangent)
-        if given != out_tree:
+        flat, ct_structure = tree.tree_flatten(cotangent)
+        if ct_structure != out_tree:
             result = f"the result of {name}"
             raise TypeError(
                 common.mismatch(

@@ -51,7 +51,7 @@ def resolve(
         by_name = {p.name: i for i, p in enumerate(positional)}
         nums = tuple([by_name[n] for n in names if n in by_name])
     elif argnames is None:
-        nums = _normalized(nums, positional, parameters)
+        nums = _normalize_positions(nums, positional, parameters)
         names = tuple(
             [
                 positional[i].name
@@ -59,7 +59,7 @@ def resolve(
                 if i < len(positional) and positional[i].kind is _POSITIONAL
             ]
         )
-    return _normalized(nums, positional, parameters), names
+    return _normalize_positions(nums, positional, parameters), names
 
 
 _POSITIONAL_ONLY = inspect.Parameter.POSITIONAL_ONLY
@@ -114,7 +114,9 @@ def _check_exist(
                 )
 
 
-def _normalized(nums: Any, positional: Any, parameters: Any) -> tuple[int, ...]:
+def _normalize_positions(
+    nums: Any, positional: Any, parameters: Any
+) -> tuple[int, ...]:
     if any(p.kind is _VAR_POSITIONAL for p in parameters):
         return tuple(nums)
     count = len(positional)
@@ -153,8 +155,8 @@ class Parameters:
             [(k, kwargs[k]) for k in sorted(kwargs) if k in self.names]
         )
         if nums:
-            taken = set(nums)
-            args = tuple([x for i, x in enumerate(args) if i not in taken])
+            static_positions = set(nums)
+            args = tuple([x for i, x in enumerate(args) if i not in static_positions])
         if static_kwargs:
             kwargs = {k: v for k, v in kwargs.items() if k not in self.names}
         for name, value in (*static_args, *static_kwargs):
@@ -248,9 +250,9 @@ class Call:
         return [n for i, n in enumerate(names) if i not in static]
 
     def _positional_names(self, count: int) -> list[str]:
-        names, rest = _positional_of(self.fun)
+        names, varargs = _positional_of(self.fun)
         missing = range(count - len(names))
-        more = [f"{rest}[{i}]" for i in missing] if rest else []
+        more = [f"{varargs}[{i}]" for i in missing] if varargs else []
         names = [*names, *more]
         names += [f"args[{i}]" for i in range(len(names), count)]
         return names[:count]
@@ -326,8 +328,8 @@ class Names:
             names = code.co_varnames
             count = code.co_argcount
             after = count + code.co_kwonlyargcount
-            rest = names[after] if code.co_flags & inspect.CO_VARARGS else ""
-            self._found = list(names[:count]), rest
+            varargs = names[after] if code.co_flags & inspect.CO_VARARGS else ""
+            self._found = list(names[:count]), varargs
         return self._found
 
 
@@ -344,14 +346,14 @@ def _positional_of(fun: Any) -> tuple[list[str], str]:
         return fun.positional()
     signature = _signature(fun)
     names: list[str] = []
-    rest = ""
+    varargs = ""
     if signature is not None:
         for p in signature.parameters.values():
             if p.kind in (_POSITIONAL_ONLY, _POSITIONAL):
                 names.append(p.name)
             elif p.kind is _VAR_POSITIONAL:
-                rest = p.name
-    return names, rest
+                varargs = p.name
+    return names, varargs
 
 
 class LazyNames(Sequence[str]):

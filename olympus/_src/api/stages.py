@@ -212,10 +212,10 @@ class Lowered(_Stage):
         compiled, upgrade = tiers.compile(
             self._lowered, tuple(sorted(options.items())), default="full"
         )
-        found = Compiled(self._traced, self._call, self._jitted, compiled)
+        executable = Compiled(self._traced, self._call, self._jitted, compiled)
         if upgrade is not None:
-            upgrade.start(found.adopt)
-        return found
+            upgrade.start(executable.adopt)
+        return executable
 
     def __repr__(self) -> str:
         return f"Lowered({self._traced.name})"
@@ -303,17 +303,17 @@ class Compiled(_Stage):
 
     def _check_types(self, arrays: Sequence[Any]) -> None:
         wrong = [
-            (i, wanted, a.aval)
-            for i, (wanted, a) in enumerate(zip(self._wanted, arrays, strict=True))
-            if a.aval.strip_weak_type() is not wanted
+            (i, expected, a.aval)
+            for i, (expected, a) in enumerate(zip(self._wanted, arrays, strict=True))
+            if a.aval.strip_weak_type() is not expected
         ]
         if not wrong:
             return
         paths = self._call.paths()
         lines = [
-            f"Argument '{paths[i]}' compiled with {wanted.str_long()} and called with "
-            f"{given.str_long()}"
-            for i, wanted, given in wrong
+            f"Argument '{paths[i]}' compiled with {expected.str_long()} and called "
+            f"with {actual.str_long()}"
+            for i, expected, actual in wrong
         ]
         raise TypeError(
             "Argument types differ from the types for which this computation was "

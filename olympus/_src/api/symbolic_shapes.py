@@ -122,12 +122,12 @@ def symbolic_args_specs(
         full_name="args",
     )
     types = [avals.aval_of(x) if not hasattr(x, "shape") else x for x in leaves]
-    scope = _scope(where, constraints, scope or _scope_in(types))
-    made = [
+    scope = _scope(where, constraints, scope or _find_scope(types))
+    leaf_specs = [
         ShapeDtypeStruct(_parse(where, spec, scope, x.shape), _dtype(x))
         for spec, x in zip(specs, types, strict=True)
     ]
-    return treedef.unflatten(made)
+    return treedef.unflatten(leaf_specs)
 
 
 def _dtype(x: Any) -> Any:
@@ -139,13 +139,13 @@ def _as_tuple(x: Any) -> Any:
     return tuple(x) if isinstance(x, list) else x
 
 
-def _scope_in(types: Sequence[Any]) -> SymbolicScope | None:
+def _find_scope(types: Sequence[Any]) -> SymbolicScope | None:
     """The scope of sizes that are symbolic already."""
     for x in types:
         for d in x.shape:
             if sizes.is_symbolic(d):
-                found: SymbolicScope = d.scope
-                return found
+                known_scope: SymbolicScope = d.scope
+                return known_scope
     return None
 
 

@@ -124,7 +124,7 @@ class _Mapping:
             if dim is not None:
                 dims[i] = self._dim(x, dim, i, args, kwargs)
                 if runs_now and not isinstance(x, trace.Tracer):
-                    leaves[i] = _on_device(x)  # once, and not in each operation
+                    leaves[i] = _convert_mapped(x)  # once, and not in each operation
         size = self._size(leaves, dims, args, kwargs)
         axis = batching.AxisData(self.axis_name, size, self.spmd_axis_name)
         out_structure: Any = None
@@ -139,11 +139,11 @@ class _Mapping:
             return outs
 
         outs, out_dims = batching.batch(flat, axis, leaves, dims)
-        wanted = tree.broadcast_axes(
+        out_axes = tree.broadcast_axes(
             "vmap", "out_axes", self.out_axes, out_structure, full_name="result"
         )
-        moved = []
-        for i, (x, dim, w) in enumerate(zip(outs, out_dims, wanted, strict=True)):
+        results = []
+        for i, (x, dim, w) in enumerate(zip(outs, out_dims, out_axes, strict=True)):
             if w is None:
                 if dim is not None:
                     raise self._mapped_result(out_structure, i)
@@ -153,16 +153,16 @@ class _Mapping:
             elif dim != w:
                 position = self._position(x, w, 0, out_structure, i)
                 x = families.move_axis(x, dim, position)
-            moved.append(x)
-        return out_structure.unflatten(moved)
+            results.append(x)
+        return out_structure.unflatten(results)
 
     def _dims(self, args: tuple[Any, ...], structure: Any) -> list[Any]:
         """What `in_axes` says of each leaf; keyword arguments are mapped over 0."""
         in_axes = self.in_axes
         args_structure, kwargs_structure = structure.children()
-        rest = [0] * kwargs_structure.num_leaves
+        kwargs_dims = [0] * kwargs_structure.num_leaves
         if not isinstance(in_axes, tuple):
-            return [in_axes] * args_structure.num_leaves + rest
+            return [in_axes] * args_structure.num_leaves + kwargs_dims
         if len(in_axes) != len(args):
             raise ValueError(
                 f"vmap: in_axes must have an entry for each positional argument of "
@@ -172,7 +172,7 @@ class _Mapping:
         if hasattr(in_axes, "_fields"):
             in_axes = tuple(in_axes)
         axes = tree.broadcast_axes("vmap", "in_axes", in_axes, args_structure)
-        return axes + rest
+        return axes + kwargs_dims
 
     def _dim(self, x: Any, dim: int, i: int, args: Any, kwargs: Any) -> int:
         """A mapped axis, counted from the front."""
@@ -232,11 +232,11 @@ class _Mapping:
                     f"axis {dim} of argument {path} of type {aval.short()}"
                 )
         lines = [] if self.axis_size is None else [f"  axis_size={self.axis_size}"]
-        for size, found in sorted(by_size.items(), key=lambda item: -len(item[1])):
-            shown = "\n          ".join(found[:_MOST_SHOWN])
-            more = len(found) - _MOST_SHOWN
+        for size, places in sorted(by_size.items(), key=lambda item: -len(item[1])):
+            listed = "\n          ".join(places[:_MOST_SHOWN])
+            more = len(places) - _MOST_SHOWN
             tail = f"\n          and {more} more" if more > 0 else ""
-            lines.append(f"  size {size}: {shown}{tail}")
+            lines.append(f"  size {size}: {listed}{tail}")
         return ValueError(
             f"vmap: the mapped axes of the arguments of {self.name} must have one "
             "size, got\n" + "\n".join(lines) + "\nGive None in in_axes to what is the "
@@ -274,7 +274,7 @@ class _Mapping:
 _MOST_SHOWN = 3
 
 
-def _on_device(x: Any) -> Any:
+def _convert_mapped(x: Any) -> Any:
     """A mapped argument as an array; what holds no numbers stays as it is."""
     if avals_.aval_of(x).dtype == dtypes.float0:
         return x
@@ -318,17 +318,17 @@ def _check_size(size: Any) -> None:
 def _argument_paths(fun: Any, args: Any, kwargs: Any) -> list[str]:
     """A path for each leaf of a call's arguments, by the function's own names."""
 
-    def below(name: str, value: Any) -> Iterator[str]:
+    def leaf_paths(name: str, value: Any) -> Iterator[str]:
         for path, _ in tree.tree_flatten_with_path(value)[0]:
             yield name + tree.keystr(path)
 
     names = inner_programs.parameter_names(fun, len(args))
-    found: list[str] = []
+    paths: list[str] = []
     for name, arg in zip(names, args, strict=True):
-        found += below(name, arg)
+        paths += leaf_paths(name, arg)
     for name in sorted(kwargs):
-        found += below(name, kwargs[name])
-    return found
+        paths += leaf_paths(name, kwargs[name])
+    return paths
 
 
 def _result_path(structure: Any, i: int) -> str:

@@ -56,8 +56,8 @@ class HostFunction:
         self.out_avals = out_avals
 
     def __call__(self, *arrays: Any) -> Sequence[Any]:
-        given = map(as_host_array, arrays)
-        leaves = [next(given) if s is None else s[0] for s in self.static]
+        host_arrays = map(as_host_array, arrays)
+        leaves = [next(host_arrays) if s is None else s[0] for s in self.static]
         args, kwargs = self.in_tree.unflatten(leaves)
         out = self.fun(*args, **kwargs)
         return () if self.out_tree is None else self._results(out)
@@ -77,8 +77,8 @@ class HostFunction:
         leaves, structure = tree.tree_flatten(out)
         if structure != self.out_tree and not self._takes_sequence(out):
             raise TypeError(
-                f"{self.what}: {_described(self.fun)} must return the structure "
-                f"{self.out_tree}, got {structure}; return what "
+                f"{self.what}: {_describe_function(self.fun)} must return the "
+                f"structure {self.out_tree}, got {structure}; return what "
                 "result_shape_dtypes says"
             )
         return [
@@ -97,24 +97,24 @@ class HostFunction:
         avals_.check_not_masked(x)
         if type(x) is int and dtypes.kind(aval.dtype) in "iu":
             avals_.check_range(x, aval.dtype)
-        found = np.asarray(x)
-        fits = found.dtype == aval.dtype or dtypes.is_python_scalar(x)
-        if not fits and dtypes.is_supported(found.dtype):
-            fits = dtypes.canonicalize_dtype(found.dtype) == aval.dtype
-        if found.shape != aval.shape or not fits:
+        array = np.asarray(x)
+        fits = array.dtype == aval.dtype or dtypes.is_python_scalar(x)
+        if not fits and dtypes.is_supported(array.dtype):
+            fits = dtypes.canonicalize_dtype(array.dtype) == aval.dtype
+        if array.shape != aval.shape or not fits:
             raise TypeError(
-                f"{self.what}: {_described(self.fun)} must return {aval.short()}, got "
-                f"{found.dtype}{list(found.shape)}; convert the result, or declare its "
-                "type in result_shape_dtypes"
+                f"{self.what}: {_describe_function(self.fun)} must return "
+                f"{aval.short()}, got {array.dtype}{list(array.shape)}; convert "
+                "the result, or declare its type in result_shape_dtypes"
             )
-        return np.ascontiguousarray(found, aval.dtype).reshape(aval.shape)
+        return np.ascontiguousarray(array, aval.dtype).reshape(aval.shape)
 
     def __repr__(self) -> str:
         named = (
             hasattr(self.fun, "__name__") or source_info.function_code(self.fun) is None
         )
-        shown = source_info.function_name(self.fun) if named else self.fun
-        return f"<host function {shown}>"
+        label = source_info.function_name(self.fun) if named else self.fun
+        return f"<host function {label}>"
 
 
 def _sequence_leaves(x: Any) -> list[Any]:
@@ -242,7 +242,7 @@ def as_operands(args: Sequence[Any]) -> list[Any]:
     return [evaluate.as_array(x) for x in args]
 
 
-def _described(fun: Any) -> str:
+def _describe_function(fun: Any) -> str:
     place = source_info.function_location(fun)
     name = source_info.function_name(fun)
     return name if place.startswith("<no") else f"{name} at {place}"

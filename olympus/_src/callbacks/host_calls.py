@@ -111,7 +111,7 @@ def _pure_batch(
     if vmap_method.startswith("sequential"):
         one_by_one = {"callback": callback, "result_avals": result_avals, **params}
         unroll = vmap_method == "sequential_unrolled"
-        return _in_turn(pure_callback_p, args, dims, one_by_one, unroll)
+        return _apply_in_turn(pure_callback_p, args, dims, one_by_one, unroll)
     stretch = {
         "broadcast_all": lambda x: families.insert_axis(x, 0, axis.size),
         "expand_dims": lambda x: families.insert_axis(x, 0, 1),
@@ -130,7 +130,9 @@ def _pure_batch(
     return outs, [0] * len(outs)
 
 
-def _in_turn(p: Any, args: Any, dims: Any, params: Any, unroll: bool = False) -> Any:
+def _apply_in_turn(
+    p: Any, args: Any, dims: Any, params: Any, unroll: bool = False
+) -> Any:
     """Applies a callback to one element after another."""
     batched = [
         families.move_axis(x, d, 0)
@@ -139,9 +141,9 @@ def _in_turn(p: Any, args: Any, dims: Any, params: Any, unroll: bool = False) ->
     ]
 
     def step(_: Any, rows: Any) -> Any:
-        found = iter(rows)
+        remaining = iter(rows)
         inputs = [
-            x if d is None else next(found) for x, d in zip(args, dims, strict=True)
+            x if d is None else next(remaining) for x, d in zip(args, dims, strict=True)
         ]
         return (), p.bind(*inputs, **params)
 
@@ -178,7 +180,7 @@ def _io_batch(axis: Any, args: Any, dims: Any, *, ordered: bool, **params: Any) 
             "io_callback: an ordered call cannot be mapped by vmap, since elements "
             "have no order; pass ordered=False, or map with lax.map"
         )
-    return _in_turn(io_callback_p, args, dims, {"ordered": False, **params})
+    return _apply_in_turn(io_callback_p, args, dims, {"ordered": False, **params})
 
 
 io_callback_p = Primitive(
@@ -241,7 +243,7 @@ def pure_callback(
             f"pure_callback: vmap_method must be one of {', '.join(METHODS)}, got "
             f"{vmap_method!r}; pass one of these"
         )
-    operands, flat, structure = _prepared(
+    operands, flat, structure = _prepare_call(
         "pure_callback", callback, result_shape_dtypes, args, kwargs
     )
     outs = pure_callback_p.bind(
@@ -294,7 +296,7 @@ def io_callback(
       [3]
     """
     _check_callable("io_callback", callback)
-    operands, flat, structure = _prepared(
+    operands, flat, structure = _prepare_call(
         "io_callback", callback, result_shape_dtypes, args, kwargs
     )
     outs = io_callback_p.bind(
@@ -307,7 +309,7 @@ def io_callback(
     return structure.unflatten(outs)
 
 
-def _prepared(
+def _prepare_call(
     what: str, callback: Any, declared: Any, args: Any, kwargs: Any
 ) -> tuple[list[Any], host.HostFunction, Any]:
     leaves, out_tree = tree.tree_flatten(declared)

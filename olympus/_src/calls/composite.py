@@ -94,8 +94,8 @@ def _lower(
     symbol = ctx.module.function(olympuspr.olympuspr, name)
     if ctx.module.takes_callbacks(symbol):
         return inner_programs.lower_closed(ctx, ctx.block, olympuspr, operands)
-    given = [f"{types.string(k)} = {v.text}" for k, v in attributes]
-    fields = [f"composite_attributes = {{{', '.join(given)}}}"] if given else []
+    items = [f"{types.string(k)} = {v.text}" for k, v in attributes]
+    fields = [f"composite_attributes = {{{', '.join(items)}}}"] if items else []
     fields.append(f"decomposition = @{symbol}")
     if version:
         fields.append(f"version = {version} : i32")
@@ -182,7 +182,7 @@ def composite(
         )
 
     def call(*args: Any, **attributes: Any) -> Any:
-        given = _attributes(name, attributes)
+        checked_attributes = _attributes(name, attributes)
         leaves, structure = inner_programs.flatten_operands("composite", "args", args)
         in_avals = [avals_.aval_of(x) for x in leaves]
 
@@ -200,7 +200,7 @@ def composite(
             *leaves,
             name=name,
             version=int(version),
-            attributes=given,
+            attributes=checked_attributes,
             olympuspr=body.close(),
         )
         return tree.tree_unflatten(body.out_tree, outs)

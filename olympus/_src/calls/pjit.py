@@ -29,13 +29,13 @@ def _effects(*args: Any, olympuspr: ir.ClosedOlympuspr, **params: Any) -> Any:
 
 
 def _check(*args: Any, olympuspr: ir.ClosedOlympuspr, name: str, **params: Any) -> None:
-    for position, (given, wanted) in enumerate(
+    for position, (aval, expected) in enumerate(
         zip(args, olympuspr.in_avals, strict=True)
     ):
-        if given.strip_weak_type() is not wanted.strip_weak_type():
+        if aval.strip_weak_type() is not expected.strip_weak_type():
             raise TypeError(
-                f"operand {position} of {name} has type {given.short()}, its program "
-                f"takes {wanted.short()}"
+                f"operand {position} of {name} has type {aval.short()}, its program "
+                f"takes {expected.short()}"
             )
 
 
@@ -66,13 +66,15 @@ def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
     program, out_moving = olympuspr.olympuspr.derived(
         ("jvp", moving), lambda p: ad.jvp_olympuspr(p, moving)
     )
-    given = [t for t in tangents if type(t) is not Zero]
-    params["donated_invars"] = (False,) * (len(primals) + len(given))
-    outs = pjit_p.bind(*olympuspr.consts, *primals, *given, olympuspr=program, **params)
+    slopes = [t for t in tangents if type(t) is not Zero]
+    params["donated_invars"] = (False,) * (len(primals) + len(slopes))
+    outs = pjit_p.bind(
+        *olympuspr.consts, *primals, *slopes, olympuspr=program, **params
+    )
     n = len(out_moving)
-    found = iter(outs[n:])
+    out_slopes = iter(outs[n:])
     out_tangents = [
-        next(found) if m else Zero(a.to_tangent())
+        next(out_slopes) if m else Zero(a.to_tangent())
         for m, a in zip(out_moving, olympuspr.out_avals, strict=True)
     ]
     return outs[:n], out_tangents
@@ -81,25 +83,27 @@ def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
 def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
     """Runs the program once, keeping what its derivative needs."""
     moving = tuple([type(t) is not Zero for t in tangents])
-    forward, found, linear, out_zeros = olympuspr.olympuspr.derived(
-        ("linearized", moving), lambda p: _split(p, moving)
+    forward, source, linear, out_zeros = olympuspr.olympuspr.derived(
+        ("linearized", moving), lambda p: _split_program(p, moving)
     )
     n = len(olympuspr.out_avals)
     params["donated_invars"] = (False,) * len(primals)
     operands = [*olympuspr.consts, *primals]
     outs = pjit_p.bind(*operands, olympuspr=forward, **params)
-    kept = found.find([*forward.consts, *operands], outs[n:])
-    given = [t for t in tangents if type(t) is not Zero]
-    params["donated_invars"] = (False,) * (len(kept) + len(given))
+    residual_values = source.find([*forward.consts, *operands], outs[n:])
+    slopes = [t for t in tangents if type(t) is not Zero]
+    params["donated_invars"] = (False,) * (len(residual_values) + len(slopes))
 
     def apply() -> list[Any]:
-        found = iter(pjit_p.bind(*kept, *given, olympuspr=linear, **params))
-        return [next(found) if z is None else z for z in out_zeros]
+        out_slopes = iter(
+            pjit_p.bind(*residual_values, *slopes, olympuspr=linear, **params)
+        )
+        return [next(out_slopes) if z is None else z for z in out_zeros]
 
     return outs[:n], apply
 
 
-def _split(program: ir.Olympuspr, moving: Sequence[bool]) -> tuple[Any, ...]:
+def _split_program(program: ir.Olympuspr, moving: Sequence[bool]) -> tuple[Any, ...]:
     """The forward program, where its residuals are, and the linear program."""
     forward, linear, zeros = ad.linearize_olympuspr(program, moving)
     return *residuals.sourced(forward, len(program.outvars)), linear, zeros
@@ -113,12 +117,12 @@ def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
         lambda p: ad.transpose_olympuspr(p, linear, flowing),
     )
     known = [x for x in args if type(x) is not Linear]
-    given = [ct for ct in cts if type(ct) is not Zero]
-    params["donated_invars"] = (False,) * (len(known) + len(given))
-    found = iter(pjit_p.bind(*known, *given, olympuspr=program, **params))
+    nonzero_cts = [ct for ct in cts if type(ct) is not Zero]
+    params["donated_invars"] = (False,) * (len(known) + len(nonzero_cts))
+    in_cts = iter(pjit_p.bind(*known, *nonzero_cts, olympuspr=program, **params))
     flags = iter(in_flowing)
     return [
-        (next(found) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
+        (next(in_cts) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
         for x in args
     ]
 
@@ -128,21 +132,21 @@ def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
     closed = eqn.params["olympuspr"]
     if closed.consts or (all(used) and not any(e.effects for e in closed.eqns)):
         return [True] * len(eqn.invars), eqn
-    smaller, kept = closed.olympuspr.derived(
+    smaller, used_inputs = closed.olympuspr.derived(
         ("dce", tuple(used)), lambda p: partial_eval.dce_olympuspr(p, used)
     )
     if not smaller.eqns and not smaller.outvars:
         return [False] * len(eqn.invars), None
     params = dict(eqn.params)
     params["olympuspr"] = ir.ClosedOlympuspr(smaller)
-    params["donated_invars"] = _select(params["donated_invars"], kept)
+    params["donated_invars"] = _select(params["donated_invars"], used_inputs)
     new = eqn.replace(
-        invars=_select(eqn.invars, kept),
+        invars=_select(eqn.invars, used_inputs),
         outvars=_select(eqn.outvars, used),
         params=params,
         effects=smaller.effects,
     )
-    return kept, new
+    return used_inputs, new
 
 
 def _select(items: Any, keep: Any) -> Any:

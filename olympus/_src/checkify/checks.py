@@ -68,12 +68,12 @@ def _impl(code: Any, *payload: Any, sites: Any, debug: bool) -> Any:
     """Looks at the code at once, and raises."""
     if debug:
         return []
-    found = failures.failures(
+    records = failures.failures(
         sites, evaluate.as_array(code), list(map(evaluate.as_array, payload))
     )
-    if found:
-        error = failures.CheckRuntimeError(failures.located(found))
-        raise error from found[0][1]
+    if records:
+        error = failures.CheckRuntimeError(failures.located(records))
+        raise error from records[0][1]
     return []
 
 
@@ -103,10 +103,10 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
 
 
 def _checkify(checks: Checks, code: Any, *payload: Any, sites: Any, debug: bool) -> Any:
-    wanted = failures.CheckException in checks.kinds or any(
+    is_enabled = failures.CheckException in checks.kinds or any(
         s.kind in checks.kinds for s in sites
     )
-    if not wanted:
+    if not is_enabled:
         if not debug:
             check_p.bind(code, *payload, sites=sites, debug=debug)
         return []
@@ -349,7 +349,7 @@ class Checks:
         for debug in sorted({s.debug for s in self.sites}):
             own = code
             if flags[1:].any() and not flags[1:].all():
-                own = _only(code, keep=tuple((flags == debug).tolist()))
+                own = _select_codes(code, keep=tuple((flags == debug).tolist()))
             check_p.bind(own, *payload, sites=tuple(self.sites), debug=debug)
 
     # -- recording ---------------------------------------------------------------
@@ -475,7 +475,7 @@ class Checks:
             indices = _row(*indices)
         if not avals_.aval_of(indices).size:
             return
-        failed, index, which = _outside(indices, last=tuple(map(int, last)))
+        failed, index, which = _find_outside(indices, last=tuple(map(int, last)))
         axis = _pick(which, axes=tuple(map(int, axes)))
         self.record(failed, failures.OOBError, (tuple(shape),), (index, axis))
 
@@ -562,7 +562,7 @@ def _row(*scalars: Any) -> Any:
 
 
 @evaluate.fuse
-def _outside(indices: Any, *, last: tuple[int, ...]) -> tuple[Any, Any, Any]:
+def _find_outside(indices: Any, *, last: tuple[int, ...]) -> tuple[Any, Any, Any]:
     """Whether a position is outside, the first that is, and which of n it is."""
     aval = avals_.aval_of(indices)
     high = shaping.broadcast_in_dim(
@@ -579,10 +579,10 @@ def _outside(indices: Any, *, last: tuple[int, ...]) -> tuple[Any, Any, Any]:
 
 
 @evaluate.fuse
-def _only(code: Any, *, keep: tuple[bool, ...]) -> Any:
+def _select_codes(code: Any, *, keep: tuple[bool, ...]) -> Any:
     """The code where it is one of those to keep, and 0 elsewhere."""
-    kept = slicing.dynamic_index_in_dim(np.array(keep), code, 0, keepdims=False)
-    return elementwise.select(kept, code, np.int32(0))
+    is_chosen = slicing.dynamic_index_in_dim(np.array(keep), code, 0, keepdims=False)
+    return elementwise.select(is_chosen, code, np.int32(0))
 
 
 @evaluate.fuse

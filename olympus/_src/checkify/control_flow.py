@@ -34,13 +34,13 @@ def call(p: Any, checks: Any, *args: Any, olympuspr: Any, **params: Any) -> list
 
 def cond(p: Any, checks: Any, index: Any, *operands: Any, branches: Any) -> list[Any]:
     """Each branch returns the state of all of them; those not taken add nothing."""
-    found = [checks.program(branch) for branch in branches]
-    if all(checked is None for checked in found):
+    programs = [checks.program(branch) for branch in branches]
+    if all(checked is None for checked in programs):
         return p.bind(index, *operands, branches=branches)
-    sites = [site for checked in found if checked for site in checked.sites]
+    sites = [site for checked in programs if checked for site in checked.sites]
     in_avals = [avals_.aval_of(x) for x in operands]
     traced, offset = [], 0
-    for branch, checked in zip(branches, found, strict=True):
+    for branch, checked in zip(branches, programs, strict=True):
         run = _branch(checks, branch, checked, sites, offset)
         traced.append(_trace(run, branch, in_avals))
         offset += len(checked.sites) if checked else 0
@@ -95,8 +95,8 @@ def _scan(bind: Any, checks: Any, args: Any, params: Any) -> list[Any]:
     start = checks.nothing_failed(checked.sites)
 
     def run(*values: Any) -> list[Any]:
-        before, rest = values[n : n + size], values[n + size :]
-        state, outs = checked.run(*body.consts, *values[:n], *rest)
+        before, operands = values[n : n + size], values[n + size :]
+        state, outs = checked.run(*body.consts, *values[:n], *operands)
         return [*checks.merge(before, state), *outs]
 
     in_avals = [*inner[:n], *map(avals_.aval_of, start), *inner[n:]]
@@ -185,9 +185,9 @@ class _While:
             return self._checks.nothing_failed(self.sites), outs[0]
         state, (pred,) = self._in_test.run(*self._test.consts, *values)
         offset = len(self.sites) - len(self._in_test.sites)
-        return self._widened(state, self._in_test, offset), pred
+        return self._widen(state, self._in_test, offset), pred
 
-    def _widened(self, state: Any, checked: Any, offset: int) -> list[Any]:
+    def _widen(self, state: Any, checked: Any, offset: int) -> list[Any]:
         return self._checks.widen(state, checked.sites, self.sites, offset)
 
     def run_body(self, *values: Any) -> list[Any]:
@@ -198,8 +198,10 @@ class _While:
         if self._in_body is None:
             new = ir.program_as_function(self._body)(*inputs)
         else:
-            found, new = self._in_body.run(*self._body.consts, *inputs)
-            state = self._checks.merge(state, self._widened(found, self._in_body, 0))
+            state_in_body, new = self._in_body.run(*self._body.consts, *inputs)
+            state = self._checks.merge(
+                state, self._widen(state_in_body, self._in_body, 0)
+            )
         if self._in_test is not None:
             n_carry = len(values) - ends - size
             tested, _ = self.tested([*consts[: self.n_test], *new[:n_carry]])

@@ -84,10 +84,10 @@ def jvp_rule(make: Any, jvp: Any) -> Callable[..., Any]:
 
         def run(*values: Any) -> list[Any]:
             nonlocal count
-            given = [ad.zero_tangent(x) for x in values[n:m]]
+            full_tangents = [ad.zero_tangent(x) for x in values[n:m]]
             for i, t in zip(moving, values[m:], strict=True):
-                given[i] = t
-            outs, out_tangents = jvp(values[:n], values[n:m], given)
+                full_tangents[i] = t
+            outs, out_tangents = jvp(values[:n], values[n:m], full_tangents)
             count = len(outs)
             out_moving[:] = [
                 i for i, t in enumerate(out_tangents) if type(t) is not Zero
@@ -95,10 +95,10 @@ def jvp_rule(make: Any, jvp: Any) -> Callable[..., Any]:
             return [*outs, *[out_tangents[i] for i in out_moving]]
 
         values = [*consts, *primals, *[tangents[i] for i in moving]]
-        found = _quietly(make, repr(jvp), run, values)
-        outs = found[:count]
+        results = _quietly(make, repr(jvp), run, values)
+        outs = results[:count]
         out_tangents: list[Any] = [ad.zero_tangent(x) for x in outs]
-        for i, t in zip(out_moving, found[count:], strict=True):
+        for i, t in zip(out_moving, results[count:], strict=True):
             out_tangents[i] = t
         return outs, out_tangents
 
@@ -136,12 +136,14 @@ def _quiet_back(make: Any, pullback: Any) -> Callable[..., Any]:
         total: list[Any] = []
 
         def run(*values: Any) -> list[Any]:
-            given = [ct if type(ct) is Zero else Zero(avals_.aval_of(ct)) for ct in cts]
+            full_cts = [
+                ct if type(ct) is Zero else Zero(avals_.aval_of(ct)) for ct in cts
+            ]
             for i, ct in zip(flowing, values[n:], strict=True):
-                given[i] = ct
-            found = pullback(values[:n], given)
-            there = [ct for ct in found if ct is not None and type(ct) is not Zero]
-            total[:] = [ct is not None and type(ct) is not Zero for ct in found]
+                full_cts[i] = ct
+            in_cts = pullback(values[:n], full_cts)
+            there = [ct for ct in in_cts if ct is not None and type(ct) is not Zero]
+            total[:] = [ct is not None and type(ct) is not Zero for ct in in_cts]
             return there
 
         values = [*residuals, *[cts[i] for i in flowing]]

@@ -163,7 +163,7 @@ def failures(
     """
     codes = np.asarray(code)
     places = layout(sites)
-    found = []
+    records = []
     for index in map(tuple, np.argwhere(codes)):
         site = sites[int(codes[index]) - 1]
         start = places.get(site.avals, 0)
@@ -172,8 +172,8 @@ def failures(
             arrays = [
                 evaluate.as_array(np.asarray(x)[index][...].view()) for x in arrays
             ]
-        found.append((tuple(map(int, index)), site.exception(arrays)))
-    return found
+        records.append((tuple(map(int, index)), site.exception(arrays)))
+    return records
 
 
 def explain(found: Sequence[tuple[tuple[int, ...], CheckException]]) -> str:

@@ -87,22 +87,22 @@ def _add_folder(parser: argparse.ArgumentParser) -> None:
 
 def _size(text: str) -> int:
     """Bytes, as in '500M', '2 GiB' or '1000'."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.I)
-    if not found:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.I)
+    if not match:
         raise argparse.ArgumentTypeError(
             f"must be a number of bytes as in 500M or 2G, got {text!r}"
         )
-    return int(float(found[1]) * _SIZES[found[2].upper()])
+    return int(float(match[1]) * _SIZES[match[2].upper()])
 
 
 def _duration(text: str) -> float:
     """Seconds, as in '12h' or '30d'."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd])", text.strip(), re.I)
-    if not found:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd])", text.strip(), re.I)
+    if not match:
         raise argparse.ArgumentTypeError(
             f"must be a time as in 30m, 12h or 30d, got {text!r}"
         )
-    return float(found[1]) * _TIMES[found[2].lower()]
+    return float(match[1]) * _TIMES[match[2].lower()]
 
 
 # -- actions ---------------------------------------------------------------------------
@@ -111,16 +111,16 @@ _SHOWN = 20
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    given = getattr(arguments, "dir", None)
-    folder = os.path.abspath(given) if given else compile_cache.folder()
+    chosen = getattr(arguments, "dir", None)
+    folder = os.path.abspath(chosen) if chosen else compile_cache.folder()
     if not folder:
         raise Failure("there must be a folder, got a user without a home; give --dir")
     print(f"folder:   {folder}")
     if not compile_cache.is_on():
         print("the settings of this environment turn the cache off")
     if not os.path.isdir(folder):
-        if given:
-            raise Failure(f"--dir must be a folder, got {given!r}")
+        if chosen:
+            raise Failure(f"--dir must be a folder, got {chosen!r}")
         print("programs: none; the first compilation makes the folder")
         return 0
     limit = compiler.compilation_cache_max_size.value
@@ -136,12 +136,12 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _show(cache: DiskCache, arguments: argparse.Namespace) -> int:
     files = cache.files()
-    limit = _in_words(cache.max_bytes) if cache.max_bytes >= 0 else "no limit"
+    limit = _format_bytes(cache.max_bytes) if cache.max_bytes >= 0 else "no limit"
     print(f"limit:    {limit}")
-    print(f"programs: {_counted(files)}")
+    print(f"programs: {_format_count(files)}")
     rows: dict[str, list[float]] = {}
     for file in files:
-        name, seconds = _noted(file)
+        name, seconds = _read_note(file)
         row = rows.setdefault(name, [0, 0, 0.0, 0.0])
         row[0] += 1
         row[1] += file.size
@@ -153,7 +153,8 @@ def _show(cache: DiskCache, arguments: argparse.Namespace) -> int:
     ordered = sorted(rows.items(), key=lambda item: -item[1][1])
     for name, (count, size, seconds, used) in ordered[: arguments.most]:
         print(
-            f"{count:7} {_in_words(size):>9} {seconds:10.3f} s {_ago(used):>14}  {name}"
+            f"{count:7} {_format_bytes(size):>9} {seconds:10.3f} s "
+            f"{_ago(used):>14}  {name}"
         )
     if len(ordered) > arguments.most:
         print(f"... and {len(ordered) - arguments.most} more names; see --most")
@@ -172,7 +173,7 @@ def _check(cache: DiskCache, arguments: argparse.Namespace) -> int:
             bad.append(file)
             print(f"bad: {file.path}\n     {error}")
     left = cache.abandoned()
-    print(f"programs: {_counted(files)}, {len(bad)} bad")
+    print(f"programs: {_format_count(files)}, {len(bad)} bad")
     if left:
         print(f"unfinished files of killed processes: {len(left)}")
     if not arguments.repair:
@@ -195,15 +196,15 @@ def _prune(cache: DiskCache, arguments: argparse.Namespace) -> int:
         size = cache.max_bytes
     removed = cache.trim(size, arguments.older_than)
     cache.clean()
-    print(f"removed:  {_counted(removed)}")
-    print(f"programs: {_counted(cache.files())}")
+    print(f"removed:  {_format_count(removed)}")
+    print(f"programs: {_format_count(cache.files())}")
     return 0
 
 
 # -- words -----------------------------------------------------------------------------
 
 
-def _noted(file: File) -> tuple[str, float]:
+def _read_note(file: File) -> tuple[str, float]:
     """The name of a program and the seconds it took to compile, as its file says."""
     try:
         with open(file.path, "rb") as opened:
@@ -211,16 +212,16 @@ def _noted(file: File) -> tuple[str, float]:
         name, seconds = str(fields["name"]), float(fields["compile_s"])
     except (OSError, ValueError, KeyError, TypeError):
         return "(unreadable; see `python -m olympus cache check`)", 0.0
-    shown = "".join(letter if letter.isprintable() else "?" for letter in name)
-    return shown.removeprefix("jit_"), seconds
+    printable = "".join(letter if letter.isprintable() else "?" for letter in name)
+    return printable.removeprefix("jit_"), seconds
 
 
-def _counted(files: Iterable[File]) -> str:
+def _format_count(files: Iterable[File]) -> str:
     sizes = [file.size for file in files]
-    return f"{len(sizes)} in {_in_words(sum(sizes))}"
+    return f"{len(sizes)} in {_format_bytes(sum(sizes))}"
 
 
-def _in_words(size: float) -> str:
+def _format_bytes(size: float) -> str:
     for unit in ("B", "kB", "MB", "GB"):
         if size < 1024 or unit == "GB":
             break

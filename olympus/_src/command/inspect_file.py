@@ -47,34 +47,38 @@ def _show_head(path: str, data: bytes, what: str) -> None:
 
 
 def _show_bundle(path: str, data: bytes) -> None:
-    found = bundle_files.unpack(data)
-    _show_head(path, data, f"bundle of {found.name!r}")
-    made = ", ".join(f"{k} {v}" for k, v in found.made_by.items() if k != "system")
-    print(f"  made by {made} on {found.made_by.get('system', 'an unknown system')}")
-    for line in found.doc.strip().splitlines()[:1]:
+    contents = bundle_files.unpack(data)
+    _show_head(path, data, f"bundle of {contents.name!r}")
+    versions = ", ".join(
+        f"{k} {v}" for k, v in contents.made_by.items() if k != "system"
+    )
+    print(
+        f"  made by {versions} on {contents.made_by.get('system', 'an unknown system')}"
+    )
+    for line in contents.doc.strip().splitlines()[:1]:
         print(f"  {line}")
-    _show_slots("Arguments", found.arguments)
-    _show_slots("Results", found.results)
-    if found.exported is None:
+    _show_slots("Arguments", contents.arguments)
+    _show_slots("Results", contents.results)
+    if contents.exported is None:
         print("Portable program: none")
     else:
         print(
-            f"Portable program: for {', '.join(found.platforms)}; "
-            f"{programs.sized(len(found.exported))}; "
-            f"{programs.counted(found.vjp_order, 'reverse derivative')}"
+            f"Portable program: for {', '.join(contents.platforms)}; "
+            f"{programs.sized(len(contents.exported))}; "
+            f"{programs.counted(contents.vjp_order, 'reverse derivative')}"
         )
-    print(f"Executables: {len(found.executables) or 'none'}")
-    for i, code in enumerate(found.executables):
+    print(f"Executables: {len(contents.executables) or 'none'}")
+    for i, code in enumerate(contents.executables):
         try:
             _show_program(str(i), executables.Program(code))
         except Unreadable as error:
             print(f"  {i}: cannot be read: {error}")
-    if found.sample is None:
+    if contents.sample is None:
         print("Self-test: none")
     else:
-        tolerance = found.sample.tolerance
+        tolerance = contents.sample.tolerance
         print(
-            f"Self-test: {programs.counted(len(found.sample.results), 'result')}, "
+            f"Self-test: {programs.counted(len(contents.sample.results), 'result')}, "
             f"tolerance {'by dtype' if tolerance is None else tolerance}"
         )
 
@@ -110,13 +114,13 @@ def _show_executable(path: str, data: bytes) -> None:
 
 
 def _show_exported(path: str, data: bytes) -> None:
-    found = deserialization.deserialize(data)
-    _show_head(path, data, f"{programs.EXPORTED} of {found.fun_name!r}")
-    _show_slots("Arguments", bundles.slots_of_exported(found)[0])
-    _show_slots("Results", bundles.slots_of_exported(found)[1])
-    print(f"Platforms: {', '.join(found.platforms)}")
-    print(f"Calling convention: {found.calling_convention_version}")
-    print(f"Reverse derivative: {'yes' if found.has_vjp() else 'no'}")
+    exported = deserialization.deserialize(data)
+    _show_head(path, data, f"{programs.EXPORTED} of {exported.fun_name!r}")
+    _show_slots("Arguments", bundles.slots_of_exported(exported)[0])
+    _show_slots("Results", bundles.slots_of_exported(exported)[1])
+    print(f"Platforms: {', '.join(exported.platforms)}")
+    print(f"Calling convention: {exported.calling_convention_version}")
+    print(f"Reverse derivative: {'yes' if exported.has_vjp() else 'no'}")
 
 
 def _show_text(data: bytes, kind: str) -> None:
@@ -132,11 +136,11 @@ def _show_text(data: bytes, kind: str) -> None:
 
 def _test(path: str) -> int:
     """Tests machine code and portable program, each where it is there and runs here."""
-    found = programs.load(path)
-    if not found.has_sample:
+    bundle = programs.load(path)
+    if not bundle.has_sample:
         raise Failure(f"{path}: must have a self-test, got none")
     ways = [("as it runs here", True)]
-    if found.uses_machine_code and found.is_portable:
+    if bundle.uses_machine_code and bundle.is_portable:
         ways = [("machine code", True), ("portable program", False)]
     status = 0
     for what, machine_code in ways:

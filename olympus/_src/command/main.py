@@ -31,12 +31,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
       The exit status: 0 if all went well, 1 if the answer is no, 2 for wrong use.
     """
-    given = _parser().parse_args(arguments)
+    namespace = _parser().parse_args(arguments)
     try:
-        status = given.command.run(given)
+        status = namespace.command.run(namespace)
         sys.stdout.flush()
     except Failure as failure:
-        print(f"olympus {given.command.name}: {failure}", file=sys.stderr)
+        print(f"olympus {namespace.command.name}: {failure}", file=sys.stderr)
         return _WRONG_USE
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -46,10 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:  # as where the disk is full
         _drop_output()
-        print(f"olympus {given.command.name}: {error}", file=sys.stderr)
+        print(f"olympus {namespace.command.name}: {error}", file=sys.stderr)
         return _WRONG_USE
     except MemoryError:
-        print(f"olympus {given.command.name}: out of memory", file=sys.stderr)
+        print(f"olympus {namespace.command.name}: out of memory", file=sys.stderr)
         return _WRONG_USE
     return status
 

@@ -47,8 +47,8 @@ def load(
     try:
         if kind == EXPORTED:
             exported = deserialization.deserialize(data)
-            made = bundling.make(exported, executables=False)()
-            return made.prepare()
+            bundle = bundling.make(exported, executables=False)()
+            return bundle.prepare()
         if kind == bundle_files.KIND:
             return bundles.load(data, executables=machine_code, check=check)
     except ValueError as error:

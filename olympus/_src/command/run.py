@@ -58,43 +58,47 @@ def _positive(text: str) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     start = time.perf_counter()
-    found = programs.load(arguments.bundle, machine_code=not arguments.portable)
+    bundle = programs.load(arguments.bundle, machine_code=not arguments.portable)
     loaded = time.perf_counter() - start
     try:
-        leaves = _leaves(found, arguments)
+        leaves = _leaves(bundle, arguments)
         start = time.perf_counter()
-        results = found.call_leaves(list(map(arrays.copied, leaves)))
+        results = bundle.call_leaves(list(map(arrays.copied, leaves)))
         _wait(results)
         first = time.perf_counter() - start
     except (ValueError, TypeError, OSError) as error:
         raise Failure(str(error)) from error
-    how = "machine code" if found.uses_machine_code else "compiled the portable program"
-    print(f"{found.name}: {how}; load {loaded:.3g} s, first call {first:.3g} s")
+    how = (
+        "machine code" if bundle.uses_machine_code else "compiled the portable program"
+    )
+    print(f"{bundle.name}: {how}; load {loaded:.3g} s, first call {first:.3g} s")
     if arguments.repeat:
-        print(_timing(found, leaves, arguments.repeat))
-    _show("Arguments", found.argument_paths, leaves)
-    _show("Results", found.result_paths, results)
+        print(_time_calls(bundle, leaves, arguments.repeat))
+    _show("Arguments", bundle.argument_paths, leaves)
+    _show("Results", bundle.result_paths, results)
     if arguments.out:
-        _write(arguments.out, found, results)
+        _write(arguments.out, bundle, results)
     return 0
 
 
-def _leaves(found: Bundle, arguments: argparse.Namespace) -> list[Any]:
+def _leaves(bundle: Bundle, arguments: argparse.Namespace) -> list[Any]:
     if arguments.size and arguments.seed_args is None:
         raise ValueError("--size: must come with --seed-args, got it alone")
     if arguments.example:
-        return tree.tree_leaves(found.sample_arguments())
+        return tree.tree_leaves(bundle.sample_arguments())
     if arguments.seed_args is not None:
         sizes = _sizes(arguments.size)
         rng = np.random.default_rng(arguments.seed_args)
-        return found.arrays_of([_invented(s, sizes, rng) for s in found.arguments])
-    if arguments.args is None and found.arguments:
+        return bundle.arrays_of(
+            [_invent_array(s, sizes, rng) for s in bundle.arguments]
+        )
+    if arguments.args is None and bundle.arguments:
         raise ValueError(
-            f"{arguments.bundle}: takes {len(found.arguments)} arguments, got none; "
+            f"{arguments.bundle}: takes {len(bundle.arguments)} arguments, got none; "
             "give --args FILE, --example or --seed-args SEED"
         )
-    given = named_arrays.read_npz(arguments.args) if arguments.args else {}
-    return found.arrays_of(named_arrays.match(found.argument_paths, given))
+    values = named_arrays.read_npz(arguments.args) if arguments.args else {}
+    return bundle.arrays_of(named_arrays.match(bundle.argument_paths, values))
 
 
 def _sizes(given: list[str]) -> dict[str, int]:
@@ -107,7 +111,9 @@ def _sizes(given: list[str]) -> dict[str, int]:
     return sizes
 
 
-def _invented(slot: Any, sizes: dict[str, int], rng: np.random.Generator) -> np.ndarray:
+def _invent_array(
+    slot: Any, sizes: dict[str, int], rng: np.random.Generator
+) -> np.ndarray:
     shape = []
     for n in slot.shape:
         if type(n) is str and n not in sizes:
@@ -125,12 +131,12 @@ def _wait(results: list[Any]) -> None:
             x.block_until_ready()
 
 
-def _timing(found: Bundle, leaves: list[Any], n: int) -> str:
+def _time_calls(bundle: Bundle, leaves: list[Any], n: int) -> str:
     seconds = []
     for _ in range(n):
-        given = list(map(arrays.copied, leaves))
+        copies = list(map(arrays.copied, leaves))
         start = time.perf_counter()
-        _wait(found.call_leaves(given))
+        _wait(bundle.call_leaves(copies))
         seconds.append(time.perf_counter() - start)
     return (
         f"{n} more calls: median {statistics.median(seconds):.3g} s, least "

@@ -65,10 +65,10 @@ def associative_scan(fn: Any, elems: Any, reverse: bool = False, axis: int = 0) 
 def _combiner(fn: Any, structure: Any) -> Callable[[Leaves, Leaves], Leaves]:
     def combine(x: Leaves, y: Leaves) -> Leaves:
         out = fn(structure.unflatten(x), structure.unflatten(y))
-        leaves, found = tree.tree_flatten(out)
-        if found != structure:
+        leaves, out_structure = tree.tree_flatten(out)
+        if out_structure != structure:
             places = inner_programs.structure_mismatch(
-                structure, found, "elems", "the result"
+                structure, out_structure, "elems", "the result"
             )
             raise TypeError(
                 f"associative_scan: fn {inner_programs.described(fn)} must return a "

@@ -122,8 +122,10 @@ def _effects(
 def _check(*args: Any, **params: Any) -> None:
     parts = Parts(args, params)
     test = params["cond_olympuspr"]
-    given = parts.cond_consts + parts.carry
-    inner_programs.check_operand_types("bounded_while, condition", given, test.in_avals)
+    operands = parts.cond_consts + parts.carry
+    inner_programs.check_operand_types(
+        "bounded_while, condition", operands, test.in_avals
+    )
     (pred,) = test.out_avals
     if not inner_programs.same_type(pred, loop_lowering.FLAG):
         raise TypeError(f"bounded_while: the condition has type {pred.short()}")
@@ -199,8 +201,8 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     in_dims = (*dims_of.cond_consts, *carry_dims)
     tests, (pred_dim,) = batching.batch_olympuspr(test, axis, in_dims)
     if pred_dim is not None:
-        found = inner_programs.hoisted(bounded_while_p, axis, args, dims, params)
-        return found or _batch_masked(axis, parts, dims_of, params)
+        hoisted = inner_programs.hoisted(bounded_while_p, axis, args, dims, params)
+        return hoisted or _batch_masked(axis, parts, dims_of, params)
     tests, test_consts = inner_programs.absorb(tests)
     new = {
         **params,
@@ -280,8 +282,8 @@ def _with_condition(params: Any) -> ir.ClosedOlympuspr:
     kind = loop_lowering.counter(params["max_steps"])
 
     def step(*args: Any) -> list[Any]:
-        consts, rest = args[:n], args[n:]
-        firsts, (active, count, *carry) = rest[:n_carry], rest[n_carry:]
+        consts, operands = args[:n], args[n:]
+        firsts, (active, count, *carry) = operands[:n_carry], operands[n_carry:]
         inputs = [
             counted_scan.instead(active, x, first)
             for x, first in zip(carry, firsts, strict=True)
@@ -290,24 +292,24 @@ def _with_condition(params: Any) -> ir.ClosedOlympuspr:
         outs = counted_scan.keep_done(active, carry, outs)
         new = outs[: len(carry)]
         (more,) = ir.program_as_function(test)(*consts[:n_test], *new)
-        taken = elementwise.convert(active, kind.dtype)
+        increment = elementwise.convert(active, kind.dtype)
         goes_on = elementwise.bitwise_and(active, more)
-        return [goes_on, elementwise.add(count, taken), *outs]
+        return [goes_on, elementwise.add(count, increment), *outs]
 
     test_consts, carry = test.in_avals[:n_test], test.in_avals[n_test:]
     consts = test_consts + body.in_avals[: n - n_test]
     in_avals = [*consts, *carry, loop_lowering.FLAG, kind, *carry]
-    return _traced(step, in_avals, body)
+    return _trace_step(step, in_avals, body)
 
 
 def _any_goes_on(carry_avals: Sequence[Any]) -> ir.ClosedOlympuspr:
     def test(active: Any, *rest: Any) -> list[Any]:
         return [reductions.reduce_or_p.bind(active, axes=(0,))]
 
-    return _traced(test, carry_avals, None)
+    return _trace_step(test, carry_avals, None)
 
 
-def _traced(run: Any, in_avals: Sequence[Any], closed: Any) -> ir.ClosedOlympuspr:
+def _trace_step(run: Any, in_avals: Sequence[Any], closed: Any) -> ir.ClosedOlympuspr:
     info = inner_programs.unnamed(closed.olympuspr.debug_info) if closed else None
     info = info or ir.DebugInfo("while_loop", "condition")
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
@@ -369,21 +371,21 @@ def levels(max_steps: int, checkpoints: Any) -> list[int]:
         depth = max(math.ceil(math.log10(max(max_steps, 1))), 1)
     elif checkpoints != "all":
         most = max(max_steps, 2).bit_length()
-        rooms = [(sum(_divided(max_steps, d)), d) for d in range(1, most + 1)]
+        rooms = [(sum(_split_evenly(max_steps, d)), d) for d in range(1, most + 1)]
         fitting = [d for room, d in rooms if room <= checkpoints]
         depth = fitting[0] if fitting else min(rooms)[1]
-    return _divided(max_steps, depth)
+    return _split_evenly(max_steps, depth)
 
 
-def _divided(max_steps: int, depth: int) -> list[int]:
+def _split_evenly(max_steps: int, depth: int) -> list[int]:
     """Numbers as equal as may be whose product is `max_steps` or a little more."""
-    found = []
-    rest = max_steps
+    factors = []
+    quotient = max_steps
     for left in range(depth, 1, -1):
-        n = max(round(rest ** (1.0 / left)), 1)
-        found.append(n)
-        rest = -(-rest // n)
-    return [*found, rest]
+        n = max(round(quotient ** (1.0 / left)), 1)
+        factors.append(n)
+        quotient = -(-quotient // n)
+    return [*factors, quotient]
 
 
 def bounded(
@@ -412,7 +414,7 @@ def bounded(
         return _bind(test, body, test_consts, body_consts, carry, max_steps, "all")[1:]
     # The steps of all levels are counted together.
     n_test, consts_ = len(test_consts), [*test_consts, *body_consts]
-    test, body = _counting(test, body, n_test, len(consts_), max_steps)
+    test, body = _add_counter(test, body, n_test, len(consts_), max_steps)
     keep = "all"
     for size in sizes[:0:-1]:
         body = _level(test, body, n_test, len(consts_), size, keep)
@@ -444,7 +446,7 @@ def _bind(
     )
 
 
-def _counting(
+def _add_counter(
     test: Any, body: Any, n_test: int, n: int, max_steps: int
 ) -> tuple[ir.ClosedOlympuspr, ir.ClosedOlympuspr]:
     """The loop's programs with the number of steps taken as first carry.
@@ -456,8 +458,8 @@ def _counting(
     def counting_test(*args: Any) -> list[Any]:
         consts, (i, *carry) = args[:n_test], args[n_test:]
         (more,) = ir.eval_olympuspr(test.olympuspr, test.consts, *consts, *carry)
-        room = elementwise.lt(i, np.asarray(max_steps, kind.dtype)[()])
-        return [elementwise.bitwise_and(room, more)]
+        below_limit = elementwise.lt(i, np.asarray(max_steps, kind.dtype)[()])
+        return [elementwise.bitwise_and(below_limit, more)]
 
     def counting_body(*args: Any) -> list[Any]:
         consts, (i, *carry) = args[n_test:n], args[n:]
@@ -467,8 +469,8 @@ def _counting(
     test_consts, carry = test.in_avals[:n_test], test.in_avals[n_test:]
     consts = test_consts + body.in_avals[: n - n_test]
     return (
-        _traced(counting_test, [*test_consts, kind, *carry], test),
-        _traced(counting_body, [*consts, kind, *carry], body),
+        _trace_step(counting_test, [*test_consts, kind, *carry], test),
+        _trace_step(counting_body, [*consts, kind, *carry], body),
     )
 
 
@@ -481,4 +483,4 @@ def _level(
         consts, carry = list(args[:n]), args[n:]
         return _bind(test, body, consts[:n_test], consts, carry, size, keep)[1:]
 
-    return _traced(run, body.in_avals, body)
+    return _trace_step(run, body.in_avals, body)

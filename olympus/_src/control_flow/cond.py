@@ -57,9 +57,11 @@ def _lower(ctx: Any, index: str, *operands: str, branches: Any) -> list[str]:
         outs = inner_programs.lower_closed(ctx, block, branch, operands)
         outs = [block.tokens[e] for e in ordered] + outs
         regions.append(block.region((), (), outs, out_avals))
-    found = ctx.block.op("stablehlo.case", [index], [INDEX], out_avals, regions=regions)
-    ctx.block.tokens.update(zip(ordered, found, strict=False))
-    return found[len(ordered) :]
+    results = ctx.block.op(
+        "stablehlo.case", [index], [INDEX], out_avals, regions=regions
+    )
+    ctx.block.tokens.update(zip(ordered, results, strict=False))
+    return results[len(ordered) :]
 
 
 # -- batching --------------------------------------------------------------------------
@@ -69,8 +71,10 @@ def _batch(axis: Any, args: Any, dims: Any, *, branches: Any) -> Any:
     index, *operands = args
     index_dim, *operand_dims = dims
     if index_dim is not None:
-        found = inner_programs.hoisted(cond_p, axis, args, dims, {"branches": branches})
-        return found or _batch_all(
+        hoisted = inner_programs.hoisted(
+            cond_p, axis, args, dims, {"branches": branches}
+        )
+        return hoisted or _batch_all(
             axis, index, index_dim, operands, operand_dims, branches
         )
     in_dims = tuple(operand_dims)
@@ -152,23 +156,23 @@ def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
     branches = eqn.params["branches"]
     if any(b.consts for b in branches):
         return [True] * len(eqn.invars), eqn
-    kept = [False] * (len(eqn.invars) - 1)
+    used_operands = [False] * (len(eqn.invars) - 1)
     for branch in branches:
         _, needed = partial_eval.dce_olympuspr(branch.olympuspr, used)
-        kept = [a or b for a, b in zip(kept, needed, strict=True)]
-    if all(used) and all(kept):
+        used_operands = [a or b for a, b in zip(used_operands, needed, strict=True)]
+    if all(used) and all(used_operands):
         return [True] * len(eqn.invars), eqn
     smaller = []
     for branch in branches:
-        program, _ = partial_eval.dce_olympuspr(branch.olympuspr, used, kept)
+        program, _ = partial_eval.dce_olympuspr(branch.olympuspr, used, used_operands)
         smaller.append(ir.ClosedOlympuspr(program))
-    operands = [v for v, k in zip(eqn.invars[1:], kept, strict=True) if k]
+    operands = [v for v, k in zip(eqn.invars[1:], used_operands, strict=True) if k]
     new = eqn.replace(
         invars=[eqn.invars[0], *operands],
         outvars=[v for v, u in zip(eqn.outvars, used, strict=True) if u],
         params={"branches": tuple(smaller)},
     )
-    return [True, *kept], new
+    return [True, *used_operands], new
 
 
 cond_p = Primitive(
@@ -452,22 +456,24 @@ def _bind(index: Any, bodies: Sequence[inner_programs.Body], leaves: list[Any]) 
         tuple([places.setdefault(id(x), len(places)) for x in b.consts]) for b in bodies
     ]
     key = ("branches", tuple(others), tuple(shared))
-    closed, forwarded = first.derived(key, lambda _: _joined(bodies))
+    closed, forwarded = first.derived(key, lambda _: _join_branches(bodies))
     values = {id(x): x for b in bodies for x in b.consts}
     operands = [*values.values(), *leaves]
-    found = iter(cond_p.bind(index, *operands, branches=closed))
+    results = iter(cond_p.bind(index, *operands, branches=closed))
     outs = [
-        next(found) if f is None else inner_programs.passed_on(operands[f])
+        next(results) if f is None else inner_programs.passed_on(operands[f])
         for f in forwarded
     ]
     return bodies[0].out_tree.unflatten(outs)
 
 
-def _joined(bodies: Sequence[inner_programs.Body]) -> tuple[Any, list[int | None]]:
+def _join_branches(
+    bodies: Sequence[inner_programs.Body],
+) -> tuple[Any, list[int | None]]:
     """The branches with equal operands and results, and results that are operands."""
     closed, _ = inner_programs.share_consts([(b.program, b.consts) for b in bodies])
     closed = _equally_weak(closed)
-    forwarded = _forwarded(closed)
+    forwarded = _forwarded_operands(closed)
     if any(f is not None for f in forwarded):
         closed = [_without_results(c, forwarded) for c in closed]
     return tuple(closed), forwarded
@@ -496,17 +502,17 @@ def _with_weakness(closed: ir.ClosedOlympuspr, weak: Sequence[bool]) -> Any:
     return ir.ClosedOlympuspr(program, consts)
 
 
-def _forwarded(closed: list[ir.ClosedOlympuspr]) -> list[int | None]:
+def _forwarded_operands(closed: list[ir.ClosedOlympuspr]) -> list[int | None]:
     """For each result the operand it is in every branch, or None."""
     positions = [{v: i for i, v in enumerate(c.olympuspr.invars)} for c in closed]
-    found: list[int | None] = []
+    sources: list[int | None] = []
     for outs in zip(*(c.olympuspr.outvars for c in closed), strict=True):
         places = {
             None if type(v) is ir.Literal else at.get(v)
             for v, at in zip(outs, positions, strict=True)
         }
-        found.append(places.pop() if len(places) == 1 else None)
-    return found
+        sources.append(places.pop() if len(places) == 1 else None)
+    return sources
 
 
 def _without_results(closed: Any, dropped: Sequence[int | None]) -> Any:

@@ -32,24 +32,26 @@ def _jvp_branch(branch: Any, flags: Sequence[bool], wanted: Sequence[bool]) -> A
     return branch.olympuspr.derived(key, lambda p: ad.jvp_olympuspr(p, flags, wanted))
 
 
-def _shared(closed: Sequence[ir.ClosedOlympuspr]) -> Any:
+def _share_consts(closed: Sequence[ir.ClosedOlympuspr]) -> Any:
     """The branches with one list of constants as first inputs, and the constants."""
-    found, consts = inner_programs.share_consts(
+    branches, consts = inner_programs.share_consts(
         [(c.olympuspr, c.consts) for c in closed]
     )
-    return tuple(found), consts
+    return tuple(branches), consts
 
 
 def jvp(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
     """The rule of `cond_p.jvp`."""
     index, *operands = primals
     flags = is_moving(tangents[1:])
-    wanted = _moving_outputs(branches, flags)
-    closed, consts = _shared([_jvp_branch(b, flags, wanted)[0] for b in branches])
+    moving_outs = _moving_outputs(branches, flags)
+    closed, consts = _share_consts(
+        [_jvp_branch(b, flags, moving_outs)[0] for b in branches]
+    )
     slopes = given(tangents[1:], flags)
     outs = p.bind(index, *consts, *operands, *slopes, branches=closed)
-    n = len(wanted)
-    return outs[:n], with_zeros(iter(outs[n:]), wanted, branches[0].out_avals)
+    n = len(moving_outs)
+    return outs[:n], with_zeros(iter(outs[n:]), moving_outs, branches[0].out_avals)
 
 
 # -- linearisation ---------------------------------------------------------------------
@@ -59,34 +61,34 @@ def linearize(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
     """The rule of `cond_p.linearize`."""
     index, *operands = primals
     flags = is_moving(tangents[1:])
-    wanted = _moving_outputs(branches, flags)
+    moving_outs = _moving_outputs(branches, flags)
     split = [
         b.olympuspr.derived(
-            ("linearized", tuple(flags), tuple(wanted)),
-            lambda program: ad.linearize_olympuspr(program, flags, wanted),
+            ("linearized", tuple(flags), tuple(moving_outs)),
+            lambda program: ad.linearize_olympuspr(program, flags, moving_outs),
         )
         for b in branches
     ]
-    n = len(wanted)
-    forwards, consts = _shared([forward for forward, _, _ in split])
+    n = len(moving_outs)
+    forwards, consts = _share_consts([forward for forward, _, _ in split])
     operands = [*consts, *operands]
     pairs = [residuals.sourced(f, n) for f in forwards]
-    direct = sorted(set().union(*(found.inputs for _, found in pairs)))
-    slots, places = shared_slots([found.made for _, found in pairs])
+    direct = sorted(set().union(*(source.inputs for _, source in pairs)))
+    slots, places = shared_slots([source.made for _, source in pairs])
     new = [
         with_slots(f, n, slots, at) for (f, _), at in zip(pairs, places, strict=True)
     ]
     outs = p.bind(index, *operands, branches=tuple(new))
     linear = tuple(
-        _from_slots(t, direct, slots, at, found, f.in_avals)
-        for (_, t, _), at, (f, found) in zip(split, places, pairs, strict=True)
+        _from_slots(t, direct, slots, at, source, f.in_avals)
+        for (_, t, _), at, (f, source) in zip(split, places, pairs, strict=True)
     )
-    kept = [operands[i] for i in direct] + outs[n:]
+    linear_operands = [operands[i] for i in direct] + outs[n:]
     slopes = given(tangents[1:], flags)
 
     def apply() -> list[Any]:
-        found = p.bind(index, *kept, *slopes, branches=linear)
-        return with_zeros(iter(found), wanted, branches[0].out_avals)
+        out_tangents = p.bind(index, *linear_operands, *slopes, branches=linear)
+        return with_zeros(iter(out_tangents), moving_outs, branches[0].out_avals)
 
     return outs[:n], apply
 
@@ -124,7 +126,7 @@ def with_slots(
             for i, aval in enumerate(slots)
         ]
 
-    return _traced(run, closed.in_avals, closed)
+    return _trace_branch(run, closed.in_avals, closed)
 
 
 def _from_slots(
@@ -132,7 +134,7 @@ def _from_slots(
     direct: Sequence[int],
     slots: Sequence[Any],
     at: Sequence[int],
-    found: residuals.Source,
+    source: residuals.Source,
     operands: Sequence[Any],
 ) -> ir.ClosedOlympuspr:
     """The linear branch, taking operands and all slots in place of what it keeps.
@@ -148,16 +150,16 @@ def _from_slots(
     n, n_direct = len(slots), len(direct)
 
     def run(*args: Any) -> list[Any]:
-        given = dict(zip(direct, args, strict=False))
-        made = [args[n_direct + i] for i in at]
-        own = found.find(given, made)
+        inputs = dict(zip(direct, args, strict=False))
+        computed = [args[n_direct + i] for i in at]
+        own = source.find(inputs, computed)
         return ir.eval_olympuspr(closed.olympuspr, (), *own, *args[n_direct + n :])
 
     in_avals = [operands[i] for i in direct] + [*slots]
-    return _traced(run, in_avals + closed.in_avals[found.count :], closed)
+    return _trace_branch(run, in_avals + closed.in_avals[source.count :], closed)
 
 
-def _traced(
+def _trace_branch(
     run: Callable[..., list[Any]], in_avals: Sequence[Any], closed: ir.ClosedOlympuspr
 ) -> ir.ClosedOlympuspr:
     info = inner_programs.unnamed(closed.olympuspr.debug_info)
@@ -180,11 +182,11 @@ def transpose(p: Any, cts: Any, index: Any, *operands: Any, branches: Any) -> An
             key, lambda q: ad.transpose_olympuspr(q, linear, flowing, wanted)
         )
 
-    found = _any([transposed(b, ())[1] for b in branches])
-    closed, consts = _shared([transposed(b, found)[0] for b in branches])
+    in_flowing = _any([transposed(b, ())[1] for b in branches])
+    closed, consts = _share_consts([transposed(b, in_flowing)[0] for b in branches])
     known = [x for x in operands if type(x) is not Linear]
     outs = iter(p.bind(index, *consts, *known, *given(cts, flowing), branches=closed))
-    flags = iter(found)
+    flags = iter(in_flowing)
     return [
         None,
         *[

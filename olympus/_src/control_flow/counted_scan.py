@@ -66,7 +66,7 @@ def replayed(
     zeros: list[Any] = []
 
     def run(*args: Any) -> list[Any]:
-        primals, given = list(args[:n]), args[n:]
+        primals, slopes_in = list(args[:n]), args[n:]
         chosen = [i for i, m in enumerate(moving) if m]
 
         def of_moving(*some: Any) -> list[Any]:
@@ -79,7 +79,7 @@ def replayed(
         values = [primals[i] for i in chosen]
         _, linear = ad.linearize(of_moving, values, info, instantiate)
         zeros[:] = linear.outs
-        return [t for t in linear.apply(given) if type(t) is not Zero]
+        return [t for t in linear.apply(slopes_in) if type(t) is not Zero]
 
     slopes = [
         v.aval.to_tangent() for v, m in zip(program.invars, moving, strict=True) if m
@@ -89,10 +89,10 @@ def replayed(
         run, program.in_avals + slopes, info
     )
     force = [False] * n + [True] * len(slopes)
-    small, kept = partial_eval.dce_olympuspr(
+    small, used = partial_eval.dce_olympuspr(
         tangent, [True] * len(tangent.outvars), force
     )
-    inputs = [v for v, k in zip(program.invars, kept[:n], strict=True) if k]
+    inputs = [v for v, k in zip(program.invars, used[:n], strict=True) if k]
     forward = ir.ClosedOlympuspr(
         program.replace(
             constvars=small.constvars,
@@ -195,7 +195,7 @@ def _batch_masked(
     fixed, fixed_dims = settled_operands(
         some, firsts + parts.consts, first_dims + dims_of.consts
     )
-    closed, more = inner_programs.absorb(_masked(params, len(firsts)))
+    closed, more = inner_programs.absorb(_mask_step(params, len(firsts)))
     rows = np.arange(length, dtype=scalar.dtype)
     most = reductions.reduce_max_p.bind(count, axes=(0,))
     inputs = [*more, count, *fixed, *parts.carry, rows, *xs]
@@ -205,7 +205,7 @@ def _batch_masked(
     return scan.batch(Counted(most), axis, inputs, in_dims, **params)
 
 
-def _masked(params: Any, n_firsts: int) -> ir.ClosedOlympuspr:
+def _mask_step(params: Any, n_firsts: int) -> ir.ClosedOlympuspr:
     """A step of one element, which does nothing once the element has taken its own.
 
     It takes more constants: the element's count, and the slices of its first step. Of
@@ -255,12 +255,14 @@ def settled_operands(
         return list(operands), list(dims)
     with_steps = reductions.argmax(some, 0, np.int32)
     return [
-        x if d is None else _settled(some, with_steps, families.move_axis(x, d, 0))
+        x
+        if d is None
+        else _fill_unselected(some, with_steps, families.move_axis(x, d, 0))
         for x, d in zip(operands, dims, strict=True)
     ], [None if d is None else 0 for d in dims]
 
 
-def _settled(some: Any, chosen: Any, x: Any) -> Any:
+def _fill_unselected(some: Any, chosen: Any, x: Any) -> Any:
     shape = avals_.aval_of(x).shape
     other = slicing.dynamic_index_in_dim(barriers.stop_gradient_p.bind(x), chosen, 0)
     other = families.broadcast_in_dim_p.bind(
@@ -319,8 +321,8 @@ def _linearize(primals: Any, tangents: Any, **params: Any) -> Any:
 
 
 def _transpose(cts: Any, count: Any, *args: Any, **params: Any) -> Any:
-    found = scan_derivatives.transpose(Counted(count), cts, *args, **params)
-    return [None, *found]
+    operand_cts = scan_derivatives.transpose(Counted(count), cts, *args, **params)
+    return [None, *operand_cts]
 
 
 def _print(eqn: ir.Eqn) -> Any:

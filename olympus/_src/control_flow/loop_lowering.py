@@ -57,9 +57,9 @@ def emit_while(
 
     regions = [region(test, [FLAG]), region(body, carried)]
     inputs = [block.tokens[e] for e in ordered] + list(operands)
-    found = block.op("stablehlo.while", inputs, carried, carried, "", regions)
-    block.tokens.update(zip(ordered, found, strict=False))
-    return found[n:]
+    results = block.op("stablehlo.while", inputs, carried, carried, "", regions)
+    block.tokens.update(zip(ordered, results, strict=False))
+    return results[n:]
 
 
 def counter(length: int) -> ShapedArray:
@@ -143,34 +143,34 @@ class Scan:
         if sizes.is_symbolic(self._length) and not sizes.at_least(self._length, 1):
             xs = self._with_a_row(xs)
         ys = [block.splat(0, families.storage(aval)) for aval in self._y_avals]
-        turns, rest = self._divided()
+        turns, remaining = self._count_turns()
         carry = operands.carry
         consts = operands.consts
-        taken = start = block.constant(0, self._counter)
+        steps_taken = start = block.constant(0, self._counter)
         if turns:
             state = [*consts, *carry, *xs, *ys]
             kinds = [self._counter, *avals.consts, *avals.carry, *avals.xs]
             kinds += self._y_avals
-            taken, *outs = emit_while(
+            steps_taken, *outs = emit_while(
                 block,
                 self._ordered,
                 [start, *state],
                 kinds,
-                lambda b, names: self._unfinished(b, names, turns),
+                lambda b, names: self._is_unfinished(b, names, turns),
                 self._turn,
             )
             outs = outs[len(consts) :]
             carry, ys = outs[:n_carry], outs[n_carry + n_xs :]
-        for k in range(rest):
-            i = self._length - rest + k
+        for k in range(remaining):
+            i = self._length - remaining + k
             row = self._length - 1 - i if self._reverse else i
             carry, ys = self._step(block, row, consts, carry, xs, ys)
         if final is not self._y_avals:
             ys = [
-                self._cut(y, *kinds)
+                self._drop_row(y, *kinds)
                 for y, *kinds in zip(ys, self._y_avals, final, strict=True)
             ]
-        return taken, [*carry, *ys]
+        return steps_taken, [*carry, *ys]
 
     def _with_a_row(self, xs: Sequence[str]) -> list[str]:
         """For a symbolic length that may be zero: arrays of at least one row.
@@ -193,24 +193,24 @@ class Scan:
         ]
         return grown
 
-    def _cut(self, y: str, aval: Any, final: Any) -> str:
+    def _drop_row(self, y: str, aval: Any, final: Any) -> str:
         """A result without the row that stands for none."""
         aval, final = families.storage(aval), families.storage(final)
         starts = [0] * aval.ndim
         return str(self._ctx.block.slice(y, aval, final, starts, final.shape))
 
-    def _divided(self) -> tuple[int, int]:
+    def _count_turns(self) -> tuple[int, int]:
         """How many turns the loop may take, and the steps after it."""
         if sizes.is_symbolic(self._length):
             return self._length, 0
-        turns, rest = divmod(self._length, self._unroll)
-        once = turns == 1 and rest == 0 and self._test is None
-        return (0, self._length) if once or not turns else (turns, rest)
+        turns, remaining = divmod(self._length, self._unroll)
+        once = turns == 1 and remaining == 0 and self._test is None
+        return (0, self._length) if once or not turns else (turns, remaining)
 
-    def _unfinished(self, block: Any, names: list[str], turns: int) -> str:
+    def _is_unfinished(self, block: Any, names: list[str], turns: int) -> str:
         i, *state = names
         if self._test is not None:
-            consts, state = _cut(state, len(self._avals.consts))
+            consts, state = _split_at(state, len(self._avals.consts))
             return self._test(block, i, consts, state[: self._num_carry])
         bound = block.constant(turns, self._counter)
         return block.compare("LT", i, bound, self._counter, "SIGNED", FLAG)
@@ -219,9 +219,9 @@ class Scan:
         """The loop's body: `unroll` steps."""
         avals = self._avals
         i, *state = names
-        consts, state = _cut(state, len(avals.consts))
-        carry, state = _cut(state, len(avals.carry))
-        xs, ys = _cut(state, len(avals.xs))
+        consts, state = _split_at(state, len(avals.consts))
+        carry, state = _split_at(state, len(avals.carry))
+        xs, ys = _split_at(state, len(avals.xs))
         first = self._times(block, i, self._unroll)
         for k in range(self._unroll):
             row = self._plus(block, first, k)
@@ -292,5 +292,5 @@ class Scan:
         return [row] + [zero] * (aval.ndim - 1)
 
 
-def _cut(items: list[Any], n: int) -> tuple[list[Any], list[Any]]:
+def _split_at(items: list[Any], n: int) -> tuple[list[Any], list[Any]]:
     return items[:n], items[n:]

@@ -71,7 +71,7 @@ def fori_loop(
         if config.jit_disabled() and not steps:
             return init_val
         if checkpoints == "all":
-            return _scanned(_index(lower, dtype), body_fun, init_val, steps, unroll)
+            return _run_as_scan(_index(lower, dtype), body_fun, init_val, steps, unroll)
         max_steps = steps
     if unroll is not None and unroll is not False and unroll != 1:
         with_, cure = "traced ones", "mark the bounds static"
@@ -83,7 +83,7 @@ def fori_loop(
         )
     init = (_index(lower, dtype), _index(upper, dtype), init_val)
     _, _, result = while_loop.while_loop(
-        _in_range,
+        _has_steps_left,
         _counting_body(body_fun),
         init,
         max_steps=max_steps,
@@ -92,7 +92,9 @@ def fori_loop(
     return result
 
 
-def _scanned(start: Any, body_fun: Any, init_val: Any, steps: int, unroll: Any) -> Any:
+def _run_as_scan(
+    start: Any, body_fun: Any, init_val: Any, steps: int, unroll: Any
+) -> Any:
     """The loop as a scan over nothing."""
     unroll = 1 if unroll is None else unroll
     init = (start, init_val)
@@ -100,7 +102,7 @@ def _scanned(start: Any, body_fun: Any, init_val: Any, steps: int, unroll: Any) 
     return scan.scan(body, init, None, length=steps, unroll=unroll)[0][1]
 
 
-def _in_range(carry: Any) -> Any:
+def _has_steps_left(carry: Any) -> Any:
     i, upper, _ = carry
     return elementwise.lt(i, upper)
 
@@ -218,22 +220,22 @@ def _map_batches(f: Any, xs: Any, batch_size: int) -> Any:
         )
     leaves, structure = inner_programs.flatten_operands("map", "xs", xs)
     length = scan.scan_length(xs, leaves, None)
-    whole, rest = divmod(length, batch_size)
+    whole, remaining = divmod(length, batch_size)
     parts = []
     if whole:
         head = [_split_leading(x, whole, batch_size) for x in leaves]
 
         def step(_: Any, x: Any) -> Any:
-            return (), _mapped(f, x)
+            return (), _map_slices(f, x)
 
         out = scan.scan(_named_like(step, f), (), structure.unflatten(head))[1]
         flat, out_tree = tree.tree_flatten(out)
         parts.append([_join_leading(x) for x in flat])
-    if rest or not whole:
+    if remaining or not whole:
         tail = [
             concatenation.slice_in_dim(x, whole * batch_size, length) for x in leaves
         ]
-        flat, out_tree = tree.tree_flatten(_mapped(f, structure.unflatten(tail)))
+        flat, out_tree = tree.tree_flatten(_map_slices(f, structure.unflatten(tail)))
         parts.append(flat)
     if len(parts) == 1:
         return out_tree.unflatten(parts[0])
@@ -241,7 +243,7 @@ def _map_batches(f: Any, xs: Any, batch_size: int) -> Any:
     return out_tree.unflatten([concatenation.concatenate(p, 0) for p in pairs])
 
 
-def _mapped(f: Any, xs: Any) -> Any:
+def _map_slices(f: Any, xs: Any) -> Any:
     """`f` on all slices at once."""
     leaves, structure = tree.tree_flatten(xs)
     out_tree: Any = None

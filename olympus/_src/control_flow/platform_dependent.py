@@ -71,21 +71,21 @@ def platform_dependent(
       ...     1.0, cpu=lambda x: x + 1.0, cuda=lambda x: x, default=lambda x: x)
       2.0
     """
-    given: dict[Any, Callable[..., Any]] = dict(per_platform)
-    if "gpu" in given:
+    choices: dict[Any, Callable[..., Any]] = dict(per_platform)
+    if "gpu" in choices:
         raise ValueError(
             "platform_dependent: platforms must be given by exact names, got gpu; use "
             "cuda or rocm"
         )
     if default is not None:
-        given[None] = default
+        choices[None] = default
     inner_programs.check_callable(
-        "platform_dependent", **{name or "default": f for name, f in given.items()}
+        "platform_dependent", **{name or "default": f for name, f in choices.items()}
     )
-    platforms = tuple([None if name is None else (name,) for name in given])
+    platforms = tuple([None if name is None else (name,) for name in choices])
     index = platform_index_p.bind(platforms=platforms)
-    branches = list(given.values())
+    branches = list(choices.values())
     if not isinstance(index, trace.Tracer):
         return branches[int(index)](*args)
-    names = {name or "default": f for name, f in given.items()}
+    names = {name or "default": f for name, f in choices.items()}
     return cond_.choose("platform_dependent", lambda: index, names, args)

@@ -149,12 +149,14 @@ def _fold_by_halves(program: Any, dimensions: Any, args: Sequence[Any]) -> list[
     count = len(args) // 2
     starts = args[count:]
     shape = avals.aval_of(args[0]).shape
-    kept = [d for d in range(len(shape)) if d not in dimensions]
-    outer = [shape[d] for d in kept]
+    outer_axes = [d for d in range(len(shape)) if d not in dimensions]
+    outer = [shape[d] for d in outer_axes]
     width = math.prod(outer)
     length = math.prod([shape[d] for d in dimensions])
     lines = [
-        shaping.reshape(shaping.transpose(x, (*dimensions, *kept)), (length, width))
+        shaping.reshape(
+            shaping.transpose(x, (*dimensions, *outer_axes)), (length, width)
+        )
         for x in args[:count]
     ]
     while length > 1:
@@ -212,15 +214,15 @@ _REDUCTIONS = {
 }
 
 
-def _known(computation: Any, operands: Any, starts: Any) -> Primitive | None:
+def _known_reduction(computation: Any, operands: Any, starts: Any) -> Primitive | None:
     """The reduction that a computation has of its own, where it can be used."""
     try:
-        found = _REDUCTIONS.get(computation)
+        entry = _REDUCTIONS.get(computation)
     except TypeError:  # a computation that has no hash
         return None
-    if found is None or len(operands) != 1 or isinstance(starts[0], trace.Tracer):
+    if entry is None or len(operands) != 1 or isinstance(starts[0], trace.Tracer):
         return None
-    p, identity = found
+    p, identity = entry
     aval = avals.aval_of(operands[0])
     start = np.asarray(starts[0])
     if not start.shape and start == np.asarray(identity(aval.dtype)).astype(aval.dtype):
@@ -264,7 +266,7 @@ def reduce(
         )
     rank = avals.aval_of(xs[0]).ndim
     axes = sizes.canonicalize_axes(dimensions, rank, "lax.reduce")
-    p = _known(computation, xs, starts)
+    p = _known_reduction(computation, xs, starts)
     if p is not None:
         return structure.unflatten([p.bind(xs[0], axes=axes)])
     program, starts = _of_pairs("lax.reduce", computation, xs, starts, structure)

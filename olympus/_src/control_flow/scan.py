@@ -48,8 +48,8 @@ def check(*args: Any, **params: Any) -> None:
         if not x.shape or x.shape[0] != length:
             raise TypeError(f"scan: {x.short()} is scanned over for {length} steps")
     slices = [_slice_of(x) for x in parts.xs]
-    given = parts.consts + parts.carry + slices
-    inner_programs.check_operand_types("scan, body", given, body.in_avals)
+    operands = parts.consts + parts.carry + slices
+    inner_programs.check_operand_types("scan, body", operands, body.in_avals)
     carry_out = body.out_avals[: params["num_carry"]]
     inner_programs.check_operand_types("scan, next carry", carry_out, parts.carry)
 
@@ -142,12 +142,12 @@ def settled(
     n_rest = len(program.invars) - end
     while True:
         instantiate = [False] * n_consts + used_carry + [False] * n_rest
-        small, kept = partial_eval.dce_olympuspr(
+        small, used_inputs = partial_eval.dce_olympuspr(
             program, [*used_carry, *used_rest], instantiate
         )
-        if kept[n_consts:end] == used_carry:
-            return small, kept
-        used_carry = kept[n_consts:end]
+        if used_inputs[n_consts:end] == used_carry:
+            return small, used_inputs
+        used_carry = used_inputs[n_consts:end]
 
 
 def dce(used: list[bool], eqn: ir.Eqn, first: int = 0) -> Any:
@@ -156,16 +156,16 @@ def dce(used: list[bool], eqn: ir.Eqn, first: int = 0) -> Any:
     body, n_carry = params["olympuspr"], params["num_carry"]
     if body.consts:
         return [True] * len(eqn.invars), eqn
-    small, kept = settled(
+    small, used_inputs = settled(
         body.olympuspr, params["num_consts"], used[:n_carry], used[n_carry:]
     )
-    parts = Parts(kept, params)
+    parts = Parts(used_inputs, params)
     used = parts.carry + used[n_carry:]
-    if all(used) and all(kept):
+    if all(used) and all(used_inputs):
         return [True] * len(eqn.invars), eqn
-    kept = [True] * first + kept
+    used_inputs = [True] * first + used_inputs
     new = eqn.replace(
-        invars=[v for v, k in zip(eqn.invars, kept, strict=True) if k],
+        invars=[v for v, k in zip(eqn.invars, used_inputs, strict=True) if k],
         outvars=[v for v, u in zip(eqn.outvars, used, strict=True) if u],
         params={
             **params,
@@ -174,7 +174,7 @@ def dce(used: list[bool], eqn: ir.Eqn, first: int = 0) -> Any:
             "num_carry": sum(parts.carry),
         },
     )
-    return kept, new
+    return used_inputs, new
 
 
 def _print(eqn: ir.Eqn) -> Any:
@@ -309,7 +309,7 @@ def scan_length(xs: Any, leaves: list[Any], length: Any) -> Any:
         if not shape:
             raise ValueError(
                 f"scan: xs must have a leading axis to scan over, got "
-                f"{_at(xs, x)} of type {avals_.aval_of(x).short()}; close over "
+                f"{_leaf_name(xs, x)} of type {avals_.aval_of(x).short()}; close over "
                 "scalars, or put them in the carry"
             )
         sizes.append(shape[0])
@@ -347,7 +347,7 @@ def _given_length(length: Any, sizes: Sequence[Any]) -> Any:
     return length
 
 
-def _at(xs: Any, leaf: Any) -> str:
+def _leaf_name(xs: Any, leaf: Any) -> str:
     for path, x in tree.tree_flatten_with_path(xs)[0]:
         if x is leaf:
             return f"xs{tree.keystr(path)}"
@@ -456,16 +456,16 @@ def fix_inputs(
         return program
     n = len(fixed)
     first = [v for v, f in zip(program.invars[:n], fixed, strict=True) if f]
-    rest = [v for v, f in zip(program.invars[:n], fixed, strict=True) if not f]
+    variable = [v for v, f in zip(program.invars[:n], fixed, strict=True) if not f]
     outvars = [v for v, f in zip(program.outvars[:n], fixed, strict=True) if not f]
     more = program.outvars[n:]
     flags = list(dropped) or [False] * len(more)
     outvars += [v for v, d in zip(more, flags, strict=True) if not d]
     return program.replace(
         constvars=program.constvars + first,
-        invars=rest + program.invars[n:],
+        invars=variable + program.invars[n:],
         outvars=outvars,
-        debug_info=_reordered(program.debug_info, fixed),
+        debug_info=_drop_names(program.debug_info, fixed),
     )
 
 
@@ -475,20 +475,20 @@ def drop_inputs(program: ir.Olympuspr, dropped: Sequence[bool]) -> ir.Olympuspr:
         return program
     invars = [v for v, d in zip(program.invars, dropped, strict=True) if not d]
     return program.replace(
-        invars=invars, debug_info=_reordered(program.debug_info, dropped)
+        invars=invars, debug_info=_drop_names(program.debug_info, dropped)
     )
 
 
-def _reordered(info: Any, removed: Sequence[bool]) -> Any:
+def _drop_names(info: Any, removed: Sequence[bool]) -> Any:
     """Names of the inputs that are left."""
     if info is None or info.arg_names is None:
         return info
     names = list(info.arg_names)
-    kept = [n for n, r in zip(names, removed, strict=False) if not r]
+    remaining = [n for n, r in zip(names, removed, strict=False) if not r]
     return ir.DebugInfo(
         info.traced_for,
         info.func_name,
         info.func_location,
-        kept + names[len(removed) :],
+        remaining + names[len(removed) :],
         info.result_paths,
     )

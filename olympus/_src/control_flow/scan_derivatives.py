@@ -54,11 +54,11 @@ def settled_tangents(
     carry = moving.carry
     while True:
         flags = [*moving.consts, *carry, *moving.xs]
-        wanted = [*carry, *[False] * num_ys]
-        _, found = jvp_body(body, flags, wanted)
-        if found[: len(carry)] == carry:
-            return flags, wanted, found
-        carry = found[: len(carry)]
+        required = [*carry, *[False] * num_ys]
+        _, out_moving = jvp_body(body, flags, required)
+        if out_moving[: len(carry)] == carry:
+            return flags, required, out_moving
+        carry = out_moving[: len(carry)]
 
 
 def jvp_body(body: ir.Olympuspr, flags: Sequence[bool], wanted: Sequence[bool]) -> Any:
@@ -85,9 +85,9 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
     n_ys = len(body.outvars) - n_carry
     values, slopes = Parts(primals, params), Parts(tangents, params)
     start = Parts(is_moving(tangents), params)
-    flags, wanted, found = settled_tangents(body, start, n_ys)
+    flags, required, out_moving = settled_tangents(body, start, n_ys)
     moving = Parts(flags, params)
-    closed, new_consts = inner_programs.absorb(jvp_body(body, flags, wanted)[0])
+    closed, new_consts = inner_programs.absorb(jvp_body(body, flags, required)[0])
     counts = [
         len(new_consts) + len(values.consts),
         n_carry,
@@ -97,9 +97,9 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
         sum(moving.xs),
     ]
     c, s, x, tc, ts, tx = _dealt(closed.olympuspr.invars, counts)
-    n_out_s = sum(found[:n_carry])
+    n_out_s = sum(out_moving[:n_carry])
     out_s, out_y, out_ts, out_ty = _dealt(
-        closed.olympuspr.outvars, [n_carry, n_ys, n_out_s, sum(found[n_carry:])]
+        closed.olympuspr.outvars, [n_carry, n_ys, n_out_s, sum(out_moving[n_carry:])]
     )
     program = closed.olympuspr.replace(
         invars=c + tc + s + ts + x + tx,
@@ -124,7 +124,7 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
     last, last_t, ys, ys_t = _dealt(outs, [n_carry, n_out_s, n_ys, len(out_ty)])
     results = last + ys
     avals = [inner_programs.aval_of(x) for x in results]
-    return results, with_zeros(iter(last_t + ys_t), found, avals)
+    return results, with_zeros(iter(last_t + ys_t), out_moving, avals)
 
 
 # -- linearisation ---------------------------------------------------------------------
@@ -205,11 +205,11 @@ class _InvariantPart:
     def value(self, v: Any, consts: list[Any]) -> Any:
         """Computes it, outside of the loop."""
         inputs = self._program.invars[: self._n]
-        found = self._program.replace(invars=inputs, outvars=[v], debug_info=None)
-        found = found.replace(
-            eqns=[e for e in found.eqns if self._variables.issuperset(e.outvars)]
+        part = self._program.replace(invars=inputs, outvars=[v], debug_info=None)
+        part = part.replace(
+            eqns=[e for e in part.eqns if self._variables.issuperset(e.outvars)]
         )
-        small, _ = partial_eval.dce_olympuspr(found, [True], instantiate=True)
+        small, _ = partial_eval.dce_olympuspr(part, [True], instantiate=True)
         return ir.eval_olympuspr(small, (), *consts)[0]
 
 
@@ -235,16 +235,16 @@ def linearize(
     body, n_carry = params["olympuspr"].olympuspr, params["num_carry"]
     n_outs = len(body.outvars)
     start = Parts(is_moving(tangents), params)
-    flags, wanted, _ = settled_tangents(body, start, n_outs - n_carry)
+    flags, required, _ = settled_tangents(body, start, n_outs - n_carry)
     forward, tangent, out_zeros = body.derived(
-        ("linearized", split, tuple(flags), tuple(wanted)),
-        lambda program: split(program, flags, wanted),
+        ("linearized", split, tuple(flags), tuple(required)),
+        lambda program: split(program, flags, required),
     )
     forward, new_consts = inner_programs.absorb(forward)
     operands = Parts(primals, params)
     operands.consts = new_consts + operands.consts
     program = forward.olympuspr
-    found = _Residuals(program, program.outvars[n_outs:], operands)
+    kept_values = _Residuals(program, program.outvars[n_outs:], operands)
     outs = p.bind(
         *operands.consts,
         *operands.carry,
@@ -252,15 +252,15 @@ def linearize(
         **{
             **params,
             "olympuspr": ir.ClosedOlympuspr(
-                program.replace(outvars=program.outvars[:n_outs] + found.stacked)
+                program.replace(outvars=program.outvars[:n_outs] + kept_values.stacked)
             ),
             "num_consts": len(operands.consts),
         },
     )
-    residuals = found.values(outs[n_outs:])
+    residuals = kept_values.values(outs[n_outs:])
     moving, slopes = Parts(flags, params), Parts(tangents, params)
     apply = _tangent_loop(
-        linear_p or p, tangent, residuals, found.fixed, moving, slopes, params
+        linear_p or p, tangent, residuals, kept_values.fixed, moving, slopes, params
     )
 
     def complete() -> list[Any]:
@@ -330,13 +330,13 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
     flags = [*linear.consts, *[True] * n_carry, *linear.xs]
     flowing = [True] * n_carry + is_moving(cts[n_carry:])
     n_c, n_x = sum(linear.consts), sum(linear.xs)
-    wanted = [False] * n_c + [True] * n_carry + [False] * n_x
-    closed, found = body.derived(
+    required = [False] * n_c + [True] * n_carry + [False] * n_x
+    closed, in_flowing = body.derived(
         ("transposed", tuple(flags), tuple(flowing), n_carry),
-        lambda program: ad.transpose_olympuspr(program, flags, flowing, wanted),
+        lambda program: ad.transpose_olympuspr(program, flags, flowing, required),
     )
     closed, new_consts = inner_programs.absorb(closed)
-    flows_c, _, flows_x = _dealt(found, [n_c, n_carry, n_x])
+    flows_c, _, flows_x = _dealt(in_flowing, [n_c, n_carry, n_x])
     known_consts = [x for x in parts.consts if type(x) is not Linear]
     known_xs = [x for x in parts.xs if type(x) is not Linear]
     sums = [a for a, f in zip(_linear_avals(parts.consts), flows_c, strict=True) if f]
@@ -346,7 +346,7 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
         _is_weak(x) and (type(ct) is Zero or _is_weak(ct))
         for x, ct in zip(parts.carry, cts, strict=False)
     ]
-    program = _accumulating(closed.olympuspr, counts, sums, weak)
+    program = _accumulate_sums(closed.olympuspr, counts, sums, weak)
     outs = p.bind(
         *new_consts,
         *known_consts,
@@ -391,7 +391,7 @@ def _spread(args: Sequence[Any], flows: Sequence[bool], found: Sequence[Any]) ->
     ]
 
 
-def _accumulating(
+def _accumulate_sums(
     transposed: ir.Olympuspr,
     counts: Sequence[int],
     sums: Sequence[Any],
@@ -411,16 +411,16 @@ def _accumulating(
 
     def run(*args: Any) -> list[Any]:
         consts, totals, cts, slices, ys = _dealt(args, sizes)
-        found = ir.eval_olympuspr(transposed, (), *consts, *slices, *cts, *ys)
-        terms, rest = found[: len(sums)], found[len(sums) :]
+        results = ir.eval_olympuspr(transposed, (), *consts, *slices, *cts, *ys)
+        terms, others = results[: len(sums)], results[len(sums) :]
         pairs = zip(totals, terms, strict=True)
         new_sums = [families.add_tangents(a, b) for a, b in pairs]
         # A cotangent of the carry stays as weak as it comes in.
-        rest[:n_carry] = [
+        others[:n_carry] = [
             elementwise.convert(x, a.dtype, w)
-            for x, a, w in zip(rest, carry, weak, strict=False)
+            for x, a, w in zip(others, carry, weak, strict=False)
         ]
-        return new_sums + rest
+        return new_sums + others
 
     in_avals = [*known_c, *sums, *carry, *known_x, *rows]
     info = inner_programs.unnamed(transposed.debug_info) or ir.DebugInfo(

@@ -107,16 +107,16 @@ def _lower_tested_in_body(ctx: Any, operands: Any, params: Any) -> list[str]:
         return _any(block, names[0], pred_aval)
 
     def write_body(block: Any, names: list[str]) -> list[str]:
-        pred, *rest = names
-        inner = rest[len(parts.cond_consts) :]
+        pred, *operands = names
+        inner = operands[len(parts.cond_consts) :]
         new = inner_programs.lower_closed(ctx, block, body, inner)
         if pred_aval.shape:
             new = [
                 _keep_finished(block, pred, pred_aval, x, old, aval)
-                for x, old, aval in zip(new, rest[n:], avals.carry, strict=True)
+                for x, old, aval in zip(new, operands[n:], avals.carry, strict=True)
             ]
-        rest = rest[:n] + new
-        return [evaluate_test(block, rest), *rest]
+        operands = operands[:n] + new
+        return [evaluate_test(block, operands), *operands]
 
     first = evaluate_test(ctx.block, operands)
     carried = [pred_aval, *avals.cond_consts, *avals.body_consts, *avals.carry]
@@ -173,9 +173,9 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     # The sizes in front of a mapped condition are those in front of each carry.
     nested = any(mapped) and bool(test.out_avals[0].shape)
     if pred_dim is not None or nested:
-        found = inner_programs.hoisted(while_p, axis, args, dims, params)
-        if found is not None:
-            return found
+        hoisted = inner_programs.hoisted(while_p, axis, args, dims, params)
+        if hoisted is not None:
+            return hoisted
         inner_programs.refuse_unmasked("while_loop", body, test)
         if test.effects and not test.out_avals[0].shape:
             return _batch_masked(axis, parts, dims_of, body, test)
@@ -277,10 +277,10 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     n = len(values.carry)
     while True:
         flags = [*moving.body_consts, *moving.carry]
-        closed, found = scan_derivatives.jvp_body(body, flags, moving.carry)
-        if found == moving.carry:
+        closed, out_moving = scan_derivatives.jvp_body(body, flags, moving.carry)
+        if out_moving == moving.carry:
             break
-        moving.carry = found
+        moving.carry = out_moving
     closed, new_consts = inner_programs.absorb(closed)
     carry_slopes = scan_derivatives.given(slopes.carry, moving.carry)
     const_slopes = scan_derivatives.given(slopes.body_consts, moving.body_consts)
@@ -491,10 +491,10 @@ def _trace(cond_fun: Any, body_fun: Any, in_tree: Any, leaves: list[Any]) -> Any
 
 
 def _python_loop(cond_fun: Any, body_fun: Any, value: Any, max_steps: Any) -> Any:
-    taken = 0
-    while (max_steps is None or taken < max_steps) and cond_fun(value):
+    steps = 0
+    while (max_steps is None or steps < max_steps) and cond_fun(value):
         value = body_fun(value)
-        taken += 1
+        steps += 1
     return value
 
 

@@ -41,22 +41,22 @@ def drop_unused(used: list[bool], eqn: ir.Eqn, before: int = 0) -> Any:
     used_carry, used_rest = used[before:end], used[end:]
     _, in_test = partial_eval.dce_olympuspr(test.olympuspr, [True])
     needed = [a or b for a, b in zip(used_carry, in_test[n_test:], strict=True)]
-    small, kept = scan.settled(body.olympuspr, n_body, needed, used_rest)
-    needed = kept[n_body:]
+    small, used_inputs = scan.settled(body.olympuspr, n_body, needed, used_rest)
+    needed = used_inputs[n_body:]
     results = [True] * before + needed + used_rest
-    if all(results) and all(kept) and all(in_test[:n_test]):
+    if all(results) and all(used_inputs) and all(in_test[:n_test]):
         return [True] * len(eqn.invars), eqn
     small_test, _ = partial_eval.dce_olympuspr(
         test.olympuspr, [True], in_test[:n_test] + needed
     )
-    keep = in_test[:n_test] + kept
+    keep = in_test[:n_test] + used_inputs
     new = eqn.replace(
         invars=[v for v, k in zip(eqn.invars, keep, strict=True) if k],
         outvars=[v for v, k in zip(eqn.outvars, results, strict=True) if k],
         params={
             **params,
             "body_olympuspr": ir.ClosedOlympuspr(small),
-            "body_nconsts": sum(kept[:n_body]),
+            "body_nconsts": sum(used_inputs[:n_body]),
             "cond_olympuspr": ir.ClosedOlympuspr(small_test),
             "cond_nconsts": sum(in_test[:n_test]),
         },

@@ -27,9 +27,9 @@ current = trace.current
 
 def _stage(trace: Any, args: Any, params: Any) -> Any:
     if functions.is_recorded(trace, params) and captured.must_be_traced(params["jvp"]):
-        found = captured.with_jvp("custom_jvp", args, params)
-        if found is not None:
-            return trace.record(custom_jvp_call_p, *found)
+        recorded = captured.with_jvp("custom_jvp", args, params)
+        if recorded is not None:
+            return trace.record(custom_jvp_call_p, *recorded)
     return functions.stage(custom_jvp_call_p, "custom_jvp", trace, args, params)
 
 
@@ -45,8 +45,8 @@ def _jvp(
 ) -> Any:
     functions.check_fixed("custom_jvp", name, tangents[:num_consts])
     consts, args = primals[:num_consts], primals[num_consts:]
-    given = [functions.moving_tangent(t) for t in tangents[num_consts:]]
-    if all(type(t) is Zero for t in given):
+    slopes = [functions.moving_tangent(t) for t in tangents[num_consts:]]
+    if all(type(t) is Zero for t in slopes):
         outs = custom_jvp_call_p.bind(
             *primals,
             call_olympuspr=call_olympuspr,
@@ -57,7 +57,7 @@ def _jvp(
         )
         return outs, [ad.zero_tangent(x) for x in outs]
     with ad.splitting(current.trace):
-        outs, out_tangents = jvp(consts, args, given)
+        outs, out_tangents = jvp(consts, args, slopes)
     if type(call_olympuspr) is ir.ClosedOlympuspr:
         functions.check_results("custom_jvp", name, jvp, outs, call_olympuspr)
     return outs, out_tangents
@@ -116,16 +116,16 @@ def _mapped_rule(
 
     values = [*consts, *primals, *[tangents[i] for i in moving]]
     in_dims = [*dims, *[dims[n + i] for i in moving]]
-    found, found_dims = batching.batch(run, mapped.axis, values, in_dims)
-    count = len(found) - len(out_moving)
-    dims_out = list(found_dims[:count])
-    for i, d in zip(out_moving, found_dims[count:], strict=True):
+    results, result_dims = batching.batch(run, mapped.axis, values, in_dims)
+    count = len(results) - len(out_moving)
+    dims_out = list(result_dims[:count])
+    for i, d in zip(out_moving, result_dims[count:], strict=True):
         if dims_out[i] is None:  # constant, but its tangent is not
-            found[i], dims_out[i] = functions.with_axis(found[i], None, d, size), d
-    outs = mapped.settle(found[:count], dims_out)
+            results[i], dims_out[i] = functions.with_axis(results[i], None, d, size), d
+    outs = mapped.settle(results[:count], dims_out)
     out_tangents: list[Any] = [ad.zero_tangent(x) for x in outs]
     assert mapped.dims is not None  # settled above
-    for i, t, d in zip(out_moving, found[count:], found_dims[count:], strict=True):
+    for i, t, d in zip(out_moving, results[count:], result_dims[count:], strict=True):
         out_tangents[i] = functions.with_axis(t, d, mapped.dims[i], size)
     return outs, out_tangents
 

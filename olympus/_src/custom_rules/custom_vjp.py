@@ -39,9 +39,9 @@ def _stage(trace: Any, args: Any, params: Any) -> Any:
     if functions.is_recorded(trace, params) and captured.must_be_traced(
         params["fwd"], params["bwd"]
     ):
-        found = captured.with_vjp("custom_vjp", args, params)
-        if found is not None:
-            return trace.record(custom_vjp_call_p, *found)
+        recorded = captured.with_vjp("custom_vjp", args, params)
+        if recorded is not None:
+            return trace.record(custom_vjp_call_p, *recorded)
     return functions.stage(custom_vjp_call_p, "custom_vjp", trace, args, params)
 
 
@@ -49,8 +49,8 @@ def _forward(primals: Any, tangents: Any, params: Any) -> Any:
     """Results of `fwd`, and a function of no arguments that applies `custom_lin`."""
     n, name, call = params["num_consts"], params["name"], params["call_olympuspr"]
     functions.check_fixed("custom_vjp", name, tangents[:n])
-    given = [functions.moving_tangent(t) for t in tangents[n:]]
-    perturbed = tuple([type(t) is not Zero for t in given])
+    slopes = [functions.moving_tangent(t) for t in tangents[n:]]
+    perturbed = tuple([type(t) is not Zero for t in slopes])
     outs, residuals, pullback = _run_forward(primals, perturbed, params)
     if type(call) is ir.ClosedOlympuspr:
         functions.check_results("custom_vjp", name, params["fwd"], outs, call)
@@ -61,7 +61,7 @@ def _forward(primals: Any, tangents: Any, params: Any) -> Any:
             return tangents_out
         moved = custom_lin_p.bind(
             *residuals,
-            *[t for t in given if type(t) is not Zero],
+            *[t for t in slopes if type(t) is not Zero],
             num_res=len(residuals),
             bwd=pullback,
             in_zeros=tuple([not p for p in perturbed]),
@@ -78,12 +78,12 @@ def _run_forward(primals: Any, perturbed: Any, params: Any) -> Any:
     fwd, n = params["fwd"], params["num_consts"]
     if not params["optimize_remat"]:
         return fwd(primals[:n], primals[n:], perturbed)
-    found: Any = None
+    forward_results: Any = None
 
     def call(*values: Any) -> list[Any]:
-        nonlocal found
-        found = fwd(values[:n], values[n:], perturbed)
-        return [*found[0], *found[1]]
+        nonlocal forward_results
+        forward_results = fwd(values[:n], values[n:], perturbed)
+        return [*forward_results[0], *forward_results[1]]
 
     # The function goes on with its rules, for derivatives of higher order.
     fun = functions.Function(lambda *xs: custom_vjp_call_p.bind(*xs, **params), fwd.fun)
@@ -93,8 +93,8 @@ def _run_forward(primals: Any, perturbed: Any, params: Any) -> Any:
         fun_olympuspr=fun,
         num_consts=n,
     )
-    count = len(found[0])
-    return outs[:count], outs[count:], found[2]
+    count = len(forward_results[0])
+    return outs[:count], outs[count:], forward_results[2]
 
 
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
@@ -147,19 +147,19 @@ def _mapped_forward(
 ) -> Any:
     """`fwd` with its operands mapped, and the pullback to its results."""
     n = len(consts)
-    found: Any = None
+    forward_results: Any = None
 
     def run(*values: Any) -> list[Any]:
-        nonlocal found
-        found = fwd(values[:n], values[n:], perturbed)
-        return [*found[0], *found[1]]
+        nonlocal forward_results
+        forward_results = fwd(values[:n], values[n:], perturbed)
+        return [*forward_results[0], *forward_results[1]]
 
     values, out_dims = batching.batch(run, mapped.axis, [*consts, *primals], dims)
-    count = len(found[0])
+    count = len(forward_results[0])
     outs = mapped.settle(values[:count], out_dims[:count])
     assert mapped.dims is not None  # settled above
     back = _mapped_pullback(
-        found[2], mapped.axis, out_dims[count:], mapped.dims, dims[n:]
+        forward_results[2], mapped.axis, out_dims[count:], mapped.dims, dims[n:]
     )
     return outs, values[count:], back
 
@@ -184,19 +184,21 @@ def _mapped_pullback(
 
         def run(*values: Any) -> list[Any]:
             nonlocal total
-            given = [_without_axis(ct, d) for ct, d in zip(cts, out_dims, strict=True)]
+            full_cts = [
+                _without_axis(ct, d) for ct, d in zip(cts, out_dims, strict=True)
+            ]
             for i, ct in zip(flowing, values[count:], strict=True):
-                given[i] = ct
-            found = pullback(values[:count], given)
-            total = len(found)
-            there[:] = [i for i, ct in enumerate(found) if _flows(ct)]
-            return [found[i] for i in there]
+                full_cts[i] = ct
+            arg_cts = pullback(values[:count], full_cts)
+            total = len(arg_cts)
+            there[:] = [i for i, ct in enumerate(arg_cts) if _flows(ct)]
+            return [arg_cts[i] for i in there]
 
         values = [*residuals, *[cts[i] for i in flowing]]
         dims = [*residual_dims, *[out_dims[i] for i in flowing]]
-        found, found_dims = batching.batch(run, axis, values, dims)
+        batched_cts, ct_dims = batching.batch(run, axis, values, dims)
         result: list[Any] = [None] * total
-        for i, ct, d in zip(there, found, found_dims, strict=True):
+        for i, ct, d in zip(there, batched_cts, ct_dims, strict=True):
             result[i] = _as_operand(ct, d, in_dims[i], axis.size)
         return result
 
@@ -281,8 +283,8 @@ def _lin_transpose(
 ) -> Any:
     if any(type(x) is Linear for x in args[:num_res]):
         raise _refuse(bwd)
-    found = bwd(args[:num_res], cts)
-    moving = [ct for ct, zero in zip(found, in_zeros, strict=True) if not zero]
+    in_cts = bwd(args[:num_res], cts)
+    moving = [ct for ct, zero in zip(in_cts, in_zeros, strict=True) if not zero]
     back = [
         ct if type(x) is Linear else None
         for ct, x in zip(moving, args[num_res:], strict=True)
@@ -301,8 +303,8 @@ def _lin_batch(
     out_avals: Any,
     **params: Any,
 ) -> Any:
-    given = iter(dims[num_res:])
-    in_dims = [None if zero else next(given) for zero in in_zeros]
+    remaining = iter(dims[num_res:])
+    in_dims = [None if zero else next(remaining) for zero in in_zeros]
     out_dims = [0] * len(out_avals)
     back = _mapped_pullback(bwd, axis, dims[:num_res], out_dims, in_dims)
     mapped = tuple([a.with_leading_axis(axis.size) for a in out_avals])

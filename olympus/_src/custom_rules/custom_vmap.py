@@ -76,16 +76,16 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     by the tangents.
     """
     call, n = params["call_olympuspr"], params["num_consts"]
-    given = [functions.moving_tangent(t) for t in tangents]
-    moving = [type(t) is not Zero for t in given]
+    slopes = [functions.moving_tangent(t) for t in tangents]
+    moving = [type(t) is not Zero for t in slopes]
     consts = [i for i in range(n) if moving[i]]
-    rest = [i for i in range(n, len(given)) if moving[i]]
+    others = [i for i in range(n, len(slopes)) if moving[i]]
     count = len(primals)
     # Tangents of what is closed over stand beside it, in front of the arguments.
     order = [*range(n), *[count + i for i in consts], *range(n, count)]
-    order += [count + i for i in rest]
+    order += [count + i for i in others]
     place = {where: i for i, where in enumerate(order)}
-    operands = [*primals, *given]
+    operands = [*primals, *slopes]
 
     def both(*values: Any) -> list[Any]:
         inner = [values[place[i]] for i in range(count)]
@@ -104,13 +104,13 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
         rule=params["rule"].derived(_rule_jvp(params["rule"], moving[n:])),
         num_consts=n + len(consts),
     )
-    found = custom_vmap_call_p.bind(*[operands[i] for i in order], **params)
-    half = len(found) // 2
-    outs = found[:half]
+    results = custom_vmap_call_p.bind(*[operands[i] for i in order], **params)
+    half = len(results) // 2
+    outs = results[:half]
     zeros = [ad.zero_tangent(x) for x in outs]
     return outs, [
         zero if zero.aval.dtype == dtypes.float0 else t
-        for zero, t in zip(zeros, found[half:], strict=True)
+        for zero, t in zip(zeros, results[half:], strict=True)
     ]
 
 
@@ -131,10 +131,10 @@ def _rule_jvp(rule: Any, moving: Sequence[bool]) -> Callable[..., Any]:
     def both(size: int, mapped: Sequence[bool], args: Sequence[Any]) -> Any:
         count = len(moving)
         flags = list(mapped[:count])
-        values, given = list(args[:count]), list(args[count:])
+        values, slopes = list(args[:count]), list(args[count:])
         chosen = [i for i, m in enumerate(moving) if m]
         tangents = [ad.zero_tangent(x) for x in values]
-        for i, t, m in zip(chosen, given, mapped[count:], strict=True):
+        for i, t, m in zip(chosen, slopes, mapped[count:], strict=True):
             if m and not flags[i]:
                 values[i], flags[i] = families.insert_axis(values[i], 0, size), True
             elif flags[i] and not m:
@@ -147,8 +147,8 @@ def _rule_jvp(rule: Any, moving: Sequence[bool]) -> Callable[..., Any]:
         out_mapped: list[bool] = []
 
         def apply(*xs: Any) -> Any:
-            outs, found = rule(size, flags, list(xs))
-            out_mapped[:] = found
+            outs, out_flags = rule(size, flags, list(xs))
+            out_mapped[:] = out_flags
             return outs
 
         outs, out_tangents = ad.jvp(apply, values, tangents)
@@ -164,11 +164,11 @@ def _rule_jvp(rule: Any, moving: Sequence[bool]) -> Callable[..., Any]:
 def _linearize(primals: Any, tangents: Any, **params: Any) -> Any:
     """Values by the function with its rule, tangents by what it computes."""
     outs = custom_vmap_call_p.bind(*primals, **params)
-    given = [functions.moving_tangent(t) for t in tangents]
+    slopes = [functions.moving_tangent(t) for t in tangents]
 
     def apply() -> list[Any]:
         call = params["call_olympuspr"]
-        return ad.jvp(lambda *xs: functions.run(call, xs), primals, given)[1]
+        return ad.jvp(lambda *xs: functions.run(call, xs), primals, slopes)[1]
 
     return outs, apply
 

@@ -28,14 +28,14 @@ def _stage(trace: Any, args: Any, params: Any) -> Any:
 
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     call, fixed = params["call_olympuspr"], params["num_consts"] + params["num_res"]
-    given = [functions.moving_tangent(t) for t in tangents]
+    slopes = [functions.moving_tangent(t) for t in tangents]
     outs = linear_call_p.bind(*primals, **params)
     total = [ad.zero_tangent(x) for x in outs]
-    if any(type(t) is not Zero for t in given[fixed:]):
-        linear = [families.instantiate(t) for t in given[fixed:]]
+    if any(type(t) is not Zero for t in slopes[fixed:]):
+        linear = [families.instantiate(t) for t in slopes[fixed:]]
         total = linear_call_p.bind(*primals[:fixed], *linear, **params)
-    if any(type(t) is not Zero for t in given[:fixed]):
-        still = [*given[:fixed], *map(ad.zero_tangent, primals[fixed:])]
+    if any(type(t) is not Zero for t in slopes[:fixed]):
+        still = [*slopes[:fixed], *map(ad.zero_tangent, primals[fixed:])]
         _, by_residuals = ad.jvp(lambda *xs: functions.run(call, xs), primals, still)
         total = [_sum(x, y) for x, y in zip(total, by_residuals, strict=True)]
     return outs, total
@@ -55,16 +55,16 @@ def _transpose(cts: Any, *args: Any, **params: Any) -> Any:
             "which it need not be linear; only linear_args may be unknown"
         )
     residuals = args[n:fixed]
-    given = [families.instantiate(ct) for ct in cts]
+    nonzero_cts = [families.instantiate(ct) for ct in cts]
     call = params["call_olympuspr"]
     consts = args[:n]
 
     def back(*values: Any) -> Any:
         return functions.run(call, [*consts, *values])
 
-    found = linear_call_p.bind(
+    in_cts = linear_call_p.bind(
         *residuals,
-        *given,
+        *nonzero_cts,
         call_olympuspr=params["transpose"],
         transpose=params["transpose"].derived(back),
         num_consts=0,
@@ -72,7 +72,7 @@ def _transpose(cts: Any, *args: Any, **params: Any) -> Any:
     )
     return [None] * fixed + [
         ct if type(x) is Linear else None
-        for ct, x in zip(found, args[fixed:], strict=True)
+        for ct, x in zip(in_cts, args[fixed:], strict=True)
     ]
 
 
@@ -107,7 +107,7 @@ def _batch(
 
     def back(*values: Any) -> list[Any]:
         assert mapped.dims is not None  # the function has run
-        found, found_dims = batching.batch(
+        results, result_dims = batching.batch(
             lambda *xs: functions.run(transpose, xs),
             axis,
             values,
@@ -115,7 +115,7 @@ def _batch(
         )
         return [
             families.at_front(axis, x, d)
-            for x, d in zip(found, found_dims, strict=True)
+            for x, d in zip(results, result_dims, strict=True)
         ]
 
     outs = linear_call_p.bind(

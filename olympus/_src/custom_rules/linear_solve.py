@@ -85,10 +85,10 @@ def _jvp(primals: Any, tangents: Any, *, const_lengths: Any, olympusprs: Any) ->
         right = [_minus(t, m) for t, m in zip(right, moved, strict=True)]
     out_tangents: list[Any] = [Zero(avals_.aval_of(v).to_tangent()) for v in outs]
     if any(type(t) is not Zero for t in right):
-        given = [families.instantiate(t) for t in right]
+        rhs = [families.instantiate(t) for t in right]
         operands = [x for group in groups[:-1] for x in group]
-        found = custom_linear_solve_p.bind(*operands, *given, **params)
-        out_tangents[:n] = found[:n]
+        solution = custom_linear_solve_p.bind(*operands, *rhs, **params)
+        out_tangents[:n] = solution[:n]
     return outs, out_tangents
 
 
@@ -115,13 +115,13 @@ def _transpose(cts: Any, *args: Any, const_lengths: Any, olympusprs: Any) -> Any
     operands = [
         x for i in (1, 0, 3, 2) for x in groups[i]
     ]  # in the order of the transposed problem
-    found = custom_linear_solve_p.bind(
+    solution = custom_linear_solve_p.bind(
         *operands,
         *[families.instantiate(ct) for ct in cts[: len(b)]],
         const_lengths=const_lengths.transposed(),
         olympusprs=olympusprs.transposed(),
     )
-    return [None] * n_consts + found[: len(b)]
+    return [None] * n_consts + solution[: len(b)]
 
 
 def _batch(
@@ -251,7 +251,7 @@ def custom_linear_solve(
     solved = by(solve, matvec, "solve")
     bodies = [traced, None, solved, None]
     if transpose_solve is not None:
-        bodies[1] = traced if symmetric else _transposed(traced, matvec, in_avals)
+        bodies[1] = traced if symmetric else _transpose_matvec(traced, matvec, in_avals)
         vecmat = matvec if symmetric else _as_user_function(bodies[1], structure)
         bodies[3] = by(transpose_solve, vecmat, "transpose_solve")
     consts = [[] if body is None else body.consts for body in bodies]
@@ -276,7 +276,7 @@ def _check_vector(
     )
 
 
-def _transposed(
+def _transpose_matvec(
     body: inner_programs.Body, matvec: Any, in_avals: Sequence[Any]
 ) -> inner_programs.Body:
     """The transpose of A as a program, whose constants are those of A."""
@@ -294,7 +294,9 @@ def _transposed(
     n_residuals = len(forward.olympuspr.outvars) - n
     used = [False] * n + [True] * n_residuals
     is_const = [not m for m in moving]
-    kept, needed = partial_eval.dce_olympuspr(forward.olympuspr, used, is_const)
+    residual_program, needed = partial_eval.dce_olympuspr(
+        forward.olympuspr, used, is_const
+    )
     if any(needed[n_consts:]):
         raise TypeError(
             f"custom_linear_solve: matvec {inner_programs.described(matvec)} must be "
@@ -312,9 +314,9 @@ def _transposed(
 
     def run(*args: Any) -> list[Any]:
         consts, cts = args[:n_consts], args[n_consts:]
-        residuals = ir.eval_olympuspr(kept, forward.consts, *consts)
-        given = [ct for ct, f in zip(cts, flows, strict=True) if f]
-        return ir.program_as_function(back)(*residuals, *given)
+        residuals = ir.eval_olympuspr(residual_program, forward.consts, *consts)
+        flowing_cts = [ct for ct, f in zip(cts, flows, strict=True) if f]
+        return ir.program_as_function(back)(*residuals, *flowing_cts)
 
     const_avals = closed.in_avals[:n_consts]
     info = inner_programs.unnamed(body.program.debug_info)
@@ -340,10 +342,10 @@ def _as_user_function(body: Any, structure: Any) -> Any:
     """A program as a function of trees."""
 
     def vecmat(x: Any) -> Any:
-        leaves, given = tree.tree_flatten(x)
-        if given != structure:
+        leaves, arg_structure = tree.tree_flatten(x)
+        if arg_structure != structure:
             places = inner_programs.structure_mismatch(
-                structure, given, "b", "the argument"
+                structure, arg_structure, "b", "the argument"
             )
             raise TypeError(
                 f"custom_linear_solve: vecmat takes the structure of b, got {places}"

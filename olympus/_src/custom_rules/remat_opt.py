@@ -63,14 +63,14 @@ def _batch(
         return mapped.run(lambda *xs: functions.run(call_olympuspr, xs), values, dims)
 
     def fun(*values: Any) -> list[Any]:
-        outs, found = batching.batch(
+        outs, dims_found = batching.batch(
             lambda *xs: functions.run(fun_olympuspr, xs), axis, values, dims
         )
         assert mapped.dims is not None  # the rule has run
-        wanted = mapped.dims[: len(outs)]
+        out_dims = mapped.dims[: len(outs)]
         return [
             functions.with_axis(x, d, w, axis.size)
-            for x, d, w in zip(outs, found, wanted, strict=True)
+            for x, d, w in zip(outs, dims_found, out_dims, strict=True)
         ]
 
     outs = remat_opt_p.bind(
@@ -102,8 +102,8 @@ def _effects(*args: Any, call_olympuspr: Any, fun_olympuspr: Any, **_: Any) -> A
 
 def _print(eqn: ir.Eqn) -> Any:
     names = ("call_olympuspr", "fun_olympuspr", "num_consts")
-    shown = ("fwd_olympuspr", "fun_olympuspr", "num_consts")
-    return [(k, eqn.params[n]) for k, n in zip(shown, names, strict=True)]
+    labels = ("fwd_olympuspr", "fun_olympuspr", "num_consts")
+    return [(k, eqn.params[n]) for k, n in zip(labels, names, strict=True)]
 
 
 remat_opt_p: Primitive = Primitive(

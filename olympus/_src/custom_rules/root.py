@@ -61,8 +61,10 @@ def _effects(*args: Any, olympusprs: Any, **params: Any) -> Any:
 
 def _check(*args: Any, const_lengths: Any, olympusprs: Any) -> None:
     parts = Parts(args, const_lengths)
-    given = parts.solve + parts.guess
-    inner_programs.check_operand_types("custom_root", given, olympusprs.solve.in_avals)
+    operands = parts.solve + parts.guess
+    inner_programs.check_operand_types(
+        "custom_root", operands, olympusprs.solve.in_avals
+    )
 
 
 def _decompose(*args: Any, const_lengths: Any, olympusprs: Any) -> Any:
@@ -83,8 +85,8 @@ def _jvp(primals: Any, tangents: Any, *, const_lengths: Any, olympusprs: Any) ->
         return outs, out_tangents
     right = [families.instantiate(t) for t in moved]
     linear = ir.program_as_function(olympusprs.tangent_solve)
-    found = linear(*parts.tangent_solve, *x, *right)
-    out_tangents[:n] = [elementwise.neg_p.bind(t) for t in found]
+    corrections = linear(*parts.tangent_solve, *x, *right)
+    out_tangents[:n] = [elementwise.neg_p.bind(t) for t in corrections]
     return outs, out_tangents
 
 
@@ -258,23 +260,23 @@ def _trace_tangent_solve(
 
 
 def _as_user_function(
-    linear: ad.LinearProgram, structure: Any, wanted: Sequence[Any]
+    linear: ad.LinearProgram, structure: Any, expected: Sequence[Any]
 ) -> Callable[[Any], Any]:
     """The linearised function as one of trees."""
 
     def g(x: Any) -> Any:
-        leaves, given = inner_programs.flatten_operands(
+        leaves, arg_structure = inner_programs.flatten_operands(
             "custom_root", "g's argument", x
         )
         avals = [avals_.aval_of(leaf) for leaf in leaves]
         places = "; ".join(
             [
                 inner_programs.structure_mismatch(
-                    structure, given, "the root", "the argument"
+                    structure, arg_structure, "the root", "the argument"
                 )
             ]
-            if given != structure
-            else inner_programs.type_mismatches(structure, avals, wanted, "argument")
+            if arg_structure != structure
+            else inner_programs.type_mismatches(structure, avals, expected, "argument")
         )
         if places:
             raise TypeError(

@@ -195,9 +195,9 @@ def write_file(path: str, data: bytes) -> None:
 
 def umask() -> int:
     """The permissions that new files lack; asking is setting, so it is set again."""
-    found = os.umask(0o077)
-    os.umask(found)
-    return found
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 # -- reading ---------------------------------------------------------------------------
@@ -209,19 +209,23 @@ def unpack(data: bytes) -> Contents:
     Raises:
       Unreadable: the bytes are damaged, or something else.
     """
-    found = container.unpack(data, KIND, _VERSIONS)
-    fields = Fields(found.fields, KIND)
-    sections = found.sections
+    parts = container.unpack(data, KIND, _VERSIONS)
+    fields = Fields(parts.fields, KIND)
+    sections = parts.sections
     arguments = fields.each("arguments", _read_slot)
-    wanted = [_EXPORTED] if fields.flag("portable") else []
-    wanted += [f"executable {i}" for i in range(fields.integer("executables", 0, 4096))]
-    n_executables = len(wanted) - fields.flag("portable")
+    section_names = [_EXPORTED] if fields.flag("portable") else []
+    section_names += [
+        f"executable {i}" for i in range(fields.integer("executables", 0, 4096))
+    ]
+    n_executables = len(section_names) - fields.flag("portable")
     sample = None
     if fields.has("sample"):
         sample, more = _read_sample(fields.inner("sample"), sections)
-        wanted += more
-    if list(sections) != wanted:
-        raise Unreadable(f"{KIND}: its sections must be {wanted}, got {list(sections)}")
+        section_names += more
+    if list(sections) != section_names:
+        raise Unreadable(
+            f"{KIND}: its sections must be {section_names}, got {list(sections)}"
+        )
     return Contents(
         name=fields.text("name"),
         doc=fields.text("doc"),
@@ -250,20 +254,22 @@ def _read_slot(value: Any, where: str) -> Slot:
 
 
 def _read_sample(fields: Fields, sections: Any) -> tuple[Sample, list[str]]:
-    found: dict[str, list[Stored]] = {}
+    stored_by_kind: dict[str, list[Stored]] = {}
     names = []
     for what in ("arguments", "results"):
-        found[what] = []
+        stored_by_kind[what] = []
         for i, aval in enumerate(fields.each(what, arrays.read_aval)):
             name = f"sample {what} {i}"
             if name not in sections:
                 raise Unreadable(f"{KIND}: it must have a section {name!r}, got none")
             names.append(name)
-            found[what].append(arrays.read_stored(sections[name], aval, name))
+            stored_by_kind[what].append(arrays.read_stored(sections[name], aval, name))
     tolerance = fields.values.get("tolerance")
     if tolerance is not None and type(tolerance) is not float:
         raise fields.wrong("tolerance", "a number", tolerance)
-    return Sample(found["arguments"], found["results"], tolerance), names
+    return Sample(
+        stored_by_kind["arguments"], stored_by_kind["results"], tolerance
+    ), names
 
 
 def digest(data: bytes) -> str:

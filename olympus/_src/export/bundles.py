@@ -102,14 +102,14 @@ class Bundle:
     def _read_program(self, data: bytes) -> Program | Unreadable:
         """A compiled program, or why it cannot be read: a later olympus wrote it."""
         try:
-            found = Program(data)
+            program = Program(data)
         except Unreadable as error:
             return error
-        if len(found.in_avals) == len(self._contents.arguments):
-            return found
+        if len(program.in_avals) == len(self._contents.arguments):
+            return program
         return Unreadable(
             f"it must take {len(self._contents.arguments)} arguments, got "
-            f"{len(found.in_avals)}"
+            f"{len(program.in_avals)}"
         )
 
     def _usable(self) -> list[Program]:
@@ -207,8 +207,8 @@ class Bundle:
         return self.exported.vjp()
 
     def __repr__(self) -> str:
-        taken = ", ".join([f"{s.path}: {s.type_text()}" for s in self.arguments])
-        return f"Bundle({self.name}({taken}))"
+        arguments = ", ".join([f"{s.path}: {s.type_text()}" for s in self.arguments])
+        return f"Bundle({self.name}({arguments}))"
 
     # -- calls --
 
@@ -264,8 +264,10 @@ class Bundle:
         return contextlib.nullcontext()
 
     def _structure_message(self, structure: Any) -> str:
-        found = tree.treedef_errors(self.in_tree, structure)
-        lines = [m.describe("the bundled (args, kwargs)", "the call's") for m in found]
+        mismatches = tree.treedef_errors(self.in_tree, structure)
+        lines = [
+            m.describe("the bundled (args, kwargs)", "the call's") for m in mismatches
+        ]
         return (
             f"{self.name}: arguments must have the structure {self.in_tree}, got "
             f"{structure}" + "".join([f"\n  - {line}" for line in lines])
@@ -288,25 +290,25 @@ class Bundle:
         """What takes arrays of these types and returns the results."""
         program = self._find(types)
         if program is None:
-            compiling = self._compiling()
+            compiling = self._portable_function()
             return lambda values: compiling(*values)
         return program.call
 
     def _find(self, types: Sequence[Any]) -> Any:
         """The machine code for arguments of these types, loaded, if it runs here."""
         key = tuple([a.strip_weak_type() for a in types])
-        found = self._ready.get(key)
-        if found is not None or not self._use_executables:
-            return found
+        compiled = self._ready.get(key)
+        if compiled is not None or not self._use_executables:
+            return compiled
         reasons = []
         for program in self._usable():
             if key == tuple([a.strip_weak_type() for a in program.in_avals]):
                 try:
-                    found = self._ready[key] = self._load_program(program)
+                    compiled = self._ready[key] = self._load_program(program)
                 except Unreadable as error:
                     reasons.append(str(error))
                 else:
-                    return found
+                    return compiled
         if not self.is_portable:
             why = "; ".join(reasons) or "there is none for these shapes"
             raise ValueError(
@@ -325,7 +327,7 @@ class Bundle:
         loaded = program.load(self.in_tree, self.out_tree, self._device, shared=shared)
         return stages.parts_of(loaded)[2]
 
-    def _compiling(self) -> Any:
+    def _portable_function(self) -> Any:
         """The portable program as a jitted function of leaves."""
         if self._portable is None:
             exported = self.exported
@@ -395,7 +397,7 @@ class Bundle:
             self._check_types(types)
         with self._numbers():
             structs = list(map(shapes.struct_of, types))
-            lowered = self._compiling().lower(*structs)
+            lowered = self._portable_function().lower(*structs)
             compiled = lowered.compile(self._compiler_options)
         self._keep(executables_.pack(compiled, self.exported.constants))
         return self
@@ -462,10 +464,10 @@ class Bundle:
         """
         sample = self._sample()
         args, kwargs = self.sample_arguments()
-        found = tree.tree_leaves(self(*args, **kwargs))
+        results = tree.tree_leaves(self(*args, **kwargs))
         reasons = result_checks.failures(
             self.result_paths,
-            found,
+            results,
             [stored.array() for stored in sample.results],
             sample.tolerance,
         )
@@ -508,14 +510,14 @@ def _shape_of(x: Any, slot: Slot) -> Sequence[int]:
 
 def _read_tree(nodes: Any, slots: Sequence[Slot], what: str) -> Any:
     try:
-        found = trees.from_json(nodes)
+        treedef = trees.from_json(nodes)
     except (ValueError, TypeError) as error:
         raise Unreadable(f"bundle: {what}: {error}") from error
-    if found.num_leaves != len(slots):
+    if treedef.num_leaves != len(slots):
         raise Unreadable(
-            f"bundle: {what} must have {len(slots)} leaves, got {found.num_leaves}"
+            f"bundle: {what} must have {len(slots)} leaves, got {treedef.num_leaves}"
         )
-    return found
+    return treedef
 
 
 # -- reading ---------------------------------------------------------------------------
@@ -568,14 +570,14 @@ def load(
             except ValueError as error:
                 raise ValueError(f"{where}: {error}") from error
     try:
-        found = Bundle(
+        bundle = Bundle(
             bundle_files.unpack(data), use_executables=executables, device=device
         ).prepare()
         if check:
-            found.check()
+            bundle.check()
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error
-    return found
+    return bundle
 
 
 def add_executable(path: str | os.PathLike[str], /, *args: Any, **kwargs: Any) -> None:

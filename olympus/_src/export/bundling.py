@@ -100,15 +100,15 @@ def make(
             exported = None
             contents.executables = [maker.machine_code()]
         options = getattr(fun, "compiler_options", ())
-        made = Bundle(contents, exported=exported, compiler_options=options)
+        bundle = Bundle(contents, exported=exported, compiler_options=options)
         if (
             portable
             and executables
-            and not any(s.is_symbolic() for s in made.arguments)
+            and not any(s.is_symbolic() for s in bundle.arguments)
         ):
-            made.add_executable()
-        contents.sample = maker.sample(made, self_test, tolerance)
-        return made
+            bundle.add_executable()
+        contents.sample = maker.sample(bundle, self_test, tolerance)
+        return bundle
 
     return of_arguments
 
@@ -122,7 +122,10 @@ class _Maker:
         if isinstance(fun, Exported):
             self.exported: Exported | None = fun
             self.name, self.doc = fun.fun_name, ""
-            found, count = [], len(tree.treedef_children(fun.in_tree)[0].children())
+            default_names, count = (
+                [],
+                len(tree.treedef_children(fun.in_tree)[0].children()),
+            )
             self.in_tree, self.in_avals = fun.in_tree, list(fun.in_avals)
             self.out_tree, self.out_avals = fun.out_tree, list(fun.out_avals)
             self.donated = [False] * len(self.in_avals)
@@ -132,14 +135,14 @@ class _Maker:
             self.traced = traced = fun.trace(*args, **kwargs)
             self.name = traced.fun_name
             self.doc = getattr(fun, "__wrapped__", fun).__doc__ or ""
-            found = stages.call_of(traced).argument_names()
-            count = len(found)
+            default_names = stages.call_of(traced).argument_names()
+            count = len(default_names)
             self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
             self.in_avals = tree.tree_leaves(traced.in_avals)
             self.out_avals = traced.olympuspr.out_avals
             chosen = set(traced.donate_argnums)
             self.donated = [i in chosen for i in range(len(self.in_avals))]
-        self.argument_names = list(found if names is None else names)
+        self.argument_names = list(default_names if names is None else names)
         if names is not None and len(self.argument_names) != count:
             raise ValueError(
                 f"bundle.make: argument_names must be {count} names, got "

@@ -46,9 +46,9 @@ def call_flat(exported: Any, leaves: Sequence[Any]) -> list[Any]:
 
 def _structure_message(exported: Any, structure: Any) -> str:
     lines = []
-    for found in tree.treedef_errors(exported.in_tree, structure):
-        where = _written(found.path)
-        says = found.says.replace("{0}", f"{where} as exported")
+    for mismatch in tree.treedef_errors(exported.in_tree, structure):
+        where = _format_path(mismatch.path)
+        says = mismatch.says.replace("{0}", f"{where} as exported")
         lines.append(says.replace("{1}", f"{where} as called"))
     return (
         f"Exported.call: arguments must have the same pytree structure as when "
@@ -57,7 +57,7 @@ def _structure_message(exported: Any, structure: Any) -> str:
     )
 
 
-def _written(path: Any) -> str:
+def _format_path(path: Any) -> str:
     """How users write a path in `(args, kwargs)`: `args[0]`, `kwargs['y']`."""
     if not path:
         return "(args, kwargs)"
@@ -65,15 +65,15 @@ def _written(path: Any) -> str:
 
 
 def _check_types(exported: Any, leaves: Sequence[Any], tree_: Any) -> None:
-    for i, (x, wanted) in enumerate(zip(leaves, exported.in_avals, strict=True)):
-        given = avals_.aval_of(x)
-        if given is wanted or _fits(given, wanted):
+    for i, (x, expected) in enumerate(zip(leaves, exported.in_avals, strict=True)):
+        actual = avals_.aval_of(x)
+        if actual is expected or _fits(actual, expected):
             continue
-        what = "shape" if given.dtype == wanted.dtype else "dtype"
-        what = "rank" if given.ndim != wanted.ndim else what
+        what = "shape" if actual.dtype == expected.dtype else "dtype"
+        what = "rank" if actual.ndim != expected.ndim else what
         raise ValueError(
             f"Exported.call: {argument_paths(tree_)[i]} of {exported.fun_name!r} must "
-            f"be of the exported type {wanted.short()}, got {given.short()} "
+            f"be of the exported type {expected.short()}, got {actual.short()} "
             f"({what.capitalize()} mismatch); convert the argument, or export the "
             "function for this type"
         )
@@ -92,7 +92,9 @@ def _fits(given: Any, wanted: Any) -> bool:
 
 def argument_paths(args_kwargs: Any) -> list[str]:
     """How users write each leaf."""
-    return [_written(path) for path, _ in tree.tree_flatten_with_path(args_kwargs)[0]]
+    return [
+        _format_path(path) for path, _ in tree.tree_flatten_with_path(args_kwargs)[0]
+    ]
 
 
 # -- the operation ---------------------------------------------------------------------
@@ -119,13 +121,15 @@ def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
     functions = portable_modules.functions(exported.program_serialized)
     checks.check_targets(exported, functions.targets)
     n = len(exported.constants)
-    kept = [*range(n), *[n + i for i in exported.module_kept_var_idx]]
-    taken = [*map(avals_.aval_of, exported.constants), *exported.in_avals]
+    kept_positions = [*range(n), *[n + i for i in exported.module_kept_var_idx]]
+    operand_avals = [*map(avals_.aval_of, exported.constants), *exported.in_avals]
     values = [
-        symbolic_calls.emit_as(ctx.block, operands[i], ctx.avals_in[i], taken[i])
-        for i in kept
+        symbolic_calls.emit_as(
+            ctx.block, operands[i], ctx.avals_in[i], operand_avals[i]
+        )
+        for i in kept_positions
     ]
-    in_types = [types.tensor_type(taken[i]) for i in kept]
+    in_types = [types.tensor_type(operand_avals[i]) for i in kept_positions]
     out_types = [types.tensor_type(a) for a in exported.out_avals]
     if not symbolic_calls.are_known(exported.in_avals):
         ctx.module.has_open_calls = True
@@ -153,8 +157,8 @@ def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
     )
     ctx.block.tokens.update(zip(exported.ordered_effects, outs, strict=False))
     return [
-        symbolic_calls.emit_as(ctx.block, x, given, aval)
-        for x, given, aval in zip(
+        symbolic_calls.emit_as(ctx.block, x, inner_aval, aval)
+        for x, inner_aval, aval in zip(
             outs[len(tokens) :], exported.out_avals, ctx.avals_out, strict=True
         )
     ]
@@ -163,18 +167,18 @@ def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
 def _jvp(primals: Any, tangents: Any, *, exported: Any) -> Any:
     outs = call_exported_p.bind(*primals, exported=exported)
     args, moving = primals[len(exported.constants) :], []
-    given = []
+    slopes = []
     for i, t in enumerate(tangents[len(exported.constants) :]):
         if type(t) is not Zero:
             moving.append(i)
-            given.append(t)
+            slopes.append(t)
     if not moving:
         return outs, [Zero(avals_.aval_of(x).to_tangent()) for x in outs]
-    found = iter(
-        exported_tangent_p.bind(*args, *given, exported=exported, moving=tuple(moving))
+    out_slopes = iter(
+        exported_tangent_p.bind(*args, *slopes, exported=exported, moving=tuple(moving))
     )
     return outs, [
-        next(found) if _varies(a) else Zero(a.to_tangent())
+        next(out_slopes) if _varies(a) else Zero(a.to_tangent())
         for a in map(avals_.aval_of, outs)
     ]
 
@@ -194,9 +198,10 @@ def _loop_batch(p: Primitive) -> Any:
         ]
 
         def step(elements: Any) -> Any:
-            found = iter(elements)
+            remaining = iter(elements)
             values = [
-                x if d is None else next(found) for x, d in zip(args, dims, strict=True)
+                x if d is None else next(remaining)
+                for x, d in zip(args, dims, strict=True)
             ]
             return p.bind(*values, **params)
 
@@ -235,16 +240,16 @@ def _no_tangent(aval: Any) -> Any:
 
 def _as_cotangents(out_avals: Any, values: Any) -> list[Any]:
     """A cotangent for each result, where `values` has those that are no float0."""
-    found = iter(values)
-    return [next(found) if _varies(a) else _no_tangent(a) for a in out_avals]
+    remaining = iter(values)
+    return [next(remaining) if _varies(a) else _no_tangent(a) for a in out_avals]
 
 
 def _tangent_transpose(cts: Any, *args: Any, exported: Any, moving: Any) -> Any:
     n = len(exported.in_avals)
-    given = [families.instantiate(ct) for ct in cts]
+    nonzero_cts = [families.instantiate(ct) for ct in cts]
     outs = _out_avals(exported, [avals_.aval_of(x) for x in args[:n]])
-    found = call_flat(exported.vjp(), [*args[:n], *_as_cotangents(outs, given)])
-    return [None] * n + [found[i] for i in moving]
+    in_cts = call_flat(exported.vjp(), [*args[:n], *_as_cotangents(outs, nonzero_cts)])
+    return [None] * n + [in_cts[i] for i in moving]
 
 
 def _tangent_impl(*args: Any, exported: Any, moving: Any) -> Any:
@@ -257,9 +262,9 @@ def _tangent_impl(*args: Any, exported: Any, moving: Any) -> Any:
             "use reverse derivatives (grad, vjp) only"
         )
     n = len(exported.in_avals)
-    given = dict(zip(moving, args[n:], strict=True))
+    slopes = dict(zip(moving, args[n:], strict=True))
     tangents = [
-        given.get(i, families.instantiate(Zero(a.to_tangent())))
+        slopes.get(i, families.instantiate(Zero(a.to_tangent())))
         if _varies(a)
         else _no_tangent(a)
         for i, a in enumerate(map(avals_.aval_of, args[:n]))
@@ -267,8 +272,10 @@ def _tangent_impl(*args: Any, exported: Any, moving: Any) -> Any:
     outs = _out_avals(exported, [avals_.aval_of(x) for x in args[:n]])
     zeros = [families.instantiate(Zero(a.to_tangent())) for a in outs if _varies(a)]
     cotangents = _as_cotangents(outs, zeros)
-    found = call_flat(reverse.vjp(), [*args[:n], *cotangents, *tangents])
-    return [x for x, a in zip(found[n:], exported.out_avals, strict=True) if _varies(a)]
+    results = call_flat(reverse.vjp(), [*args[:n], *cotangents, *tangents])
+    return [
+        x for x, a in zip(results[n:], exported.out_avals, strict=True) if _varies(a)
+    ]
 
 
 def _tangent_lower(ctx: Any, *operands: str, **params: Any) -> list[str]:

@@ -135,7 +135,9 @@ def _read(data: bytes, outer: _Outer) -> Exported:
             minimum_supported_calling_convention_version,
             maximum_supported_calling_convention_version,
         ),
-        module_kept_var_idx=_kept(fields.items("module_kept_var_idx"), len(in_avals)),
+        module_kept_var_idx=_check_kept(
+            fields.items("module_kept_var_idx"), len(in_avals)
+        ),
         uses_global_constants=fields.flag("uses_global_constants"),
         _get_vjp=_read_vjp(sections.get(serialization.VJP), in_avals, out_avals, outer),
     )
@@ -161,11 +163,11 @@ def _is_call(in_tree: Any) -> bool:
     return all(type(key) is str for key in kinds[1][1])
 
 
-def _kept(kept: list[Any], n: int) -> list[int]:
-    numbers = all(type(i) is int and 0 <= i < n for i in kept)
-    good = numbers and sorted(set(kept)) == kept
+def _check_kept(positions: list[Any], n: int) -> list[int]:
+    are_numbers = all(type(i) is int and 0 <= i < n for i in positions)
+    good = are_numbers and sorted(set(positions)) == positions
     require(good, "module_kept_var_idx must be numbers of arguments, in order")
-    return kept
+    return positions
 
 
 def _constants(fields: Fields, sections: Any, known: list[Any]) -> list[Any]:

@@ -218,8 +218,8 @@ class Program:
     )
 
     def __init__(self, data: bytes) -> None:
-        found = container.unpack(data, KIND, _VERSIONS)
-        fields = Fields(found.fields, KIND)
+        parts = container.unpack(data, KIND, _VERSIONS)
+        fields = Fields(parts.fields, KIND)
         self.name = fields.text("name")
         self.machine = fields.texts_by_name("machine")
         self.in_avals = fields.each("arguments", arrays.read_aval)
@@ -241,12 +241,13 @@ class Program:
         self._shared = fields.items("shared", len(self._constants))
         if any(x is not None and type(x) is not int for x in self._shared):
             raise fields.wrong("shared", "numbers or null", self._shared)
-        self._sections = found.sections
+        self._sections = parts.sections
         own = [i for i, place in enumerate(self._shared) if place is None]
-        wanted = [_MACHINE_CODE, *map(_constant, own)]
-        if list(self._sections) != wanted:
+        section_names = [_MACHINE_CODE, *map(_constant, own)]
+        if list(self._sections) != section_names:
             raise Unreadable(
-                f"{KIND}: its sections must be {wanted}, got {list(self._sections)}"
+                f"{KIND}: its sections must be {section_names}, got "
+                f"{list(self._sections)}"
             )
 
     @property
@@ -309,7 +310,7 @@ class Program:
                 f"{error}"
             ) from error
         self._check_results(executable.result_types(loaded))
-        lowered = self._lowered(device)
+        lowered = self._lowered_program(device)
         lowered.consts = self._constants_on(device, shared)
         compiled = evaluate.CompiledProgram(lowered, tuple(self._options), loaded)
         signature = stages.Signature(self.name, out_tree, self.out_avals, self._donated)
@@ -318,7 +319,7 @@ class Program:
         call.avals = list(self.in_avals)
         return stages.Compiled(signature, call, None, compiled)
 
-    def _lowered(self, device: Any) -> evaluate.LoweredProgram:
+    def _lowered_program(self, device: Any) -> evaluate.LoweredProgram:
         low = evaluate.LoweredProgram()
         low.has_barriers = False
         low.device = device
@@ -336,41 +337,41 @@ class Program:
         return low
 
     def _constants_on(self, device: Any, shared: Sequence[Any]) -> list[Any]:
-        found = []
+        constants = []
         for i, (aval, place) in enumerate(
             zip(self._constants, self._shared, strict=True)
         ):
             if place is None:
                 data = self._sections[_constant(i)]
-                found.append(arrays.read_array(data, aval, device, _constant(i)))
+                constants.append(arrays.read_array(data, aval, device, _constant(i)))
                 continue
             if not 0 <= place < len(shared) or shared[place].aval is not aval:
                 raise Unreadable(
                     f"{KIND}: {_constant(i)} must be given beside it, got "
                     f"{len(shared)} arrays"
                 )
-            found += evaluate.on_device([shared[place]], device)
-        return found
+            constants += evaluate.on_device([shared[place]], device)
+        return constants
 
     def _check_results(self, types: list[str]) -> None:
         # A result read by a wrong type would be memory of somebody else's.
-        wanted = [executable.xla_type(a.storage) for a in self.out_avals]
-        if types != wanted:
+        expected = [executable.xla_type(a.storage) for a in self.out_avals]
+        if types != expected:
             raise Unreadable(
                 f"{KIND}: its results must be those of its machine code, {types}, got "
-                f"{wanted}"
+                f"{expected}"
             )
 
     def _check_trees(self, in_tree: Any, out_tree: Any) -> None:
-        for what, found, avals in (
+        for what, treedef, avals in (
             ("in_tree", in_tree, self.in_avals),
             ("out_tree", out_tree, self.out_avals),
         ):
-            leaves = getattr(found, "num_leaves", None)
+            leaves = getattr(treedef, "num_leaves", None)
             if leaves != len(avals):
                 raise Unreadable(
                     f"{what} must be the structure of {len(avals)} leaves that was "
-                    f"written with {self.name}, got {found}"
+                    f"written with {self.name}, got {treedef}"
                 )
 
 

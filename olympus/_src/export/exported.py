@@ -177,9 +177,9 @@ class Exported:
         return self._out_named_shardings
 
     def __repr__(self) -> str:
-        taken = ", ".join([a.short() for a in self.in_avals])
-        given = ", ".join([a.short() for a in self.out_avals])
+        in_types = ", ".join([a.short() for a in self.in_avals])
+        out_types = ", ".join([a.short() for a in self.out_avals])
         return (
-            f"Exported({self.fun_name}: ({taken}) -> ({given}), "
+            f"Exported({self.fun_name}: ({in_types}) -> ({out_types}), "
             f"platforms={self.platforms})"
         )

@@ -89,13 +89,15 @@ def export(
 
 
 def _platforms(platforms: Sequence[str] | None) -> tuple[str, ...]:
-    given = () if platforms is None or isinstance(platforms, str) else tuple(platforms)
-    if isinstance(platforms, str) or not all(isinstance(p, str) for p in given):
+    choices = (
+        () if platforms is None or isinstance(platforms, str) else tuple(platforms)
+    )
+    if isinstance(platforms, str) or not all(isinstance(p, str) for p in choices):
         raise TypeError(
             "export: platforms must be a sequence of names, as in ('cpu', 'cuda'), got "
             f"{platforms!r}"
         )
-    names = given or (default_export_platform(),)
+    names = choices or (default_export_platform(),)
     if "gpu" in names:
         raise ValueError(
             "export: platforms must be given by exact names, got 'gpu'; use 'cuda' or "
@@ -107,15 +109,15 @@ def _platforms(platforms: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _disabled_checks(given: Sequence[Any]) -> tuple[DisabledSafetyCheck, ...]:
-    found = tuple(given)
-    for check in found:
+    disabled_checks = tuple(given)
+    for check in disabled_checks:
         if not isinstance(check, DisabledSafetyCheck):
             raise TypeError(
                 "export: disabled_checks must be DisabledSafetyChecks, got "
                 f"{check!r}; make one by DisabledSafetyCheck.platform() or "
                 ".custom_call(name)"
             )
-    return found
+    return disabled_checks
 
 
 def _calling_convention() -> int:
@@ -174,18 +176,18 @@ def _export_traced(
         nr_devices=1,
         platforms=platforms,
         ordered_effects=lowered.effects,
-        unordered_effects=_unordered(closed.effects),
+        unordered_effects=_unordered_effects(closed.effects),
         disabled_safety_checks=disabled,
         mlir_module_serialized=portable_modules.to_portable(lowered.text),
         constants=lowered.consts,
         calling_convention_version=version,
-        module_kept_var_idx=[i for i, kept in enumerate(lowered.kept) if kept],
+        module_kept_var_idx=[i for i, is_kept in enumerate(lowered.kept) if is_kept],
         uses_global_constants=len(platforms) > 1,
         _get_vjp=lambda exported: _export_vjp(exported, closed),
     )
 
 
-def _unordered(effects: Any) -> list[Any]:
+def _unordered_effects(effects: Any) -> list[Any]:
     return sorted((e for e in effects if not e.ordered), key=repr)
 
 
@@ -201,7 +203,7 @@ def _export_vjp(exported: Exported, closed: ir.ClosedOlympuspr) -> Exported:
         return tuple(pullback(list(args_and_cotangents[n:])))
 
     fun_vjp.__name__ = f"{exported.fun_name}_vjp"
-    taken = [*exported.in_avals, *[a.to_tangent() for a in exported.out_avals]]
-    structs = [shapes.struct_of(a) for a in taken]
+    vjp_avals = [*exported.in_avals, *[a.to_tangent() for a in exported.out_avals]]
+    structs = [shapes.struct_of(a) for a in vjp_avals]
     traced = jit(fun_vjp, keep_unused=False).trace(*structs)
     return _export_traced(traced, exported.platforms, exported.disabled_safety_checks)

@@ -26,7 +26,7 @@ class Fields:
 
     def __init__(self, values: Any, where: str) -> None:
         if type(values) is not dict:
-            raise Unreadable(f"{where}: must be an object, got {_shown(values)}")
+            raise Unreadable(f"{where}: must be an object, got {_shorten(values)}")
         self.values = values
         self.where = where
 
@@ -40,18 +40,18 @@ class Fields:
 
     def integer(self, name: str, low: int = 0, high: int | None = None) -> int:
         """An integer from `low` to `high`, both included."""
-        found = self._of_kind(name, int, "an integer")
-        if found < low or (high is not None and found > high):
+        value = self._of_kind(name, int, "an integer")
+        if value < low or (high is not None and value > high):
             limit = "" if high is None else f" and at most {high}"
-            raise self.wrong(name, f"at least {low}{limit}", found)
-        return found
+            raise self.wrong(name, f"at least {low}{limit}", value)
+        return value
 
     def items(self, name: str, length: int | None = None) -> list[Any]:
         """A list, of this length."""
-        found = self._of_kind(name, list, "a list")
-        if length is not None and len(found) != length:
-            raise self.wrong(name, f"{length} values", found)
-        return found
+        values = self._of_kind(name, list, "a list")
+        if length is not None and len(values) != length:
+            raise self.wrong(name, f"{length} values", values)
+        return values
 
     def each(
         self, name: str, read: Callable[[Any, str], _T], length: int | None = None
@@ -72,10 +72,10 @@ class Fields:
 
     def texts_by_name(self, name: str) -> dict[str, str]:
         """An object whose values are strings."""
-        found = self._of_kind(name, dict, "an object")
-        if any(type(x) is not str for x in found.values()):
-            raise self.wrong(name, "an object of strings", found)
-        return found
+        value = self._of_kind(name, dict, "an object")
+        if any(type(x) is not str for x in value.values()):
+            raise self.wrong(name, "an object of strings", value)
+        return value
 
     def inner(self, name: str) -> Fields:
         """An object, to ask further."""
@@ -90,7 +90,9 @@ class Fields:
 
     def wrong(self, name: str, wanted: str, found: Any) -> Unreadable:
         """The error for a value that is not what it must be."""
-        return Unreadable(f"{self.where}.{name}: must be {wanted}, got {_shown(found)}")
+        return Unreadable(
+            f"{self.where}.{name}: must be {wanted}, got {_shorten(found)}"
+        )
 
     def _get(self, name: str) -> Any:
         if name not in self.values:
@@ -98,18 +100,18 @@ class Fields:
         return self.values[name]
 
     def _of_kind(self, name: str, kind: type, wanted: str) -> Any:
-        found = self._get(name)
-        if type(found) is not kind:
-            raise self.wrong(name, wanted, found)
-        return found
+        value = self._get(name)
+        if type(value) is not kind:
+            raise self.wrong(name, wanted, value)
+        return value
 
     def _all(self, name: str, kind: type, wanted: str, length: int | None) -> Any:
-        found = self.items(name, length)
-        if any(type(x) is not kind for x in found):
-            raise self.wrong(name, f"a list of {wanted}", found)
-        return found
+        values = self.items(name, length)
+        if any(type(x) is not kind for x in values):
+            raise self.wrong(name, f"a list of {wanted}", values)
+        return values
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = repr(value)
     return text if len(text) < 60 else text[:57] + "..."

@@ -89,33 +89,36 @@ def match(names: Sequence[str], given: Mapping[str, Any]) -> list[Any]:
     in_order = [f"arr_{i}" for i in range(len(names))]
     if names and sorted(given) == sorted(in_order) and set(names).isdisjoint(given):
         return [given[name] for name in in_order]
-    found: dict[str, Any] = {}
+    by_path: dict[str, Any] = {}
     extra = []
     spelling = _spellings(names)
     for name, value in given.items():
         path = name if name in names else spelling.get(_plain(name))
         if path is None:
             extra.append(name)
-        elif path in found:
+        elif path in by_path:
             raise ValueError(f"argument {path!r} is given twice; leave one out")
         else:
-            found[path] = value
-    missing = [name for name in names if name not in found]
+            by_path[path] = value
+    missing = [name for name in names if name not in by_path]
     if extra or missing:
-        parts = [f"no value for {_listed(missing)}"] if missing else []
-        parts += [f"{_listed(extra)}, which it does not take"] if extra else []
+        parts = [f"no value for {_format_names(missing)}"] if missing else []
+        parts += [f"{_format_names(extra)}, which it does not take"] if extra else []
         raise ValueError(
-            f"the program takes the arguments {_listed(names)}, got {'; '.join(parts)}"
+            f"the program takes the arguments {_format_names(names)}, got "
+            f"{'; '.join(parts)}"
         )
-    return [found[name] for name in names]
+    return [by_path[name] for name in names]
 
 
 def _spellings(names: Sequence[str]) -> dict[str, str]:
     """From the plain spelling to the path, where no two paths share it."""
-    found: dict[str, list[str]] = {}
+    paths_by_spelling: dict[str, list[str]] = {}
     for name in names:
-        found.setdefault(_plain(name), []).append(name)
-    return {plain: paths[0] for plain, paths in found.items() if len(paths) == 1}
+        paths_by_spelling.setdefault(_plain(name), []).append(name)
+    return {
+        plain: paths[0] for plain, paths in paths_by_spelling.items() if len(paths) == 1
+    }
 
 
 _KEY = re.compile(r"\[(?:'([^']*)'|\"([^\"]*)\"|([^\]'\"]*))\]|\.")
@@ -126,9 +129,9 @@ def _plain(path: str) -> str:
     return _KEY.sub(lambda m: "/" + (m[1] or m[2] or m[3] or ""), path)
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:12]))
-    return f"{shown} and {len(names) - 12} more" if len(names) > 12 else shown or "none"
+def _format_names(names: Sequence[str]) -> str:
+    text = ", ".join(map(repr, names[:12]))
+    return f"{text} and {len(names) - 12} more" if len(names) > 12 else text or "none"
 
 
 def as_argument(value: Any, aval: Any, name: str) -> Any:
@@ -151,11 +154,11 @@ def as_argument(value: Any, aval: Any, name: str) -> Any:
             f"{list(value.shape)}"
             + ("; keys are given by their words" if aval is not storage else "")
         )
-    wanted = storage.dtype
-    if value.dtype.kind == "V" and _is_raw(value.dtype, wanted):
-        value = value.view(wanted)
-    elif value.dtype != wanted:
-        value = _converted(value, aval, name)
+    dtype = storage.dtype
+    if value.dtype.kind == "V" and _is_raw(value.dtype, dtype):
+        value = value.view(dtype)
+    elif value.dtype != dtype:
+        value = _convert_dtype(value, aval, name)
     concrete = aval.update(shape=value.shape[: aval.ndim])
     return evaluate.with_aval(evaluate.put(value, concrete.storage), concrete)
 
@@ -177,24 +180,24 @@ def _is_own(dtype: Any) -> bool:
     return dtype.isbuiltin != 1
 
 
-def _converted(value: np.ndarray, aval: Any, name: str) -> np.ndarray:
-    wanted = aval.storage.dtype
-    kinds = dtypes.kind(wanted), dtypes.kind(value.dtype)
-    narrower = kinds[0] == kinds[1] and value.dtype.itemsize >= wanted.itemsize
+def _convert_dtype(value: np.ndarray, aval: Any, name: str) -> np.ndarray:
+    dtype = aval.storage.dtype
+    kinds = dtypes.kind(dtype), dtypes.kind(value.dtype)
+    narrower = kinds[0] == kinds[1] and value.dtype.itemsize >= dtype.itemsize
     if aval.storage is not aval or not narrower or kinds[0] == "b":
         return _refuse(value, aval, name)
     with np.errstate(all="ignore"):
-        found = value.astype(wanted)
-    if kinds[0] in "iu" or _is_own(wanted):
+        result = value.astype(dtype)
+    if kinds[0] in "iu" or _is_own(dtype):
         same = np.array_equal(
-            found.astype(value.dtype), value, equal_nan=kinds[0] == "f"
+            result.astype(value.dtype), value, equal_nan=kinds[0] == "f"
         )
         if not same:
             raise TypeError(
                 f"argument {name!r} must be of type {aval.str_long()}, got values of "
                 f"{value.dtype} that it does not hold; round them before"
             )
-    return found
+    return result
 
 
 def _refuse(value: np.ndarray, aval: Any, name: str) -> Any:
@@ -236,7 +239,7 @@ def invented(aval: Any, rng: np.random.Generator) -> np.ndarray:
         return rng.integers(0, 2, storage.shape).astype(np.bool_)
     if kind in "iu":
         return rng.integers(0, 2, storage.shape).astype(storage.dtype)
-    found = rng.standard_normal(storage.shape)
+    sample = rng.standard_normal(storage.shape)
     if kind == "c":
-        found = found + 1j * rng.standard_normal(storage.shape)
-    return found.astype(storage.dtype)
+        sample = sample + 1j * rng.standard_normal(storage.shape)
+    return sample.astype(storage.dtype)

@@ -94,10 +94,10 @@ _functions = caching.Bounded(64, "functions of exported programs")
 
 def functions(portable: bytes) -> Functions:
     """The functions of a portable module; those of recent ones are kept."""
-    found = _functions.get(portable)
-    if found is None:
-        found = _functions[portable] = Functions(portable)
-    return found
+    entry = _functions.get(portable)
+    if entry is None:
+        entry = _functions[portable] = Functions(portable)
+    return entry
 
 
 def with_constants(exported: Any) -> bytes:
@@ -107,8 +107,8 @@ def with_constants(exported: Any) -> bytes:
       exported: an `Exported` with constants.
     """
     consts = [evaluate.stored(evaluate.as_array(c)) for c in exported.constants]
-    taken = len(functions(exported.program_serialized).in_types)
-    start = taken - len(exported.module_kept_var_idx) - len(consts)
+    n_inputs = len(functions(exported.program_serialized).in_types)
+    start = n_inputs - len(exported.module_kept_var_idx) - len(consts)
     values = [types.dense(np.asarray(c), c.aval) for c in consts]
     return to_portable(mlir.bind_arguments(exported.program_serialized, start, values))
 

@@ -20,13 +20,13 @@ _SOLVERS = "geqrf gesvd gesvdj getrf orgqr potrf syevd sytrd"
 
 
 def _targets() -> frozenset[str]:
-    found = {*_XLA.split(), "cusparse_gtsv2_ffi"}
+    targets = {*_XLA.split(), "cusparse_gtsv2_ffi"}
     for letters, names in (("sd", _REAL), ("cz", _COMPLEX)):
-        found |= {f"lapack_{c}{name}_ffi" for c in letters for name in names.split()}
+        targets |= {f"lapack_{c}{name}_ffi" for c in letters for name in names.split()}
     for maker in ("cu", "hip"):
-        found |= {f"{maker}solver_{name}_ffi" for name in _SOLVERS.split()}
-        found |= {f"{maker}_lu_pivots_to_permutation", f"{maker}_threefry2x32_ffi"}
-    return frozenset(found)
+        targets |= {f"{maker}solver_{name}_ffi" for name in _SOLVERS.split()}
+        targets |= {f"{maker}_lu_pivots_to_permutation", f"{maker}_threefry2x32_ffi"}
+    return frozenset(targets)
 
 
 TARGETS = _targets()

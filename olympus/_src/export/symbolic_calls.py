@@ -36,8 +36,8 @@ def solved(
     key = (exported.in_avals, None if paths is None else tuple(paths))
     plan = _plans.get(key)
     if plan is None:
-        wanted = [a.shape for a in exported.in_avals]
-        plan = _plans[key] = dim_solver.plan(wanted, paths)
+        symbolic_shapes = [a.shape for a in exported.in_avals]
+        plan = _plans[key] = dim_solver.plan(symbolic_shapes, paths)
     return dim_solver.solve(plan, [tuple(s) for s in shapes])
 
 

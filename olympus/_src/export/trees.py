@@ -183,23 +183,25 @@ def registered() -> list[type]:
 
 def _node_of(nodetype: type) -> _Node | None:
     """How nodes of a type are written; None where nobody said."""
-    found = _by_type.get(nodetype)
+    node = _by_type.get(nodetype)
     name = tree.public_names().get(nodetype)
-    if found is None and name is not None:
+    if node is None and name is not None:
         return _namedtuple(nodetype, name)
-    return found
+    return node
 
 
 def _node_called(name: Any) -> _Node | None:
     """How nodes of a type of that name are read; None where it is not known."""
     if type(name) is not str:
         return None
-    found = _by_name.get(name)
-    if found is not None or not name.startswith("olympus."):
-        return found
-    page, _, function = name.rpartition(".")
+    node = _by_name.get(name)
+    if node is not None or not name.startswith("olympus."):
+        return node
+    module_name, _, function = name.rpartition(".")
     try:
-        getattr(importlib.import_module(page), function)  # loads the file of both
+        getattr(
+            importlib.import_module(module_name), function
+        )  # loads the file of both
     except (ImportError, AttributeError, ValueError):
         return None
     for nodetype, known in tree.public_names().items():
@@ -363,8 +365,8 @@ def _dict(keys: list[Any], children: list[Any]) -> Any:
 
 
 def _build_registered(name: Any, written: Any, children: list[Any]) -> Any:
-    found = _node_called(name)
-    if found is None:
+    node = _node_called(name)
+    if node is None:
         raise Unreadable(
             f"the type of nodes called {name!r} must be registered; call "
             "olympus.export.register_pytree_node_serialization or "
@@ -372,7 +374,7 @@ def _build_registered(name: Any, written: Any, children: list[Any]) -> Any:
         )
     require(type(written) is str, "static data must be text")
     try:
-        return _with_static(found, base64.b64decode(written, validate=True), children)
+        return _with_static(node, base64.b64decode(written, validate=True), children)
     except Exception as error:  # of the functions that the user registered
         raise Unreadable(
             f"a node of type {name!r} must come back from what was written of it, got "
@@ -384,10 +386,10 @@ def _with_static(node: _Node, written: bytes, children: list[Any]) -> Any:
     static = node.read(written)
     if node.from_children is None:
         return tree.treedef_of((node.nodetype, static), children)
-    made = node.from_children(
+    instance = node.from_children(
         static, [c.unflatten([_LEAF] * c.num_leaves) for c in children]
     )
-    built = tree.tree_structure(made)
+    built = tree.tree_structure(instance)
     same = built.num_leaves == sum(c.num_leaves for c in children)
     require(same, "from_children must keep the children's leaves")
     return built

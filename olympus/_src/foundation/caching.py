@@ -90,20 +90,20 @@ class Bounded:
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The entry, now the most recently used, or `default`."""
-        found = self._data.get(key, _MISSING)
-        if found is _MISSING:
+        entry = self._data.get(key, _MISSING)
+        if entry is _MISSING:
             return default
         try:  # noqa: SIM105 - suppress() would double the time of a hit
             self._data.move_to_end(key)
         except KeyError:  # another thread removed it in between
             pass
-        return found
+        return entry
 
     def __getitem__(self, key: Any) -> Any:
-        found = self.get(key, _MISSING)
-        if found is _MISSING:
+        entry = self.get(key, _MISSING)
+        if entry is _MISSING:
             raise KeyError(key)
-        return found
+        return entry
 
     def __setitem__(self, key: Any, value: Any) -> None:
         with self._lock:
@@ -115,9 +115,9 @@ class Bounded:
     def setdefault(self, key: Any, value: Any) -> Any:
         """The entry that is there, or `value`, which then is; one for all threads."""
         with self._lock:
-            found = self.get(key, _MISSING)
-            if found is not _MISSING:
-                return found
+            entry = self.get(key, _MISSING)
+            if entry is not _MISSING:
+                return entry
             self[key] = value
             return value
 

@@ -481,7 +481,7 @@ def checking_leaks() -> setting_states.Override:
     return check_tracer_leaks(True)
 
 
-# -- the door for users ----------------------------------------------------------------
+# -- entry points for users ------------------------------------------------------------
 
 config = Config()
 update = config.update

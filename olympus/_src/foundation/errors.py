@@ -22,8 +22,8 @@
         └── OlympusRuntimeError               the compiler or a device refused; it is
                                               the engine's, see runtime.versions
 
-Classes take a finished message: the room that raises knows the function, the argument
-and the remedy.
+Classes take a finished message: the package that raises knows the function, the
+argument and the remedy.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class KeyReuseError(OlympusTypeError):
     """A random key was consumed a second time, which repeats its numbers."""
 
 
-# Messages and pickles name a class by the page on which users find it.
+# Messages and pickles name a class by the public module in which users find it.
 for _kind in [kind for kind in globals().values() if isinstance(kind, type)]:
     _kind.__module__ = "olympus.errors"
 del _kind

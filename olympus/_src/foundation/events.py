@@ -35,14 +35,14 @@ class _Kind:
 
     def remove(self, callback: Listener) -> None:
         with _lock:
-            rest = list(self.listeners)
-            if callback not in rest:
+            remaining = list(self.listeners)
+            if callback not in remaining:
                 raise ValueError(
                     f"monitoring: only a registered listener for {self.what} can be "
                     f"unregistered, got {callback!r}; register it first"
                 )
-            rest.remove(callback)
-            self.listeners = tuple(rest)
+            remaining.remove(callback)
+            self.listeners = tuple(remaining)
 
 
 _events = _Kind("events")

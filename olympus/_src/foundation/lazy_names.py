@@ -1,8 +1,8 @@
-"""Names of a public page that are loaded at their first use, and whose they are.
+"""Names of a public module that are loaded at their first use, and whose they are.
 
 Importing every function would make `import olympus` a third slower, and a program uses
-few of those that are seldom needed. A page lists them by the file they come from; type
-checkers and editors read the same imports under `if TYPE_CHECKING`.
+few of those that are seldom needed. A module lists them by the file they come from;
+type checkers and editors read the same imports under `if TYPE_CHECKING`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 
 
 class Late:
-    """What a page loads late.
+    """What a public module loads late.
 
     Args:
-      page: the page's name.
-      pages: pages below it.
-      names: for each file of `olympus._src`, which of its names are the page's, with
+      page: the module's name.
+      pages: public modules below it.
+      names: for each file of `olympus._src`, which of its names are the module's, with
         spaces between.
     """
 
@@ -32,14 +32,14 @@ class Late:
         self._page = page
         self._pages = frozenset(pages)
         self._home = {
-            name: file for file, found in names.items() for name in found.split()
+            name: file for file, listed in names.items() for name in listed.split()
         }
 
     def load(self, name: str) -> Any:
-        """The page's attribute; what `__getattr__` of the page returns.
+        """The module's attribute; what its `__getattr__` returns.
 
         Raises:
-          AttributeError: the page has no such name.
+          AttributeError: the module has no such name.
         """
         if name in self._pages:
             return importlib.import_module(f"{self._page}.{name}")
@@ -53,15 +53,15 @@ class Late:
         raise AttributeError(f"module {self._page!r} has no attribute {name!r}")
 
     def names(self) -> list[str]:
-        """The page's names, loaded or not; what `__dir__` of the page returns."""
+        """The module's names, loaded or not; what its `__dir__` returns."""
         return sorted({*vars(sys.modules[self._page]), *self._pages, *self._home})
 
 
 def claim(page: str) -> None:
-    """Has the functions and classes of a public page say that they live there.
+    """Has the functions and classes of a public module say that they live there.
 
-    Help, pickles and prints then show what users import. The first page that is loaded
-    has those that several pages name.
+    Help, pickles and prints then show what users import. The first module that is
+    loaded has those that several modules name.
     """
     names = vars(sys.modules[page])
     public = names.get("__all__") or [n for n in names if not n.startswith("_")]
@@ -74,7 +74,7 @@ def _claim(page: str, names: Mapping[str, Any], value: Any) -> None:
     home = getattr(value, "__module__", None)
     if not isinstance(home, str) or not home.startswith("olympus._src."):
         return
-    # Under another name the page does not lead to it, and a pickle would not either.
+    # Under another name the module does not lead to it, and a pickle would not either.
     if names.get(getattr(value, "__qualname__", "")) is value:
         with contextlib.suppress(AttributeError, TypeError):  # it may have no place
             value.__module__ = page

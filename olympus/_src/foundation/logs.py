@@ -71,10 +71,10 @@ def _show(name: str, level: str) -> None:
 
 
 def _show_modules(names: str) -> None:
-    wanted = {name.strip() for name in names.split(",") if name.strip()}
-    for name in set(_logging.handlers) - wanted - {LOGGER}:
+    loggers = {name.strip() for name in names.split(",") if name.strip()}
+    for name in set(_logging.handlers) - loggers - {LOGGER}:
         _show(name, "NOTSET")
-    for name in wanted:
+    for name in loggers:
         _show(name, "DEBUG")
 
 

@@ -1,4 +1,4 @@
-"""The door to the settings for users: found, read and changed by their public names."""
+"""The settings as users find, read and change them: by their public names."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def define(
     check = functools.partial(kind.check, full)
     if kind is setting_types.TRUTH and implied is MISSING:
         implied = True
-    found = state(
+    setting = state(
         full,
         check,
         value,
@@ -51,13 +51,13 @@ def define(
         followers=followers,
         honoured=honoured,
     )
-    registry[full] = found
+    registry[full] = setting
     text = os.environ.get(full.upper())
     if text is not None:
-        found.set(kind.check_text(full, text))
+        setting.set(kind.check_text(full, text))
     elif short_variable is not None and short_variable in os.environ:
-        found.set(kind.check_text(short_variable, os.environ[short_variable]))
-    return found
+        setting.set(kind.check_text(short_variable, os.environ[short_variable]))
+    return setting
 
 
 class Config:
@@ -159,12 +159,12 @@ def _near(name: str) -> list[str]:
     bare = name.lower().removeprefix(PREFIX).removeprefix("jax_")
     if PREFIX + bare in registry:
         return [PREFIX + bare]
-    wanted = _pairs(bare)
+    own_pairs = _pairs(bare)
     scored = []
     for known in registry:
         pairs = _pairs(known.removeprefix(PREFIX))
-        common = len(wanted & pairs)
-        scored.append((-2 * common / (len(wanted) + len(pairs) + 1), known))
+        common = len(own_pairs & pairs)
+        scored.append((-2 * common / (len(own_pairs) + len(pairs) + 1), known))
     return [known for score, known in sorted(scored)[:3] if score < -0.5]
 
 

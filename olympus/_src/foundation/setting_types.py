@@ -34,28 +34,28 @@ class Kind:
         """The value to keep for a user's value."""
         if value is None and self.optional:
             return None
-        found = self.accept(value)
-        if found is MISSING:
+        setting = self.accept(value)
+        if setting is MISSING:
             raise ValueError(
                 f"{name}: the value must be {self.words}"
                 f"{' or None' if self.optional else ''}, got {value!r}"
             )
-        return found
+        return setting
 
     def check_text(self, name: str, text: str) -> Any:
         """The value for the text of an environment variable."""
         if self.optional and text in ("", "None", "none"):
             return None
         try:
-            found = self.read(text)
+            setting = self.read(text)
         except ValueError:
-            found = MISSING
-        if found is MISSING:
+            setting = MISSING
+        if setting is MISSING:
             raise ValueError(
                 f"{name.upper()}: the environment variable must be {self.words}, got "
                 f"{text!r}; unset it or choose one of those"
             )
-        return found
+        return setting
 
 
 def _read_truth(text: str) -> Any:
@@ -91,7 +91,7 @@ def _accept_path(value: Any) -> Any:
 
 
 def _accept_device(value: Any) -> Any:
-    # This room knows no device class; a Device has a platform.
+    # This package knows no device class; a Device has a platform.
     known = isinstance(value, str) or hasattr(value, "platform")
     return value if known else MISSING
 

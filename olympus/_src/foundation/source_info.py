@@ -126,9 +126,9 @@ class Position:
 def _span(code: CodeType, lasti: int) -> tuple[int, int, int, int]:
     """First line, last line, first column, end column of an instruction."""
     # Python keeps one entry for each two-byte code unit.
-    wanted = lasti // 2
+    unit = lasti // 2
     for i, (line, end_line, column, end_column) in enumerate(code.co_positions()):
-        if i == wanted:
+        if i == unit:
             return (
                 line or code.co_firstlineno,
                 end_line or line or code.co_firstlineno,
@@ -161,14 +161,14 @@ def capture_stack(limit: int = -1) -> list[Position]:
     Args:
       limit: how many to give at most; negative for all.
     """
-    found: list[Position] = []
+    positions: list[Position] = []
     frame: FrameType | None = _getframe(1)
-    while frame is not None and len(found) != limit:
+    while frame is not None and len(positions) != limit:
         code = frame.f_code
         if not is_internal(code.co_filename):
-            found.append(Position(code, frame.f_lasti))
+            positions.append(Position(code, frame.f_lasti))
         frame = frame.f_back
-    return found
+    return positions
 
 
 # -- functions -------------------------------------------------------------------------
@@ -177,9 +177,9 @@ def capture_stack(limit: int = -1) -> list[Position]:
 def _inner(f: Any) -> Any:
     """What a wrapper wraps: one step towards the function that the user wrote."""
     for attribute in ("__wrapped__", "func", "__func__"):
-        found = getattr(f, attribute, None)
-        if callable(found):
-            return found
+        wrapped = getattr(f, attribute, None)
+        if callable(wrapped):
+            return wrapped
     return None
 
 

@@ -63,8 +63,8 @@ def hide(error: BaseException) -> None:
 
 def full_traceback(error: BaseException) -> TracebackType | None:
     """The traceback of an error with olympus's frames in it."""
-    found = getattr(error, FULL, None)
-    return error.__traceback__ if found is None else found
+    full = getattr(error, FULL, None)
+    return error.__traceback__ if full is None else full
 
 
 def _mark(traceback: TracebackType) -> None:
@@ -78,17 +78,17 @@ def _mark(traceback: TracebackType) -> None:
 
 def _remove(error: BaseException, traceback: TracebackType, *, noted: bool) -> None:
     entries = _entries(traceback)
-    kept = [
+    user_entries = [
         e for e in entries if not source_info.is_internal(e.tb_frame.f_code.co_filename)
     ]
-    if len(kept) == len(entries):
+    if len(user_entries) == len(entries):
         return
     try:
         _remember(error, entries)
     except AttributeError:
         # An error class with slots keeps nothing, so its traceback stays whole.
         return
-    error.__traceback__ = _chain(kept, None)
+    error.__traceback__ = _chain(user_entries, None)
     if noted and NOTE not in getattr(error, "__notes__", ()):
         error.add_note(NOTE)
 

@@ -58,8 +58,10 @@ def iterate(step: Step, state: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
         n, active, old = carry
         count = e.convert(e.add(n, np.int32(1)), avals.aval_of(old[0]).dtype)
         new, unfinished = step(count, old, given)
-        kept = tuple([e.select(active, a, b) for a, b in zip(new, old, strict=True)])
-        return e.add(n, np.int32(1)), e.bitwise_and(active, unfinished), kept
+        next_state = tuple(
+            [e.select(active, a, b) for a, b in zip(new, old, strict=True)]
+        )
+        return e.add(n, np.int32(1)), e.bitwise_and(active, unfinished), next_state
 
     active = e.eq(given[0], given[0])
     return while_loop(going, body, (np.int32(0), active, state))[2]
@@ -253,17 +255,17 @@ def _scale(a: Any, x: Any) -> Any:
     one, half = _number(a, 1), _number(a, 0.5)
     ratio, change = _divide_exactly(x, a)
     double = dtypes.itemsize_bits(avals.aval_of(a).dtype) == 64
-    room = _number(a, 1200 if double else 150)
+    limit = _number(a, 1200 if double else 150)
     fits = e.bitwise_and(
-        e.lt(e.abs_(e.mul(a, e.log(ratio))), room), e.lt(e.abs_(e.sub(a, x)), room)
+        e.lt(e.abs_(e.mul(a, e.log(ratio))), limit), e.lt(e.abs_(e.sub(a, x)), limit)
     )
     is_large = e.gt(a, _number(a, 20))
     fits = e.bitwise_and(fits, is_large)
     safe = e.select(is_large, a, _like(a, 20))
     ratio = e.select(fits, ratio, _like(a, 1))
-    rest = e.select(fits, e.sub(a, x), _like(a, 0))
+    difference = e.select(fits, e.sub(a, x), _like(a, 0))
     mended = e.add(one, e.mul(e.mul(half, safe), e.select(fits, change, _like(a, 0))))
-    root = e.mul(e.pow_(ratio, e.mul(half, safe)), e.exp(e.mul(half, rest)))
+    root = e.mul(e.pow_(ratio, e.mul(half, safe)), e.exp(e.mul(half, difference)))
     root = e.mul(root, mended)
     left = e.exp(e.neg(_stirling(safe)))
     left = e.mul(left, e.rsqrt(e.mul(safe, _number(a, 2 * np.pi))))
@@ -402,8 +404,8 @@ def _wide(function: Callable[..., Any]) -> Callable[..., Any]:
 def _lower_gamma(a: Any, x: Any) -> Any:
     regions = _Regions(a, x)
     sa, sx, fa, fx = regions.split()
-    rest = e.sub(_number(x, 1), _fraction(fa, fx))
-    inner = e.select(regions.by_series, _series(sa, sx), rest)
+    complement = e.sub(_number(x, 1), _fraction(fa, fx))
+    inner = e.select(regions.by_series, _series(sa, sx), complement)
     return regions.joined(inner, 0, 1, 1)
 
 
@@ -411,8 +413,8 @@ def _lower_gamma(a: Any, x: Any) -> Any:
 def _upper_gamma(a: Any, x: Any) -> Any:
     regions = _Regions(a, x)
     sa, sx, fa, fx = regions.split()
-    rest = e.sub(_number(x, 1), _series(sa, sx))
-    inner = e.select(regions.by_series, rest, _fraction(fa, fx))
+    complement = e.sub(_number(x, 1), _series(sa, sx))
+    inner = e.select(regions.by_series, complement, _fraction(fa, fx))
     return regions.joined(inner, 1, 0, 0)
 
 
@@ -445,8 +447,8 @@ def _fraction_slope(a: Any, x: Any) -> Any:
 def _gamma_slope(a: Any, x: Any) -> Any:
     regions = _Regions(a, x)
     sa, sx, fa, fx = regions.split()
-    rest = e.neg(_fraction_slope(fa, fx))
-    inner = e.select(regions.by_series, _series_slope(sa, sx), rest)
+    by_fraction = e.neg(_fraction_slope(fa, fx))
+    inner = e.select(regions.by_series, _series_slope(sa, sx), by_fraction)
     return regions.joined(inner, 0, 0, np.nan)
 
 
@@ -589,8 +591,8 @@ def _beta_slope(which: int) -> Callable[..., Any]:
 
 def _beta_log_slope(p: Any, q: Any, y: Any, dp: Any, dq: Any) -> tuple[Any, Any]:
     """The fraction over p, and the slope of the logarithm of the whole function."""
-    found = _BETA.along(True, True, False)(p, q, y, dp, dq)
-    total, slope = found[2], found[5]
+    state = _BETA.along(True, True, False)(p, q, y, dp, dq)
+    total, slope = state[2], state[5]
     _, (scale_slope,) = ad.jvp(
         lambda p, q: [e.sub(_log_beta_scale(p, q, y), e.log(p))], [p, q], [dp, dq]
     )

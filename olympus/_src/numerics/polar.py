@@ -62,27 +62,27 @@ def qdwh(
     steps = _MOST_STEPS if max_iterations is None else int(max_iterations)
     precision = float(dtypes.finfo(aval.dtype).eps if eps is None else eps)
     if dynamic_shape is not None:
-        x = _cut(x, dynamic_shape)
-    u, taken, converged = _iterate(x, bool(is_hermitian), steps, precision)
+        x = _mask_outside(x, dynamic_shape)
+    u, num_steps, converged = _iterate(x, bool(is_hermitian), steps, precision)
     # One step of Newton and Schulz makes the columns orthonormal to the last digit.
     gram = matrices.matmul(matrices.adjoint(u), u)
     u = elementwise.sub(
         matrices.scaled(u, 1.5), matrices.matmul(matrices.scaled(u, 0.5), gram)
     )
     h = matrices.hermitian_part(matrices.matmul(matrices.adjoint(u), x))
-    return u, h, taken, converged
+    return u, h, num_steps, converged
 
 
-def _cut(x: Any, shape: tuple[Any, Any]) -> Any:
+def _mask_outside(x: Any, shape: tuple[Any, Any]) -> Any:
     """`x` with zeros outside of its first rows and columns."""
     full = avals.aval_of(x).shape
-    inside = None
+    mask = None
     for axis, size in enumerate(shape):
         place = shaping.broadcasted_iota(np.int32, full, axis)
         limit = elementwise.convert(size, np.dtype(np.int32))
-        here = elementwise.lt(place, limit)
-        inside = here if inside is None else elementwise.bitwise_and(inside, here)
-    return elementwise.select(inside, x, shaping.full_like(x, 0))
+        axis_mask = elementwise.lt(place, limit)
+        mask = axis_mask if mask is None else elementwise.bitwise_and(mask, axis_mask)
+    return elementwise.select(mask, x, shaping.full_like(x, 0))
 
 
 def _weights(precision: float) -> tuple[tuple[float, float, float], ...]:
@@ -90,9 +90,9 @@ def _weights(precision: float) -> tuple[tuple[float, float, float], ...]:
 
     Each raises the bound by the best rational function of its degree, until it is 1.
     """
-    found: list[tuple[float, float, float]] = []
+    weights: list[tuple[float, float, float]] = []
     bound = precision
-    while bound + 10 * precision < 1 and len(found) < _MOST_STEPS:
+    while bound + 10 * precision < 1 and len(weights) < _MOST_STEPS:
         square = bound * bound
         d = (4 * (1 - square) / square**2) ** (1 / 3)
         root = math.sqrt(1 + d)
@@ -100,9 +100,9 @@ def _weights(precision: float) -> tuple[tuple[float, float, float], ...]:
         a = root + math.sqrt(inner) / 2
         b = (a - 1) ** 2 / 4
         c = a + b - 1
-        found.append((a, b, c))
+        weights.append((a, b, c))
         bound = min(bound * (a + b * square) / (1 + c * square), 1.0)
-    return tuple(found)
+    return tuple(weights)
 
 
 def _iterate(x: Any, is_hermitian: bool, steps: int, precision: float) -> Any:
@@ -115,17 +115,17 @@ def _iterate(x: Any, is_hermitian: bool, steps: int, precision: float) -> Any:
         u, moved = _step(u, weights, is_hermitian, enough)
 
     def goes_on(state: Any) -> Any:
-        taken, _, moved = state
-        return elementwise.bitwise_and(moved, elementwise.lt(taken, steps))
+        num_steps, _, moved = state
+        return elementwise.bitwise_and(moved, elementwise.lt(num_steps, steps))
 
     def once_more(state: Any) -> Any:
-        taken, u, _ = state
+        num_steps, u, _ = state
         u, moved = _step(u, (3.0, 1.0, 3.0), is_hermitian, enough)
-        return elementwise.add(taken, 1), u, moved
+        return elementwise.add(num_steps, 1), u, moved
 
     start = (len(first), u, moved)
-    taken, u, moved = while_loop.while_loop(goes_on, once_more, start)
-    return u, taken, elementwise.bitwise_not(moved)
+    num_steps, u, moved = while_loop.while_loop(goes_on, once_more, start)
+    return u, num_steps, elementwise.bitwise_not(moved)
 
 
 def _scaled_down(x: Any) -> Any:
@@ -147,12 +147,12 @@ def _scaled_down(x: Any) -> Any:
 def _step(u: Any, weights: Any, is_hermitian: bool, enough: Any) -> Any:
     """The next iterate, and whether it differs from the last."""
     by_qr = weights[2] > _WEIGHT_FOR_QR
-    found = (_step_by_qr if by_qr else _step_by_cholesky)(u, *weights)
+    next_u = (_step_by_qr if by_qr else _step_by_cholesky)(u, *weights)
     if is_hermitian:
-        found = matrices.hermitian_part(found)
-    change = elementwise.abs_(elementwise.sub(found, u))
+        next_u = matrices.hermitian_part(next_u)
+    change = elementwise.abs_(elementwise.sub(next_u, u))
     squares = reductions.reduce_sum(elementwise.square(change), (0, 1))
-    return found, elementwise.gt(elementwise.sqrt(squares), enough)
+    return next_u, elementwise.gt(elementwise.sqrt(squares), enough)
 
 
 def _step_by_qr(u: Any, a: float, b: float, c: float) -> Any:

@@ -38,21 +38,21 @@ def _decompose(x: Any, coeffs: Any, *, unroll: int) -> Any:
     shape = avals.aval_of(x).shape
     if n > unroll:
         last = shaping.squeeze(concatenation.slice_in_dim(coeffs, n - 1, n), (0,))
-        rest = shaping.rev(concatenation.slice_in_dim(coeffs, 0, n - 1), (0,))
-        start = _filled(last, shape)
+        lower = shaping.rev(concatenation.slice_in_dim(coeffs, 0, n - 1), (0,))
+        start = _broadcast_scalar(last, shape)
         return scan_.scan(
             lambda total, c: (lax.add(lax.mul(total, x), c), None),
             start,
-            rest,
+            lower,
             unroll=unroll,
         )[0]
     *others, total = stacking.unstack(coeffs)
     for c in reversed(others):
         total = lax.add(lax.mul(total, x), c)
-    return _filled(total, shape)
+    return _broadcast_scalar(total, shape)
 
 
-def _filled(x: Any, shape: Any) -> Any:
+def _broadcast_scalar(x: Any, shape: Any) -> Any:
     if avals.aval_of(x).shape == shape:
         return x
     return families.broadcast_in_dim_p.bind(
@@ -92,12 +92,12 @@ def _transpose(cts: Any, x: Any, coeffs: Any, *, unroll: int) -> Any:
     if type(ct) is Zero or not coeffs.aval.shape[0]:
         return [None, Zero(coeffs.aval)]
     n, shape = coeffs.aval.shape[0], avals.aval_of(x).shape
-    kept = tuple(range(1, len(shape) + 1))
+    x_axes = tuple(range(1, len(shape) + 1))
     one, ct, x = (
         families.broadcast_in_dim_p.bind(
             v,
             shape=(k, *shape),
-            broadcast_dimensions=kept if avals.aval_of(v).shape == shape else (),
+            broadcast_dimensions=x_axes if avals.aval_of(v).shape == shape else (),
             sharding=None,
         )
         for v, k in ((families.scalar_like(x, 1), 1), (ct, n), (x, n - 1))
@@ -105,7 +105,7 @@ def _transpose(cts: Any, x: Any, coeffs: Any, *, unroll: int) -> Any:
     powers = cumulative.cumprod(concatenation.concatenate([one, x], 0), 0)
     terms = lax.mul(ct, powers)
     if coeffs.aval.ndim == 1:
-        terms = families.reduce_sum_p.bind(terms, axes=kept)
+        terms = families.reduce_sum_p.bind(terms, axes=x_axes)
     return [None, terms]
 
 

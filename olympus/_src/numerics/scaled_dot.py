@@ -94,16 +94,16 @@ def _scale_of(name: str, aval: Any, scale: Any, contracted: Any) -> Any:
     if scale is None:
         shape = [1 if d in contracted else s for d, s in enumerate(aval.shape)]
         return np.ones(shape, _SCALE)
-    given = avals.aval_of(scale)
-    fits = given.ndim == aval.ndim and all(
+    scale_aval = avals.aval_of(scale)
+    fits = scale_aval.ndim == aval.ndim and all(
         s == r or (d in contracted and r and s % r == 0)
-        for d, (s, r) in enumerate(zip(aval.shape, given.shape, strict=False))
+        for d, (s, r) in enumerate(zip(aval.shape, scale_aval.shape, strict=False))
     )
     if not fits:
         raise TypeError(
             f"lax.scaled_dot: {name} must have the sizes of its operand, or divisors "
-            f"of them along contracted axes {tuple(contracted)}, got {given.short()} "
-            f"for {aval.short()}"
+            f"of them along contracted axes {tuple(contracted)}, got "
+            f"{scale_aval.short()} for {aval.short()}"
         )
     return scale
 

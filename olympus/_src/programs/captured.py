@@ -120,9 +120,9 @@ def with_jvp(
     out_moving: list[bool] = []
 
     def run(*values: Any) -> list[Any]:
-        primals, given = values[: len(args)], values[len(args) :]
+        primals, slopes = values[: len(args)], values[len(args) :]
         tangents = [ad.zero_tangent(x) for x in primals]
-        for i, t in zip(moving, given, strict=True):
+        for i, t in zip(moving, slopes, strict=True):
             tangents[i] = t
         outs, out_tangents = rule(primals[:n], primals[n:], tangents[n:])
         out_moving[:] = [type(t) is not Zero for t in out_tangents]
@@ -137,12 +137,12 @@ def with_jvp(
     total = len(shared) + n
 
     def jvp(consts: Any, primals: Any, tangents: Any) -> Any:
-        given = [families.instantiate(tangents[i - n]) for i in moving]
+        slopes = [families.instantiate(tangents[i - n]) for i in moving]
         own = consts[len(consts) - total :]
-        found = functions.run(traced, [*own, *primals, *given])
-        outs, rest = found[: len(out_moving)], iter(found[len(out_moving) :])
+        results = functions.run(traced, [*own, *primals, *slopes])
+        outs, out_slopes = results[: len(out_moving)], iter(results[len(out_moving) :])
         return outs, [
-            next(rest) if m else ad.zero_tangent(x)
+            next(out_slopes) if m else ad.zero_tangent(x)
             for x, m in zip(outs, out_moving, strict=True)
         ]
 
@@ -165,17 +165,17 @@ def with_vjp(
     fwd, n = params["fwd"], params["num_consts"]
     in_avals = [avals_.aval_of(x) for x in args]
     perturbed = tuple([_can_move(a) for a in in_avals[n:]])
-    found: list[Any] = []
+    forward_info: list[Any] = []
 
     def forward(*values: Any) -> list[Any]:
         outs, residuals, pullback = fwd(values[:n], values[n:], perturbed)
-        found[:] = [len(outs), pullback]
+        forward_info[:] = [len(outs), pullback]
         return [*outs, *residuals]
 
     of_fwd = _trace(fwd, forward, in_avals)
     if of_fwd is None:
         return None
-    count, pullback = found
+    count, pullback = forward_info
     out_avals = of_fwd[0].out_avals
     back = _Back(pullback, out_avals[:count], len(out_avals) - count)
     of_back = _trace(fwd, back.run, [*out_avals[count:], *back.ct_avals])
@@ -188,10 +188,10 @@ def with_vjp(
 
     def rule(consts: Any, primals: Any, perturbed: Any) -> Any:
         own = consts[len(consts) - total :]
-        found = functions.run(forward_program, [*own, *primals])
+        results = functions.run(forward_program, [*own, *primals])
         # The pullback's constants go with the residuals.
-        residuals = [*own[: len(shared)], *found[count:]]
-        return found[:count], residuals, pullback.derived(back)
+        residuals = [*own[: len(shared)], *results[count:]]
+        return results[:count], residuals, pullback.derived(back)
 
     return [*shared, *args], dict(
         params, call_olympuspr=call, fwd=fwd.derived(rule), num_consts=total
@@ -221,11 +221,11 @@ class _Back:
         cts: list[Any] = list(self._zeros)
         for i, ct in zip(self._moving, values[self._count :], strict=True):
             cts[i] = ct
-        found = self._pullback(values[: self._count], cts)
-        self._flows = [ct is not None and type(ct) is not Zero for ct in found]
-        return [ct for ct, flows in zip(found, self._flows, strict=True) if flows]
+        in_cts = self._pullback(values[: self._count], cts)
+        self._flows = [ct is not None and type(ct) is not Zero for ct in in_cts]
+        return [ct for ct, flows in zip(in_cts, self._flows, strict=True) if flows]
 
     def __call__(self, residuals: Any, cts: Any) -> list[Any]:
-        given = [families.instantiate(cts[i]) for i in self._moving]
-        found = iter(functions.run(self.program, [*residuals, *given]))
-        return [next(found) if flows else None for flows in self._flows]
+        nonzero_cts = [families.instantiate(cts[i]) for i in self._moving]
+        in_cts = iter(functions.run(self.program, [*residuals, *nonzero_cts]))
+        return [next(in_cts) if flows else None for flows in self._flows]

@@ -145,11 +145,11 @@ def transpose(cts: Any, *args: Any, call_olympuspr: Any, **params: Any) -> Any:
         call_olympuspr.olympuspr, linear, flowing
     )
     known = [x for x in args if type(x) is not Linear]
-    given = [ct for ct in cts if type(ct) is not Zero]
-    found = iter(run(program, [*known, *given]))
+    nonzero_cts = [ct for ct in cts if type(ct) is not Zero]
+    in_cts = iter(run(program, [*known, *nonzero_cts]))
     flags = iter(in_flowing)
     return [
-        (next(found) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
+        (next(in_cts) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
         for x in args
     ]
 
@@ -191,8 +191,8 @@ class Mapped:
         if self.dims is None:
             self.dims = [0 if d is None and self.needed else d for d in dims]
         return [
-            with_axis(x, d, wanted, self.axis.size)
-            for x, d, wanted in zip(outs, dims, self.dims, strict=True)
+            with_axis(x, d, out_dim, self.axis.size)
+            for x, d, out_dim in zip(outs, dims, self.dims, strict=True)
         ]
 
 
@@ -266,14 +266,14 @@ def check_results(
     what: str, name: str, rule: Function, outs: Sequence[Any], call: Any
 ) -> None:
     """Raises TypeError where a rule's results have not the types of the function's."""
-    found = [avals_.aval_of(x) for x in outs]
-    if len(found) == len(call.out_avals) and all(
-        map(inner_programs.same_type, found, call.out_avals)
+    avals = [avals_.aval_of(x) for x in outs]
+    if len(avals) == len(call.out_avals) and all(
+        map(inner_programs.same_type, avals, call.out_avals)
     ):
         return
-    listed = ", ".join([a.short() for a in found])
-    wanted = ", ".join([a.short() for a in call.out_avals])
+    listed = ", ".join([a.short() for a in avals])
+    expected = ", ".join([a.short() for a in call.out_avals])
     raise TypeError(
         f"{what}: the rule {rule!r} must return the results of {name} first, of types "
-        f"({wanted}), got ({listed}); compute them as {name} does"
+        f"({expected}), got ({listed}); compute them as {name} does"
     )

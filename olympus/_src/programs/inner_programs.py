@@ -124,9 +124,9 @@ def _trace_body(
         parts = (result,) if split is None else split(result)
         outs: list[Any] = []
         for part in parts:
-            found, structure = tree.tree_flatten(part)
-            _check_results(what, fun, part, found)
-            outs += found
+            leaves_out, structure = tree.tree_flatten(part)
+            _check_results(what, fun, part, leaves_out)
+            outs += leaves_out
             trees.append(structure)
         return outs
 
@@ -207,8 +207,8 @@ def _names_in_code(code: CodeType | None, filled: int, count: int) -> list[str]:
     names = list(code.co_varnames[filled : code.co_argcount])[:count]
     more = range(len(names), count)
     if code.co_flags & _TAKES_MORE:
-        rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
-        return names + [f"{rest}[{i - len(names)}]" for i in more]
+        varargs = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+        return names + [f"{varargs}[{i - len(names)}]" for i in more]
     return names + [f"args[{i}]" for i in more]
 
 
@@ -335,7 +335,7 @@ def share_consts(
             for key, x in values.items()
         ]
         hoisted = ir.hoist_consts(program)
-        rest = hoisted.invars[len(program.constvars) :]
+        others = hoisted.invars[len(program.constvars) :]
         info = hoisted.debug_info
         if info is not None and info.arg_names is not None:
             names = [""] * len(first)
@@ -347,7 +347,7 @@ def share_consts(
                 names,
                 info.result_paths,
             )
-        open_ = hoisted.replace(invars=first + rest, debug_info=info)
+        open_ = hoisted.replace(invars=first + others, debug_info=info)
         closed.append(ir.ClosedOlympuspr(open_))
     return closed, shared
 
@@ -434,18 +434,18 @@ def compiled_impl(
         arrays = evaluate.on_device(args, device)
         avals = tuple([a.aval for a in arrays])
         try:
-            compiled = _compiled(p, avals, params, device)
+            compiled = _executable_of(p, avals, params, device)
             return compiled.run([a._buffer for a in arrays])
         except FloatingPointError as error:
-            found = error
+            caught = error
         if steps is not None:
             steps(arrays, params)
-        raise found
+        raise caught
 
     return impl
 
 
-def _compiled(p: Any, avals: Any, params: Any, device: Any) -> Any:
+def _executable_of(p: Any, avals: Any, params: Any, device: Any) -> Any:
     """The executable of one application, kept with the first of its programs."""
 
     def make(_: Any) -> Any:
@@ -508,10 +508,10 @@ def check_operand_types(what: str, args: Sequence[Any], wanted: Sequence[Any]) -
     """Raises TypeError where operands do not fit a program's inputs."""
     if len(args) != len(wanted):
         raise TypeError(f"{what}: {len(wanted)} operands are needed, got {len(args)}")
-    for i, (given, want) in enumerate(zip(args, wanted, strict=True)):
-        if not same_type(given, want):
+    for i, (aval, want) in enumerate(zip(args, wanted, strict=True)):
+        if not same_type(aval, want):
             raise TypeError(
-                f"{what}: operand {i} has type {given.short()}, its program takes "
+                f"{what}: operand {i} has type {aval.short()}, its program takes "
                 f"{want.short()}"
             )
 
@@ -523,8 +523,8 @@ def structure_mismatch(
     first: Any, second: Any, first_name: str, second_name: str
 ) -> str:
     """Where two structures differ, in words."""
-    found = tree.treedef_errors(first, second)
-    return "; and ".join(m.describe(first_name, second_name) for m in found[:3])
+    mismatches = tree.treedef_errors(first, second)
+    return "; and ".join(m.describe(first_name, second_name) for m in mismatches[:3])
 
 
 def type_mismatches(

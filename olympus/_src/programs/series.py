@@ -27,7 +27,7 @@ def call(p: Any, series: list[Series], *, olympuspr: Any, **params: Any) -> Any:
     if isinstance(closed, ir.Olympuspr):
         closed = closed.derived("closed", ir.ClosedOlympuspr)
     patterns = tuple(map(taylor.pattern_of, series))
-    program, found = taylor.jet_olympuspr(closed, patterns)
+    program, patterns_out = taylor.jet_olympuspr(closed, patterns)
     program, consts = inner_programs.absorb(program)
     operands = [*consts, *taylor.flat(series)]
     if "donated_invars" in params:
@@ -36,7 +36,7 @@ def call(p: Any, series: list[Series], *, olympuspr: Any, **params: Any) -> Any:
         params["prevent_cse"] = any(params["prevent_cse"])
     inner = program if closed is olympuspr else program.olympuspr
     outs = p.bind(*operands, olympuspr=inner, **params)
-    return taylor.unflatten(outs, found, olympuspr.out_avals)
+    return taylor.unflatten(outs, patterns_out, olympuspr.out_avals)
 
 
 def function(series: list[Series], *, call_olympuspr: Any, **params: Any) -> Any:
@@ -53,10 +53,10 @@ def cond(p: Any, series: list[Series], *, branches: Any) -> Any:
     """Every branch returns the terms that some branch has."""
     index, *operands = series
     patterns = tuple(map(taylor.pattern_of, operands))
-    found = [taylor.jet_olympuspr(b, patterns)[1] for b in branches]
+    out_patterns = [taylor.jet_olympuspr(b, patterns)[1] for b in branches]
     force = tuple(
         tuple(map(any, zip(*column, strict=True)))
-        for column in zip(*found, strict=True)
+        for column in zip(*out_patterns, strict=True)
     )
     jets = [taylor.jet_olympuspr(b, patterns, force)[0] for b in branches]
     closed, consts = inner_programs.share_consts(
@@ -72,7 +72,7 @@ def _whole(flags: Sequence[bool], order: int) -> list[taylor.Pattern]:
     return [(flag,) * order for flag in flags]
 
 
-def _filled(series: Sequence[Series], moving: Sequence[bool]) -> list[Any]:
+def _fill_terms(series: Sequence[Series], moving: Sequence[bool]) -> list[Any]:
     """The terms of the series that move, as values."""
     return [
         families.instantiate(c)
@@ -82,7 +82,7 @@ def _filled(series: Sequence[Series], moving: Sequence[bool]) -> list[Any]:
     ]
 
 
-def _settled(
+def _settle_carry(
     body: Any, before: list[bool], carry: list[bool], after: list[bool], order: int
 ) -> tuple[Any, list[taylor.Pattern], list[bool]]:
     """The body of series, once it is known which carries move.
@@ -99,14 +99,14 @@ def _settled(
     while True:
         patterns = tuple(_whole([*before, *carry, *after], order))
         force = tuple(_whole([*carry, *[False] * n_more], order))
-        program, found = taylor.jet_olympuspr(body, patterns, force)
-        grown = [any(f) for f in found[: len(carry)]]
+        program, out_patterns = taylor.jet_olympuspr(body, patterns, force)
+        grown = [any(f) for f in out_patterns[: len(carry)]]
         if grown == carry:
-            return program, found, carry
+            return program, out_patterns, carry
         carry = [a or b for a, b in zip(grown, carry, strict=True)]
 
 
-def _grouped(
+def _group_inputs(
     program: ir.Olympuspr, n_consts: int, inputs: Sequence[int], terms: Sequence[int]
 ) -> ir.Olympuspr:
     """Inputs in the order of a loop: each group's first coefficients, then its terms.
@@ -133,7 +133,7 @@ def scan(p: Any, series: list[Series], **params: Any) -> Any:
     body, order = params["olympuspr"], len(series[0]) - 1
     parts = Parts(series, params)
     moves = Parts([taylor.is_moving(s) for s in series], params)
-    program, found, moves.carry = _settled(
+    program, out_patterns, moves.carry = _settle_carry(
         body, moves.consts, moves.carry, moves.xs, order
     )
     program, consts = inner_programs.absorb(program)
@@ -144,10 +144,10 @@ def scan(p: Any, series: list[Series], **params: Any) -> Any:
     )
     operands = list(consts)
     for some, flags in groups:
-        operands += [s[0] for s in some] + _filled(some, flags)
+        operands += [s[0] for s in some] + _fill_terms(some, flags)
     n_terms = [order * sum(flags) for _, flags in groups]
     n_inputs = [len(some) for some, _ in groups]
-    inner = _grouped(program.olympuspr, len(consts), n_inputs, n_terms)
+    inner = _group_inputs(program.olympuspr, len(consts), n_inputs, n_terms)
     n, n_out = n_inputs[1], len(body.out_avals)
     # Results: carries and their terms first, then outputs and theirs.
     n_carry = n + n_terms[1]
@@ -168,8 +168,8 @@ def scan(p: Any, series: list[Series], **params: Any) -> Any:
         },
     )
     out_avals = [avals_.aval_of(x) for x in outs]
-    carry = taylor.unflatten(outs[:n_carry], found[:n], out_avals)
-    ys = taylor.unflatten(outs[n_carry:], found[n:], out_avals[n_carry:])
+    carry = taylor.unflatten(outs[:n_carry], out_patterns[:n], out_avals)
+    ys = taylor.unflatten(outs[n_carry:], out_patterns[n:], out_avals[n_carry:])
     return carry + ys
 
 
@@ -180,11 +180,11 @@ def while_loop(p: Any, series: list[Series], **params: Any) -> Any:
     test_consts, body_consts, carry = series[:n], series[n : n + m], series[n + m :]
     const_moves = [taylor.is_moving(s) for s in body_consts]
     moves = [taylor.is_moving(s) for s in carry]
-    program, found, moves = _settled(body, const_moves, moves, [], order)
+    program, out_patterns, moves = _settle_carry(body, const_moves, moves, [], order)
     program, consts = inner_programs.absorb(program)
     n_terms = [order * sum(const_moves), order * sum(moves)]
-    inner = _grouped(program.olympuspr, len(consts), [m, len(carry)], n_terms)
-    terms = _filled(carry, moves)
+    inner = _group_inputs(program.olympuspr, len(consts), [m, len(carry)], n_terms)
+    terms = _fill_terms(carry, moves)
     tests = test.olympuspr.replace(
         invars=[*test.olympuspr.invars, *[ir.Var(avals_.aval_of(x)) for x in terms]],
         debug_info=inner_programs.unnamed(test.olympuspr.debug_info),
@@ -193,7 +193,7 @@ def while_loop(p: Any, series: list[Series], **params: Any) -> Any:
         *[s[0] for s in test_consts],
         *consts,
         *[s[0] for s in body_consts],
-        *_filled(body_consts, const_moves),
+        *_fill_terms(body_consts, const_moves),
         *[s[0] for s in carry],
         *terms,
         cond_olympuspr=ir.ClosedOlympuspr(tests, test.consts),
@@ -201,4 +201,4 @@ def while_loop(p: Any, series: list[Series], **params: Any) -> Any:
         body_olympuspr=ir.ClosedOlympuspr(inner),
         body_nconsts=len(consts) + m + n_terms[0],
     )
-    return taylor.unflatten(outs, found, body.out_avals)
+    return taylor.unflatten(outs, out_patterns, body.out_avals)

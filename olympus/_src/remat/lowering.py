@@ -36,24 +36,28 @@ def call_apart(
         pred = _true(ctx, [i for i, flag in enumerate(flags) if flag], operands)
         if pred is not None:
             return _branch(ctx, pred, operands, program)
-    return ctx.module.call(ctx, program, "checkpoint", _held(ctx, operands, flags))
+    return ctx.module.call(
+        ctx, program, "checkpoint", _hold_operands(ctx, operands, flags)
+    )
 
 
-def _held(ctx: Any, operands: Sequence[str], flags: Sequence[bool]) -> list[str]:
+def _hold_operands(
+    ctx: Any, operands: Sequence[str], flags: Sequence[bool]
+) -> list[str]:
     """Operands behind a barrier.
 
     It waits for the cotangents too: nothing is computed again before it is needed.
     """
-    held = [i for i, flag in enumerate(flags) if flag]
-    kinds = ", ".join([types.tensor_type(ctx.avals_in[i]) for i in held])
-    listed = ", ".join([operands[i] for i in held])
+    positions = [i for i, flag in enumerate(flags) if flag]
+    kinds = ", ".join([types.tensor_type(ctx.avals_in[i]) for i in positions])
+    listed = ", ".join([operands[i] for i in positions])
     names = ctx.block.emit_many(
-        f"stablehlo.optimization_barrier {listed} : {kinds}", len(held)
+        f"stablehlo.optimization_barrier {listed} : {kinds}", len(positions)
     )
-    found = list(operands)
-    for i, name in zip(held, names, strict=True):
-        found[i] = name
-    return found
+    names_out = list(operands)
+    for i, name in zip(positions, names, strict=True):
+        names_out[i] = name
+    return names_out
 
 
 def _branch(
@@ -62,19 +66,21 @@ def _branch(
     """The call, in a branch that is always taken; the other one returns zeros."""
     order = effects.ordered(program.effects)
     out_avals = [types.token_type()] * len(order) + list(ctx.avals_out)
-    taken = ctx.block.inner()
+    main = ctx.block.inner()
     outs = ctx.module.call(
-        builder.Context(ctx.module, taken, ctx.eqn), program, "checkpoint", operands
+        builder.Context(ctx.module, main, ctx.eqn), program, "checkpoint", operands
     )
     other = ctx.block.inner()
     zeros = [other.splat(0, aval.storage) for aval in ctx.avals_out]
     regions = [
         block.region((), (), [block.tokens[e] for e in order] + results, out_avals)
-        for block, results in ((taken, outs), (other, zeros))
+        for block, results in ((main, outs), (other, zeros))
     ]
-    found = ctx.block.op("stablehlo.if", [pred], [_BOOL], out_avals, regions=regions)
-    ctx.block.tokens.update(zip(order, found, strict=False))
-    return found[len(order) :]
+    results_out = ctx.block.op(
+        "stablehlo.if", [pred], [_BOOL], out_avals, regions=regions
+    )
+    ctx.block.tokens.update(zip(order, results_out, strict=False))
+    return results_out[len(order) :]
 
 
 def _true(ctx: Any, held: Sequence[int], operands: Sequence[str]) -> str | None:
@@ -90,10 +96,12 @@ def _true(ctx: Any, held: Sequence[int], operands: Sequence[str]) -> str | None:
     ]
     if not fit:
         return None
-    found = [_at_most_one(ctx, operands[i], ctx.avals_in[i]) for i in {fit[0], fit[-1]}]
-    if len(found) == 1:
-        return found[0]
-    return ctx.block.elementwise("stablehlo.and", found, _BOOL)
+    bits = [
+        _is_at_most_one(ctx, operands[i], ctx.avals_in[i]) for i in {fit[0], fit[-1]}
+    ]
+    if len(bits) == 1:
+        return bits[0]
+    return ctx.block.elementwise("stablehlo.and", bits, _BOOL)
 
 
 def _is_readable(aval: Any) -> bool:
@@ -102,7 +110,7 @@ def _is_readable(aval: Any) -> bool:
     return aval.dtype.itemsize >= 2 and issubdtype(aval.dtype, np.floating)
 
 
-def _at_most_one(ctx: Any, x: str, aval: Any) -> str:
+def _is_at_most_one(ctx: Any, x: str, aval: Any) -> str:
     """Whether the last bit of an array's first number is at most one."""
     block = ctx.block
     scalar = ShapedArray((), aval.dtype)

@@ -19,7 +19,7 @@ from olympus._src.programs import inner_programs
 from olympus._src.programs.scan_operands import Parts
 
 
-def _chosen(items: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+def _select(items: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
     return [x for x, f in zip(items, flags, strict=True) if f]
 
 
@@ -28,8 +28,8 @@ def _visit_call(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
     program = ir.hoist_consts(eqn.params["olympuspr"].olympuspr)
     inner = splitter.inner(program, hit)
     again, inputs = inner.again()
-    made, new, outs = _handed_on(inner, program.outvars, eqn.outvars, lambda a: a)
-    for v in made:
+    stand_ins, new, outs = _hand_on(inner, program.outvars, eqn.outvars, lambda a: a)
+    for v in stand_ins:
         splitter.keep(v, v)
     once = program.replace(
         eqns=inner.once,
@@ -42,7 +42,7 @@ def _visit_call(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
             params={**eqn.params, "olympuspr": ir.ClosedOlympuspr(once)},
         )
     )
-    operands = made + _chosen(eqn.invars, inputs)
+    operands = stand_ins + _select(eqn.invars, inputs)
     params = {
         **eqn.params,
         "olympuspr": ir.ClosedOlympuspr(again),
@@ -51,14 +51,14 @@ def _visit_call(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
     splitter.run_again(
         eqn.replace(
             invars=operands,
-            outvars=_chosen(outs, hit),
+            outvars=_select(outs, hit),
             params=params,
             effects=again.effects,
         )
     )
 
 
-def _handed_on(
+def _hand_on(
     inner: Any, results: Sequence[Any], outer: Sequence[Any], aval: Any
 ) -> tuple[list[Any], list[tuple[Any, Any]], list[Any]]:
     """What stands outside for the values that a program inside keeps.
@@ -74,15 +74,15 @@ def _handed_on(
       the results for the part that runs again, which gives none that is kept.
     """
     known = {v: o for v, o in zip(results, outer, strict=True) if type(v) is ir.Var}
-    made, new = [], []
+    stand_ins, new = [], []
     for v in inner.kept:
         if v in known:
-            made.append(known[v])
+            stand_ins.append(known[v])
         else:
-            made.append(ir.Var(aval(v.aval)))
-            new.append((made[-1], v))
-    kept = set(made)
-    return made, new, [ir.Var(o.aval) if o in kept else o for o in outer]
+            stand_ins.append(ir.Var(aval(v.aval)))
+            new.append((stand_ins[-1], v))
+    stand_in_set = set(stand_ins)
+    return stand_ins, new, [ir.Var(o.aval) if o in stand_in_set else o for o in outer]
 
 
 def _visit_scan(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
@@ -97,13 +97,13 @@ def _visit_scan(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
         if not any(f and not c for f, c in zip(inputs.carry, carried, strict=True)):
             break
         carried = [f or c for f, c in zip(inputs.carry, carried, strict=True)]
-    made, new, outs = _handed_on(
+    stand_ins, new, outs = _hand_on(
         inner,
         body.outvars[n_carry:],
         eqn.outvars[n_carry:],
         lambda aval: aval.with_leading_axis(params["length"]),
     )
-    for v in made:
+    for v in stand_ins:
         splitter.keep(v, v)
     once = body.replace(
         eqns=inner.once,
@@ -117,20 +117,20 @@ def _visit_scan(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
         )
     )
     operands = Parts(eqn.invars, params)
-    ys = _chosen(outs, hit[n_carry:])
+    ys = _select(outs, hit[n_carry:])
     last = [
         o if h else ir.Var(o.aval)
         for o, h, c in zip(eqn.outvars, hit, carried, strict=False)
         if c
     ]
-    again = _with_carry(again, len(made), body.invars, inputs, carried, params)
+    again = _with_carry(again, len(stand_ins), body.invars, inputs, carried, params)
     splitter.run_again(
         eqn.replace(
             invars=[
-                *_chosen(operands.consts, inputs.consts),
-                *_chosen(operands.carry, carried),
-                *_chosen(operands.xs, inputs.xs),
-                *made,
+                *_select(operands.consts, inputs.consts),
+                *_select(operands.carry, carried),
+                *_select(operands.xs, inputs.xs),
+                *stand_ins,
             ],
             outvars=last + ys,
             params={
@@ -153,9 +153,9 @@ def _with_carry(
     params: Any,
 ) -> ir.Olympuspr:
     """The second loop's body, its inputs in the order of a scan: kept values last."""
-    kept, n_consts = again.invars[:n_kept], sum(inputs.consts)
-    given = again.invars[n_kept:]
-    used = iter(given[n_consts : n_consts + sum(inputs.carry)])
+    kept_vars, n_consts = again.invars[:n_kept], sum(inputs.consts)
+    others = again.invars[n_kept:]
+    used = iter(others[n_consts : n_consts + sum(inputs.carry)])
     carry = [
         next(used) if f else ir.Var(v.aval)
         for v, f, c in zip(
@@ -163,8 +163,8 @@ def _with_carry(
         )
         if c
     ]
-    rows = given[n_consts + sum(inputs.carry) :]
-    return again.replace(invars=[*given[:n_consts], *carry, *rows, *kept])
+    rows = others[n_consts + sum(inputs.carry) :]
+    return again.replace(invars=[*others[:n_consts], *carry, *rows, *kept_vars])
 
 
 def _visit_branches(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
@@ -175,8 +175,8 @@ def _visit_branches(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
         return
     inner = [splitter.inner(b.olympuspr, hit) for b in branches]
     slots, places = cond_derivatives.shared_slots([i.kept for i in inner])
-    made = [ir.Var(aval) for aval in slots]
-    for v in made:
+    stand_ins = [ir.Var(aval) for aval in slots]
+    for v in stand_ins:
         splitter.keep(v, v)
     once, again = [], []
     for branch, parts, at in zip(branches, inner, places, strict=True):
@@ -190,14 +190,14 @@ def _visit_branches(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
         again.append(ir.ClosedOlympuspr(_from_slots(parts.again_of_all(), slots, at)))
     splitter.once.append(
         eqn.replace(
-            outvars=eqn.outvars + made,
+            outvars=eqn.outvars + stand_ins,
             params={**eqn.params, "branches": tuple(once)},
         )
     )
     splitter.run_again(
         eqn.replace(
-            invars=[eqn.invars[0], *made, *eqn.invars[1:]],
-            outvars=_chosen(eqn.outvars, hit),
+            invars=[eqn.invars[0], *stand_ins, *eqn.invars[1:]],
+            outvars=_select(eqn.outvars, hit),
             params={**eqn.params, "branches": tuple(again)},
         )
     )
@@ -208,8 +208,8 @@ def _from_slots(
 ) -> ir.Olympuspr:
     """A branch that takes all slots in place of what it keeps itself."""
     own = dict(zip(at, again.invars, strict=False))
-    taken = [own[i] if i in own else ir.Var(aval) for i, aval in enumerate(slots)]
-    return again.replace(invars=taken + again.invars[len(at) :])
+    slot_vars = [own[i] if i in own else ir.Var(aval) for i, aval in enumerate(slots)]
+    return again.replace(invars=slot_vars + again.invars[len(at) :])
 
 
 RULES: dict[Any, Callable[..., None]] = {

@@ -157,10 +157,10 @@ class _Chosen:
         name, settings = self._key
         if isinstance(settings, frozenset):
             settings = sorted(settings)
-        return f"{name}({', '.join(map(_setting, settings))})"
+        return f"{name}({', '.join(map(_format_setting, settings))})"
 
 
-def _setting(value: Any) -> str:
+def _format_setting(value: Any) -> str:
     if isinstance(value, frozenset):
         return f"{{{', '.join(map(repr, sorted(value)))}}}"
     return repr(value) if isinstance(value, str) else shown(value)

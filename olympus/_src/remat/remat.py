@@ -43,12 +43,14 @@ def bind(
     )
 
 
-def _joined(prevent_cse: Flags, first: int, old: Sequence[bool], more: int) -> Flags:
+def _join_flags(
+    prevent_cse: Flags, first: int, old: Sequence[bool], more: int
+) -> Flags:
     """The setting for new operands, some of the old ones, and more new ones."""
     if isinstance(prevent_cse, bool):
         return prevent_cse
-    kept = [p for p, keep in zip(prevent_cse, old, strict=True) if keep]
-    return (*[True] * first, *kept, *[True] * more)
+    remaining = [p for p, keep in zip(prevent_cse, old, strict=True) if keep]
+    return (*[True] * first, *remaining, *[True] * more)
 
 
 def _without_constants(closed: ir.ClosedOlympuspr) -> tuple[ir.Olympuspr, list[Any]]:
@@ -56,11 +58,11 @@ def _without_constants(closed: ir.ClosedOlympuspr) -> tuple[ir.Olympuspr, list[A
     return closed.olympuspr, consts
 
 
-def _moving(values: Sequence[Any]) -> tuple[bool, ...]:
+def _nonzero_flags(values: Sequence[Any]) -> tuple[bool, ...]:
     return tuple([type(x) is not Zero for x in values])
 
 
-def _given(values: Sequence[Any]) -> list[Any]:
+def _nonzero_values(values: Sequence[Any]) -> list[Any]:
     return [x for x in values if type(x) is not Zero]
 
 
@@ -107,26 +109,26 @@ def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) ->
     closed = olympuspr.derived("closed", ir.ClosedOlympuspr)
     batched, out_dims = batching.batch_olympuspr(closed, axis, tuple(dims))
     program, consts = _without_constants(batched)
-    params["prevent_cse"] = _joined(
+    params["prevent_cse"] = _join_flags(
         params["prevent_cse"], len(consts), [True] * len(args), 0
     )
     return bind(program, [*consts, *args], **params), out_dims
 
 
 def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
-    moving = _moving(tangents)
+    moving = _nonzero_flags(tangents)
     closed, out_moving = olympuspr.derived(
         ("jvp", moving), lambda p: ad.jvp_olympuspr(p, moving)
     )
     program, consts = _without_constants(closed)
-    params["prevent_cse"] = _joined(
+    params["prevent_cse"] = _join_flags(
         params["prevent_cse"], len(consts), [True] * len(primals), sum(moving)
     )
-    outs = bind(program, [*consts, *primals, *_given(tangents)], **params)
+    outs = bind(program, [*consts, *primals, *_nonzero_values(tangents)], **params)
     n = len(out_moving)
-    found = iter(outs[n:])
+    out_slopes = iter(outs[n:])
     return outs[:n], [
-        next(found) if m else Zero(a.to_tangent())
+        next(out_slopes) if m else Zero(a.to_tangent())
         for m, a in zip(out_moving, olympuspr.out_avals, strict=True)
     ]
 
@@ -166,34 +168,34 @@ class _Linearized:
 
 def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
     effects.check_allowed("checkpoint", olympuspr.effects, "in_remat")
-    moving, policy = _moving(tangents), params["policy"]
-    found = olympuspr.derived(
+    moving, policy = _nonzero_flags(tangents), params["policy"]
+    linearized = olympuspr.derived(
         ("linearized", moving, policy), lambda p: _Linearized(p, moving, policy)
     )
-    split = found.split
-    inputs = [*found.consts, *primals]
+    split = linearized.split
+    inputs = [*linearized.consts, *primals]
     outs = _run_once(split.once, inputs, params)
     n = len(olympuspr.outvars)
     operands = outs[n:] + [x for x, u in zip(inputs, split.inputs, strict=True) if u]
-    slopes = _given(tangents)
+    slopes = _nonzero_values(tangents)
     flags = params["prevent_cse"]
     if not split.again.eqns:
         flags = False  # nothing is computed again
     elif isinstance(flags, tuple):
-        flags = (*[True] * len(found.consts), *flags)
-    flags = _joined(flags, split.n_kept, split.inputs, len(slopes))
+        flags = (*[True] * len(linearized.consts), *flags)
+    flags = _join_flags(flags, split.n_kept, split.inputs, len(slopes))
 
     def apply() -> list[Any]:
-        given = iter(
+        out_slopes = iter(
             bind(
-                found.program,
+                linearized.program,
                 [*operands, *slopes],
                 policy=policy,
                 prevent_cse=flags,
                 differentiated=True,
             )
         )
-        return [next(given) if z is None else z for z in found.zeros]
+        return [next(out_slopes) if z is None else z for z in linearized.zeros]
 
     return outs[:n], apply
 
@@ -211,24 +213,25 @@ def _run_once(program: ir.Olympuspr, args: list[Any], params: Any) -> list[Any]:
 
 def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
     linear = tuple([type(x) is Linear for x in args])
-    flowing = _moving(cts)
+    flowing = _nonzero_flags(cts)
     program, consts, in_flowing = olympuspr.derived(
-        ("transposed", linear, flowing), lambda p: _transposed(p, linear, flowing)
+        ("transposed", linear, flowing),
+        lambda p: _transpose_program(p, linear, flowing),
     )
     known = [x for x in args if type(x) is not Linear]
-    given = _given(cts)
-    params["prevent_cse"] = _joined(
-        params["prevent_cse"], len(consts), [not f for f in linear], len(given)
+    nonzero_cts = _nonzero_values(cts)
+    params["prevent_cse"] = _join_flags(
+        params["prevent_cse"], len(consts), [not f for f in linear], len(nonzero_cts)
     )
-    found = iter(bind(program, [*consts, *known, *given], **params))
+    in_cts = iter(bind(program, [*consts, *known, *nonzero_cts], **params))
     flags = iter(in_flowing)
     return [
-        (next(found) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
+        (next(in_cts) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
         for x in args
     ]
 
 
-def _transposed(program: ir.Olympuspr, linear: Any, flowing: Any) -> Any:
+def _transpose_program(program: ir.Olympuspr, linear: Any, flowing: Any) -> Any:
     closed, in_flowing = ad.transpose_olympuspr(program, linear, flowing)
     transposed, consts = _without_constants(closed)
     needed = [True] * len(transposed.outvars)
@@ -239,27 +242,27 @@ def _transposed(program: ir.Olympuspr, linear: Any, flowing: Any) -> Any:
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
     """Drops results nobody reads, and then operands nobody needs."""
     program, params = eqn.params["olympuspr"], eqn.params
-    smaller, kept = program.derived(
+    smaller, used_inputs = program.derived(
         ("dce", tuple(used)), lambda p: partial_eval.dce_olympuspr(p, used)
     )
     if not smaller.eqns and not smaller.outvars:
         return [False] * len(eqn.invars), None
     new = eqn.replace(
-        invars=[v for v, k in zip(eqn.invars, kept, strict=True) if k],
+        invars=[v for v, k in zip(eqn.invars, used_inputs, strict=True) if k],
         outvars=[v for v, u in zip(eqn.outvars, used, strict=True) if u],
         params={
             **params,
             "olympuspr": smaller,
-            "prevent_cse": _joined(params["prevent_cse"], 0, kept, 0),
+            "prevent_cse": _join_flags(params["prevent_cse"], 0, used_inputs, 0),
         },
         effects=smaller.effects,
     )
-    return kept, new
+    return used_inputs, new
 
 
 def _print(eqn: ir.Eqn) -> Any:
-    shown = dict(eqn.params, policy=policies.shown(eqn.params["policy"]))
-    return sorted(shown.items())
+    params = dict(eqn.params, policy=policies.shown(eqn.params["policy"]))
+    return sorted(params.items())
 
 
 def _checkify(checks: Any, *args: Any, olympuspr: ir.Olympuspr, **params: Any) -> Any:
@@ -269,7 +272,7 @@ def _checkify(checks: Any, *args: Any, olympuspr: ir.Olympuspr, **params: Any) -
     if checked is None:
         return bind(olympuspr, args, **params)
     n = len(checked.consts)
-    params["prevent_cse"] = _joined(params["prevent_cse"], n, [True] * len(args), 0)
+    params["prevent_cse"] = _join_flags(params["prevent_cse"], n, [True] * len(args), 0)
     program = ir.hoist_consts(checked.program)
     outs = bind(program, [*checked.consts, *args], **params)
     checks.join_checked(checked, outs[: checked.size])

@@ -48,16 +48,16 @@ def split(program: ir.Olympuspr, n_results: int, policy: Policy | None) -> Split
       n_results: how many of its outputs are results.
       policy: says which values may be kept; None: none but inputs.
     """
-    wanted = [False] * n_results + [True] * (len(program.outvars) - n_results)
-    found = Splitter(program, wanted, policy)
+    keep_flags = [False] * n_results + [True] * (len(program.outvars) - n_results)
+    splitter = Splitter(program, keep_flags, policy)
     once = program.replace(
-        eqns=found.once,
-        outvars=program.outvars[:n_results] + found.kept,
+        eqns=splitter.once,
+        outvars=program.outvars[:n_results] + splitter.kept,
         debug_info=inner_programs.unnamed(program.debug_info),
     )
     once, _ = partial_eval.dce_olympuspr(once, [True] * len(once.outvars), True)
-    again, inputs = found.again()
-    return Split(once, again, inputs, len(found.kept))
+    again, inputs = splitter.again()
+    return Split(once, again, inputs, len(splitter.kept))
 
 
 class Splitter:

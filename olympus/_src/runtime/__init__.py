@@ -1,4 +1,4 @@
-"""The machine: the only room that imports jaxlib."""
+"""The machine: the only package that imports jaxlib."""
 
-# First, whichever file of the room is asked for: see there.
+# First, whichever file of the package is asked for: see there.
 from olympus._src.runtime import loading as loading

@@ -1,7 +1,7 @@
 """The concrete array: a buffer on a device, and the aval that says what it is.
 
-Everything here needs no arithmetic; the room `numpy` installs operators and methods by
-`install`. Reading an element, printing and iterating use a view of the host's memory
+Everything here needs no arithmetic; the package `numpy` installs operators and methods
+by `install`. Reading an element, printing and iterating use a view of the host's memory
 where the device is the CPU, and never compile a program.
 """
 
@@ -319,10 +319,10 @@ class ArrayImpl:
         return _unpickle, (self.words(), self.aval)
 
     def __copy__(self) -> ArrayImpl:
-        return _copied(self)
+        return _copy_array(self)
 
     def __deepcopy__(self, memo: Any) -> ArrayImpl:
-        return _copied(self)
+        return _copy_array(self)
 
     # -- as a Python value --
 
@@ -414,11 +414,11 @@ class ArrayImpl:
 
     def __str__(self) -> str:
         if self.aval.storage is not self.aval:
-            return _described(self)
+            return _format_array(self)
         return str(self._value)
 
     def __repr__(self) -> str:
-        return _described(self)
+        return _format_array(self)
 
     def __hash__(self) -> int:
         raise TypeError("unhashable type: 'Array'; use id(x), or x.item() of a scalar")
@@ -546,7 +546,7 @@ def _rows(array: ArrayImpl, step: int = 1) -> Iterator[ArrayImpl]:
         yield ArrayImpl(buffer, aval, committed)
 
 
-def _copied(array: ArrayImpl) -> ArrayImpl:
+def _copy_array(array: ArrayImpl) -> ArrayImpl:
     array._check_alive()
     return ArrayImpl(transfer.copied(array._buffer), array.aval, array._committed)
 
@@ -554,8 +554,8 @@ def _copied(array: ArrayImpl) -> ArrayImpl:
 def _unpickle(value: Any, aval: Any) -> ArrayImpl:
     """Rebuilds a pickled array on the default device."""
     stored = getattr(aval, "storage", None)
-    wanted = getattr(stored, "shape", None), getattr(stored, "dtype", None)
-    if not isinstance(value, np.ndarray) or (value.shape, value.dtype) != wanted:
+    expected = getattr(stored, "shape", None), getattr(stored, "dtype", None)
+    if not isinstance(value, np.ndarray) or (value.shape, value.dtype) != expected:
         raise ValueError(
             "Array: a pickle must hold a NumPy array and its aval, got "
             f"{type(value).__name__} for {aval!r}; the file is damaged"
@@ -564,7 +564,7 @@ def _unpickle(value: Any, aval: Any) -> ArrayImpl:
     return ArrayImpl(transfer.to_device(value, stored, place, False), aval)
 
 
-def _described(array: ArrayImpl) -> str:
+def _format_array(array: ArrayImpl) -> str:
     """The printed form: NumPy's layout, then dtype and weak type."""
     if array.aval.storage is not array.aval:
         words = "" if array.is_deleted() else f" overlaying:\n{array.words()}"

@@ -41,17 +41,17 @@ def key(code: bytes, built: CompileOptions, device: Device) -> str:
 
 def digest(*parts: bytes) -> str:
     """A digest of parts that tells apart where one ends and the next begins."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for part in parts:
-        found.update(len(part).to_bytes(8, "little"))
-        found.update(part)
-    return found.hexdigest()
+        hasher.update(len(part).to_bytes(8, "little"))
+        hasher.update(part)
+    return hasher.hexdigest()
 
 
 def _facts(device: Device) -> str:
     """What is known of the machine, of a device's kind and of the compiler for it."""
-    found = machine.facts(device)
-    found["compute_capability"] = str(getattr(device, "compute_capability", ""))
-    found["build"] = versions.build()
-    found["parallelism"] = client.host_parallelism()
-    return repr(sorted(found.items()))
+    facts = machine.facts(device)
+    facts["compute_capability"] = str(getattr(device, "compute_capability", ""))
+    facts["build"] = versions.build()
+    facts["parallelism"] = client.host_parallelism()
+    return repr(sorted(facts.items()))

@@ -37,13 +37,13 @@ def target(platform: str) -> str:
     Raises:
       NotImplementedError: the platform has none.
     """
-    found = _TARGETS.get(platform)
-    if found is None:
+    call_name = _TARGETS.get(platform)
+    if call_name is None:
         raise NotImplementedError(
             f"callback: the platform must be one of {', '.join(_TARGETS)}, got "
             f"{platform!r}; run the callback outside of the compiled function"
         )
-    return found
+    return call_name
 
 
 def attributes(index: int, *, has_side_effect: bool = False) -> str:
@@ -123,14 +123,14 @@ def wrap(
     def call(*operands: np.ndarray) -> tuple[np.ndarray, ...]:
         try:
             outs = fun(*operands[tokens:])
-            return (*operands[:tokens], *_checked(outs, shapes, fun))
+            return (*operands[:tokens], *_check_outputs(outs, shapes, fun))
         except BaseException as error:
             raise host_errors.keep(error) from None
 
     return call
 
 
-def _checked(outs: Any, shapes: list[Any], fun: Any) -> list[np.ndarray]:
+def _check_outputs(outs: Any, shapes: list[Any], fun: Any) -> list[np.ndarray]:
     if not shapes:
         return []
     if not isinstance(outs, (tuple, list)):
@@ -142,23 +142,23 @@ def _checked(outs: Any, shapes: list[Any], fun: Any) -> list[np.ndarray]:
     return [_as_result(x, i, shapes[i], fun) for i, x in enumerate(outs)]
 
 
-def _as_result(x: Any, i: int, wanted: Any, fun: Any) -> np.ndarray:
-    shape, dtype = wanted
-    found = np.asarray(x)
-    if found.shape != shape:
+def _as_result(x: Any, i: int, declared: Any, fun: Any) -> np.ndarray:
+    shape, dtype = declared
+    array = np.asarray(x)
+    if array.shape != shape:
         raise TypeError(
             f"callback: result {i} of {_name(fun)} must have shape {shape}, got "
-            f"{found.shape}; declare the shape it returns"
+            f"{array.shape}; declare the shape it returns"
         )
-    if found.dtype != dtype:
+    if array.dtype != dtype:
         # A Python number takes the declared dtype; an array must agree with it.
         if isinstance(x, (np.ndarray, np.generic)) or hasattr(x, "dtype"):
             raise TypeError(
                 f"callback: result {i} of {_name(fun)} must have dtype {dtype}, got "
-                f"{found.dtype}; convert it by .astype or declare that dtype"
+                f"{array.dtype}; convert it by .astype or declare that dtype"
             )
-        found = found.astype(dtype)
-    return np.ascontiguousarray(found).reshape(shape)
+        array = array.astype(dtype)
+    return np.ascontiguousarray(array).reshape(shape)
 
 
 def _name(fun: Any) -> str:

@@ -89,12 +89,12 @@ class CallbackProgram:
 
     def at(self, depth: int) -> LoadedExecutable:
         """The executable for a level of nesting."""
-        found = self._by_depth.get(depth)
-        if found is None:
+        executable = self._by_depth.get(depth)
+        if executable is None:
             with self._lock:
-                found = self._by_depth.get(depth) or self._compile(depth)
-                self._by_depth[depth] = found
-        return found
+                executable = self._by_depth.get(depth) or self._compile(depth)
+                self._by_depth[depth] = executable
+        return executable
 
     def _compile(self, depth: int) -> LoadedExecutable:
         place = placement_of(client.callback_device(self.device, depth))

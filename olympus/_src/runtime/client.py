@@ -41,9 +41,9 @@ def _start() -> None:
     with _lock:
         if _started:
             return
-        wanted = config.platforms.value or config.platform_name.value
-        if wanted:
-            names = [_canonical(name) for name in wanted.split(",") if name]
+        platforms = config.platforms.value or config.platform_name.value
+        if platforms:
+            names = [_canonical(name) for name in platforms.split(",") if name]
             _start_named(names)
         else:
             _start_installed()
@@ -63,19 +63,19 @@ def _start_named(names: Sequence[str]) -> None:
 
 def _start_installed() -> None:
     """Starts the CPU and every plug-in whose hardware answers."""
-    found = {"cpu": _start_cpu()}
+    clients = {"cpu": _start_cpu()}
     for plugin in plugins.installed().values():
         try:
-            found[plugin.platform] = plugins.start(plugin)
+            clients[plugin.platform] = plugins.start(plugin)
         except Exception as error:  # a driver may fail in any way
             _failures[plugin.platform] = str(error)
             logs.warning(
                 f"the platform {plugin.platform!r} is installed but did not start, "
                 f"going on without it: {error}"
             )
-    order = [name for name in _PREFERENCE if name in found]
-    order += [name for name in found if name not in order]
-    _clients.update((name, found[name]) for name in order)
+    order = [name for name in _PREFERENCE if name in clients]
+    order += [name for name in clients if name not in order]
+    _clients.update((name, clients[name]) for name in order)
 
 
 def _start_one(name: str) -> Client:
@@ -235,9 +235,9 @@ def client(platform: str | None = None) -> Client:
         _start()
     if platform is None:
         return next(iter(_clients.values()))
-    found = _clients.get(platform)
-    if found is not None:
-        return found
+    running = _clients.get(platform)
+    if running is not None:
+        return running
     for name in _FAMILIES.get(platform, ()):
         if name in _clients:
             return _clients[name]
@@ -260,8 +260,8 @@ def platform_of(device: Device) -> str:
     """The exact name of a device's platform: a GPU's own is 'gpu', this 'cuda'."""
     if not _started:
         _start()
-    for name, found in _clients.items():
-        if found is device.client:
+    for name, candidate in _clients.items():
+        if candidate is device.client:
             return name
     return _canonical(device.platform)
 
@@ -345,9 +345,9 @@ def as_device(x: Any) -> Device:
         return default_device()
     if isinstance(x, str):
         return client(x).local_devices()[0]
-    found = getattr(x, "device_set", None)
-    if found is not None and len(found) == 1:
-        return next(iter(found))
+    devices = getattr(x, "device_set", None)
+    if devices is not None and len(devices) == 1:
+        return next(iter(devices))
     raise TypeError(
         f"device: must be a Device, the name of a platform or a sharding of one "
         f"device, got {x!r}"

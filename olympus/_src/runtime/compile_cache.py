@@ -90,21 +90,21 @@ def _open() -> DiskCache | None:
     if place not in _opened:
         with _lock:
             if place not in _opened:
-                _opened[place] = _opened_at(place)
-    found = _opened.get(place)  # None also where `reset` came between
-    if found is not None:
-        found.max_bytes = compiler.compilation_cache_max_size.value
-    return found
+                _opened[place] = _open_at(place)
+    cache = _opened.get(place)  # None also where `reset` came between
+    if cache is not None:
+        cache.max_bytes = compiler.compilation_cache_max_size.value
+    return cache
 
 
-def _opened_at(place: str) -> DiskCache | None:
+def _open_at(place: str) -> DiskCache | None:
     # Late, with hashing and JSON: programs that compile nothing do without (5 ms).
     from olympus._src.runtime import disk_cache
 
     try:
         if not place:
             raise FileNotFoundError("the user has no home")
-        found = disk_cache.DiskCache(private_folder.prepare(place))
+        cache = disk_cache.DiskCache(private_folder.prepare(place))
     except private_folder.Unsafe as error:
         _report(place, f"is not used: {error}", error, _OTHER_FOLDER)
         return None
@@ -116,7 +116,7 @@ def _opened_at(place: str) -> DiskCache | None:
         _report(place, f"is not used: {_reason(error)}", error, _OTHER_FOLDER)
         return None
     events.record_event(_EVENTS + "tasks_using_cache")
-    return found
+    return cache
 
 
 def _is_dumping(options: Options) -> bool:
@@ -153,10 +153,10 @@ def load(
     def compile_again() -> LoadedExecutable:
         return compiling.load(_code(text), devices, built, options)
 
-    found = _fetch(cache, key, devices, built, compile_again)
-    if found is None:
-        found = _compile(cache, key, text, compile_again, devices[0])
-    program, size = found
+    entry = _fetch(cache, key, devices, built, compile_again)
+    if entry is None:
+        entry = _compile(cache, key, text, compile_again, devices[0])
+    program, size = entry
     if not options and len(devices) == 1 and devices[0] == client.default_device():
         prefetch.trail.note(cache.folder, key, size)
     return program
@@ -296,10 +296,10 @@ def _name(code: bytes) -> str:
     head = code.lstrip()[:1000]
     if not head.startswith(b"module @"):
         return "(no name)"
-    rest = head.removeprefix(b"module @")
-    quoted = rest.startswith(b'"')
-    found = rest[1:].split(b'"')[0] if quoted else rest.split(b" ")[0]
-    return found.decode(errors="replace") or "(no name)"
+    tail = head.removeprefix(b"module @")
+    quoted = tail.startswith(b'"')
+    name = tail[1:].split(b'"')[0] if quoted else tail.split(b" ")[0]
+    return name.decode(errors="replace") or "(no name)"
 
 
 def _code(text: str | bytes) -> bytes:
@@ -337,8 +337,8 @@ def _report(where: str, what: str, error: Exception, remedy: str = _ANEW) -> Non
 
 def _follow_trail() -> None:
     """Starts to load what the last run of this script used."""
-    wanted = is_on() and compiler.load_programs_ahead.value
-    if wanted and (place := folder()):
+    is_enabled = is_on() and compiler.load_programs_ahead.value
+    if is_enabled and (place := folder()):
         prefetch.trail.follow(place, _load_ahead)
 
 
@@ -349,10 +349,10 @@ def _load_ahead(key: str) -> Any:
         return None
     devices = shardings.placement_of(client.default_device()).device_list
     built = compiling.compile_options((), [devices[0]])
-    found = _load_entry(cache, key, devices, built)
-    if found is not None:
+    entry = _load_entry(cache, key, devices, built)
+    if entry is not None:
         events.record_event(_EVENTS + "programs_loaded_ahead")
-    return found
+    return entry
 
 
 client.on_start(_follow_trail)

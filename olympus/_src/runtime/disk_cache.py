@@ -134,8 +134,8 @@ class DiskCache:
 
     def files(self) -> list[File]:
         """The files of programs, the one unused for longest first."""
-        found = []
-        for item in self._listed():
+        entries = []
+        for item in self._scan_folder():
             key, suffix = os.path.splitext(item.name)
             if suffix != _SUFFIX or len(key) != _KEY_DIGITS:
                 continue
@@ -143,8 +143,10 @@ class DiskCache:
                 status = item.stat(follow_symlinks=False)
             except FileNotFoundError:  # removed meanwhile
                 continue
-            found.append(File(item.path, key, _occupied(status), status.st_mtime))
-        return sorted(found, key=lambda file: file.used)
+            entries.append(
+                File(item.path, key, _occupied(status), status.st_mtime)
+            )
+        return sorted(entries, key=lambda file: file.used)
 
     def trim(
         self, max_bytes: int | None = None, unused_s: float | None = None
@@ -174,8 +176,8 @@ class DiskCache:
     def abandoned(self) -> list[str]:
         """Files that killed processes did not finish, and old trails."""
         now = time.time()
-        found = []
-        for item in self._listed():
+        paths = []
+        for item in self._scan_folder():
             if item.name.startswith(TEMPORARY):
                 limit = now - _ABANDONED_S
             elif prefetch.SUFFIX in item.name:
@@ -184,17 +186,17 @@ class DiskCache:
                 continue
             try:
                 if item.stat(follow_symlinks=False).st_mtime < limit:
-                    found.append(item.path)
+                    paths.append(item.path)
             except FileNotFoundError:
                 pass
-        return found
+        return paths
 
     def clean(self) -> None:
         """Removes what killed processes left behind."""
         for path in self.abandoned():
             _remove(path)
 
-    def _listed(self) -> Iterator[os.DirEntry[str]]:
+    def _scan_folder(self) -> Iterator[os.DirEntry[str]]:
         with os.scandir(self.folder) as items:
             yield from items
 
@@ -225,10 +227,10 @@ def verified(data: bytes, key: str) -> Entry:
       Damaged: they are not what was written for this key.
     """
     try:
-        found = container.unpack(data, KIND, VERSIONS)
+        parts = container.unpack(data, KIND, VERSIONS)
     except container.Unreadable as error:
         raise Damaged(str(error)) from None
-    fields = found.fields
+    fields = parts.fields
     if not isinstance(fields, dict) or fields.get("key") != key:
         raise Damaged(f"{KIND}: it was written for another program or machine")
     seconds: Any = fields.get("compile_s")
@@ -236,10 +238,10 @@ def verified(data: bytes, key: str) -> Entry:
     if (
         not noted
         or type(fields.get("name")) is not str
-        or _SECTION not in found.sections
+        or _SECTION not in parts.sections
     ):
         raise Damaged(f"{KIND}: it lacks what every entry has")
-    return Entry(fields, found.sections[_SECTION])
+    return Entry(fields, parts.sections[_SECTION])
 
 
 def _occupied(status: os.stat_result) -> int:

@@ -93,7 +93,7 @@ def buffer_from(
         )
     view = _host_view(x) if kind == _HOST else None
     if view is None:
-        buffer, aval = _by_capsule(x, make_aval, home, copy)
+        buffer, aval = _import_capsule(x, make_aval, home, copy)
     else:
         buffer, aval = _from_view(view, make_aval, home, copy)
     if device is not None and device != home:
@@ -134,7 +134,7 @@ def _from_view(
     return transfer.to_device(view.astype(aval.dtype), aval, place, False), aval
 
 
-def _by_capsule(
+def _import_capsule(
     x: Any, make_aval: Callable[..., Any], home: Device, copy: bool | None
 ) -> tuple[Any, Any]:
     """As jaxlib reads the capsule."""

@@ -88,9 +88,9 @@ def view(capsule: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     memory: Any = (ctypes.c_char * size_bytes).from_address(start)
     # The capsule, which owns the memory, lives as long as the views of it.
     memory.owner = capsule
-    found = np.frombuffer(memory, dtype).reshape(shape)
-    found.flags.writeable = False
-    return found
+    array = np.frombuffer(memory, dtype).reshape(shape)
+    array.flags.writeable = False
+    return array
 
 
 def _tensor(capsule: Any) -> _Tensor:

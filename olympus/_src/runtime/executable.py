@@ -182,7 +182,7 @@ class Executable:
         try:
             results = self.loaded.execute_sharded(buffers, with_tokens=True)
         except XlaRuntimeError as error:
-            raise _explained(error, buffers)  # noqa: B904 - it has its cause
+            raise _user_error(error, buffers)  # noqa: B904 - it has its cause
         side_effects.add(results.consume_token())
         raw = results.consume_with_handlers(self._handlers)
         outs = [
@@ -199,7 +199,7 @@ class Executable:
     @property
     def loaded(self) -> LoadedExecutable:
         """The executable of jaxlib."""
-        return _loaded(self._program)
+        return _loaded_executable(self._program)
 
     @property
     def sharding(self) -> Any:
@@ -248,7 +248,7 @@ def _executor(
         try:
             raw = run(buffers).consume_with_handlers(handlers)
         except XlaRuntimeError as error:
-            raise _explained(error, buffers)  # noqa: B904 - it has its cause
+            raise _user_error(error, buffers)  # noqa: B904 - it has its cause
         # The lengths agree: jaxlib counts the handlers against the results.
         return [
             ArrayImpl(buffer, aval, committed)
@@ -271,13 +271,13 @@ def _single_executor(
         try:
             raw = run(buffers).consume_with_handlers(handlers)
         except XlaRuntimeError as error:
-            raise _explained(error, buffers)  # noqa: B904 - it has its cause
+            raise _user_error(error, buffers)  # noqa: B904 - it has its cause
         return ArrayImpl(raw[0], aval, committed)
 
     return execute_one
 
 
-def _explained(error: Exception, buffers: list[Any]) -> BaseException:
+def _user_error(error: Exception, buffers: list[Any]) -> BaseException:
     """The error a user should see for one that running on buffers raised."""
     for buffer in buffers:
         if buffer.is_deleted():
@@ -342,7 +342,7 @@ _ELEMENT = r"(\w+)\[([\d,]*)\]"
 
 def result_types(program: Program) -> list[str]:
     """XLA's types of the results, as in 'f32[8,8]'."""
-    head = _loaded(program).hlo_modules()[0].to_string().partition("\n")[0]
+    head = _loaded_executable(program).hlo_modules()[0].to_string().partition("\n")[0]
     results = head.partition("entry_computation_layout=")[2].rpartition("->")[2]
     return [f"{name}[{sizes}]" for name, sizes in re.findall(_ELEMENT, results)]
 
@@ -372,7 +372,7 @@ def serialize(program: Program) -> bytes:
     """A compiled program as bytes."""
     if isinstance(program, StoredProgram):
         return program.serialize()
-    return compiling.serialize(_loaded(program))
+    return compiling.serialize(_loaded_executable(program))
 
 
 def deserialize(
@@ -395,7 +395,7 @@ def deserialize(
     return StoredProgram(loaded, lambda: data)
 
 
-def _loaded(program: Program) -> LoadedExecutable:
+def _loaded_executable(program: Program) -> LoadedExecutable:
     if isinstance(program, (CallbackProgram, StoredProgram)):
         return program.loaded
     return program

@@ -70,12 +70,12 @@ def explain(error: Exception) -> BaseException:
         cause.__suppress_context__ = True  # an interrupt goes its own way
         return cause
     text = text or _describe(cause)
-    shown = XlaRuntimeError(text)
-    shown.__cause__ = cause
+    user_error = XlaRuntimeError(text)
+    user_error.__cause__ = cause
     with _lock:
-        _shown.setdefault(number, (weakref.ref(shown), text[:_MAX_TEXT]))
+        _shown.setdefault(number, (weakref.ref(user_error), text[:_MAX_TEXT]))
         _shorten(_shown, _MAX_SHOWN)
-    return shown
+    return user_error
 
 
 def _describe(cause: BaseException | None) -> str:

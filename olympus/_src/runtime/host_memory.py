@@ -5,7 +5,7 @@ each new array then pays for fresh pages: adding ten million floats took 26 ms i
 of 5. Raised thresholds keep freed pages in the process. A thread looks at them twice a
 second: where more than 128 MiB stayed free for a second, all of it goes back.
 `config.keep_host_memory` turns all this off, and `trim`, of which
-`olympus.clear_caches()` is the door, gives the memory back at once.
+`olympus.clear_caches()` is the entry point, gives the memory back at once.
 
 Other allocators are left alone, and so is glibc's where the user has set it up.
 """

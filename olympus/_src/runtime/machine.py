@@ -45,16 +45,16 @@ def facts(device: Device) -> dict[str, str]:
       Text by name: platform, platform_version, device_kind, jaxlib and, for the CPU,
       architecture, cpu_model and cpu_features.
     """
-    found = {
+    properties = {
         "platform": device.client.platform,
         "platform_version": device.client.platform_version,
         "device_kind": device.device_kind,
         "jaxlib": versions.version.__version__,
     }
     if device.client.platform == "cpu":
-        found["architecture"] = platform.machine()
-        found["cpu_model"], found["cpu_features"] = _cpu()
-    return found
+        properties["architecture"] = platform.machine()
+        properties["cpu_model"], properties["cpu_features"] = _cpu()
+    return properties
 
 
 def differences(wanted: Mapping[str, str], here: Mapping[str, str]) -> list[str]:
@@ -92,8 +92,8 @@ def _feature_reason(wanted: set[str], here: set[str]) -> str:
 
 
 def _few(names: list[str]) -> str:
-    rest = f" and {len(names) - 6} more" if len(names) > 6 else ""
-    return ", ".join(names[:6]) + rest
+    ending = f" and {len(names) - 6} more" if len(names) > 6 else ""
+    return ", ".join(names[:6]) + ending
 
 
 @functools.cache

@@ -147,16 +147,16 @@ def custom_calls(text: str | bytes) -> list[tuple[str, str]]:
     """Each custom call of a module: its target, and the operation as text."""
     from jaxlib.mlir import ir
 
-    found: list[tuple[str, str]] = []
+    calls: list[tuple[str, str]] = []
 
     def visit(op: Any) -> Any:
         if op.name == "stablehlo.custom_call":
             target = ir.StringAttr(op.attributes["call_target_name"]).value
-            found.append((target, str(op)))
+            calls.append((target, str(op)))
         return ir.WalkResult.ADVANCE
 
     parse(text).operation.walk(visit)
-    return found
+    return calls
 
 
 def bind_arguments(data: bytes, start: int, values: Sequence[str]) -> bytes:
@@ -178,12 +178,12 @@ def bind_arguments(data: bytes, start: int, values: Sequence[str]) -> bytes:
         block = main.regions[0].blocks[0]
         kind = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
         inputs = list(kind.inputs)
-        kept = [*range(start), *range(start + len(values), len(inputs))]
+        kept_inputs = [*range(start), *range(start + len(values), len(inputs))]
         # Made from text: the bindings have no attribute of complex numbers.
         lines = [f"%{i} = stablehlo.constant {v}" for i, v in enumerate(values)]
-        made = ir.Module.parse("\n".join(lines))
+        constants = ir.Module.parse("\n".join(lines))
         first = block.operations[0]
-        for i, constant in enumerate(list(made.body.operations)):
+        for i, constant in enumerate(list(constants.body.operations)):
             constant.move_before(first)
             block.arguments[start + i].replace_all_uses_with(constant.result)
         for i in reversed(range(start, start + len(values))):
@@ -191,9 +191,9 @@ def bind_arguments(data: bytes, start: int, values: Sequence[str]) -> bytes:
         if "arg_attrs" in main.attributes:
             attributes = list(ir.ArrayAttr(main.attributes["arg_attrs"]))
             main.attributes["arg_attrs"] = ir.ArrayAttr.get(
-                [attributes[i] for i in kept]
+                [attributes[i] for i in kept_inputs]
             )
-        kind = ir.FunctionType.get([inputs[i] for i in kept], list(kind.results))
+        kind = ir.FunctionType.get([inputs[i] for i in kept_inputs], list(kind.results))
         main.attributes["function_type"] = ir.TypeAttr.get(kind)
     module.operation.verify()
     return _bytecode(module)

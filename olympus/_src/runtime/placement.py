@@ -36,11 +36,11 @@ def put(x: np.ndarray, aval: Any, device: Device | None = None) -> ArrayImpl:
     else:
         place, committed = placement_of(device), True
     if type(x) is not np.ndarray or x.dtype is not aval.dtype:
-        x = _in_form(x, aval)
+        x = _native_array(x, aval)
     return ArrayImpl(_to_device(x, aval, place, committed), aval, committed)
 
 
-def _in_form(x: Any, aval: Any) -> np.ndarray:
+def _native_array(x: Any, aval: Any) -> np.ndarray:
     """The value as a NumPy array of the aval's dtype in native byte order.
 
     NumPy converts, so that no flag of jaxlib's about 64 bits has a say.
@@ -57,7 +57,7 @@ def lend(x: np.ndarray, aval: Any, device: Device | None = None) -> ArrayImpl:
     committed = device is not None
     place = placement_of(device) if committed else default_placement()
     x.flags.writeable = False
-    x = _in_form(x, aval)
+    x = _native_array(x, aval)
     return ArrayImpl(
         transfer.lend_to_device(x, aval, place, committed), aval, committed
     )
@@ -89,17 +89,19 @@ def copy_to_device(array: ArrayImpl, device: Device) -> ArrayImpl:
         if array._committed:
             return array
         return ArrayImpl(buffer, array.aval, True)
-    return ArrayImpl(_moved(array, place), array.aval, True)
+    return ArrayImpl(_move_array(array, place), array.aval, True)
 
 
 def follow(array: ArrayImpl, device: Device) -> ArrayImpl:
     """The array on a device where a computation runs, without committing it."""
     if array.single_device == device:
         return array
-    return ArrayImpl(_moved(array, placement_of(device)), array.aval, array._committed)
+    return ArrayImpl(
+        _move_array(array, placement_of(device)), array.aval, array._committed
+    )
 
 
-def _moved(array: ArrayImpl, place: Placement) -> Any:
+def _move_array(array: ArrayImpl, place: Placement) -> Any:
     buffer = array._buffer
     same_client = array.single_device is not None and (
         array.single_device.client is place.device.client

@@ -67,14 +67,14 @@ def forget() -> None:
 
 
 def _search() -> dict[str, Plugin]:
-    found: dict[str, Plugin] = {}
+    by_platform: dict[str, Plugin] = {}
     for plugin in _named_by_environment():
-        found[plugin.platform] = plugin
+        by_platform[plugin.platform] = plugin
     for platform, package, library, kernels in _KNOWN:
         path = _file_in(package, library)
         if path is not None:
-            found.setdefault(platform, Plugin(platform, path, kernels))
-    return found
+            by_platform.setdefault(platform, Plugin(platform, path, kernels))
+    return by_platform
 
 
 def _named_by_environment() -> list[Plugin]:
@@ -92,14 +92,14 @@ def _named_by_environment() -> list[Plugin]:
 
 def _file_in(package: str, name: str) -> str | None:
     """The path of a file of a package, without importing what is inside."""
-    top, _, rest = package.partition(".")
+    top, _, subpackages = package.partition(".")
     try:
         spec = importlib.util.find_spec(top)
     except (ImportError, ValueError):
         return None
     folders = (spec.submodule_search_locations or []) if spec else []
     for folder in folders:
-        path = os.path.join(folder, *rest.split("."), name)
+        path = os.path.join(folder, *subpackages.split("."), name)
         if os.path.exists(path):
             return path
     return None
@@ -194,14 +194,14 @@ def register_kernels(plugin: Plugin, c_api: Any) -> int:
         return 0
     for name, kind in extension.ffi_types().items():
         extension.register_custom_type(c_api, name, kind)
-    found = [(name, f, 1) for name, f in extension.ffi_handlers().items()]
+    handlers = [(name, f, 1) for name, f in extension.ffi_handlers().items()]
     for module_name in _KERNEL_MODULES:
-        found += _kernels_of(f"{plugin.kernels}.{module_name}", module_name)
-    for name, function, typed in found:
+        handlers += _kernels_of(f"{plugin.kernels}.{module_name}", module_name)
+    for name, function, typed in handlers:
         extension.register_custom_call_target(
             c_api, name, function, plugin.platform.upper(), typed
         )
-    return len(found)
+    return len(handlers)
 
 
 def _kernels_of(path: str, name: str) -> list[tuple[str, Any, int]]:

@@ -64,11 +64,11 @@ class Prefetch:
         """What was loaded for a key, waited for if it is on its way; else None."""
         with self._lock:
             self._waiting.pop(key, None)
-            found = self._begun.pop(key, None)
-        if found is None:
+            job = self._begun.pop(key, None)
+        if job is None:
             return None
-        found.done.wait()
-        return found.result
+        job.done.wait()
+        return job.result
 
     def stop(self) -> None:
         """Loads nothing more, and lets go of what nobody asked for."""
@@ -152,8 +152,8 @@ class Trail:
 
 def _script() -> str:
     """The script that runs; '' in a session without one."""
-    found = getattr(sys.modules.get("__main__"), "__file__", None)
-    return os.path.abspath(found) if found else ""
+    path = getattr(sys.modules.get("__main__"), "__file__", None)
+    return os.path.abspath(path) if path else ""
 
 
 def _path(folder: str) -> str:

@@ -81,12 +81,12 @@ def prepare(folder: str) -> str:
 
 def checked(folder: str) -> str:
     """As `prepare`, for a folder that is there."""
-    found = os.path.realpath(folder)
+    real_path = os.path.realpath(folder)
     if has_owners:
-        for path in dict.fromkeys((*_prefixes(folder), *_prefixes(found))):
+        for path in dict.fromkeys((*_prefixes(folder), *_prefixes(real_path))):
             _check_ancestor(path)
-        _check_own(found)
-    return found
+        _check_own(real_path)
+    return real_path
 
 
 def _make(folder: str) -> None:
@@ -106,11 +106,11 @@ def _make(folder: str) -> None:
 
 def _prefixes(path: str) -> list[str]:
     """The folders above a path, the outermost first."""
-    found = []
+    parents = []
     while (parent := os.path.dirname(path)) != path:
-        found.append(parent)
+        parents.append(parent)
         path = parent
-    return found[::-1]
+    return parents[::-1]
 
 
 def _check_ancestor(path: str) -> None:
@@ -239,9 +239,9 @@ def write(path: str, temporary: str, data: bytes) -> None:
     descriptor = os.open(temporary, _NEW_FLAGS, 0o600)
     try:
         try:
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(descriptor, rest) :]
+            remaining = memoryview(data)
+            while remaining:
+                remaining = remaining[os.write(descriptor, remaining) :]
         finally:
             os.close(descriptor)
         os.replace(temporary, path)

@@ -154,12 +154,12 @@ def _store(digests: list[str]) -> None:
     there = dict.fromkeys(_digests_in(folder))
     if there.keys() >= set(digests):
         return
-    kept = [*there, *[d for d in digests if d not in there]][-_MAX_DIGESTS:]
+    lines = [*there, *[d for d in digests if d not in there]][-_MAX_DIGESTS:]
     number = f"{os.getpid()}-{time.time_ns():x}-{next(_numbers)}"
     # Of two processes at once one may lose its lines: those modules are read once more.
     with contextlib.suppress(OSError):
         private_folder.write(
             os.path.join(folder, _FILE),
             os.path.join(folder, disk_cache.TEMPORARY + number),
-            "".join(d + "\n" for d in kept).encode(),
+            "".join(d + "\n" for d in lines).encode(),
         )

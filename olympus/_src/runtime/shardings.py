@@ -1,6 +1,6 @@
 """The runtime's part of shardings: what jaxlib asks of them, and the one-device kind.
 
-`Sharding` is the base of every sharding; the room of that name adds meshes and specs.
+`Sharding` is the base of every sharding; its package adds meshes and specs.
 A sharding is plain data and never tells jaxlib more than a list of devices and an
 XLA sharding.
 """
@@ -191,18 +191,18 @@ client.on_clear(_placements.clear)
 
 def placement_of(device: Device) -> Placement:
     """The one Placement of a device."""
-    found = _placements.get(device)
-    if found is None:
+    placement = _placements.get(device)
+    if placement is None:
         with _lock:
-            found = _placements.setdefault(device, Placement(device))
-    return found
+            placement = _placements.setdefault(device, Placement(device))
+    return placement
 
 
 def default_placement() -> Placement:
     """Where values go that were sent nowhere in particular."""
     if config.default_device.value is None:
-        found = _placements.get(None)
-        if found is None:
-            found = _placements[None] = placement_of(client.default_device())
-        return found
+        placement = _placements.get(None)
+        if placement is None:
+            placement = _placements[None] = placement_of(client.default_device())
+        return placement
     return placement_of(client.default_device())

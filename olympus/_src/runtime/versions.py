@@ -1,7 +1,7 @@
 """The one place that knows jaxlib by version: moved names, changed signatures.
 
 Every other file of the runtime takes jaxlib's names from here. The extension module
-`jaxlib._jax` is the door: `jaxlib.xla_client` opens on the same names, and adds
+`jaxlib._jax` is the entry point: `jaxlib.xla_client` opens on the same names, and adds
 logging, `contextlib` and its own tables to the cost of importing (5 ms of 90).
 """
 

@@ -44,7 +44,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], Any]:
     try:
         return flatten(tree, is_leaf)
     except ValueError as error:
-        raise _explained(error) from error.__cause__
+        raise _explain_error(error) from error.__cause__
 
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
@@ -126,7 +126,7 @@ def tree_flatten_with_path(
     try:
         return default_registry.flatten_with_path(tree, predicate)
     except ValueError as error:
-        raise _explained(error) from error.__cause__
+        raise _explain_error(error) from error.__cause__
 
 
 def tree_leaves_with_path(
@@ -147,7 +147,7 @@ def tree_leaves_with_path(
     return tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)[0]
 
 
-def _explained(error: ValueError) -> ValueError:
+def _explain_error(error: ValueError) -> ValueError:
     """Says what to do about an error of the engine, where we know."""
     if "Comparator" not in str(error):
         return error
@@ -178,10 +178,10 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
       >>> tree_util.flatten_one_level({"a": [1], "b": 2})
       (([1], 2), ('a', 'b'))
     """
-    found = default_registry.flatten_one_level(tree)
-    if found is None:
+    level = default_registry.flatten_one_level(tree)
+    if level is None:
         raise _leaf_error("flatten_one_level", tree)
-    return found
+    return level
 
 
 def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], Any]:
@@ -196,20 +196,20 @@ def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], A
     Raises:
       ValueError: `tree` is a leaf.
     """
-    found = one_level_with_keys(tree)
-    if found is None:
+    level = one_level_with_keys(tree)
+    if level is None:
         raise _leaf_error("flatten_one_level_with_keys", tree)
-    return found
+    return level
 
 
 def one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], Any] | None:
     """As `flatten_one_level_with_keys`; None for a leaf."""
-    found: Any = default_registry.flatten_one_level_with_keys(tree)
-    if found is not None and isinstance(tree, tuple) and found[1] is type(tree):
+    level: Any = default_registry.flatten_one_level_with_keys(tree)
+    if level is not None and isinstance(tree, tuple) and level[1] is type(tree):
         # A namedtuple: jaxlib 0.10 gives each child the key of the first.
         names = map(GetAttrKey, getattr(tree, "_fields", ()))
-        return list(zip(names, tree, strict=True)), found[1]
-    return found
+        return list(zip(names, tree, strict=True)), level[1]
+    return level
 
 
 def _leaf_error(where: str, leaf: Any) -> ValueError:

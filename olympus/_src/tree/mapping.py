@@ -102,11 +102,11 @@ def _columns(
         try:
             columns.append(treedef.flatten_up_to(other))
         except ValueError:
-            found = mismatch.prefix_errors(tree, other, is_leaf)
-            if not found:
+            mismatches = mismatch.prefix_errors(tree, other, is_leaf)
+            if not mismatches:
                 raise
             second = f"rest[{i}]"
-            raise mismatch.explain(where, "tree", second, found) from None
+            raise mismatch.explain(where, "tree", second, mismatches) from None
     return columns
 
 
@@ -293,15 +293,15 @@ def broadcast_prefix(
     """
     leaves, treedef = flatten(prefix_tree, is_leaf)
     try:
-        below = treedef.flatten_up_to(full_tree)
+        subtrees = treedef.flatten_up_to(full_tree)
     except ValueError:
-        found = mismatch.prefix_errors(prefix_tree, full_tree, is_leaf)
-        if not found:
+        mismatches = mismatch.prefix_errors(prefix_tree, full_tree, is_leaf)
+        if not mismatches:
             raise
         where, _, name = what.rpartition(" ")
-        raise mismatch.explain(where, name, full_name, found) from None
+        raise mismatch.explain(where, name, full_name, mismatches) from None
     spread: list[Any] = []
-    for leaf, subtree in zip(leaves, below, strict=True):
+    for leaf, subtree in zip(leaves, subtrees, strict=True):
         spread += [leaf] * len(flatten(subtree)[0])
     return spread
 
@@ -328,8 +328,8 @@ def broadcast_axes(
         return [axes] * treedef.num_leaves
     spread: list[Any] = []
     if not _spread(axes, treedef, spread):
-        found = mismatch.prefix_errors(axes, mismatch.skeleton(treedef), _is_none)
-        raise mismatch.explain(where, name, full_name, found)
+        mismatches = mismatch.prefix_errors(axes, mismatch.skeleton(treedef), _is_none)
+        raise mismatch.explain(where, name, full_name, mismatches)
     return spread
 
 

@@ -148,9 +148,9 @@ def _lengths_differ(
     theirs = {str(key) for key, _ in others}
     parts = []
     if mine - theirs:
-        parts.append(f"only {{0}} has {_listed(mine - theirs)}")
+        parts.append(f"only {{0}} has {_format_names(mine - theirs)}")
     if theirs - mine:
-        parts.append(f"only {{1}} has {_listed(theirs - mine)}")
+        parts.append(f"only {{1}} has {_format_names(theirs - mine)}")
     return Mismatch(
         path,
         f"{_kind(first)} with {len(pairs)} children at {{0}} and one with "
@@ -164,8 +164,8 @@ def _static_data_differs(path: KeyPath, first: Any, mine: Any, theirs: Any) -> M
         if all(only):
             return Mismatch(
                 path,
-                f"different keys: only {{0}} has {_listed(map(repr, only[0]))}, only "
-                f"{{1}} has {_listed(map(repr, only[1]))}",
+                f"different keys: only {{0}} has {_format_names(map(repr, only[0]))}, "
+                f"only {{1}} has {_format_names(map(repr, only[1]))}",
             )
     return Mismatch(
         path,
@@ -175,7 +175,7 @@ def _static_data_differs(path: KeyPath, first: Any, mine: Any, theirs: Any) -> M
     )
 
 
-def _listed(names: Any) -> str:
+def _format_names(names: Any) -> str:
     names = sorted(names)
     if len(names) > _MAX_LISTED:
         return ", ".join(names[:_MAX_LISTED]) + f" and {len(names) - _MAX_LISTED} more"
