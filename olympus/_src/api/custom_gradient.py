@@ -183,13 +183,13 @@ def _with_gradient(fun: Callable[..., Any]) -> custom_vjp[..., Any]:
     return wrapped
 
 
-def _pair(fun: Any, found: Any) -> Any:
-    if isinstance(found, (tuple, list)) and len(found) == 2 and callable(found[1]):
-        return found
+def _pair(fun: Any, pair: Any) -> Any:
+    if isinstance(pair, (tuple, list)) and len(pair) == 2 and callable(pair[1]):
+        return pair
     raise TypeError(
         f"custom_gradient: {inner_programs.described(fun)} must return a pair of its "
         "result "
-        f"and a function of the result's cotangent, got {inner_programs.shown(found)}"
+        f"and a function of the result's cotangent, got {inner_programs.shown(pair)}"
     )
 
 

@@ -260,13 +260,13 @@ class _Rule:
             out_tangents.append(Zero(expected) if custom_calls.known_zero(t) else t)
         return out_tangents
 
-    def _wrong(self, i: int, structure: Any, wanted: Any, got: str) -> TypeError:
+    def _wrong(self, i: int, structure: Any, expected: Any, got: str) -> TypeError:
         paths = tree.tree_flatten_with_path(
             structure.unflatten(range(structure.num_leaves))
         )[0]
         return TypeError(
             f"custom_jvp: the rule {inner_programs.described(self.jvp)} of "
             f"{self.owner.__name__} must return a tangent of the tangent type of each "
-            f"result; at tangent{tree.keystr(paths[i][0])} expected {wanted.short()}, "
-            f"got {got}"
+            f"result; at tangent{tree.keystr(paths[i][0])} expected "
+            f"{expected.short()}, got {got}"
         )

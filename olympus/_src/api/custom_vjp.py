@@ -330,7 +330,7 @@ class _Pullback:
             raise TypeError(self._wrong(i, expected, aval.short()))
         return elementwise.convert(ct, expected.dtype)
 
-    def _wrong(self, i: int, wanted: Any, got: str) -> str:
+    def _wrong(self, i: int, expected: Any, got: str) -> str:
         paths = tree.tree_flatten_with_path(
             self.structure.unflatten(range(self.structure.num_leaves))
         )[0]
@@ -338,7 +338,7 @@ class _Pullback:
             f"custom_vjp: the rule {inner_programs.described(self.bwd)} of "
             f"{self.name} must "
             "return a cotangent of the type of each argument; at cotangents"
-            f"{tree.keystr(paths[i][0])} expected {wanted.short()}, got {got}"
+            f"{tree.keystr(paths[i][0])} expected {expected.short()}, got {got}"
         )
 
 

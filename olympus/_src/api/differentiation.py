@@ -351,10 +351,10 @@ def check_input(x: Any, api: str, where: Any, holomorphic: bool, accepts: str) -
         return
     if accepts == "inexact" and dtypes.issubdtype(dtype, np.complexfloating):
         return
-    raise TypeError(_refused_input(api, aval, where(), accepts))
+    raise TypeError(_refusal_message(api, aval, where(), accepts))
 
 
-def _refused_input(api: str, aval: Any, where: str, accepts: str) -> str:
+def _refusal_message(api: str, aval: Any, where: str, accepts: str) -> str:
     dtype = aval.dtype
     if accepts == "inexact":
         cure = "convert it to float, or set allow_int=True for a gradient of float0"

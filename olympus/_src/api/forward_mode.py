@@ -72,16 +72,16 @@ def jvp(
     return (value, tangent, out_info.aux) if has_aux else (value, tangent)
 
 
-def _check_tangent(fun: Any, structure: Any, i: int, aval: Any, given: Any) -> None:
+def _check_tangent(fun: Any, structure: Any, i: int, aval: Any, actual: Any) -> None:
     expected = aval.to_tangent()
-    if expected.shape == given.shape and expected.dtype == given.dtype:
+    if expected.shape == actual.shape and expected.dtype == actual.dtype:
         return
-    kind = ValueError if expected.shape != given.shape else TypeError
+    kind = ValueError if expected.shape != actual.shape else TypeError
     cure = "; give zeros of dtype olympus.float0" if expected is not aval else ""
     raise kind(
         f"jvp: the tangent of {common.argument_path(fun, structure, i)} must be "
         f"{expected.short()}, as its primal is {aval.short()}, got "
-        f"{given.short()}{cure}"
+        f"{actual.short()}{cure}"
     )
 
 
@@ -189,11 +189,11 @@ class _Pushforward:
         out_tangents = ad.LinearProgram(self.program, consts, self.outs).apply(flat)
         return self.out_structure.unflatten(map(common.as_result, out_tangents))
 
-    def _complain(self, i: int, wanted: Any, given: Any) -> Exception:
+    def _complain(self, i: int, expected: Any, actual: Any) -> Exception:
         return ValueError(
             "linearize: the tangent of "
             f"{common.argument_path(self.fun, self.in_structure, i)} must be "
-            f"{wanted.short()}, as its primal is, got {given.short()}"
+            f"{expected.short()}, as its primal is, got {actual.short()}"
         )
 
     def __repr__(self) -> str:

@@ -79,7 +79,9 @@ def linear_call(
     return results.structure.unflatten(outs)
 
 
-def _check_transposed(fun: Any, result: Any, structure: Any, wanted: Any) -> list[Any]:
+def _check_transposed(
+    fun: Any, result: Any, structure: Any, linear_avals: Any
+) -> list[Any]:
     """Leaves of the transpose's result, which must be like the linear arguments."""
     outs, out_structure = custom_calls.flatten_results("linear_call", fun, result)
     described = (
@@ -93,7 +95,7 @@ def _check_transposed(fun: Any, result: Any, structure: Any, wanted: Any) -> lis
             f"{described} a value in the structure of linear_args, got {where}"
         )
     avals = [avals_.aval_of(x) for x in outs]
-    unmapped = [a.to_tangent() for a in wanted]
+    unmapped = [a.to_tangent() for a in linear_avals]
     wrong = inner_programs.type_mismatches(structure, avals, unmapped, "result")
     if wrong:
         raise TypeError(

@@ -91,10 +91,10 @@ def _used_residuals(tangent: ir.Olympuspr, n: int) -> list[bool]:
 
 
 def _describe_residuals(
-    program: ir.Olympuspr, kept: list[Any], n_consts: int, paths: list[str]
+    program: ir.Olympuspr, variables: list[Any], n_consts: int, paths: list[str]
 ) -> list[tuple[Any, str]]:
     """Types and origins of values of a program, in the order they come to be."""
-    residuals = set(kept)
+    residuals = set(variables)
     inputs = program.invars
     consts = program.constvars + inputs[:n_consts]
     origins = [(v.aval, "from a constant") for v in consts if v in residuals]

@@ -118,11 +118,11 @@ class Backward:
         common.check_types(flat, self.out_avals, self._complain, any_for_float0=True)
         return flat
 
-    def _complain(self, i: int, wanted: Any, given: Any) -> Exception:
+    def _complain(self, i: int, expected: Any, actual: Any) -> Exception:
         path = common.leaf_path(self.out_tree, i)
         return ValueError(
-            f"vjp: the cotangent{path} must be {wanted.short()}, as the result{path} "
-            f"of {source_info.function_name(self.fun)} is, got {given.short()}"
+            f"vjp: the cotangent{path} must be {expected.short()}, as the result{path} "
+            f"of {source_info.function_name(self.fun)} is, got {actual.short()}"
         )
 
 
@@ -403,11 +403,11 @@ def linear_transpose(
     name = source_info.function_name(fun)
     out_tree = out_info.structure
 
-    def complain(i: int, wanted: Any, given: Any) -> Exception:
+    def complain(i: int, expected: Any, actual: Any) -> Exception:
         path = common.leaf_path(out_tree, i)
         return TypeError(
-            f"linear_transpose: the cotangent{path} must be {wanted.short()}, as the "
-            f"result{path} of {name} is, got {given.short()}"
+            f"linear_transpose: the cotangent{path} must be {expected.short()}, as the "
+            f"result{path} of {name} is, got {actual.short()}"
         )
 
     @tracebacks.api_boundary

@@ -68,7 +68,7 @@ _VAR_POSITIONAL = inspect.Parameter.VAR_POSITIONAL
 _VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
 
 
-def _as_tuple(x: Any, kind: type, what: str, wanted: str) -> tuple[Any, ...]:
+def _as_tuple(x: Any, kind: type, what: str, requirement: str) -> tuple[Any, ...]:
     if x is None:
         return ()
     items = (x,) if isinstance(x, (str, int)) or hasattr(x, "__index__") else tuple(x)
@@ -76,9 +76,9 @@ def _as_tuple(x: Any, kind: type, what: str, wanted: str) -> tuple[Any, ...]:
         try:
             return tuple([i.__index__() for i in items])
         except AttributeError:
-            raise TypeError(f"jit: {what} must be {wanted}, got {x!r}") from None
+            raise TypeError(f"jit: {what} must be {requirement}, got {x!r}") from None
     if not all(isinstance(i, str) for i in items):
-        raise TypeError(f"jit: {what} must be {wanted}, got {x!r}")
+        raise TypeError(f"jit: {what} must be {requirement}, got {x!r}")
     return items
 
 
@@ -303,7 +303,7 @@ class Names:
       fun: the function.
     """
 
-    __slots__ = ("__code__", "__name__", "_found")
+    __slots__ = ("__code__", "__name__", "_names")
 
     def __init__(self, fun: Any) -> None:
         plain = _plain_function(fun)
@@ -311,26 +311,26 @@ class Names:
         self.__code__ = (
             source_info.function_code(fun) if plain is None else plain.__code__
         )
-        self._found = _positional_of(fun) if plain is None else None
+        self._names = _positional_of(fun) if plain is None else None
 
     @classmethod
     def given(cls, name: str, positional: Sequence[str]) -> Names:
         """Of a function that is not here: its name, and those of its parameters."""
         names = cls.__new__(cls)
         names.__name__, names.__code__ = name, None
-        names._found = (list(positional), "")
+        names._names = (list(positional), "")
         return names
 
     def positional(self) -> tuple[list[str], str]:
         """Names of positional parameters, and of that which takes all others or ''."""
-        if self._found is None:
+        if self._names is None:
             code: Any = self.__code__
             names = code.co_varnames
             count = code.co_argcount
             after = count + code.co_kwonlyargcount
             varargs = names[after] if code.co_flags & inspect.CO_VARARGS else ""
-            self._found = list(names[:count]), varargs
-        return self._found
+            self._names = list(names[:count]), varargs
+        return self._names
 
 
 def _plain_function(fun: Any) -> Any:

@@ -258,17 +258,17 @@ class _Mapping:
             "arguments, got None for it in out_axes; give it an axis"
         )
 
-    def _position(self, x: Any, wanted: int, new: int, structure: Any, i: int) -> int:
+    def _position(self, x: Any, axis: int, new: int, structure: Any, i: int) -> int:
         """Where a result gets the mapped axis, counted from the front."""
         ndim = avals_.aval_of(x).ndim + new
-        if not -ndim <= wanted < ndim:
+        if not -ndim <= axis < ndim:
             own = ndim - 1
             raise ValueError(
                 f"vmap: out_axes for {_result_path(structure, i)} of {self.name} must "
                 f"be below {ndim}, since it has {own} "
-                f"{'axis' if own == 1 else 'axes'} and the mapped one, got {wanted}"
+                f"{'axis' if own == 1 else 'axes'} and the mapped one, got {axis}"
             )
-        return wanted % ndim
+        return axis % ndim
 
 
 _MOST_SHOWN = 3

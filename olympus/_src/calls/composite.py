@@ -113,8 +113,8 @@ def _lower(
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     """Values of the operation, with tangents of the function that it stands for."""
     outs = composite_p.bind(*primals, **params)
-    _, moved = ad.jvp(_run(params["olympuspr"]), primals, tangents)
-    return outs, moved
+    _, out_tangents = ad.jvp(_run(params["olympuspr"]), primals, tangents)
+    return outs, out_tangents
 
 
 def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:

@@ -176,20 +176,20 @@ def failures(
     return records
 
 
-def explain(found: Sequence[tuple[tuple[int, ...], CheckException]]) -> str:
+def explain(records: Sequence[tuple[tuple[int, ...], CheckException]]) -> str:
     """What failed in words, a line for each mapped element."""
     return "\n".join(
         f"at mapped index {', '.join(map(str, index))}: {error}"
         if index
         else f"{error}"
-        for index, error in found
+        for index, error in records
     )
 
 
-def located(found: Sequence[tuple[tuple[int, ...], CheckException]]) -> str:
+def located(records: Sequence[tuple[tuple[int, ...], CheckException]]) -> str:
     """What failed in words, and where in the user's program."""
     lines = []
-    for pair in found:
+    for pair in records:
         position = pair[1].position
         lines.append(
             explain([pair]) + ("" if position is None else f"\n  at {position}")

@@ -101,9 +101,9 @@ def _leaves(bundle: Bundle, arguments: argparse.Namespace) -> list[Any]:
     return bundle.arrays_of(named_arrays.match(bundle.argument_paths, values))
 
 
-def _sizes(given: list[str]) -> dict[str, int]:
+def _sizes(texts: list[str]) -> dict[str, int]:
     sizes = {}
-    for text in given:
+    for text in texts:
         name, _, n = text.partition("=")
         if not name or not n.isdigit():
             raise ValueError(f"--size: must be NAME=N, got {text!r}")
@@ -170,13 +170,15 @@ def _summary(x: np.ndarray) -> str:
     return f"from {x.min():.6g} to {x.max():.6g}, mean {x.mean():.6g}"
 
 
-def _write(path: str, found: Bundle, results: list[Any]) -> None:
+def _write(path: str, bundle: Bundle, results: list[Any]) -> None:
     values = [named_arrays.to_numpy(x) for x in results]
     try:
-        named_arrays.write_npz(path, dict(zip(found.result_paths, values, strict=True)))
+        named_arrays.write_npz(
+            path, dict(zip(bundle.result_paths, values, strict=True))
+        )
     except OSError as error:
         raise Failure(f"{path}: {error}") from error
-    for x, value, name in zip(results, values, found.result_paths, strict=True):
+    for x, value, name in zip(results, values, bundle.result_paths, strict=True):
         if x.dtype != value.dtype:
             kind = dtypes.long_name(x.dtype)
             print(f"{name} is written as {value.dtype}, which holds {kind}")

@@ -255,17 +255,17 @@ def cond(
 
 
 def _five_arguments(
-    true_operand: Any, true_fun: Any, rest: Any, operand: Any
+    true_operand: Any, true_fun: Any, others: Any, operand: Any
 ) -> Callable[[Any], Any] | None:
     """The older form: pred, true_operand, true_fun, false_operand, false_fun."""
     if (
         operand is not _NONE
-        or len(rest) != 2
+        or len(others) != 2
         or not callable(true_fun)
-        or not callable(rest[1])
+        or not callable(others[1])
     ):
         return None
-    false_operand, false_fun = rest
+    false_operand, false_fun = others
     return lambda pred: cond(
         pred,
         lambda x, y: true_fun(x),

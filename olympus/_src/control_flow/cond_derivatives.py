@@ -27,9 +27,11 @@ def _moving_outputs(branches: Sequence[Any], flags: Sequence[bool]) -> list[bool
     return _any([_jvp_branch(b, flags, ())[1] for b in branches])
 
 
-def _jvp_branch(branch: Any, flags: Sequence[bool], wanted: Sequence[bool]) -> Any:
-    key = ("jvp", tuple(flags), tuple(wanted))
-    return branch.olympuspr.derived(key, lambda p: ad.jvp_olympuspr(p, flags, wanted))
+def _jvp_branch(branch: Any, flags: Sequence[bool], moving_outs: Sequence[bool]) -> Any:
+    key = ("jvp", tuple(flags), tuple(moving_outs))
+    return branch.olympuspr.derived(
+        key, lambda p: ad.jvp_olympuspr(p, flags, moving_outs)
+    )
 
 
 def _share_consts(closed: Sequence[ir.ClosedOlympuspr]) -> Any:
@@ -176,10 +178,10 @@ def transpose(p: Any, cts: Any, index: Any, *operands: Any, branches: Any) -> An
     linear = [type(x) is Linear for x in operands]
     flowing = is_moving(cts)
 
-    def transposed(branch: Any, wanted: Sequence[bool]) -> Any:
-        key = ("transposed", tuple(linear), tuple(flowing), tuple(wanted))
+    def transposed(branch: Any, required: Sequence[bool]) -> Any:
+        key = ("transposed", tuple(linear), tuple(flowing), tuple(required))
         return branch.olympuspr.derived(
-            key, lambda q: ad.transpose_olympuspr(q, linear, flowing, wanted)
+            key, lambda q: ad.transpose_olympuspr(q, linear, flowing, required)
         )
 
     in_flowing = _any([transposed(b, ())[1] for b in branches])

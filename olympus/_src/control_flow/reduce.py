@@ -57,11 +57,11 @@ def _trace(what: str, fun: Any, run: Callable[..., Any], scalars: Sequence[Any])
     return program
 
 
-def _check_results(what: str, program: Any, wanted: Sequence[Any]) -> None:
+def _check_results(what: str, program: Any, expected: Sequence[Any]) -> None:
     got = [a.strip_weak_type() for a in program.out_avals]
-    if got != [a.strip_weak_type() for a in wanted]:
+    if got != [a.strip_weak_type() for a in expected]:
         listed = ", ".join([a.short() for a in got])
-        needed = ", ".join([a.short() for a in wanted])
+        needed = ", ".join([a.short() for a in expected])
         raise TypeError(
             f"{what}: the computation must return what it folds, {needed}, got {listed}"
         )

@@ -314,7 +314,7 @@ def scan_length(xs: Any, leaves: list[Any], length: Any) -> Any:
             )
         sizes.append(shape[0])
     if length is not None:
-        return _given_length(length, sizes)
+        return _check_length(length, sizes)
     if not sizes:
         raise ValueError(
             "scan: xs must hold an array or length must be given, got neither; pass "
@@ -328,7 +328,7 @@ def scan_length(xs: Any, leaves: list[Any], length: Any) -> Any:
     return sizes[0]
 
 
-def _given_length(length: Any, sizes: Sequence[Any]) -> Any:
+def _check_length(length: Any, sizes: Sequence[Any]) -> Any:
     try:
         length = as_size(length)
     except TypeError:

@@ -34,10 +34,10 @@ def given(tangents: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
     return [families.instantiate(t) for t, f in zip(tangents, flags, strict=True) if f]
 
 
-def with_zeros(found: Any, flags: Sequence[bool], avals: Sequence[Any]) -> list[Any]:
+def with_zeros(nonzero: Any, flags: Sequence[bool], avals: Sequence[Any]) -> list[Any]:
     """Tangents for all results: the next found one where flagged, zero elsewhere."""
     return [
-        next(found) if f else Zero(a.to_tangent())
+        next(nonzero) if f else Zero(a.to_tangent())
         for f, a in zip(flags, avals, strict=True)
     ]
 
@@ -61,13 +61,15 @@ def settled_tangents(
         carry = out_moving[: len(carry)]
 
 
-def jvp_body(body: ir.Olympuspr, flags: Sequence[bool], wanted: Sequence[bool]) -> Any:
+def jvp_body(
+    body: ir.Olympuspr, flags: Sequence[bool], required: Sequence[bool]
+) -> Any:
     """`ad.jvp_olympuspr`, once for each program."""
-    key = ("jvp", tuple(flags), tuple(wanted))
-    return body.derived(key, lambda p: ad.jvp_olympuspr(p, flags, wanted))
+    key = ("jvp", tuple(flags), tuple(required))
+    return body.derived(key, lambda p: ad.jvp_olympuspr(p, flags, required))
 
 
-def _dealt(items: Sequence[Any], sizes: Sequence[int]) -> list[list[Any]]:
+def _divide(items: Sequence[Any], sizes: Sequence[int]) -> list[list[Any]]:
     """Items in groups of given sizes."""
     groups, at = [], 0
     for n in sizes:
@@ -96,9 +98,9 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
         sum(moving.carry),
         sum(moving.xs),
     ]
-    c, s, x, tc, ts, tx = _dealt(closed.olympuspr.invars, counts)
+    c, s, x, tc, ts, tx = _divide(closed.olympuspr.invars, counts)
     n_out_s = sum(out_moving[:n_carry])
-    out_s, out_y, out_ts, out_ty = _dealt(
+    out_s, out_y, out_ts, out_ty = _divide(
         closed.olympuspr.outvars, [n_carry, n_ys, n_out_s, sum(out_moving[n_carry:])]
     )
     program = closed.olympuspr.replace(
@@ -121,7 +123,7 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
             "num_carry": n_carry + n_out_s,
         },
     )
-    last, last_t, ys, ys_t = _dealt(outs, [n_carry, n_out_s, n_ys, len(out_ty)])
+    last, last_t, ys, ys_t = _divide(outs, [n_carry, n_out_s, n_ys, len(out_ty)])
     results = last + ys
     avals = [inner_programs.aval_of(x) for x in results]
     return results, with_zeros(iter(last_t + ys_t), out_moving, avals)
@@ -286,7 +288,7 @@ def _tangent_loop(
         sum(moving.carry),
         sum(moving.xs),
     ]
-    r, tc, ts, tx = _dealt(tangent.olympuspr.invars, counts)
+    r, tc, ts, tx = _divide(tangent.olympuspr.invars, counts)
     program = tangent.olympuspr.replace(
         invars=[
             *[v for v, f in zip(r, fixed, strict=True) if f],
@@ -336,7 +338,7 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
         lambda program: ad.transpose_olympuspr(program, flags, flowing, required),
     )
     closed, new_consts = inner_programs.absorb(closed)
-    flows_c, _, flows_x = _dealt(in_flowing, [n_c, n_carry, n_x])
+    flows_c, _, flows_x = _divide(in_flowing, [n_c, n_carry, n_x])
     known_consts = [x for x in parts.consts if type(x) is not Linear]
     known_xs = [x for x in parts.xs if type(x) is not Linear]
     sums = [a for a, f in zip(_linear_avals(parts.consts), flows_c, strict=True) if f]
@@ -362,7 +364,7 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
             "reverse": not params["reverse"],
         },
     )
-    ct_consts, ct_carry, ct_xs = _dealt(outs, [len(sums), n_carry, sum(flows_x)])
+    ct_consts, ct_carry, ct_xs = _divide(outs, [len(sums), n_carry, sum(flows_x)])
     return [
         *_spread(parts.consts, flows_c, ct_consts),
         *[
@@ -382,9 +384,11 @@ def _linear_avals(args: Sequence[Any]) -> list[Any]:
     return [x.aval for x in args if type(x) is Linear]
 
 
-def _spread(args: Sequence[Any], flows: Sequence[bool], found: Sequence[Any]) -> Any:
+def _spread(
+    args: Sequence[Any], flows: Sequence[bool], nonzero_cts: Sequence[Any]
+) -> Any:
     """Cotangents for operands: of linear ones the next found one, or zero."""
-    flags, values = iter(flows), iter(found)
+    flags, values = iter(flows), iter(nonzero_cts)
     return [
         (next(values) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
         for x in args
@@ -404,13 +408,13 @@ def _accumulate_sums(
     slices.
     """
     n_consts, n_xs, n_carry = counts
-    known_c, known_x, carry, rows = _dealt(
+    known_c, known_x, carry, rows = _divide(
         transposed.in_avals, [n_consts, n_xs, n_carry, len(transposed.invars)]
     )
     sizes = [n_consts, len(sums), n_carry, n_xs, len(rows)]
 
     def run(*args: Any) -> list[Any]:
-        consts, totals, cts, slices, ys = _dealt(args, sizes)
+        consts, totals, cts, slices, ys = _divide(args, sizes)
         results = ir.eval_olympuspr(transposed, (), *consts, *slices, *cts, *ys)
         terms, others = results[: len(sums)], results[len(sums) :]
         pairs = zip(totals, terms, strict=True)

@@ -217,13 +217,15 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any)
     consts = parts.cond_consts + parts.body_consts
     ends = len(parts.cond_consts), len(consts)
 
-    def map_program(closed: Any, where: Any, first: Any, dims: Any, rest: Any) -> Any:
-        in_dims = (*dims, *[0] * len(rest))
+    def map_program(
+        closed: Any, where: Any, first: Any, dims: Any, carried: Any
+    ) -> Any:
+        in_dims = (*dims, *[0] * len(carried))
         closed, _ = batching.batch_olympuspr(closed, where, in_dims, True)
-        return ir.program_as_function(closed)(*first, *rest)
+        return ir.program_as_function(closed)(*first, *carried)
 
-    def ask(where: Any, first: Any, rest: Any) -> Any:
-        return map_program(test, where, first, dims_of.cond_consts, rest)[0]
+    def ask(where: Any, first: Any, carried: Any) -> Any:
+        return map_program(test, where, first, dims_of.cond_consts, carried)[0]
 
     def step(*args: Any) -> list[Any]:
         (active, *old), body_consts = args[ends[1] :], args[ends[0] : ends[1]]
@@ -287,7 +289,7 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     consts = [*new_consts, *values.body_consts]
     ends = len(consts), len(consts) + n, len(consts) + n + len(const_slopes)
     inputs = closed.olympuspr.invars
-    moved = closed.olympuspr.replace(
+    reordered = closed.olympuspr.replace(
         invars=[
             *inputs[: ends[0]],
             *inputs[ends[1] : ends[2]],
@@ -304,7 +306,7 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
         *const_slopes,
         *values.carry,
         *carry_slopes,
-        body_olympuspr=ir.ClosedOlympuspr(moved),
+        body_olympuspr=ir.ClosedOlympuspr(reordered),
         body_nconsts=len(consts) + len(const_slopes),
         cond_olympuspr=ir.ClosedOlympuspr(
             test.replace(invars=test.invars + more, debug_info=info)

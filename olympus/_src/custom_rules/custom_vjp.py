@@ -59,7 +59,7 @@ def _forward(primals: Any, tangents: Any, params: Any) -> Any:
         tangents_out: list[Any] = [ad.zero_tangent(x) for x in outs]
         if not any(perturbed) or not outs:
             return tangents_out
-        moved = custom_lin_p.bind(
+        out_slopes = custom_lin_p.bind(
             *residuals,
             *[t for t in slopes if type(t) is not Zero],
             num_res=len(residuals),
@@ -68,7 +68,7 @@ def _forward(primals: Any, tangents: Any, params: Any) -> Any:
             out_avals=tuple([z.aval for z in tangents_out]),
             symbolic_zeros=params["symbolic_zeros"],
         )
-        return [functions.moving_tangent(t) for t in moved]
+        return [functions.moving_tangent(t) for t in out_slopes]
 
     return outs, apply
 
@@ -179,7 +179,7 @@ def _mapped_pullback(
     def back(residuals: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
         flowing = [i for i, ct in enumerate(cts) if type(ct) is not Zero]
         count = len(residuals)
-        there: list[int] = []
+        nonzero: list[int] = []
         total = 0
 
         def run(*values: Any) -> list[Any]:
@@ -191,14 +191,14 @@ def _mapped_pullback(
                 full_cts[i] = ct
             arg_cts = pullback(values[:count], full_cts)
             total = len(arg_cts)
-            there[:] = [i for i, ct in enumerate(arg_cts) if _flows(ct)]
-            return [arg_cts[i] for i in there]
+            nonzero[:] = [i for i, ct in enumerate(arg_cts) if _flows(ct)]
+            return [arg_cts[i] for i in nonzero]
 
         values = [*residuals, *[cts[i] for i in flowing]]
         dims = [*residual_dims, *[out_dims[i] for i in flowing]]
         batched_cts, ct_dims = batching.batch(run, axis, values, dims)
         result: list[Any] = [None] * total
-        for i, ct, d in zip(there, batched_cts, ct_dims, strict=True):
+        for i, ct, d in zip(nonzero, batched_cts, ct_dims, strict=True):
             result[i] = _as_operand(ct, d, in_dims[i], axis.size)
         return result
 
@@ -218,10 +218,10 @@ def _without_axis(ct: Any, dim: int | None) -> Any:
     return Zero(aval.update(shape=shape))
 
 
-def _as_operand(ct: Any, dim: int | None, wanted: int | None, size: int) -> Any:
-    if wanted is None:
+def _as_operand(ct: Any, dim: int | None, in_dim: int | None, size: int) -> Any:
+    if in_dim is None:
         return ct if dim is None else reductions.reduce_sum(ct, (dim,))
-    return functions.with_axis(ct, dim, wanted, size)
+    return functions.with_axis(ct, dim, in_dim, size)
 
 
 def _print(eqn: ir.Eqn) -> Any:

@@ -91,7 +91,7 @@ def _batch(
     in_dims = dims[num_consts + num_res :]
     residual_dims = dims[num_consts : num_consts + num_res]
     # Linear operands all get the axis too, so that the transpose has nothing to sum.
-    moved = [
+    operands = [
         *args[: num_consts + num_res],
         *[
             families.at_front(axis, x, d)
@@ -119,7 +119,7 @@ def _batch(
         ]
 
     outs = linear_call_p.bind(
-        *moved,
+        *operands,
         call_olympuspr=functions.derived(call_olympuspr, call, "linear_call"),
         transpose=transpose.derived(back),
         num_consts=num_consts,

@@ -38,7 +38,7 @@ class _LinearSolveTuple(NamedTuple):
         )
 
 
-def _dealt(items: Sequence[Any], sizes: Sequence[int]) -> list[list[Any]]:
+def _divide(items: Sequence[Any], sizes: Sequence[int]) -> list[list[Any]]:
     """Items in groups of given sizes, and what is left."""
     groups, at = [], 0
     for n in sizes:
@@ -59,20 +59,20 @@ def _effects(*args: Any, olympusprs: Any, **params: Any) -> Any:
 
 
 def _check(*args: Any, const_lengths: Any, olympusprs: Any) -> None:
-    _, _, consts, _, b = _dealt(args, const_lengths)
+    _, _, consts, _, b = _divide(args, const_lengths)
     inner_programs.check_operand_types(
         "custom_linear_solve", consts + b, olympusprs.solve.in_avals
     )
 
 
 def _decompose(*args: Any, const_lengths: Any, olympusprs: Any) -> Any:
-    _, _, consts, _, b = _dealt(args, const_lengths)
+    _, _, consts, _, b = _divide(args, const_lengths)
     return ir.program_as_function(olympusprs.solve)(*consts, *b)
 
 
 def _jvp(primals: Any, tangents: Any, *, const_lengths: Any, olympusprs: Any) -> Any:
     params = {"const_lengths": const_lengths, "olympusprs": olympusprs}
-    groups, slopes = _dealt(primals, const_lengths), _dealt(tangents, const_lengths)
+    groups, slopes = _divide(primals, const_lengths), _divide(tangents, const_lengths)
     n = len(groups[-1])
     outs = custom_linear_solve_p.bind(*primals, **params)
     right = slopes[-1]
@@ -81,8 +81,8 @@ def _jvp(primals: Any, tangents: Any, *, const_lengths: Any, olympusprs: Any) ->
         x = outs[:n]
         zeros = [Zero(avals_.aval_of(v).to_tangent()) for v in x]
         matvec = ir.program_as_function(olympusprs.matvec)
-        _, moved = ad.jvp(matvec, groups[0] + x, slopes[0] + zeros)
-        right = [_minus(t, m) for t, m in zip(right, moved, strict=True)]
+        _, product_slopes = ad.jvp(matvec, groups[0] + x, slopes[0] + zeros)
+        right = [_minus(t, m) for t, m in zip(right, product_slopes, strict=True)]
     out_tangents: list[Any] = [Zero(avals_.aval_of(v).to_tangent()) for v in outs]
     if any(type(t) is not Zero for t in right):
         rhs = [families.instantiate(t) for t in right]
@@ -103,7 +103,7 @@ def _transpose(cts: Any, *args: Any, const_lengths: Any, olympusprs: Any) -> Any
             "solve of the transposed problem, got none; pass transpose_solve, or "
             "symmetric=True if the matrix is symmetric"
         )
-    *groups, b = _dealt(args, const_lengths)
+    *groups, b = _divide(args, const_lengths)
     n_consts = len(args) - len(b)
     if any(type(x) is Linear for group in groups for x in group):
         raise TypeError(
@@ -128,8 +128,8 @@ def _batch(
     axis: Any, args: Any, dims: Any, *, const_lengths: Any, olympusprs: Any
 ) -> Any:
     """Maps all of the functions, each from mapped vectors to such."""
-    *consts, b = _dealt(args, const_lengths)
-    *const_dims, b_dims = _dealt(dims, const_lengths)
+    *consts, b = _divide(args, const_lengths)
+    *const_dims, b_dims = _divide(dims, const_lengths)
     n = len(b)
     new: list[Any] = []
     new_consts: list[list[Any]] = []
@@ -269,10 +269,10 @@ def custom_linear_solve(
 
 
 def _check_vector(
-    name: str, fun: Any, structure: Any, avals: Any, b: Any, wanted: Any
+    name: str, fun: Any, structure: Any, avals: Any, b: Any, expected: Any
 ) -> None:
     inner_programs.check_like(
-        "custom_linear_solve", name, fun, structure, avals, "b", b, wanted
+        "custom_linear_solve", name, fun, structure, avals, "b", b, expected
     )
 
 

@@ -80,10 +80,10 @@ def _jvp(primals: Any, tangents: Any, *, const_lengths: Any, olympusprs: Any) ->
     out_tangents: list[Any] = [Zero(avals_.aval_of(v).to_tangent()) for v in outs]
     x = outs[:n]
     f = ir.program_as_function(olympusprs.f)
-    _, moved = ad.jvp(f, parts.f + x, slopes.f + out_tangents[:n])
-    if all(type(t) is Zero for t in moved):
+    _, f_slopes = ad.jvp(f, parts.f + x, slopes.f + out_tangents[:n])
+    if all(type(t) is Zero for t in f_slopes):
         return outs, out_tangents
-    right = [families.instantiate(t) for t in moved]
+    right = [families.instantiate(t) for t in f_slopes]
     linear = ir.program_as_function(olympusprs.tangent_solve)
     corrections = linear(*parts.tangent_solve, *x, *right)
     out_tangents[:n] = [elementwise.neg_p.bind(t) for t in corrections]
@@ -196,9 +196,9 @@ def custom_root(
     in_avals = [avals_.aval_of(x) for x in leaves]
     _check_guess(structure, in_avals)
 
-    def like_guess(name: str, fun: Any, found: Any, avals: Any) -> None:
+    def like_guess(name: str, fun: Any, out_tree: Any, avals: Any) -> None:
         model = ("initial_guess", initial_guess, in_avals)
-        inner_programs.check_like("custom_root", name, fun, found, avals, *model)
+        inner_programs.check_like("custom_root", name, fun, out_tree, avals, *model)
 
     in_tree = tree.tree_structure((initial_guess,))
     function = inner_programs.trace_body(f, "custom_root", in_tree, in_avals)

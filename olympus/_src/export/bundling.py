@@ -197,15 +197,15 @@ class _Maker:
         return args, {k: x for k, x in self.kwargs.items() if k not in names}
 
     def sample(
-        self, made: Bundle, wanted: bool | None, tolerance: float | None
+        self, bundle: Bundle, self_test: bool | None, tolerance: float | None
     ) -> Sample | None:
         """Arguments and results, if they are wanted and there."""
-        if wanted is False:
+        if self_test is False:
             return None
         leaves = tree.tree_leaves(self._dynamic())
         concrete = all(map(avals_.is_array_like, leaves))
         if not concrete or len(leaves) != len(self.in_avals):
-            if wanted:
+            if self_test:
                 raise ValueError(
                     "bundle.make: self_test=True needs arrays as arguments, got types "
                     "alone"
@@ -213,10 +213,10 @@ class _Maker:
             return None
         arguments = [arrays.stored(evaluate.as_array(x)) for x in leaves]
         args, kwargs = self.in_tree.unflatten([x.array() for x in arguments])
-        leaves = tree.tree_leaves(made(*args, **kwargs))
+        leaves = tree.tree_leaves(bundle(*args, **kwargs))
         results = [arrays.stored(evaluate.as_array(x)) for x in leaves]
         size = sum(len(x.data) for x in (*arguments, *results))
-        if wanted is None and size > _SMALL_SAMPLE:
+        if self_test is None and size > _SMALL_SAMPLE:
             return None
         tolerance = None if tolerance is None else float(tolerance)
         return Sample(arguments, results, tolerance)

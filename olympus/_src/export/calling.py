@@ -82,11 +82,11 @@ def _check_types(exported: Any, leaves: Sequence[Any], tree_: Any) -> None:
         symbolic_calls.solved(exported, shapes, argument_paths(tree_))
 
 
-def _fits(given: Any, wanted: Any) -> bool:
+def _fits(actual: Any, expected: Any) -> bool:
     """Whether types agree; symbolic sizes are not yet looked at."""
-    if given.dtype != wanted.dtype or given.ndim != wanted.ndim:
+    if actual.dtype != expected.dtype or actual.ndim != expected.ndim:
         return False
-    pairs = zip(given.shape, wanted.shape, strict=True)
+    pairs = zip(actual.shape, expected.shape, strict=True)
     return all(sizes.is_symbolic(w) or g == w for g, w in pairs)
 
 

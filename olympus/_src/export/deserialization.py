@@ -64,9 +64,9 @@ def deserialize(blob: bytes | bytearray, *, isolate: bool | None = None) -> Expo
     return program
 
 
-def _screen(found: list[bytes], again: bool) -> None:
+def _screen(modules: list[bytes], again: bool) -> None:
     try:
-        portable_modules.screen(found, again)
+        portable_modules.screen(modules, again)
     except ValueError as error:
         message = f"export.deserialize: {serialization.KIND}: {error}"
         raise ValueError(message) from None

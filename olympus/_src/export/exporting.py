@@ -108,8 +108,8 @@ def _platforms(platforms: Sequence[str] | None) -> tuple[str, ...]:
     return names
 
 
-def _disabled_checks(given: Sequence[Any]) -> tuple[DisabledSafetyCheck, ...]:
-    disabled_checks = tuple(given)
+def _disabled_checks(checks_off: Sequence[Any]) -> tuple[DisabledSafetyCheck, ...]:
+    disabled_checks = tuple(checks_off)
     for check in disabled_checks:
         if not isinstance(check, DisabledSafetyCheck):
             raise TypeError(

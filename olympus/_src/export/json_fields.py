@@ -88,10 +88,10 @@ class Fields:
     def __iter__(self) -> Iterator[str]:
         return iter(self.values)
 
-    def wrong(self, name: str, wanted: str, found: Any) -> Unreadable:
+    def wrong(self, name: str, requirement: str, value: Any) -> Unreadable:
         """The error for a value that is not what it must be."""
         return Unreadable(
-            f"{self.where}.{name}: must be {wanted}, got {_shorten(found)}"
+            f"{self.where}.{name}: must be {requirement}, got {_shorten(value)}"
         )
 
     def _get(self, name: str) -> Any:
@@ -99,16 +99,16 @@ class Fields:
             raise Unreadable(f"{self.where}: must have {name!r}, got none")
         return self.values[name]
 
-    def _of_kind(self, name: str, kind: type, wanted: str) -> Any:
+    def _of_kind(self, name: str, kind: type, requirement: str) -> Any:
         value = self._get(name)
         if type(value) is not kind:
-            raise self.wrong(name, wanted, value)
+            raise self.wrong(name, requirement, value)
         return value
 
-    def _all(self, name: str, kind: type, wanted: str, length: int | None) -> Any:
+    def _all(self, name: str, kind: type, requirement: str, length: int | None) -> Any:
         values = self.items(name, length)
         if any(type(x) is not kind for x in values):
-            raise self.wrong(name, f"a list of {wanted}", values)
+            raise self.wrong(name, f"a list of {requirement}", values)
         return values
 
 

@@ -163,16 +163,22 @@ def as_argument(value: Any, aval: Any, name: str) -> Any:
     return evaluate.with_aval(evaluate.put(value, concrete.storage), concrete)
 
 
-def _is_raw(given: Any, wanted: Any) -> bool:
+def _is_raw(actual: Any, expected: Any) -> bool:
     """Whether a dtype is how NumPy's files show one that NumPy does not have."""
-    return _is_own(wanted) and given.names is None and given.itemsize == wanted.itemsize
+    return (
+        _is_own(expected)
+        and actual.names is None
+        and actual.itemsize == expected.itemsize
+    )
 
 
-def _shapes_agree(given: tuple[int, ...], wanted: tuple[Any, ...]) -> bool:
+def _shapes_agree(actual: tuple[int, ...], expected: tuple[Any, ...]) -> bool:
     """Whether a shape is that of the program; a symbolic size may be any."""
-    if len(given) != len(wanted):
+    if len(actual) != len(expected):
         return False
-    return all(type(w) is not int or g == w for g, w in zip(given, wanted, strict=True))
+    return all(
+        type(w) is not int or g == w for g, w in zip(actual, expected, strict=True)
+    )
 
 
 def _is_own(dtype: Any) -> bool:

@@ -11,16 +11,16 @@ from olympus._src.core import dtypes
 from olympus._src.export import named_arrays
 
 
-def deviation(found: Any, expected: Any) -> float:
+def deviation(actual: Any, expected: Any) -> float:
     """The largest difference of two arrays, as a share of the largest expected value.
 
     Returns:
       0 where they are equal, with NaN equal to NaN; infinity where shape, dtype, or
       which elements are finite differ, or any element that is no floating number.
     """
-    if found.shape != expected.shape or found.dtype != expected.dtype:
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
         return np.inf
-    a, b = named_arrays.to_numpy(found), named_arrays.to_numpy(expected)
+    a, b = named_arrays.to_numpy(actual), named_arrays.to_numpy(expected)
     if b.dtype.kind not in "fc":
         return 0.0 if np.array_equal(a, b) else np.inf
     finite = np.isfinite(b)
@@ -44,13 +44,13 @@ def tolerance_of(dtype: Any) -> float:
 
 def failures(
     paths: Sequence[str],
-    found: Sequence[Any],
+    actual: Sequence[Any],
     expected: Sequence[Any],
     tolerance: float | None,
 ) -> list[str]:
     """Which results differ from the expected ones by more than they may, in words."""
     reasons = []
-    for path, a, b in zip(paths, found, expected, strict=True):
+    for path, a, b in zip(paths, actual, expected, strict=True):
         allowed = tolerance_of(b.dtype) if tolerance is None else tolerance
         got = deviation(a, b)
         if got > allowed:

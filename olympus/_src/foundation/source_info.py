@@ -61,12 +61,12 @@ def register_exclusion(path: str) -> None:
 class Position:
     """A place in the user's program, as a code object and an instruction in it."""
 
-    __slots__ = ("_code", "_found", "_lasti")
+    __slots__ = ("_code", "_lasti", "_place")
 
     def __init__(self, code: CodeType, lasti: int) -> None:
         self._code = code
         self._lasti = lasti
-        self._found: tuple[int, int, int, int] | None = None
+        self._place: tuple[int, int, int, int] | None = None
 
     @property
     def file(self) -> str:
@@ -99,9 +99,9 @@ class Position:
         return self._span()[3]
 
     def _span(self) -> tuple[int, int, int, int]:
-        if self._found is None:
-            self._found = _span(self._code, self._lasti)
-        return self._found
+        if self._place is None:
+            self._place = _span(self._code, self._lasti)
+        return self._place
 
     @property
     def key(self) -> tuple[str, int, int]:

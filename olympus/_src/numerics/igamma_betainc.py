@@ -264,9 +264,11 @@ def _scale(a: Any, x: Any) -> Any:
     safe = e.select(is_large, a, _like(a, 20))
     ratio = e.select(fits, ratio, _like(a, 1))
     difference = e.select(fits, e.sub(a, x), _like(a, 0))
-    mended = e.add(one, e.mul(e.mul(half, safe), e.select(fits, change, _like(a, 0))))
+    correction = e.add(
+        one, e.mul(e.mul(half, safe), e.select(fits, change, _like(a, 0)))
+    )
     root = e.mul(e.pow_(ratio, e.mul(half, safe)), e.exp(e.mul(half, difference)))
-    root = e.mul(root, mended)
+    root = e.mul(root, correction)
     left = e.exp(e.neg(_stirling(safe)))
     left = e.mul(left, e.rsqrt(e.mul(safe, _number(a, 2 * np.pi))))
     by_powers = e.mul(e.mul(root, left), root)

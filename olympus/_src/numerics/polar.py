@@ -106,29 +106,29 @@ def _weights(precision: float) -> tuple[tuple[float, float, float], ...]:
 
 
 def _iterate(x: Any, is_hermitian: bool, steps: int, precision: float) -> Any:
-    u = _scaled_down(x)
+    u = _scale_down(x)
     real = matrices.real_dtype(avals.aval_of(x).dtype)
     enough = np.asarray((5 * precision) ** (1 / 3), real)[()]
-    moved: Any = np.True_
+    has_changed: Any = np.True_
     first = _weights(precision)[:steps]
     for weights in first:
-        u, moved = _step(u, weights, is_hermitian, enough)
+        u, has_changed = _step(u, weights, is_hermitian, enough)
 
     def goes_on(state: Any) -> Any:
-        num_steps, _, moved = state
-        return elementwise.bitwise_and(moved, elementwise.lt(num_steps, steps))
+        num_steps, _, has_changed = state
+        return elementwise.bitwise_and(has_changed, elementwise.lt(num_steps, steps))
 
     def once_more(state: Any) -> Any:
         num_steps, u, _ = state
-        u, moved = _step(u, (3.0, 1.0, 3.0), is_hermitian, enough)
-        return elementwise.add(num_steps, 1), u, moved
+        u, has_changed = _step(u, (3.0, 1.0, 3.0), is_hermitian, enough)
+        return elementwise.add(num_steps, 1), u, has_changed
 
-    start = (len(first), u, moved)
-    num_steps, u, moved = while_loop.while_loop(goes_on, once_more, start)
-    return u, num_steps, elementwise.bitwise_not(moved)
+    start = (len(first), u, has_changed)
+    num_steps, u, has_changed = while_loop.while_loop(goes_on, once_more, start)
+    return u, num_steps, elementwise.bitwise_not(has_changed)
 
 
-def _scaled_down(x: Any) -> Any:
+def _scale_down(x: Any) -> Any:
     """`x` over an upper bound of its largest singular value."""
     size = elementwise.abs_(x)
     sums = [reductions.reduce_sum(size, (axis,)) for axis in (0, 1)]

@@ -69,31 +69,33 @@ class Splitter:
     """
 
     __slots__ = (
+        "_again",
         "_inside",
         "_needed",
         "_outvars",
         "_policy",
         "_program",
-        "_rest",
         "kept",
         "once",
     )
 
     def __init__(
-        self, program: ir.Olympuspr, wanted: Sequence[bool], policy: Policy | None
+        self, program: ir.Olympuspr, keep_flags: Sequence[bool], policy: Policy | None
     ) -> None:
         self._program = program
         self._policy = policy
-        self._outvars = [v for v, w in zip(program.outvars, wanted, strict=True) if w]
+        self._outvars = [
+            v for v, w in zip(program.outvars, keep_flags, strict=True) if w
+        ]
         self._needed = {v for v in self._outvars if type(v) is not ir.Literal}
-        self._rest: list[ir.Eqn] = []
-        self._inside: list[Any] = []  # what the rest calls the values that are kept
+        self._again: list[ir.Eqn] = []
+        self._inside: list[Any] = []  # how `_again` calls the values that are kept
         self.kept: list[Any] = []
         self.once: list[ir.Eqn] = []
         for eqn in reversed(program.eqns):
             self._visit(eqn)
         self.once.reverse()
-        self._rest.reverse()
+        self._again.reverse()
 
     def again(self) -> tuple[ir.Olympuspr, list[bool]]:
         """The program that makes the wanted values again, and the inputs it takes."""
@@ -114,7 +116,7 @@ class Splitter:
             (),
             self._inside + self._program.invars,
             self._outvars,
-            self._rest,
+            self._again,
             debug_info=inner_programs.unnamed(self._program.debug_info),
         )
 
@@ -137,19 +139,19 @@ class Splitter:
             return []
         away = ir.Var(v.aval)
         self.keep(away, away)
-        self._rest.append(_move(away, v, answer.src))
+        self._again.append(_move(away, v, answer.src))
         return [_move(v, away, answer.dst)]
 
     # -- what the rules of inner programs use -----------------------------------------
 
-    def keep(self, made: Any, used: Any) -> None:
+    def keep(self, variable: Any, copy: Any) -> None:
         """Hands a variable of what runs once to what runs again."""
-        self.kept.append(made)
-        self._inside.append(used)
+        self.kept.append(variable)
+        self._inside.append(copy)
 
     def run_again(self, eqn: ir.Eqn) -> None:
         """Makes an equation part of what runs again."""
-        self._rest.append(eqn)
+        self._again.append(eqn)
         self._needed.update(v for v in eqn.invars if type(v) is not ir.Literal)
 
     def visit_whole(self, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
@@ -168,9 +170,9 @@ class Splitter:
         """Whether the policy keeps the results of an equation as a whole."""
         return decide(self._policy, eqn) is not Recompute
 
-    def inner(self, program: ir.Olympuspr, wanted: Sequence[bool]) -> Splitter:
+    def inner(self, program: ir.Olympuspr, keep_flags: Sequence[bool]) -> Splitter:
         """Splits a program inside, by the same policy."""
-        return Splitter(program, wanted, self._policy)
+        return Splitter(program, keep_flags, self._policy)
 
 
 def _move(source: Any, target: Any, kind: str) -> ir.Eqn:

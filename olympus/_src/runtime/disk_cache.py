@@ -143,9 +143,7 @@ class DiskCache:
                 status = item.stat(follow_symlinks=False)
             except FileNotFoundError:  # removed meanwhile
                 continue
-            entries.append(
-                File(item.path, key, _occupied(status), status.st_mtime)
-            )
+            entries.append(File(item.path, key, _occupied(status), status.st_mtime))
         return sorted(entries, key=lambda file: file.used)
 
     def trim(

@@ -81,8 +81,8 @@ def differences(wanted: Mapping[str, str], here: Mapping[str, str]) -> list[str]
     return reasons
 
 
-def _feature_reason(wanted: set[str], here: set[str]) -> str:
-    lacking, more = sorted(wanted - here), sorted(here - wanted)
+def _feature_reason(required: set[str], here: set[str]) -> str:
+    lacking, more = sorted(required - here), sorted(here - required)
     parts = []
     if lacking:
         parts.append(f"this CPU lacks {_few(lacking)}")

@@ -118,17 +118,17 @@ def refine_shapes(text: str | bytes) -> bytes:
         raise ValueError(_refinement_message(str(error))) from error
 
 
-def _refinement_message(found: str) -> str:
+def _refinement_message(message: str) -> str:
     """What is to be said of what the compiler said."""
-    if "has dynamic shapes" in found:
-        operation = re.search(r"'([\w.]+)' op has dynamic shapes", found)
+    if "has dynamic shapes" in message:
+        operation = re.search(r"'([\w.]+)' op has dynamic shapes", message)
         name = operation[1] if operation else "an operation"
         return (
             f"refine_shapes: the sizes of all results must follow from those of the "
-            f"arguments, got {name}, for which the compiler finds none ({found})"
+            f"arguments, got {name}, for which the compiler finds none ({message})"
         )
-    said = re.search(r"error: (.*)", found)
-    return said[1] if said else found
+    said = re.search(r"error: (.*)", message)
+    return said[1] if said else message
 
 
 def stablehlo_version() -> str:
