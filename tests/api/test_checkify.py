@@ -98,6 +98,7 @@ _INDEXING = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("f", "shape", "bad", "message"), _INDEXING)
 def test_indices_outside_are_told_with_their_axis(f, shape, bad, message):
     x = np.ones(shape, np.float32)

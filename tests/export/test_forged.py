@@ -62,6 +62,7 @@ def test_sizes_of_results_that_nothing_gives(program):
 UNKNOWN = ["shabe_assertion", "shape assertio", "shape_assertio\\"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_custom_calls_that_nobody_answers_for(program, name):
     forged = bytes(program).replace(b"shape_assertion", name.encode().ljust(15, b"2"))
@@ -75,6 +76,7 @@ def test_custom_calls_that_nobody_answers_for(program, name):
 FORGED = {"zeros": bytes(3000), "no module": b"ML\xefR\x0dnothing" + bytes(100)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", FORGED.values(), ids=FORGED)
 def test_unknown_modules_are_read_elsewhere_first(program, module, monkeypatch):
     unread = lambda data, marker: pytest.fail("read in this process")  # noqa: E731

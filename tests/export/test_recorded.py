@@ -33,6 +33,7 @@ X = np.float32([[0.1, -0.2, 0.3, 0.4], [1, 0.5, -0.5, 0.2]])
 W, B = np.float32([1, 2, 3]), np.float32([0.5, -0.5, 0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", files("network"), ids=file_name)
 def test_network(path):
     program = read(path)

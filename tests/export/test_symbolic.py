@@ -50,6 +50,7 @@ def check(f, types):
         assert_equal(exported.call(*args), f(*args))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["reshape", "sort of pairs", "scan of open carry"])
 def test_call_is_the_function(name):
     f, *types = CASES[name]

@@ -69,6 +69,7 @@ def test_values_are_those_of_the_plain_loop(checkpoints):
         np.testing.assert_array_equal(f(X, W, checkpoints=checkpoints), plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("checkpoints", MODES)
 @pytest.mark.parametrize("bound", [0, 1, 5, 6, 7])
 def test_it_stops_at_the_bound(checkpoints, bound):
@@ -85,6 +86,7 @@ def test_it_stops_at_the_bound(checkpoints, bound):
         assert int(loop(2.0)[0]) == min(bound, 6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("checkpoints", "runs"), [("all", 4), ("sqrt", 8), ("log", 12)]
 )
@@ -276,6 +278,7 @@ def test_loops_in_loops(inner, outer):
     close([curved(f)(X)], [curved(same)(X)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("checkpoints", ["all", "sqrt"])
 def test_carries_without_derivatives(checkpoints):
     """Integers, booleans and random keys go round, and are there for the repetition."""
@@ -320,6 +323,7 @@ def test_an_empty_carry_and_unused_parts():
     assert "stablehlo.while" in lowered
 
 
+@pytest.mark.slow
 def test_fori_loop_with_traced_bounds():
     def f(x, n, **options):
         return lax.fori_loop(0, n, lambda i, c: c * x + i, x, **options)

@@ -184,6 +184,7 @@ def test_second_derivatives_of_scan():
     check(gradient_sum(SCANS["recurrent"][0]), X, W)
 
 
+@pytest.mark.slow
 def test_mapped_gradients_of_scan(rng):
     xs = rng.normal(size=(4, 3)).astype(np.float32)
     starts = np.stack([X, X + 1])
@@ -201,6 +202,7 @@ def test_what_all_steps_share_is_not_stacked():
     assert "f32[3,3,3]" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "step",
     [

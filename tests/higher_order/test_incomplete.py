@@ -32,6 +32,7 @@ def test_values_are_scipy_s(dtype, tolerance):
             np.testing.assert_allclose(got, want, rtol=tolerance * 10, atol=tolerance)
 
 
+@pytest.mark.slow
 def test_ends_and_outside():
     inf, nan = np.float32(np.inf), np.float32(np.nan)
     x = np.array([0, inf, -1, nan], np.float32)

@@ -145,6 +145,7 @@ def test_scan_printed():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_axes", [(0, None), (None, 0), (0, 0), (None, 1), (1, 2)])
 @pytest.mark.parametrize("unroll", [1, 2])
 def test_mapped_scan_is_a_loop_of_scans(in_axes, unroll, rng):
@@ -367,6 +368,7 @@ def test_fori_index_takes_the_bound_that_is_typed():
     assert int(np.asarray(out)) == 4
 
 
+@pytest.mark.slow
 @WAYS
 @pytest.mark.parametrize("batch_size", [None, 1, 2, 3, 5, 7])
 def test_map_is_a_list_comprehension(wrap, batch_size, rng):

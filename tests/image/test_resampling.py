@@ -38,6 +38,7 @@ RECORDED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "n", "antialias", "want"), RECORDED)
 def test_resize_as_recorded(method, n, antialias, want):
     got = image.resize(LINE.astype(np.float32), (n,), method, antialias)

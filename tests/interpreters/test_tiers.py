@@ -94,6 +94,7 @@ def test_the_full_build_is_the_one_without_tiers(compiler):
     assert np.array_equal(f(X), olympus.jit(lambda x: chain(x))(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tier", tiers.TIERS)
 def test_the_setting_is_for_functions_that_do_not_say(compiler, tier):
     with compiler_settings.compiler_tier(tier):

@@ -208,6 +208,7 @@ numbers = st.lists(
 compositions = st.lists(st.sampled_from(sorted(WRAPPERS)), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(WRAPPERS))
 def test_each_wrapper_alone(name: str) -> None:
     check(layered, [name], np.array([0.3, -0.7, 0.5]))

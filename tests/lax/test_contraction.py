@@ -21,6 +21,7 @@ def _integers(shape, dtype, seed):
     return rng.integers(info.min, info.max, shape, dtype, endpoint=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", NARROW)
 def test_large_products_of_integers_wrap_as_small_ones_do(dtype):
     x, y = _integers((51, 67), dtype, 0), _integers((67, 53), dtype, 1)

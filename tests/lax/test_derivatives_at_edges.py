@@ -31,6 +31,7 @@ def extremes(operation, start, dilation, padding):
     return direct, by_hand
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dilation", [(2, 2), (2, 1), (1, 3)])
 @pytest.mark.parametrize(
     ("operation", "start"), [(lax.max, -np.inf), (lax.min, np.inf)]

@@ -26,6 +26,7 @@ def adjoint(x):
     return np.conj(np.swapaxes(x, -1, -2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("kind", [f32, c64])
 @pytest.mark.parametrize("shape", SHAPES)

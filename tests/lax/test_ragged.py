@@ -37,6 +37,7 @@ def looped(monkeypatch: pytest.MonkeyPatch) -> Any:
     olympus.clear_caches()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("s", samples_ragged.SAMPLES, ids=repr)
 def test_the_loop_agrees_with_the_meaning(looped: Any, s: Sample) -> None:
     got = np.asarray(s.p.bind(*s.args, **s.params))

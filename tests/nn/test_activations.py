@@ -42,6 +42,7 @@ def close(got, want, atol):
     np.testing.assert_allclose(np.asarray(got, np.float64), want, rtol=3e-5, atol=atol)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DATA)
 def test_values_and_derivatives(name):
     f, want = FUNCTIONS[name], DATA[name]
@@ -64,6 +65,7 @@ def test_dtypes(name, kind):
     assert [got.dtype.name, got.weak_type] == want
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DATA)
 def test_jit_agrees_and_lists_are_refused(name):
     f = FUNCTIONS[name]
@@ -77,6 +79,7 @@ def test_nan_stays_nan(name):
     assert np.isnan(FUNCTIONS[name](np.float32(np.nan)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "at_minus", "at_plus"),
     [

@@ -76,6 +76,7 @@ def test_query_lengths_zero_what_lies_beyond():
     close(out, want)
 
 
+@pytest.mark.slow
 def test_one_example_without_a_batch():
     out = nn.dot_product_attention(Q[0], KEYS[0], V[0])
     close(out, formula(Q[:1], KEYS[:1], V[:1])[0][0])

@@ -125,6 +125,7 @@ def test_results_have_names():
     assert jnp.linalg.slogdet(A)._fields == ("sign", "logabsdet")
 
 
+@pytest.mark.slow
 def test_decompositions_multiply_to_what_they_came_from():
     w, v = jnp.linalg.eigh(SYM)
     np.testing.assert_allclose((v * w) @ v.T, SYM, atol=1e-12)

@@ -11,6 +11,7 @@ import olympus.numpy as jnp
 from olympus import lax
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64"])
 def test_powers_of_integers_wrap(dtype):
     bases = np.array([0, 1, 2, 3, 5, 6, 7, 255, 254]).astype(dtype)[:, None]

@@ -61,6 +61,7 @@ def test_dtype_and_weak_type(call, dtype, weak):
     assert found.weak_type is weak
 
 
+@pytest.mark.slow
 def test_the_lattice_holds_for_sums_of_arrays():
     table = _RECORDED["promotion (x64 on)"]
     names = ["bool", "uint8", "int8", "int32", "bfloat16", "float16", "complex64"]

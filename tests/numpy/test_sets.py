@@ -85,6 +85,7 @@ SLICES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 4])
 @pytest.mark.parametrize("name", SLICES)
 def test_distinct_slices_under_jit_are_those_outside(name, size):

@@ -103,6 +103,7 @@ def test_errors_teach(start, options, kind, said):
         optimize.minimize(quartic, start, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "f",
     [

@@ -68,6 +68,7 @@ def units(name, arguments, dtype):
     return error.max() / np.finfo(dtype).eps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLE)
 def test_single_precision(name):
     arguments, bound = TABLE[name]
@@ -194,6 +195,7 @@ def test_slope_of_a_product_with_a_logarithm_at_zero():
     np.testing.assert_allclose(slope, np.log(3) ** 2 / 2, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_transformations_agree():
     x = np.float32([0.25, 0.5, 0.75])
     for name in ("ndtri", "gamma", "logit"):

@@ -73,6 +73,7 @@ def second(f: Any, args: Any) -> Any:
     return olympus.jvp(first, tuple(args), along)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_derivatives_at_special_points(case: Any) -> None:
     f = eval(case["f"], dict(NAMES))
