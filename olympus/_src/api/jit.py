@@ -8,7 +8,7 @@ import time
 import types
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from olympus._src import tree
 from olympus._src.api import signatures, stages
@@ -27,6 +27,14 @@ from olympus._src.interpreters import evaluate, partial_eval, portable, tiers
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client
 
+if TYPE_CHECKING:
+    from typing import ParamSpec, Unpack
+
+    from olympus._src.api.callable_types import JitOptions, Jitted
+
+    P = ParamSpec("P")
+
+R = TypeVar("R")
 ArrayImpl = array_.ArrayImpl
 current = trace.current
 _eval = evaluate.eval_trace()
@@ -615,6 +623,12 @@ def _explain_deleted(error: Exception, entry: Entry, args: Sequence[Any]) -> Non
             ) from None
 
 
+@overload
+def jit(fun: Callable[P, R], /, **options: Unpack[JitOptions]) -> Jitted[P, R]: ...
+@overload
+def jit(
+    fun: None = None, /, **options: Unpack[JitOptions]
+) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
 def jit(
     fun: Callable[..., Any] | None = None,
     /,

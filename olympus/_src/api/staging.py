@@ -43,7 +43,7 @@ def make_olympuspr(
             f"make_olympuspr: expected a callable, got {fun!r}; pass the function "
             "itself, not its result"
         )
-    jitted = jit_.jit(fun, static_argnums=static_argnums or None)
+    jitted: Any = jit_.jit(fun, static_argnums=static_argnums or None)
     named = _axes(axis_env)
 
     @tracebacks.api_boundary
@@ -92,4 +92,5 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     if isinstance(fun, jit_.JitFunction):
         return fun.eval_shape(*args, **kwargs)
-    return jit_.jit(fun).trace_afresh(*args, **kwargs).out_info
+    jitted: Any = jit_.jit(fun)
+    return jitted.trace_afresh(*args, **kwargs).out_info

@@ -1,0 +1,68 @@
+"""What transformations return, as type checkers see it; nothing here is for running.
+
+A jitted function is called as the function is, also as a method, and has the stages
+beside. Those take `ShapeDtypeStruct`s in place of arrays, so their arguments are open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    ParamSpec,
+    Protocol,
+    Self,
+    TypedDict,
+    TypeVar,
+    overload,
+)
+
+if TYPE_CHECKING:
+    from olympus._src.api import jit, stages
+
+P = ParamSpec("P")
+Rest = ParamSpec("Rest")
+Instance = TypeVar("Instance")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Jitted(Protocol[P, R_co]):
+    """A function that compiles itself for each signature it is called with."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None, /) -> Self: ...
+    @overload
+    def __get__(
+        self: Jitted[Concatenate[Instance, Rest], R_co],
+        instance: Instance,
+        owner: type | None = None,
+        /,
+    ) -> Jitted[Rest, R_co]: ...
+
+    @property
+    def __wrapped__(self) -> Callable[P, R_co]: ...
+    def trace(self, *args: Any, **kwargs: Any) -> stages.Traced: ...
+    def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered: ...
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any: ...
+    def cache_info(self) -> jit.CacheInfo: ...
+    def clear_cache(self) -> None: ...
+
+
+class JitOptions(TypedDict, total=False):
+    """The keyword arguments of `jit`."""
+
+    in_shardings: Any
+    out_shardings: Any
+    static_argnums: int | Sequence[int] | None
+    static_argnames: str | Sequence[str] | None
+    donate_argnums: int | Sequence[int] | None
+    donate_argnames: str | Sequence[str] | None
+    keep_unused: bool
+    device: Any
+    backend: str | None
+    inline: bool
+    compiler_options: dict[str, Any] | None

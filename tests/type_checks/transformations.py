@@ -1,0 +1,50 @@
+"""What type checkers see of transformed functions."""
+
+from functools import partial
+from typing import reveal_type
+
+import olympus
+import olympus.numpy as jnp
+
+
+def scale(x: olympus.Array, by: float, *, shift: int = 0) -> olympus.Array:
+    return x * by + shift
+
+
+jitted = olympus.jit(scale)
+reveal_type(jitted(jnp.ones(2), 2.0))  # Array
+reveal_type(jitted(jnp.ones(2), 2.0, shift=1))  # Array
+jitted(jnp.ones(2))  # error
+jitted(jnp.ones(2), "text")  # error
+jitted(jnp.ones(2), 2.0, other=1)  # error
+reveal_type(jitted.lower(olympus.ShapeDtypeStruct((2,), "float32"), 2.0))  # Lowered
+reveal_type(jitted.trace(jnp.ones(2), 2.0))  # Traced
+olympus.jit(scale, static_argnames="shift")
+olympus.jit(scale, static_names="shift")  # error
+
+
+@partial(olympus.jit, static_argnames="n")
+def power(x: olympus.Array, n: int) -> olympus.Array:
+    return x**n
+
+
+@olympus.jit(donate_argnums=0)
+def double(x: olympus.Array) -> olympus.Array:
+    return 2 * x
+
+
+reveal_type(double(jnp.ones(2)))  # Array
+double()  # error
+
+
+class Model:
+    @olympus.jit
+    def predict(self, x: olympus.Array) -> olympus.Array:
+        return x
+
+
+reveal_type(Model().predict(jnp.ones(2)))  # Array
+Model().predict()  # error
+reveal_type(olympus.vmap(scale)(jnp.ones(2), 1.0))  # Array
+reveal_type(olympus.value_and_grad(scale)(jnp.ones(()), 1.0))  # tuple[Any, Any]
+olympus.grad(scale)("text", 1.0)  # error
