@@ -15,8 +15,14 @@ CONCRETE = type(jnp.zeros(()))
 # For the library's own use; no part of what is promised.
 OWN = {"committed_device", "host_view", "platform", "single_device", "surrender"}
 OWN |= {"num_addressable_shards", "traceback", "words"}
+
+
 # Of Python's classes, or asked by protocols and not by users.
-IMPLIED = set(dir(type("Empty", (), {}))) | {"__slots__"}
+class Empty:
+    """Has what Python gives every class."""
+
+
+IMPLIED = set(dir(Empty)) | {"__slots__"}
 IMPLIED |= {"__array_priority__", "__buffer__", "__cuda_array_interface__"}
 IMPLIED |= {"__copy__", "__deepcopy__", "__format__", "__hex__", "__oct__"}
 # Answered with an error that says what to write instead.

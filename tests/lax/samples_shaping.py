@@ -179,6 +179,7 @@ ERRORS = [
     ("broadcast_in_dim", lambda: shaping.broadcast_in_dim(x23, (2, 4), (0, 1))),
     ("broadcast_in_dim", lambda: shaping.broadcast_in_dim(x23, (2, 4), (0,))),
     ("broadcast_to_rank", lambda: shaping.broadcast_to_rank(x23, 1)),
+    ("broadcast_to_rank", lambda: shaping.broadcast_to_rank(x23, 2**31)),
     ("concatenate", lambda: concatenation.concatenate([], 0)),
     ("concatenate", lambda: concatenation.concatenate([x23, x4], 0)),
     ("concatenate", lambda: concatenation.concatenate([x23, x23.T], 0)),

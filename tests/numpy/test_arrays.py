@@ -172,6 +172,11 @@ def _ours(name, x):
     return np.asarray(x) if whole else x
 
 
+def test_a_rank_that_must_be_a_mistake_is_refused():
+    with pytest.raises(ValueError, match="ndmin must be at most 4096"):
+        jnp.array(1, ndmin=2**31)
+
+
 @pytest.mark.parametrize("ddof", [3, 4, 5])
 @pytest.mark.parametrize("weights", [{}, {"aweights": [1.0, 2, 3, 4]}])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -332,6 +332,10 @@ def broadcast(operand: Any, sizes: Any, *, out_sharding: Any = None) -> Any:
     return broadcast_in_dim(operand, (*lead, *shape), dims, out_sharding=out_sharding)
 
 
+# A mistaken number must not fill the memory with axes.
+LARGEST_RANK = 1 << 12
+
+
 def broadcast_to_rank(x: Any, rank: int) -> Any:
     """`x` with axes of size 1 added in front until it has `rank` axes.
 
@@ -340,10 +344,10 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
       (1, 1, 2, 3)
     """
     have = avals.aval_of(x).ndim
-    if have > rank:
+    if not have <= rank <= LARGEST_RANK:
         raise ValueError(
-            f"lax.broadcast_to_rank: rank must be at least the operand's {have}, got "
-            f"{rank}"
+            f"lax.broadcast_to_rank: rank must be at least the operand's {have} and at "
+            f"most {LARGEST_RANK}, got {rank}"
         )
     return x if have == rank else expand_dims(x, range(rank - have))
 

@@ -88,6 +88,10 @@ def array(
     if copy and out is object and not isinstance(out, trace.Tracer):
         out = shaping.copy_p.bind(out)
     rank = aval_of(out).ndim
+    if ndmin > shaping.LARGEST_RANK:
+        raise ValueError(
+            f"numpy.array: ndmin must be at most {shaping.LARGEST_RANK}, got {ndmin}"
+        )
     if rank < ndmin:
         out = shaping.expand_dims(out, tuple(range(ndmin - rank)))
     return out
