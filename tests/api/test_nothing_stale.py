@@ -716,6 +716,7 @@ WRAPPERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrapper", WRAPPERS)
 def test_wrapped_bodies_read_again(wrapper):
     wrapped = {name: WRAPPERS[wrapper](f) for name, f in READING.items()}

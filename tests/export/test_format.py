@@ -273,6 +273,7 @@ def check_forged(forged):
         return
 
 
+@pytest.mark.slow
 @hypothesis.settings(max_examples=60)
 @hypothesis.given(draws=st.data())
 def test_forged_headers(data, draws):

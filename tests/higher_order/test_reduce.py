@@ -200,6 +200,7 @@ def test_windows_of_several_arrays():
         assert places.dtype == np.int32
 
 
+@pytest.mark.slow
 def test_windows_of_several_arrays_batch_and_differentiate():
     x = np.array([[3, 1, 4, 1.5], [2, 7, 1, 8]], np.float32)
     batched = olympus.vmap(_largest_with_places)(x)

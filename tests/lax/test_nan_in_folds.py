@@ -144,6 +144,7 @@ def _check(folds, shape, dtype):
                 np.testing.assert_array_equal(got, fold(wide), f"fold {i} at {place}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_reductions(shape, dtype):
@@ -151,6 +152,7 @@ def test_reductions(shape, dtype):
         _check(_folds_of_axes, shape, dtype)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", SMALL[1:])
 def test_reductions_of_eight_bits(dtype):
     def folds(ndim):
@@ -166,6 +168,7 @@ def test_prefixes(shape, dtype):
         _check(_prefixes, shape, dtype)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("shape", [(33,), _long(70000), _long(300, 300)], ids=str)
 def test_windows(shape, dtype):

@@ -62,6 +62,7 @@ TYPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "weak", "call"), TYPES.values(), ids=TYPES)
 def test_types(dtype: str, weak: bool, call: Any) -> None:
     aval = olympus.numpy.asarray(call()).aval

@@ -31,6 +31,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_derivatives_at_python_numbers_are_weak(name):
     f = FUNCTIONS[name]

@@ -186,6 +186,7 @@ def test_arrays_beside_blocks_are_windows(at, inside):
         assert np.count_nonzero(outside) == (7 if isinstance(at, tuple) else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["multiply", "min", "max", "set", "add"])
 def test_gradients_beside_blocks_are_differences(how):
     at = (slice(2, 5), np.array([3, 3, 7]))

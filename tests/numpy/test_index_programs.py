@@ -128,6 +128,7 @@ def test_other_positions_compile_nothing(name, compiled):
     assert not compiled
 
 
+@pytest.mark.slow
 def test_one_program_reads_and_one_writes(compiled):
     olympus.clear_caches()
     x = jnp.asarray(_LARGE)

@@ -67,6 +67,7 @@ def test_basic_indices_of_traced_arrays(case):
     np.testing.assert_array_equal(olympus.jit(lambda v: v[index])(x), x[index])
 
 
+@pytest.mark.slow
 @_QUICK
 @given(_advanced())
 def test_integer_arrays_read_as_numpy(case):

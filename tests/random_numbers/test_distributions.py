@@ -259,6 +259,7 @@ def test_uniform_numbers_stay_below_their_bound(dtype):
     assert 0.99 < drawn.max() < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "draw",
     [random.normal, random.exponential, random.gumbel, random.laplace, random.logistic],

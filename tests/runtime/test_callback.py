@@ -206,6 +206,7 @@ def looping(inner, n):
     return load(loop(n, body), aval, callbacks=[wrapped])
 
 
+@pytest.mark.slow
 def test_ten_thousand_calls_of_callbacks_that_compute():
     program = looping(load(double((3,)), F3), 3)
     x = ones()
@@ -214,6 +215,7 @@ def test_ten_thousand_calls_of_callbacks_that_compute():
     assert outs[0].tolist() == [8, 8, 8]
 
 
+@pytest.mark.slow
 def test_threads_of_nested_callbacks_do_not_stand_still():
     # In a process of its own: a dead-lock cannot be interrupted, only timed out.
     out, _ = fresh.run("""

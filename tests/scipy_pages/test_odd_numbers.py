@@ -13,6 +13,7 @@ from olympus.scipy import linalg, special
 INF, NAN = np.inf, np.nan
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_owens_t_at_infinity(dtype):
     ends = np.array([0, -0.0, 0.5, -1, 3, INF, -INF, NAN], dtype)
@@ -63,6 +64,7 @@ def test_gamma_variates_far_from_their_shape():
         np.testing.assert_allclose(once, twice, 1e-6)
 
 
+@pytest.mark.slow
 def test_the_exponential_of_nan_and_its_derivative():
     a, e = np.full((2, 2), NAN, np.float32), np.ones((2, 2), np.float32)
     for out in linalg.expm_frechet(a, e):

@@ -207,6 +207,7 @@ def test_transformations_agree():
 
 # Results for a Python float, an int32 and a float16 array: as jax.scipy.special 0.10.2,
 # but where that refuses a kind of numbers.
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["entr", "gamma", "ndtr", "i0", "erfinv"])
 def test_dtypes(name):
     function = getattr(special, name)

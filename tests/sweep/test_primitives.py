@@ -72,6 +72,7 @@ def as_case(s: Any) -> Case:
     return Case(s.p.name, f, tuple(args[i] for i in moving))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("s", PARAMS)
 def test_all_derivatives_agree(s: Any) -> None:
     check(as_case(s))
