@@ -332,8 +332,13 @@ def broadcast(operand: Any, sizes: Any, *, out_sharding: Any = None) -> Any:
     return broadcast_in_dim(operand, (*lead, *shape), dims, out_sharding=out_sharding)
 
 
-# A mistaken number must not fill the memory with axes.
-LARGEST_RANK = 1 << 12
+_LARGEST_RANK = 1 << 12
+
+
+def check_rank(what: str, rank: int) -> None:
+    """Refuses a number of axes that is a mistake, and would fill the memory."""
+    if rank > _LARGEST_RANK:
+        raise ValueError(f"{what} must be at most {_LARGEST_RANK}, got {rank}")
 
 
 def broadcast_to_rank(x: Any, rank: int) -> Any:
@@ -344,11 +349,12 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
       (1, 1, 2, 3)
     """
     have = avals.aval_of(x).ndim
-    if not have <= rank <= LARGEST_RANK:
+    if have > rank:
         raise ValueError(
-            f"lax.broadcast_to_rank: rank must be at least the operand's {have} and at "
-            f"most {LARGEST_RANK}, got {rank}"
+            f"lax.broadcast_to_rank: rank must be at least the operand's {have}, got "
+            f"{rank}"
         )
+    check_rank("lax.broadcast_to_rank: rank", rank)
     return x if have == rank else expand_dims(x, range(rank - have))
 
 

@@ -13,12 +13,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, trace
-from olympus._src.core.sizes import (
-    as_size,
-    at_least,
-    is_symbolic,
-    maximum,
-)
+from olympus._src.core.sizes import as_size, at_least, is_symbolic, maximum
 from olympus._src.foundation import errors
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise, shaping, stacking
@@ -88,11 +83,8 @@ def array(
     if copy and out is object and not isinstance(out, trace.Tracer):
         out = shaping.copy_p.bind(out)
     rank = aval_of(out).ndim
-    if ndmin > shaping.LARGEST_RANK:
-        raise ValueError(
-            f"numpy.array: ndmin must be at most {shaping.LARGEST_RANK}, got {ndmin}"
-        )
     if rank < ndmin:
+        shaping.check_rank("numpy.array: ndmin", ndmin)
         out = shaping.expand_dims(out, tuple(range(ndmin - rank)))
     return out
 
@@ -134,12 +126,7 @@ def asarray(
     if plain and dtype is None and type(a) is np.ndarray and _is_plain(a.dtype):
         return evaluate.put(a, ShapedArray(a.shape, a.dtype), None)
     out = array(
-        a,
-        dtype,
-        copy=bool(copy),
-        order=order,
-        device=device,
-        out_sharding=out_sharding,
+        a, dtype, copy=bool(copy), order=order, device=device, out_sharding=out_sharding
     )
     if copy is False and out is not a:
         raise ValueError(
@@ -905,12 +892,7 @@ def _align_with_lines(x: Any, rank: int, axis: int) -> Any:
 
 
 def eye(
-    N: Any,
-    M: Any = None,
-    k: Any = 0,
-    dtype: Any = None,
-    *,
-    device: Any = None,
+    N: Any, M: Any = None, k: Any = 0, dtype: Any = None, *, device: Any = None
 ) -> Any:
     """A matrix with ones on a diagonal and zeros elsewhere.
 
@@ -967,12 +949,7 @@ def identity(n: Any, dtype: Any = None) -> Any:
     return eye(n, dtype=dtype)
 
 
-def tri(
-    N: Any,
-    M: Any = None,
-    k: int = 0,
-    dtype: Any = None,
-) -> Any:
+def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> Any:
     """A matrix with ones on and below a diagonal and zeros above.
 
     Args:
