@@ -138,12 +138,21 @@ def codes(d: Draw) -> Call:
 
 
 fft, dsp = entries("scipy.fft"), entries("scipy.signal")
+
+
+def as_floats(*args: Any) -> list[Any]:
+    """Integers as doubles: SciPy's products of them wrap."""
+    return [x.astype(np.float64) if x.dtype.kind in "iu" else x for x in args]
+
+
+# Products of whole numbers are floats here.
+PRODUCTS = {"ulps": 128, "scale": "args", "kinds": False, "prepare": as_floats}
+
 ENTRIES = [
     *fft("dct idct", cosines, ulps=64, scale="args"),
     *fft("dctn idctn", cosines_of_axes, ulps=64, scale="args"),
-    # Products of whole numbers are floats here.
-    *dsp("convolve correlate", two_vectors, ulps=128, scale="args", kinds=False),
-    *dsp("convolve2d correlate2d", two_images, ulps=128, scale="args", kinds=False),
+    *dsp("convolve correlate", two_vectors, **PRODUCTS),
+    *dsp("convolve2d correlate2d", two_images, **PRODUCTS),
     *dsp("fftconvolve", inexact_vectors, ulps=512, scale="args"),
     *dsp("detrend", trends, ulps=256, scale="args"),
     *dsp("stft", short_time, ulps=128, scale="args"),
