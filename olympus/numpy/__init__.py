@@ -486,20 +486,12 @@ if _TYPE_CHECKING:
 
 # The small floats, a size a line.
 # fmt: off
-from olympus._src.numpy.dtype_functions import (
+from olympus._src.numpy.dtype_functions import (  # isort: skip
     float4_e2m1fn,
-    float6_e2m3fn,
-    float6_e3m2fn,
-    float8_e3m4,
-    float8_e4m3,
-    float8_e4m3b11fnuz,
-    float8_e4m3fn,
-    float8_e4m3fnuz,
-    float8_e5m2,
-    float8_e5m2fnuz,
-    float8_e8m0fnu,
+    float6_e2m3fn, float6_e3m2fn,
+    float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fn, float8_e4m3fnuz,
+    float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu,
 )
-
 # fmt: on
 
 __all__ = [

@@ -131,7 +131,7 @@ def test_what_could_not_be_removed_is_said(cache, folder, capsys):
 def test_prune(cache, folder, words, left, monkeypatch):
     # Files of a file system without blocks take what they hold.
     monkeypatch.setattr(
-        "olympus._src.runtime.disk_cache._occupied", lambda s: s.st_size
+        "olympus._src.runtime.disk_cache._occupied_bytes", lambda s: s.st_size
     )
     assert run(folder, "prune", *words) == 0
     assert sorted(int(file.key, 16) for file in cache.files()) == left

@@ -37,7 +37,7 @@ def folder(tmp_path_factory):
     (found / "a.executable").write_bytes(serialize(compiled)[0])
     np.savez(found / "args.npz", **{"params/w": PARAMS["w"], "x": X.astype("float64")})
     contents = bundle_files.unpack((found / "a.bundle").read_bytes())
-    wrong = [arrays.stored(x.array() + 1) for x in contents.sample.results]
+    wrong = [arrays.encode_array(x.array() + 1) for x in contents.sample.results]
     contents.sample = contents.sample._replace(results=wrong)
     (found / "wrong.bundle").write_bytes(bundle_files.pack(contents))
     (found / "garbage").write_bytes(b"garbage")

@@ -119,7 +119,7 @@ def test_python_scalars_give_way_as_recorded(pair):
 
 
 def test_families_names_and_sizes_are_as_recorded():
-    available = [dtype.name for dtype in dtypes.supported()]
+    available = [dtype.name for dtype in dtypes.supported_dtypes()]
     assert set(available) <= set(DATA["families"])
     for name in available:
         recorded = DATA["families"][name]
@@ -353,7 +353,7 @@ def test_limits():
 
 
 def test_one_object_per_dtype():
-    for dtype in dtypes.supported():
+    for dtype in dtypes.supported_dtypes():
         assert pickle.loads(pickle.dumps(dtype)) == dtype
         with config.enable_x64(True):
             assert dtypes.canonicalize_dtype(dtype.name) is dtype

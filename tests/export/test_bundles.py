@@ -545,7 +545,7 @@ DEEPER = st.integers(0, 3).map(bool)
 
 def with_other_result(data, change):
     contents = bundle_files.unpack(data)
-    results = [arrays.stored(change(x.array())) for x in contents.sample.results]
+    results = [arrays.encode_array(change(x.array())) for x in contents.sample.results]
     contents.sample = contents.sample._replace(results=results)
     return bundle_files.pack(contents)
 

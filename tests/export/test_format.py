@@ -58,7 +58,7 @@ class Plain:
 
 @pytest.fixture(scope="module", autouse=True)
 def registered():
-    if Pair not in trees.registered():
+    if Pair not in trees.registered_types():
         export.register_namedtuple_serialization(Pair, serialized_name="tests.Pair")
         export.register_pytree_node_serialization(
             Layer,

@@ -144,7 +144,7 @@ def test_results_are_of_dtypes_that_files_hold(dtype, written):
 def test_values_are_made_up_for_every_kind(rng):
     key = olympus.random.key(0).aval
     for dtype in ("bool", "uint8", "int4", "bfloat16", "float32", "complex64"):
-        made = named_arrays.invented(ShapedArray((2, 3), dtype), rng)
+        made = named_arrays.sample_array(ShapedArray((2, 3), dtype), rng)
         assert (made.shape, made.dtype) == ((2, 3), np.dtype(getattr(jnp, dtype)))
         named_arrays.as_argument(made, ShapedArray((2, 3), dtype), "x")
-    named_arrays.as_argument(named_arrays.invented(key, rng), key, "key")
+    named_arrays.as_argument(named_arrays.sample_array(key, rng), key, "key")

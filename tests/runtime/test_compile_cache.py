@@ -84,7 +84,7 @@ def test_an_entry_says_what_it_holds(counts, folder):
     run()
     (path,) = entries(folder)
     data = path.read_bytes()
-    entry = disk_cache.verified(data, path.stem)
+    entry = disk_cache.decode_entry(data, path.stem)
     assert entry.fields["name"] == "double"
     assert entry.fields["platform"] == "cpu"
     assert 0 < entry.fields["compile_s"] < 60
@@ -374,8 +374,10 @@ def entry(counts, folder):
 def _is_replaced(entry, counts, original):
     np.testing.assert_array_equal(run(), 2 * X)
     assert (counts.hits, counts.misses) == (0, 1)
-    found = disk_cache.verified(entry.read_bytes(), entry.stem)
-    assert len(found.program) == len(disk_cache.verified(original, entry.stem).program)
+    found = disk_cache.decode_entry(entry.read_bytes(), entry.stem)
+    assert len(found.program) == len(
+        disk_cache.decode_entry(original, entry.stem).program
+    )
     np.testing.assert_array_equal(run(), 2 * X)
     assert counts.hits == 1
 

@@ -29,7 +29,7 @@ def test_the_newer_generation_is_found(tmp_path, monkeypatch):
     package(tmp_path, "jax_plugins.xla_cuda12", "xla_cuda_plugin.so")
     newer = package(tmp_path, "jax_plugins.xla_cuda13", "xla_cuda_plugin.so")
     monkeypatch.syspath_prepend(tmp_path)
-    plugin = plugins.installed()["cuda"]
+    plugin = plugins.installed_plugins()["cuda"]
     assert plugin.library == str(newer / "xla_cuda_plugin.so")
     assert plugin.kernels == "jax_cuda13_plugin"
     # Its module, which registers it with jax, was not imported for that.
@@ -41,19 +41,19 @@ def test_packages_without_a_library_are_no_plugins(tmp_path, monkeypatch):
     package(tmp_path, "jax_plugins.xla_cuda13", "__init__.py")
     monkeypatch.syspath_prepend(tmp_path)
     if "jax_plugins" not in sys.modules:
-        assert "cuda" not in plugins.installed()
+        assert "cuda" not in plugins.installed_plugins()
 
 
 @pytest.mark.usefixtures("found_anew")
 def test_named_by_the_environment(monkeypatch):
     variable = "PJRT_NAMES_AND_LIBRARY_PATHS"
     monkeypatch.setenv(variable, "toy:/a/toy.so,abacus:/b/abacus.so")
-    assert plugins.installed()["toy"].library == "/a/toy.so"
-    assert plugins.installed()["abacus"].library == "/b/abacus.so"
+    assert plugins.installed_plugins()["toy"].library == "/a/toy.so"
+    assert plugins.installed_plugins()["abacus"].library == "/b/abacus.so"
     plugins.forget()
     monkeypatch.setenv(variable, "toy")
     with pytest.raises(ValueError, match="must be written 'name:path,name:path'"):
-        plugins.installed()
+        plugins.installed_plugins()
 
 
 def test_options_of_gpus(monkeypatch):

@@ -140,7 +140,9 @@ def check_load_ahead(folder):
     named = [
         file.key
         for file in files
-        if disk_cache.verified(Path(file.path).read_bytes(), file.key).fields["name"]
+        if disk_cache.decode_entry(Path(file.path).read_bytes(), file.key).fields[
+            "name"
+        ]
         in ("jit_svd", "jit_inv")
     ]
     assert named

@@ -109,9 +109,8 @@ class Arguments:
             if not avals_.is_array_like(leaf):
                 raise TypeError(
                     f"{self.what}: arguments of {self.name} must be arrays or numbers, "
-                    f"got {inner_programs.shown(leaf)} at {name}{tree.keystr(path)}; "
-                    "name "
-                    "the argument in nondiff_argnums, or close over it"
+                    f"got {inner_programs.value_text(leaf)} at "
+                    f"{name}{tree.keystr(path)}; name the argument in nondiff_argnums, or close over it"
                 )
 
     def _read_signature(self) -> Any:
@@ -194,8 +193,8 @@ def flatten_results(what: str, fun: Any, result: Any) -> tuple[list[Any], Any]:
         for path, leaf in tree.tree_flatten_with_path(result)[0]:
             if not avals_.is_array_like(leaf):
                 raise TypeError(
-                    f"{what}: {inner_programs.described(fun)} must return arrays, got "
-                    f"{inner_programs.shown(leaf)} at result{tree.keystr(path)}; "
+                    f"{what}: {inner_programs.fun_text(fun)} must return arrays, got "
+                    f"{inner_programs.value_text(leaf)} at result{tree.keystr(path)}; "
                     "return "
                     "numbers and arrays only"
                 )
@@ -221,7 +220,7 @@ class Results:
                 structure, self.structure, "the rule's result", f"{name}'s result"
             )
             raise TypeError(
-                f"{what}: the rule {inner_programs.described(rule)} must return the "
+                f"{what}: the rule {inner_programs.fun_text(rule)} must return the "
                 "results "
                 f"of {name} first, in their structure, got {where}"
             )
@@ -274,7 +273,8 @@ def check_rule(what: str, argument: str, rule: Any) -> None:
     """Raises TypeError for a rule that is no function."""
     if not callable(rule):
         raise TypeError(
-            f"{what}: {argument} must be a function, got {inner_programs.shown(rule)}"
+            f"{what}: {argument} must be a function, got "
+            f"{inner_programs.value_text(rule)}"
         )
 
 

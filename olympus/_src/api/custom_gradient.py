@@ -187,9 +187,9 @@ def _pair(fun: Any, pair: Any) -> Any:
     if isinstance(pair, (tuple, list)) and len(pair) == 2 and callable(pair[1]):
         return pair
     raise TypeError(
-        f"custom_gradient: {inner_programs.described(fun)} must return a pair of its "
-        "result "
-        f"and a function of the result's cotangent, got {inner_programs.shown(pair)}"
+        f"custom_gradient: {inner_programs.fun_text(fun)} must return a pair of its "
+        "result and a function of the result's cotangent, got "
+        f"{inner_programs.value_text(pair)}"
     )
 
 

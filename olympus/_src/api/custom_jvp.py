@@ -75,7 +75,7 @@ class custom_jvp(Generic[P, R]):
         )
 
     def __repr__(self) -> str:
-        return f"<custom_jvp of {inner_programs.described(self.fun)}>"
+        return f"<custom_jvp of {inner_programs.fun_text(self.fun)}>"
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -221,11 +221,11 @@ class _Rule:
 
     def _flatten(self, pair: Any) -> tuple[list[Any], list[Any]]:
         name = self.owner.__name__
-        described = inner_programs.described(self.jvp)
+        described = inner_programs.fun_text(self.jvp)
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError(
                 f"custom_jvp: the rule {described} of {name} must return a pair of "
-                f"results and tangents, got {inner_programs.shown(pair)}"
+                f"results and tangents, got {inner_programs.value_text(pair)}"
             )
         outs, structure = custom_calls.flatten_results("custom_jvp", self.jvp, pair[0])
         self.results.agree("custom_jvp", name, self.jvp, structure)
@@ -246,7 +246,7 @@ class _Rule:
         for i, (x, t) in enumerate(zip(outs, tangents, strict=True)):
             expected = avals_.aval_of(x).to_tangent()
             if not avals_.is_array_like(t) and type(t) is not SymbolicZero:
-                raise self._wrong(i, structure, expected, inner_programs.shown(t))
+                raise self._wrong(i, structure, expected, inner_programs.value_text(t))
             aval = t.aval if type(t) is SymbolicZero else avals_.aval_of(t)
             if aval.weak_type and dtypes.kind(aval.dtype) == dtypes.kind(
                 expected.dtype
@@ -265,7 +265,7 @@ class _Rule:
             structure.unflatten(range(structure.num_leaves))
         )[0]
         return TypeError(
-            f"custom_jvp: the rule {inner_programs.described(self.jvp)} of "
+            f"custom_jvp: the rule {inner_programs.fun_text(self.jvp)} of "
             f"{self.owner.__name__} must return a tangent of the tangent type of each "
             f"result; at tangent{tree.keystr(paths[i][0])} expected "
             f"{expected.short()}, got {got}"

@@ -79,7 +79,7 @@ class custom_vjp(Generic[P, R]):
         )
 
     def __repr__(self) -> str:
-        return f"<custom_vjp of {inner_programs.described(self.fun)}>"
+        return f"<custom_vjp of {inner_programs.fun_text(self.fun)}>"
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -213,10 +213,10 @@ class _Forward:
         pair = self.fwd(*custom_calls.whole(self.static, args))
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError(
-                f"custom_vjp: the rule {inner_programs.described(self.fwd)} of "
+                f"custom_vjp: the rule {inner_programs.fun_text(self.fwd)} of "
                 f"{self.name} "
                 "must return a pair of results and residuals, got "
-                f"{inner_programs.shown(pair)}"
+                f"{inner_programs.value_text(pair)}"
             )
         outs, structure = custom_calls.flatten_results("custom_vjp", self.fwd, pair[0])
         self.results.agree("custom_vjp", self.name, self.fwd, structure)
@@ -282,14 +282,14 @@ class _Pullback:
     def _flatten(self, arg_cts: Any) -> list[Any]:
         """A cotangent, or None for zeros, for each leaf of the arguments."""
         described = (
-            f"custom_vjp: the rule {inner_programs.described(self.bwd)} of {self.name}"
+            f"custom_vjp: the rule {inner_programs.fun_text(self.bwd)} of {self.name}"
         )
         count = len(tree.treedef_children(self.structure))
         if not isinstance(arg_cts, (tuple, list)) or len(arg_cts) != count:
             got = (
                 f"{len(arg_cts)} of them"
                 if isinstance(arg_cts, (tuple, list))
-                else (inner_programs.shown(arg_cts))
+                else (inner_programs.value_text(arg_cts))
             )
             raise TypeError(
                 f"{described} must return a tuple with a cotangent for each of its "
@@ -316,7 +316,7 @@ class _Pullback:
         if ct is _NONE or expected.dtype == dtypes.float0:
             return Zero(expected)
         if not avals_.is_array_like(ct):
-            raise TypeError(self._wrong(i, expected, inner_programs.shown(ct)))
+            raise TypeError(self._wrong(i, expected, inner_programs.value_text(ct)))
         aval = avals_.aval_of(ct)
         if config.disable_bwd_checks.value:
             return ct
@@ -335,7 +335,7 @@ class _Pullback:
             self.structure.unflatten(range(self.structure.num_leaves))
         )[0]
         return (
-            f"custom_vjp: the rule {inner_programs.described(self.bwd)} of "
+            f"custom_vjp: the rule {inner_programs.fun_text(self.bwd)} of "
             f"{self.name} must "
             "return a cotangent of the type of each argument; at cotangents"
             f"{tree.keystr(paths[i][0])} expected {expected.short()}, got {got}"

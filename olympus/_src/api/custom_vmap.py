@@ -64,7 +64,7 @@ class custom_vmap(Generic[P, R]):
         self._arguments = custom_calls.Arguments("custom_vmap", fun, (), ())
 
     def __repr__(self) -> str:
-        return f"<custom_vmap of {inner_programs.described(self.fun)}>"
+        return f"<custom_vmap of {inner_programs.fun_text(self.fun)}>"
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -139,12 +139,12 @@ class _Rule:
     ) -> tuple[list[Any], list[bool]]:
         flags = list(self.structure.unflatten(mapped))
         pair = self.rule(size, flags, *self.structure.unflatten(args))
-        rule = inner_programs.described(self.rule)
+        rule = inner_programs.fun_text(self.rule)
         described = f"custom_vmap: the rule {rule} of {self.name}"
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError(
                 f"{described} must return a pair of results and of bools that say "
-                f"which are batched, got {inner_programs.shown(pair)}"
+                f"which are batched, got {inner_programs.value_text(pair)}"
             )
         outs, structure = custom_calls.flatten_results(
             "custom_vmap", self.rule, pair[0]
@@ -173,7 +173,7 @@ def _check_result(described: str, x: Any, mapped: Any, path: str, size: int) -> 
     if not isinstance(mapped, (bool, int)):
         raise TypeError(
             f"{described} must return bools beside its results, got "
-            f"{inner_programs.shown(mapped)} at out_batched{path}"
+            f"{inner_programs.value_text(mapped)} at out_batched{path}"
         )
     shape = avals_.aval_of(x).shape
     if mapped and (not shape or shape[0] != size):

@@ -276,7 +276,7 @@ def _times(combine: Any, c: Any, factor: int) -> Any:
             f"jet: the factorials of this order do not fit {aval.dtype}; use fewer "
             "terms, a wider dtype, or factorial_scaled=False"
         )
-    return taylor.scaled(combine, c, factor)
+    return taylor.scale_coefficient(combine, c, factor)
 
 
 # -- what comes out --------------------------------------------------------------------

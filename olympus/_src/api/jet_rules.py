@@ -140,9 +140,9 @@ def deriv_prop(prim: Any, deriv: Any, primals_in: Any, series_in: Any) -> Any:
     for k in range(1, len(terms) + 1):
         total: Any = Zero(avals_.aval_of(x).to_tangent())
         for j in range(1, k + 1):
-            term = taylor.scaled(elementwise.mul, terms[j - 1], j)
+            term = taylor.scale_coefficient(elementwise.mul, terms[j - 1], j)
             total = families.add_tangents(total, elementwise.mul(slopes[k - j], term))
-        out_terms.append(taylor.scaled(elementwise.div, total, k))
+        out_terms.append(taylor.scale_coefficient(elementwise.div, total, k))
     return prim.bind(x), out_terms
 
 

@@ -84,9 +84,7 @@ def _check_transposed(
 ) -> list[Any]:
     """Leaves of the transpose's result, which must be like the linear arguments."""
     outs, out_structure = custom_calls.flatten_results("linear_call", fun, result)
-    described = (
-        f"linear_call: fun_transpose {inner_programs.described(fun)} must return"
-    )
+    described = f"linear_call: fun_transpose {inner_programs.fun_text(fun)} must return"
     if out_structure != structure:
         where = inner_programs.structure_mismatch(
             out_structure, structure, "its result", "linear_args"

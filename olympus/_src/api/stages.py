@@ -159,7 +159,7 @@ def _as_platforms(platforms: Sequence[str] | None) -> tuple[str, ...]:
 def _refuse_tracers(consts: Sequence[Any]) -> None:
     for c in consts:
         if isinstance(c, trace.Tracer):
-            raise trace.leaked(c, "lowering")
+            raise trace.leak_error(c, "lowering")
 
 
 class Lowered(_Stage):

@@ -180,7 +180,7 @@ class _Mapping:
             path = self._path(i, args, kwargs)
             raise TypeError(
                 f"vmap: argument {path} of {self.name} must be an array to be mapped "
-                f"over axis {dim}, got {inner_programs.shown(x)} of type "
+                f"over axis {dim}, got {inner_programs.value_text(x)} of type "
                 f"{type(x).__name__}; "
                 "give it None in in_axes, or close over it"
             )
@@ -247,8 +247,8 @@ class _Mapping:
         pairs = tree.tree_flatten_with_path(result)[0]
         path, leaf = next(p for p in pairs if not avals_.is_array_like(p[1]))
         return TypeError(
-            f"vmap: {inner_programs.described(self.fun)} must return arrays, got "
-            f"{inner_programs.shown(leaf)} of type {type(leaf).__name__} at "
+            f"vmap: {inner_programs.fun_text(self.fun)} must return arrays, got "
+            f"{inner_programs.value_text(leaf)} of type {type(leaf).__name__} at "
             f"result{tree.keystr(path)}; return numbers and arrays only"
         )
 

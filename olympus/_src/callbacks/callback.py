@@ -178,7 +178,7 @@ def _rows(x: Any, dim: int | None) -> Callable[[int], Any]:
     if not _is_opaque(x):
         stacked = np.moveaxis(np.asarray(x), dim, 0)
         return lambda i: stacked[i]
-    words = np.moveaxis(np.asarray(evaluate.stored(x)), dim, 0)
+    words = np.moveaxis(np.asarray(evaluate.storage_of(x)), dim, 0)
     shape = x.shape[:dim] + x.shape[dim + 1 :]
     return lambda i: _with_words(words[i], x.aval.update(shape=shape))
 

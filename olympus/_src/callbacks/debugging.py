@@ -128,7 +128,7 @@ def debug_callback(
     if not callable(callback):
         raise TypeError(
             f"debug.callback: callback must be a function, got "
-            f"{inner_programs.shown(callback)}; pass the function itself, not its "
+            f"{inner_programs.value_text(callback)}; pass the function itself, not its "
             "result"
         )
     operands, static, in_tree = host.split_arguments(args, kwargs)
@@ -196,7 +196,7 @@ def debug_print(
         )
     if not isinstance(fmt, str):
         raise TypeError(
-            f"debug.print: fmt must be a string, got {inner_programs.shown(fmt)}; "
+            f"debug.print: fmt must be a string, got {inner_programs.value_text(fmt)}; "
             "write "
             'debug.print("{}", x)'
         )

@@ -323,7 +323,8 @@ def _declared_aval(what: str, x: Any) -> Any:
     if not hasattr(x, "shape") or not hasattr(x, "dtype"):
         raise TypeError(
             f"{what}: result_shape_dtypes must hold arrays or ShapeDtypeStructs, got "
-            f"{inner_programs.shown(x)}; write olympus.ShapeDtypeStruct(shape, dtype)"
+            f"{inner_programs.value_text(x)}; write "
+            "olympus.ShapeDtypeStruct(shape, dtype)"
         )
     dtype = x.dtype
     if not dtypes.is_extended(dtype):
@@ -341,6 +342,6 @@ def _check_callable(what: str, callback: Any) -> None:
     if not callable(callback):
         raise TypeError(
             f"{what}: callback must be a function, got "
-            f"{inner_programs.shown(callback)}; "
+            f"{inner_programs.value_text(callback)}; "
             "pass the function itself, not its result"
         )

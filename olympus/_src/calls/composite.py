@@ -178,7 +178,7 @@ def composite(
     if not isinstance(name, str):
         raise TypeError(
             'composite: name must be a string, as in "my.tangent", got '
-            f"{inner_programs.shown(name)}"
+            f"{inner_programs.value_text(name)}"
         )
 
     def call(*args: Any, **attributes: Any) -> Any:

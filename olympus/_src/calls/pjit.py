@@ -106,7 +106,7 @@ def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) ->
 def _split_program(program: ir.Olympuspr, moving: Sequence[bool]) -> tuple[Any, ...]:
     """The forward program, where its residuals are, and the linear program."""
     forward, linear, zeros = ad.linearize_olympuspr(program, moving)
-    return *residuals.sourced(forward, len(program.outvars)), linear, zeros
+    return *residuals.forward_sources(forward, len(program.outvars)), linear, zeros
 
 
 def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:

@@ -72,7 +72,7 @@ def _impl(code: Any, *payload: Any, sites: Any, debug: bool) -> Any:
         sites, evaluate.as_array(code), list(map(evaluate.as_array, payload))
     )
     if records:
-        error = failures.CheckRuntimeError(failures.located(records))
+        error = failures.CheckRuntimeError(failures.describe_failures(records))
         raise error from records[0][1]
     return []
 

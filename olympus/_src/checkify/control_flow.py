@@ -67,7 +67,7 @@ def _branch(
 
 
 def _trace(run: Any, closed: Any, in_avals: Sequence[Any]) -> tuple[Any, list[Any]]:
-    info = inner_programs.unnamed(closed.olympuspr.debug_info)
+    info = inner_programs.forget_argument_names(closed.olympuspr.debug_info)
     info = info or ir.DebugInfo("checkify", "program")
     return partial_eval.trace_to_olympuspr(run, in_avals, info)
 

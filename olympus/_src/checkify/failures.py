@@ -186,7 +186,7 @@ def explain(records: Sequence[tuple[tuple[int, ...], CheckException]]) -> str:
     )
 
 
-def located(records: Sequence[tuple[tuple[int, ...], CheckException]]) -> str:
+def describe_failures(records: Sequence[tuple[tuple[int, ...], CheckException]]) -> str:
     """What failed in words, and where in the user's program."""
     lines = []
     for pair in records:

@@ -125,7 +125,7 @@ def _run(arguments: argparse.Namespace) -> int:
         return 0
     limit = compiler.compilation_cache_max_size.value
     try:
-        cache = DiskCache(private_folder.checked(folder), limit)
+        cache = DiskCache(private_folder.check_folder(folder), limit)
     except private_folder.Unsafe as error:
         print(f"not used: {error}")
         return 1
@@ -166,7 +166,7 @@ def _check(cache: DiskCache, arguments: argparse.Namespace) -> int:
     bad = []
     for file in files:
         try:
-            disk_cache.verified(private_folder.read(file.path), file.key)
+            disk_cache.decode_entry(private_folder.read(file.path), file.key)
         except FileNotFoundError:  # another process removed it
             continue
         except (disk_cache.Damaged, OSError) as error:

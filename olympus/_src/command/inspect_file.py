@@ -42,7 +42,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _show_head(path: str, data: bytes, what: str) -> None:
-    print(f"{path}: {what}, {programs.sized(len(data))}")
+    print(f"{path}: {what}, {programs.format_bytes(len(data))}")
     print(f"  sha256 {bundle_files.digest(data)}")
 
 
@@ -64,8 +64,8 @@ def _show_bundle(path: str, data: bytes) -> None:
     else:
         print(
             f"Portable program: for {', '.join(contents.platforms)}; "
-            f"{programs.sized(len(contents.exported))}; "
-            f"{programs.counted(contents.vjp_order, 'reverse derivative')}"
+            f"{programs.format_bytes(len(contents.exported))}; "
+            f"{programs.format_count(contents.vjp_order, 'reverse derivative')}"
         )
     print(f"Executables: {len(contents.executables) or 'none'}")
     for i, code in enumerate(contents.executables):
@@ -77,10 +77,9 @@ def _show_bundle(path: str, data: bytes) -> None:
         print("Self-test: none")
     else:
         tolerance = contents.sample.tolerance
-        print(
-            f"Self-test: {programs.counted(len(contents.sample.results), 'result')}, "
-            f"tolerance {'by dtype' if tolerance is None else tolerance}"
-        )
+        results = programs.format_count(len(contents.sample.results), "result")
+        shown = "by dtype" if tolerance is None else str(tolerance)
+        print(f"Self-test: {results}, tolerance {shown}")
 
 
 def _show_slots(title: str, slots: list[Slot]) -> None:
@@ -95,7 +94,7 @@ def _show_program(label: str, program: executables.Program) -> None:
     types = ", ".join(a.short() for a in program.in_avals)
     print(
         f"  {label}: {facts.get('platform')} ({facts.get('device_kind')}), jaxlib "
-        f"{facts.get('jaxlib')}, ({types}), {programs.sized(program.size)}"
+        f"{facts.get('jaxlib')}, ({types}), {programs.format_bytes(program.size)}"
     )
     try:
         obstacles = program.obstacles(program.own_device())

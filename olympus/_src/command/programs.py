@@ -65,12 +65,12 @@ def _with_path(path: str, error: Exception) -> str:
     return f"{path}: {error}"
 
 
-def counted(n: int, thing: str) -> str:
+def format_count(n: int, thing: str) -> str:
     """A number of things, as in 'no results' and '1 result'."""
     return f"{n or 'no'} {thing}{'' if n == 1 else 's'}"
 
 
-def sized(n: int) -> str:
+def format_bytes(n: int) -> str:
     """A number of bytes for people."""
     size = float(n)
     for unit in ("bytes", "kB", "MB"):

@@ -63,7 +63,7 @@ def _run(arguments: argparse.Namespace) -> int:
     try:
         leaves = _leaves(bundle, arguments)
         start = time.perf_counter()
-        results = bundle.call_leaves(list(map(arrays.copied, leaves)))
+        results = bundle.call_leaves(list(map(arrays.copy_array, leaves)))
         _wait(results)
         first = time.perf_counter() - start
     except (ValueError, TypeError, OSError) as error:
@@ -122,7 +122,7 @@ def _invent_array(
                 f"{slot.type_text()}, must be given, got {sizes}; add --size {n}=8"
             )
         shape.append(sizes[n] if type(n) is str else n)
-    return named_arrays.invented(slot.aval(shape), rng)
+    return named_arrays.sample_array(slot.aval(shape), rng)
 
 
 def _wait(results: list[Any]) -> None:
@@ -134,7 +134,7 @@ def _wait(results: list[Any]) -> None:
 def _time_calls(bundle: Bundle, leaves: list[Any], n: int) -> str:
     seconds = []
     for _ in range(n):
-        copies = list(map(arrays.copied, leaves))
+        copies = list(map(arrays.copy_array, leaves))
         start = time.perf_counter()
         _wait(bundle.call_leaves(copies))
         seconds.append(time.perf_counter() - start)

@@ -71,7 +71,7 @@ def _combiner(fn: Any, structure: Any) -> Callable[[Leaves, Leaves], Leaves]:
                 structure, out_structure, "elems", "the result"
             )
             raise TypeError(
-                f"associative_scan: fn {inner_programs.described(fn)} must return a "
+                f"associative_scan: fn {inner_programs.fun_text(fn)} must return a "
                 "tree "
                 f"like elems, got {places}; return every part"
             )
@@ -80,7 +80,7 @@ def _combiner(fn: Any, structure: Any) -> Callable[[Leaves, Leaves], Leaves]:
         )
         if wrong:
             raise TypeError(
-                f"associative_scan: fn {inner_programs.described(fn)} must return "
+                f"associative_scan: fn {inner_programs.fun_text(fn)} must return "
                 "the types "
                 f"of its arguments; {'; '.join(wrong)}; convert the result with astype"
             )

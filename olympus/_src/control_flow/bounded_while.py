@@ -61,7 +61,7 @@ class _AsScan:
         more = [ir.Var(aval) for aval in olympuspr.out_avals[:num_carry]]
         more = more[len(test.invars) - known + num_carry :]
         if more:
-            info = inner_programs.unnamed(test.debug_info)
+            info = inner_programs.forget_argument_names(test.debug_info)
             test = test.replace(invars=test.invars + more, debug_info=info)
         self.count, *outs = bounded_while_p.bind(
             *self._cond_consts,
@@ -109,7 +109,7 @@ def _scan_params(params: Any) -> dict[str, Any]:
 def _abstract(*args: Any, body_olympuspr: Any, max_steps: int, **params: Any) -> Any:
     n_carry = len(args) - params["cond_nconsts"] - params["body_nconsts"]
     outs = body_olympuspr.out_avals
-    rows = [scan.stacked(a, max_steps) for a in outs[n_carry:]]
+    rows = [scan.stacked_aval(a, max_steps) for a in outs[n_carry:]]
     return [loop_lowering.counter(max_steps), *outs[:n_carry], *rows]
 
 
@@ -201,7 +201,9 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     in_dims = (*dims_of.cond_consts, *carry_dims)
     tests, (pred_dim,) = batching.batch_olympuspr(test, axis, in_dims)
     if pred_dim is not None:
-        hoisted = inner_programs.hoisted(bounded_while_p, axis, args, dims, params)
+        hoisted = inner_programs.batch_with_hoisted_effects(
+            bounded_while_p, axis, args, dims, params
+        )
         return hoisted or _batch_masked(axis, parts, dims_of, params)
     tests, test_consts = inner_programs.absorb(tests)
     new = {
@@ -310,7 +312,11 @@ def _any_goes_on(carry_avals: Sequence[Any]) -> ir.ClosedOlympuspr:
 
 
 def _trace_step(run: Any, in_avals: Sequence[Any], closed: Any) -> ir.ClosedOlympuspr:
-    info = inner_programs.unnamed(closed.olympuspr.debug_info) if closed else None
+    info = (
+        inner_programs.forget_argument_names(closed.olympuspr.debug_info)
+        if closed
+        else None
+    )
     info = info or ir.DebugInfo("while_loop", "condition")
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
     return ir.ClosedOlympuspr(program, consts)
@@ -388,7 +394,7 @@ def _split_evenly(max_steps: int, depth: int) -> list[int]:
     return [*factors, quotient]
 
 
-def bounded(
+def apply_bounded_while(
     test: ir.ClosedOlympuspr,
     body: ir.ClosedOlympuspr,
     consts: tuple[list[Any], list[Any]],

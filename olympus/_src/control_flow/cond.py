@@ -71,7 +71,7 @@ def _batch(axis: Any, args: Any, dims: Any, *, branches: Any) -> Any:
     index, *operands = args
     index_dim, *operand_dims = dims
     if index_dim is not None:
-        hoisted = inner_programs.hoisted(
+        hoisted = inner_programs.batch_with_hoisted_effects(
             cond_p, axis, args, dims, {"branches": branches}
         )
         return hoisted or _batch_all(
@@ -369,9 +369,8 @@ def _operands_of(what: str, operands: tuple[Any, ...], operand: Any) -> tuple[An
 def _predicate_aval(pred: Any) -> Any:
     if pred is None or not avals_.is_array_like(pred):
         raise TypeError(
-            f"cond: pred must be a boolean scalar, got {inner_programs.shown(pred)}; "
-            "compare "
-            "values to get one"
+            f"cond: pred must be a boolean scalar, got "
+            f"{inner_programs.value_text(pred)}; compare values to get one"
         )
     aval = avals_.aval_of(pred)
     if aval.shape:
@@ -391,7 +390,7 @@ def _index_aval(index: Any) -> Any:
     if not avals_.is_array_like(index):
         raise TypeError(
             "switch: index must be an integer scalar, got "
-            f"{inner_programs.shown(index)}; "
+            f"{inner_programs.value_text(index)}; "
             "look it up in a list of names first"
         )
     aval = avals_.aval_of(index)
@@ -423,8 +422,8 @@ def _check_branches(
 ) -> None:
     first = bodies[0]
     for body, name in zip(bodies[1:], names[1:], strict=True):
-        cure = f"\n{names[0]} is {inner_programs.described(first.fun)}\n"
-        cure += f"{name} is {inner_programs.described(body.fun)}"
+        cure = f"\n{names[0]} is {inner_programs.fun_text(first.fun)}\n"
+        cure += f"{name} is {inner_programs.fun_text(body.fun)}"
         if body.out_tree != first.out_tree:
             places = inner_programs.structure_mismatch(
                 first.out_tree,

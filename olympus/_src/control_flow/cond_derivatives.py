@@ -10,7 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from olympus._src.control_flow.scan_derivatives import given, is_moving, with_zeros
+from olympus._src.control_flow.scan_derivatives import (
+    instantiate_flagged,
+    is_moving,
+    with_zeros,
+)
 from olympus._src.core import ir
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.interpreters import ad, partial_eval, residuals
@@ -50,7 +54,7 @@ def jvp(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
     closed, consts = _share_consts(
         [_jvp_branch(b, flags, moving_outs)[0] for b in branches]
     )
-    slopes = given(tangents[1:], flags)
+    slopes = instantiate_flagged(tangents[1:], flags)
     outs = p.bind(index, *consts, *operands, *slopes, branches=closed)
     n = len(moving_outs)
     return outs[:n], with_zeros(iter(outs[n:]), moving_outs, branches[0].out_avals)
@@ -74,7 +78,7 @@ def linearize(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
     n = len(moving_outs)
     forwards, consts = _share_consts([forward for forward, _, _ in split])
     operands = [*consts, *operands]
-    pairs = [residuals.sourced(f, n) for f in forwards]
+    pairs = [residuals.forward_sources(f, n) for f in forwards]
     direct = sorted(set().union(*(source.inputs for _, source in pairs)))
     slots, places = shared_slots([source.made for _, source in pairs])
     new = [
@@ -86,7 +90,7 @@ def linearize(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
         for (_, t, _), at, (f, source) in zip(split, places, pairs, strict=True)
     )
     linear_operands = [operands[i] for i in direct] + outs[n:]
-    slopes = given(tangents[1:], flags)
+    slopes = instantiate_flagged(tangents[1:], flags)
 
     def apply() -> list[Any]:
         out_tangents = p.bind(index, *linear_operands, *slopes, branches=linear)
@@ -164,7 +168,7 @@ def _from_slots(
 def _trace_branch(
     run: Callable[..., list[Any]], in_avals: Sequence[Any], closed: ir.ClosedOlympuspr
 ) -> ir.ClosedOlympuspr:
-    info = inner_programs.unnamed(closed.olympuspr.debug_info)
+    info = inner_programs.forget_argument_names(closed.olympuspr.debug_info)
     info = info or ir.DebugInfo("differentiation", "cond")
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
     return ir.ClosedOlympuspr(program, consts)
@@ -187,7 +191,11 @@ def transpose(p: Any, cts: Any, index: Any, *operands: Any, branches: Any) -> An
     in_flowing = _any([transposed(b, ())[1] for b in branches])
     closed, consts = _share_consts([transposed(b, in_flowing)[0] for b in branches])
     known = [x for x in operands if type(x) is not Linear]
-    outs = iter(p.bind(index, *consts, *known, *given(cts, flowing), branches=closed))
+    outs = iter(
+        p.bind(
+            index, *consts, *known, *instantiate_flagged(cts, flowing), branches=closed
+        )
+    )
     flags = iter(in_flowing)
     return [
         None,

@@ -54,7 +54,7 @@ class Counted:
 # -- what is kept for the derivative ---------------------------------------------------
 
 
-def replayed(
+def linearize_with_recomputation(
     program: ir.Olympuspr, moving: Sequence[bool], instantiate: Sequence[bool] = ()
 ) -> tuple[ir.ClosedOlympuspr, ir.ClosedOlympuspr, list[Any]]:
     """As `ad.linearize_olympuspr`, but keeps inputs only and computes the rest again.
@@ -75,7 +75,7 @@ def replayed(
                 inputs[i] = x
             return ir.eval_olympuspr(program, (), *inputs)
 
-        info = inner_programs.unnamed(program.debug_info) or _INFO
+        info = inner_programs.forget_argument_names(program.debug_info) or _INFO
         values = [primals[i] for i in chosen]
         _, linear = ad.linearize(of_moving, values, info, instantiate)
         zeros[:] = linear.outs
@@ -84,7 +84,7 @@ def replayed(
     slopes = [
         v.aval.to_tangent() for v, m in zip(program.invars, moving, strict=True) if m
     ]
-    info = inner_programs.unnamed(program.debug_info) or _INFO
+    info = inner_programs.forget_argument_names(program.debug_info) or _INFO
     tangent, consts = partial_eval.trace_to_olympuspr(
         run, program.in_avals + slopes, info
     )
@@ -104,7 +104,7 @@ def replayed(
 
 
 _INFO = ir.DebugInfo("differentiation", "loop")
-SPLITS = {"all": ad.linearize_olympuspr, "carry": replayed}
+SPLITS = {"all": ad.linearize_olympuspr, "carry": linearize_with_recomputation}
 
 
 # -- rules -----------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def _abstract(
     count: Any, *args: Any, olympuspr: Any, num_carry: int, length: Any, **_: Any
 ) -> Any:
     outs = olympuspr.out_avals
-    rows = [scan.stacked(a, length) for a in outs[num_carry:]]
+    rows = [scan.stacked_aval(a, length) for a in outs[num_carry:]]
     return outs[:num_carry] + rows
 
 
@@ -230,7 +230,7 @@ def _mask_step(params: Any, n_firsts: int) -> ir.ClosedOlympuspr:
     n = params["num_consts"] + n_carry
     firsts = avals[n : n + n_firsts]
     in_avals = [scalar, *firsts, *avals[:n], scalar, *avals[n:]]
-    info = inner_programs.unnamed(body.olympuspr.debug_info) or _INFO
+    info = inner_programs.forget_argument_names(body.olympuspr.debug_info) or _INFO
     return ir.ClosedOlympuspr(*partial_eval.trace_to_olympuspr(run, in_avals, info))
 
 

@@ -22,7 +22,7 @@ from olympus._src.programs.scan_operands import Parts
 ShapedArray = avals_.ShapedArray
 
 
-def stacked(aval: Any, length: Any) -> Any:
+def stacked_aval(aval: Any, length: Any) -> Any:
     """The type of as many rows as there are steps."""
     return ShapedArray((length, *aval.shape), aval.dtype, aval.weak_type)
 
@@ -33,7 +33,7 @@ def _slice_of(aval: Any) -> Any:
 
 def _abstract(*args: Any, olympuspr: Any, num_carry: int, length: Any, **_: Any) -> Any:
     outs = olympuspr.out_avals
-    return outs[:num_carry] + [stacked(a, length) for a in outs[num_carry:]]
+    return outs[:num_carry] + [stacked_aval(a, length) for a in outs[num_carry:]]
 
 
 def _effects(*args: Any, olympuspr: Any, **params: Any) -> Any:
@@ -120,7 +120,7 @@ def batch(p: Any, axis: Any, args: Any, dims: Any, **params: Any) -> Any:
 # -- dead code -------------------------------------------------------------------------
 
 
-def settled(
+def prune_carries(
     program: ir.Olympuspr,
     n_consts: int,
     used_carry: Sequence[bool],
@@ -156,7 +156,7 @@ def dce(used: list[bool], eqn: ir.Eqn, first: int = 0) -> Any:
     body, n_carry = params["olympuspr"], params["num_carry"]
     if body.consts:
         return [True] * len(eqn.invars), eqn
-    small, used_inputs = settled(
+    small, used_inputs = prune_carries(
         body.olympuspr, params["num_consts"], used[:n_carry], used[n_carry:]
     )
     parts = Parts(used_inputs, params)
@@ -278,11 +278,11 @@ def _trace(f: Any, in_tree: Any, leaves: list[Any], x_avals: list[Any]) -> Any:
     def pair(result: Any) -> Sequence[Any]:
         if isinstance(result, (tuple, list)) and len(result) == 2:
             return result
-        got = inner_programs.shown(result)
+        got = inner_programs.value_text(result)
         if isinstance(result, (tuple, list)):
             got = f"{len(result)} values"
         raise TypeError(
-            f"scan: f {inner_programs.described(f)} must return a pair of the carry "
+            f"scan: f {inner_programs.fun_text(f)} must return a pair of the carry "
             "and an "
             f"output, got {got}; return (carry, None) for no output"
         )
@@ -296,7 +296,7 @@ def _check_structure(body: inner_programs.Body, structure: Any) -> None:
             structure, body.trees[0], "the carry", "the result"
         )
         raise TypeError(
-            f"scan: f {inner_programs.described(body.fun)} must return a carry of the "
+            f"scan: f {inner_programs.fun_text(body.fun)} must return a carry of the "
             f"input's structure, got {places}; return every part of the carry"
         )
 
@@ -432,7 +432,7 @@ def _bind(
         )
     )
     last = [
-        inner_programs.unchanged(x) if f else next(outs)
+        inner_programs.loop_invariant_result(x) if f else next(outs)
         for x, f in zip(carry, fixed, strict=True)
     ]
     return last + [

@@ -29,7 +29,7 @@ def zero_of(x: Any) -> Zero:
     return Zero(inner_programs.aval_of(x).to_tangent())
 
 
-def given(tangents: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+def instantiate_flagged(tangents: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
     """The flagged tangents, as values."""
     return [families.instantiate(t) for t, f in zip(tangents, flags, strict=True) if f]
 
@@ -106,16 +106,16 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
     program = closed.olympuspr.replace(
         invars=c + tc + s + ts + x + tx,
         outvars=out_s + out_ts + out_y + out_ty,
-        debug_info=inner_programs.unnamed(closed.olympuspr.debug_info),
+        debug_info=inner_programs.forget_argument_names(closed.olympuspr.debug_info),
     )
     outs = p.bind(
         *new_consts,
         *values.consts,
-        *given(slopes.consts, moving.consts),
+        *instantiate_flagged(slopes.consts, moving.consts),
         *values.carry,
-        *given(slopes.carry, moving.carry),
+        *instantiate_flagged(slopes.carry, moving.carry),
         *values.xs,
-        *given(slopes.xs, moving.xs),
+        *instantiate_flagged(slopes.xs, moving.xs),
         **{
             **params,
             "olympuspr": ir.ClosedOlympuspr(program),
@@ -297,7 +297,7 @@ def _tangent_loop(
             *[v for v, f in zip(r, fixed, strict=True) if not f],
             *tx,
         ],
-        debug_info=inner_programs.unnamed(tangent.olympuspr.debug_info),
+        debug_info=inner_programs.forget_argument_names(tangent.olympuspr.debug_info),
     )
     consts = [x for x, f in zip(residuals, fixed, strict=True) if f]
     rows = [x for x, f in zip(residuals, fixed, strict=True) if not f]
@@ -311,10 +311,10 @@ def _tangent_loop(
     def apply() -> list[Any]:
         return p.bind(
             *consts,
-            *given(slopes.consts, moving.consts),
-            *given(slopes.carry, moving.carry),
+            *instantiate_flagged(slopes.consts, moving.consts),
+            *instantiate_flagged(slopes.carry, moving.carry),
             *rows,
-            *given(slopes.xs, moving.xs),
+            *instantiate_flagged(slopes.xs, moving.xs),
             **new_params,
         )
 
@@ -342,7 +342,7 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
     known_consts = [x for x in parts.consts if type(x) is not Linear]
     known_xs = [x for x in parts.xs if type(x) is not Linear]
     sums = [a for a, f in zip(_linear_avals(parts.consts), flows_c, strict=True) if f]
-    given_cts = given(cts[n_carry:], flowing[n_carry:])
+    given_cts = instantiate_flagged(cts[n_carry:], flowing[n_carry:])
     counts = [len(new_consts) + len(known_consts), len(known_xs), n_carry]
     weak = [
         _is_weak(x) and (type(ct) is Zero or _is_weak(ct))
@@ -427,7 +427,7 @@ def _accumulate_sums(
         return new_sums + others
 
     in_avals = [*known_c, *sums, *carry, *known_x, *rows]
-    info = inner_programs.unnamed(transposed.debug_info) or ir.DebugInfo(
+    info = inner_programs.forget_argument_names(transposed.debug_info) or ir.DebugInfo(
         "transpose", "scan"
     )
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)

@@ -173,7 +173,9 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     # The sizes in front of a mapped condition are those in front of each carry.
     nested = any(mapped) and bool(test.out_avals[0].shape)
     if pred_dim is not None or nested:
-        hoisted = inner_programs.hoisted(while_p, axis, args, dims, params)
+        hoisted = inner_programs.batch_with_hoisted_effects(
+            while_p, axis, args, dims, params
+        )
         if hoisted is not None:
             return hoisted
         inner_programs.refuse_unmasked("while_loop", body, test)
@@ -236,9 +238,9 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any)
 
     carry = [ask(axis, parts.cond_consts, carry), *carry]
     avals = [avals_.aval_of(x) for x in (*consts, *carry)]
-    info = inner_programs.unnamed(body.olympuspr.debug_info) or ir.DebugInfo(
-        "vmap", "body"
-    )
+    info = inner_programs.forget_argument_names(
+        body.olympuspr.debug_info
+    ) or ir.DebugInfo("vmap", "body")
     program, more = partial_eval.trace_to_olympuspr(step, avals, info)
     steps, more = inner_programs.absorb(ir.ClosedOlympuspr(program, more))
     variables = [ir.Var(avals_.aval_of(x)) for x in carry]
@@ -284,8 +286,10 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
             break
         moving.carry = out_moving
     closed, new_consts = inner_programs.absorb(closed)
-    carry_slopes = scan_derivatives.given(slopes.carry, moving.carry)
-    const_slopes = scan_derivatives.given(slopes.body_consts, moving.body_consts)
+    carry_slopes = scan_derivatives.instantiate_flagged(slopes.carry, moving.carry)
+    const_slopes = scan_derivatives.instantiate_flagged(
+        slopes.body_consts, moving.body_consts
+    )
     consts = [*new_consts, *values.body_consts]
     ends = len(consts), len(consts) + n, len(consts) + n + len(const_slopes)
     inputs = closed.olympuspr.invars
@@ -296,10 +300,10 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
             *inputs[ends[0] : ends[1]],
             *inputs[ends[2] :],
         ],
-        debug_info=inner_programs.unnamed(body.debug_info),
+        debug_info=inner_programs.forget_argument_names(body.debug_info),
     )
     more = [ir.Var(v.aval) for v in inputs[ends[2] :]]
-    info = inner_programs.unnamed(test.debug_info)
+    info = inner_programs.forget_argument_names(test.debug_info)
     outs = while_p.bind(
         *values.cond_consts,
         *consts,
@@ -466,7 +470,7 @@ def checked_bound(
     if isinstance(max_steps, bool) or not hasattr(max_steps, "__index__"):
         raise TypeError(
             f"{what}: max_steps must be an integer, got "
-            f"{inner_programs.shown(max_steps)}; "
+            f"{inner_programs.value_text(max_steps)}; "
             "pass an int"
         )
     try:
@@ -506,7 +510,7 @@ def _check_condition(test: inner_programs.Body) -> None:
         return
     got = test.out_avals[0].short() if fine else f"the structure {test.out_tree}"
     raise TypeError(
-        f"while_loop: cond_fun {inner_programs.described(test.fun)} must return a "
+        f"while_loop: cond_fun {inner_programs.fun_text(test.fun)} must return a "
         "boolean "
         f"scalar, got {got}; compare values, and reduce arrays with numpy.all or "
         "numpy.any"
@@ -519,7 +523,7 @@ def _check_structure(body: inner_programs.Body, structure: Any) -> None:
             structure, body.out_tree, "the carry", "the result"
         )
         raise TypeError(
-            f"while_loop: body_fun {inner_programs.described(body.fun)} must return "
+            f"while_loop: body_fun {inner_programs.fun_text(body.fun)} must return "
             "a carry "
             f"of the input's structure, got {places}; return every part of the carry"
         )
@@ -546,7 +550,7 @@ def _bind(
     max_steps, checkpoints = bound
     if max_steps is not None:
         consts = (list(test.consts), body_consts)
-        last = bounded_while.bounded(
+        last = bounded_while.apply_bounded_while(
             closed_test, closed_body, consts, moving, max_steps, checkpoints
         )
     else:
@@ -561,7 +565,7 @@ def _bind(
         )
     outs = iter(last)
     return [
-        inner_programs.unchanged(x) if f else next(outs)
+        inner_programs.loop_invariant_result(x) if f else next(outs)
         for x, f in zip(leaves, fixed, strict=True)
     ]
 

@@ -41,7 +41,7 @@ def drop_unused(used: list[bool], eqn: ir.Eqn, before: int = 0) -> Any:
     used_carry, used_rest = used[before:end], used[end:]
     _, in_test = partial_eval.dce_olympuspr(test.olympuspr, [True])
     needed = [a or b for a, b in zip(used_carry, in_test[n_test:], strict=True)]
-    small, used_inputs = scan.settled(body.olympuspr, n_body, needed, used_rest)
+    small, used_inputs = scan.prune_carries(body.olympuspr, n_body, needed, used_rest)
     needed = used_inputs[n_body:]
     results = [True] * before + needed + used_rest
     if all(results) and all(used_inputs) and all(in_test[:n_test]):

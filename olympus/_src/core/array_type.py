@@ -15,6 +15,7 @@ import numpy as np
 from olympus._src.core import avals
 
 if TYPE_CHECKING:
+    from olympus._src.lax.gather import GatherScatterMode
     from olympus._src.numpy.at import IndexUpdateHelper
 
 
@@ -57,19 +58,19 @@ class Array(metaclass=_ArrayType):
         aval: Any
 
         @property
-        def shape(self) -> tuple[int, ...]: ...
-        @property
         def dtype(self) -> np.dtype[Any]: ...
         @property
-        def ndim(self) -> int: ...
+        def weak_type(self) -> bool: ...
+        @property
+        def shape(self) -> tuple[int, ...]: ...
         @property
         def size(self) -> int: ...
         @property
-        def itemsize(self) -> int: ...
+        def ndim(self) -> int: ...
         @property
         def nbytes(self) -> int: ...
         @property
-        def weak_type(self) -> bool: ...
+        def itemsize(self) -> int: ...
 
         # -- where it is --
         @property
@@ -211,10 +212,10 @@ class Array(metaclass=_ArrayType):
             self,
             axis: int | None = -1,
             *,
-            kind: None = None,
-            order: None = None,
-            stable: bool = True,
             descending: bool = False,
+            stable: bool = True,
+            order: None = None,
+            kind: None = None,
             dtype: DTypeLike | None = None,
         ) -> Array: ...
         def astype(
@@ -325,10 +326,10 @@ class Array(metaclass=_ArrayType):
             self,
             axis: int | None = -1,
             *,
-            kind: None = None,
-            order: None = None,
-            stable: bool = True,
             descending: bool = False,
+            stable: bool = True,
+            order: None = None,
+            kind: None = None,
         ) -> Array: ...
         def squeeze(self, axis: Axes = None) -> Array: ...
         def std(
@@ -359,7 +360,7 @@ class Array(metaclass=_ArrayType):
             indices: ArrayLike,
             axis: int | None = None,
             out: None = None,
-            mode: str | None = None,
+            mode: IndexMode | None = None,
             unique_indices: bool = False,
             indices_are_sorted: bool = False,
             fill_value: ArrayLike | None = None,
@@ -395,6 +396,8 @@ ArrayLike = Union[Array, np.ndarray, np.generic, bool, int, float, complex]  # n
 DTypeLike = Union[str, type[Any], np.dtype, SupportsDType]  # noqa: UP007
 # Sizes of axes.
 Shape = Sequence[int]
+# What becomes of indices that are out of bounds.
+IndexMode = Union[str, "GatherScatterMode"]
 # One axis, several, or all.
 Axes = Union[int, Sequence[int], None]  # noqa: UP007
 

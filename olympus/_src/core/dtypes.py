@@ -145,7 +145,7 @@ _narrow_scalars = {cls: (_narrow[cls], cls is not bool) for cls in python_scalar
 _tables = {False: (_narrow_scalars, _narrow), True: (_wide_scalars, _wide)}
 
 
-def supported() -> tuple[np.dtype, ...]:
+def supported_dtypes() -> tuple[np.dtype, ...]:
     """Every dtype of numbers and booleans, narrow before wide within a kind."""
     return tuple(_kinds)
 

@@ -61,4 +61,4 @@ def _scalar_type(dtype: np.dtype) -> ScalarType:
 
 
 # By name; `olympus.numpy` gives each of them as its attribute.
-scalar_types = {dtype.name: _scalar_type(dtype) for dtype in dtypes.supported()}
+scalar_types = {dtype.name: _scalar_type(dtype) for dtype in dtypes.supported_dtypes()}

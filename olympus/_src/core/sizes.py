@@ -120,11 +120,11 @@ def slice_positions(item: slice, size: Any) -> tuple[Any, Any, int]:
     if step == 0:
         raise ValueError("slice step cannot be zero")
     if step > 0:
-        first = 0 if start is None else _bound(start, size, 0, size)
-        last = size if stop is None else _bound(stop, size, 0, size)
+        first = 0 if start is None else _clamp_slice_bound(start, size, 0, size)
+        last = size if stop is None else _clamp_slice_bound(stop, size, 0, size)
         return first, non_negative(last - first + step - 1) // step, step
-    first = size - 1 if start is None else _bound(start, size, -1, size - 1)
-    last = -1 if stop is None else _bound(stop, size, -1, size - 1)
+    first = size - 1 if start is None else _clamp_slice_bound(start, size, -1, size - 1)
+    last = -1 if stop is None else _clamp_slice_bound(stop, size, -1, size - 1)
     return first, non_negative(first - last - step - 1) // -step, step
 
 
@@ -132,7 +132,7 @@ def _plain(bound: Any) -> int | None:
     return None if bound is None else operator.index(bound)
 
 
-def _bound(bound: Any, size: Any, low: int, high: Any) -> Any:
+def _clamp_slice_bound(bound: Any, size: Any, low: int, high: Any) -> Any:
     """A bound of a slice, counted from the start and moved into the axis."""
     bound = as_size(bound)
     if bound < 0:

@@ -270,7 +270,7 @@ def see(kind: type[Exception]) -> str:
     )
 
 
-def leaked(tracer: Tracer, where: str) -> errors.UnexpectedTracerError:
+def leak_error(tracer: Tracer, where: str) -> errors.UnexpectedTracerError:
     """The error for a tracer in a trace that it does not belong to."""
     owner = tracer._trace  # noqa: SLF001 - the tracer's own package
     origin = owner.made_at(tracer)

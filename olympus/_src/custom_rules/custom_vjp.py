@@ -129,7 +129,7 @@ def _batch(
 
     outs = custom_vjp_call_p.bind(
         *args,
-        call_olympuspr=functions.derived(call_olympuspr, call, params["name"]),
+        call_olympuspr=functions.derive_function(call_olympuspr, call, params["name"]),
         fwd=fwd.derived(rule),
         num_consts=num_consts,
         **params,

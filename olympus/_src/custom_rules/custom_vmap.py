@@ -63,7 +63,7 @@ def _batch_captured(axis: Any, args: Any, dims: Any, params: Any) -> Any:
     def call(*values: Any) -> list[Any]:
         return mapped.run(lambda *xs: functions.run(function, xs), values, dims)
 
-    params["call_olympuspr"] = functions.derived(function, call, params["name"])
+    params["call_olympuspr"] = functions.derive_function(function, call, params["name"])
     outs = custom_vmap_call_p.bind(*args, **params)
     return outs, mapped.dims
 
@@ -100,7 +100,7 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
 
     params = dict(
         params,
-        call_olympuspr=functions.derived(call, both, params["name"]),
+        call_olympuspr=functions.derive_function(call, both, params["name"]),
         rule=params["rule"].derived(_rule_jvp(params["rule"], moving[n:])),
         num_consts=n + len(consts),
     )

@@ -120,7 +120,7 @@ def _batch(
 
     outs = linear_call_p.bind(
         *operands,
-        call_olympuspr=functions.derived(call_olympuspr, call, "linear_call"),
+        call_olympuspr=functions.derive_function(call_olympuspr, call, "linear_call"),
         transpose=transpose.derived(back),
         num_consts=num_consts,
         num_res=num_res,

@@ -299,7 +299,7 @@ def _transpose_matvec(
     )
     if any(needed[n_consts:]):
         raise TypeError(
-            f"custom_linear_solve: matvec {inner_programs.described(matvec)} must be "
+            f"custom_linear_solve: matvec {inner_programs.fun_text(matvec)} must be "
             "linear, "
             "got a function whose derivative depends on its argument; leave out "
             "products of the argument with itself, and functions like sin"
@@ -319,7 +319,7 @@ def _transpose_matvec(
         return ir.program_as_function(back)(*residuals, *flowing_cts)
 
     const_avals = closed.in_avals[:n_consts]
-    info = inner_programs.unnamed(body.program.debug_info)
+    info = inner_programs.forget_argument_names(body.program.debug_info)
     program, more = partial_eval.trace_to_olympuspr(
         run, [*const_avals, *in_avals], info or ir.DebugInfo("transpose", "matvec")
     )

@@ -75,8 +75,8 @@ def _batch(
 
     outs = remat_opt_p.bind(
         *args,
-        call_olympuspr=functions.derived(call_olympuspr, call, "fwd"),
-        fun_olympuspr=functions.derived(fun_olympuspr, fun, "fun"),
+        call_olympuspr=functions.derive_function(call_olympuspr, call, "fwd"),
+        fun_olympuspr=functions.derive_function(fun_olympuspr, fun, "fun"),
         num_consts=num_consts,
     )
     return outs, mapped.dims

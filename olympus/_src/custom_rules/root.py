@@ -249,7 +249,7 @@ def _trace_tangent_solve(
         def f(*leaves: Any) -> list[Any]:
             return ir.eval_olympuspr(function.program, function.consts, *leaves)
 
-        info = inner_programs.unnamed(function.program.debug_info)
+        info = inner_programs.forget_argument_names(function.program.debug_info)
         leaves = tree.tree_flatten(x)[0]
         _, linear = ad.linearize(f, leaves, info, [True] * len(leaves))
         return tangent_solve(_as_user_function(linear, structure, in_avals), y)

@@ -80,7 +80,7 @@ def write_array(x: Any) -> bytes:
     return np.ascontiguousarray(stored).tobytes()
 
 
-def copied(x: Any) -> Any:
+def copy_array(x: Any) -> Any:
     """An array with a copy of the elements; compiles nothing, as `x.copy()` might."""
     stored = np.asarray(evaluate.with_aval(x, x.aval.storage))
     return evaluate.with_aval(evaluate.put(stored, x.aval.storage), x.aval)
@@ -113,7 +113,7 @@ class Stored(NamedTuple):
         return evaluate.with_aval(evaluate.put(elements, storage, device), self.aval)
 
 
-def stored(x: Any) -> Stored:
+def encode_array(x: Any) -> Stored:
     """An array as bytes."""
     return Stored(x.aval, write_array(x))
 

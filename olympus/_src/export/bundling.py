@@ -211,10 +211,10 @@ class _Maker:
                     "alone"
                 )
             return None
-        arguments = [arrays.stored(evaluate.as_array(x)) for x in leaves]
+        arguments = [arrays.encode_array(evaluate.as_array(x)) for x in leaves]
         args, kwargs = self.in_tree.unflatten([x.array() for x in arguments])
         leaves = tree.tree_leaves(bundle(*args, **kwargs))
-        results = [arrays.stored(evaluate.as_array(x)) for x in leaves]
+        results = [arrays.encode_array(evaluate.as_array(x)) for x in leaves]
         size = sum(len(x.data) for x in (*arguments, *results))
         if self_test is None and size > _SMALL_SAMPLE:
             return None

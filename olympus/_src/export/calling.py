@@ -79,7 +79,7 @@ def _check_types(exported: Any, leaves: Sequence[Any], tree_: Any) -> None:
         )
     if not symbolic_calls.are_known(exported.in_avals):
         shapes = [avals_.aval_of(x).shape for x in leaves]
-        symbolic_calls.solved(exported, shapes, argument_paths(tree_))
+        symbolic_calls.solve_dimensions(exported, shapes, argument_paths(tree_))
 
 
 def _fits(actual: Any, expected: Any) -> bool:
@@ -108,7 +108,7 @@ def _out_avals(exported: Any, avals: Sequence[Any]) -> list[Any]:
     """The types of the results for types of the arguments, and whatever follows."""
     shapes = [a.shape for a in avals[: len(exported.in_avals)]]
     return symbolic_calls.with_values(
-        exported.out_avals, symbolic_calls.solved(exported, shapes)
+        exported.out_avals, symbolic_calls.solve_dimensions(exported, shapes)
     )
 
 
@@ -284,7 +284,7 @@ def _tangent_lower(ctx: Any, *operands: str, **params: Any) -> list[str]:
         lambda *xs: _tangent_impl(*xs, **params), ctx.avals_in, info
     )
     program = partial_eval.expand(program, ctx.platform)
-    values = [np.asarray(evaluate.stored(evaluate.as_array(c))) for c in consts]
+    values = [np.asarray(evaluate.storage_of(evaluate.as_array(c))) for c in consts]
     names = [
         ctx.block.constant(c, v.aval)
         for c, v in zip(values, program.constvars, strict=True)

@@ -141,7 +141,7 @@ def _export_traced(
     name = traced.fun_name
     for c in closed.consts:
         if isinstance(c, trace.Tracer):
-            raise trace.leaked(c, "export")
+            raise trace.leak_error(c, "export")
     donated = set(traced.donate_argnums)
     in_avals = tree.tree_leaves(traced.in_avals)
     lowered = portable.lower(

@@ -235,7 +235,7 @@ def to_numpy(x: Any) -> np.ndarray:
 # -- made up ---------------------------------------------------------------------------
 
 
-def invented(aval: Any, rng: np.random.Generator) -> np.ndarray:
+def sample_array(aval: Any, rng: np.random.Generator) -> np.ndarray:
     """Values of a type for a trial: small numbers of the generator's."""
     storage = aval.storage
     kind = dtypes.kind(storage.dtype)

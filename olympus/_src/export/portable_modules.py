@@ -106,7 +106,7 @@ def with_constants(exported: Any) -> bytes:
     Args:
       exported: an `Exported` with constants.
     """
-    consts = [evaluate.stored(evaluate.as_array(c)) for c in exported.constants]
+    consts = [evaluate.storage_of(evaluate.as_array(c)) for c in exported.constants]
     n_inputs = len(functions(exported.program_serialized).in_types)
     start = n_inputs - len(exported.module_kept_var_idx) - len(consts)
     values = [types.dense(np.asarray(c), c.aval) for c in consts]

@@ -18,7 +18,7 @@ def are_known(avals: Sequence[Any]) -> bool:
     return all(sizes.is_constant_shape(a.shape) for a in avals)
 
 
-def solved(
+def solve_dimensions(
     exported: Any, shapes: Sequence[Any], paths: Sequence[str] | None = None
 ) -> dict[str, Any]:
     """The values of the dimension variables of a program.

@@ -176,7 +176,7 @@ def _add(what: str, node: _Node) -> None:
         _by_type[node.nodetype] = _by_name[node.name] = node
 
 
-def registered() -> list[type]:
+def registered_types() -> list[type]:
     """The types of nodes that are registered here."""
     return list(_by_type)
 

@@ -43,7 +43,7 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
     if type(x) is ArrayImpl:
         return x
     if isinstance(x, trace.Tracer):
-        raise trace.leaked(x, "a computation outside of any trace")
+        raise trace.leak_error(x, "a computation outside of any trace")
     kind = type(x)
     if kind is float or kind is int or kind is bool or kind is complex:
         return _scalar(x)
@@ -66,7 +66,7 @@ def with_aval(x: ArrayImpl, aval: Any) -> ArrayImpl:
     return ArrayImpl(x._buffer, aval, x.committed)
 
 
-def stored(x: ArrayImpl) -> ArrayImpl:
+def storage_of(x: ArrayImpl) -> ArrayImpl:
     """The same buffer as what it holds: of keys, their words."""
     return with_aval(x, x.aval.storage)
 

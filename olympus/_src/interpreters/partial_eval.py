@@ -114,7 +114,7 @@ class DynamicOlympusprTrace(trace.Trace):
         if owner is self:
             return x.variable  # type: ignore[attr-defined]
         if owner.level > self.level or not _encloses(owner, self):
-            raise trace.leaked(x, where)
+            raise trace.leak_error(x, where)
         return self.const(x, x.aval)
 
     def const(self, x: Any, aval: Any) -> ir.Var:

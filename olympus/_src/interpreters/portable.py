@@ -154,4 +154,4 @@ def _is_small(aval: Any) -> bool:
 
 def _to_numpy(x: Any) -> Any:
     """The values of a constant; of keys, their words."""
-    return np.asarray(evaluate.stored(evaluate.as_array(x)))
+    return np.asarray(evaluate.storage_of(evaluate.as_array(x)))

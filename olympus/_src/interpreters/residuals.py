@@ -220,7 +220,7 @@ class Source:
         return [readers[kind](x) for kind, x in self._places]
 
 
-def sourced(closed: ir.ClosedOlympuspr, n_outs: int) -> tuple[Any, Source]:
+def forward_sources(closed: ir.ClosedOlympuspr, n_outs: int) -> tuple[Any, Source]:
     """The forward program without residuals that it need not return, and where all are.
 
     Args:

@@ -158,10 +158,10 @@ class JetTrace(trace.Trace):
         """`k` times a coefficient; the same object each time it is asked for."""
         memo = self._memo
         if memo is None or type(c) is Zero:
-            return scaled(elementwise.mul, c, k)
+            return scale_coefficient(elementwise.mul, c, k)
         key = ("scaled", k, _mark(c))
         if key not in memo.found:
-            memo.found[key] = scaled(elementwise.mul, c, k)
+            memo.found[key] = scale_coefficient(elementwise.mul, c, k)
             memo.kept.append(c)
         return memo.found[key]
 
@@ -177,7 +177,7 @@ def is_moving(series: Series) -> bool:
     return any(type(c) is not Zero for c in series[1:])
 
 
-def scaled(combine: Any, c: Any, factor: int) -> Any:
+def scale_coefficient(combine: Any, c: Any, factor: int) -> Any:
     """A coefficient times a number, or divided by it, as `combine` says."""
     if type(c) is Zero or factor == 1:
         return c
@@ -186,7 +186,7 @@ def scaled(combine: Any, c: Any, factor: int) -> Any:
 
 def _integrate_series(first: Any, slope: Series) -> Series:
     """The series that begins with `first` and has the derivative `slope`."""
-    terms = [scaled(elementwise.div, c, k) for k, c in enumerate(slope, 1)]
+    terms = [scale_coefficient(elementwise.div, c, k) for k, c in enumerate(slope, 1)]
     return [first, *terms]
 
 
@@ -302,7 +302,7 @@ def _jet_olympuspr(
         series = unflatten(args, patterns, closed.in_avals)
         outs = jet(ir.program_as_function(closed), series, order)
         if force is not None:
-            outs = [instantiated(s, f) for s, f in zip(outs, force, strict=True)]
+            outs = [instantiate_series(s, f) for s, f in zip(outs, force, strict=True)]
         out_patterns[:] = map(pattern_of, outs)
         return flat(outs)
 
@@ -312,7 +312,7 @@ def _jet_olympuspr(
     return ir.ClosedOlympuspr(program, consts), out_patterns
 
 
-def instantiated(series: Series, wanted: Pattern) -> Series:
+def instantiate_series(series: Series, wanted: Pattern) -> Series:
     """A series with values in place of zeros where they are wanted."""
     terms = zip(series[1:], wanted, strict=True)
     return [series[0], *[families.instantiate(c) if w else c for c, w in terms]]

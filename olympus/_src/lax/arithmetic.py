@@ -565,11 +565,11 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
     """
     aval = avals.aval_of(x)
     if dtypes.kind(aval.dtype) == "c":  # ordered by real parts, then imaginary ones
-        return min_(max_(x, _bound(min, aval)), _bound(max, aval))
+        return min_(max_(x, _typed_bound(min, aval)), _typed_bound(max, aval))
     return clamp_p.bind(min, x, max)
 
 
-def _bound(bound: Any, aval: Any) -> Any:
+def _typed_bound(bound: Any, aval: Any) -> Any:
     if avals.aval_of(bound).shape == aval.shape:
         return bound
     return families.broadcast_in_dim_p.bind(

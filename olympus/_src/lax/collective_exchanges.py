@@ -18,7 +18,13 @@ from olympus._src.lax import (
     gather,
     shaping,
 )
-from olympus._src.lax.collectives import by_group, collective, in_front, moved, named
+from olympus._src.lax.collectives import (
+    batch_other_axes,
+    by_group,
+    collective,
+    in_front,
+    named,
+)
 
 ShapedArray = avals.ShapedArray
 _FILE = "lax/collective_exchanges.py"
@@ -70,7 +76,7 @@ def _all_gather_batch(
             return by_group(axis_index_groups, axis, x, dim, stacked)
 
         size = trace.axis_size(name, "all_gather") if len(names) > 1 else axis_size
-        return moved(
+        return batch_other_axes(
             x,
             dim,
             lambda x, shift: all_gather_p.bind(
@@ -89,7 +95,7 @@ def _all_gather_batch(
         return families.move_axis(x, dim, position), None
 
     if axis.name not in names:
-        return moved(
+        return batch_other_axes(
             x,
             dim,
             lambda x, shift: all_gather_p.bind(
@@ -105,7 +111,9 @@ def _all_gather_batch(
         x, dim = over_one(name, x, dim)
     count = len(names) + tiled
     if count > 1:
-        return moved(x, dim, lambda x, shift: _merge_axes(x, position + shift, count))
+        return batch_other_axes(
+            x, dim, lambda x, shift: _merge_axes(x, position + shift, count)
+        )
     return x, dim
 
 
@@ -163,7 +171,7 @@ def _reduce_scatter_batch(
         """Removes the axis at `position` in favour of one of the names."""
         if name == axis.name:
             return by_group(axis_index_groups, axis, x, dim, summed)
-        return moved(
+        return batch_other_axes(
             x,
             dim,
             lambda x, shift: reduce_scatter_p.bind(
@@ -183,7 +191,7 @@ def _reduce_scatter_batch(
         return families.reduce_sum_p.bind(x, axes=(0,)), position
 
     if axis.name not in names:
-        return moved(
+        return batch_other_axes(
             x,
             dim,
             lambda x, shift: reduce_scatter_p.bind(
@@ -202,7 +210,9 @@ def _reduce_scatter_batch(
         parts = list(sizes)
         if tiled:
             parts.append(_own(x, dim, position) // axis_size)
-        x, dim = moved(x, dim, lambda x, shift: _split_axis(x, position + shift, parts))
+        x, dim = batch_other_axes(
+            x, dim, lambda x, shift: _split_axis(x, position + shift, parts)
+        )
     for name, size in zip(names, sizes, strict=True):
         x, dim = over_one(name, size, x, dim)
     return x, dim
@@ -252,7 +262,7 @@ def _all_to_all_batch(
 ) -> Any:
     (x,), (dim,), names = args, dims, named(axis_name)
     if axis.name not in names:
-        return moved(
+        return batch_other_axes(
             x,
             dim,
             lambda x, shift: all_to_all_p.bind(
@@ -357,7 +367,7 @@ def _ppermute_batch(
 ) -> Any:
     (x,), (dim,), names = args, dims, named(axis_name)
     if axis.name not in names:
-        return moved(
+        return batch_other_axes(
             x,
             dim,
             lambda x, shift: ppermute_p.bind(x, axis_name=axis_name, perm=perm),
@@ -439,7 +449,7 @@ def _pbroadcast_batch(
     (x,), (dim,), names = args, dims, named(axis_name)
 
     def rebind(name: Any, source: int, x: Any, dim: int | None) -> Any:
-        return moved(
+        return batch_other_axes(
             x,
             dim,
             lambda x, shift: pbroadcast_p.bind(x, axis_name=name, source=source),

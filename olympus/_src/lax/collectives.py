@@ -47,7 +47,7 @@ def collective(name: str, **rules: Any) -> Primitive:
     return p
 
 
-def moved(x: Any, dim: int | None, rebind: Callable[[Any, int], Any]) -> Any:
+def batch_other_axes(x: Any, dim: int | None, rebind: Callable[[Any, int], Any]) -> Any:
     """A collective over other axes than the mapped one, with that in front."""
     if dim is None:
         return rebind(x, 0), None
@@ -166,7 +166,7 @@ def _all_reduce(name: str, reduce_p: Primitive, repeated: Any) -> Primitive:
             shifted = tuple([a + shift if isinstance(a, int) else a for a in axes])
             return p.bind(x, axes=shifted, axis_index_groups=axis_index_groups)
 
-        return moved(x, dim, rebind)
+        return batch_other_axes(x, dim, rebind)
 
     def lower(ctx: Any, x: str, *, axes: Any, **_: Any) -> Any:
         if _names_among(axes):

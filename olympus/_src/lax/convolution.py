@@ -128,7 +128,7 @@ def conv_dimension_numbers(
 # -- sizes -----------------------------------------------------------------------------
 
 
-def dilated(size: int, by: int) -> int:
+def dilated_size(size: int, by: int) -> int:
     """The size of an axis with `by - 1` holes between its elements."""
     return size if size == 0 else (size - 1) * by + 1
 
@@ -175,8 +175,8 @@ def padtype_to_pads(
 def _out_size(
     size: int, window: int, step: int, pads: Any, dilation: int, window_dilation: int
 ) -> int:
-    padded = dilated(size, dilation) + pads[0] + pads[1]
-    reach = dilated(window, window_dilation)
+    padded = dilated_size(size, dilation) + pads[0] + pads[1]
+    reach = dilated_size(window, window_dilation)
     if not at_least(padded, 0) and padded < 0:
         return 0
     return maximum((padded - reach) // step + 1, 0)
@@ -236,10 +236,10 @@ def conv_general_shape_tuple(
         window_strides,
         padding,
     )
-    return placed(plain, dn.out_spec)
+    return order_by_spec(plain, dn.out_spec)
 
 
-def placed(values: Sequence[int], spec: Sequence[int]) -> tuple[int, ...]:
+def order_by_spec(values: Sequence[int], spec: Sequence[int]) -> tuple[int, ...]:
     """Sizes listed in a spec's order, at the axes it names."""
     out = [0] * len(spec)
     for d, value in zip(spec, values, strict=True):
@@ -297,7 +297,7 @@ def _abstract(lhs: Any, rhs: Any, **params: Any) -> Any:
         _out_size(*line)
         for line in zip(sizes, window, *[params[k] for k in lists], strict=True)
     ]
-    shape = placed((n // batches, out_features, *out), dn.out_spec)
+    shape = order_by_spec((n // batches, out_features, *out), dn.out_spec)
     preferred = params["preferred_element_type"]
     weak = lhs.weak_type and rhs.weak_type
     return ShapedArray(shape, dtype if preferred is None else preferred, weak)
@@ -413,7 +413,7 @@ def _swap_first_two(spec: Sequence[int]) -> tuple[int, ...]:
 
 
 def _dilated_sizes(aval: Any, spec: Sequence[int], by: Sequence[int]) -> list[int]:
-    return [dilated(aval.shape[d], n) for d, n in zip(spec[2:], by, strict=True)]
+    return [dilated_size(aval.shape[d], n) for d, n in zip(spec[2:], by, strict=True)]
 
 
 def _reaches(lhs: Any, rhs: Any, ct: Any, params: Any) -> Any:

@@ -97,12 +97,12 @@ class _Fold:
         if size <= _SHORT_AXIS or aval.size <= self.small:
             return self.windows(x, aval, axis, reverse)
         count = -(-size // _BLOCK)
-        whole = resized(aval, axis, count * _BLOCK)
+        whole = resize_axis(aval, axis, count * _BLOCK)
         x = self._pad(x, aval, whole, axis, 0)
         blocks_shape = (*aval.shape[:axis], count, _BLOCK, *aval.shape[axis + 1 :])
         blocks_aval = ShapedArray(blocks_shape, aval.dtype)
         x = self.ctx.block.reshape(x, whole, blocks_aval)
-        totals_aval = resized(aval, axis, count)
+        totals_aval = resize_axis(aval, axis, count)
         totals = self.ctx.block.op1(
             "stablehlo.reduce",
             [x, self.start],
@@ -141,7 +141,7 @@ class _Fold:
         reverse: bool,
     ) -> str:
         """Accumulates inside each block, from the total before it."""
-        line = resized(blocks_aval, axis + 1, 1)
+        line = resize_axis(blocks_aval, axis + 1, 1)
         carry = self.ctx.block.reshape(carry, carry_aval, line)
         columns: list[str] = [""] * _BLOCK
         starts, limits = [0] * blocks_aval.ndim, list(blocks_aval.shape)
@@ -173,7 +173,7 @@ def _widen_narrow(aval: Any) -> Any:
     return families.whole_bytes(aval)
 
 
-def resized(aval: Any, axis: int, size: int) -> Any:
+def resize_axis(aval: Any, axis: int, size: int) -> Any:
     """The aval with another size on one axis."""
     shape = (*aval.shape[:axis], size, *aval.shape[axis + 1 :])
     return ShapedArray(shape, aval.dtype)

@@ -379,7 +379,7 @@ def batch_gather(
     """The batching rule of gather."""
     x, indices = args
     dx, di = dims
-    dn = shifted(
+    dn = shift_dimension_numbers(
         dimension_numbers, x_mapped=dx is not None, indices_mapped=di is not None
     )
     offsets = dimension_numbers.offset_dims
@@ -399,7 +399,7 @@ def batch_gather(
     return out, 0
 
 
-def shifted(dn: Any, *, x_mapped: bool, indices_mapped: bool) -> Any:
+def shift_dimension_numbers(dn: Any, *, x_mapped: bool, indices_mapped: bool) -> Any:
     """Dimension numbers, but for the first field, with an axis more in front."""
     _, left_out, index_map, batching, others = dn
     if x_mapped:

@@ -110,8 +110,8 @@ def conv_transpose_shape_tuple(
     else:
         pads = [tuple(pair) for pair in padding]
     wide = [
-        convolution.dilated(size, step)
+        convolution.dilated_size(size, step)
         for size, step in zip(lhs[2:], window_strides, strict=True)
     ]
     plain = convolution.conv_shape_tuple((*lhs[:2], *wide), rhs, (1,) * len(pads), pads)
-    return convolution.placed(plain, numbers.out_spec)
+    return convolution.order_by_spec(plain, numbers.out_spec)

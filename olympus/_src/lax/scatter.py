@@ -190,7 +190,9 @@ def batching_rule(name: str) -> Callable[..., Any]:
         x = families.at_front(axis, x, dims[0])
         updates = families.at_front(axis, updates, dims[2])
         mapped = dims[1] is not None
-        dn = gather.shifted(dimension_numbers, x_mapped=True, indices_mapped=mapped)
+        dn = gather.shift_dimension_numbers(
+            dimension_numbers, x_mapped=True, indices_mapped=mapped
+        )
         window = tuple([d + 1 for d in dimension_numbers.update_window_dims])
         if mapped:
             indices = families.move_axis(indices, dims[1], 0)

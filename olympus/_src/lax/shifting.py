@@ -11,7 +11,7 @@ from olympus._src.core import avals
 from olympus._src.lax import concatenation
 
 
-def padded(
+def pad_interior(
     x: Any, value: Any, padding: Sequence[tuple[int, int]], spread: Sequence[int]
 ) -> Any:
     """The array with `value` around it, and `spread - 1` times between elements."""
@@ -22,7 +22,7 @@ def padded(
     return concatenation.pad(x, scalar, config)
 
 
-def strided(
+def strided_slice(
     x: Any,
     axes: Sequence[int],
     start: Sequence[int],

@@ -83,8 +83,8 @@ def reduce_window_shape_tuple(
         window_dilation or ones,
         strict=True,
     ):
-        reach = convolution.dilated(window, holes)
-        span = convolution.dilated(size, spread) + low + high - reach
+        reach = convolution.dilated_size(window, holes)
+        span = convolution.dilated_size(size, spread) + low + high - reach
         shape.append(maximum(span // step + 1, 0))
     return tuple(shape)
 
@@ -227,8 +227,12 @@ def _sum_transpose(cts: Any, x: Any, **params: Any) -> Any:
     for size, out, window, step, (low, _), spread, holes in zip(
         x.aval.shape, aval.shape, *[params[k] for k in LISTS], strict=True
     ):
-        reach = convolution.dilated(window, holes)
-        after = convolution.dilated(size, spread) + low - convolution.dilated(out, step)
+        reach = convolution.dilated_size(window, holes)
+        after = (
+            convolution.dilated_size(size, spread)
+            + low
+            - convolution.dilated_size(out, step)
+        )
         config.append((reach - low - 1, after, step - 1))
     zero = np.zeros((), aval.dtype)[()]
     ones = (1,) * aval.ndim
@@ -378,7 +382,7 @@ def _gather_transpose(
     aval = avals.aval_of(operand)
     start = _start_of(params["select_prim"])(aval.dtype)
     no_padding = [(0, 0)] * aval.ndim
-    wide = shifting.padded(operand, start, no_padding, base_dilation)
+    wide = shifting.pad_interior(operand, start, no_padding, base_dilation)
     spread = select_and_scatter_add_p.bind(ct, wide, **params)
     starts = [0] * aval.ndim
     out = concatenation.slice_(spread, starts, avals.aval_of(wide).shape, base_dilation)
@@ -568,7 +572,9 @@ def parameters(
         window_params = {"window_dimensions": window, "window_strides": steps}
         window_params["window_dilation"] = holes
         check("reduce_window", ShapedArray(shape, np.float32), window_params)
-        reach = [convolution.dilated(k, h) for k, h in zip(window, holes, strict=True)]
+        reach = [
+            convolution.dilated_size(k, h) for k, h in zip(window, holes, strict=True)
+        ]
         padding = convolution.padtype_to_pads(shape, reach, steps, padding)
     return {
         "window_dimensions": window,

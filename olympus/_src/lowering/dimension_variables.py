@@ -71,7 +71,9 @@ class Arguments:
                 self._check(block, check, self._measure_axis(block, names, check), env)
         for c in self._plan.constraints:
             left, right = _value(c.left, env), _value(c.right, env)
-            holds = dynamic_shapes.compared(block, _SIGNS[c.sign], left, right)
+            holds = dynamic_shapes.emit_size_comparison(
+                block, _SIGNS[c.sign], left, right
+            )
             message = (
                 f"Input shapes do not match the symbolic shape constraint '{c.text}': "
                 "the left side is {0}, the right one {1}."
@@ -94,7 +96,7 @@ class Arguments:
         value = actual - offset
         where = f"{_WRONG} {self._place(step)} is '{step.size}', got {{0}};"
         if not (type(factor) is int and factor == 1):
-            whole = dynamic_shapes.compared(block, "EQ", value % factor, 0)
+            whole = dynamic_shapes.emit_size_comparison(block, "EQ", value % factor, 0)
             _assert(
                 block,
                 whole,
@@ -103,7 +105,7 @@ class Arguments:
             )
             value = value // factor
         message = f"{where} '{step.variable}' would be {{1}}, and must be at least 1."
-        positive = dynamic_shapes.compared(block, "GE", value, 1)
+        positive = dynamic_shapes.emit_size_comparison(block, "GE", value, 1)
         _assert(block, positive, message, [actual, value])
         return value
 
@@ -113,7 +115,7 @@ class Arguments:
             f"{_WRONG} {self._place(check)} is '{check.size}', got {{0}}; it must be "
             "{1}."
         )
-        holds = dynamic_shapes.compared(block, "EQ", actual, expected)
+        holds = dynamic_shapes.emit_size_comparison(block, "EQ", actual, expected)
         _assert(block, holds, message, [actual, expected])
 
     def _place(self, at: Any) -> str:

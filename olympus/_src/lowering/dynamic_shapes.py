@@ -105,7 +105,7 @@ def _not_zero(block: Any, divisor: Any) -> Any:
     """
     if type(divisor) is int:
         return divisor
-    is_zero = compared(block, "EQ", divisor, 0)
+    is_zero = emit_size_comparison(block, "EQ", divisor, 0)
     names = scalar(block, 1), divisor.name
     kinds = f"{types.tensor_type(_FLAG)}, {types.tensor_type(SIZE)}"
     text = f"stablehlo.select {is_zero}, {', '.join(names)} : {kinds}"
@@ -132,7 +132,7 @@ def _combine_sizes(known: Any, op: str, x: Any, y: Any) -> Any:
     return y.combined(op, x) if type(y) is Size else known(x, y)
 
 
-def compared(block: Any, direction: str, x: Any, y: Any) -> str:
+def emit_size_comparison(block: Any, direction: str, x: Any, y: Any) -> str:
     """The name of the truth of a comparison of two sizes, computed or known."""
     names = scalar(block, x), scalar(block, y)
     return block.compare(direction, *names, SIZE, "SIGNED", _FLAG)
@@ -160,12 +160,12 @@ def dimension(block: Any, size: Any) -> str:
         return block.constant(int(size), SIZE)
     name = block.constants.get(("size", size))
     if name is None:
-        name = scalar(block, computed(block, size))
+        name = scalar(block, to_size(block, size))
         block.constants["size", size] = name
     return name
 
 
-def computed(block: Any, size: Any) -> Any:
+def to_size(block: Any, size: Any) -> Any:
     """A size as a `Size`, or as an integer where it is known."""
     if not sizes_.is_symbolic(size):
         return int(size)
@@ -198,7 +198,7 @@ def row_below(block: Any, sizes: Sequence[Any], aval: Any) -> str:
     top = dtypes.iinfo(aval.dtype).max
     whole = row_aval(len(sizes))
     if top < dtypes.iinfo(whole.dtype).max:
-        sizes = [smaller(computed(block, s), int(top)) for s in sizes]
+        sizes = [smaller(to_size(block, s), int(top)) for s in sizes]
     return block.convert(row(block, sizes), whole, aval)
 
 
@@ -309,7 +309,7 @@ def slice_at(
     last_start = row(
         block,
         [
-            computed(block, d) - computed(block, s)
+            to_size(block, d) - to_size(block, s)
             for d, s in zip(have, want, strict=True)
         ],
     )

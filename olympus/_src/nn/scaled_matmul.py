@@ -21,7 +21,7 @@ from olympus._src.lax import (
     reductions,
     shaping,
 )
-from olympus._src.numerics.scaled_dot import scaled
+from olympus._src.numerics.scaled_dot import scale_blocks
 from olympus._src.numpy import creation
 
 _F32 = np.dtype(np.float32)
@@ -77,7 +77,7 @@ def scaled_matmul(
                 f"divisor of the last, got {s.short()} for {x.short()}"
             )
     out = contraction.dot_general(
-        scaled(lhs, lhs_scales, _F32), scaled(rhs, rhs_scales, _F32), _ROWS
+        scale_blocks(lhs, lhs_scales, _F32), scale_blocks(rhs, rhs_scales, _F32), _ROWS
     )
     dtype = dtypes.canonicalize_dtype(dtypes.as_dtype(preferred_element_type))
     return elementwise.convert(out, dtype)

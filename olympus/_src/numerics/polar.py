@@ -67,7 +67,8 @@ def qdwh(
     # One step of Newton and Schulz makes the columns orthonormal to the last digit.
     gram = matrices.matmul(matrices.adjoint(u), u)
     u = elementwise.sub(
-        matrices.scaled(u, 1.5), matrices.matmul(matrices.scaled(u, 0.5), gram)
+        matrices.scale_by_number(u, 1.5),
+        matrices.matmul(matrices.scale_by_number(u, 0.5), gram),
     )
     h = matrices.hermitian_part(matrices.matmul(matrices.adjoint(u), x))
     return u, h, num_steps, converged
@@ -159,21 +160,29 @@ def _step_by_qr(u: Any, a: float, b: float, c: float) -> Any:
     """(b / c) u + (a - b / c) / sqrt(c) Q1 Q2^H, with Q of [sqrt(c) u; 1]."""
     rows, columns = avals.aval_of(u).shape
     unit = matrices.identity((columns, columns), avals.aval_of(u).dtype)
-    stacked = concatenation.concatenate([matrices.scaled(u, math.sqrt(c)), unit], 0)
+    stacked = concatenation.concatenate(
+        [matrices.scale_by_number(u, math.sqrt(c)), unit], 0
+    )
     q, _ = linalg.qr(stacked, full_matrices=False)
     above, below = matrices.rows(q, 0, rows), matrices.rows(q, rows, rows + columns)
     product = matrices.matmul(above, matrices.adjoint(below))
     weight = (a - b / c) / math.sqrt(c)
-    return elementwise.add(matrices.scaled(u, b / c), matrices.scaled(product, weight))
+    return elementwise.add(
+        matrices.scale_by_number(u, b / c), matrices.scale_by_number(product, weight)
+    )
 
 
 def _step_by_cholesky(u: Any, a: float, b: float, c: float) -> Any:
     """(b / c) u + (a - b / c) u (1 + c u^H u)^-1."""
     gram = matrices.matmul(matrices.adjoint(u), u)
-    total = elementwise.add(matrices.scaled(gram, c), matrices.identity_like(gram))
+    total = elementwise.add(
+        matrices.scale_by_number(gram, c), matrices.identity_like(gram)
+    )
     factor = linalg.cholesky(total)
     half = linalg.triangular_solve(
         factor, u, lower=True, transpose_a=True, conjugate_a=True
     )
     whole = linalg.triangular_solve(factor, half, lower=True)
-    return elementwise.add(matrices.scaled(u, b / c), matrices.scaled(whole, a - b / c))
+    return elementwise.add(
+        matrices.scale_by_number(u, b / c), matrices.scale_by_number(whole, a - b / c)
+    )

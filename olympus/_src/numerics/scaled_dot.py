@@ -78,7 +78,7 @@ def scaled_dot(
         dtype = dtypes.canonicalize_dtype(dtypes.as_dtype(preferred_element_type))
 
     def decomposition(a: Any, b: Any, a_scale: Any, b_scale: Any, **_: Any) -> Any:
-        a, b = scaled(a, a_scale, dtype), scaled(b, b_scale, dtype)
+        a, b = scale_blocks(a, a_scale, dtype), scale_blocks(b, b_scale, dtype)
         return contraction.dot_general(a, b, numbers, preferred_element_type=dtype)
 
     return composite(decomposition, "xla.scaled_dot")(
@@ -108,7 +108,7 @@ def _scale_of(name: str, aval: Any, scale: Any, contracted: Any) -> Any:
     return scale
 
 
-def scaled(x: Any, scale: Any, dtype: Any) -> Any:
+def scale_blocks(x: Any, scale: Any, dtype: Any) -> Any:
     """`x` times the scales of its blocks, in a dtype."""
     shape, blocks = avals.aval_of(x).shape, avals.aval_of(scale).shape
     x, scale = elementwise.convert(x, dtype), elementwise.convert(scale, dtype)

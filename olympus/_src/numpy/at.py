@@ -213,7 +213,7 @@ def _write(
     few = op in _SCATTERED and not evaluate.is_evaluating()
     if masked is not None and not (few and masked_updates.is_sparse(masked)):
         shape = avals.aval_of(values).shape
-        spread = masked_updates.fitted(masked, shape)
+        spread = masked_updates.value_shape(masked, shape)
         if spread is not None:
             return _write_masked(
                 x, masked, op, values, spread, masked.front, wide, choices

@@ -152,7 +152,7 @@ def _qr(a: Any, *, mode: str) -> Any:
     (a,) = promotion.promote_inexact(a)
     if mode == "raw":
         packed, scales = qr_decomposition.geqrf(a)
-        return matrices.transposed(packed), scales
+        return matrices.transpose_matrices(packed), scales
     q, r = linalg.qr(a, full_matrices=mode == "complete")
     return r if mode == "r" else (q, r)
 

@@ -104,7 +104,7 @@ def _keeps(item: Any) -> bool:
     return item is None or item is Ellipsis or isinstance(item, slice)
 
 
-def fitted(masked: Masked, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+def value_shape(masked: Masked, shape: tuple[int, ...]) -> tuple[int, ...] | None:
     """The shape in which values for the mask's places stand beside `x[places]`.
 
     None where the values differ from one place to the next, so that the number of
@@ -159,7 +159,7 @@ def update_traced(
       *operands: of the plan.
       plan: of the index without the mask.
       options: how to write.
-      spread: see `fitted`.
+      spread: see `value_shape`.
       move: where the mask's axes stand in the values, and where in `x[places]`.
     """
     own = avals.aval_of(x)

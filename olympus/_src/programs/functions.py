@@ -213,7 +213,7 @@ def with_axis(x: Any, dim: int | None, wanted: int | None, size: int) -> Any:
 # -- checks that the rules share -------------------------------------------------------
 
 
-def derived(call: Any, new: Callable[..., Any], name: str) -> Function:
+def derive_function(call: Any, new: Callable[..., Any], name: str) -> Function:
     """A function in place of `call`, a `Function` or a program of that name."""
     if type(call) is ir.ClosedOlympuspr:
         return Function(new, Named(name, call.olympuspr.debug_info))

@@ -146,7 +146,7 @@ def _check_results(what: str, fun: Any, result: Any, leaves: list[Any]) -> None:
     for path, leaf in tree.tree_flatten_with_path(result)[0]:
         if not avals_.is_array_like(leaf):
             raise TypeError(
-                f"{what}: {described(fun)} must return arrays, got a value of type "
+                f"{what}: {fun_text(fun)} must return arrays, got a value of type "
                 f"{type(leaf).__name__} at result{tree.keystr(path)}; return numbers "
                 "and arrays only"
             )
@@ -222,9 +222,9 @@ def pair_splitter(what: str, name: str, fun: Any) -> Callable[[Any], Sequence[An
         if isinstance(result, (tuple, list)) and len(result) == 2:
             return result
         raise TypeError(
-            f"{what}: with has_aux=True {name} {described(fun)} must return a pair of "
-            f"the solution and more, got {shown(result)}; return (x, None) for nothing "
-            "more"
+            f"{what}: with has_aux=True {name} {fun_text(fun)} must return a pair of "
+            f"the solution and more, got {value_text(result)}; "
+            "return (x, None) for nothing more"
         )
 
     return split
@@ -238,8 +238,8 @@ def check_callable(what: str, **functions: Any) -> None:
     for name, fun in functions.items():
         if not callable(fun):
             raise TypeError(
-                f"{what}: {name} must be a function, got {shown(fun)}; wrap a value "
-                "as `lambda *_: value`"
+                f"{what}: {name} must be a function, got {value_text(fun)}; "
+                "wrap a value as `lambda *_: value`"
             )
 
 
@@ -249,7 +249,7 @@ def check_operands(what: str, name: str, value: Any) -> None:
         if not avals_.is_array_like(leaf):
             raise TypeError(
                 f"{what}: {name}{tree.keystr(path)} must be an array or a number, got "
-                f"{shown(leaf)}; close over values that are no arrays"
+                f"{value_text(leaf)}; close over values that are no arrays"
             )
 
 
@@ -261,7 +261,7 @@ def flatten_operands(what: str, name: str, value: Any) -> tuple[list[Any], Any]:
     return leaves, structure
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A value in a message: its type if it is an array or long."""
     if isinstance(value, (array_type.Array, np.ndarray)):
         return avals_.aval_of(value).short()
@@ -269,7 +269,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"a value of type {type(value).__name__}"
 
 
-def described(fun: Any) -> str:
+def fun_text(fun: Any) -> str:
     """A function in a message: its name and place."""
     place = source_info.function_location(fun)
     name = source_info.function_name(fun)
@@ -366,7 +366,7 @@ def passed_on(x: Any) -> Any:
     return evaluate.as_array(x)
 
 
-def unchanged(x: Any) -> Any:
+def loop_invariant_result(x: Any) -> Any:
     """A carry that no step changes, as a result: Python's numbers stay numbers."""
     return x if type(x) in dtypes.python_scalar_dtypes else passed_on(x)
 
@@ -393,7 +393,7 @@ def _as_number(value: Any, result: Any) -> Any:
     return value if number and not isinstance(result, trace.Tracer) else result
 
 
-def unnamed(info: Any) -> Any:
+def forget_argument_names(info: Any) -> Any:
     """What is known of a program whose inputs are no more those of the user."""
     if info is None:
         return None
@@ -480,7 +480,9 @@ def join_effects(what: str, *programs: ir.ClosedOlympuspr) -> frozenset[Any]:
     return joined
 
 
-def hoisted(p: Any, axis: Any, args: Any, dims: Any, params: Any) -> Any:
+def batch_with_hoisted_effects(
+    p: Any, axis: Any, args: Any, dims: Any, params: Any
+) -> Any:
     """Batches an operation with the effects moved out that can be.
 
     Returns:
@@ -546,7 +548,7 @@ def check_carry(
     wrong = type_mismatches(structure, body.out_avals[: len(wanted)], wanted, "carry")
     if wrong:
         raise TypeError(
-            f"{what}: {name} {described(body.fun)} must return a carry of the "
+            f"{what}: {name} {fun_text(body.fun)} must return a carry of the "
             f"input's type; {'; '.join(wrong)}; convert the result, as with astype, or "
             "start from a carry of that type"
         )
@@ -577,7 +579,7 @@ def check_like(
       TypeError: structures or dtypes differ.
       ValueError: shapes differ.
     """
-    start = f"{what}: {name} {described(fun)} must return what is like {model_name}"
+    start = f"{what}: {name} {fun_text(fun)} must return what is like {model_name}"
     expected = tree.tree_structure(model)
     if structure != expected:
         places = structure_mismatch(expected, structure, model_name, "the result")

@@ -124,7 +124,8 @@ def _group_inputs(
         order += invars[first : first + n] + invars[term : term + m]
         first, term = first + n, term + m
     return program.replace(
-        invars=order, debug_info=inner_programs.unnamed(program.debug_info)
+        invars=order,
+        debug_info=inner_programs.forget_argument_names(program.debug_info),
     )
 
 
@@ -187,7 +188,7 @@ def while_loop(p: Any, series: list[Series], **params: Any) -> Any:
     terms = _fill_terms(carry, moves)
     tests = test.olympuspr.replace(
         invars=[*test.olympuspr.invars, *[ir.Var(avals_.aval_of(x)) for x in terms]],
-        debug_info=inner_programs.unnamed(test.olympuspr.debug_info),
+        debug_info=inner_programs.forget_argument_names(test.olympuspr.debug_info),
     )
     outs = p.bind(
         *[s[0] for s in test_consts],

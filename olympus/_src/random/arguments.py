@@ -125,7 +125,7 @@ def spread(x: Any, shape: tuple[int, ...]) -> Any:
     return shaping.broadcast_in_dim(x, shape, axes)
 
 
-def filled(x: Any, shape: tuple[int, ...]) -> Any:
+def broadcast_parameter(x: Any, shape: tuple[int, ...]) -> Any:
     """A parameter broadcast to `shape`, scalars too."""
     own_shape = avals.aval_of(x).shape
     return spread(x, shape) if own_shape or not shape else shaping.broadcast(x, shape)

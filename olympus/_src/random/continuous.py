@@ -13,7 +13,13 @@ from olympus._src.foundation import config
 from olympus._src.lax import concatenation, reductions, sizes, special
 from olympus._src.lax import elementwise as ew
 from olympus._src.random import arguments, keys
-from olympus._src.random.arguments import as_dtype, filled, number, one_program, spread
+from olympus._src.random.arguments import (
+    as_dtype,
+    broadcast_parameter,
+    number,
+    one_program,
+    spread,
+)
 from olympus._src.random.uniform import draw_sign, draw_uniform, split_in
 
 # -- the normal distribution -----------------------------------------------------------
@@ -136,7 +142,7 @@ def draw_truncated_normal(
 
 def _like(x: Any, value: float) -> Any:
     aval = avals.aval_of(x)
-    return filled(number(value, aval.dtype), aval.shape)
+    return broadcast_parameter(number(value, aval.dtype), aval.shape)
 
 
 def lognormal(
@@ -483,7 +489,7 @@ def _weibull_min(
     scale, concentration = (as_dtype(x, dtype) for x in (scale, concentration))
     power = spread(ew.div(number(1, dtype), concentration), out_shape)
     drawn = ew.pow_(ew.neg(ew.log1p(ew.neg(u))), power)
-    return filled(ew.mul(drawn, spread(scale, out_shape)), out_shape)
+    return broadcast_parameter(ew.mul(drawn, spread(scale, out_shape)), out_shape)
 
 
 def triangular(
@@ -523,7 +529,9 @@ def triangular(
 def _triangular(
     key: Any, left: Any, mode: Any, right: Any, *, shape: Any, dtype: Any
 ) -> Any:
-    left, mode, right = (filled(as_dtype(x, dtype), shape) for x in (left, mode, right))
+    left, mode, right = (
+        broadcast_parameter(as_dtype(x, dtype), shape) for x in (left, mode, right)
+    )
     width, rise = ew.sub(right, left), ew.sub(mode, left)
     peak = ew.div(rise, width)
     u = draw_uniform(key, shape, dtype)
@@ -568,7 +576,7 @@ def wald(
 @one_program
 def _wald(key: Any, mean: Any, *, shape: Any, dtype: Any) -> Any:
     first, second = split_in(key, 2)
-    mean = filled(as_dtype(mean, dtype), shape)
+    mean = broadcast_parameter(as_dtype(mean, dtype), shape)
     y = ew.square(draw_normal(first, shape, dtype))
     u = draw_uniform(second, shape, dtype)
     square = ew.square(mean)

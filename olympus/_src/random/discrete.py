@@ -13,7 +13,12 @@ from olympus._src.core import avals, dtypes
 from olympus._src.lax import cumulative, reductions, shaping, sizes, special
 from olympus._src.lax import elementwise as ew
 from olympus._src.random import arguments, keys
-from olympus._src.random.arguments import as_dtype, filled, number, one_program
+from olympus._src.random.arguments import (
+    as_dtype,
+    broadcast_parameter,
+    number,
+    one_program,
+)
 from olympus._src.random.continuous import parameters
 from olympus._src.random.uniform import draw_uniform, split_in
 
@@ -44,7 +49,7 @@ def _until_accepted(key: Any, trial: Any, shape: Any, dtype: Any) -> Any:
     `trial(key, key)` returns values and whether each is accepted.
     """
 
-    def unfinished(state: Any) -> Any:
+    def is_running(state: Any) -> Any:
         return _any(ew.bitwise_not(state[1]))
 
     def again(state: Any) -> Any:
@@ -56,7 +61,7 @@ def _until_accepted(key: Any, trial: Any, shape: Any, dtype: Any) -> Any:
         return ew.select(accepted, value, out), ew.bitwise_or(done, accepted), key
 
     first = (_constant(-1, shape, dtype), _constant(False, shape, _BOOL), key)
-    return loops.while_loop(unfinished, again, first)[0]
+    return loops.while_loop(is_running, again, first)[0]
 
 
 # -- Poisson ---------------------------------------------------------------------------
@@ -122,7 +127,7 @@ def poisson(
 @one_program
 def _poisson(key: Any, lam: Any, *, shape: Any, dtype: Any) -> Any:
     real = np.dtype(np.float32)
-    lam = filled(as_dtype(lam, real), shape)
+    lam = broadcast_parameter(as_dtype(lam, real), shape)
     n = _Numbers(real)
     small = ew.bitwise_or(ew.ne(lam, lam), ew.lt(lam, n(_REJECTION_FROM)))
     # Each method gets a harmless mean where the other one is used.
@@ -142,7 +147,7 @@ def _poisson_by_product(key: Any, lam: Any, dtype: Any) -> Any:
     bound = ew.neg(lam)
     limit = number(np.iinfo(dtype).max, dtype)
 
-    def unfinished(state: Any) -> Any:
+    def is_running(state: Any) -> Any:
         turn, _, log_product, _ = state
         return ew.bitwise_and(_any(ew.gt(log_product, bound)), ew.lt(turn, limit))
 
@@ -161,7 +166,7 @@ def _poisson_by_product(key: Any, lam: Any, dtype: Any) -> Any:
         _constant(0, aval.shape, aval.dtype),
         key,
     )
-    count = loops.while_loop(unfinished, again, first)[1]
+    count = loops.while_loop(is_running, again, first)[1]
     return ew.sub(count, number(1, dtype))
 
 
@@ -241,7 +246,7 @@ def _geometric(key: Any, p: Any, *, shape: Any, dtype: Any) -> Any:
     n = _Numbers(real)
     u = draw_uniform(key, shape, real)
     u = ew.select(ew.eq(u, n(0)), _constant(1, shape, real), u)
-    log_failure = filled(ew.log1p(ew.neg(p)), shape)
+    log_failure = broadcast_parameter(ew.log1p(ew.neg(p)), shape)
     trials = ew.add(ew.floor(ew.div(ew.log(u), log_failure)), n(1))
     return as_dtype(trials, dtype)
 
@@ -281,7 +286,10 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
 
 @one_program
 def _binomial(key: Any, n: Any, p: Any, *, shape: Any, dtype: Any) -> Any:
-    n, p = (filled(x, shape) for x in arguments.floats("binomial", n, p, mixed=True))
+    n, p = (
+        broadcast_parameter(x, shape)
+        for x in arguments.floats("binomial", n, p, mixed=True)
+    )
     return as_dtype(draw_binomial(key, n, p), dtype)
 
 
@@ -490,7 +498,7 @@ def _multinomial(
 ) -> Any:
     """One outcome after the other, among the trials that are left."""
     n, p = arguments.floats("multinomial", n, p)
-    n, p = filled(n, shape[:-1]), filled(p, shape)
+    n, p = broadcast_parameter(n, shape[:-1]), broadcast_parameter(p, shape)
     real = avals.aval_of(p).dtype
     last = len(shape) - 1
     left = cumulative.cumsum(p, axis=last, reverse=True)

@@ -25,7 +25,13 @@ from olympus._src.lax import elementwise as ew
 from olympus._src.lax.families import ShapedArray
 from olympus._src.numerics import igamma_betainc
 from olympus._src.random import arguments, keys
-from olympus._src.random.arguments import as_dtype, filled, number, one_program, spread
+from olympus._src.random.arguments import (
+    as_dtype,
+    broadcast_parameter,
+    number,
+    one_program,
+    spread,
+)
 from olympus._src.random.continuous import draw_exponential, draw_normal, parameters
 from olympus._src.random.uniform import draw_sign, draw_uniform, split_in
 
@@ -167,7 +173,7 @@ def _accepted_cube(words: Any, impl: Any, d: Any, c: Any) -> Any:
     aval = avals.aval_of(d)
     everyone = shaping.full(aval.shape, number(True, np.bool_))
 
-    def unfinished(state: Any) -> Any:
+    def is_running(state: Any) -> Any:
         return _any(state[2])
 
     def again(state: Any) -> Any:
@@ -185,7 +191,7 @@ def _accepted_cube(words: Any, impl: Any, d: Any, c: Any) -> Any:
         )
 
     first = (words, _constant(aval, 1), everyone)
-    return loops.while_loop(unfinished, again, first)[1]
+    return loops.while_loop(is_running, again, first)[1]
 
 
 def _positive_base(words: Any, impl: Any, c: Any, active: Any) -> tuple[Any, Any]:
@@ -229,7 +235,7 @@ def draw_gamma(
     key: Any, a: Any, shape: Any, dtype: Any, log_space: bool = False
 ) -> Any:
     """Gamma numbers, or their logarithms, which do not vanish for small parameters."""
-    a = filled(as_dtype(a, dtype), shape)
+    a = broadcast_parameter(as_dtype(a, dtype), shape)
     return random_gamma_p.bind(key, a, log_space=log_space)
 
 
@@ -239,7 +245,7 @@ def _draw_two_logs(key: Any, a: Any, b: Any, shape: Any, dtype: Any) -> list[Any
     One loop for both where keys side by side draw alike: a loop takes most of the time
     to compile.
     """
-    parameters = [filled(as_dtype(x, dtype), shape) for x in (a, b)]
+    parameters = [broadcast_parameter(as_dtype(x, dtype), shape) for x in (a, b)]
     if not _draws_alike(key):
         halves = split_in(key, 2)
         return [

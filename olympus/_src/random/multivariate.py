@@ -11,7 +11,12 @@ from olympus._src.lax import linalg, reductions, shaping, sizes
 from olympus._src.lax.linalg import matrices
 from olympus._src.numpy import contractions
 from olympus._src.random import arguments, keys
-from olympus._src.random.arguments import as_dtype, filled, number, one_program
+from olympus._src.random.arguments import (
+    as_dtype,
+    broadcast_parameter,
+    number,
+    one_program,
+)
 from olympus._src.random.continuous import (
     draw_exponential,
     draw_normal,
@@ -238,7 +243,11 @@ def _multivariate_normal(
 ) -> Any:
     drawn = draw_normal(key, shape, dtype)
     moved = contractions.einsum("...ij,...j->...i", _root_of(cov, method), drawn)
-    return ew.add(*arguments.floats("multivariate_normal", filled(mean, shape), moved))
+    return ew.add(
+        *arguments.floats(
+            "multivariate_normal", broadcast_parameter(mean, shape), moved
+        )
+    )
 
 
 def _root_of(cov: Any, method: str) -> Any:

@@ -122,12 +122,12 @@ def draw_uniform(
     mantissa = ew.shift_right_logical(raw, number(width - info.nmant, uint))
     floats = shaping.bitcast_convert_type(ew.bitwise_or(mantissa, one), dtype)
     floats = ew.sub(floats, number(1.0, dtype))
-    low, high = _bound(minval, shape, dtype), _bound(maxval, shape, dtype)
+    low, high = _typed_bound(minval, shape, dtype), _typed_bound(maxval, shape, dtype)
     scaled = ew.add(ew.mul(floats, _difference(high, low)), low)
     return ew.max_(low, scaled)
 
 
-def _bound(x: Any, shape: Any, dtype: Any) -> Any:
+def _typed_bound(x: Any, shape: Any, dtype: Any) -> Any:
     return number(x, dtype) if isinstance(x, (int, float)) else spread(x, shape)
 
 

@@ -34,7 +34,7 @@ def _visit_call(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
     once = program.replace(
         eqns=inner.once,
         outvars=program.outvars + [k for _, k in new],
-        debug_info=inner_programs.unnamed(program.debug_info),
+        debug_info=inner_programs.forget_argument_names(program.debug_info),
     )
     splitter.once.append(
         eqn.replace(
@@ -108,7 +108,7 @@ def _visit_scan(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
     once = body.replace(
         eqns=inner.once,
         outvars=body.outvars + [k for _, k in new],
-        debug_info=inner_programs.unnamed(body.debug_info),
+        debug_info=inner_programs.forget_argument_names(body.debug_info),
     )
     splitter.once.append(
         eqn.replace(

@@ -82,12 +82,12 @@ def decide(policy: Policy | None, eqn: Any) -> Any:
     if isinstance(answer, bool):
         return Saveable if answer else Recompute
     raise TypeError(
-        f"checkpoint: the policy {shown(policy)} must return a bool, Saveable, "
+        f"checkpoint: the policy {format_policy(policy)} must return a bool, Saveable, "
         f"Recompute or an Offloadable, got {answer!r} for {eqn.primitive.name}"
     )
 
 
-def shown(policy: Policy | None) -> str:
+def format_policy(policy: Policy | None) -> str:
     """A policy in programs and messages."""
     if policy is None or isinstance(policy, _Chosen):
         return repr(policy)
@@ -163,7 +163,7 @@ class _Chosen:
 def _format_setting(value: Any) -> str:
     if isinstance(value, frozenset):
         return f"{{{', '.join(map(repr, sorted(value)))}}}"
-    return repr(value) if isinstance(value, str) else shown(value)
+    return repr(value) if isinstance(value, str) else format_policy(value)
 
 
 def _names(function: str, names: Iterable[Any]) -> frozenset[str]:

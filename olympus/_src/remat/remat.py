@@ -159,7 +159,7 @@ class _Linearized:
             )
 
         in_avals = again.in_avals + tangent.in_avals[n_residuals:]
-        info = inner_programs.unnamed(program.debug_info)
+        info = inner_programs.forget_argument_names(program.debug_info)
         info = info or ir.DebugInfo("linearize", "checkpoint")
         self.program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
         if consts:
@@ -261,7 +261,7 @@ def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
 
 
 def _print(eqn: ir.Eqn) -> Any:
-    params = dict(eqn.params, policy=policies.shown(eqn.params["policy"]))
+    params = dict(eqn.params, policy=policies.format_policy(eqn.params["policy"]))
     return sorted(params.items())
 
 

@@ -53,7 +53,7 @@ def split(program: ir.Olympuspr, n_results: int, policy: Policy | None) -> Split
     once = program.replace(
         eqns=splitter.once,
         outvars=program.outvars[:n_results] + splitter.kept,
-        debug_info=inner_programs.unnamed(program.debug_info),
+        debug_info=inner_programs.forget_argument_names(program.debug_info),
     )
     once, _ = partial_eval.dce_olympuspr(once, [True] * len(once.outvars), True)
     again, inputs = splitter.again()
@@ -117,7 +117,7 @@ class Splitter:
             self._inside + self._program.invars,
             self._outvars,
             self._again,
-            debug_info=inner_programs.unnamed(self._program.debug_info),
+            debug_info=inner_programs.forget_argument_names(self._program.debug_info),
         )
 
     # -- one equation ----------------------------------------------------------------

@@ -169,7 +169,7 @@ class ArrayImpl:
 
     def _check_alive(self) -> None:
         if self._buffer.is_deleted():
-            raise deleted(self)
+            raise deleted_array_error(self)
 
     def is_ready(self) -> bool:
         """Whether its value is computed."""
@@ -199,7 +199,7 @@ class ArrayImpl:
     def _explain(self, error: Exception) -> BaseException:
         """The error a user should see for one that reading the buffer raised."""
         if self._buffer.is_deleted():
-            return deleted(self)
+            return deleted_array_error(self)
         return host_errors.explain(error)
 
     @property
@@ -217,7 +217,7 @@ class ArrayImpl:
             host = self._host = self._fetch()
         elif self._buffer.is_deleted():
             self._host = None
-            raise deleted(self)
+            raise deleted_array_error(self)
         return host
 
     def host_view(self) -> np.ndarray | None:
@@ -496,7 +496,7 @@ class Shard:
 # -- helpers ---------------------------------------------------------------------------
 
 
-def deleted(array: ArrayImpl) -> RuntimeError:
+def deleted_array_error(array: ArrayImpl) -> RuntimeError:
     """The error for the use of an array whose memory is gone."""
     sizes = ",".join(map(str, array.shape))
     error = RuntimeError(
@@ -548,7 +548,7 @@ def _rows(array: ArrayImpl, step: int = 1) -> Iterator[ArrayImpl]:
 
 def _copy_array(array: ArrayImpl) -> ArrayImpl:
     array._check_alive()
-    return ArrayImpl(transfer.copied(array._buffer), array.aval, array._committed)
+    return ArrayImpl(transfer.copy_buffer(array._buffer), array.aval, array._committed)
 
 
 def _unpickle(value: Any, aval: Any) -> ArrayImpl:

@@ -24,7 +24,7 @@ from olympus._src.runtime import (
     transfer,
     versions,
 )
-from olympus._src.runtime.array import ArrayImpl, deleted
+from olympus._src.runtime.array import ArrayImpl, deleted_array_error
 from olympus._src.runtime.compiling import Options
 from olympus._src.runtime.shardings import Placement, placement_of
 from olympus._src.runtime.versions import (
@@ -136,7 +136,7 @@ def _run(
 ) -> list[Any]:
     for buffer in buffers:
         if buffer.is_deleted():
-            raise deleted(ArrayImpl(buffer, buffer.aval))
+            raise deleted_array_error(ArrayImpl(buffer, buffer.aval))
     forks.refuse_waiting()
     lent = [_lent(buffer, buffer.aval, away) for buffer in buffers]
     try:

@@ -64,7 +64,7 @@ def _start_named(names: Sequence[str]) -> None:
 def _start_installed() -> None:
     """Starts the CPU and every plug-in whose hardware answers."""
     clients = {"cpu": _start_cpu()}
-    for plugin in plugins.installed().values():
+    for plugin in plugins.installed_plugins().values():
         try:
             clients[plugin.platform] = plugins.start(plugin)
         except Exception as error:  # a driver may fail in any way
@@ -81,7 +81,7 @@ def _start_installed() -> None:
 def _start_one(name: str) -> Client:
     if name == "cpu":
         return _start_cpu()
-    plugin = plugins.installed().get(name)
+    plugin = plugins.installed_plugins().get(name)
     if plugin is None:
         raise RuntimeError(_absent(name))
     return _start_plugin(plugin)
@@ -204,13 +204,15 @@ def clear_backends() -> None:
 def _canonical(name: str) -> str:
     name = name.strip().lower()
     if name == "gpu":
-        known = plugins.installed()
+        known = plugins.installed_plugins()
         return next((n for n in _FAMILIES["gpu"] if n in known), "gpu")
     return name
 
 
 def _absent(name: str) -> str:
-    known = ", ".join(repr(n) for n in _clients or ("cpu", *plugins.installed()))
+    known = ", ".join(
+        repr(n) for n in _clients or ("cpu", *plugins.installed_plugins())
+    )
     text = f"devices: the platform must be one of {known}, got {name!r}"
     reason = _failures.get(name)
     if name == "gpu" and reason is None:

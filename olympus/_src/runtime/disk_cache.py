@@ -98,7 +98,7 @@ class DiskCache:
             data = private_folder.read(path)
         except FileNotFoundError:
             return None
-        entry = verified(data, key)
+        entry = decode_entry(data, key)
         try:  # noqa: SIM105 - suppress() costs more than what it would hide
             os.utime(path)
         except OSError:  # the folder may be read-only, or the file gone by now
@@ -143,7 +143,9 @@ class DiskCache:
                 status = item.stat(follow_symlinks=False)
             except FileNotFoundError:  # removed meanwhile
                 continue
-            entries.append(File(item.path, key, _occupied(status), status.st_mtime))
+            entries.append(
+                File(item.path, key, _occupied_bytes(status), status.st_mtime)
+            )
         return sorted(entries, key=lambda file: file.used)
 
     def trim(
@@ -218,7 +220,7 @@ class DiskCache:
 _MOST_SECONDS = 1e9
 
 
-def verified(data: bytes, key: str) -> Entry:
+def decode_entry(data: bytes, key: str) -> Entry:
     """The entry that a file's bytes hold.
 
     Raises:
@@ -242,7 +244,7 @@ def verified(data: bytes, key: str) -> Entry:
     return Entry(fields, parts.sections[_SECTION])
 
 
-def _occupied(status: os.stat_result) -> int:
+def _occupied_bytes(status: os.stat_result) -> int:
     """Bytes on the disk, which counts in blocks of 512."""
     return getattr(status, "st_blocks", 0) * 512 or status.st_size
 

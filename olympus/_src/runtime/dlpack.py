@@ -56,7 +56,7 @@ def to_capsule(
             "olympus.device_put first"
         )
     if copy:
-        buffer = transfer.copied(buffer)
+        buffer = transfer.copy_buffer(buffer)
     forks.refuse_waiting(buffer)
     buffer.block_until_ready()
     try:
@@ -97,7 +97,7 @@ def buffer_from(
     else:
         buffer, aval = _from_view(view, make_aval, home, copy)
     if device is not None and device != home:
-        buffer = transfer.moved(buffer, placement_of(device))
+        buffer = transfer.move_buffer(buffer, placement_of(device))
     return buffer, aval
 
 
@@ -146,7 +146,7 @@ def _import_capsule(
     shape, dtype = dlpack_struct.read(capsule)
     aval = make_aval(shape, dtype)
     buffer = versions.from_dlpack_capsule(capsule, home, stream, copy)
-    return versions.rewrapped(buffer, aval, placement_of(home).sharding), aval
+    return versions.rewrap_buffer(buffer, aval, placement_of(home).sharding), aval
 
 
 def _device_of(kind: int, number: int) -> Device:

@@ -25,7 +25,7 @@ from olympus._src.runtime import (
     mlir,
     versions,
 )
-from olympus._src.runtime.array import ArrayImpl, deleted
+from olympus._src.runtime.array import ArrayImpl, deleted_array_error
 from olympus._src.runtime.callback_program import CallbackProgram
 from olympus._src.runtime.compiling import Options
 from olympus._src.runtime.shardings import placement_of
@@ -281,7 +281,7 @@ def _user_error(error: Exception, buffers: list[Any]) -> BaseException:
     """The error a user should see for one that running on buffers raised."""
     for buffer in buffers:
         if buffer.is_deleted():
-            return deleted(ArrayImpl(buffer, buffer.aval))
+            return deleted_array_error(ArrayImpl(buffer, buffer.aval))
     return host_errors.explain(error)
 
 

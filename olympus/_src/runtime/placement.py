@@ -77,7 +77,7 @@ def keep_from_donation(
     """Puts copies in place of donated buffers that must outlive the call."""
     for number in donated:
         if any(buffers[number] is buffer for buffer in kept):
-            buffers[number] = transfer.copied(buffers[number])
+            buffers[number] = transfer.copy_buffer(buffers[number])
 
 
 def copy_to_device(array: ArrayImpl, device: Device) -> ArrayImpl:
@@ -107,7 +107,7 @@ def _move_array(array: ArrayImpl, place: Placement) -> Any:
         array.single_device.client is place.device.client
     )
     if same_client:
-        return transfer.moved(buffer, place)
+        return transfer.move_buffer(buffer, place)
     # Two clients share no memory that either could lend: by way of the host.
     return transfer.to_device(array._value, array.aval, place, True)
 

@@ -52,7 +52,7 @@ _ENVIRONMENT = "PJRT_NAMES_AND_LIBRARY_PATHS"
 _found: dict[str, Plugin] | None = None
 
 
-def installed() -> dict[str, Plugin]:
+def installed_plugins() -> dict[str, Plugin]:
     """The plug-ins of this environment, by platform."""
     global _found
     if _found is None:

@@ -76,10 +76,10 @@ def prepare(folder: str) -> str:
       OSError: it cannot be made, or is no folder.
     """
     _make(folder)
-    return checked(folder)
+    return check_folder(folder)
 
 
-def checked(folder: str) -> str:
+def check_folder(folder: str) -> str:
     """As `prepare`, for a folder that is there."""
     real_path = os.path.realpath(folder)
     if has_owners:

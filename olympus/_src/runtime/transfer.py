@@ -80,7 +80,7 @@ def address_of(buffer: Any, dtype: np.dtype) -> int:
     return int(to_host(buffer, dtype).ctypes.data)
 
 
-def copied(buffer: Any) -> Any:
+def copy_buffer(buffer: Any) -> Any:
     """Another buffer of the same value in the same place."""
     sharding = buffer._sharding
     devices = sharding._internal_device_list
@@ -90,7 +90,7 @@ def copied(buffer: Any) -> Any:
     return copies[0]
 
 
-def moved(buffer: Any, place: Placement) -> Any:
+def move_buffer(buffer: Any, place: Placement) -> Any:
     """A buffer of the same value on another device."""
     moves = versions.copy_arrays(
         [buffer], [place.device_list], [place.sharding], [versions.REUSE_INPUT]

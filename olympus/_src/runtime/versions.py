@@ -188,7 +188,7 @@ def refine_shapes(text: str | bytes) -> bytes:
     return _jax.mlir.refine_polymorphic_shapes(data)
 
 
-def rewrapped(buffer: Any, aval: Any, sharding: Any) -> Any:
+def rewrap_buffer(buffer: Any, aval: Any, sharding: Any) -> Any:
     """The buffer under an aval and a sharding of ours."""
     return buffer._rewrap_with_aval_and_sharding(aval, sharding)
 
@@ -199,4 +199,4 @@ def part_of(buffer: Any, position: int, aval: Any, sharding: Any) -> Any:
     jaxlib makes jax's own avals for the parts, for which it imports jax where that is
     installed; there is no other way to them.
     """
-    return rewrapped(buffer._arrays[position], aval, sharding)
+    return rewrap_buffer(buffer._arrays[position], aval, sharding)

@@ -88,7 +88,7 @@ def minimize(
             state.decrease <= ftol,
         ]
 
-    def unfinished(state: State) -> Any:
+    def is_running(state: State) -> Any:
         return ~(join_split.stack(reasons(state)).any() | state.failed)
 
     def step(state: State) -> State:
@@ -112,7 +112,7 @@ def minimize(
         pairs = zip(moved, stayed, strict=True)
         return State(*[where(search.found, new, old) for new, old in pairs])
 
-    end = while_loop.while_loop(unfinished, step, _first_state(evaluate, x0, memory))
+    end = while_loop.while_loop(is_running, step, _first_state(evaluate, x0, memory))
     status: Any = _FAILED
     for number, reason in reversed(list(enumerate(reasons(end)))):
         status = where(reason, number, status)

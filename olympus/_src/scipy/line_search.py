@@ -56,7 +56,7 @@ def search(
     dtype = aval_of(value).dtype
     number = np.dtype(dtype).type
 
-    def unfinished(s: Search) -> Any:
+    def is_running(s: Search) -> Any:
         return ~s.found & (s.count < tries)
 
     def narrow(s: Search) -> Search:
@@ -103,7 +103,7 @@ def search(
         rate >= 0,
         0,
     )
-    end = while_loop.while_loop(unfinished, narrow, start)
+    end = while_loop.while_loop(is_running, narrow, start)
     return end._replace(found=end.found & (rate < 0))
 
 

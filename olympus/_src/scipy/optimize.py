@@ -146,7 +146,7 @@ def _bfgs(
     def converged(state: _State) -> Any:
         return linalg.norm(state.slope, norm) < gtol
 
-    def unfinished(state: _State) -> Any:
+    def is_running(state: _State) -> Any:
         return ~converged(state) & ~state.failed & (state.steps < most)
 
     def step(state: _State) -> _State:
@@ -176,7 +176,7 @@ def _bfgs(
         0,
         ~logic.isfinite(value),
     )
-    end = while_loop.while_loop(unfinished, step, start)
+    end = while_loop.while_loop(is_running, step, start)
     success = converged(end) & ~end.failed
     status = where(success, 0, where(end.failed, 3, 1))
     return OptimizeResults(

@@ -251,7 +251,7 @@ def product(p: Any, q: Any) -> Any:
 
 
 @program(2, name="Rotation.__mul__")
-def composed(p: Any, q: Any) -> Any:
+def compose_rotations(p: Any, q: Any) -> Any:
     p, q = promotion.promote_inexact(p, q)
     return unit(product(p, q))
 
@@ -263,7 +263,7 @@ def inverse(q: Any) -> Any:
 
 
 @program(2, name="Rotation.apply")
-def turned(matrix: Any, v: Any) -> Any:
+def rotate_vectors(matrix: Any, v: Any) -> Any:
     """Vectors [..., 3] turned by matrices [..., 3, 3]."""
     matrix, v = promotion.promote_inexact(matrix, v)
     return reductions.sum(matrix * v[..., None, :], axis=-1)

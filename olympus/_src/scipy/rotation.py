@@ -187,7 +187,7 @@ class Rotation(NamedTuple):
         if not isinstance(other, Rotation):
             return NotImplemented
         _check_lead("Rotation.__mul__", self.quat, other.quat)
-        return Rotation(quaternions.composed(self.quat, other.quat))
+        return Rotation(quaternions.compose_rotations(self.quat, other.quat))
 
     def apply(self, vectors: Any, inverse: bool = False) -> Any:
         """Vectors turned.
@@ -208,7 +208,7 @@ class Rotation(NamedTuple):
         matrix = self.as_matrix()
         if inverse:
             matrix = manipulation.matrix_transpose(matrix)
-        return quaternions.turned(matrix, vectors)
+        return quaternions.rotate_vectors(matrix, vectors)
 
     def as_euler(self, seq: str, degrees: bool = False) -> Any:
         """The angles of three turns about coordinate axes.
@@ -446,4 +446,4 @@ def _interpolate_rotations(
     turn = quaternions.from_rotation_vector(
         share[..., None] * rotvecs[part], degrees=False
     )
-    return quaternions.composed(quat[part], turn)
+    return quaternions.compose_rotations(quat[part], turn)

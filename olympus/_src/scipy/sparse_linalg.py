@@ -160,7 +160,7 @@ def _solve_system(p: _Problem, iterate: Callable[..., Any], symmetric: bool) -> 
     return p.unravel(x)
 
 
-def _bound(b: Any, tol: Any, atol: Any) -> Any:
+def _squared_tolerance(b: Any, tol: Any, atol: Any) -> Any:
     """The square of the size of a residual that is small enough."""
     size = linalg.norm(b)
     return ufunc.maximum(tol * size, atol).astype(aval_of(size).dtype) ** 2
@@ -214,9 +214,9 @@ def cg(
     p = _problem("cg", A, b, x0, M, maxiter)
 
     def iterate(matvec: Any, b: Any, x0: Any, precondition: Any) -> Any:
-        bound = _bound(b, tol, atol)
+        bound = _squared_tolerance(b, tol, atol)
 
-        def unfinished(state: Any) -> Any:
+        def is_running(state: Any) -> Any:
             _, r, _, _, k = state
             return (_square(r) > bound) & (k < p.maxiter)
 
@@ -233,7 +233,7 @@ def cg(
         better = precondition(r)
         gamma = _dot(r, better).astype(aval_of(b).dtype)
         start = (x0, r, better, gamma, np.int32(0))
-        return while_loop.while_loop(unfinished, step, start)[0]
+        return while_loop.while_loop(is_running, step, start)[0]
 
     return _solve_system(
         p, iterate, symmetric=dtypes.kind(aval_of(p.b).dtype) != "c"
@@ -282,9 +282,9 @@ def bicgstab(
     p = _problem("bicgstab", A, b, x0, M, maxiter)
 
     def iterate(matvec: Any, b: Any, x0: Any, precondition: Any) -> Any:
-        bound = _bound(b, tol, atol)
+        bound = _squared_tolerance(b, tol, atol)
 
-        def unfinished(state: Any) -> Any:
+        def is_running(state: Any) -> Any:
             _, r, *_, k, broken = state
             return (_square(r) > bound) & (k < p.maxiter) & ~broken
 
@@ -312,7 +312,7 @@ def bicgstab(
         one = np.ones((), aval_of(b).dtype)[()]
         zero = creation.zeros_like(b)
         start = (x0, r, r, one, one, one, zero, zero, np.int32(0), np.bool_(False))
-        return while_loop.while_loop(unfinished, step, start)[0]
+        return while_loop.while_loop(is_running, step, start)[0]
 
     return _solve_system(p, iterate, symmetric=False), None
 
@@ -377,9 +377,9 @@ def gmres(
         )
 
     def iterate(matvec: Any, b: Any, x0: Any, precondition: Any) -> Any:
-        bound = _bound(b, tol, atol)
+        bound = _squared_tolerance(b, tol, atol)
 
-        def unfinished(state: Any) -> Any:
+        def is_running(state: Any) -> Any:
             _, r, k = state
             return (_square(r) > bound) & (k < p.maxiter)
 
@@ -389,7 +389,7 @@ def gmres(
             return x, b - matvec(x), k + 1
 
         start = (x0, b - matvec(x0), np.int32(0))
-        return while_loop.while_loop(unfinished, step, start)[0]
+        return while_loop.while_loop(is_running, step, start)[0]
 
     return _solve_system(p, iterate, symmetric=False), creation.zeros((), np.int32)
 

@@ -20,9 +20,9 @@ from olympus._src.core.symbolic.monomials import (
     Atom,
     Monomial,
     Polynomial,
-    added,
-    divided,
-    multiplied,
+    add_scaled_polynomial,
+    divide_monomials,
+    multiply_polynomials,
     terms_of,
 )
 
@@ -176,7 +176,11 @@ def _least(
     split = _extreme_in(p) if splits < _MAX_SPLITS else None
     if split is not None:
         a, b = [dict(terms_of(x)) for x in split.operands]
-        first = added(a, b, -1) if split.operation == "max" else added(b, a, -1)
+        first = (
+            add_scaled_polynomial(a, b, -1)
+            if split.operation == "max"
+            else add_scaled_polynomial(b, a, -1)
+        )
         return min(
             _least(_replace_atom(p, split, a), scope, (*given, first), splits + 1),
             _least(
@@ -207,11 +211,11 @@ def _replace_atom(p: Polynomial, atom: Atom, by: Polynomial) -> Polynomial:
     result: Polynomial = {}
     for m, c in p.items():
         exponent = dict(m).get(atom, 0)
-        cofactor = divided(m, ((atom, exponent),)) if exponent else m
+        cofactor = divide_monomials(m, ((atom, exponent),)) if exponent else m
         term: Polynomial = {cofactor or (): c}
         for _ in range(exponent):
-            term = multiplied(term, by)
-        result = added(result, term, 1)
+            term = multiply_polynomials(term, by)
+        result = add_scaled_polynomial(result, term, 1)
     return result
 
 
@@ -242,14 +246,14 @@ def _find_monomial_facts(m: Monomial, scope: Any) -> Iterator[Polynomial]:
         return
     for atom, _ in m:
         single: Monomial = ((atom, 1),)
-        cofactor = divided(m, single)
+        cofactor = divide_monomials(m, single)
         if cofactor:
             yield from _products(single, cofactor, scope)
     for fact in scope.facts:
         for n in fact:
-            cofactor = divided(m, n) if n else None
+            cofactor = divide_monomials(m, n) if n else None
             if cofactor and _monomial_interval(cofactor, scope)[0] >= 0:
-                yield multiplied(fact, {cofactor: 1})
+                yield multiply_polynomials(fact, {cofactor: 1})
                 break
 
 
@@ -261,14 +265,14 @@ def _bound_monomial(m: Monomial, low: float, high: float) -> Iterator[Polynomial
 
 
 def _linear(m: Monomial, factor: int, constant: float) -> Polynomial:
-    return added({m: factor}, {(): int(constant)}, 1)
+    return add_scaled_polynomial({m: factor}, {(): int(constant)}, 1)
 
 
 def _products(m: Monomial, n: Monomial, scope: Any) -> Iterator[Polynomial]:
     """Products of the distances of two monomials from their bounds."""
     for p in _bound_monomial(m, *_monomial_interval(m, scope)):
         for q in _bound_monomial(n, *_monomial_interval(n, scope)):
-            yield multiplied(p, q)
+            yield multiply_polynomials(p, q)
 
 
 def _find_operation_facts(atom: Atom, scope: Any) -> Iterator[Polynomial]:
@@ -280,23 +284,25 @@ def _find_operation_facts(atom: Atom, scope: Any) -> Iterator[Polynomial]:
     if atom.operation in ("max", "min"):
         sign = 1 if atom.operation == "max" else -1
         for operand in (a, b):
-            yield added(_scale_polynomial(this, sign), operand, -sign)
+            yield add_scaled_polynomial(_scale_polynomial(this, sign), operand, -sign)
         return
     low, high = _interval(b, scope)
     if low < 1 and high > -1:
         return  # the divisor may be zero
     sign = 1 if low >= 1 else -1
     if atom.operation == "floordiv":
-        remainder = added(a, multiplied(this, b), -1)
+        remainder = add_scaled_polynomial(a, multiply_polynomials(this, b), -1)
         yield from _remainder(remainder, b, sign)
         return
     yield from _remainder(this, b, sign)
     quotient: Polynomial = {((Atom("floordiv", "", atom.operands), 1),): 1}
-    equation = added(added(a, multiplied(quotient, b), -1), this, -1)
+    equation = add_scaled_polynomial(
+        add_scaled_polynomial(a, multiply_polynomials(quotient, b), -1), this, -1
+    )
     yield equation
     yield _negate_polynomial(equation)
     if sign > 0 and _interval(a, scope)[0] >= 0:
-        yield added(a, this, -1)
+        yield add_scaled_polynomial(a, this, -1)
 
 
 def _remainder(
@@ -304,8 +310,10 @@ def _remainder(
 ) -> Iterator[Polynomial]:
     """0 <= rest <= divisor - 1, or the mirror image for a negative divisor."""
     yield _scale_polynomial(rest, sign)
-    yield added(
-        added(_scale_polynomial(divisor, sign), _scale_polynomial(rest, sign), -1),
+    yield add_scaled_polynomial(
+        add_scaled_polynomial(
+            _scale_polynomial(divisor, sign), _scale_polynomial(rest, sign), -1
+        ),
         {(): 1},
         -1,
     )

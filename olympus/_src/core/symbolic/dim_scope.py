@@ -10,9 +10,9 @@ from olympus._src.core.symbolic.dimensions import variables
 from olympus._src.core.symbolic.monomials import (
     Monomial,
     Polynomial,
-    added,
-    divided,
-    multiplied,
+    add_scaled_polynomial,
+    divide_monomials,
+    multiply_polynomials,
     terms_of,
 )
 from olympus._src.foundation import errors, source_info
@@ -97,7 +97,7 @@ class SymbolicScope:
         if len(terms) != 1 or not terms[0][0] or terms[0][1] != 1:
             return
         monomial = terms[0][0]
-        if any(divided(m, monomial) is not None for m, _ in terms_of(right)):
+        if any(divide_monomials(m, monomial) is not None for m, _ in terms_of(right)):
             return  # the right side holds the left one: no rule, but a fact
         if self.rules is None:
             self.rules = Rewriting()
@@ -170,9 +170,9 @@ class Rewriting:
             return
         quotient = type(atom)("floordiv", "", atom.operands)
         ((factor, multiple),) = divisor
-        whole = multiplied({((quotient, 1),): 1}, {factor: 1})
+        whole = multiply_polynomials({((quotient, 1),): 1}, {factor: 1})
         (product,) = whole
-        difference = added(dict(dividend), value, -1)
+        difference = add_scaled_polynomial(dict(dividend), value, -1)
         if multiple < 0:
             difference = {m: -c for m, c in difference.items()}
         self._rules.append((product, abs(multiple), difference))
@@ -189,9 +189,13 @@ class Rewriting:
     def _rewrite_once(self, terms: Mapping[Monomial, int]) -> Polynomial | None:
         for m, c in terms.items():
             for monomial, multiple, value in self._rules:
-                cofactor = divided(m, monomial) if c and c % multiple == 0 else None
+                cofactor = (
+                    divide_monomials(m, monomial) if c and c % multiple == 0 else None
+                )
                 if cofactor is None:
                     continue
                 others = {n: d for n, d in terms.items() if n != m}
-                return added(others, multiplied(value, {cofactor: 1}), c // multiple)
+                return add_scaled_polynomial(
+                    others, multiply_polynomials(value, {cofactor: 1}), c // multiple
+                )
         return None

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from olympus._src.core.sizes import is_symbolic
 from olympus._src.core.symbolic import dim_scope, dimensions
-from olympus._src.core.symbolic.monomials import divided
+from olympus._src.core.symbolic.monomials import divide_monomials
 
 
 class Step(NamedTuple):
@@ -134,7 +134,9 @@ def _step(argument: int, axis: int, size: Any, known: set[str]) -> Step | None:
             part = dimensions.make({m: c}, size.scope)
             offset = offset + part
         else:
-            part = dimensions.make({divided(m, ((atom, 1),)) or (): c}, size.scope)
+            part = dimensions.make(
+                {divide_monomials(m, ((atom, 1),)) or (): c}, size.scope
+            )
             factor = factor + part
         if name in dimensions.variables(part):
             return None

@@ -25,7 +25,7 @@ from olympus._src.core.symbolic import dim_bounds
 from olympus._src.core.symbolic.monomials import (
     Atom,
     Monomial,
-    divided,
+    divide_monomials,
     monomial_key,
     terms_of,
     text,
@@ -380,7 +380,7 @@ def divide(dividend: Any, divisor: Any) -> tuple[Any, Any]:
     lead, factor = _find_leading_term(divisor)
     while type(remainder) is Dim:
         m, c = _find_leading_term(remainder)
-        part = divided(m, lead)
+        part = divide_monomials(m, lead)
         if part is None or c % factor:
             break
         step = make({part: c // factor}, scope)

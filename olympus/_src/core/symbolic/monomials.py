@@ -85,7 +85,7 @@ def times(m: Monomial, n: Monomial) -> Monomial:
     return tuple(sorted(powers.items(), key=lambda item: item[0].key))
 
 
-def divided(m: Monomial, n: Monomial) -> Monomial | None:
+def divide_monomials(m: Monomial, n: Monomial) -> Monomial | None:
     """The quotient of two monomials, None if it is none."""
     powers = dict(m)
     for atom, exponent in n:
@@ -120,7 +120,9 @@ def same(a: Any, b: Any) -> bool:
     return a.scope is b.scope and a.terms == b.terms
 
 
-def added(p: Mapping[Monomial, int], q: Mapping[Monomial, int], by: int) -> Polynomial:
+def add_scaled_polynomial(
+    p: Mapping[Monomial, int], q: Mapping[Monomial, int], by: int
+) -> Polynomial:
     """The sum of a polynomial and a multiple of another."""
     total = dict(p)
     for m, c in q.items():
@@ -128,7 +130,9 @@ def added(p: Mapping[Monomial, int], q: Mapping[Monomial, int], by: int) -> Poly
     return {m: c for m, c in total.items() if c}
 
 
-def multiplied(p: Mapping[Monomial, int], q: Mapping[Monomial, int]) -> Polynomial:
+def multiply_polynomials(
+    p: Mapping[Monomial, int], q: Mapping[Monomial, int]
+) -> Polynomial:
     """The product of two polynomials."""
     total: Polynomial = {}
     for m, c in p.items():

@@ -93,7 +93,7 @@ def _pad_input(x: Any, axes: Sequence[int], params: dict[str, Any]) -> Any:
     padding, spread = [(0, 0)] * ndim, [1] * ndim
     for n, axis in enumerate(axes):
         padding[axis], spread[axis] = params["padding"][n], params["lhs_dilation"][n]
-    return shifting.padded(x, 0, padding, spread)
+    return shifting.pad_interior(x, 0, padding, spread)
 
 
 def _places(sizes: Sequence[int]) -> Any:
@@ -114,10 +114,10 @@ def _depthwise(x: Any, w: Any, out: Any, params: dict[str, Any]) -> Any:
     total = None
     for place in _places(window):
         start = [i * by for i, by in zip(place, params["rhs_dilation"], strict=True)]
-        part = shifting.strided(x, axes, start, sizes, params["window_strides"])
+        part = shifting.strided_slice(x, axes, start, sizes, params["window_strides"])
         part = _repeat_elements(part, features, each)
         ones = [1] * len(window)
-        one = shifting.strided(w, dn.rhs_spec[2:], place, ones, ones)
+        one = shifting.strided_slice(w, dn.rhs_spec[2:], place, ones, ones)
         factor = shaping.reshape(one, (outputs,))
         shape = avals.aval_of(part).shape
         product = elementwise.mul(
@@ -168,7 +168,7 @@ def _depthwise_sums(x: Any, w: Any, out: Any, params: dict[str, Any]) -> Any:
     sums = []
     for place in _places(sizes):
         start = [i * by for i, by in zip(place, params["window_strides"], strict=True)]
-        part = shifting.strided(x, axes, start, window, params["rhs_dilation"])
+        part = shifting.strided_slice(x, axes, start, window, params["rhs_dilation"])
         sums.append(reductions.reduce_sum(elementwise.mul(part, w), summed))
     count = avals.aval_of(sums[0]).shape[0]
     whole = shaping.reshape(stacking.stack(sums, 0), (*sizes, 1, count))

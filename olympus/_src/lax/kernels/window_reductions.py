@@ -61,13 +61,15 @@ def _fold_windows(x: Any, op: Callable[..., Any], start: Any, params: Params) ->
         wide = elementwise.convert(x, np.float32)
         return elementwise.convert(_fold_windows(wide, op, start, params), dtype)
     steps, holes = params["window_strides"], params["window_dilation"]
-    x = shifting.padded(x, start, params["padding"], params["base_dilation"])
+    x = shifting.pad_interior(x, start, params["padding"], params["base_dilation"])
     for axis, count in enumerate(params["window_dimensions"]):
         reach = (count - 1) * holes[axis] + 1
         size = (avals.aval_of(x).shape[axis] - reach) // steps[axis] + 1
         total = None
         for i in range(count):
-            part = shifting.strided(x, [axis], [i * holes[axis]], [size], [steps[axis]])
+            part = shifting.strided_slice(
+                x, [axis], [i * holes[axis]], [size], [steps[axis]]
+            )
             total = part if total is None else op(total, part)
         x = total
     return x
@@ -122,7 +124,7 @@ def _scatter_sources(source: Any, operand: Any, prefers: Any, params: Params) ->
             shape, aval.shape, place, steps, padding, strict=True
         ):
             back.append((i - low, size - (i - low) - (many - 1) * step - 1))
-        part = shifting.padded(part, 0, back, steps)
+        part = shifting.pad_interior(part, 0, back, steps)
         total = part if total is None else elementwise.add(total, part)
     return elementwise.convert(total, aval.dtype)
 
@@ -139,10 +141,10 @@ def _select_places(x: Any, shape: Any, prefers: Any, params: Params) -> Any:
     sizes = avals.aval_of(x).shape
     padding, steps = params["padding"], params["window_strides"]
     has_padding = any(low or high for low, high in padding)
-    padded = shifting.padded(x, 0, padding, (1,) * len(shape))
+    padded = shifting.pad_interior(x, 0, padding, (1,) * len(shape))
     best = selected = None
     for n, place in enumerate(_places(params)):
-        part = shifting.strided(padded, range(len(shape)), place, shape, steps)
+        part = shifting.strided_slice(padded, range(len(shape)), place, shape, steps)
         number = shaping.full(shape, n, np.int32)
         inside = _mask_inside(shape, sizes, place, params)
         if best is None:

@@ -53,7 +53,7 @@ def _jvp(primals: Any, tangents: Any) -> Any:
     both = triangular.triangular_solve(factor, right, left_side=True, lower=True)
     half = elementwise.sub(
         matrices.lower_triangle(both),
-        matrices.scaled(matrices.only_diagonal(both), 0.5),
+        matrices.scale_by_number(matrices.only_diagonal(both), 0.5),
     )
     return factor, matrices.matmul(factor, half)
 

@@ -76,9 +76,9 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     out = lu_solve_p.bind(*primals, **params)
     if type(a_dot) is not Zero:
         if params["transpose_a"]:
-            a_dot = matrices.transposed(a_dot)
+            a_dot = matrices.transpose_matrices(a_dot)
         if params["conjugate_a"]:
-            a_dot = matrices.conjugated(a_dot)
+            a_dot = matrices.conjugate_if_complex(a_dot)
         b_dot = families.add_tangents(
             b_dot, elementwise.neg(matrices.matmul(a_dot, out))
         )

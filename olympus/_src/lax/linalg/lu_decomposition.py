@@ -185,7 +185,7 @@ def _complete_factor(x: Any, size: int, *, lower: bool) -> Any:
     """A triangular factor as a square matrix, with ones on the diagonal added."""
     k = min(avals.aval_of(x).shape[-2:])
     triangle = matrices.lower_triangle(x, -1) if lower else matrices.upper_triangle(x)
-    square = matrices.padded(triangle, size, size)
+    square = matrices.pad_with_zeros(triangle, size, size)
     unit = matrices.identity_like(square)
     if not lower:
         # Only the rows that were added get a one.

@@ -110,23 +110,23 @@ def matmul(x: Any, y: Any) -> Any:
     return contraction.batch_matmul(x, y, Precision.HIGHEST)
 
 
-def transposed(x: Any) -> Any:
+def transpose_matrices(x: Any) -> Any:
     """Each matrix transposed."""
     rank = aval_of(x).ndim
     return shaping.transpose(x, (*range(rank - 2), rank - 1, rank - 2))
 
 
-def conjugated(x: Any) -> Any:
+def conjugate_if_complex(x: Any) -> Any:
     """`x` conjugated where it is complex."""
     return elementwise.conj(x) if aval_of(x).dtype.kind == "c" else x
 
 
 def adjoint(x: Any) -> Any:
     """Each matrix transposed and conjugated."""
-    return conjugated(transposed(x))
+    return conjugate_if_complex(transpose_matrices(x))
 
 
-def scaled(x: Any, factor: float) -> Any:
+def scale_by_number(x: Any, factor: float) -> Any:
     """`x` times a number, which takes its dtype."""
     return elementwise.mul(x, np.asarray(factor, aval_of(x).dtype)[()])
 
@@ -218,7 +218,7 @@ def _part(x: Any, axis: int, start: int, stop: int) -> Any:
     return concatenation.slice_in_dim(x, start, stop, axis=axis)
 
 
-def padded(x: Any, n_rows: int, n_columns: int) -> Any:
+def pad_with_zeros(x: Any, n_rows: int, n_columns: int) -> Any:
     """Matrices with rows and columns of zeros added at their ends."""
     aval = aval_of(x)
     more = [n_rows - aval.shape[-2], n_columns - aval.shape[-1]]
@@ -258,4 +258,4 @@ def take_rows(x: Any, positions: Any) -> Any:
 
 def take_columns(x: Any, positions: Any) -> Any:
     """Columns of each matrix [..., m, n] at positions [..., k] of its own."""
-    return transposed(take_rows(transposed(x), positions))
+    return transpose_matrices(take_rows(transpose_matrices(x), positions))

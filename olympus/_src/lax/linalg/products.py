@@ -30,8 +30,10 @@ def _abstract(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
 
 
 def _decompose(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
-    product = matrices.matmul(a, matrices.transposed(a))
-    return elementwise.add(matrices.scaled(product, alpha), matrices.scaled(c, beta))
+    product = matrices.matmul(a, matrices.transpose_matrices(a))
+    return elementwise.add(
+        matrices.scale_by_number(product, alpha), matrices.scale_by_number(c, beta)
+    )
 
 
 def _jvp(primals: Any, tangents: Any, *, alpha: float, beta: float) -> Any:
@@ -39,11 +41,11 @@ def _jvp(primals: Any, tangents: Any, *, alpha: float, beta: float) -> Any:
     a_dot, c_dot = tangents
     out = symmetric_product_p.bind(a, c, alpha=alpha, beta=beta)
     if type(c_dot) is not Zero:
-        c_dot = matrices.scaled(c_dot, beta)
+        c_dot = matrices.scale_by_number(c_dot, beta)
     if type(a_dot) is not Zero:
-        half = matrices.matmul(a_dot, matrices.transposed(a))
-        both = elementwise.add(half, matrices.transposed(half))
-        c_dot = families.add_tangents(c_dot, matrices.scaled(both, alpha))
+        half = matrices.matmul(a_dot, matrices.transpose_matrices(a))
+        both = elementwise.add(half, matrices.transpose_matrices(half))
+        c_dot = families.add_tangents(c_dot, matrices.scale_by_number(both, alpha))
     return out, c_dot
 
 
@@ -102,5 +104,5 @@ def symmetric_product(
     if not symmetrize_output:
         return out
     lower = matrices.lower_triangle(out)
-    above = matrices.transposed(matrices.lower_triangle(out, -1))
+    above = matrices.transpose_matrices(matrices.lower_triangle(out, -1))
     return elementwise.add(lower, above)

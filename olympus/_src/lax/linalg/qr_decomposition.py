@@ -288,7 +288,7 @@ def _qr_decompose(
     else:
         packed, taus = geqrf(x)
     first = matrices.columns(packed, 0, min(inner, columns))
-    q = householder_product_p.bind(matrices.padded(first, rows, inner), taus)
+    q = householder_product_p.bind(matrices.pad_with_zeros(first, rows, inner), taus)
     r = matrices.upper_triangle(matrices.rows(packed, 0, inner))
     return [q, r] if order is None else [q, r, order]
 
@@ -321,7 +321,7 @@ def _qr_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     q_h = matrices.adjoint(q)
     solved = triangular.triangular_solve(corner, matrices.columns(x_dot, 0, k))
     c = matrices.matmul(q_h, solved)
-    turn = _skew(matrices.padded(c, inner, inner))
+    turn = _skew(matrices.pad_with_zeros(c, inner, inner))
     r_dot = elementwise.sub(matrices.matmul(q_h, x_dot), matrices.matmul(turn, r))
     q_dot = matrices.matmul(q, turn)
     if inner < rows:
@@ -338,7 +338,7 @@ def _skew(c: Any) -> Any:
     if avals.aval_of(c).dtype.kind != "c":
         return skew
     twice = elementwise.sub(c, matrices.adjoint(c))
-    phases = matrices.scaled(matrices.only_diagonal(twice), 0.5)
+    phases = matrices.scale_by_number(matrices.only_diagonal(twice), 0.5)
     return elementwise.add(skew, phases)
 
 

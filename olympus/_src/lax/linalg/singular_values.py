@@ -166,7 +166,7 @@ def _turns(s: Any, inner: Any) -> tuple[Any, Any]:
     if dtype.kind == "c":
         twice = matrices.only_diagonal(elementwise.sub(inner, matrices.adjoint(inner)))
         left = elementwise.add(
-            left, _divide_columns(matrices.scaled(twice, 0.5), s, True)
+            left, _divide_columns(matrices.scale_by_number(twice, 0.5), s, True)
         )
     return left, right
 

@@ -156,7 +156,9 @@ def _triangular(
         lower = not lower
     if not left_side:
         sides = _transpose_rows(sides)
-    solution = substituted(factors, sides, lower=lower, unit_diagonal=unit_diagonal)
+    solution = solve_triangular_rows(
+        factors, sides, lower=lower, unit_diagonal=unit_diagonal
+    )
     return _matrix(solution if left_side else _transpose_rows(solution))
 
 
@@ -164,7 +166,7 @@ def _transpose_rows(rows: Rows) -> Rows:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def substituted(
+def solve_triangular_rows(
     factors: Rows, sides: Rows, *, lower: bool, unit_diagonal: bool
 ) -> Rows:
     """Rows x with `factors x = sides`, by forward or backward substitution."""
@@ -214,8 +216,10 @@ def _solution(a: Any, packed: Any, order: Any, b: Any) -> Any:
                 for x, y in zip(sides[i], row, strict=True)
             ]
         moved.append(row)
-    half = substituted(factors, moved, lower=True, unit_diagonal=True)
-    return _matrix(substituted(factors, half, lower=False, unit_diagonal=False))
+    half = solve_triangular_rows(factors, moved, lower=True, unit_diagonal=True)
+    return _matrix(
+        solve_triangular_rows(factors, half, lower=False, unit_diagonal=False)
+    )
 
 
 # -- Cholesky --------------------------------------------------------------------------

@@ -104,9 +104,9 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
         else:
             change = matrices.upper_triangle(a_dot, offset)
         if params["transpose_a"]:
-            change = matrices.transposed(change)
+            change = matrices.transpose_matrices(change)
         if params["conjugate_a"]:
-            change = matrices.conjugated(change)
+            change = matrices.conjugate_if_complex(change)
         pair = (change, out) if params["left_side"] else (out, change)
         fall = elementwise.neg(matrices.matmul(*pair))
         side_dot = families.add_tangents(b_dot, fall)

@@ -61,8 +61,8 @@ def cholesky(
 @promotion.program(1, name="cholesky")
 def _cholesky(a: Any, *, lower: bool) -> Any:
     (a,) = promotion.promote_inexact(a)
-    factor = lax_linalg.cholesky(a if lower else matrices.conjugated(a))
-    return factor if lower else matrices.transposed(factor)
+    factor = lax_linalg.cholesky(a if lower else matrices.conjugate_if_complex(a))
+    return factor if lower else matrices.transpose_matrices(factor)
 
 
 def cho_factor(
@@ -424,7 +424,7 @@ def qr_multiply(
 def _qr_multiply(a: Any, c: Any, *, mode: str, pivoting: bool, conjugate: bool) -> Any:
     a, c = promotion.promote_inexact(a, c)
     q, *others = lax_linalg.qr(a, pivoting=pivoting, full_matrices=False)
-    q = matrices.conjugated(q) if conjugate else q
+    q = matrices.conjugate_if_complex(q) if conjugate else q
     is_vector = aval_of(c).ndim == 1
     right = mode == "right"
     if is_vector:

@@ -306,7 +306,7 @@ def _sylvester_by(factors: Any, c: Any, tol: float) -> Any:
     def column(j: Any, y: Any) -> Any:
         # Columns after j are zero so far, so the product takes those before it.
         known = matmul(y, _column(s, j))
-        shift = _column(_column(matrices.transposed(s), j).mT, j)
+        shift = _column(_column(matrices.transpose_matrices(s), j).mT, j)
         return _solve_shifted(t, shift, _column(inner, j) - known)
 
     y = _fill_columns(creation.zeros_like(inner), column)

@@ -153,7 +153,7 @@ def toeplitz(c: Any, r: Any = None) -> Any:
 
 @promotion.program(1, name="toeplitz")
 def _toeplitz_of_one(c: Any) -> Any:
-    return _toeplitz(c, matrices.conjugated(manipulation.as_is(c)))
+    return _toeplitz(c, matrices.conjugate_if_complex(manipulation.as_is(c)))
 
 
 @promotion.program(2, name="toeplitz")

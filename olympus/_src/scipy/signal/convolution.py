@@ -100,7 +100,7 @@ def _convolve(
 ) -> Any:
     in1, in2 = promotion.promote_inexact(in1, in2)
     if turned:
-        in2 = shaping.rev(matrices.conjugated(in2), range(aval_of(in2).ndim))
+        in2 = shaping.rev(matrices.conjugate_if_complex(in2), range(aval_of(in2).ndim))
     return _direct(name, in1, in2, mode, precision)
 
 
@@ -110,7 +110,7 @@ def _fftconvolve(
 ) -> Any:
     in1, in2 = promotion.promote_inexact(in1, in2)
     if turned:
-        in2 = shaping.rev(matrices.conjugated(in2), range(aval_of(in2).ndim))
+        in2 = shaping.rev(matrices.conjugate_if_complex(in2), range(aval_of(in2).ndim))
     return _convolve_by_fourier(name, in1, in2, mode, axes)
 
 

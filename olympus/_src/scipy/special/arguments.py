@@ -21,7 +21,7 @@ def check(name: str, *args: Any) -> None:
     promotion.check_arrays("scipy.special", name, *args)
 
 
-def listed(x: Any) -> Any:
+def as_array_if_list(x: Any) -> Any:
     """A list as an array, for the few functions that take lists."""
     return np.asarray(x) if isinstance(x, (list, tuple)) else x
 

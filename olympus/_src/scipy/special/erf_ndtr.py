@@ -10,7 +10,13 @@ from olympus._src.lax import special
 from olympus._src.numpy import arithmetic, elementary
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
-from olympus._src.scipy.special.arguments import floats, listed, ratio, reals, wide
+from olympus._src.scipy.special.arguments import (
+    as_array_if_list,
+    floats,
+    ratio,
+    reals,
+    wide,
+)
 
 exp, log, log1p = elementary.exp, elementary.log, elementary.log1p
 minimum, maximum = arithmetic.minimum, arithmetic.maximum
@@ -187,7 +193,7 @@ def ndtr(x: Any) -> Any:
       >>> print(special.ndtr(0.0))
       0.5
     """
-    return wide(_ndtr)(*reals("ndtr", listed(x), weak=False))
+    return wide(_ndtr)(*reals("ndtr", as_array_if_list(x), weak=False))
 
 
 def _ndtr(x: Any) -> Any:
@@ -308,7 +314,7 @@ def log_ndtr(x: Any, series_order: int = 3) -> Any:
             f"scipy.special.log_ndtr: series_order must be {bound}, got "
             f"{series_order}; pass an int from 0 to 30"
         )
-    return wide(_log_ndtr)(*reals("log_ndtr", listed(x), weak=False))
+    return wide(_log_ndtr)(*reals("log_ndtr", as_array_if_list(x), weak=False))
 
 
 @custom_jvp

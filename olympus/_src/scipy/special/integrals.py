@@ -19,10 +19,10 @@ from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
 from olympus._src.scipy.special.arguments import (
+    as_array_if_list,
     default_floats,
     epsilon,
     floats,
-    listed,
     polynomial,
     reals,
     wide,
@@ -201,7 +201,7 @@ def expn(n: Any, x: Any) -> Any:
       >>> print(special.expn(2, 0.0))
       1.0
     """
-    return wide(_expn)(*floats("expn", n, listed(x), weak=False))
+    return wide(_expn)(*floats("expn", n, as_array_if_list(x), weak=False))
 
 
 # -- sine and cosine integrals ---------------------------------------------------------
@@ -339,7 +339,7 @@ def spence(x: Any) -> Any:
       >>> print(f"{special.spence(0.0):.4f}")
       1.6449
     """
-    return wide(_spence)(*reals("spence", listed(x), weak=False))
+    return wide(_spence)(*reals("spence", as_array_if_list(x), weak=False))
 
 
 # -- Owen's T --------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import Any
 
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.stats.arguments import NAN, functions_of, where
-from olympus._src.scipy.stats.formulas import supported, xlog1py, xlogy
+from olympus._src.scipy.stats.formulas import mask_support, xlog1py, xlogy
 
 _function = functions_of(
     "bernoulli", "the Bernoulli distribution", p="probability of a 1, from 0 to 1."
@@ -15,7 +15,7 @@ _function = functions_of(
 
 @_function
 def logpmf(k: Any, p: Any, loc: Any = 0) -> Any:
-    return supported(lambda k: xlogy(k, p) + xlog1py(1 - k, -p), k - loc, most=1)
+    return mask_support(lambda k: xlogy(k, p) + xlog1py(1 - k, -p), k - loc, most=1)
 
 
 @_function

@@ -7,7 +7,7 @@ from typing import Any
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.special.beta_binomial import betaln
 from olympus._src.scipy.stats.arguments import functions_of
-from olympus._src.scipy.stats.formulas import log_choices, supported
+from olympus._src.scipy.stats.formulas import log_choices, mask_support
 
 _function = functions_of(
     "betabinom",
@@ -23,7 +23,7 @@ def logpmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Any:
     def inside(k: Any) -> Any:
         return log_choices(n, k) + betaln(k + a, n - k + b) - betaln(a, b)
 
-    return supported(inside, lax.floor(k) - loc, most=n)
+    return mask_support(inside, lax.floor(k) - loc, most=n)
 
 
 @_function

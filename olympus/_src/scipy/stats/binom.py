@@ -6,7 +6,7 @@ from typing import Any
 
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.stats.arguments import functions_of
-from olympus._src.scipy.stats.formulas import log_choices, supported, xlog1py, xlogy
+from olympus._src.scipy.stats.formulas import log_choices, mask_support, xlog1py, xlogy
 
 _function = functions_of(
     "binom",
@@ -21,7 +21,7 @@ def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
     def inside(k: Any) -> Any:
         return log_choices(n, k) + xlogy(k, p) + xlog1py(n - k, -p)
 
-    return supported(inside, k - loc, most=n)
+    return mask_support(inside, k - loc, most=n)
 
 
 @_function

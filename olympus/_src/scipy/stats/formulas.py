@@ -55,7 +55,7 @@ def log_choices(n: Any, k: Any) -> Any:
     return -(lax.log1p(n) + betaln(n - k + 1, k + 1))
 
 
-def supported(
+def mask_support(
     inside: Any, k: Any, least: float = 0, most: Any = None, integers: bool = False
 ) -> Any:
     """`inside(k)` for counts of the support, -inf elsewhere.

@@ -6,7 +6,7 @@ from typing import Any
 
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.stats.arguments import functions_of
-from olympus._src.scipy.stats.formulas import supported, xlog1py
+from olympus._src.scipy.stats.formulas import mask_support, xlog1py
 
 _function = functions_of(
     "geom", "the geometric distribution", p="probability of success, up to 1."
@@ -15,7 +15,7 @@ _function = functions_of(
 
 @_function
 def logpmf(k: Any, p: Any, loc: Any = 0) -> Any:
-    return supported(lambda k: xlog1py(k - 1, -p) + lax.log(p), k - loc, least=1)
+    return mask_support(lambda k: xlog1py(k - 1, -p) + lax.log(p), k - loc, least=1)
 
 
 @_function

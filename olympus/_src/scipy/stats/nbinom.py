@@ -7,7 +7,7 @@ from typing import Any
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
 from olympus._src.scipy.stats.arguments import functions_of
-from olympus._src.scipy.stats.formulas import supported, xlog1py
+from olympus._src.scipy.stats.formulas import mask_support, xlog1py
 
 _function = functions_of(
     "nbinom",
@@ -23,7 +23,7 @@ def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
         ways = special.lgamma(k + n) - special.lgamma(n) - special.lgamma(k + 1)
         return ways + n * lax.log(p) + xlog1py(k, -p)
 
-    return supported(inside, k - loc)
+    return mask_support(inside, k - loc)
 
 
 @_function

@@ -13,7 +13,7 @@ from olympus._src.lax import special
 from olympus._src.numerics import igamma_betainc
 from olympus._src.numpy import reductions
 from olympus._src.scipy.stats.arguments import NAN, functions_of, where
-from olympus._src.scipy.stats.formulas import alike, supported, xlogy
+from olympus._src.scipy.stats.formulas import alike, mask_support, xlogy
 
 _function = functions_of(
     "poisson", "the Poisson distribution", mu="its mean, not negative."
@@ -22,7 +22,7 @@ _function = functions_of(
 
 @_function
 def logpmf(k: Any, mu: Any, loc: Any = 0) -> Any:
-    return supported(
+    return mask_support(
         lambda k: xlogy(k, mu) - special.lgamma(k + 1) - mu, k - loc, integers=True
     )
 
