@@ -59,6 +59,12 @@ def _is_left_out(item):
     return not sampling.is_in_part(item.nodeid, share.args[0])
 
 
+def pytest_collection_finish(session):
+    """Leaves what collection made out of the searches for garbage: half of the heap."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def few_objects():
     """Leaves what there is out of the searches for garbage that a test has made."""

@@ -62,6 +62,7 @@ def _check(recorded):
         assert got == (types, others), expression
 
 
+@pytest.mark.slow
 def test_all_functions_have_the_shapes_that_jax_gives():
     recorded = rows()
     assert len(recorded) > 650

@@ -56,6 +56,7 @@ def call(folder, monkeypatch, capsys):
     return run
 
 
+@pytest.mark.slow
 def test_arrays_larger_than_the_memory_are_refused(call, tmp_path):
     bomb = io.BytesIO()
     shape = {"descr": "<f4", "fortran_order": False, "shape": (1 << 60,)}

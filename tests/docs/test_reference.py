@@ -27,6 +27,7 @@ def test_there_is_a_page_for_each_public_page(pages):
     assert set(pages.page_texts()) == expected
 
 
+@pytest.mark.slow
 def test_each_function_and_class_has_a_page(pages):
     texts, objects = pages.page_texts(), pages.object_texts()
     assert "autofunction:: olympus.numpy.sin" in objects["olympus.numpy.sin"]
@@ -36,6 +37,7 @@ def test_each_function_and_class_has_a_page(pages):
             assert link in objects
 
 
+@pytest.mark.slow
 def test_a_class_is_documented_on_one_page(pages):
     objects = pages.object_texts()
     homes = [name for name in objects if name.endswith(".custom_jvp")]

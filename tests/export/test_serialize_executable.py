@@ -314,6 +314,7 @@ VALUES = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.data())
 def test_no_header_leads_to_more_than_an_error(parts, data):

@@ -62,6 +62,7 @@ def test_slopes_are_differences():
             np.testing.assert_allclose(slope(f, 1)(a, x), in_x, rtol=1e-4, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_beta_slope_and_its_limits():
     with config.enable_x64(True):
         got = olympus.grad(lax.betainc, 2)(2.0, 3.0, 0.3)
@@ -105,6 +106,7 @@ def test_slopes_at_the_ends():
     np.testing.assert_allclose(slope, one, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_gamma_variates_move_with_their_shape():
     """The quantile moves by what scipy's quantile function says."""
     with config.enable_x64(True):

@@ -36,17 +36,22 @@ def pages():
     )
 
 
-def imports(node, in_function=False, for_types=False):
-    """Yield (import node, inside a function?, under TYPE_CHECKING?)."""
+@cache
+def imports(path):
+    """(import node, inside a function?, under TYPE_CHECKING?) for each of a file."""
+    return tuple(_imports(tree(path), False, False))
+
+
+def _imports(node, in_function, for_types):
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.Import, ast.ImportFrom)):
             yield child, in_function, for_types
-        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            yield from imports(child, True, for_types)
+        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield from _imports(child, True, for_types)
         elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            yield from imports(child, in_function, True)
-        else:
-            yield from imports(child, in_function, for_types)
+            yield from _imports(child, in_function, True)
+        elif not isinstance(child, ast.expr):  # expressions hold none
+            yield from _imports(child, in_function, for_types)
 
 
 def imported_modules(node):

@@ -23,7 +23,7 @@ def test_only_the_runtime_names_jaxlib_and_nobody_names_jax():
     wrong = []
     for path in sorted(source.PACKAGE.rglob("*.py")):
         in_runtime = source.ROOMS / "runtime" in path.parents
-        for node, _, _ in source.imports(source.tree(path)):
+        for node, _, _ in source.imports(path):
             for name in source.imported_modules(node):
                 top = name.split(".")[0]
                 if top == "jax" or (top == "jaxlib" and not in_runtime):
@@ -35,7 +35,7 @@ def test_rooms_import_only_rooms():
     wrong = [
         f"{_where(path, node)} imports {name}"
         for path in source.room_files()
-        for node, _, _ in source.imports(source.tree(path))
+        for node, _, _ in source.imports(path)
         for name in source.imported_modules(node)
         if name.split(".")[0] == "olympus" and not name.startswith("olympus._src")
     ]
@@ -46,7 +46,7 @@ def test_private_names_stay_in_their_file():
     wrong = [
         f"{_where(path, node)} imports {alias.name}"
         for path in source.room_files()
-        for node, _, _ in source.imports(source.tree(path))
+        for node, _, _ in source.imports(path)
         if isinstance(node, ast.ImportFrom)
         and (node.module or "").startswith("olympus._src.")
         for alias in node.names
@@ -60,7 +60,7 @@ def test_no_import_waits_inside_a_function():
         f"{_where(path, node)} imports {source.imported_modules(node)}"
         for path in source.room_files()
         if source.ROOMS / "runtime" not in path.parents
-        for node, in_function, _ in source.imports(source.tree(path))
+        for node, in_function, _ in source.imports(path)
         if in_function
     ]
     assert not wrong
@@ -70,7 +70,7 @@ def test_rooms_do_not_import_heavy_modules_at_import():
     wrong = [
         f"{_where(path, node)} imports {name}"
         for path in source.room_files()
-        for node, in_function, for_types in source.imports(source.tree(path))
+        for node, in_function, for_types in source.imports(path)
         if not in_function and not for_types
         for name in source.imported_modules(node)
         if name.split(".")[0] in HEAVY

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import pytest
 
@@ -11,10 +12,13 @@ from olympus._src.foundation import config, public_settings
 
 DEFINITIONS = source.ROOMS / "foundation" / "config.py"
 UNREAD = "nothing depends on it yet."
+MENTION = re.compile(r"\b(config|compiler)\.")
 
 
 def _references(path):
     """Names of settings that a file mentions, as in `config.enable_x64`."""
+    if path != DEFINITIONS and not MENTION.search(path.read_text(encoding="utf-8")):
+        return  # most files: no need of their trees
     for node in ast.walk(source.tree(path)):
         if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
             continue

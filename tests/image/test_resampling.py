@@ -95,6 +95,7 @@ def test_a_shift_by_whole_samples_leaves_zeros():
         np.testing.assert_allclose(got, [0, 0, *LINE], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_dtypes():
     whole = np.arange(4, dtype=np.int32)
     assert image.resize(whole, (2,), "nearest").dtype == np.int32

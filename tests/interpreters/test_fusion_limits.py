@@ -131,6 +131,7 @@ def test_other_programs_stay_as_they_are(name):
     assert n_barriers(f, x) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float8_e5m2", "float8_e4m3fn", "float8_e8m0fnu"])
 def test_arithmetic_in_floats_of_eight_bits_is_kept_apart(dtype):
     x = np.ones(3, jnp.dtype(dtype))

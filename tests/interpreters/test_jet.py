@@ -378,6 +378,7 @@ def test_what_is_refused(primals, series, kind):
         jet(lambda *args: args[0], primals, series)
 
 
+@pytest.mark.slow
 def test_the_work_grows_slowly_with_the_order():
     def size(f, order):
         line = (1.0,) + (0.0,) * (order - 1)

@@ -269,6 +269,7 @@ def test_broadcast_like_follows_numpy():
     same(lax.broadcast_like(X[:, :1], X), np.broadcast_to(X[:, :1], X.shape))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dtype", "tolerance"), [("float32", 1e-5), ("float64", 1e-12), ("float16", 2e-3)]
 )

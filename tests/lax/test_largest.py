@@ -61,6 +61,7 @@ def test_the_lowest_integers_are_found_once_each():
     check(x, 8)
 
 
+@pytest.mark.slow
 def test_largest_along_another_axis_with_derivatives():
     x = np.random.default_rng(0).normal(size=(9, 600)).astype(np.float32)
     values, places = olympus.jit(lambda x: lax.top_k(x, 2, axis=0))(x)

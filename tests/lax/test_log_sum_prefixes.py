@@ -12,6 +12,7 @@ INF, NAN = np.inf, np.nan
 
 
 # Recorded from jax 0.10.2: jacfwd of lax.cumlogsumexp.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("x", "last_row"),
     [

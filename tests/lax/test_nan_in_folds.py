@@ -206,6 +206,7 @@ def test_positions_of_all_pairs_of_narrow_floats(name):
     np.testing.assert_array_equal(jnp.argmin(pairs, 1), wide.argmin(1))
 
 
+@pytest.mark.slow
 def test_positions_of_narrow_floats_on_long_axes():
     for size in (1 << 15, (1 << 15) + 1):
         x = np.zeros(size, ml_dtypes.float8_e5m2)

@@ -85,6 +85,7 @@ def test_folds_at_random(seed):
     _check_scatter(seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("window", [2, 3])
 def test_windows_of_the_lowest_number_keep_their_gradient(window):
     """Padding is never selected, not even where the elements equal its value."""

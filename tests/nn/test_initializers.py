@@ -92,6 +92,7 @@ def test_the_maker_s_dtype_is_the_default():
     assert init(KEY, (2, 2), "float32").dtype == np.float32
 
 
+@pytest.mark.slow
 def test_initializers_under_jit_and_vmap():
     init = initializers.glorot_normal()
     want = np.asarray(init(KEY, (4, 5)))

@@ -22,6 +22,7 @@ WIDE_A = A.astype(F32) * np.repeat(SA.astype(F32), 32, 1)
 WIDE_B = B.astype(F32) * np.repeat(SB.astype(F32), 32, 0)
 
 
+@pytest.mark.slow
 def test_scaled_dot_is_the_product_of_scaled_operands() -> None:
     got = lax.scaled_dot(A, B, lhs_scale=SA, rhs_scale=SB, preferred_element_type=F32)
     np.testing.assert_allclose(got, WIDE_A @ WIDE_B, rtol=1e-5, atol=1e-5)

@@ -32,6 +32,7 @@ def test_powers_of_zero_to_negative_integers():
     np.testing.assert_array_equal(jnp.power(np.int32(-1), n), [-1, 1, -1, 1, 1, 1, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_ldexp_far_out(dtype):
     x = np.array([0, -0.0, 1, -1.5, np.inf, -np.inf, np.nan], dtype)[:, None]

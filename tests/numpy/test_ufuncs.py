@@ -391,6 +391,7 @@ def test_ufuncs_take_their_operands_by_position_alone(call):
             call(f, np.ones(2, np.float32))
 
 
+@pytest.mark.slow
 def test_reduceat_of_functions_of_python():
     f = jnp.frompyfunc(lambda x, y: 2 * x - y, 2, 1)
     x = np.arange(12, dtype=np.float32).reshape(3, 4)

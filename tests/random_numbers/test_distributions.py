@@ -149,6 +149,7 @@ def test_discrete_numbers_follow_their_distribution(name):
 # -- vectors ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_multivariate_normal_has_its_mean_and_covariance():
     mean, cov = np.float32([1, -2]), np.float32([[2, 0.5], [0.5, 1]])
     drawn = np.asarray(random.multivariate_normal(KEY, mean, cov, (20000,)))
@@ -168,6 +169,7 @@ BY_METHOD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", BY_METHOD)
 def test_multivariate_normal_by_other_factors(method):
     cov = np.float32([[2, 0.5, 0.1], [0.5, 1, 0.3], [0.1, 0.3, 1.5]])
@@ -233,6 +235,7 @@ def test_all_orders_are_equally_likely():
     assert stats.chisquare(counts).pvalue > 1e-3
 
 
+@pytest.mark.slow
 def test_choices_without_replacement_are_distinct():
     for p in (None, np.float32([0.1] * 10)):
         drawn = np.asarray(random.choice(KEY, 10, (5, 2), replace=False, p=p))

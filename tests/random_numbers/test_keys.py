@@ -106,6 +106,7 @@ def test_keys_have_no_order():
         jnp.sort(keys)
 
 
+@pytest.mark.slow
 def test_keys_are_shuffled_as_numbers_are():
     keys = random.split(random.key(2), 5)
     order = random.permutation(random.key(0), np.arange(5))
@@ -203,6 +204,7 @@ def test_derived_keys_are_distinct(name):
     assert len({words(k).tobytes() for k in found}) == len(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["threefry2x32", "rbg"])
 def test_mapping_derives_as_a_loop_does(name):
     keys = random.split(random.key(0, impl=name), 3)

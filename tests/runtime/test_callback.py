@@ -244,6 +244,7 @@ def test_threads_of_nested_callbacks_do_not_stand_still():
     assert out.strip() == "True"
 
 
+@pytest.mark.slow
 def test_programs_that_wait_for_a_callback_leave_room_for_it():
     out, _ = fresh.run("""
         import faulthandler, sys

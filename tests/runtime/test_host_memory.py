@@ -31,6 +31,7 @@ PROGRAM = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="a setting of glibc")
 def test_freed_memory_is_kept_unless_the_setting_says_no():
     kept = fresh.run(PROGRAM)[0].split()

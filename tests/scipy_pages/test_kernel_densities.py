@@ -69,6 +69,7 @@ def test_draws_have_the_moments_of_the_estimate():
     assert estimate.resample(olympus.random.key(0)).shape == (2,)
 
 
+@pytest.mark.slow
 def test_estimates_say_what_is_wrong():
     with pytest.raises(ValueError, match="several points"):
         stats.gaussian_kde(np.float32([1]))

@@ -72,6 +72,7 @@ def test_the_exponential_of_nan_and_its_derivative():
     assert np.isnan(linalg.expm(a)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_sine_integrals_far_out(dtype):
     x = np.array([1e20, 1e30, 1.1e30, 1e35, -1e35, INF, -INF, NAN], dtype)

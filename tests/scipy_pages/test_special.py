@@ -110,6 +110,7 @@ def test_special_points(name):
     np.testing.assert_allclose(got, want, rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_special_points_of_two_arguments():
     f32 = np.float32
     zero = f32([0, 0, 0, 0])
@@ -168,6 +169,7 @@ def test_derivatives_are_those_of_finite_differences(name):
             test_util.check_grads(function, given, order=order, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "point", "want"),
     [

@@ -133,6 +133,7 @@ def test_derivatives_are_those_of_differences(name, kind):
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "given", "position"),
     [

@@ -99,6 +99,7 @@ def test_ranks(method, axis):
     assert got.dtype == np.float32
 
 
+@pytest.mark.slow
 def test_ranks_of_nan_none_and_one():
     x = np.array([[1, np.nan], [3, 2]])
     want = [[np.nan, np.nan], [2, 1]]

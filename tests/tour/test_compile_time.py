@@ -111,6 +111,7 @@ def _compile_all(programs):
     assert out.splitlines() == list(programs)
 
 
+@pytest.mark.slow
 def test_hashes_of_hashes_compile():
     _compile_all(PROGRAMS)
 

@@ -13,6 +13,7 @@ from olympus import tree, tree_util
 from tree.trees import TREES, Box, Point, leaves_by_hand, step
 
 
+@pytest.mark.slow
 @given(TREES)
 def test_leaves_are_those_of_the_recursion(t):
     assert tree.leaves(t) == leaves_by_hand(t)
