@@ -21,7 +21,7 @@ from jax import numpy as jnp  # noqa: TID251
 from jax.scipy import special  # noqa: TID251
 
 from tests.result_types.calls import calls
-from tests.result_types.playing import KINDS, Library, play, spreads
+from tests.result_types.running import KINDS, Library, run_calls, spreads
 
 PATH = pathlib.Path(__file__).with_name("result_types.json")
 
@@ -34,7 +34,7 @@ def record(texts: list[str], wide: bool) -> dict[str, str]:
     rows = {}
     with jax.enable_x64(wide):
         for i, text in enumerate(texts):
-            found = [play(text, kinds, library) for kinds in spreads(text, wide)]
+            found = [run_calls(text, kinds, library) for kinds in spreads(text, wide)]
             if all(" has no attribute " in why for _, why in found):
                 print("not there:", text)
                 continue

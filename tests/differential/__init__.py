@@ -18,10 +18,10 @@ where NumPy raises, the function must raise too.
     python -m tests.differential                      every entry, some cases of each
     python -m tests.differential numpy.sum -n 1000    one function, a thousand cases
     python -m tests.differential numpy.sum --case 17  one case
-    python -m tests.differential --beside             compare with JAX, where installed
+    python -m tests.differential --against-jax        compare with JAX, where installed
 
-`pages.py` lists the tables and how many of their entries a run takes, `complete.py` the
-pages that they are to cover, `drawing.py` what can be drawn, `comparing.py` when
-results agree. Under pytest a run takes a part of the entries, by the seed in the
+`public_functions.py` lists the tables and how many of their entries a run takes,
+`complete.py` the modules that they are to cover, `drawing.py` what can be drawn,
+`comparing.py` when results agree. Under pytest a run takes a part of the entries, by the seed in the
 report's header; `OLYMPUS_SWEEP=all` takes all, with more cases of each.
 """

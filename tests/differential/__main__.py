@@ -7,7 +7,7 @@ import sys
 import time
 
 from tests import sampling
-from tests.differential import beside, pages, running
+from tests.differential import against_jax, public_functions, running
 
 
 def main() -> int:
@@ -17,7 +17,7 @@ def main() -> int:
     parser.add_argument("--case", type=int, help="the one case of this number")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--eager", type=int, default=4, help="one in so many, eagerly")
-    parser.add_argument("--beside", action="store_true", help="compare with jax")
+    parser.add_argument("--against-jax", action="store_true", help="compare with jax")
     parser.add_argument("--show", type=int, default=3, help="failures shown of each")
     parser.add_argument("--brief", action="store_true", help="what failed alone")
     asked = parser.parse_args()
@@ -27,11 +27,11 @@ def main() -> int:
     if asked.case is not None:
         numbers = range(asked.case, asked.case + 1)
     cases = failed = 0
-    for entry in pages.ENTRIES:
+    for entry in public_functions.ENTRIES:
         if asked.only and not any(entry.id.startswith(x) for x in asked.only):
             continue
         start = time.process_time()
-        run = beside.sweep if asked.beside else running.sweep
+        run = against_jax.sweep if asked.against_jax else running.sweep
         out = run(entry, numbers, seed, asked.eager)
         cases, failed = cases + out.cases, failed + len(out.failures)
         took = time.process_time() - start

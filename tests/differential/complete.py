@@ -42,7 +42,7 @@ PAGES: dict[str, set[str]] = {
     "nn": OF_NETWORKS,
 }
 
-# Pages of classes; tests/scipy_pages/test_rotations.py has the tests of rotations.
+# Pages of classes; tests/scipy/test_rotations.py has the tests of rotations.
 PAGES_OF_CLASSES: dict[str, set[str]] = {
     "scipy.interpolate": set(),
     "scipy.stats": set(),

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import olympus
-from tests.differential import pages, running
+from tests.differential import public_functions, running
 from tests.differential.drawing import Draw
 from tests.differential.entries import Entry
 from tests.differential.running import Case
@@ -103,5 +103,7 @@ def failures(entry: Entry) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_functions_promote_nothing_of_their_own(part: int) -> None:
-    lines = [line for e in pages.ENTRIES[part::PARTS] for line in failures(e)]
+    lines = [
+        line for e in public_functions.ENTRIES[part::PARTS] for line in failures(e)
+    ]
     assert not lines, "\n".join(lines)

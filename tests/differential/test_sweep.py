@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.differential import complete, pages, running
+from tests.differential import complete, public_functions, running
 from tests.differential.entries import Entry
 from tests.sampling import EVERYTHING, SEED, is_in_part
 
@@ -22,19 +22,19 @@ QUICK = 4  # entries among the quick tests
 
 
 def is_taken(entry: Entry) -> bool:
-    return is_in_part(entry.id, pages.SHARES[entry.id])
+    return is_in_part(entry.id, public_functions.SHARES[entry.id])
 
 
 TAKEN = [
     pytest.param(e, marks=[] if i < QUICK else [pytest.mark.slow], id=e.id)
-    for i, e in enumerate(filter(is_taken, pages.ENTRIES))
+    for i, e in enumerate(filter(is_taken, public_functions.ENTRIES))
 ]
 
 
 @pytest.mark.parametrize("page", complete.PAGES)
 def test_every_public_function_is_in_a_table(page: str) -> None:
     """In a table, or among those that are tested elsewhere."""
-    public, covered = pages.functions(page), pages.covered(page)
+    public, covered = public_functions.functions(page), public_functions.covered(page)
     elsewhere = complete.PAGES[page]
     assert public - covered - elsewhere == set()
     assert elsewhere & covered == set(), "in a table now: take it off the list"
@@ -45,13 +45,15 @@ def test_every_public_function_is_in_a_table(page: str) -> None:
 def test_every_class_is_in_a_table(page: str) -> None:
     """As functions are; a distribution is a module."""
     public = set(importlib.import_module(f"olympus.{page}").__all__)
-    assert public - pages.covered(page) == complete.PAGES_OF_CLASSES[page]
+    assert public - public_functions.covered(page) == complete.PAGES_OF_CLASSES[page]
 
 
 @pytest.mark.parametrize("page", complete.PAGES)
 def test_aliases_are_the_same_function(page: str) -> None:
-    for alias, name in pages.ALIASES.get(page, {}).items():
-        entry = next(e for e in pages.ENTRIES if (e.page, e.name) == (page, name))
+    for alias, name in public_functions.ALIASES.get(page, {}).items():
+        entry = next(
+            e for e in public_functions.ENTRIES if (e.page, e.name) == (page, name)
+        )
         assert Entry(page, alias, entry.draw).function() is entry.function()
 
 

@@ -14,7 +14,7 @@ import pytest
 import olympus.lax
 import olympus.numpy
 from docs import checker
-from house import source
+from structure import source
 
 check_docs = checker.load()
 
@@ -39,7 +39,7 @@ def examples():
     """(page, name, test) for each public docstring with an example, each once."""
     finder = doctest.DocTestFinder(recurse=False, exclude_empty=True)
     seen = set()
-    for path in source.pages():
+    for path in source.public_modules():
         page = importlib.import_module(source.module_name(path))
         for name in getattr(page, "__all__", None) or sorted(vars(page)):
             thing = getattr(page, name)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import olympus.scipy.special
-from house import source
+from structure import source
 
 SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "reference_pages.py"
 
@@ -23,7 +23,7 @@ def pages():
 
 
 def test_there_is_a_page_for_each_public_page(pages):
-    expected = {source.module_name(path) for path in source.pages()}
+    expected = {source.module_name(path) for path in source.public_modules()}
     assert set(pages.page_texts()) == expected
 
 

@@ -15,7 +15,7 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax, nn, random
 from olympus.experimental import checkify
-from tests.differential import pages, running
+from tests.differential import public_functions, running
 
 SEED = 20
 
@@ -38,7 +38,7 @@ class Program(NamedTuple):
 
 def programs() -> Iterator[Program]:
     yield from _by_hand()
-    for entry in pages.ENTRIES:
+    for entry in public_functions.ENTRIES:
         if entry.jit:
             yield from _of_entry(entry)
 

@@ -19,8 +19,8 @@ import olympus.numpy as jnp
 import olympus.random
 from olympus import lax, nn
 from olympus.scipy import special
-from tests.result_types.departures import DEPARTURES, departs
-from tests.result_types.playing import ACCIDENT, KINDS, Library, play, spreads
+from tests.result_types.known_differences import KNOWN_DIFFERENCES, is_known_difference
+from tests.result_types.running import ACCIDENT, KINDS, Library, run_calls, spreads
 from tests.sampling import EVERYTHING, part
 
 DATA = pathlib.Path(__file__).parents[1] / "data"
@@ -68,8 +68,8 @@ def differences(text: str, wide: bool, row: str, played: Library) -> list[str]:
     found = []
     with olympus.enable_x64(wide):
         for kinds, want in zip(spreads(text, wide), row.split(), strict=True):
-            got, why = play(text, kinds, played)
-            if not agree(want, got) and not departs(text, kinds, want, got):
+            got, why = run_calls(text, kinds, played)
+            if not agree(want, got) and not is_known_difference(text, kinds, want, got):
                 found.append(f"{text} of {' '.join(kinds)}: {want}, got {got} {why}")
     return found
 
@@ -116,4 +116,4 @@ def test_the_kinds_of_arguments_are_those_of_the_recording() -> None:
 
 
 def test_each_departure_has_a_reason() -> None:
-    assert all(d.why for d in DEPARTURES)
+    assert all(d.why for d in KNOWN_DIFFERENCES)

@@ -10,7 +10,7 @@ import olympus
 import olympus.numpy as jnp
 from olympus import tree_util
 from tests.sampling import generator
-from tests.sweep.making import Case
+from tests.sweep.arguments import Case
 
 
 def inexact(out: Any) -> list[Any]:

@@ -7,7 +7,7 @@ import numpy as np
 import olympus
 import olympus.lax as lax
 import olympus.numpy as jnp
-from tests.sweep.making import each, numbers, parts, signed, table, words
+from tests.sweep.arguments import each, numbers, parts, signed, table, words
 
 x, y = numbers(5), numbers(5, seed=1)
 m, n = signed(3, 4), signed(3, 4, seed=1)

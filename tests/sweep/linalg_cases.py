@@ -12,7 +12,7 @@ import olympus.lax.linalg as lax_linalg
 import olympus.numpy as jnp
 import olympus.numpy.fft as jnp_fft
 import olympus.numpy.linalg as jnp_linalg
-from tests.sweep.making import each, numbers, parts, signed, table, words
+from tests.sweep.arguments import each, numbers, parts, signed, table, words
 
 tall, wide = signed(4, 3), signed(3, 4)
 square = signed(3, 3) / 2 + 2 * np.eye(3)

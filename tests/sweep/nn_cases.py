@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import olympus.nn as nn
-from tests.sweep.making import each, numbers, signed, table
+from tests.sweep.arguments import each, numbers, signed, table
 
 m, x = signed(3, 4), numbers(5)
 heads = [numbers(2, 3, 2, 2, seed=s) for s in range(3)]

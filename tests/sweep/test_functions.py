@@ -15,8 +15,8 @@ import olympus.lax.linalg
 import olympus.nn
 from tests.sampling import part
 from tests.sweep import lax_cases, linalg_cases, nn_cases, numpy_cases
+from tests.sweep.arguments import Case
 from tests.sweep.checking import check
-from tests.sweep.making import Case
 
 TABLES = {
     "numpy": ([olympus.numpy], numpy_cases),

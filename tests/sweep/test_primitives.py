@@ -15,8 +15,8 @@ from olympus._src.lax import scatter
 from tests.lax import samples
 from tests.lax.test_rules import doubled
 from tests.sampling import part
+from tests.sweep.arguments import Case
 from tests.sweep.checking import check
-from tests.sweep.making import Case
 
 SLOW_SHARE, QUICK = 20, 3  # one in so many samples; the first so many
 WIDE = {np.dtype(np.float32): np.float64, np.dtype(np.complex64): np.complex128}

@@ -110,7 +110,8 @@ class Arguments:
                 raise TypeError(
                     f"{self.what}: arguments of {self.name} must be arrays or numbers, "
                     f"got {inner_programs.value_text(leaf)} at "
-                    f"{name}{tree.keystr(path)}; name the argument in nondiff_argnums, or close over it"
+                    f"{name}{tree.keystr(path)}; name the argument in "
+                    "nondiff_argnums, or close over it"
                 )
 
     def _read_signature(self) -> Any:

@@ -1,4 +1,4 @@
-"""The package's files as syntax trees, for the house's tests."""
+"""The package's files as syntax trees, for the tests of its structure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import olympus
 
 PACKAGE = Path(olympus.__file__).parent
-ROOMS = PACKAGE / "_src"
+SOURCE = PACKAGE / "_src"
 
 
 def module_name(path):
@@ -22,16 +22,16 @@ def tree(path):
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
-def room_files():
-    return sorted(ROOMS.rglob("*.py"))
+def source_files():
+    return sorted(SOURCE.rglob("*.py"))
 
 
-def pages():
+def public_modules():
     """Public files: every file of the package outside _src, private ones left out."""
     return sorted(
         path
         for path in PACKAGE.rglob("*.py")
-        if ROOMS not in path.parents
+        if SOURCE not in path.parents
         and (path.stem == "__init__" or not path.stem.startswith("_"))
     )
 

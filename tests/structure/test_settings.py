@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from house import source
 from olympus._src.foundation import config, public_settings
+from structure import source
 
-DEFINITIONS = source.ROOMS / "foundation" / "config.py"
+DEFINITIONS = source.SOURCE / "foundation" / "config.py"
 UNREAD = "nothing depends on it yet."
 MENTION = re.compile(r"\b(config|compiler)\.")
 
@@ -31,7 +31,7 @@ def _references(path):
 @pytest.fixture(scope="module")
 def read():
     """Names of the settings that any file mentions."""
-    return {name for path in source.room_files() for name in _references(path)}
+    return {name for path in source.source_files() for name in _references(path)}
 
 
 @pytest.mark.parametrize("name", sorted(public_settings.registry))

@@ -74,7 +74,7 @@ ACCIDENT = "!"
 
 
 class Library(NamedTuple):
-    """What playing needs of a library."""
+    """What running calls needs of a library."""
 
     names: dict[str, Any]  # what calls name: jnp, lax, nn, special, np, key
     eval_shape: Callable[..., Any]
@@ -134,7 +134,7 @@ def error_kind(error: Exception) -> str:
     return ACCIDENT
 
 
-def play(text: str, kinds: tuple[str, ...], library: Library) -> tuple[str, str]:
+def run_calls(text: str, kinds: tuple[str, ...], library: Library) -> tuple[str, str]:
     """The types of the result of a call, or the kind of its error and its message."""
     given, traced = {}, {}
     for name, kind in zip(variables(text), kinds, strict=True):

@@ -10,13 +10,13 @@ import pytest
 import olympus
 from olympus import lax, random
 
-PAGES = ("numpy", "numpy.linalg", "numpy.fft", "lax", "lax.linalg", "random", "nn")
-PAGES += ("nn.initializers", "scipy.special", "scipy.linalg", "image", "ops", "debug")
+MODULES = ("numpy", "numpy.linalg", "numpy.fft", "lax", "lax.linalg", "random", "nn")
+MODULES += ("nn.initializers", "scipy.special", "scipy.linalg", "image", "ops", "debug")
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_functions_live_on_public_pages(page):
-    module = importlib.import_module(f"olympus.{page}")
+@pytest.mark.parametrize("module", MODULES)
+def test_functions_live_in_public_modules(module):
+    module = importlib.import_module(f"olympus.{module}")
     wrong = []
     for name in module.__all__:
         value = getattr(module, name)

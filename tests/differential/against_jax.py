@@ -47,15 +47,15 @@ def compare(case: Case) -> Failure | None:
     if isinstance(want, Exception) or isinstance(got, Exception):
         if type(got).__name__ == type(want).__name__:
             return None
-        return Failure(case, "beside", f"{brief(got)}, theirs {brief(want)}")
+        return Failure(case, "jax", f"{brief(got)}, theirs {brief(want)}")
     types = [list(map(described, leaves(x))) for x in (got, want)]
     if types[0] != types[1]:
-        return Failure(case, "beside", f"{types[0]}, theirs {types[1]}")
+        return Failure(case, "jax", f"{types[0]}, theirs {types[1]}")
     scale = case.entry.size(case.call, [np.asarray(x) for x in leaves(want)])
     try:
         agree(got, want, case.entry.ulps, scale, signs=case.entry.signs)
     except Disagreement as e:
-        return Failure(case, "beside", str(e))
+        return Failure(case, "jax", str(e))
     return None
 
 

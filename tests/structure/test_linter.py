@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from house import source
+from structure import source
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Public pages: a docstring, explicit re-exports, no logic.
+"""Public modules: a docstring, explicit re-exports, no logic.
 
 The linter keeps each __all__ sorted.
 """
@@ -10,33 +10,33 @@ import importlib
 
 import pytest
 
-from house import source
+from structure import source
 
-PAGES = {source.module_name(path): path for path in source.pages()}
+MODULES = {source.module_name(path): path for path in source.public_modules()}
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_page_has_a_docstring(name):
+@pytest.mark.parametrize("name", MODULES)
+def test_module_has_a_docstring(name):
     assert importlib.import_module(name).__doc__
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", MODULES)
 def test_every_name_of_all_is_there_once(name):
-    page = importlib.import_module(name)
+    module = importlib.import_module(name)
     if name == "olympus":
         return  # the package's door has no __all__: most of its names load late
-    listed = page.__all__
+    listed = module.__all__
     assert len(set(listed)) == len(listed)
-    missing = [entry for entry in listed if not hasattr(page, entry)]
+    missing = [entry for entry in listed if not hasattr(module, entry)]
     assert not missing
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_page_holds_no_logic(name):
+@pytest.mark.parametrize("name", MODULES)
+def test_module_holds_no_logic(name):
     allowed = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Expr)
     if name.count(".") == 0:
-        return  # the package's door also finds its pages by module __getattr__
-    body = source.tree(PAGES[name]).body
+        return  # the package also finds its modules by module __getattr__
+    body = source.tree(MODULES[name]).body
     lines = [
         node.lineno
         for node in body
@@ -54,13 +54,13 @@ def _is_for_types(node):
     return isinstance(node, ast.If) and ast.unparse(node.test) == "_TYPE_CHECKING"
 
 
-def _late_pages():
-    return [name for name in PAGES if hasattr(importlib.import_module(name), "_LATE")]
+def _late_modules():
+    return [name for name in MODULES if hasattr(importlib.import_module(name), "_LATE")]
 
 
-@pytest.mark.parametrize("name", _late_pages())
+@pytest.mark.parametrize("name", _late_modules())
 def test_what_is_loaded_late_is_what_type_checkers_are_told(name):
-    blocks = [n for n in source.tree(PAGES[name]).body if _is_for_types(n)]
+    blocks = [n for n in source.tree(MODULES[name]).body if _is_for_types(n)]
     told = {}
     for node in blocks[0].body:
         file = node.module.removeprefix("olympus._src.")
@@ -69,30 +69,30 @@ def test_what_is_loaded_late_is_what_type_checkers_are_told(name):
     assert {file: set(names.split()) for file, names in late.items()} == told
 
 
-@pytest.mark.parametrize("name", _late_pages())
+@pytest.mark.parametrize("name", _late_modules())
 def test_what_is_loaded_late_is_found_and_listed(name):
-    page = importlib.import_module(name)
-    for file, names in page._LATE.items():
+    module = importlib.import_module(name)
+    for file, names in module._LATE.items():
         home = importlib.import_module(f"olympus._src.{file}")
         for entry in names.split():
-            assert getattr(page, entry) is getattr(home, entry)
-            assert entry in dir(page)
+            assert getattr(module, entry) is getattr(home, entry)
+            assert entry in dir(module)
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
-        page.no_such_name  # noqa: B018
+        module.no_such_name  # noqa: B018
 
 
 def _is_ours(thing):
     return (getattr(thing, "__module__", None) or "").startswith("olympus")
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", MODULES)
 def test_every_public_function_and_class_has_a_docstring(name):
-    page = importlib.import_module(name)
+    module = importlib.import_module(name)
     bare = [
         entry
-        for entry in getattr(page, "__all__", None) or vars(page)
+        for entry in getattr(module, "__all__", None) or vars(module)
         if not entry.startswith("_")
-        and callable(thing := getattr(page, entry))
+        and callable(thing := getattr(module, entry))
         and _is_ours(thing)
         and not (getattr(thing, "__doc__", None) or "").strip()
     ]

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from house import source
+from structure import source
 
 pytestmark = pytest.mark.beside_jax
 

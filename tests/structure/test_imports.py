@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from house import source
+from structure import source
 
 # Costly to import, and paid by every program that imports olympus. (inspect is not
 # among them: numpy imports it.)
@@ -22,7 +22,7 @@ def _where(path, node):
 def test_only_the_runtime_names_jaxlib_and_nobody_names_jax():
     wrong = []
     for path in sorted(source.PACKAGE.rglob("*.py")):
-        in_runtime = source.ROOMS / "runtime" in path.parents
+        in_runtime = source.SOURCE / "runtime" in path.parents
         for node, _, _ in source.imports(path):
             for name in source.imported_modules(node):
                 top = name.split(".")[0]
@@ -31,10 +31,10 @@ def test_only_the_runtime_names_jaxlib_and_nobody_names_jax():
     assert not wrong
 
 
-def test_rooms_import_only_rooms():
+def test_packages_import_only_packages():
     wrong = [
         f"{_where(path, node)} imports {name}"
-        for path in source.room_files()
+        for path in source.source_files()
         for node, _, _ in source.imports(path)
         for name in source.imported_modules(node)
         if name.split(".")[0] == "olympus" and not name.startswith("olympus._src")
@@ -45,7 +45,7 @@ def test_rooms_import_only_rooms():
 def test_private_names_stay_in_their_file():
     wrong = [
         f"{_where(path, node)} imports {alias.name}"
-        for path in source.room_files()
+        for path in source.source_files()
         for node, _, _ in source.imports(path)
         if isinstance(node, ast.ImportFrom)
         and (node.module or "").startswith("olympus._src.")
@@ -58,18 +58,18 @@ def test_private_names_stay_in_their_file():
 def test_no_import_waits_inside_a_function():
     wrong = [
         f"{_where(path, node)} imports {source.imported_modules(node)}"
-        for path in source.room_files()
-        if source.ROOMS / "runtime" not in path.parents
+        for path in source.source_files()
+        if source.SOURCE / "runtime" not in path.parents
         for node, in_function, _ in source.imports(path)
         if in_function
     ]
     assert not wrong
 
 
-def test_rooms_do_not_import_heavy_modules_at_import():
+def test_packages_do_not_import_heavy_modules_at_import():
     wrong = [
         f"{_where(path, node)} imports {name}"
-        for path in source.room_files()
+        for path in source.source_files()
         for node, in_function, for_types in source.imports(path)
         if not in_function and not for_types
         for name in source.imported_modules(node)
@@ -91,21 +91,21 @@ def _modules_after(statement):
     return set(done.stdout.split())
 
 
-def _every_page():
-    names = (source.module_name(path) for path in source.pages())
+def _every_public_module():
+    names = (source.module_name(path) for path in source.public_modules())
     return "\n".join(f"import {name}" for name in names)
 
 
 @pytest.mark.slow
-def test_importing_every_page_leaves_scipy_and_the_mlir_bindings_alone():
-    loaded = _modules_after(_every_page())
+def test_importing_every_public_module_leaves_scipy_and_the_mlir_bindings_alone():
+    loaded = _modules_after(_every_public_module())
     assert "scipy" not in loaded
     assert "jaxlib.mlir" not in loaded
 
 
 @pytest.mark.beside_jax
-def test_importing_every_page_does_not_import_jax():
-    assert "jax" not in _modules_after(_every_page())
+def test_importing_every_public_module_does_not_import_jax():
+    assert "jax" not in _modules_after(_every_public_module())
 
 
 def test_import_leaves_what_few_programs_use():
