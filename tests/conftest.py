@@ -79,6 +79,15 @@ def rng(request):
     return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
 
 
+@pytest.fixture
+def x64():
+    """The test runs in double precision."""
+    import olympus  # after the environment is set
+
+    with olympus.enable_x64(True):
+        yield
+
+
 def pytest_terminal_summary(terminalreporter):
     """Says how many drawn cases ran, where a test records it (`record_property`)."""
     counts = {"cases run": 0, "cases failed": 0}

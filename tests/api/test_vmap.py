@@ -15,14 +15,14 @@ import olympus.numpy as onp
 from olympus import lax, tree_util
 from olympus._src.interpreters import batching
 from olympus.interpreters import batching as public_batching
+from tests.comparing import assert_close
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 Y = np.arange(12, dtype=np.float32).reshape(4, 3)
 Pair = collections.namedtuple("Pair", "a b")
 
 
-def close(got, want):
-    np.testing.assert_allclose(np.asarray(got), want, rtol=1e-6)
+close = functools.partial(assert_close, rtol=1e-6, atol=0)
 
 
 # -- axes ------------------------------------------------------------------------------

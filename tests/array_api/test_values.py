@@ -12,21 +12,14 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as drawn
 
-import olympus
 import olympus.numpy as jnp
 from array_api import standard
 
-pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(3), pytest.mark.usefixtures("x64")]
 
 FEW = hypothesis.settings(max_examples=6)
 SHAPES = st.sampled_from([(), (3,), (2, 3), (2, 0), (1, 2, 3)])
 DTYPES = st.sampled_from(["bool", "int8", "uint16", "int32", "float32", "complex64"])
-
-
-@pytest.fixture(autouse=True)
-def in_double_precision():
-    with olympus.enable_x64(True):
-        yield
 
 
 def arrays(shapes=SHAPES, dtypes=DTYPES, unique=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import numpy as np
@@ -13,6 +14,7 @@ from olympus import lax
 from olympus._src.control_flow import bounded_while
 from olympus._src.core import checker
 from olympus.experimental import checkify
+from tests.comparing import assert_close
 
 pytestmark = pytest.mark.sampled(2)
 
@@ -54,9 +56,7 @@ def written_out(n):
     return f
 
 
-def close(got, want, rtol=3e-4):
-    for g, w in zip(got, want, strict=True):
-        np.testing.assert_allclose(g, w, rtol=rtol, atol=1e-4)
+close = functools.partial(assert_close, rtol=3e-4, atol=1e-4)
 
 
 # -- values and stopping ---------------------------------------------------------------

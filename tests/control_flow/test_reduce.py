@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
 import olympus
 import olympus.numpy as jnp
 from olympus import lax
+from tests.comparing import assert_close
 
 X = np.arange(1, 25, dtype=np.float32).reshape(2, 3, 4) / 8
 
 
-def close(got, want):
-    np.testing.assert_allclose(np.asarray(got), want, rtol=1e-5, atol=1e-5)
+close = functools.partial(assert_close, atol=1e-5)
 
 
 def add(x, y):

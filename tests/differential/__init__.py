@@ -22,6 +22,6 @@ where NumPy raises, the function must raise too.
 
 `public_functions.py` lists the tables and how many of their entries a run takes,
 `complete.py` the modules that they are to cover, `drawing.py` what can be drawn,
-`comparing.py` when results agree. Under pytest a run takes a part of the entries, by the seed in the
-report's header; `OLYMPUS_SWEEP=all` takes all, with more cases of each.
+`comparing.py` when results agree. Under pytest a run takes a part of the entries, by
+the seed in the report's header; `OLYMPUS_SWEEP=all` takes all, with more cases of each.
 """

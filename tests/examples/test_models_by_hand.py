@@ -11,11 +11,7 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax
 
-
-@pytest.fixture(autouse=True)
-def _wide():
-    with olympus.enable_x64(True):
-        yield
+pytestmark = pytest.mark.usefixtures("x64")
 
 
 def normal(*shape: int, seed: int = 0) -> np.ndarray:

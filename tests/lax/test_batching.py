@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import numpy as np
@@ -11,6 +12,7 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax, random
 from olympus._src.core import avals, primitive
+from tests import comparing
 from tests.lax import samples
 from tests.lax.test_rules import as_list, assert_close, varied
 
@@ -287,8 +289,7 @@ def check_mapped(f, args):
         olympus.tree.map(lambda x, w: close(x, np.stack([w, w])), nested, want)
 
 
-def close(got, want):
-    np.testing.assert_allclose(np.asarray(got), want, rtol=1e-4, atol=1e-5)
+close = functools.partial(comparing.assert_close, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.slow

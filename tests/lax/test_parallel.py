@@ -9,6 +9,7 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax
 from olympus._src.core import ir
+from tests.comparing import assert_close
 
 pytestmark = pytest.mark.sampled(3)
 
@@ -149,10 +150,6 @@ def mapped(f, **options):
     return olympus.vmap(f, axis_name="i", **options)
 
 
-def close(got, want):
-    np.testing.assert_allclose(np.asarray(got), want, rtol=1e-5, atol=1e-6)
-
-
 QUICK = (
     "psum",
     "pmax",
@@ -174,16 +171,16 @@ QUICK = (
 )
 def test_value_is_that_of_the_whole_array(name):
     f, whole = CASES[name]
-    close(olympus.jit(mapped(f))(X), whole(X))
+    assert_close(olympus.jit(mapped(f))(X), whole(X))
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.slow
 def test_value_without_jit_and_along_another_axis(name):
     f, whole = CASES[name]
-    close(mapped(f)(X), whole(X))
+    assert_close(mapped(f)(X), whole(X))
     got = mapped(f, in_axes=2, out_axes=-1)(np.moveaxis(X, 0, 2))
-    close(got, np.moveaxis(whole(X), 0, -1))
+    assert_close(got, np.moveaxis(whole(X), 0, -1))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -191,7 +188,7 @@ def test_value_without_jit_and_along_another_axis(name):
 def test_value_of_an_operand_that_is_not_mapped(name):
     f, whole = CASES[name]
     run = mapped(lambda _, x: f(x), in_axes=(0, None))
-    close(olympus.jit(run)(np.zeros(N), X[0]), whole(np.stack([X[0]] * N)))
+    assert_close(olympus.jit(run)(np.zeros(N), X[0]), whole(np.stack([X[0]] * N)))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -218,7 +215,7 @@ def test_staged_inside_programs(name):
         return lax.while_loop(lambda state: state[0] < 2, step, start)[1]
 
     for g in (olympus.jit(f), looped, branched, repeated):
-        close(mapped(g)(X), want)
+        assert_close(mapped(g)(X), want)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -227,7 +224,7 @@ def test_unmapped_operands_inside_programs(name):
     """A program that only knows of the axis by name is mapped all the same."""
     f, whole = CASES[name]
     out = mapped(lambda _: olympus.jit(lambda: f(X[0]))())(np.zeros(N))
-    close(out, whole(np.stack([X[0]] * N)))
+    assert_close(out, whole(np.stack([X[0]] * N)))
 
 
 @pytest.mark.parametrize("name", LINEAR)
@@ -246,24 +243,24 @@ def test_gradients_are_adjoint(name):
     left = np.sum(ct * whole(X))
     np.testing.assert_allclose(np.sum(outer * X), left, rtol=1e-4)
     np.testing.assert_allclose(np.sum(inner * X), left, rtol=1e-4)
-    close(inner, outer)
+    assert_close(inner, outer)
     _, slope = olympus.jvp(mapped(f), (X,), (X,))
-    close(slope, whole(X))
+    assert_close(slope, whole(X))
 
 
 def test_gradient_of_the_greatest_goes_to_it():
     x = np.float32([1.0, 5.0, 5.0, 2.0])
     got = olympus.grad(lambda x: mapped(lambda e: lax.pmax(e, "i"))(x).sum())(x)
-    close(got, [0, 2, 2, 0])
+    assert_close(got, [0, 2, 2, 0])
     got = mapped(olympus.grad(lambda e: lax.pmin(e, "i")))(x)
-    close(got, [4, 0, 0, 0])
+    assert_close(got, [4, 0, 0, 0])
     want = olympus.jvp(lambda x: x.max(), (x,), (x + 1,))[1]
 
     def pushed(e, t):
         return olympus.jvp(lambda e: lax.pmax(e, "i"), (e,), (t,))[1]
 
     slope = mapped(pushed)(x, x + 1)
-    close(slope, [want] * N)
+    assert_close(slope, [want] * N)
 
 
 # -- several axes ----------------------------------------------------------------------
@@ -332,7 +329,7 @@ def test_several_axes_are_one(name, order):
             olympus.vmap(one, axis_name="i"), axis_name="j", in_axes=1, out_axes=1
         )
     got = np.asarray(olympus.jit(run)(Y))
-    close(got.reshape(6, *got.shape[2:]), whole(FLAT))
+    assert_close(got.reshape(6, *got.shape[2:]), whole(FLAT))
 
 
 def test_an_axis_of_several_is_left_to_its_map():
@@ -342,9 +339,9 @@ def test_an_axis_of_several_is_left_to_its_map():
     run = olympus.vmap(olympus.vmap(one, axis_name="inner"), axis_name="outer")
     x = np.arange(6.0, dtype=np.float32).reshape(2, 3)
     outer, inner, index = run(x)
-    close(outer, np.stack([x.sum(0)] * 2))
-    close(inner, np.stack([x.sum(1)] * 3, 1))
-    close(index, [[0] * 3, [1] * 3])
+    assert_close(outer, np.stack([x.sum(0)] * 2))
+    assert_close(inner, np.stack([x.sum(1)] * 3, 1))
+    assert_close(index, [[0] * 3, [1] * 3])
 
 
 def test_the_innermost_axis_of_a_name_is_meant():
@@ -356,7 +353,7 @@ def test_the_innermost_axis_of_a_name_is_meant():
 
     x = np.arange(6.0, dtype=np.float32).reshape(2, 3)
     (total, size), outer_size = mapped(outer)(x)
-    close(total, np.stack([x.sum(1)] * 3, 1))
+    assert_close(total, np.stack([x.sum(1)] * 3, 1))
     assert (np.asarray(size) == 3).all()
     assert (np.asarray(outer_size) == 2).all()
 
@@ -393,14 +390,14 @@ def test_rules_of_users_see_the_axis(jit):
     def weighted(f):
         return lambda x: (mapped(f)(x) * ct).sum()
 
-    close(wrap(mapped(share))(x), x / 10)
+    assert_close(wrap(mapped(share))(x), x / 10)
     plain = olympus.grad(weighted(lambda e: e / lax.psum(e, "i")))(x)
-    close(wrap(olympus.grad(weighted(share)))(x), 10 * plain)
-    close(wrap(mapped(total))(x), [10] * N)
-    close(wrap(olympus.grad(weighted(total)))(x), [ct.sum()] * N)
-    close(wrap(mapped(olympus.grad(total)))(x), [N] * N)
+    assert_close(wrap(olympus.grad(weighted(share)))(x), 10 * plain)
+    assert_close(wrap(mapped(total))(x), [10] * N)
+    assert_close(wrap(olympus.grad(weighted(total)))(x), [ct.sum()] * N)
+    assert_close(wrap(mapped(olympus.grad(total)))(x), [N] * N)
     unmapped = wrap(mapped(lambda _: share(2.0) + lax.axis_index("i")))(x)
-    close(unmapped, 0.25 + np.arange(N))
+    assert_close(unmapped, 0.25 + np.arange(N))
 
 
 @pytest.mark.slow
@@ -416,10 +413,10 @@ def test_rematerialised_and_bounded_programs_see_the_axis():
 
         return lax.while_loop(lambda s: s[0] < 2, step, (0, e), max_steps=3)[1]
 
-    close(mapped(olympus.grad(again))(x), N * np.cos(x))
-    close(mapped(olympus.grad(bounded))(x), [(N / 10) ** 2] * N)
+    assert_close(mapped(olympus.grad(again))(x), N * np.cos(x))
+    assert_close(mapped(olympus.grad(bounded))(x), [(N / 10) ** 2] * N)
     indexed = mapped(lambda _: olympus.checkpoint(lambda y: y + lax.axis_index("i"))(1))
-    close(indexed(x), 1 + np.arange(N))
+    assert_close(indexed(x), 1 + np.arange(N))
 
 
 # -- arguments and types ---------------------------------------------------------------
@@ -432,7 +429,7 @@ def test_numbers_are_summed_at_once():
         sizes.append(lax.psum(1, "i"))
         return x * lax.psum(2.5, "i") + lax.psum(np.float32(1), "i")
 
-    close(mapped(one)(np.ones(N)), [2.5 * N + N] * N)
+    assert_close(mapped(one)(np.ones(N)), [2.5 * N + N] * N)
     assert sizes == [N]
     assert type(sizes[0]) is int
 
@@ -447,8 +444,8 @@ def test_pytrees_and_dtypes():
     assert sums["bool"].dtype == np.int32
     assert sums["int"].dtype == np.int8
     assert (mean.dtype.name, half.dtype.name) == ("float32", "bfloat16")
-    close(sums["bool"], [2] * N)
-    close(mean, [1.5] * N)
+    assert_close(sums["bool"], [2] * N)
+    assert_close(mean, [1.5] * N)
 
 
 def test_keys_are_exchanged():
@@ -475,7 +472,7 @@ def test_a_traced_function_is_kept_for_its_axes():
     """One jitted function under axes of different sizes, and under none."""
     shared = olympus.jit(lambda x: x / lax.axis_size("i"))
     for n in (2, 3, 2):
-        close(mapped(shared)(np.ones(n)), np.ones(n) / n)
+        assert_close(mapped(shared)(np.ones(n)), np.ones(n) / n)
     with pytest.raises(NameError, match="unbound axis name: i"):
         shared(np.ones(2))
 
@@ -486,7 +483,7 @@ def test_a_jitted_function_resolves_its_own_axes():
         return mapped(lambda e: e / lax.psum(e, "i"))(x)
 
     x = np.float32([[1, 3], [2, 2]])
-    close(olympus.vmap(normalised)(x), x / x.sum(1, keepdims=True))
+    assert_close(olympus.vmap(normalised)(x), x / x.sum(1, keepdims=True))
 
 
 def test_conditional_on_a_named_axis():
@@ -496,7 +493,7 @@ def test_conditional_on_a_named_axis():
         first = lax.axis_index("i") == 0
         return lax.cond(first, lambda x: lax.psum(x, "i"), lambda x: -x, x)
 
-    close(mapped(one)(np.float32([1, 2, 3])), [6, -2, -3])
+    assert_close(mapped(one)(np.float32([1, 2, 3])), [6, -2, -3])
 
 
 def test_axes_for_a_program_without_a_map():
@@ -542,7 +539,7 @@ def test_axis_left_open_in_a_program():
 
     with pytest.raises(NameError, match="psum: unbound axis name: i"):
         run(X[0])
-    close(mapped(run)(X), everyone(X.sum(0)))
+    assert_close(mapped(run)(X), everyone(X.sum(0)))
 
 
 REFUSED = {

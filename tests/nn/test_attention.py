@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from scipy import special
 
 import olympus
 from olympus import nn
+from tests.comparing import assert_close
 
 B, T, S, N, K, H = 2, 5, 7, 4, 2, 8
 R = np.random.default_rng(0)
@@ -30,8 +33,7 @@ def formula(q, k, v, bias=0.0, seen=True, scale=None):
     return out, np.moveaxis(special.logsumexp(scores, -1), 1, 2)
 
 
-def close(got, want):
-    np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-6)
+close = functools.partial(assert_close, rtol=2e-5)
 
 
 ROW, COLUMN = np.arange(T)[:, None], np.arange(S)[None]

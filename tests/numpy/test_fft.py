@@ -44,12 +44,6 @@ def check(name, x, **kwargs):
     np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10)
 
 
-@pytest.fixture
-def x64():
-    with olympus.enable_x64(True):
-        yield
-
-
 @pytest.mark.parametrize("name", ONE)
 def test_one_axis(x64, name):
     check(name, ONE[name])

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
 import olympus
 import olympus.numpy as jnp
 from olympus._src.foundation import errors
+from tests.comparing import assert_close
+
+pytestmark = pytest.mark.usefixtures("x64")
 
 RNG = np.random.default_rng(3)
 X = RNG.uniform(-1, 2, 9)
@@ -16,14 +21,7 @@ YS = RNG.normal(size=(9, 3))
 W = RNG.uniform(0.5, 2, 9)
 
 
-def close(found, wanted):
-    np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-8, atol=1e-10)
-
-
-@pytest.fixture(autouse=True)
-def in_double_precision():
-    with olympus.enable_x64(True):
-        yield
+close = functools.partial(assert_close, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.slow

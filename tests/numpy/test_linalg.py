@@ -11,7 +11,7 @@ import pytest
 import olympus
 from olympus import numpy as jnp
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = [pytest.mark.sampled(3), pytest.mark.usefixtures("x64")]
 
 RNG = np.random.default_rng(0)
 A = RNG.normal(size=(4, 4))
@@ -22,12 +22,6 @@ B = RNG.normal(size=(4, 2))
 SYM = A + A.T
 DEFINITE = A @ A.T + np.eye(4)
 SLOW = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def x64():
-    with olympus.enable_x64(True):
-        yield
 
 
 def leaves(x):

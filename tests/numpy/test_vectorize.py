@@ -9,6 +9,7 @@ import pytest
 
 import olympus
 import olympus.numpy as jnp
+from tests.comparing import assert_close
 
 A = np.arange(6, dtype=np.float32).reshape(2, 3)
 B = np.arange(24, dtype=np.float32).reshape(2, 3, 4) - 7
@@ -16,8 +17,7 @@ B = np.arange(24, dtype=np.float32).reshape(2, 3, 4) - 7
 SLOW_AXES = [pytest.param(axis, marks=pytest.mark.slow) for axis in (1, -1)]
 
 
-def close(got, want):
-    np.testing.assert_allclose(np.asarray(got), want, rtol=1e-6)
+close = functools.partial(assert_close, rtol=1e-6, atol=0)
 
 
 # -- vectorize -------------------------------------------------------------------------

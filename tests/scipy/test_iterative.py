@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
 import olympus
 from olympus.scipy.sparse import linalg
 from olympus.test_util import check_grads
+from tests.comparing import assert_close
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = [pytest.mark.sampled(2), pytest.mark.usefixtures("x64")]
 
 RANDOM = np.random.default_rng(0)
 A, b = RANDOM.normal(size=(6, 6)), RANDOM.normal(size=6)
@@ -17,19 +20,12 @@ POSITIVE, REGULAR = A @ A.T + np.eye(6), A + 6 * np.eye(6)
 MATRICES = {"cg": POSITIVE, "bicgstab": REGULAR, "gmres": REGULAR}
 
 
-@pytest.fixture(autouse=True)
-def double():
-    with olympus.enable_x64(True):
-        yield
-
-
 @pytest.fixture(params=MATRICES)
 def method(request):
     return getattr(linalg, request.param), MATRICES[request.param]
 
 
-def close(got, want):
-    np.testing.assert_allclose(np.asarray(got), want, rtol=1e-9, atol=1e-10)
+close = functools.partial(assert_close, rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.slow

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from scipy import stats as reference
 
 import olympus
 from olympus.scipy import stats
+from tests.comparing import assert_close
 
 DATA = np.random.default_rng(3).normal(size=(2, 6)).astype(np.float32)
 POINTS = np.float32([[0, 1, 2], [1, 0, 1]])
 WEIGHTS = np.float32([1, 2, 1, 1, 1, 3])
 
 
-def close(got, want):
-    np.testing.assert_allclose(got, want, rtol=2e-4)
+close = functools.partial(assert_close, rtol=2e-4, atol=0)
 
 
 @pytest.mark.slow

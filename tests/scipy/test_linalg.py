@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 import scipy.linalg as reference
@@ -10,8 +12,9 @@ import olympus
 import olympus.numpy as jnp
 from olympus.scipy import linalg
 from olympus.test_util import check_grads
+from tests.comparing import assert_close
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = [pytest.mark.sampled(4), pytest.mark.usefixtures("x64")]
 
 N = 5
 RANDOM = np.random.default_rng(0)
@@ -24,17 +27,7 @@ b, B = RANDOM.normal(size=N), RANDOM.normal(size=(N, 3))
 EYE = np.eye(N)
 
 
-@pytest.fixture(autouse=True)
-def double():
-    with olympus.enable_x64(True):
-        yield
-
-
-def close(got, want, tolerance=1e-9):
-    gots, wants = (x if isinstance(x, tuple | list) else (x,) for x in (got, want))
-    assert len(gots) == len(wants)
-    for g, w in zip(gots, wants, strict=True):
-        np.testing.assert_allclose(np.asarray(g), w, rtol=tolerance, atol=tolerance)
+close = functools.partial(assert_close, rtol=1e-9, atol=1e-9)
 
 
 # Those of SciPy's functions whose result is one thing: name, arguments, options.

@@ -10,13 +10,9 @@ import olympus
 import olympus.numpy as jnp
 from olympus.scipy import optimize
 
+pytestmark = pytest.mark.usefixtures("x64")
+
 LIMITED = "l-bfgs-experimental-do-not-rely-on-this"
-
-
-@pytest.fixture(autouse=True)
-def double():
-    with olympus.enable_x64(True):
-        yield
 
 
 def rosenbrock(x):

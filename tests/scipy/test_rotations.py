@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from scipy.spatial import transform as scipy_transform
@@ -9,6 +11,9 @@ from scipy.spatial import transform as scipy_transform
 import olympus
 import olympus.numpy as jnp
 from olympus.scipy.spatial.transform import Rotation, Slerp
+from tests.comparing import assert_close
+
+pytestmark = pytest.mark.usefixtures("x64")
 
 SciPy = scipy_transform.Rotation
 RNG = np.random.default_rng(11)
@@ -20,14 +25,7 @@ VECTORS = RNG.normal(size=(len(QUATS), 3))
 EULER = ["xyz", "ZYX", "xzy", "YXZ", "zxz", "XYX", "yzy"]
 
 
-@pytest.fixture(autouse=True)
-def in_double_precision():
-    with olympus.enable_x64(True):
-        yield
-
-
-def close(found, wanted):
-    np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-10, atol=1e-12)
+close = functools.partial(assert_close, rtol=1e-10, atol=1e-12)
 
 
 def same_turn(found, wanted):

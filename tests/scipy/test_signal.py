@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 import scipy.signal as reference
@@ -11,6 +13,9 @@ import olympus.numpy as jnp
 from olympus._src.scipy.signal import windows
 from olympus.scipy import signal
 from olympus.test_util import check_grads
+from tests.comparing import assert_close
+
+pytestmark = pytest.mark.usefixtures("x64")
 
 RANDOM = np.random.default_rng(0)
 LONG, SHORT = RANDOM.normal(size=11), RANDOM.normal(size=4)
@@ -19,17 +24,7 @@ Z, W = RANDOM.normal(size=(2, 50)), RANDOM.normal(size=(2, 37))
 MODES = ["full", "same", "valid"]
 
 
-@pytest.fixture(autouse=True)
-def double():
-    with olympus.enable_x64(True):
-        yield
-
-
-def close(got, want, tolerance=1e-10):
-    gots, wants = (x if isinstance(x, tuple) else (x,) for x in (got, want))
-    for g, w in zip(gots, wants, strict=True):
-        assert g.shape == w.shape
-        np.testing.assert_allclose(np.asarray(g), w, rtol=tolerance, atol=tolerance)
+close = functools.partial(assert_close, rtol=1e-10, atol=1e-10, same_shape=True)
 
 
 PAIRS = [(LONG, SHORT), (SHORT, LONG), (WIDE, SMALL), (LONG * 1j, SHORT + 1j)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 import scipy.cluster.vq
@@ -13,6 +15,9 @@ import olympus
 from olympus.scipy import fft, integrate, interpolate, ndimage
 from olympus.scipy.cluster import vq
 from olympus.test_util import check_grads
+from tests.comparing import assert_close
+
+pytestmark = pytest.mark.usefixtures("x64")
 
 RANDOM = np.random.default_rng(0)
 X, LINE = RANDOM.normal(size=(5, 6)), RANDOM.normal(size=7)
@@ -21,15 +26,7 @@ GRID = (np.arange(5.0) ** 1.5, np.arange(6.0))
 POINTS = RANDOM.uniform(-0.5, 5.5, size=(30, 2))
 
 
-@pytest.fixture(autouse=True)
-def double():
-    with olympus.enable_x64(True):
-        yield
-
-
-def close(got, want):
-    assert got.shape == want.shape
-    np.testing.assert_allclose(np.asarray(got), want, rtol=1e-10, atol=1e-10)
+close = functools.partial(assert_close, rtol=1e-10, atol=1e-10, same_shape=True)
 
 
 OPTIONS = [{}, {"norm": "ortho"}, {"n": 4}, {"n": 9}]
