@@ -29,7 +29,7 @@ FORMS = {
     "mixed2": lambda i: (slice(2, 9), _ROWS + i),
     "reversed": lambda i: slice(9 + i, 3 + i, -1),
 }
-_REPEATING = ("row mask", "array", "mixed", "mixed2")  # positions, for all one knows
+_REPEATING = ("mask", "row mask", "array", "mixed", "mixed2")
 WRITES = ("set", "add", "multiply", "min", "max")
 
 
