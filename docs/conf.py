@@ -7,7 +7,8 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parent)]
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
 
-import reference_pages  # noqa: E402  the path is set above
+import inventories  # noqa: E402  the path is set above
+import reference_pages  # noqa: E402
 
 project = "olympus"
 author = "the olympus authors"
@@ -15,6 +16,7 @@ copyright = author
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
+    "sphinx.ext.intersphinx",
     "sphinx.ext.napoleon",
     "sphinx_design",
 ]
@@ -47,6 +49,11 @@ myst_heading_anchors = 3
 
 # `x` in docstrings is code.
 default_role = "code"
+
+# Other projects' pages are known by lists in the repository: a build needs no network.
+intersphinx_mapping = inventories.write(
+    Path(__file__).resolve().parent / "_build" / "inventories"
+)
 
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False

@@ -144,15 +144,56 @@ def source_of(thing):
         return None
 
 
+def namesake(name):
+    """The object of NumPy or SciPy that one of ours is named for, or None."""
+    theirs = name.removeprefix("olympus.")
+    if not theirs.startswith(("numpy.", "scipy.")):
+        return None
+    home, _, attribute = theirs.rpartition(".")
+    try:
+        thing = getattr(importlib.import_module(home), attribute, None)
+    except ImportError:  # `scipy.stats.norm.cdf`: a method there, described with `norm`
+        return home if _has_attribute(home) else None
+    return theirs if callable(thing) else None
+
+
+def _has_attribute(name):
+    home, _, attribute = name.rpartition(".")
+    return hasattr(importlib.import_module(home), attribute)
+
+
 def _object_text(name, thing):
     path = source_of(thing)
     kind = "autoclass" if inspect.isclass(thing) else "autofunction"
     options = ["members:"] if inspect.isclass(thing) else []
     lines = ["---", "orphan: true", "---", "", f"# {name}", ""]
     lines += _directive(f"{kind}:: {name}", *options)
+    theirs = namesake(name)
+    if theirs:
+        lines += [f"Named for {{py:obj}}`{theirs}`.", ""]
     if path is not None and _PACKAGE in path.parents:
-        lines += [f"Defined in `{path.relative_to(_PACKAGE.parent)}`.", ""]
+        lines += _source(path, thing)
     return "\n".join(lines)
+
+
+def _source(path, thing):
+    """Where an object is defined, and its code folded below."""
+    file = path.relative_to(_PACKAGE.parent).as_posix()
+    try:
+        code, first = inspect.getsourcelines(inspect.unwrap(thing))
+    except (OSError, TypeError):
+        return [f"Defined in `{file}`.", ""]
+    lines = f"{first}-{first + len(code) - 1}"
+    return [
+        f":::{{dropdown}} Defined in `{file}`, line {first}",
+        f"```{{literalinclude}} /../{file}",
+        ":language: python",
+        f":lines: {lines}",
+        ":lineno-match:",
+        "```",
+        ":::",
+        "",
+    ]
 
 
 def _has_page(thing):

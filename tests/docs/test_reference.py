@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 from pathlib import Path
@@ -82,3 +83,19 @@ def test_callable_objects_and_values_are_on_their_page(pages):
     assert "[`add`](objects/olympus.numpy.add.md)" in text
     values = text.partition("## Values and types")[2]
     assert "`pi`" in values
+
+
+@pytest.mark.slow
+def test_what_is_named_for_numpy_or_scipy_refers_to_it(pages, monkeypatch):
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    listed = importlib.import_module("inventories").names()
+    objects = pages.object_texts()
+    referred = {
+        name
+        for text in objects.values()
+        for name in re.findall(r"\{py:obj\}`(.+?)`", text)
+    }
+    assert referred <= listed
+    assert "{py:obj}`numpy.sin`" in objects["olympus.numpy.sin"]
+    assert "{py:obj}`scipy.stats.norm`" in objects["olympus.scipy.stats.norm.cdf"]
+    assert "{py:obj}" not in objects["olympus.numpy.top_k"]
