@@ -170,7 +170,7 @@ def _object_text(name, thing):
     lines += _directive(f"{kind}:: {name}", *options)
     theirs = namesake(name)
     if theirs:
-        lines += [f"Named for {{py:obj}}`{theirs}`.", ""]
+        lines += [f"Corresponds to {{py:obj}}`{theirs}`.", ""]
     if path is not None and _PACKAGE in path.parents:
         lines += _source(path, thing)
     return "\n".join(lines)
