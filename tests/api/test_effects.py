@@ -6,7 +6,6 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax
-from olympus._src.core import primitive
 from olympus.extend import core
 from olympus.interpreters import ad, batching, mlir
 
@@ -44,9 +43,7 @@ def declare():
         batching.primitive_batchers[p] = lambda args, dims: (p.bind(*args), dims[0])
         return p.bind
 
-    yield declare
-    for name in names:
-        del primitive.registry[name]
+    return declare
 
 
 def with_jvp(f):
@@ -200,7 +197,6 @@ def test_effects_of_another_kind():
     p.def_effectful_abstract_eval(lambda x: (x, {"sound"}))
     with pytest.raises(TypeError, match=r"must be instances of extend\.core\.Effect"):
         olympus.make_olympuspr(p.bind)(1.0)
-    del primitive.registry["with_an_odd_effect"]
 
 
 def test_calls_that_must_happen_once_are_not_computed_again():
@@ -255,9 +251,7 @@ def speak():
         mlir.register_lowering(p, rule)
         return p.bind
 
-    yield make, log
-    for name in names:
-        del primitive.registry[name]
+    return make, log
 
 
 @pytest.mark.parametrize("ordered", [False, True])

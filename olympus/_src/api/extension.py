@@ -103,7 +103,7 @@ class Window(MutableMapping[Any, Any]):
         setattr(p, self._field, None)
 
     def __iter__(self) -> Iterator[Any]:
-        return (p for p in primitive_.registry.values() if getattr(p, self._field))
+        return (p for p in primitive_.records() if getattr(p, self._field))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

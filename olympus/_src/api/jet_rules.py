@@ -43,7 +43,7 @@ class _JetRules(MutableMapping[Any, JetRule]):
         )
 
     def __iter__(self) -> Iterator[Any]:
-        return iter([p for p in primitive.registry.values() if p in self])
+        return iter([p for p in primitive.records() if p in self])
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

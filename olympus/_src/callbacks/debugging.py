@@ -89,6 +89,8 @@ debug_callback_p = Primitive(
         (k, eqn.params[k]) for k in ("callback", "effect", "partitioned")
     ],
     file="callbacks/debugging.py",
+    may_make_nan=False,
+    needs_full_build=True,
 )
 
 

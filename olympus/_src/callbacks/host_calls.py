@@ -161,6 +161,8 @@ pure_callback_p = Primitive(
     batch=_pure_batch,
     print=_print("callback", "result_avals", "sharding", "vmap_method"),
     file="callbacks/host_calls.py",
+    may_make_nan=False,
+    needs_full_build=True,
 )
 
 # -- callbacks with effects ------------------------------------------------------------
@@ -194,6 +196,8 @@ io_callback_p = Primitive(
     batch=_io_batch,
     print=_print("callback", "ordered", "result_avals", "sharding"),
     file="callbacks/host_calls.py",
+    may_make_nan=False,
+    needs_full_build=True,
 )
 
 # -- what users call -------------------------------------------------------------------

@@ -187,6 +187,8 @@ pjit_p = Primitive(
     print=_print,
     impl=run,
     file="calls/pjit.py",
+    is_call=True,
+    needs_full_build=True,
 )
 pjit_p.checkify = functools.partial(control_flow.call, pjit_p)
 pjit_p.taylor = functools.partial(series.call, pjit_p)

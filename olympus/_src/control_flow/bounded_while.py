@@ -351,6 +351,7 @@ bounded_while_p = Primitive(
     dce=functools.partial(while_operands.drop_unused, before=1),
     print=_print,
     file="control_flow/bounded_while.py",
+    needs_full_build=True,
 )
 bounded_while_p.checkify = functools.partial(
     control_flow.while_loop, bounded_while_p, before=1

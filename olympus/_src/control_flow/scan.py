@@ -193,6 +193,7 @@ scan_p = Primitive(
     dce=dce,
     print=_print,
     file="control_flow/scan.py",
+    needs_full_build=True,
 )
 scan_p.impl = inner_programs.compiled_impl(scan_p, stepping.scan)
 scan_p.batch = functools.partial(batch, scan_p)

@@ -369,6 +369,7 @@ while_p = Primitive(
     dce=while_operands.drop_unused,
     print=_print,
     file="control_flow/while_loop.py",
+    needs_full_build=True,
 )
 while_p.impl = inner_programs.compiled_impl(while_p, stepping.while_loop)
 while_p.checkify = functools.partial(control_flow.while_loop, while_p)

@@ -37,10 +37,24 @@ functions to programs and records the equation by `trace.record(p, args, params)
 
 Rules of a primitive with several results take and return sequences; only `bind` of a
 primitive with one result unwraps.
+
+What else is true of an operation stands beside its rules:
+
+  cost              what making its result again costs      None: it is never made again
+  remade            whether a derivative makes it again     None: it is kept
+  may_make_nan      whether numbers may give NaN            False: only NaN gives NaN
+  is_call           it applies its parameter `olympuspr` once, in its place
+  needs_full_build  XLA's quick build of it is slow (loops, calls, products, sorting,
+                    windows at positions) or imprecise
+
+Names are for readers: a user's primitive may have the name of another. Whoever must
+know an operation asks its record, or compares records by identity.
 """
 
 from __future__ import annotations
 
+import enum
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -72,7 +86,34 @@ RULES = (
     "reference",
 )
 
-registry: dict[str, Primitive] = {}
+
+class Cost(enum.Enum):
+    """What a result costs that a compiler makes again where it is read.
+
+    A compiler fuses an operation that has one with those that read its result.
+    """
+
+    CHEAP = "cheap"  # a few instructions for each element
+    BITS = "bits"  # likewise, on the bits: narrow floats need no conversion
+    MOVE = "move"  # another element of an operand, made for each reading anew
+    SPREAD = "spread"  # a move from less than it makes
+    EXPENSIVE = "expensive"  # fused, but kept where it is read more than once
+
+
+class Remade(enum.Enum):
+    """What a derivative makes a result of again, in place of keeping it."""
+
+    OF_OPERAND = "operand"  # of its one operand, which is smaller or there anyway
+    OF_RESIDUALS = "residuals"  # of other values that are kept
+
+
+# All records there are, in the order in which they were made.
+_records: weakref.WeakKeyDictionary[Primitive, None] = weakref.WeakKeyDictionary()
+
+
+def records() -> list[Primitive]:
+    """All primitives: those of olympus, and those that users have made and hold."""
+    return list(_records)
 
 
 class Primitive:
@@ -82,16 +123,23 @@ class Primitive:
       name: the printed name.
       multiple_results: rules return sequences and `bind` a list.
       file: where the record is written; errors about missing rules name it.
+      cost, remade, may_make_nan, is_call, needs_full_build: see the module's text.
       rules: the rules, by field name.
     """
 
     __slots__ = (
         "__dict__",
+        "__weakref__",
         "abstract_cache",
+        "cost",
         "file",
+        "is_call",
         "lower_by_platform",
+        "may_make_nan",
         "multiple_results",
         "name",
+        "needs_full_build",
+        "remade",
         *RULES,
     )
     # Whether nobody else can change a rule, so that what a rule gave may be kept.
@@ -124,18 +172,28 @@ class Primitive:
         *,
         multiple_results: bool = False,
         file: str = "the file that defines it",
+        cost: Cost | None = None,
+        remade: Remade | None = None,
+        may_make_nan: bool = True,
+        is_call: bool = False,
+        needs_full_build: bool = False,
         **rules: Rule,
     ) -> None:
         self.name = name
         self.multiple_results = multiple_results
         self.file = file
+        self.cost = cost
+        self.remade = remade
+        self.may_make_nan = may_make_nan
+        self.is_call = is_call
+        self.needs_full_build = needs_full_build
         self.lower_by_platform: dict[str, Callable[..., Any]] = {}
         self.abstract_cache: dict[Any, Any] = {}
         for field in RULES:
             setattr(self, field, rules.pop(field, None))
         if rules:
             raise TypeError(f"Primitive {name}: there is no rule field {min(rules)!r}")
-        registry[name] = self
+        _records[self] = None
 
     def bind(self, *args: Any, **params: Any) -> Any:
         """Applies the operation in the current interpreter."""
@@ -189,7 +247,7 @@ def is_told_by_value(parameter: Any) -> bool:
 
 
 def _clear_caches() -> None:
-    for primitive in registry.values():
+    for primitive in records():
         primitive.abstract_cache.clear()
 
 

@@ -220,6 +220,7 @@ call_exported_p = Primitive(
     jvp=_jvp,
     print=lambda eqn: [("exported", eqn.params["exported"].fun_name)],
     file=_FILE,
+    needs_full_build=True,
 )
 call_exported_p.batch = _loop_batch(call_exported_p)
 
@@ -311,5 +312,6 @@ exported_tangent_p = Primitive(
     transpose=_tangent_transpose,
     print=_print_tangent,
     file=_FILE,
+    needs_full_build=True,
 )
 exported_tangent_p.batch = _loop_batch(exported_tangent_p)

@@ -444,6 +444,8 @@ class CompiledProgram:
         eqns = [] if program is None else program.eqns
         name = self.lowered.module_name.removeprefix("jit_")
         single = eqns[0] if len(eqns) == 1 else None
+        # Modules are told by names; one that only has that of its operation is told no
+        # less by it.
         itself = single is not None and single.primitive.name == name
         position = current.position
         if position is None and single is not None:
@@ -620,19 +622,22 @@ _loaded = caching.BoundedBytes(
 # Eager operations on little data spend their first call compiling and all others being
 # dispatched, so they are compiled in the quickest way.
 _QUICK_ELEMENTS = 1 << 9
-_HEAVY = ("dot_general", "convolution", "while", "sort", "custom_call", "func.call")
-# In the quickest way jaxlib 0.10's tanh of large numbers stays below 1 by three units
-# of the last place, and what multiplies 1 - tanh^2 with large numbers goes wrong.
-_IMPRECISE = ("stablehlo.tanh",)
 
 
 def eager_options(lowered: LoweredProgram) -> Sequence[tuple[str, Any]]:
     """Compile options for a program made for one eager operation."""
     elements = sum(a.size for a in (*lowered.in_avals, *lowered.out_avals))
-    slow = any(op in lowered.text for op in _HEAVY + _IMPRECISE)
-    if slow or elements > _QUICK_ELEMENTS:
+    if elements > _QUICK_ELEMENTS or _needs_full_build(lowered.program):
         return ()
     return quick_options(lowered.platform)
+
+
+def _needs_full_build(program: ir.Olympuspr) -> bool:
+    return any(
+        eqn.primitive.needs_full_build
+        or any(map(_needs_full_build, ir.subprograms(eqn.params)))
+        for eqn in program.eqns
+    )
 
 
 def compile_eager(lowered: LoweredProgram) -> CompiledProgram:

@@ -23,44 +23,16 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, ir
+from olympus._src.core.primitive import Cost
 from olympus._src.lax.barriers import optimization_barrier_p
 
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# What is made again rather than kept.
-_CHEAP = _names(
-    "abs add add_any and bitcast_convert_type ceil clamp complex conj "
-    "convert_element_type copy eq floor ge gt imag integer_pow is_finite le lt max min "
-    "mul ne neg not one_minus_square or real reduce_precision round select_n "
-    "shift_left shift_right_arithmetic shift_right_logical sign square stop_gradient "
-    "sub xor"
-)
-# Likewise, but made of another element of what it reads: each reading is work anew.
-_MOVES = _names(
-    "broadcast_in_dim concatenate dynamic_slice gather iota pad reshape rev slice "
-    "split squeeze stack tile transpose unstack"
-)
-_SPREADS = _names("broadcast_in_dim iota")
-# Fused too, but kept where it is read more than once.
-_EXPENSIVE = _names(
-    "acos acosh asin asinh atan atan2 atanh cbrt cos cosh digamma div erf erf_inv erfc "
-    "exp exp2 expm1 lgamma log log1p log2 logaddexp logaddexp2 logistic pow rem rsqrt "
-    "sin sinh sqrt tan tanh"
-)
-
-# Operations of the above that floats of eight bits need no conversion for.
-_EXACT = _MOVES | _names(
-    "abs bitcast_convert_type convert_element_type copy neg select_n sign stop_gradient"
-)
-
-# How the compiler treats an operation, by its name; others it does not fuse.
-_KINDS = {
-    **dict.fromkeys(_CHEAP | _MOVES, "cheap"),
-    **dict.fromkeys(_EXPENSIVE, "expensive"),
-}
+_EXPENSIVE, _SPREAD = Cost.EXPENSIVE, Cost.SPREAD
+# Made of another element of what it reads: each reading is work anew.
+_MOVES = (Cost.MOVE, _SPREAD)
+# Made of the same element, by arithmetic or on its bits.
+_PLAIN = (Cost.CHEAP, Cost.BITS)
+# What converts floats of eight bits to others and back.
+_CONVERTING = (Cost.CHEAP, _EXPENSIVE)
 
 # Programs below this many operations, and fused ones below that, compile in no time.
 _FEW = 48
@@ -141,8 +113,7 @@ def _keep_narrow(program: ir.Olympuspr) -> ir.Olympuspr:
 
 def _is_narrow(eqn: ir.Eqn) -> bool:
     """Whether an equation computes a float that is converted for each operation."""
-    name = eqn.primitive.name
-    if name in _EXACT or name not in _KINDS:
+    if eqn.primitive.cost not in _CONVERTING:
         return False
     dtype = eqn.outvars[0].aval.dtype
     return dtype.itemsize == 1 and bool(dtypes.issubdtype(dtype, np.floating))
@@ -201,7 +172,7 @@ def _limited_parameter(value: Any) -> Any:
 
 def _is_call(eqn: ir.Eqn) -> bool:
     """Whether XLA sees the equations of a call in its place."""
-    return eqn.primitive.name == "pjit" and not eqn.effects
+    return eqn.primitive.is_call and not eqn.effects
 
 
 def _inline_calls(program: ir.Olympuspr) -> ir.Olympuspr | None:
@@ -275,11 +246,11 @@ class _Fusion:
     def _enter(self, eqns: Sequence[ir.Eqn]) -> None:
         # One loop over local names: each program that is lowered comes through here.
         makers, n_readers, kept = self.makers, self.n_readers, self.kept
-        sizes, kinds, literal, apart = self.sizes, _KINDS, ir.Literal, self.apart
+        sizes, literal, apart = self.sizes, ir.Literal, self.apart
         expensive: set[Any] = set()  # values with an expensive operation on their way
         for eqn in eqns:
-            kind = kinds.get(eqn.primitive.name)
-            if kind is None:
+            cost = eqn.primitive.cost
+            if cost is None:
                 for v in eqn.invars:
                     if type(v) is not literal:
                         (self.repeated if self._is_narrow(v) else kept).add(v)
@@ -298,7 +269,7 @@ class _Fusion:
             for out in eqn.outvars:
                 makers[out] = eqn
                 sizes[out] = size
-                if kind == "expensive":
+                if cost is _EXPENSIVE:
                     (expensive if n_readers.get(out, 0) < 2 else kept).add(out)
                 elif out not in apart:
                     if costly:
@@ -314,13 +285,13 @@ class _Fusion:
         it is made of. So is each step of `x = x + f(x.sum(1))`.
         """
         maker = self.makers.get(v)
-        if maker is None or maker.primitive.name not in _CHEAP:
+        if maker is None or maker.primitive.cost not in _PLAIN:
             return False
         wide = 0
         for x in maker.invars:
             if type(x) is not ir.Literal and x.aval.shape:
                 source = self.makers.get(x)
-                wide += source is None or source.primitive.name not in _SPREADS
+                wide += source is None or source.primitive.cost is not _SPREAD
         return wide < 2
 
     def count(self, root: Any, budget: int) -> int:
@@ -337,7 +308,7 @@ class _Fusion:
             value, element = todo.pop()
             done += 1
             eqn = self.makers[value]
-            if eqn.primitive.name in _MOVES:
+            if eqn.primitive.cost in _MOVES:
                 element = hash((id(eqn), element))
             for v in eqn.invars:
                 if type(v) is ir.Literal or v in self.kept or v not in self.makers:
@@ -360,12 +331,13 @@ def _read_apart(program: ir.Olympuspr, n_readers: dict[Any, int]) -> set[Any]:
     places = {v: v for v in program.outvars if type(v) is not ir.Literal}
     apart: set[Any] = set()
     for eqn in reversed(program.eqns):
-        kind = _KINDS.get(eqn.primitive.name)
+        cost = eqn.primitive.cost
+        is_expensive = cost is _EXPENSIVE
         for out in eqn.outvars:
-            if kind is None or (kind == "expensive" and n_readers.get(out, 0) > 1):
+            if cost is None or (is_expensive and n_readers.get(out, 0) > 1):
                 places[out] = out  # noqa: PERF403 - most of them are not
-        place = places.get(eqn.outvars[0]) if kind is not None else None
-        repeated = kind == "cheap" and eqn.outvars[0] in apart
+        place = places.get(eqn.outvars[0]) if cost is not None else None
+        repeated = not is_expensive and eqn.outvars[0] in apart
         for v in eqn.invars:
             if type(v) is ir.Literal:
                 continue
@@ -421,21 +393,21 @@ def _keep_apart(program: ir.Olympuspr) -> ir.Olympuspr:
         if replacements:
             eqn = eqn.replace(invars=[_read(replacements, v) for v in eqn.invars])
         eqns.append(eqn)
-        name = eqn.primitive.name
-        if name not in _KINDS:
+        cost = eqn.primitive.cost
+        if cost is None:
             continue
         size = 1 + sum(sizes.get(v, 0) for v in eqn.invars if type(v) is ir.Var)
         costly = any(v in expensive for v in eqn.invars if type(v) is ir.Var)
         apart = []
         for v in eqn.outvars:
             again = n_readers.get(v, 0) > 1
-            if again and name in _EXPENSIVE:
+            if again and cost is _EXPENSIVE:
                 continue  # kept anyway
             if (again and (costly or size > _AGAIN)) or size > _TOGETHER:
                 apart.append(v)
                 continue
             sizes[v] = size
-            if costly or name in _EXPENSIVE:
+            if costly or cost is _EXPENSIVE:
                 expensive.add(v)
         if apart:
             eqns.append(_barrier(apart, eqn, replacements))

@@ -15,38 +15,8 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, ir, sizes
-from olympus._src.lax.arithmetic import add_p, mul_p, neg_p, square_p, sub_p
-from olympus._src.lax.choice import convert_element_type_p, select_n_p
-from olympus._src.lax.comparison import eq_p, ge_p, gt_p, le_p, lt_p, ne_p
-from olympus._src.lax.families import broadcast_in_dim_p
-from olympus._src.lax.shaping import iota_p, reshape_p, squeeze_p
+from olympus._src.core.primitive import Remade
 
-# Operations that compilers fuse with what reads them, each of one operand at most.
-_CHEAP = frozenset(
-    (
-        broadcast_in_dim_p,
-        convert_element_type_p,
-        iota_p,
-        neg_p,
-        reshape_p,
-        squeeze_p,
-    )
-)
-
-# Operations that are fused too, of several operands.
-_LIGHT = _CHEAP | {
-    add_p,
-    eq_p,
-    ge_p,
-    gt_p,
-    le_p,
-    lt_p,
-    mul_p,
-    ne_p,
-    select_n_p,
-    square_p,
-    sub_p,
-}
 _MAX_STEPS = 4  # operations that make a value of others
 
 
@@ -89,7 +59,9 @@ def reduce(
 
 def _find_remade(forward: ir.Olympuspr, residuals: Sequence[Any]) -> dict[Any, ir.Eqn]:
     """The values that are made again, and the equations that make them."""
-    cheap = {e.outvars[0]: e for e in forward.eqns if e.primitive in _CHEAP}
+    remakes = [e for e in forward.eqns if e.primitive.remade is not None]
+    of_operand = Remade.OF_OPERAND
+    cheap = {e.outvars[0]: e for e in remakes if e.primitive.remade is of_operand}
     there = set(forward.constvars + forward.invars)
     there.update(v for v in residuals if type(v) is ir.Var)
     remade: dict[Any, ir.Eqn] = {}
@@ -104,7 +76,7 @@ def _find_remade(forward: ir.Olympuspr, residuals: Sequence[Any]) -> dict[Any, i
             if v is None or v in there or _is_less(_bytes(v), size):
                 remade.update((s, cheap[s]) for s in steps)
                 steps = []
-    light = {e.outvars[0]: e for e in forward.eqns if e.primitive in _LIGHT}
+    light = {e.outvars[0]: e for e in remakes}
     residual_vars = {v for v in residuals if type(v) is ir.Var}
     for residual in residuals:
         if residual in light and residual not in remade and residual.aval.shape:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.primitive import Cost, Remade
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import division, elementwise_rules, families, nan_extremes
 from olympus._src.lax.choice import as_element_type, clamp_p, select_n
@@ -24,6 +25,9 @@ neg_p = elementwise(
     reference=np.negative,
     derivatives=(lambda t, out, x: neg(t),),
     transpose=lambda cts, x: [elementwise_rules.map_zero(neg, cts[0], x)],
+    cost=Cost.BITS,
+    remade=Remade.OF_OPERAND,
+    may_make_nan=False,
 )
 neg_p.taylor = families.linear_series(neg_p)
 
@@ -71,6 +75,8 @@ add_p = elementwise(
     reference=np.add,
     derivatives=(lambda t, out, x, y: t, lambda t, out, x, y: t),
     transpose=_add_transpose,
+    cost=Cost.CHEAP,
+    remade=Remade.OF_RESIDUALS,
 )
 add_p.taylor = families.linear_series(add_p)
 sub_p = elementwise(
@@ -80,6 +86,8 @@ sub_p = elementwise(
     reference=np.subtract,
     derivatives=(lambda t, out, x, y: t, lambda t, out, x, y: neg(t)),
     transpose=_sub_transpose,
+    cost=Cost.CHEAP,
+    remade=Remade.OF_RESIDUALS,
 )
 sub_p.taylor = families.linear_series(sub_p)
 mul_p = elementwise(
@@ -92,6 +100,8 @@ mul_p = elementwise(
         lambda t, out, x, y: mul(x, t),
     ),
     transpose=_mul_transpose,
+    cost=Cost.CHEAP,
+    remade=Remade.OF_RESIDUALS,
 )
 mul_p.taylor = families.bilinear_series(mul_p)
 
@@ -206,6 +216,7 @@ div_p = elementwise(
     transpose=_div_transpose,
     checkify=_div_checkify,
     taylor=_div_taylor,
+    cost=Cost.EXPENSIVE,
 )
 
 
@@ -249,6 +260,8 @@ max_p = elementwise(
         lambda t, out, x, y: _half_on_ties(t, x, out, y),
         lambda t, out, x, y: _half_on_ties(t, y, out, x),
     ),
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 min_p = elementwise(
     "min",
@@ -258,6 +271,8 @@ min_p = elementwise(
         lambda t, out, x, y: _half_on_ties(t, x, out, y),
         lambda t, out, x, y: _half_on_ties(t, y, out, x),
     ),
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 
 
@@ -322,6 +337,7 @@ integer_pow_p = elementwise(
             else mul(t, mul(families.scalar_like(x, y), integer_pow(x, y - 1)))
         ),
     ),
+    cost=Cost.CHEAP,
 )
 
 
@@ -341,6 +357,8 @@ sign_p = elementwise(
     lower=_sign_lower,
     reference=np.sign,
     derivatives=(None,),
+    cost=Cost.BITS,
+    may_make_nan=False,
 )
 
 
@@ -359,6 +377,7 @@ one_minus_square_p = elementwise(
     lower=_one_minus_square_lower,
     reference=lambda x: (1 - x) * (1 + x),
     derivatives=(lambda t, out, x: mul(t, mul(families.scalar_like(x, -2), x)),),
+    cost=Cost.CHEAP,
 )
 square_p = elementwise(
     "square",
@@ -366,6 +385,8 @@ square_p = elementwise(
     lower=_square,
     reference=np.square,
     derivatives=(lambda t, out, x: mul(t, mul(families.scalar_like(x, 2), x)),),
+    cost=Cost.CHEAP,
+    remade=Remade.OF_RESIDUALS,
 )
 
 

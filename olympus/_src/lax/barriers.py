@@ -8,7 +8,7 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.core.effects import Effect
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Cost, Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.core.trace import Tracer
 from olympus._src.lax import families, shaping
@@ -28,6 +28,8 @@ stop_gradient_p: Primitive = Primitive(
     transpose=lambda cts, x: [None],
     reference=lambda x: np.array(x),
     file=_FILE,
+    cost=Cost.BITS,
+    may_make_nan=False,
 )
 stop_gradient_p.jvp = families.no_tangent(stop_gradient_p)
 
@@ -90,6 +92,7 @@ optimization_barrier_p: Primitive = Primitive(
     batch=lambda axis, args, dims: (optimization_barrier_p.bind(*args), dims),
     reference=lambda *operands: list(operands),
     file=_FILE,
+    may_make_nan=False,
 )
 
 

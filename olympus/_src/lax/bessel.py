@@ -105,7 +105,6 @@ bessel_i0e_p = families.elementwise(
     derivatives=(lambda t, out, x: e.mul(t, _slope_zero(out, x)),),
     file=_FILE,
 )
-bessel_i0e_p.lower = None
 bessel_i1e_p = families.elementwise(
     "bessel_i1e",
     accepts=families.FLOAT,
@@ -113,7 +112,6 @@ bessel_i1e_p = families.elementwise(
     derivatives=(lambda t, out, x: e.mul(t, _slope_one(out, x)),),
     file=_FILE,
 )
-bessel_i1e_p.lower = None
 
 
 def _slope_zero(out: Any, x: Any) -> Any:
@@ -141,7 +139,6 @@ bessel_i0_p: Primitive = families.elementwise(
     derivatives=(lambda t, out, x: e.mul(t, bessel_i1_p.bind(x)),),
     file=_FILE,
 )
-bessel_i0_p.lower = None
 bessel_i1_p: Primitive = families.elementwise(
     "bessel_i1",
     accepts=families.FLOAT,
@@ -151,7 +148,6 @@ bessel_i1_p: Primitive = families.elementwise(
     ),
     file=_FILE,
 )
-bessel_i1_p.lower = None
 
 
 def bessel_i0e(x: Any) -> Any:

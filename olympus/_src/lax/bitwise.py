@@ -7,26 +7,57 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core.primitive import Cost
 from olympus._src.lax import families
 
 elementwise = functools.partial(families.elementwise, file="lax/bitwise.py")
 _ACCEPTS = families.BOOL_INT
 
-not_p = elementwise("not", accepts=_ACCEPTS, hlo="stablehlo.not", reference=np.invert)
-and_p = elementwise(
-    "and", accepts=_ACCEPTS, hlo="stablehlo.and", reference=np.bitwise_and
+not_p = elementwise(
+    "not",
+    accepts=_ACCEPTS,
+    hlo="stablehlo.not",
+    reference=np.invert,
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
-or_p = elementwise("or", accepts=_ACCEPTS, hlo="stablehlo.or", reference=np.bitwise_or)
+and_p = elementwise(
+    "and",
+    accepts=_ACCEPTS,
+    hlo="stablehlo.and",
+    reference=np.bitwise_and,
+    cost=Cost.CHEAP,
+    may_make_nan=False,
+)
+or_p = elementwise(
+    "or",
+    accepts=_ACCEPTS,
+    hlo="stablehlo.or",
+    reference=np.bitwise_or,
+    cost=Cost.CHEAP,
+    may_make_nan=False,
+)
 xor_p = elementwise(
-    "xor", accepts=_ACCEPTS, hlo="stablehlo.xor", reference=np.bitwise_xor
+    "xor",
+    accepts=_ACCEPTS,
+    hlo="stablehlo.xor",
+    reference=np.bitwise_xor,
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 population_count_p = elementwise(
     "population_count",
     accepts=families.INT,
     hlo="stablehlo.popcnt",
     reference=lambda x: np.bitwise_count(x.view(f"u{x.itemsize}")).astype(x.dtype),
+    may_make_nan=False,
 )
-clz_p = elementwise("clz", accepts=families.INT, hlo="stablehlo.count_leading_zeros")
+clz_p = elementwise(
+    "clz",
+    accepts=families.INT,
+    hlo="stablehlo.count_leading_zeros",
+    may_make_nan=False,
+)
 
 
 def _shift_reference(shift: Any) -> Any:
@@ -45,6 +76,8 @@ shift_left_p = elementwise(
     accepts=families.INT,
     hlo="stablehlo.shift_left",
     reference=_shift_reference(lambda x, y, ok: np.where(ok, np.left_shift(x, y), 0)),
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 shift_right_arithmetic_p = elementwise(
     "shift_right_arithmetic",
@@ -53,6 +86,8 @@ shift_right_arithmetic_p = elementwise(
     reference=_shift_reference(
         lambda x, y, ok: np.where(ok, np.right_shift(x, y), np.where(x < 0, -1, 0))
     ),
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 shift_right_logical_p = elementwise(
     "shift_right_logical",
@@ -67,6 +102,8 @@ shift_right_logical_p = elementwise(
             0,
         )
     ),
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, trace
+from olympus._src.core.primitive import Cost, Remade
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise_rules, families
 from olympus._src.lax.bitwise import and_
@@ -35,6 +36,8 @@ is_finite_p = elementwise(
         is_finite(*primals),
         Zero(avals.aval_of(is_finite(*primals)).to_tangent()),
     ),
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 
 
@@ -147,6 +150,9 @@ select_n_p = families.Primitive(
     batch=_select_n_batch,
     reference=_select_n_reference,
     file="lax/choice.py",
+    cost=Cost.BITS,
+    remade=Remade.OF_RESIDUALS,
+    may_make_nan=False,
 )
 select_n_p.taylor = families.linear_series(select_n_p)
 
@@ -191,6 +197,8 @@ clamp_p = elementwise(
             lt(high, x), families.scalar_like(t, 0), t
         ),
     ),
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 clamp_p.abstract = _clamp_abstract
 
@@ -265,6 +273,9 @@ convert_element_type_p = elementwise(
     transpose=_convert_transpose,
     print=_print_convert,
     reference=_convert_reference,
+    cost=Cost.BITS,
+    remade=Remade.OF_OPERAND,
+    may_make_nan=False,
 )
 convert_element_type_p.taylor = families.linear_series(convert_element_type_p)
 convert_element_type_p.abstract = _convert_abstract

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.primitive import Cost, Remade
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import families
 from olympus._src.lax.families import ShapedArray
@@ -64,6 +65,7 @@ def _comparison(
     total: bool = False,
     lower: Any = None,
 ) -> Any:
+    # In total order they are more than one instruction.
     return elementwise(
         name,
         accepts=accepts,
@@ -71,6 +73,9 @@ def _comparison(
         out_dtype=lambda x, y: np.dtype(np.bool_),
         reference=reference,
         jvp=lambda primals, tangents: _without_tangent(primals, name),
+        cost=None if total else Cost.CHEAP,
+        remade=None if total else Remade.OF_RESIDUALS,
+        may_make_nan=False,
     )
 
 

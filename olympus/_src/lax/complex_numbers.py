@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.primitive import Cost
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise_rules, families
 from olympus._src.lax.arithmetic import add, div, mul, neg
@@ -50,6 +51,8 @@ abs_p = elementwise(
     out_dtype=_magnitude_dtype,
     reference=np.abs,
     derivatives=(_abs_derivative,),
+    cost=Cost.BITS,
+    may_make_nan=False,
 )
 
 
@@ -75,6 +78,8 @@ real_p = elementwise(
             lambda ct: complex_(ct, families.scalar_like(ct, 0)), cts[0], x
         )
     ],
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 real_p.taylor = families.linear_series(real_p)
 imag_p = elementwise(
@@ -89,6 +94,8 @@ imag_p = elementwise(
             lambda ct: complex_(families.scalar_like(ct, 0), neg(ct)), cts[0], x
         )
     ],
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 imag_p.taylor = families.linear_series(imag_p)
 
@@ -135,6 +142,8 @@ complex_p = elementwise(
         lambda t, out, x, y: complex_(families.scalar_like(t, 0), t),
     ),
     transpose=_complex_transpose,
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 complex_p.taylor = families.linear_series(complex_p)
 
@@ -171,6 +180,8 @@ conj_p = elementwise(
     reference=lambda x, *, input_dtype: np.conj(x),
     derivatives=(lambda t, out, x, *, input_dtype: conj(t),),
     transpose=_conj_transpose,
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 conj_p.taylor = families.linear_series(conj_p)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Cost, Primitive
 from olympus._src.core.sizes import as_size, non_negative
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise, families, shaping, small_integers
@@ -110,6 +110,8 @@ concatenate_p = Primitive(
     batch=_concatenate_batch,
     reference=lambda *xs, dimension: np.concatenate(xs, dimension),
     file=_FILE,
+    cost=Cost.MOVE,
+    may_make_nan=False,
 )
 concatenate_p.taylor = families.linear_series(concatenate_p)
 
@@ -197,6 +199,8 @@ split_p = Primitive(
     batch=_split_batch,
     reference=lambda x, *, sizes, axis: np.split(x, np.cumsum(sizes)[:-1], axis),
     file=_FILE,
+    cost=Cost.MOVE,
+    may_make_nan=False,
 )
 split_p.taylor = families.linear_series(split_p)
 
@@ -345,6 +349,8 @@ slice_p = Primitive(
     batch=_slice_batch,
     reference=_slice_reference,
     file=_FILE,
+    cost=Cost.MOVE,
+    may_make_nan=False,
 )
 families.set_linear(slice_p)
 
@@ -579,6 +585,8 @@ pad_p = Primitive(
     batch=_pad_batch,
     reference=pad_host,
     file=_FILE,
+    cost=Cost.MOVE,
+    may_make_nan=False,
 )
 pad_p.taylor = families.linear_series(pad_p)
 

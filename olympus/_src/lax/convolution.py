@@ -588,6 +588,7 @@ conv_general_dilated_p = Primitive(
     batch=_batch,
     reference=convolution_reference.convolve,
     file=_FILE,
+    needs_full_build=True,
 )
 conv_general_dilated_p.taylor = families.bilinear_series(conv_general_dilated_p)
 

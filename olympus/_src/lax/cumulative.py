@@ -286,6 +286,7 @@ def _cumulative(
     fold: Any,
     rule: Primitive | None = None,
     small: int = _SMALL_ARRAY,
+    may_make_nan: bool = True,
 ) -> Primitive:
     def abstract(operand: Any, *, axis: int, reverse: bool) -> Any:
         families.check_dtype(name, operand, accepts)
@@ -321,6 +322,7 @@ def _cumulative(
         batch=batch,
         reference=reference,
         file=_FILE,
+        may_make_nan=may_make_nan,
     )
     if rule is not None:
         p.jvp = _jvp(p, rule)
@@ -369,6 +371,7 @@ cummax_p = _cumulative(
     (families.BOOL, *families.REAL),
     lambda x, axis: np.maximum.accumulate(x, axis),
     elementwise.max_p,
+    may_make_nan=False,
 )
 cummin_p = _cumulative(
     "cummin",
@@ -377,6 +380,7 @@ cummin_p = _cumulative(
     (families.BOOL, *families.REAL),
     lambda x, axis: np.minimum.accumulate(x, axis),
     elementwise.min_p,
+    may_make_nan=False,
 )
 cumlogsumexp_p = _cumulative(
     "cumlogsumexp",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, sizes, trace
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Cost, Primitive, Remade
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax.precision import accuracy_text
 from olympus._src.lowering import types
@@ -172,6 +172,7 @@ def elementwise(
     accepts: Sequence[Any] = ANY,
     hlo: str | None = None,
     lower: Callable[..., Any] | None = None,
+    decompose: Callable[..., Any] | None = None,
     out_dtype: Callable[..., Any] | None = None,
     reference: Callable[..., Any] | None = None,
     derivatives: Sequence[Callable[..., Any] | None] | None = None,
@@ -188,6 +189,7 @@ def elementwise(
         along axes of size 1.
       hlo: the StableHLO operation, as in `stablehlo.add`; or `lower`.
       lower: `(ctx, *operands, **params)`; operands already share one shape.
+      decompose: in other operations, instead of both.
       out_dtype: `(*avals, **params) -> dtype` where it is not the operands' own.
       reference: the meaning in NumPy.
       derivatives: for each operand `(tangent, out, *operands, **params) -> tangent`, or
@@ -216,7 +218,8 @@ def elementwise(
     p = _Elementwise(
         name,
         abstract=abstract,
-        lower=lower_rule,
+        lower=lower_rule if decompose is None else None,
+        decompose=decompose,
         reference=reference,
         transpose=transpose,
         file=file,
@@ -571,6 +574,9 @@ broadcast_in_dim_p = Primitive(
         shape,
     ),
     file="lax/families.py",
+    cost=Cost.SPREAD,
+    remade=Remade.OF_OPERAND,
+    may_make_nan=False,
 )
 set_linear(broadcast_in_dim_p)
 
@@ -620,6 +626,8 @@ transpose_p = Primitive(
     batch=_transpose_batch,
     reference=lambda x, *, permutation: np.transpose(x, permutation),
     file="lax/families.py",
+    cost=Cost.MOVE,
+    may_make_nan=False,
 )
 set_linear(transpose_p)
 
@@ -762,7 +770,11 @@ set_linear(reduce_sum_p)
 
 
 add_any_p = elementwise(
-    "add_any", hlo="stablehlo.add", reference=np.add, file="lax/families.py"
+    "add_any",
+    hlo="stablehlo.add",
+    reference=np.add,
+    file="lax/families.py",
+    cost=Cost.CHEAP,
 )
 add_any_p.jvp = derivatives_rule(
     add_any_p, (lambda t, out, x, y: t, lambda t, out, x, y: t)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Cost, Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import concatenation, elementwise, families, shaping, sizes
 from olympus._src.lax.families import ShapedArray
@@ -465,6 +465,8 @@ gather_p = Primitive(
     batch=batch_gather,
     reference=_reference,
     file=_FILE,
+    cost=Cost.MOVE,
+    needs_full_build=True,
 )
 
 

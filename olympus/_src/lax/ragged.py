@@ -402,6 +402,7 @@ ragged_dot_general_p = Primitive(
     batch=_batch,
     reference=_reference,
     file="lax/ragged.py",
+    needs_full_build=True,
 )
 
 

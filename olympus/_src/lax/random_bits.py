@@ -108,6 +108,7 @@ threefry2x32_p = Primitive(
     batch=_threefry_batch,
     reference=_threefry_reference,
     file="lax/random_bits.py",
+    may_make_nan=False,
 )
 
 
@@ -229,6 +230,7 @@ rng_bit_generator_p = Primitive(
     jvp=_generator_jvp,
     batch=_generator_batch,
     file="lax/random_bits.py",
+    may_make_nan=False,
 )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Cost, Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
     concatenation,
@@ -71,6 +71,7 @@ reduce_max_p = reduction(
     identity=families.lowest,
     accepts=_ORDERED,
     reference=lambda x, *, axes: np.max(x, axis=axes, initial=families.lowest(x.dtype)),
+    may_make_nan=False,
 )
 reduce_max_p.jvp = _extreme_jvp(reduce_max_p)
 reduce_max_p.lower = _extreme_lower(
@@ -85,6 +86,7 @@ reduce_min_p = reduction(
     reference=lambda x, *, axes: np.min(
         x, axis=axes, initial=families.highest(x.dtype)
     ),
+    may_make_nan=False,
 )
 reduce_min_p.jvp = _extreme_jvp(reduce_min_p)
 reduce_min_p.lower = _extreme_lower(
@@ -150,6 +152,7 @@ def _logic(name: str, hlo: str, identity: Any, fold: Any) -> Primitive:
         identity=identity,
         accepts=families.BOOL_INT,
         reference=lambda x, *, axes: fold.reduce(x, axis=axes, dtype=x.dtype),
+        may_make_nan=False,
     )
 
 
@@ -217,6 +220,7 @@ def _position(name: str, reduce_p: Primitive, find: Any) -> Primitive:
         decompose=_position_decompose(reduce_p),
         reference=_position_reference(find),
         file=_FILE,
+        may_make_nan=False,
     )
     p.batch = families.reduction_batch(p)
     p.jvp = families.no_tangent(p)
@@ -270,6 +274,8 @@ reduce_precision_p: Primitive = families.elementwise(
     ],
     reference=_reduce_precision_reference,
     file=_FILE,
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 
 

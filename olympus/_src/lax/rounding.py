@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core.primitive import Cost
 from olympus._src.lax import division, families
 from olympus._src.lax.arithmetic import div, mul, neg, sign
 from olympus._src.lax.complex_numbers import abs_
@@ -29,6 +30,7 @@ rem_p = elementwise(
         lambda t, out, x, y: t,
         lambda t, out, x, y: mul(t, neg(_truncate(div(x, y)))),
     ),
+    cost=Cost.EXPENSIVE,
 )
 
 
@@ -42,6 +44,8 @@ floor_p = elementwise(
     hlo="stablehlo.floor",
     reference=np.floor,
     derivatives=(None,),
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 ceil_p = elementwise(
     "ceil",
@@ -49,6 +53,8 @@ ceil_p = elementwise(
     hlo="stablehlo.ceil",
     reference=np.ceil,
     derivatives=(None,),
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 
 
@@ -70,6 +76,8 @@ round_p = elementwise(
     lower=_round_lower,
     reference=_round_reference,
     derivatives=(None,),
+    cost=Cost.CHEAP,
+    may_make_nan=False,
 )
 
 

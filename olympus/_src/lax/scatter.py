@@ -474,6 +474,7 @@ def _scatter(
         batch=batching_rule(name),
         reference=_reference_as(combine),
         file=_FILE,
+        needs_full_build=True,
         **rules,
     )
     p.checkify = functools.partial(_checkify, p)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Cost, Primitive, Remade
 from olympus._src.core.sizes import as_size
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import elementwise, families, sizes
@@ -93,6 +93,9 @@ reshape_p = Primitive(
     batch=_reshape_batch,
     reference=_reshape_reference,
     file=_FILE,
+    cost=Cost.MOVE,
+    remade=Remade.OF_OPERAND,
+    may_make_nan=False,
 )
 families.set_linear(reshape_p)
 
@@ -186,6 +189,9 @@ squeeze_p = Primitive(
     ),
     reference=lambda x, *, dimensions: np.squeeze(x, dimensions),
     file=_FILE,
+    cost=Cost.MOVE,
+    remade=Remade.OF_OPERAND,
+    may_make_nan=False,
 )
 families.set_linear(squeeze_p)
 
@@ -468,6 +474,9 @@ iota_p = Primitive(
     lower=lambda ctx, *, dimension, **_: ctx.block.iota(dimension, ctx.avals_out[0]),
     reference=_iota_reference,
     file=_FILE,
+    cost=Cost.SPREAD,
+    remade=Remade.OF_OPERAND,
+    may_make_nan=False,
 )
 
 
@@ -550,6 +559,8 @@ rev_p = Primitive(
     batch=_rev_batch,
     reference=lambda x, *, dimensions: np.flip(x, dimensions),
     file=_FILE,
+    cost=Cost.MOVE,
+    may_make_nan=False,
 )
 families.set_linear(rev_p)
 
@@ -615,6 +626,8 @@ tile_p = Primitive(
     batch=_tile_batch,
     reference=lambda x, *, reps: np.tile(x, reps),
     file=_FILE,
+    cost=Cost.MOVE,
+    may_make_nan=False,
 )
 families.set_linear(tile_p)
 
@@ -726,6 +739,8 @@ bitcast_convert_type_p = Primitive(
     batch=_bitcast_batch,
     reference=_bitcast_reference,
     file=_FILE,
+    cost=Cost.BITS,
+    may_make_nan=False,
 )
 bitcast_convert_type_p.jvp = families.no_tangent(bitcast_convert_type_p)
 
@@ -759,6 +774,8 @@ copy_p: Primitive = Primitive(
     batch=lambda axis, args, dims: (copy_p.bind(*args), dims[0]),
     reference=lambda x: np.array(x),
     file=_FILE,
+    cost=Cost.BITS,
+    may_make_nan=False,
 )
 families.set_linear(copy_p)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Cost, Primitive
 from olympus._src.core.sizes import as_size, at_least, is_symbolic
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import config
@@ -202,6 +202,7 @@ dynamic_slice_p = Primitive(
         _starts(x.shape, indices, slice_sizes)
     ],
     file=_FILE,
+    cost=Cost.MOVE,
 )
 families.set_linear(dynamic_slice_p)
 

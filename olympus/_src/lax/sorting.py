@@ -287,6 +287,8 @@ sort_p = Primitive(
     batch=_sort_batch,
     reference=_sort_reference,
     file=_FILE,
+    may_make_nan=False,
+    needs_full_build=True,
 )
 
 
@@ -391,6 +393,7 @@ top_k_p = Primitive(
     batch=_top_k_batch,
     reference=_top_k_reference,
     file=_FILE,
+    may_make_nan=False,
 )
 _ORDERING = {"sort": sort_p, "top_k": top_k_p}
 

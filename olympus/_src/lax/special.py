@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Cost, Primitive
 from olympus._src.lax import elementwise, families
 from olympus._src.lax.elementwise import (
     abs_,
@@ -37,7 +37,10 @@ def _chlo(name: str) -> Callable[..., str]:
 
 
 def _special(
-    name: str, derivative: Callable[..., Any] | None, reference: Callable[..., Any]
+    name: str,
+    derivative: Callable[..., Any] | None,
+    reference: Callable[..., Any],
+    **facts: Any,
 ) -> Primitive:
     return families.elementwise(
         name,
@@ -46,6 +49,8 @@ def _special(
         reference=reference,
         derivatives=None if derivative is None else (derivative,),
         file=_FILE,
+        cost=Cost.EXPENSIVE,
+        **facts,
     )
 
 
@@ -103,6 +108,7 @@ erf_p = _special(
     "erf",
     lambda t, out, x: mul(t, _bell(x, _TWO_BY_ROOT_PI)),
     _vectorize_function(math.erf),
+    may_make_nan=False,
 )
 erfc_p = _special(
     "erfc",
@@ -190,7 +196,7 @@ def share(out: Any, x: Any, power: Any) -> Any:
 def _log_sum(
     name: str, power: Any, log1p_: Any, reference: Callable[..., Any]
 ) -> Primitive:
-    p = families.elementwise(
+    return families.elementwise(
         name,
         accepts=families.FLOAT,
         decompose=lambda x, y: _log_of_sum(x, y, power, log1p_),
@@ -200,9 +206,8 @@ def _log_sum(
         ),
         reference=reference,
         file=_FILE,
+        cost=Cost.EXPENSIVE,
     )
-    p.lower = None
-    return p
 
 
 logaddexp_p = _log_sum("logaddexp", exp, log1p, np.logaddexp)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Cost, Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import concatenation, families
 from olympus._src.lax import sizes as sizes_
@@ -103,6 +103,7 @@ stack_p = Primitive(
     batch=_stack_batch,
     reference=lambda *xs, axis: np.stack(xs, axis),
     file=_FILE,
+    cost=Cost.MOVE,
 )
 stack_p.taylor = families.linear_series(stack_p)
 
@@ -187,6 +188,7 @@ unstack_p = Primitive(
     batch=_unstack_batch,
     reference=lambda x, *, axis: list(np.moveaxis(x, axis, 0)),
     file=_FILE,
+    cost=Cost.MOVE,
 )
 unstack_p.taylor = families.linear_series(unstack_p)
 

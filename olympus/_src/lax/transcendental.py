@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.primitive import Cost
 from olympus._src.lax import families
 from olympus._src.lax.arithmetic import add, div, integer_pow, mul, sub
 from olympus._src.lax.bitwise import and_
@@ -66,6 +67,7 @@ pow_p = elementwise(
     lower=_pow_lower,
     reference=lambda x, y: np.power(x, y.astype(x.dtype)),
     derivatives=(_pow_in_base, _pow_in_exponent),
+    cost=Cost.EXPENSIVE,
 )
 pow_p.abstract = _pow_abstract
 exp_p = elementwise(
@@ -74,6 +76,7 @@ exp_p = elementwise(
     hlo="stablehlo.exponential",
     reference=np.exp,
     derivatives=(lambda t, out, x, **_: mul(t, out),),
+    cost=Cost.EXPENSIVE,
 )
 exp2_p = elementwise(
     "exp2",
@@ -81,6 +84,7 @@ exp2_p = elementwise(
     lower=lambda ctx, x, **params: _exp2_lower(ctx, x, **params),
     reference=np.exp2,
     derivatives=(lambda t, out, x, **_: mul(t, mul(out, scalar_like(x, math.log(2)))),),
+    cost=Cost.EXPENSIVE,
 )
 
 
@@ -101,6 +105,7 @@ expm1_p = elementwise(
     hlo="stablehlo.exponential_minus_one",
     reference=np.expm1,
     derivatives=(lambda t, out, x, **_: mul(t, add(out, scalar_like(out, 1))),),
+    cost=Cost.EXPENSIVE,
 )
 log_p = elementwise(
     "log",
@@ -108,6 +113,7 @@ log_p = elementwise(
     hlo="stablehlo.log",
     reference=np.log,
     derivatives=(lambda t, out, x, **_: div(t, x),),
+    cost=Cost.EXPENSIVE,
 )
 
 
@@ -142,6 +148,7 @@ log2_p = elementwise(
     lower=_log2_lower,
     reference=np.log2,
     derivatives=(lambda t, out, x, **_: div(t, mul(x, scalar_like(x, math.log(2)))),),
+    cost=Cost.EXPENSIVE,
 )
 log1p_p = elementwise(
     "log1p",
@@ -149,6 +156,7 @@ log1p_p = elementwise(
     hlo="stablehlo.log_plus_one",
     reference=np.log1p,
     derivatives=(lambda t, out, x, **_: div(t, add(x, scalar_like(x, 1))),),
+    cost=Cost.EXPENSIVE,
 )
 
 
@@ -181,6 +189,7 @@ sqrt_p = elementwise(
     hlo="stablehlo.sqrt",
     reference=np.sqrt,
     derivatives=(lambda t, out, x, **_: mul(t, div(scalar_like(x, 0.5), out)),),
+    cost=Cost.EXPENSIVE,
 )
 rsqrt_p = elementwise(
     "rsqrt",
@@ -190,6 +199,7 @@ rsqrt_p = elementwise(
     derivatives=(
         lambda t, out, x, **_: mul(t, mul(scalar_like(x, -0.5), div(out, x))),
     ),
+    cost=Cost.EXPENSIVE,
 )
 cbrt_p = elementwise(
     "cbrt",
@@ -199,6 +209,7 @@ cbrt_p = elementwise(
     derivatives=(
         lambda t, out, x, **_: mul(t, mul(scalar_like(x, 1 / 3), integer_pow(out, -2))),
     ),
+    cost=Cost.EXPENSIVE,
 )
 logistic_p = elementwise(
     "logistic",
@@ -208,6 +219,7 @@ logistic_p = elementwise(
     derivatives=(
         lambda t, out, x, **_: mul(t, mul(out, sub(scalar_like(out, 1), out))),
     ),
+    cost=Cost.EXPENSIVE,
 )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.primitive import Cost
 from olympus._src.lax import elementwise_rules, families
 from olympus._src.lax.arithmetic import (
     add,
@@ -94,6 +95,7 @@ sin_p = elementwise(
     lower=_lower_by_parts("stablehlo.sine"),
     reference=np.sin,
     derivatives=(lambda t, out, x, **_: mul(t, cos(x)),),
+    cost=Cost.EXPENSIVE,
 )
 cos_p = elementwise(
     "cos",
@@ -101,6 +103,7 @@ cos_p = elementwise(
     lower=_lower_by_parts("stablehlo.cosine"),
     reference=np.cos,
     derivatives=(lambda t, out, x, **_: neg(mul(t, sin(x))),),
+    cost=Cost.EXPENSIVE,
 )
 tan_p = elementwise(
     "tan",
@@ -108,13 +111,18 @@ tan_p = elementwise(
     hlo="stablehlo.tan",
     reference=np.tan,
     derivatives=(lambda t, out, x, **_: mul(t, add(_one(out), square(out))),),
+    cost=Cost.EXPENSIVE,
 )
+# In the quickest build jaxlib 0.10's tanh of large numbers stays below 1 by three units
+# of the last place, and what multiplies 1 - tanh^2 with large numbers goes wrong.
 tanh_p = elementwise(
     "tanh",
     accepts=families.FLOAT_COMPLEX,
     hlo="stablehlo.tanh",
     reference=np.tanh,
     derivatives=(lambda t, out, x, **_: mul(t, sub(_one(out), square(out))),),
+    cost=Cost.EXPENSIVE,
+    needs_full_build=True,
 )
 sinh_p = elementwise(
     "sinh",
@@ -122,6 +130,7 @@ sinh_p = elementwise(
     lower=_chlo("sinh"),
     reference=np.sinh,
     derivatives=(lambda t, out, x: mul(t, cosh(x)),),
+    cost=Cost.EXPENSIVE,
 )
 cosh_p = elementwise(
     "cosh",
@@ -129,6 +138,7 @@ cosh_p = elementwise(
     lower=_chlo("cosh"),
     reference=np.cosh,
     derivatives=(lambda t, out, x: mul(t, sinh(x)),),
+    cost=Cost.EXPENSIVE,
 )
 asin_p = elementwise(
     "asin",
@@ -136,6 +146,7 @@ asin_p = elementwise(
     lower=_chlo("asin"),
     reference=np.arcsin,
     derivatives=(lambda t, out, x: mul(t, rsqrt(sub(_one(x), square(x)))),),
+    cost=Cost.EXPENSIVE,
 )
 acos_p = elementwise(
     "acos",
@@ -143,6 +154,7 @@ acos_p = elementwise(
     lower=_chlo("acos"),
     reference=np.arccos,
     derivatives=(lambda t, out, x: neg(mul(t, rsqrt(sub(_one(x), square(x))))),),
+    cost=Cost.EXPENSIVE,
 )
 atan_p = elementwise(
     "atan",
@@ -150,6 +162,7 @@ atan_p = elementwise(
     lower=_chlo("atan"),
     reference=np.arctan,
     derivatives=(lambda t, out, x: div(t, add(_one(x), square(x))),),
+    cost=Cost.EXPENSIVE,
 )
 asinh_p = elementwise(
     "asinh",
@@ -157,6 +170,7 @@ asinh_p = elementwise(
     lower=_chlo("asinh"),
     reference=np.arcsinh,
     derivatives=(lambda t, out, x: mul(t, rsqrt(add(square(x), _one(x)))),),
+    cost=Cost.EXPENSIVE,
 )
 
 
@@ -175,6 +189,7 @@ acosh_p = elementwise(
     lower=_chlo("acosh"),
     reference=np.arccosh,
     derivatives=(_acosh_derivative,),
+    cost=Cost.EXPENSIVE,
 )
 
 
@@ -205,6 +220,7 @@ atanh_p = elementwise(
     lower=_chlo("atanh"),
     reference=np.arctanh,
     derivatives=(lambda t, out, x: _divide_by_one_less_square(t, x),),
+    cost=Cost.EXPENSIVE,
 )
 atan2_p = elementwise(
     "atan2",
@@ -215,6 +231,7 @@ atan2_p = elementwise(
         lambda t, out, x, y: mul(t, div(y, add(square(x), square(y)))),
         lambda t, out, x, y: neg(mul(t, div(x, add(square(x), square(y))))),
     ),
+    cost=Cost.EXPENSIVE,
 )
 
 

@@ -276,6 +276,7 @@ reduce_window_max_p = _window_reduction(
     np.max,
     elementwise.max_,
     jvp=_extreme_jvp("max", elementwise.ge_p),
+    may_make_nan=False,
 )
 reduce_window_min_p = _window_reduction(
     "reduce_window_min",
@@ -285,6 +286,7 @@ reduce_window_min_p = _window_reduction(
     np.min,
     elementwise.min_,
     jvp=_extreme_jvp("min", elementwise.le_p),
+    may_make_nan=False,
 )
 _extremes = {"max": reduce_window_max_p, "min": reduce_window_min_p}
 

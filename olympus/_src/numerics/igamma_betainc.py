@@ -605,15 +605,13 @@ def _beta_log_slope(p: Any, q: Any, y: Any, dp: Any, dq: Any) -> tuple[Any, Any]
 
 
 def _elementwise(name: str, decompose: Any, derivatives: Any) -> Primitive:
-    p = families.elementwise(
+    return families.elementwise(
         name,
         accepts=families.FLOAT,
         decompose=decompose,
         derivatives=derivatives,
         file=_FILE,
     )
-    p.lower = None
-    return p
 
 
 igamma_grad_a_p = _elementwise(

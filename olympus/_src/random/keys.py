@@ -34,7 +34,7 @@ Key = NewType("Key", array_type.Array)
 
 def _define_primitive(name: str, **rules: Any) -> Primitive:
     """A primitive on keys; nothing on keys has a tangent."""
-    p = Primitive(name, file=_FILE, **rules)
+    p = Primitive(name, file=_FILE, may_make_nan=False, **rules)
 
     def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
         out = p.bind(*primals, **params)

@@ -295,5 +295,6 @@ remat_p: Primitive = Primitive(
     print=_print,
     checkify=_checkify,
     file="remat/remat.py",
+    needs_full_build=True,
 )
 remat_p.taylor = functools.partial(series.call, remat_p)

@@ -66,6 +66,7 @@ cholesky_p: Primitive = Primitive(
     jvp=_jvp,
     reference=np.linalg.cholesky,
     file=_FILE,
+    needs_full_build=True,
 )
 cholesky_p.batch = matrices.batch_of_stacks(cholesky_p)
 
@@ -181,6 +182,7 @@ cholesky_update_p: Primitive = Primitive(
     lower=_update_lower,
     reference=_update_reference,
     file=_FILE,
+    needs_full_build=True,
 )
 cholesky_update_p.batch = matrices.batch_of_stacks(cholesky_update_p)
 

@@ -172,6 +172,7 @@ eig_p: Primitive = Primitive(
     lower=_lower,
     jvp=_jvp,
     file=_FILE,
+    needs_full_build=True,
 )
 eig_p.batch = matrices.batch_of_stacks(eig_p)
 

@@ -95,6 +95,7 @@ eigh_p: Primitive = Primitive(
     lower=_lower,
     jvp=_jvp,
     file=_FILE,
+    needs_full_build=True,
 )
 eigh_p.batch = matrices.batch_of_stacks(eigh_p)
 

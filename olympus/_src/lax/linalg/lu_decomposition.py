@@ -97,6 +97,7 @@ lu_pivots_to_permutation_p: Primitive = Primitive(
     lower=_permutation_lower,
     reference=_permutation_reference,
     file=_FILE,
+    needs_full_build=True,
 )
 lu_pivots_to_permutation_p.batch = matrices.batch_of_stacks(lu_pivots_to_permutation_p)
 lu_pivots_to_permutation_p.jvp = families.no_tangent(lu_pivots_to_permutation_p)
@@ -221,6 +222,7 @@ lu_p: Primitive = Primitive(
     jvp=_lu_jvp,
     reference=_lu_reference,
     file=_FILE,
+    needs_full_build=True,
 )
 lu_p.batch = matrices.batch_of_stacks(lu_p)
 

@@ -42,6 +42,7 @@ geqrf_p: Primitive = Primitive(
     abstract=_geqrf_abstract,
     lower=_geqrf_lower,
     file=_FILE,
+    needs_full_build=True,
 )
 geqrf_p.batch = matrices.batch_of_stacks(geqrf_p)
 
@@ -87,6 +88,7 @@ geqp3_p: Primitive = Primitive(
     abstract=_geqp3_abstract,
     lower=_geqp3_lower,
     file=_FILE,
+    needs_full_build=True,
 )
 geqp3_p.batch = matrices.batch_of_stacks(geqp3_p)
 
@@ -144,6 +146,7 @@ householder_product_p: Primitive = Primitive(
     lower=_product_lower,
     reference=lambda a, taus: _reflections(a, taus)[..., : a.shape[-1]],
     file=_FILE,
+    needs_full_build=True,
 )
 householder_product_p.batch = matrices.batch_of_stacks(householder_product_p)
 
@@ -228,6 +231,7 @@ ormqr_p: Primitive = Primitive(
     lower=_multiply_lower,
     reference=_multiply_reference,
     file=_FILE,
+    needs_full_build=True,
 )
 ormqr_p.batch = matrices.batch_of_stacks(ormqr_p)
 

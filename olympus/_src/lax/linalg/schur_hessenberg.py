@@ -54,6 +54,7 @@ schur_p: Primitive = Primitive(
     abstract=_schur_abstract,
     lower=_schur_lower,
     file=_FILE,
+    needs_full_build=True,
 )
 schur_p.batch = matrices.batch_of_stacks(schur_p)
 
@@ -147,6 +148,7 @@ hessenberg_p: Primitive = Primitive(
     abstract=_hessenberg_abstract,
     lower=_hessenberg_lower,
     file=_FILE,
+    needs_full_build=True,
 )
 hessenberg_p.batch = matrices.batch_of_stacks(hessenberg_p)
 

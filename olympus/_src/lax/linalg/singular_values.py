@@ -194,6 +194,7 @@ svd_p: Primitive = Primitive(
     lower=_lower,
     jvp=_jvp,
     file=_FILE,
+    needs_full_build=True,
 )
 svd_p.batch = matrices.batch_of_stacks(svd_p)
 

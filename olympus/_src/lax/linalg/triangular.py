@@ -182,6 +182,7 @@ triangular_solve_p: Primitive = Primitive(
     batch=_batch,
     reference=_reference,
     file=_FILE,
+    needs_full_build=True,
 )
 
 

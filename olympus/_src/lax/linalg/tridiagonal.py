@@ -56,6 +56,7 @@ tridiagonal_p: Primitive = Primitive(
     abstract=_reduce_abstract,
     lower=_reduce_lower,
     file=_FILE,
+    needs_full_build=True,
 )
 tridiagonal_p.batch = matrices.batch_of_stacks(tridiagonal_p)
 
@@ -228,6 +229,7 @@ tridiagonal_solve_p: Primitive = Primitive(
     transpose=_solve_transpose,
     reference=_solve_reference,
     file=_FILE,
+    needs_full_build=True,
 )
 tridiagonal_solve_p.batch = matrices.batch_of_stacks(tridiagonal_solve_p)
 
