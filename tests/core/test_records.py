@@ -2,6 +2,7 @@
 
 import gc
 import math
+import pathlib
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from olympus._src.core import ir, primitive
 from olympus._src.core.primitive import Cost, Primitive, Remade
 from olympus._src.interpreters import evaluate, fusion_limits, partial_eval, residuals
 from olympus._src.lax import families
+from olympus._src.lax.collective_exchanges import all_gather_p
 from olympus.ad_checkpoint import saved_residuals
 from olympus.experimental import checkify
 from tests.lax import samples
@@ -41,6 +43,30 @@ def test_names_may_repeat():
     olympus.clear_caches()
     gc.collect()
     assert primitive.records() == before
+
+
+SOURCES = pathlib.Path(olympus.__file__).parent / "_src"
+
+
+def test_records_tell_the_file_they_are_written_in():
+    """Also those that functions of other files make; errors name it."""
+    theirs = [Primitive("theirs"), families.elementwise("theirs", hlo="stablehlo.add")]
+    assert {p.file for p in theirs} == {"test_records.py"}
+    with pytest.raises(NotImplementedError, match=r"record theirs in test_records\.py"):
+        olympus.make_olympuspr(theirs[0].bind)(1.0)
+    ours = [p for p in primitive.records() if p.file.endswith(".py") and "/" in p.file]
+    assert len(ours) > 150
+    for p in ours:
+        assert f'"{p.name}"' in (SOURCES / p.file).read_text(), (p, p.file)
+    typed = {
+        lax.neg_p: "lax/arithmetic.py",
+        families.add_any_p: "lax/families.py",
+        lax.argmax_p: "lax/reductions.py",
+        lax.scatter_p: "lax/scatter.py",
+        lax.scan_p: "control_flow/scan.py",
+        all_gather_p: "lax/collective_exchanges.py",
+    }
+    assert {p: p.file for p in typed} == typed
 
 
 # -- NaN -------------------------------------------------------------------------------

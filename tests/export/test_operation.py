@@ -150,7 +150,6 @@ effectful_p = Primitive(
     abstract=lambda x, *, effect: x,
     effects=lambda x, *, effect: frozenset([effect]),
     lower=lower_with_token,
-    file="tests/export/test_operation.py",
 )
 
 
@@ -194,7 +193,6 @@ def kernel(target):
             ctx.avals_out[0],
             f'call_target_name = "{target}", api_version = 4 : i32',
         ),
-        file="tests/export/test_operation.py",
     ).bind
 
 

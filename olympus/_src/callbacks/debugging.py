@@ -88,7 +88,6 @@ debug_callback_p = Primitive(
     print=lambda eqn: [
         (k, eqn.params[k]) for k in ("callback", "effect", "partitioned")
     ],
-    file="callbacks/debugging.py",
     may_make_nan=False,
     needs_full_build=True,
 )

@@ -160,7 +160,6 @@ pure_callback_p = Primitive(
     jvp=_no_derivative("pure_callback"),
     batch=_pure_batch,
     print=_print("callback", "result_avals", "sharding", "vmap_method"),
-    file="callbacks/host_calls.py",
     may_make_nan=False,
     needs_full_build=True,
 )
@@ -195,7 +194,6 @@ io_callback_p = Primitive(
     jvp=_no_derivative("io_callback"),
     batch=_io_batch,
     print=_print("callback", "ordered", "result_avals", "sharding"),
-    file="callbacks/host_calls.py",
     may_make_nan=False,
     needs_full_build=True,
 )

@@ -137,7 +137,6 @@ composite_p = Primitive(
     jvp=_jvp,
     batch=_batch,
     print=_print,
-    file="calls/composite.py",
 )
 
 

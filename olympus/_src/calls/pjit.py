@@ -186,7 +186,6 @@ pjit_p = Primitive(
     dce=_dce,
     print=_print,
     impl=run,
-    file="calls/pjit.py",
     is_call=True,
     needs_full_build=True,
 )

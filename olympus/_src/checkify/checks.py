@@ -148,7 +148,6 @@ check_p = Primitive(
     batch=_batch,
     impl=_impl,
     checkify=_checkify,
-    file="checkify/checks.py",
 )
 
 # All checks that stand in a program, and those of no operation besides.

@@ -350,7 +350,6 @@ bounded_while_p = Primitive(
     batch=_batch,
     dce=functools.partial(while_operands.drop_unused, before=1),
     print=_print,
-    file="control_flow/bounded_while.py",
     needs_full_build=True,
 )
 bounded_while_p.checkify = functools.partial(

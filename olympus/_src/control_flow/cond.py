@@ -184,7 +184,6 @@ cond_p = Primitive(
     lower=_lower,
     batch=_batch,
     dce=_dce,
-    file="control_flow/cond.py",
 )
 cond_p.impl = inner_programs.compiled_impl(cond_p, stepping.cond)
 cond_p.checkify = functools.partial(control_flow.cond, cond_p)

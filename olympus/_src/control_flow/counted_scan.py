@@ -351,7 +351,6 @@ counted_scan_p = Primitive(
     batch=_batch,
     dce=lambda used, eqn: scan.dce(used, eqn, 1),
     print=_print,
-    file="control_flow/counted_scan.py",
     needs_full_build=True,
 )
 counted_scan_p.checkify = functools.partial(control_flow.counted_scan, counted_scan_p)

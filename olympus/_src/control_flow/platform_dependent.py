@@ -38,7 +38,6 @@ platform_index_p = Primitive(
     abstract=lambda *, platforms: cond_.INDEX,
     lower=_lower,
     impl=lambda *, platforms: np.int32(_place(evaluate.platform(), platforms)),
-    file="control_flow/platform_dependent.py",
 )
 
 

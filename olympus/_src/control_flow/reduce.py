@@ -33,8 +33,6 @@ from olympus._src.lax import (
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import module, types
 
-_FILE = "control_flow/reduce.py"
-
 # -- computations as programs ----------------------------------------------------------
 
 
@@ -200,7 +198,6 @@ reduce_p = Primitive(
     lower=_lower,
     jvp=_jvp,
     batch=_batch,
-    file=_FILE,
 )
 
 _REDUCTIONS = {
@@ -413,7 +410,6 @@ reduce_window_p = Primitive(
     lower=_window_lower,
     jvp=_window_jvp,
     batch=_window_batch,
-    file=_FILE,
 )
 
 

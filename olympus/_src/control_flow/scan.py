@@ -192,7 +192,6 @@ scan_p = Primitive(
     lower=_lower,
     dce=dce,
     print=_print,
-    file="control_flow/scan.py",
     needs_full_build=True,
 )
 scan_p.impl = inner_programs.compiled_impl(scan_p, stepping.scan)

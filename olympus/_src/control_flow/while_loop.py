@@ -368,7 +368,6 @@ while_p = Primitive(
     batch=_batch,
     dce=while_operands.drop_unused,
     print=_print,
-    file="control_flow/while_loop.py",
     needs_full_build=True,
 )
 while_p.impl = inner_programs.compiled_impl(while_p, stepping.while_loop)

@@ -59,7 +59,7 @@ from collections.abc import Callable
 from typing import Any
 
 from olympus._src.core import trace
-from olympus._src.foundation import caching
+from olympus._src.foundation import caching, source_info
 
 Rule = Callable[..., Any] | None
 
@@ -122,7 +122,8 @@ class Primitive:
     Args:
       name: the printed name.
       multiple_results: rules return sequences and `bind` a list.
-      file: where the record is written; errors about missing rules name it.
+      file: where the record is written, which errors about missing rules name; None:
+        the file at whose top level it is made, or the first that is not of olympus.
       cost, remade, may_make_nan, is_call, needs_full_build: see the module's text.
       rules: the rules, by field name.
     """
@@ -171,7 +172,7 @@ class Primitive:
         name: str,
         *,
         multiple_results: bool = False,
-        file: str = "the file that defines it",
+        file: str | None = None,
         cost: Cost | None = None,
         remade: Remade | None = None,
         may_make_nan: bool = True,
@@ -181,7 +182,7 @@ class Primitive:
     ) -> None:
         self.name = name
         self.multiple_results = multiple_results
-        self.file = file
+        self.file = file or source_info.defining_file()
         self.cost = cost
         self.remade = remade
         self.may_make_nan = may_make_nan

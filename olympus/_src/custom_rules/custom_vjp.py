@@ -242,7 +242,6 @@ custom_vjp_call_p = Primitive(
     transpose=functions.transpose,
     batch=_batch,
     print=_print,
-    file="custom_rules/custom_vjp.py",
 )
 custom_vjp_call_p.taylor = series.function
 custom_vjp_call_p.checkify = functools.partial(
@@ -323,5 +322,4 @@ custom_lin_p = Primitive(
     jvp=_lin_jvp,
     transpose=_lin_transpose,
     batch=_lin_batch,
-    file="custom_rules/custom_vjp.py",
 )

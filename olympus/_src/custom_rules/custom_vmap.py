@@ -191,7 +191,6 @@ custom_vmap_call_p = Primitive(
     transpose=functions.transpose,
     batch=_batch,
     print=_print,
-    file="custom_rules/custom_vmap.py",
 )
 custom_vmap_call_p.checkify = functools.partial(
     custom_rules.apply, custom_vmap_call_p, "rule", custom_rules.vmap_rule

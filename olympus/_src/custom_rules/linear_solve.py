@@ -165,7 +165,6 @@ custom_linear_solve_p = Primitive(
     jvp=_jvp,
     transpose=_transpose,
     batch=_batch,
-    file="custom_rules/linear_solve.py",
 )
 custom_linear_solve_p.checkify = functools.partial(
     control_flow.solver, custom_linear_solve_p

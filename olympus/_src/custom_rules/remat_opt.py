@@ -118,5 +118,4 @@ remat_opt_p: Primitive = Primitive(
     batch=_batch,
     dce=_dce,
     print=_print,
-    file="custom_rules/remat_opt.py",
 )

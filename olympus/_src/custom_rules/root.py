@@ -136,7 +136,6 @@ custom_root_p = Primitive(
     decompose=_decompose,
     jvp=_jvp,
     batch=_batch,
-    file="custom_rules/root.py",
 )
 custom_root_p.checkify = functools.partial(control_flow.solver, custom_root_p)
 custom_root_p.impl = inner_programs.compiled_impl(custom_root_p)

@@ -23,7 +23,6 @@ from olympus._src.interpreters import ad, evaluate, partial_eval
 from olympus._src.lax import families
 from olympus._src.lowering import module, types
 
-_FILE = "export/calling.py"
 _INDEX = avals_.ShapedArray((), np.dtype(np.int32))
 
 
@@ -219,7 +218,6 @@ call_exported_p = Primitive(
     lower=_lower,
     jvp=_jvp,
     print=lambda eqn: [("exported", eqn.params["exported"].fun_name)],
-    file=_FILE,
     needs_full_build=True,
 )
 call_exported_p.batch = _loop_batch(call_exported_p)
@@ -311,7 +309,6 @@ exported_tangent_p = Primitive(
     jvp=_tangent_jvp,
     transpose=_tangent_transpose,
     print=_print_tangent,
-    file=_FILE,
     needs_full_build=True,
 )
 exported_tangent_p.batch = _loop_batch(exported_tangent_p)

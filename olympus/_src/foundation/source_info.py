@@ -16,6 +16,8 @@ from typing import Any
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+_SOURCES = os.path.join(_PACKAGE, "_src") + os.sep
+
 # Files whose frames only pass a call on; a user did not write them either.
 _WRAPPERS = ("contextlib.py", "functools.py")
 
@@ -56,6 +58,27 @@ def register_exclusion(path: str) -> None:
     _excluded.append(path + os.sep if os.path.isdir(path) else path)
     _internal.clear()
     _users.clear()
+
+
+def defining_file() -> str:
+    """The file in which a caller's object is defined, as readers are told of it.
+
+    Functions of olympus may make the object for a file: what counts is at whose top
+    level they are called, or the first file that is not of olympus.
+
+    Returns:
+      The path below `olympus/_src`; or the name of a file elsewhere.
+    """
+    frame: FrameType | None = _getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        is_own = code.co_filename.startswith(_SOURCES)
+        if is_own and code.co_name == "<module>":
+            return code.co_filename[len(_SOURCES) :].replace(os.sep, "/")
+        if not is_own:
+            return os.path.basename(code.co_filename)
+        frame = frame.f_back
+    return "the file that defines it"
 
 
 class Position:

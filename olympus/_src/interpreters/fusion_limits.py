@@ -337,7 +337,8 @@ def _read_apart(program: ir.Olympuspr, n_readers: dict[Any, int]) -> set[Any]:
             if cost is None or (is_expensive and n_readers.get(out, 0) > 1):
                 places[out] = out  # noqa: PERF403 - most of them are not
         place = places.get(eqn.outvars[0]) if cost is not None else None
-        repeated = not is_expensive and eqn.outvars[0] in apart
+        is_made_again = cost is not None and not is_expensive
+        repeated = is_made_again and eqn.outvars[0] in apart
         for v in eqn.invars:
             if type(v) is ir.Literal:
                 continue

@@ -99,7 +99,6 @@ approx_top_k_p = Primitive(
     jvp=_jvp,
     batch=_batch,
     reference=_reference,
-    file="lax/approximate_top_k.py",
 )
 
 

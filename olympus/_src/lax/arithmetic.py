@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,8 @@ from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import division, elementwise_rules, families, nan_extremes
 from olympus._src.lax.choice import as_element_type, clamp_p, select_n
 from olympus._src.lax.comparison import eq
-from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.families import ShapedArray, elementwise
 from olympus._src.lowering import types
-
-elementwise = functools.partial(families.elementwise, file="lax/arithmetic.py")
 
 neg_p = elementwise(
     "neg",

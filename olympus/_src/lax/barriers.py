@@ -16,8 +16,6 @@ from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 from olympus._src.tree import tree_flatten, tree_map, tree_unflatten
 
-_FILE = "lax/barriers.py"
-
 # -- stop_gradient ---------------------------------------------------------------------
 
 stop_gradient_p: Primitive = Primitive(
@@ -27,7 +25,6 @@ stop_gradient_p: Primitive = Primitive(
     batch=lambda axis, args, dims: (stop_gradient_p.bind(*args), dims[0]),
     transpose=lambda cts, x: [None],
     reference=lambda x: np.array(x),
-    file=_FILE,
     cost=Cost.BITS,
     may_make_nan=False,
 )
@@ -91,7 +88,6 @@ optimization_barrier_p: Primitive = Primitive(
     transpose=_barrier_transpose,
     batch=lambda axis, args, dims: (optimization_barrier_p.bind(*args), dims),
     reference=lambda *operands: list(operands),
-    file=_FILE,
     may_make_nan=False,
 )
 
@@ -127,7 +123,6 @@ stage_p: Primitive = Primitive(
     batch=lambda axis, args, dims: (stage_p.bind(*args), dims[0]),
     transpose=lambda cts, x: [cts[0]],
     reference=lambda x: np.array(x),
-    file=_FILE,
 )
 families.set_linear(stage_p)
 
@@ -187,7 +182,6 @@ dce_sink_p: Primitive = Primitive(
     jvp=_sink_jvp,
     batch=lambda axis, args, dims, **params: (dce_sink_p.bind(*args, **params), []),
     reference=lambda operand, **params: [],
-    file=_FILE,
 )
 
 
@@ -222,7 +216,6 @@ create_token_p: Primitive = Primitive(
     abstract=lambda: _TOKEN,
     lower=lambda ctx: ctx.block.constant(np.zeros(0, np.bool_), _TOKEN),
     reference=lambda: np.zeros(0, np.bool_),
-    file=_FILE,
 )
 
 
@@ -262,7 +255,6 @@ after_all_p: Primitive = Primitive(
     batch=_after_all_batch,
     lower=_after_all_lower,
     reference=lambda *operands: np.zeros(0, np.bool_),
-    file=_FILE,
 )
 
 

@@ -19,8 +19,6 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise as e
 from olympus._src.lax import families
 
-_FILE = "lax/bessel.py"
-
 # In (x/8)^2: 16^k / (k! (k + order)!). What is beyond is none of float64 up to 8.
 _NEAR = tuple(
     tuple(16.0**k / (math.factorial(k) * math.factorial(k + order)) for k in range(27))
@@ -103,14 +101,12 @@ bessel_i0e_p = families.elementwise(
     accepts=families.FLOAT,
     decompose=lambda x: _evaluate(x, 0, scaled=True),
     derivatives=(lambda t, out, x: e.mul(t, _slope_zero(out, x)),),
-    file=_FILE,
 )
 bessel_i1e_p = families.elementwise(
     "bessel_i1e",
     accepts=families.FLOAT,
     decompose=lambda x: _evaluate(x, 1, scaled=True),
     derivatives=(lambda t, out, x: e.mul(t, _slope_one(out, x)),),
-    file=_FILE,
 )
 
 
@@ -137,7 +133,6 @@ bessel_i0_p: Primitive = families.elementwise(
     accepts=families.FLOAT,
     decompose=lambda x: _evaluate(x, 0, scaled=False),
     derivatives=(lambda t, out, x: e.mul(t, bessel_i1_p.bind(x)),),
-    file=_FILE,
 )
 bessel_i1_p: Primitive = families.elementwise(
     "bessel_i1",
@@ -146,7 +141,6 @@ bessel_i1_p: Primitive = families.elementwise(
     derivatives=(
         lambda t, out, x: e.mul(t, e.sub(bessel_i0_p.bind(x), _divide_by_x(out, x))),
     ),
-    file=_FILE,
 )
 
 

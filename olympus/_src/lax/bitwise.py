@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core.primitive import Cost
 from olympus._src.lax import families
+from olympus._src.lax.families import elementwise
 
-elementwise = functools.partial(families.elementwise, file="lax/bitwise.py")
 _ACCEPTS = families.BOOL_INT
 
 not_p = elementwise(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,8 @@ from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise_rules, families
 from olympus._src.lax.bitwise import and_
 from olympus._src.lax.comparison import comparison_kind, gt, lt
-from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.families import ShapedArray, elementwise
 from olympus._src.lowering import types
-
-elementwise = functools.partial(families.elementwise, file="lax/choice.py")
 
 
 def _is_finite_lower(ctx: Any, x: str) -> str:
@@ -149,7 +146,6 @@ select_n_p = families.Primitive(
     transpose=_select_n_transpose,
     batch=_select_n_batch,
     reference=_select_n_reference,
-    file="lax/choice.py",
     cost=Cost.BITS,
     remade=Remade.OF_RESIDUALS,
     may_make_nan=False,

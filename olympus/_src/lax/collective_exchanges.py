@@ -27,7 +27,6 @@ from olympus._src.lax.collectives import (
 )
 
 ShapedArray = avals.ShapedArray
-_FILE = "lax/collective_exchanges.py"
 
 # -- all_gather ------------------------------------------------------------------------
 
@@ -354,7 +353,6 @@ all_to_all_p = collective(
     batch=_all_to_all_batch,
     transpose=_all_to_all_transpose,
     print=_without_size,
-    file=_FILE,
 )
 families.set_linear(all_to_all_p)
 
@@ -435,7 +433,6 @@ ppermute_p = collective(
     abstract=lambda x, *, axis_name, perm: x,
     batch=_ppermute_batch,
     transpose=_ppermute_transpose,
-    file=_FILE,
 )
 families.set_linear(ppermute_p)
 
@@ -491,6 +488,5 @@ pbroadcast_p = collective(
     abstract=lambda x, *, axis_name, source: x,
     batch=_pbroadcast_batch,
     transpose=_pbroadcast_transpose,
-    file=_FILE,
 )
 families.set_linear(pbroadcast_p)

@@ -27,7 +27,6 @@ from olympus._src.lax import (
 )
 
 ShapedArray = avals.ShapedArray
-_FILE = "lax/collectives.py"
 
 
 def named(axes: Any) -> tuple[Any, ...]:
@@ -42,7 +41,6 @@ def collective(name: str, **rules: Any) -> Primitive:
         raise trace.unbound_axis(p.axes(**params)[0], name)  # type: ignore[misc]
 
     rules.setdefault("axes", lambda *, axis_name, **_: named(axis_name))
-    rules.setdefault("file", _FILE)
     p = Primitive(name, **{"lower": lower, **rules})
     return p
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,8 @@ from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Cost, Remade
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import families
-from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.families import ShapedArray, elementwise
 from olympus._src.lowering import types
-
-elementwise = functools.partial(families.elementwise, file="lax/comparison.py")
 
 
 def _compare_lower(direction: str, total_order: bool = False) -> Any:

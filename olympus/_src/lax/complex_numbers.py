@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,8 @@ from olympus._src.lax import elementwise_rules, families
 from olympus._src.lax.arithmetic import add, div, mul, neg
 from olympus._src.lax.choice import select_n
 from olympus._src.lax.comparison import eq, ge
-from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.families import ShapedArray, elementwise
 from olympus._src.lowering import types
-
-elementwise = functools.partial(families.elementwise, file="lax/complex_numbers.py")
 
 
 def _magnitude_dtype(x: Any, **params: Any) -> Any:

@@ -18,8 +18,6 @@ from olympus._src.lax import elementwise, families, shaping, small_integers
 from olympus._src.lax import sizes as sizes_
 from olympus._src.lax.families import ShapedArray
 
-_FILE = "lax/concatenation.py"
-
 # -- concatenate -----------------------------------------------------------------------
 
 
@@ -109,7 +107,6 @@ concatenate_p = Primitive(
     transpose=_concatenate_transpose,
     batch=_concatenate_batch,
     reference=lambda *xs, dimension: np.concatenate(xs, dimension),
-    file=_FILE,
     cost=Cost.MOVE,
     may_make_nan=False,
 )
@@ -198,7 +195,6 @@ split_p = Primitive(
     transpose=_split_transpose,
     batch=_split_batch,
     reference=lambda x, *, sizes, axis: np.split(x, np.cumsum(sizes)[:-1], axis),
-    file=_FILE,
     cost=Cost.MOVE,
     may_make_nan=False,
 )
@@ -348,7 +344,6 @@ slice_p = Primitive(
     transpose=_slice_transpose,
     batch=_slice_batch,
     reference=_slice_reference,
-    file=_FILE,
     cost=Cost.MOVE,
     may_make_nan=False,
 )
@@ -584,7 +579,6 @@ pad_p = Primitive(
     transpose=_pad_transpose,
     batch=_pad_batch,
     reference=pad_host,
-    file=_FILE,
     cost=Cost.MOVE,
     may_make_nan=False,
 )

@@ -318,7 +318,6 @@ dot_general_p = Primitive(
     batch=_batch,
     print=_print,
     reference=_reference,
-    file="lax/contraction.py",
     needs_full_build=True,
 )
 dot_general_p.taylor = families.bilinear_series(dot_general_p)

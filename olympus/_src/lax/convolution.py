@@ -24,7 +24,6 @@ from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.kernels import grouped_convolution
 from olympus._src.lowering import dynamic_shapes, types
 
-_FILE = "lax/convolution.py"
 _NAME = "lax.conv_general_dilated"
 
 # -- layouts ---------------------------------------------------------------------------
@@ -587,7 +586,6 @@ conv_general_dilated_p = Primitive(
     transpose=_transpose,
     batch=_batch,
     reference=convolution_reference.convolve,
-    file=_FILE,
     needs_full_build=True,
 )
 conv_general_dilated_p.taylor = families.bilinear_series(conv_general_dilated_p)

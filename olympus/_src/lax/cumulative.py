@@ -31,7 +31,6 @@ from olympus._src.lax import (
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
-_FILE = "lax/cumulative.py"
 _BLOCK = 16
 _SHORT_AXIS = 64
 _SMALL_ARRAY = 1 << 16
@@ -321,7 +320,6 @@ def _cumulative(
         lower=lower,
         batch=batch,
         reference=reference,
-        file=_FILE,
         may_make_nan=may_make_nan,
     )
     if rule is not None:

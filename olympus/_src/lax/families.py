@@ -178,7 +178,6 @@ def elementwise(
     derivatives: Sequence[Callable[..., Any] | None] | None = None,
     jvp: Callable[..., Any] | None = None,
     transpose: Callable[..., Any] | None = None,
-    file: str = "lax/elementwise.py",
     **rules: Any,
 ) -> Primitive:
     """An operation applied element by element to operands of one dtype.
@@ -222,7 +221,6 @@ def elementwise(
         decompose=decompose,
         reference=reference,
         transpose=transpose,
-        file=file,
         **rules,
     )
     p.batch = elementwise_batch(p)
@@ -573,7 +571,6 @@ broadcast_in_dim_p = Primitive(
         ),
         shape,
     ),
-    file="lax/families.py",
     cost=Cost.SPREAD,
     remade=Remade.OF_OPERAND,
     may_make_nan=False,
@@ -625,7 +622,6 @@ transpose_p = Primitive(
     transpose=_transpose_transpose,
     batch=_transpose_batch,
     reference=lambda x, *, permutation: np.transpose(x, permutation),
-    file="lax/families.py",
     cost=Cost.MOVE,
     may_make_nan=False,
 )
@@ -655,7 +651,6 @@ def reduction(
     identity: Callable[[Any], Any],
     accepts: Sequence[Any] = ANY,
     reference: Callable[..., Any] | None = None,
-    file: str = "lax/reductions.py",
     **rules: Any,
 ) -> Primitive:
     """An operation that folds some axes with an associative operation.
@@ -684,9 +679,7 @@ def reduction(
             f"{types.int_list(axes)} : ({text(aval)}, {text(scalar)}) -> {text(out)}"
         )
 
-    p = Primitive(
-        name, abstract=abstract, lower=lower, reference=reference, file=file, **rules
-    )
+    p = Primitive(name, abstract=abstract, lower=lower, reference=reference, **rules)
     p.batch = reduction_batch(p)
     return p
 
@@ -764,7 +757,6 @@ reduce_sum_p = reduction(
     accepts=NUMERIC,
     reference=lambda x, *, axes: np.sum(x, axis=axes, dtype=x.dtype),
     transpose=_reduce_sum_transpose,
-    file="lax/families.py",
 )
 set_linear(reduce_sum_p)
 
@@ -773,7 +765,6 @@ add_any_p = elementwise(
     "add_any",
     hlo="stablehlo.add",
     reference=np.add,
-    file="lax/families.py",
     cost=Cost.CHEAP,
 )
 add_any_p.jvp = derivatives_rule(

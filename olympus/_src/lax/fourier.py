@@ -16,7 +16,6 @@ from olympus._src.lax import concatenation, elementwise, families, shaping, size
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import dynamic_shapes, types
 
-_FILE = "lax/fourier.py"
 _MOST_AXES = 3  # of one operation of StableHLO
 
 
@@ -161,7 +160,6 @@ fft_p: Primitive = Primitive(
     transpose=_transpose,
     batch=_batch,
     reference=_reference,
-    file=_FILE,
 )
 fft_p.jvp = families.linear_jvp(fft_p)
 

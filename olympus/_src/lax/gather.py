@@ -14,8 +14,6 @@ from olympus._src.lax import concatenation, elementwise, families, shaping, size
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import dynamic_shapes, types
 
-_FILE = "lax/gather.py"
-
 # -- vocabulary ------------------------------------------------------------------------
 
 Axes = tuple[int, ...]
@@ -464,7 +462,6 @@ gather_p = Primitive(
     lower=_lower,
     batch=batch_gather,
     reference=_reference,
-    file=_FILE,
     cost=Cost.MOVE,
     needs_full_build=True,
 )

@@ -401,7 +401,6 @@ ragged_dot_general_p = Primitive(
     transpose=_transpose,
     batch=_batch,
     reference=_reference,
-    file="lax/ragged.py",
     needs_full_build=True,
 )
 

@@ -107,7 +107,6 @@ threefry2x32_p = Primitive(
     jvp=_no_tangents,
     batch=_threefry_batch,
     reference=_threefry_reference,
-    file="lax/random_bits.py",
     may_make_nan=False,
 )
 
@@ -229,7 +228,6 @@ rng_bit_generator_p = Primitive(
     lower=_generator_lower,
     jvp=_generator_jvp,
     batch=_generator_batch,
-    file="lax/random_bits.py",
     may_make_nan=False,
 )
 
@@ -337,7 +335,6 @@ rng_uniform_p = Primitive(
     abstract=_uniform_abstract,
     batch=_uniform_batch,
     lower=_uniform_lower,
-    file="lax/random_bits.py",
 )
 
 

@@ -23,7 +23,6 @@ from olympus._src.lax import (
 from olympus._src.lax.families import ShapedArray, reduction
 from olympus._src.lowering import types
 
-_FILE = "lax/reductions.py"
 _ORDERED = (families.BOOL, families.INTEGER, families.FLOATING)
 
 
@@ -219,7 +218,6 @@ def _position(name: str, reduce_p: Primitive, find: Any) -> Primitive:
         abstract=_position_abstract(name),
         decompose=_position_decompose(reduce_p),
         reference=_position_reference(find),
-        file=_FILE,
         may_make_nan=False,
     )
     p.batch = families.reduction_batch(p)
@@ -273,7 +271,6 @@ reduce_precision_p: Primitive = families.elementwise(
         else reduce_precision_p.bind(cts[0], **params)
     ],
     reference=_reduce_precision_reference,
-    file=_FILE,
     cost=Cost.CHEAP,
     may_make_nan=False,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import functools
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,8 @@ from olympus._src.core.primitive import Cost
 from olympus._src.lax import division, families
 from olympus._src.lax.arithmetic import div, mul, neg, sign
 from olympus._src.lax.complex_numbers import abs_
+from olympus._src.lax.families import elementwise
 from olympus._src.lowering import types
-
-elementwise = functools.partial(families.elementwise, file="lax/rounding.py")
 
 
 def _rem_lower(ctx: Any, x: str, y: str) -> str:

@@ -25,8 +25,6 @@ from olympus._src.lax.gather import (
 )
 from olympus._src.lowering import module, types
 
-_FILE = "lax/scatter.py"
-
 # -- types -----------------------------------------------------------------------------
 
 
@@ -473,7 +471,6 @@ def _scatter(
         lower=_lower,
         batch=batching_rule(name),
         reference=_reference_as(combine),
-        file=_FILE,
         needs_full_build=True,
         **rules,
     )

@@ -15,8 +15,6 @@ from olympus._src.lax import elementwise, families, sizes
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
-_FILE = "lax/shaping.py"
-
 # -- reshape ---------------------------------------------------------------------------
 
 
@@ -92,7 +90,6 @@ reshape_p = Primitive(
     transpose=_reshape_transpose,
     batch=_reshape_batch,
     reference=_reshape_reference,
-    file=_FILE,
     cost=Cost.MOVE,
     remade=Remade.OF_OPERAND,
     may_make_nan=False,
@@ -188,7 +185,6 @@ squeeze_p = Primitive(
         args, dims, dimensions
     ),
     reference=lambda x, *, dimensions: np.squeeze(x, dimensions),
-    file=_FILE,
     cost=Cost.MOVE,
     remade=Remade.OF_OPERAND,
     may_make_nan=False,
@@ -473,7 +469,6 @@ iota_p = Primitive(
     abstract=_iota_abstract,
     lower=lambda ctx, *, dimension, **_: ctx.block.iota(dimension, ctx.avals_out[0]),
     reference=_iota_reference,
-    file=_FILE,
     cost=Cost.SPREAD,
     remade=Remade.OF_OPERAND,
     may_make_nan=False,
@@ -558,7 +553,6 @@ rev_p = Primitive(
     transpose=_rev_transpose,
     batch=_rev_batch,
     reference=lambda x, *, dimensions: np.flip(x, dimensions),
-    file=_FILE,
     cost=Cost.MOVE,
     may_make_nan=False,
 )
@@ -625,7 +619,6 @@ tile_p = Primitive(
     transpose=_tile_transpose,
     batch=_tile_batch,
     reference=lambda x, *, reps: np.tile(x, reps),
-    file=_FILE,
     cost=Cost.MOVE,
     may_make_nan=False,
 )
@@ -738,7 +731,6 @@ bitcast_convert_type_p = Primitive(
     lower=_bitcast_lower,
     batch=_bitcast_batch,
     reference=_bitcast_reference,
-    file=_FILE,
     cost=Cost.BITS,
     may_make_nan=False,
 )
@@ -773,7 +765,6 @@ copy_p: Primitive = Primitive(
     transpose=lambda cts, x: list(cts),
     batch=lambda axis, args, dims: (copy_p.bind(*args), dims[0]),
     reference=lambda x: np.array(x),
-    file=_FILE,
     cost=Cost.BITS,
     may_make_nan=False,
 )

@@ -10,8 +10,6 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import families
 
-_FILE = "lax/sharding_constraints.py"
-
 
 def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     return sharding_constraint_p.bind(*args, **params), dims[0]
@@ -30,6 +28,5 @@ sharding_constraint_p = Primitive(
     batch=_batch,
     transpose=_transpose,
     reference=lambda x, **params: np.array(x),
-    file=_FILE,
 )
 families.set_linear(sharding_constraint_p)

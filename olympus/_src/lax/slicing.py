@@ -26,8 +26,6 @@ from olympus._src.lax import (
 )
 from olympus._src.lax.families import ShapedArray
 
-_FILE = "lax/slicing.py"
-
 # -- positions -------------------------------------------------------------------------
 
 
@@ -201,7 +199,6 @@ dynamic_slice_p = Primitive(
     reference=lambda x, *indices, slice_sizes: x[
         _starts(x.shape, indices, slice_sizes)
     ],
-    file=_FILE,
     cost=Cost.MOVE,
 )
 families.set_linear(dynamic_slice_p)
@@ -356,7 +353,6 @@ dynamic_update_slice_p = Primitive(
     batch=_update_batch,
     reference=_update_reference,
     checkify=_update_checkify,
-    file=_FILE,
 )
 dynamic_update_slice_p.taylor = families.linear_series(dynamic_update_slice_p)
 

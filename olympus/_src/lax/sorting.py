@@ -24,7 +24,6 @@ from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.kernels import short_sort, top_k_kernel
 from olympus._src.lowering import dynamic_shapes, types
 
-_FILE = "lax/sorting.py"
 _I32, _I64 = np.dtype(np.int32), np.dtype(np.int64)
 _MOST_KEYS = 4  # each takes a sort
 _FEW = 128  # so few are sorted at once anyhow, and what is plain compiles soonest
@@ -286,7 +285,6 @@ sort_p = Primitive(
     jvp=_sort_jvp,
     batch=_sort_batch,
     reference=_sort_reference,
-    file=_FILE,
     may_make_nan=False,
     needs_full_build=True,
 )
@@ -392,7 +390,6 @@ top_k_p = Primitive(
     jvp=_top_k_jvp,
     batch=_top_k_batch,
     reference=_top_k_reference,
-    file=_FILE,
     may_make_nan=False,
 )
 _ORDERING = {"sort": sort_p, "top_k": top_k_p}

@@ -24,8 +24,6 @@ from olympus._src.lax.elementwise import (
 )
 from olympus._src.lax.precision import bind_accurately
 
-_FILE = "lax/special.py"
-
 
 def _chlo(name: str) -> Callable[..., str]:
     """A lowering to an operation of CHLO, which the compiler expands."""
@@ -48,7 +46,6 @@ def _special(
         lower=_chlo(name),
         reference=reference,
         derivatives=None if derivative is None else (derivative,),
-        file=_FILE,
         cost=Cost.EXPENSIVE,
         **facts,
     )
@@ -151,7 +148,6 @@ zeta_p = families.elementwise(
         _refuse_derivative("zeta", "the exponent", "; use olympus.scipy.special.zeta"),
         lambda t, out, s, q: mul(t, _zeta_slope(s, q)),
     ),
-    file=_FILE,
 )
 polygamma_p = families.elementwise(
     "polygamma",
@@ -163,7 +159,6 @@ polygamma_p = families.elementwise(
         ),
         lambda t, out, m, x: mul(t, polygamma(add(m, families.scalar_like(m, 1)), x)),
     ),
-    file=_FILE,
 )
 
 
@@ -205,7 +200,6 @@ def _log_sum(
             lambda t, out, x, y: mul(t, share(out, y, power)),
         ),
         reference=reference,
-        file=_FILE,
         cost=Cost.EXPENSIVE,
     )
 

@@ -17,8 +17,6 @@ from olympus._src.lax import concatenation, families
 from olympus._src.lax import sizes as sizes_
 from olympus._src.lax.families import ShapedArray
 
-_FILE = "lax/stacking.py"
-
 # -- stack -----------------------------------------------------------------------------
 
 
@@ -102,7 +100,6 @@ stack_p = Primitive(
     transpose=_stack_transpose,
     batch=_stack_batch,
     reference=lambda *xs, axis: np.stack(xs, axis),
-    file=_FILE,
     cost=Cost.MOVE,
 )
 stack_p.taylor = families.linear_series(stack_p)
@@ -187,7 +184,6 @@ unstack_p = Primitive(
     transpose=_unstack_transpose,
     batch=_unstack_batch,
     reference=lambda x, *, axis: list(np.moveaxis(x, axis, 0)),
-    file=_FILE,
     cost=Cost.MOVE,
 )
 unstack_p.taylor = families.linear_series(unstack_p)

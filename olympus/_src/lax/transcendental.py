@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -15,11 +14,9 @@ from olympus._src.lax.arithmetic import add, div, integer_pow, mul, sub
 from olympus._src.lax.bitwise import and_
 from olympus._src.lax.choice import as_element_type, select_n
 from olympus._src.lax.comparison import eq
-from olympus._src.lax.families import ShapedArray, scalar_like
+from olympus._src.lax.families import ShapedArray, elementwise, scalar_like
 from olympus._src.lax.precision import accuracy_text, bind_accurately
 from olympus._src.lowering import types
-
-elementwise = functools.partial(families.elementwise, file="lax/transcendental.py")
 
 
 def _pow_abstract(x: Any, y: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -22,12 +21,10 @@ from olympus._src.lax.arithmetic import (
 )
 from olympus._src.lax.choice import select
 from olympus._src.lax.comparison import lt
-from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.families import ShapedArray, elementwise
 from olympus._src.lax.precision import accuracy_text, bind_accurately
 from olympus._src.lax.transcendental import log1p, rsqrt
 from olympus._src.lowering import types
-
-elementwise = functools.partial(families.elementwise, file="lax/trigonometry.py")
 
 
 def _one(x: Any) -> Any:

@@ -25,7 +25,6 @@ from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.kernels import window_reductions
 from olympus._src.lowering import dynamic_shapes, types
 
-_FILE = "lax/windows.py"
 LISTS = (
     "window_dimensions",
     "window_strides",
@@ -203,7 +202,6 @@ def _window_reduction(
         rewrite=rewrite,
         batch=batch,
         reference=reference,
-        file=_FILE,
         **rules,
     )
     return p
@@ -409,7 +407,6 @@ select_and_gather_add_p = Primitive(
     transpose=_gather_transpose,
     batch=_both_batch("gather"),
     reference=_gather_reference,
-    file=_FILE,
 )
 families.set_linear(select_and_gather_add_p)
 
@@ -527,7 +524,6 @@ select_and_scatter_add_p = Primitive(
     transpose=_scatter_transpose,
     batch=_both_batch("scatter"),
     reference=_scatter_reference,
-    file=_FILE,
 )
 families.set_linear(select_and_scatter_add_p)
 _selections = {"gather": select_and_gather_add_p, "scatter": select_and_scatter_add_p}

@@ -21,7 +21,6 @@ from olympus._src.interpreters import ad
 from olympus._src.lax import elementwise as e
 from olympus._src.lax import families, reductions, shaping, special
 
-_FILE = "numerics/igamma_betainc.py"
 _MAX_STEPS = 2000
 
 
@@ -205,7 +204,6 @@ loop_p = Primitive(
     decompose=_loop_decompose,
     jvp=_loop_jvp,
     batch=_loop_batch,
-    file=_FILE,
 )
 
 
@@ -610,7 +608,6 @@ def _elementwise(name: str, decompose: Any, derivatives: Any) -> Primitive:
         accepts=families.FLOAT,
         decompose=decompose,
         derivatives=derivatives,
-        file=_FILE,
     )
 
 

@@ -134,7 +134,6 @@ polynomial_p = Primitive(
     jvp=_jvp,
     transpose=_transpose,
     batch=_batch,
-    file="numerics/polynomial.py",
 )
 
 

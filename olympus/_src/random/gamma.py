@@ -101,7 +101,6 @@ random_gamma_p = Primitive(
     decompose=_decompose,
     jvp=_jvp,
     batch=_batch,
-    file="random/gamma.py",
 )
 
 

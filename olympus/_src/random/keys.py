@@ -22,7 +22,6 @@ from olympus._src.lax.families import ShapedArray
 from olympus._src.random import generators, implementations
 from olympus._src.random.implementations import KeyType
 
-_FILE = "random/keys.py"
 _U32 = np.dtype(np.uint32)
 _REMEDY = "make one with random.key(seed)"
 
@@ -34,7 +33,7 @@ Key = NewType("Key", array_type.Array)
 
 def _define_primitive(name: str, **rules: Any) -> Primitive:
     """A primitive on keys; nothing on keys has a tangent."""
-    p = Primitive(name, file=_FILE, may_make_nan=False, **rules)
+    p = Primitive(name, may_make_nan=False, **rules)
 
     def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
         out = p.bind(*primals, **params)

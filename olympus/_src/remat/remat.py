@@ -294,7 +294,6 @@ remat_p: Primitive = Primitive(
     dce=_dce,
     print=_print,
     checkify=_checkify,
-    file="remat/remat.py",
     needs_full_build=True,
 )
 remat_p.taylor = functools.partial(series.call, remat_p)

@@ -568,7 +568,6 @@ def _value_impl(*, dim: Any, dtype: Any) -> Any:
 
 dim_as_value_p = Primitive(
     "dim_as_value",
-    file="core/symbolic/dimensions.py",
     abstract=_value_abstract,
     lower=_value_lower,
     print=lambda eqn: [("dim", eqn.params["dim"])],

@@ -13,8 +13,6 @@ from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, loops, matrices, small_matrices, triangular
 from olympus._src.lowering import types
 
-_FILE = "lax/linalg/cholesky_decomposition.py"
-
 
 def _abstract(x: Any) -> Any:
     matrices.check_matrices("cholesky", x, square=True)
@@ -65,7 +63,6 @@ cholesky_p: Primitive = Primitive(
     rewrite=small_matrices.choose_cholesky,
     jvp=_jvp,
     reference=np.linalg.cholesky,
-    file=_FILE,
     needs_full_build=True,
 )
 cholesky_p.batch = matrices.batch_of_stacks(cholesky_p)
@@ -181,7 +178,6 @@ cholesky_update_p: Primitive = Primitive(
     abstract=_update_abstract,
     lower=_update_lower,
     reference=_update_reference,
-    file=_FILE,
     needs_full_build=True,
 )
 cholesky_update_p.batch = matrices.batch_of_stacks(cholesky_update_p)

@@ -13,8 +13,6 @@ from olympus._src.lax import elementwise, families, reductions, shaping
 from olympus._src.lax.linalg import lapack, linear_systems, matrices
 from olympus._src.lowering import types
 
-_FILE = "lax/linalg/eigenvectors.py"
-
 
 class EigImplementation(enum.Enum):
     """Which library finds eigenvalues of general matrices."""
@@ -171,7 +169,6 @@ eig_p: Primitive = Primitive(
     abstract=_abstract,
     lower=_lower,
     jvp=_jvp,
-    file=_FILE,
     needs_full_build=True,
 )
 eig_p.batch = matrices.batch_of_stacks(eig_p)

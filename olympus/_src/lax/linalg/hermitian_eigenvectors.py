@@ -11,8 +11,6 @@ from olympus._src.lax import elementwise
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, matrices
 
-_FILE = "lax/linalg/hermitian_eigenvectors.py"
-
 
 class EighImplementation(enum.Enum):
     """How eigenvalues of Hermitian matrices are found, where hardware has a choice."""
@@ -94,7 +92,6 @@ eigh_p: Primitive = Primitive(
     abstract=_abstract,
     lower=_lower,
     jvp=_jvp,
-    file=_FILE,
     needs_full_build=True,
 )
 eigh_p.batch = matrices.batch_of_stacks(eigh_p)

@@ -18,8 +18,6 @@ from olympus._src.lax.linalg import (
     triangular,
 )
 
-_FILE = "lax/linalg/linear_systems.py"
-
 
 def _abstract(
     a: Any, packed: Any, order: Any, b: Any, *, transpose_a: bool, conjugate_a: bool
@@ -137,7 +135,6 @@ lu_solve_p: Primitive = Primitive(
     transpose=_transpose,
     batch=_batch,
     reference=_reference,
-    file=_FILE,
 )
 
 

@@ -15,7 +15,6 @@ from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, loops, matrices, small_matrices, triangular
 from olympus._src.lowering import types
 
-_FILE = "lax/linalg/lu_decomposition.py"
 _INT = np.dtype(np.int32)
 
 # -- pivots ----------------------------------------------------------------------------
@@ -96,7 +95,6 @@ lu_pivots_to_permutation_p: Primitive = Primitive(
     abstract=_permutation_abstract,
     lower=_permutation_lower,
     reference=_permutation_reference,
-    file=_FILE,
     needs_full_build=True,
 )
 lu_pivots_to_permutation_p.batch = matrices.batch_of_stacks(lu_pivots_to_permutation_p)
@@ -221,7 +219,6 @@ lu_p: Primitive = Primitive(
     rewrite=small_matrices.choose_lu,
     jvp=_lu_jvp,
     reference=_lu_reference,
-    file=_FILE,
     needs_full_build=True,
 )
 lu_p.batch = matrices.batch_of_stacks(lu_p)

@@ -12,8 +12,6 @@ from olympus._src.lax import elementwise, families
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import matrices
 
-_FILE = "lax/linalg/products.py"
-
 
 def _abstract(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
     name = "symmetric_product"
@@ -59,7 +57,6 @@ symmetric_product_p: Primitive = Primitive(
     decompose=_decompose,
     jvp=_jvp,
     reference=_reference,
-    file=_FILE,
 )
 symmetric_product_p.batch = matrices.batch_of_stacks(symmetric_product_p)
 

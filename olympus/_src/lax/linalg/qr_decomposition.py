@@ -19,8 +19,6 @@ from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, matrices, triangular
 from olympus._src.lowering import types
 
-_FILE = "lax/linalg/qr_decomposition.py"
-
 # -- LAPACK's steps --------------------------------------------------------------------
 
 
@@ -41,7 +39,6 @@ geqrf_p: Primitive = Primitive(
     multiple_results=True,
     abstract=_geqrf_abstract,
     lower=_geqrf_lower,
-    file=_FILE,
     needs_full_build=True,
 )
 geqrf_p.batch = matrices.batch_of_stacks(geqrf_p)
@@ -87,7 +84,6 @@ geqp3_p: Primitive = Primitive(
     multiple_results=True,
     abstract=_geqp3_abstract,
     lower=_geqp3_lower,
-    file=_FILE,
     needs_full_build=True,
 )
 geqp3_p.batch = matrices.batch_of_stacks(geqp3_p)
@@ -145,7 +141,6 @@ householder_product_p: Primitive = Primitive(
     abstract=_product_abstract,
     lower=_product_lower,
     reference=lambda a, taus: _reflections(a, taus)[..., : a.shape[-1]],
-    file=_FILE,
     needs_full_build=True,
 )
 householder_product_p.batch = matrices.batch_of_stacks(householder_product_p)
@@ -230,7 +225,6 @@ ormqr_p: Primitive = Primitive(
     abstract=_multiply_abstract,
     lower=_multiply_lower,
     reference=_multiply_reference,
-    file=_FILE,
     needs_full_build=True,
 )
 ormqr_p.batch = matrices.batch_of_stacks(ormqr_p)
@@ -352,7 +346,6 @@ qr_p: Primitive = Primitive(
     abstract=_qr_abstract,
     decompose=_qr_decompose,
     jvp=_qr_jvp,
-    file=_FILE,
 )
 qr_p.batch = matrices.batch_of_stacks(qr_p)
 

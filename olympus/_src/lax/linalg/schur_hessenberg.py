@@ -9,8 +9,6 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, matrices
 
-_FILE = "lax/linalg/schur_hessenberg.py"
-
 # -- Schur -----------------------------------------------------------------------------
 
 
@@ -53,7 +51,6 @@ schur_p: Primitive = Primitive(
     multiple_results=True,
     abstract=_schur_abstract,
     lower=_schur_lower,
-    file=_FILE,
     needs_full_build=True,
 )
 schur_p.batch = matrices.batch_of_stacks(schur_p)
@@ -147,7 +144,6 @@ hessenberg_p: Primitive = Primitive(
     multiple_results=True,
     abstract=_hessenberg_abstract,
     lower=_hessenberg_lower,
-    file=_FILE,
     needs_full_build=True,
 )
 hessenberg_p.batch = matrices.batch_of_stacks(hessenberg_p)

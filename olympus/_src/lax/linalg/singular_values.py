@@ -11,8 +11,6 @@ from olympus._src.core.sizes import minimum
 from olympus._src.lax import elementwise, families
 from olympus._src.lax.linalg import lapack, matrices
 
-_FILE = "lax/linalg/singular_values.py"
-
 
 class SvdAlgorithm(enum.Enum):
     """How singular values are found, where hardware has a choice."""
@@ -193,7 +191,6 @@ svd_p: Primitive = Primitive(
     abstract=_abstract,
     lower=_lower,
     jvp=_jvp,
-    file=_FILE,
     needs_full_build=True,
 )
 svd_p.batch = matrices.batch_of_stacks(svd_p)

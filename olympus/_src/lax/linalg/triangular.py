@@ -14,8 +14,6 @@ from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, matrices, small_matrices
 from olympus._src.lowering import types
 
-_FILE = "lax/linalg/triangular.py"
-
 
 def _abstract(a: Any, b: Any, *, left_side: bool, **_: Any) -> Any:
     name = "triangular_solve"
@@ -181,7 +179,6 @@ triangular_solve_p: Primitive = Primitive(
     transpose=_transpose,
     batch=_batch,
     reference=_reference,
-    file=_FILE,
     needs_full_build=True,
 )
 

@@ -12,8 +12,6 @@ from olympus._src.lax import concatenation, elementwise, families
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, matrices
 
-_FILE = "lax/linalg/tridiagonal.py"
-
 # -- reduction -------------------------------------------------------------------------
 
 
@@ -55,7 +53,6 @@ tridiagonal_p: Primitive = Primitive(
     multiple_results=True,
     abstract=_reduce_abstract,
     lower=_reduce_lower,
-    file=_FILE,
     needs_full_build=True,
 )
 tridiagonal_p.batch = matrices.batch_of_stacks(tridiagonal_p)
@@ -228,7 +225,6 @@ tridiagonal_solve_p: Primitive = Primitive(
     jvp=_solve_jvp,
     transpose=_solve_transpose,
     reference=_solve_reference,
-    file=_FILE,
     needs_full_build=True,
 )
 tridiagonal_solve_p.batch = matrices.batch_of_stacks(tridiagonal_solve_p)
