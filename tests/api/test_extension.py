@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import olympus
+from olympus.experimental import jet
 from olympus.extend import core
 from olympus.interpreters import ad, batching, mlir
 
@@ -103,6 +104,24 @@ def test_rules_of_linear_operations_without_operands():
     with pytest.raises(NotImplementedError, match="field `transpose`"):
         ad.get_primitive_transpose(core.Primitive("without_rules"))
     assert float(ad.add_jaxvals(1.0, 2.0)) == 3.0
+
+
+def test_parameters_may_have_any_name():
+    scaled_p = core.Primitive("scaled")
+    scaled_p.def_abstract_eval(lambda x, *, p, args, series: x)
+    mlir.register_lowering(
+        scaled_p, mlir.lower_fun(lambda x, *, p, args, series: [x * p])
+    )
+    ad.defjvp(scaled_p, lambda t, x, **params: scaled_p.bind(t, **params))
+    batching.defvectorized(scaled_p)
+
+    def f(x):
+        return scaled_p.bind(x, p=3, args=1, series=2)
+
+    np.testing.assert_array_equal(olympus.vmap(f)(np.ones(2, np.float32)), [3, 3])
+    assert olympus.jvp(f, (1.0,), (2.0,)) == (3.0, 6.0)
+    _, (out_terms,) = jet.jet(lambda x: (f(x),), (1.0,), ([1.0, 0.0],))
+    np.testing.assert_array_equal(out_terms, [3.0, 0.0])
 
 
 def test_transpose_rules_that_return_something_else(scaled_p):

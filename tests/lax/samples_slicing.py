@@ -29,9 +29,7 @@ def put(name, x, indices, updates, numbers, mode=MODE.FILL_OR_DROP, unique=False
     p = {"scatter": scatter.scatter_p, "add": scatter.scatter_add_p,
          "sub": scatter.scatter_sub_p, "mul": scatter.scatter_mul_p,
          "min": scatter.scatter_min_p, "max": scatter.scatter_max_p}[name]  # fmt: skip
-    program = scatter.update_program(
-        name if name == "scatter" else f"scatter_{name}", x.dtype
-    )
+    program = scatter.update_program(p, x.dtype)
     return S(p, x, indices, updates, dimension_numbers=numbers, mode=mode,
              unique_indices=unique, indices_are_sorted=False,
              update_olympuspr=program, update_consts=(), **options)  # fmt: skip

@@ -180,8 +180,7 @@ def doubled(s: Sample) -> dict[str, Any]:
         k: double if v is np.dtype(np.float32) else v for k, v in s.params.items()
     }
     if params.get("update_olympuspr") is not None:
-        name = s.p.name.replace("-", "_")
-        params["update_olympuspr"] = scatter.update_program(name, double)
+        params["update_olympuspr"] = scatter.update_program(s.p, double)
     return params
 
 

@@ -58,8 +58,8 @@ def as_case(s: Any) -> Case:
     """The primitive as a function of those arguments that move."""
     params = doubled(s)
     if params.get("update_olympuspr") is not None:
-        name, wide = s.p.name.replace("-", "_"), WIDE.get(s.args[0].dtype)
-        params["update_olympuspr"] = scatter.update_program(name, np.dtype(wide))
+        wide = WIDE.get(s.args[0].dtype)
+        params["update_olympuspr"] = scatter.update_program(s.p, np.dtype(wide))
     moving = [i for i, a in enumerate(s.args) if a.dtype in WIDE]
     args = [a.astype(WIDE.get(a.dtype, a.dtype)) for a in s.args]
 

@@ -178,20 +178,18 @@ fancy_primitive_batchers = Window("batch", lambda p, rule: rule)
 
 def defjvp(primitive: Any, *jvprules: Callable[..., Any] | None) -> None:
     """Sets the jvp rule from one an operand: `rule(tangent, *primals, **params)`."""
-    primitive.jvp = families.derivatives_rule(
-        primitive,
-        tuple(
-            None
-            if rule is None
-            else lambda t, out, *args, rule=rule, **params: rule(t, *args, **params)
-            for rule in jvprules
-        ),
+    derivatives = tuple(
+        None
+        if rule is None
+        else lambda t, out, *args, rule=rule, **params: rule(t, *args, **params)
+        for rule in jvprules
     )
+    primitive.set_rule("jvp", families.derivatives_rule(derivatives))
 
 
 def defjvp2(primitive: Any, *jvprules: Callable[..., Any] | None) -> None:
     """As `defjvp`, for rules `(tangent, result, *primals, **params)`."""
-    primitive.jvp = families.derivatives_rule(primitive, jvprules)
+    primitive.set_rule("jvp", families.derivatives_rule(jvprules))
 
 
 def deflinear2(primitive: Any, transpose_rule: Callable[..., Any]) -> None:
@@ -237,7 +235,7 @@ def defbilinear(
         lambda t, out, x, y, **params: prim.bind(t, y, **params),
         lambda t, out, x, y, **params: prim.bind(x, t, **params),
     )
-    prim.jvp = families.derivatives_rule(prim, rules)
+    prim.set_rule("jvp", families.derivatives_rule(rules))
 
     def transpose(ct: Any, x: Any, y: Any, **params: Any) -> Any:
         unknown, rule = (x, lhs_rule) if type(x) is Linear else (y, rhs_rule)
@@ -272,7 +270,7 @@ def add_jaxvals(x: Any, y: Any) -> Any:
 
 def defvectorized(p: Any) -> None:
     """Sets the batching rule of an elementwise operation."""
-    p.batch = families.elementwise_batch(p)
+    p.set_rule("batch", families.elementwise_batch)
 
 
 def instantiate_zeros(tangent: Any) -> Any:

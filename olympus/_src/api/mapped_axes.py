@@ -82,7 +82,7 @@ def defbroadcasting(prim: Any) -> None:
 
 def defreducer(prim: Any, ident: Any = None) -> None:
     """Sets the batching rule of an operation that removes the axes in `axes`."""
-    prim.batch = families.reduction_batch(prim)
+    prim.set_rule("batch", families.reduction_batch)
 
 
 def mapped_aval(size: int, axis: int | None, aval: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -188,9 +187,9 @@ pjit_p = Primitive(
     impl=run,
     is_call=True,
     needs_full_build=True,
+    checkify=control_flow.call,
+    taylor=series.call,
 )
-pjit_p.checkify = functools.partial(control_flow.call, pjit_p)
-pjit_p.taylor = functools.partial(series.call, pjit_p)
 
 
 def bind_program(

@@ -14,10 +14,12 @@ from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir
+from olympus._src.core.primitive import takes_primitive
 from olympus._src.interpreters import partial_eval
 from olympus._src.programs import inner_programs, scan_operands
 
 
+@takes_primitive
 def call(p: Any, checks: Any, *args: Any, olympuspr: Any, **params: Any) -> list[Any]:
     """A program applied as one equation."""
     checked = checks.program(olympuspr)
@@ -32,6 +34,7 @@ def call(p: Any, checks: Any, *args: Any, olympuspr: Any, **params: Any) -> list
     return outs[checked.size :]
 
 
+@takes_primitive
 def cond(p: Any, checks: Any, index: Any, *operands: Any, branches: Any) -> list[Any]:
     """Each branch returns the state of all of them; those not taken add nothing."""
     programs = [checks.program(branch) for branch in branches]
@@ -72,11 +75,13 @@ def _trace(run: Any, closed: Any, in_avals: Sequence[Any]) -> tuple[Any, list[An
     return partial_eval.trace_to_olympuspr(run, in_avals, info)
 
 
+@takes_primitive
 def scan(p: Any, checks: Any, *args: Any, **params: Any) -> list[Any]:
     """The state is one more carry."""
     return _scan(p.bind, checks, args, params)
 
 
+@takes_primitive
 def counted_scan(
     p: Any, checks: Any, count: Any, *args: Any, **params: Any
 ) -> list[Any]:
@@ -112,6 +117,7 @@ def _scan(bind: Any, checks: Any, args: Any, params: Any) -> list[Any]:
     return outs[size:]
 
 
+@takes_primitive
 def while_loop(
     p: Any, checks: Any, *args: Any, before: int = 0, **params: Any
 ) -> list[Any]:
@@ -214,6 +220,7 @@ class _While:
         return [self.tested([*values[: self.n_test], *carry])[1]]
 
 
+@takes_primitive
 def solver(
     p: Any, checks: Any, *args: Any, const_lengths: Any, olympusprs: Any
 ) -> list[Any]:

@@ -12,31 +12,33 @@ from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir
+from olympus._src.core.primitive import takes_primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import ad, partial_eval
 from olympus._src.lax import barriers
 
 
 def apply(
-    p: Any,
-    rule: str,
-    quiet_rule: Callable[..., Callable[..., Any]],
-    checks: Any,
-    /,
-    *args: Any,
-    **params: Any,
-) -> list[Any]:
+    rule: str, quiet_rule: Callable[..., Callable[..., Any]]
+) -> Callable[..., list[Any]]:
     """The field `checkify` of an operation that holds a function and a rule.
 
     Args:
-      p: the operation.
       rule: the parameter that is the rule.
       quiet_rule: makes of a rule one without checks, by what makes an interpreter that
         takes them out.
-      checks: the interpreter of checks.
-      *args: its operands.
-      **params: its parameters.
     """
+
+    @takes_primitive
+    def checkify(p: Any, checks: Any, /, *args: Any, **params: Any) -> list[Any]:
+        return _apply(p, checks, args, params, rule, quiet_rule)
+
+    return checkify
+
+
+def _apply(
+    p: Any, checks: Any, args: Any, params: Any, rule: str, quiet_rule: Any
+) -> list[Any]:
     closed = params["call_olympuspr"]
     if checks.of_users:
         quiet = quiet_rule(checks.only_of_users, params[rule])

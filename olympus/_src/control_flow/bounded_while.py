@@ -28,7 +28,7 @@ from olympus._src.control_flow import (
 from olympus._src.control_flow.while_operands import Parts
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.foundation import errors
 from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import elementwise, families, reductions
@@ -351,12 +351,8 @@ bounded_while_p = Primitive(
     dce=functools.partial(while_operands.drop_unused, before=1),
     print=_print,
     needs_full_build=True,
-)
-bounded_while_p.checkify = functools.partial(
-    control_flow.while_loop, bounded_while_p, before=1
-)
-bounded_while_p.impl = inner_programs.compiled_impl(
-    bounded_while_p, stepping.while_loop
+    impl=inner_programs.compiled_impl(stepping.while_loop),
+    checkify=takes_primitive(functools.partial(control_flow.while_loop, before=1)),
 )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -184,13 +183,13 @@ cond_p = Primitive(
     lower=_lower,
     batch=_batch,
     dce=_dce,
+    impl=inner_programs.compiled_impl(stepping.cond),
+    checkify=control_flow.cond,
+    taylor=series.cond,
+    jvp=cond_derivatives.jvp,
+    linearize=cond_derivatives.linearize,
+    transpose=cond_derivatives.transpose,
 )
-cond_p.impl = inner_programs.compiled_impl(cond_p, stepping.cond)
-cond_p.checkify = functools.partial(control_flow.cond, cond_p)
-cond_p.taylor = functools.partial(series.cond, cond_p)
-cond_p.jvp = functools.partial(cond_derivatives.jvp, cond_p)
-cond_p.linearize = functools.partial(cond_derivatives.linearize, cond_p)
-cond_p.transpose = functools.partial(cond_derivatives.transpose, cond_p)
 
 
 # -- what users call -------------------------------------------------------------------

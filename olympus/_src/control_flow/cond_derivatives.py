@@ -16,6 +16,7 @@ from olympus._src.control_flow.scan_derivatives import (
     with_zeros,
 )
 from olympus._src.core import ir
+from olympus._src.core.primitive import takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.interpreters import ad, partial_eval, residuals
 from olympus._src.lax import families
@@ -46,6 +47,7 @@ def _share_consts(closed: Sequence[ir.ClosedOlympuspr]) -> Any:
     return tuple(branches), consts
 
 
+@takes_primitive
 def jvp(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
     """The rule of `cond_p.jvp`."""
     index, *operands = primals
@@ -63,6 +65,7 @@ def jvp(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
 # -- linearisation ---------------------------------------------------------------------
 
 
+@takes_primitive
 def linearize(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
     """The rule of `cond_p.linearize`."""
     index, *operands = primals
@@ -177,6 +180,7 @@ def _trace_branch(
 # -- transposition ---------------------------------------------------------------------
 
 
+@takes_primitive
 def transpose(p: Any, cts: Any, index: Any, *operands: Any, branches: Any) -> Any:
     """The rule of `cond_p.transpose`."""
     linear = [type(x) is Linear for x in operands]

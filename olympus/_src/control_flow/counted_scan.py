@@ -8,7 +8,6 @@ filled.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -352,8 +351,6 @@ counted_scan_p = Primitive(
     dce=lambda used, eqn: scan.dce(used, eqn, 1),
     print=_print,
     needs_full_build=True,
-)
-counted_scan_p.checkify = functools.partial(control_flow.counted_scan, counted_scan_p)
-counted_scan_p.impl = inner_programs.compiled_impl(
-    counted_scan_p, stepping.counted_scan
+    checkify=control_flow.counted_scan,
+    impl=inner_programs.compiled_impl(stepping.counted_scan),
 )

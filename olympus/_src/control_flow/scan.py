@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from olympus._src.checkify import control_flow
 from olympus._src.control_flow import loop_lowering, scan_derivatives
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import as_size, at_least
 from olympus._src.foundation import config, errors
 from olympus._src.interpreters import batching, partial_eval
@@ -76,6 +75,7 @@ def _lower(ctx: Any, *operands: str, **params: Any) -> list[str]:
 # -- batching --------------------------------------------------------------------------
 
 
+@takes_primitive
 def batch(p: Any, axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     """The rule of `scan_p.batch`, for every loop that is applied like it."""
     body = params["olympuspr"]
@@ -193,14 +193,14 @@ scan_p = Primitive(
     dce=dce,
     print=_print,
     needs_full_build=True,
+    impl=inner_programs.compiled_impl(stepping.scan),
+    batch=batch,
+    checkify=control_flow.scan,
+    taylor=series.scan,
+    jvp=scan_derivatives.jvp,
+    linearize=scan_derivatives.linearize,
+    transpose=scan_derivatives.transpose,
 )
-scan_p.impl = inner_programs.compiled_impl(scan_p, stepping.scan)
-scan_p.batch = functools.partial(batch, scan_p)
-scan_p.checkify = functools.partial(control_flow.scan, scan_p)
-scan_p.taylor = functools.partial(series.scan, scan_p)
-scan_p.jvp = functools.partial(scan_derivatives.jvp, scan_p)
-scan_p.linearize = functools.partial(scan_derivatives.linearize, scan_p)
-scan_p.transpose = functools.partial(scan_derivatives.transpose, scan_p)
 
 
 # -- what users call -------------------------------------------------------------------

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.core import ir
+from olympus._src.core.primitive import takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.interpreters import ad, partial_eval
 from olympus._src.lax import elementwise, families
@@ -81,6 +82,7 @@ def _divide(items: Sequence[Any], sizes: Sequence[int]) -> list[list[Any]]:
 # -- forward mode ----------------------------------------------------------------------
 
 
+@takes_primitive
 def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
     """The rule of `scan_p.jvp`."""
     body, n_carry = params["olympuspr"].olympuspr, params["num_carry"]
@@ -215,6 +217,7 @@ class _InvariantPart:
         return ir.eval_olympuspr(small, (), *consts)[0]
 
 
+@takes_primitive
 def linearize(
     p: Any,
     primals: Any,
@@ -324,6 +327,7 @@ def _tangent_loop(
 # -- transposition ---------------------------------------------------------------------
 
 
+@takes_primitive
 def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
     """The rule of `scan_p.transpose`; the body must be linear in all of the carry."""
     body, n_carry = params["olympuspr"].olympuspr, params["num_carry"]

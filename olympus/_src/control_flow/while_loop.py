@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -369,10 +368,10 @@ while_p = Primitive(
     dce=while_operands.drop_unused,
     print=_print,
     needs_full_build=True,
+    impl=inner_programs.compiled_impl(stepping.while_loop),
+    checkify=control_flow.while_loop,
+    taylor=series.while_loop,
 )
-while_p.impl = inner_programs.compiled_impl(while_p, stepping.while_loop)
-while_p.checkify = functools.partial(control_flow.while_loop, while_p)
-while_p.taylor = functools.partial(series.while_loop, while_p)
 
 
 # -- what users call -------------------------------------------------------------------

@@ -35,6 +35,11 @@ compute call such functions as they are, so that Python's own control flow works
 concrete values in them; a trace that records a program asks `stage`, which traces the
 functions to programs and records the equation by `trace.record(p, args, params)`.
 
+A rule may serve several records: one marked by `takes_primitive` gets the record that
+it is of before its other arguments, as a method gets its object. Records are whole when
+they are made. A rule that applies operations of files further up, which are made of
+this one, is written there and named by a `LateRule`.
+
 Rules of a primitive with several results take and return sequences; only `bind` of a
 primitive with one result unwraps.
 
@@ -54,14 +59,17 @@ know an operation asks its record, or compares records by identity.
 from __future__ import annotations
 
 import enum
+import importlib
+import types
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from olympus._src.core import trace
 from olympus._src.foundation import caching, source_info
 
 Rule = Callable[..., Any] | None
+_R = TypeVar("_R", bound=Callable[..., Any])
 
 RULES = (
     "abstract",
@@ -105,6 +113,41 @@ class Remade(enum.Enum):
 
     OF_OPERAND = "operand"  # of its one operand, which is smaller or there anyway
     OF_RESIDUALS = "residuals"  # of other values that are kept
+
+
+def takes_primitive(rule: _R) -> _R:
+    """Marks a rule that takes the record before its other arguments."""
+    rule.takes_primitive = True  # type: ignore[attr-defined]
+    return rule
+
+
+class LateRule:
+    """A rule in a file that is loaded when the rule is first asked for.
+
+    Operations are made of each other in circles: the derivative of a gather is a
+    scatter, and that of a scatter a gather. Files are not.
+
+    Args:
+      file: where the rule is, as in 'lax.scatter'.
+      name: of a function in it.
+    """
+
+    __slots__ = ("_rule", "file", "name")
+
+    def __init__(self, file: str, name: str) -> None:
+        self.file = file
+        self.name = name
+        self._rule: Rule = None
+
+    def load(self) -> Callable[..., Any]:
+        """The function."""
+        if self._rule is None:
+            file = importlib.import_module(f"olympus._src.{self.file}")
+            self._rule = getattr(file, self.name)
+        return self._rule
+
+    def __call__(self, *args: Any, **params: Any) -> Any:
+        return self.load()(*args, **params)
 
 
 # All records there are, in the order in which they were made.
@@ -191,10 +234,16 @@ class Primitive:
         self.lower_by_platform: dict[str, Callable[..., Any]] = {}
         self.abstract_cache: dict[Any, Any] = {}
         for field in RULES:
-            setattr(self, field, rules.pop(field, None))
+            self.set_rule(field, rules.pop(field, None))
         if rules:
             raise TypeError(f"Primitive {name}: there is no rule field {min(rules)!r}")
         _records[self] = None
+
+    def set_rule(self, field: str, rule: Rule) -> None:
+        """Writes a rule: for libraries that fill the records of their primitives."""
+        if getattr(rule, "takes_primitive", False):
+            rule = types.MethodType(cast("Callable[..., Any]", rule), self)
+        setattr(self, field, rule)
 
     def bind(self, *args: Any, **params: Any) -> Any:
         """Applies the operation in the current interpreter."""

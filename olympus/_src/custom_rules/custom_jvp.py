@@ -11,7 +11,6 @@ Parameters:
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -147,7 +146,5 @@ custom_jvp_call_p = Primitive(
     transpose=functions.transpose,
     batch=_batch,
     print=_print,
-)
-custom_jvp_call_p.checkify = functools.partial(
-    custom_rules.apply, custom_jvp_call_p, "jvp", custom_rules.jvp_rule
+    checkify=custom_rules.apply("jvp", custom_rules.jvp_rule),
 )

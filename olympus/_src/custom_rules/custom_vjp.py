@@ -18,7 +18,6 @@ derivative in the other direction.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -242,10 +241,8 @@ custom_vjp_call_p = Primitive(
     transpose=functions.transpose,
     batch=_batch,
     print=_print,
-)
-custom_vjp_call_p.taylor = series.function
-custom_vjp_call_p.checkify = functools.partial(
-    custom_rules.apply, custom_vjp_call_p, "fwd", custom_rules.forward_rule
+    taylor=series.function,
+    checkify=custom_rules.apply("fwd", custom_rules.forward_rule),
 )
 
 

@@ -11,7 +11,6 @@ Parameters:
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -191,7 +190,5 @@ custom_vmap_call_p = Primitive(
     transpose=functions.transpose,
     batch=_batch,
     print=_print,
-)
-custom_vmap_call_p.checkify = functools.partial(
-    custom_rules.apply, custom_vmap_call_p, "rule", custom_rules.vmap_rule
+    checkify=custom_rules.apply("rule", custom_rules.vmap_rule),
 )

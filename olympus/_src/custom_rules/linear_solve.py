@@ -6,7 +6,6 @@ one more solve; cotangents solve with the transpose of A.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -165,11 +164,9 @@ custom_linear_solve_p = Primitive(
     jvp=_jvp,
     transpose=_transpose,
     batch=_batch,
+    checkify=control_flow.solver,
+    impl=inner_programs.compiled_impl(),
 )
-custom_linear_solve_p.checkify = functools.partial(
-    control_flow.solver, custom_linear_solve_p
-)
-custom_linear_solve_p.impl = inner_programs.compiled_impl(custom_linear_solve_p)
 
 
 # -- what users call -------------------------------------------------------------------

@@ -6,7 +6,6 @@ does f_x dx + f_a da = 0: one linear solve gives dx.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -136,9 +135,9 @@ custom_root_p = Primitive(
     decompose=_decompose,
     jvp=_jvp,
     batch=_batch,
+    checkify=control_flow.solver,
+    impl=inner_programs.compiled_impl(),
 )
-custom_root_p.checkify = functools.partial(control_flow.solver, custom_root_p)
-custom_root_p.impl = inner_programs.compiled_impl(custom_root_p)
 
 
 # -- what users call -------------------------------------------------------------------

@@ -16,7 +16,7 @@ from olympus._src import tree
 from olympus._src.control_flow import loops
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, sizes
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.export import checks, portable_modules, symbolic_calls
 from olympus._src.interpreters import ad, evaluate, partial_eval
@@ -186,28 +186,24 @@ def _varies(aval: Any) -> bool:
     return aval.to_tangent().dtype != dtypes.float0
 
 
-def _loop_batch(p: Primitive) -> Any:
+@takes_primitive
+def _loop_batch(p: Primitive, axis: Any, args: Any, dims: Any, /, **params: Any) -> Any:
     """A batching rule: the operation for one element after another."""
+    mapped = [
+        families.at_front(axis, x, d)
+        for x, d in zip(args, dims, strict=True)
+        if d is not None
+    ]
 
-    def rule(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
-        mapped = [
-            families.at_front(axis, x, d)
-            for x, d in zip(args, dims, strict=True)
-            if d is not None
+    def step(elements: Any) -> Any:
+        remaining = iter(elements)
+        values = [
+            x if d is None else next(remaining) for x, d in zip(args, dims, strict=True)
         ]
+        return p.bind(*values, **params)
 
-        def step(elements: Any) -> Any:
-            remaining = iter(elements)
-            values = [
-                x if d is None else next(remaining)
-                for x, d in zip(args, dims, strict=True)
-            ]
-            return p.bind(*values, **params)
-
-        outs = loops.map_(step, mapped)
-        return outs, [0] * len(outs)
-
-    return rule
+    outs = loops.map_(step, mapped)
+    return outs, [0] * len(outs)
 
 
 call_exported_p = Primitive(
@@ -219,8 +215,8 @@ call_exported_p = Primitive(
     jvp=_jvp,
     print=lambda eqn: [("exported", eqn.params["exported"].fun_name)],
     needs_full_build=True,
+    batch=_loop_batch,
 )
-call_exported_p.batch = _loop_batch(call_exported_p)
 
 
 # -- its derivative --------------------------------------------------------------------
@@ -310,5 +306,5 @@ exported_tangent_p = Primitive(
     transpose=_tangent_transpose,
     print=_print_tangent,
     needs_full_build=True,
+    batch=_loop_batch,
 )
-exported_tangent_p.batch = _loop_batch(exported_tangent_p)

@@ -25,8 +25,8 @@ neg_p = elementwise(
     cost=Cost.BITS,
     remade=Remade.OF_OPERAND,
     may_make_nan=False,
+    taylor=families.linear_series(),
 )
-neg_p.taylor = families.linear_series(neg_p)
 
 
 def _add_transpose(cts: Any, x: Any, y: Any) -> Any:
@@ -74,8 +74,8 @@ add_p = elementwise(
     transpose=_add_transpose,
     cost=Cost.CHEAP,
     remade=Remade.OF_RESIDUALS,
+    taylor=families.linear_series(),
 )
-add_p.taylor = families.linear_series(add_p)
 sub_p = elementwise(
     "sub",
     hlo="stablehlo.subtract",
@@ -85,8 +85,8 @@ sub_p = elementwise(
     transpose=_sub_transpose,
     cost=Cost.CHEAP,
     remade=Remade.OF_RESIDUALS,
+    taylor=families.linear_series(),
 )
-sub_p.taylor = families.linear_series(sub_p)
 mul_p = elementwise(
     "mul",
     hlo="stablehlo.multiply",
@@ -99,8 +99,8 @@ mul_p = elementwise(
     transpose=_mul_transpose,
     cost=Cost.CHEAP,
     remade=Remade.OF_RESIDUALS,
+    taylor=families.bilinear_series,
 )
-mul_p.taylor = families.bilinear_series(mul_p)
 
 
 def _mulhi_lower(ctx: Any, x: str, y: str) -> str:
@@ -322,6 +322,16 @@ def _product(ctx: Any, x: str, y: str) -> str:
     return ctx.block.elementwise("stablehlo.multiply", (x, y), ctx.avals_out[0])
 
 
+def _integer_pow_abstract(x: Any, *, y: int) -> Any:
+    families.check_dtype("integer_pow", x, families.NUMERIC)
+    if y < 0 and dtypes.issubdtype(x.dtype, np.integer):
+        raise TypeError(
+            "lax.integer_pow: integers must not be raised to a negative power, got "
+            f"{x.short()} and {y}; convert them with lax.convert_element_type"
+        )
+    return x
+
+
 integer_pow_p = elementwise(
     "integer_pow",
     accepts=families.NUMERIC,
@@ -335,6 +345,7 @@ integer_pow_p = elementwise(
         ),
     ),
     cost=Cost.CHEAP,
+    abstract=_integer_pow_abstract,
 )
 
 
@@ -666,19 +677,6 @@ def integer_pow(x: Any, y: int) -> Any:
             f"{avals.aval_of(x).short()} and {y}; convert them to floats"
         )
     return integer_pow_p.bind(x, y=int(y))
-
-
-def _integer_pow_abstract(x: Any, *, y: int) -> Any:
-    families.check_dtype("integer_pow", x, families.NUMERIC)
-    if y < 0 and dtypes.issubdtype(x.dtype, np.integer):
-        raise TypeError(
-            "lax.integer_pow: integers must not be raised to a negative power, got "
-            f"{x.short()} and {y}; convert them with lax.convert_element_type"
-        )
-    return x
-
-
-integer_pow_p.abstract = _integer_pow_abstract
 
 
 def reciprocal(x: Any) -> Any:

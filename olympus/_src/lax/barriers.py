@@ -27,8 +27,8 @@ stop_gradient_p: Primitive = Primitive(
     reference=lambda x: np.array(x),
     cost=Cost.BITS,
     may_make_nan=False,
+    jvp=families.no_tangent,
 )
-stop_gradient_p.jvp = families.no_tangent(stop_gradient_p)
 
 
 def stop_gradient(x: Any) -> Any:
@@ -123,8 +123,8 @@ stage_p: Primitive = Primitive(
     batch=lambda axis, args, dims: (stage_p.bind(*args), dims[0]),
     transpose=lambda cts, x: [cts[0]],
     reference=lambda x: np.array(x),
+    **families.LINEAR,
 )
-families.set_linear(stage_p)
 
 
 def stage(x: Any, /) -> Any:

@@ -149,8 +149,8 @@ select_n_p = families.Primitive(
     cost=Cost.BITS,
     remade=Remade.OF_RESIDUALS,
     may_make_nan=False,
+    taylor=families.linear_series(),
 )
-select_n_p.taylor = families.linear_series(select_n_p)
 
 
 def _clamp_abstract(low: Any, x: Any, high: Any) -> Any:
@@ -195,8 +195,8 @@ clamp_p = elementwise(
     ),
     cost=Cost.CHEAP,
     may_make_nan=False,
+    abstract=_clamp_abstract,
 )
-clamp_p.abstract = _clamp_abstract
 
 
 def _convert_abstract(x: Any, *, new_dtype: Any, weak_type: bool, sharding: Any) -> Any:
@@ -272,9 +272,9 @@ convert_element_type_p = elementwise(
     cost=Cost.BITS,
     remade=Remade.OF_OPERAND,
     may_make_nan=False,
+    taylor=families.linear_series(),
+    abstract=_convert_abstract,
 )
-convert_element_type_p.taylor = families.linear_series(convert_element_type_p)
-convert_element_type_p.abstract = _convert_abstract
 
 
 def is_finite(x: Any) -> Any:

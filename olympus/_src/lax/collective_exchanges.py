@@ -130,8 +130,8 @@ all_gather_p = collective(
     abstract=_all_gather_abstract,
     batch=_all_gather_batch,
     transpose=_all_gather_transpose,
+    **families.LINEAR,
 )
-families.set_linear(all_gather_p)
 
 
 # -- reduce_scatter --------------------------------------------------------------------
@@ -231,8 +231,8 @@ reduce_scatter_p = collective(
     abstract=_reduce_scatter_abstract,
     batch=_reduce_scatter_batch,
     transpose=_reduce_scatter_transpose,
+    **families.LINEAR,
 )
-families.set_linear(reduce_scatter_p)
 
 
 # -- all_to_all ------------------------------------------------------------------------
@@ -353,8 +353,8 @@ all_to_all_p = collective(
     batch=_all_to_all_batch,
     transpose=_all_to_all_transpose,
     print=_without_size,
+    **families.LINEAR,
 )
-families.set_linear(all_to_all_p)
 
 
 # -- ppermute --------------------------------------------------------------------------
@@ -433,8 +433,8 @@ ppermute_p = collective(
     abstract=lambda x, *, axis_name, perm: x,
     batch=_ppermute_batch,
     transpose=_ppermute_transpose,
+    **families.LINEAR,
 )
-families.set_linear(ppermute_p)
 
 
 # -- pbroadcast ------------------------------------------------------------------------
@@ -488,5 +488,5 @@ pbroadcast_p = collective(
     abstract=lambda x, *, axis_name, source: x,
     batch=_pbroadcast_batch,
     transpose=_pbroadcast_transpose,
+    **families.LINEAR,
 )
-families.set_linear(pbroadcast_p)

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from olympus._src.core import avals, trace
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
     concatenation,
@@ -37,12 +37,12 @@ def named(axes: Any) -> tuple[Any, ...]:
 def collective(name: str, **rules: Any) -> Primitive:
     """A primitive that refers to mapped axes; `axis_name` says which by default."""
 
-    def lower(ctx: Any, *operands: Any, **params: Any) -> NoReturn:
-        raise trace.unbound_axis(p.axes(**params)[0], name)  # type: ignore[misc]
+    @takes_primitive
+    def lower(p: Any, ctx: Any, *operands: Any, **params: Any) -> NoReturn:
+        raise trace.unbound_axis(p.axes(**params)[0], name)
 
     rules.setdefault("axes", lambda *, axis_name, **_: named(axis_name))
-    p = Primitive(name, **{"lower": lower, **rules})
-    return p
+    return Primitive(name, **{"lower": lower, **rules})
 
 
 def batch_other_axes(x: Any, dim: int | None, rebind: Callable[[Any, int], Any]) -> Any:
@@ -131,17 +131,27 @@ def _all_reduce_abstract(name: str) -> Any:
     return abstract
 
 
-def _all_reduce(name: str, reduce_p: Primitive, repeated: Any) -> Primitive:
+def _all_reduce(
+    name: str, reduce_p: Primitive, repeated: Any, **rules: Any
+) -> Primitive:
     """A reduction over named axes, and over axes of the operand given by position.
 
     Args:
       name: of the primitive.
       reduce_p: the same over positions alone.
       repeated: `(x, n)`, the reduction of n equal elements.
+      **rules: those that follow from what is folded.
     """
 
+    @takes_primitive
     def batch(
-        axis: Any, args: Any, dims: Any, *, axes: Any, axis_index_groups: Any
+        p: Primitive,
+        axis: Any,
+        args: Any,
+        dims: Any,
+        *,
+        axes: Any,
+        axis_index_groups: Any,
     ) -> Any:
         (x,), (dim,) = args, dims
 
@@ -171,14 +181,14 @@ def _all_reduce(name: str, reduce_p: Primitive, repeated: Any) -> Primitive:
             raise trace.unbound_axis(_names_among(axes)[0], name)
         return reduce_p.lower(ctx, x, axes=axes)  # type: ignore[misc]
 
-    p = collective(
+    return collective(
         name,
         lower=lower,
         abstract=_all_reduce_abstract(name),
         axes=lambda *, axes, **_: _names_among(axes),
         batch=batch,
+        **rules,
     )
-    return p
 
 
 def times(x: Any, n: int) -> Any:
@@ -204,32 +214,33 @@ def _psum_transpose(cts: Any, x: Any, *, axes: Any, axis_index_groups: Any) -> A
     return [_spread_positions(ct, x.aval, _positions_among(axes))]
 
 
-def _extreme_jvp(p: Primitive) -> Any:
+@takes_primitive
+def _extreme_jvp(
+    p: Primitive, primals: Any, tangents: Any, *, axes: Any, axis_index_groups: Any
+) -> Any:
     """The tangent is the mean of the tangents of the elements that are extreme."""
-
-    def jvp(primals: Any, tangents: Any, *, axes: Any, axis_index_groups: Any) -> Any:
-        (x,), (t,) = primals, tangents
-        params = {"axes": axes, "axis_index_groups": axis_index_groups}
-        out = p.bind(x, **params)
-        if type(t) is Zero:
-            return out, Zero(avals.aval_of(out).to_tangent())
-        wide = _spread_positions(out, avals.aval_of(x), _positions_among(axes))
-        mask = elementwise.eq(x, wide)
-        mask = elementwise.convert(mask, avals.aval_of(t).dtype)
-        count = psum_p.bind(mask, **params)
-        total = psum_p.bind(elementwise.mul(t, mask), **params)
-        return out, elementwise.div(total, count)
-
-    return jvp
+    (x,), (t,) = primals, tangents
+    params = {"axes": axes, "axis_index_groups": axis_index_groups}
+    out = p.bind(x, **params)
+    if type(t) is Zero:
+        return out, Zero(avals.aval_of(out).to_tangent())
+    wide = _spread_positions(out, avals.aval_of(x), _positions_among(axes))
+    mask = elementwise.eq(x, wide)
+    mask = elementwise.convert(mask, avals.aval_of(t).dtype)
+    count = psum_p.bind(mask, **params)
+    total = psum_p.bind(elementwise.mul(t, mask), **params)
+    return out, elementwise.div(total, count)
 
 
-psum_p = _all_reduce("psum", families.reduce_sum_p, times)
-families.set_linear(psum_p)
-psum_p.transpose = _psum_transpose
-pmax_p = _all_reduce("pmax", reductions.reduce_max_p, lambda x, n: x)
-pmax_p.jvp = _extreme_jvp(pmax_p)
-pmin_p = _all_reduce("pmin", reductions.reduce_min_p, lambda x, n: x)
-pmin_p.jvp = _extreme_jvp(pmin_p)
+psum_p = _all_reduce(
+    "psum",
+    families.reduce_sum_p,
+    times,
+    transpose=_psum_transpose,
+    **families.LINEAR,
+)
+pmax_p = _all_reduce("pmax", reductions.reduce_max_p, lambda x, n: x, jvp=_extreme_jvp)
+pmin_p = _all_reduce("pmin", reductions.reduce_min_p, lambda x, n: x, jvp=_extreme_jvp)
 
 
 # -- axis_index ------------------------------------------------------------------------

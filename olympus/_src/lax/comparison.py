@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes
+from olympus._src.core import dtypes
 from olympus._src.core.primitive import Cost, Remade
-from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import families
 from olympus._src.lax.families import ShapedArray, elementwise
 from olympus._src.lowering import types
@@ -69,16 +68,11 @@ def _comparison(
         lower=lower or _compare_lower(direction, total),
         out_dtype=lambda x, y: np.dtype(np.bool_),
         reference=reference,
-        jvp=lambda primals, tangents: _without_tangent(primals, name),
+        jvp=families.no_tangent,
         cost=None if total else Cost.CHEAP,
         remade=None if total else Remade.OF_RESIDUALS,
         may_make_nan=False,
     )
-
-
-def _without_tangent(primals: Any, name: str) -> Any:
-    out = _comparisons[name].bind(*primals)
-    return out, Zero(avals.aval_of(out).to_tangent())
 
 
 _COMPARABLE = (*families.ANY, families.KEY)
@@ -95,9 +89,6 @@ lt_p = _comparison("lt", "LT", np.less, (families.BOOL, *families.REAL))
 eq_to_p = _comparison("eq_to", "EQ", None, (families.BOOL, *families.REAL), True)
 le_to_p = _comparison("le_to", "LE", None, (families.BOOL, *families.REAL), True)
 lt_to_p = _comparison("lt_to", "LT", None, (families.BOOL, *families.REAL), True)
-_comparisons = {
-    p.name: p for p in (eq_p, ne_p, ge_p, gt_p, le_p, lt_p, eq_to_p, le_to_p, lt_to_p)
-}
 
 
 def eq(x: Any, y: Any) -> Any:

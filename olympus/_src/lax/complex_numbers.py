@@ -77,8 +77,8 @@ real_p = elementwise(
     ],
     cost=Cost.CHEAP,
     may_make_nan=False,
+    taylor=families.linear_series(),
 )
-real_p.taylor = families.linear_series(real_p)
 imag_p = elementwise(
     "imag",
     accepts=COMPLEX_ONLY,
@@ -93,8 +93,8 @@ imag_p = elementwise(
     ],
     cost=Cost.CHEAP,
     may_make_nan=False,
+    taylor=families.linear_series(),
 )
-imag_p.taylor = families.linear_series(imag_p)
 
 
 def _complex_dtype(x: Any, y: Any) -> Any:
@@ -141,8 +141,8 @@ complex_p = elementwise(
     transpose=_complex_transpose,
     cost=Cost.CHEAP,
     may_make_nan=False,
+    taylor=families.linear_series(),
 )
-complex_p.taylor = families.linear_series(complex_p)
 
 
 def _conj_lower(ctx: Any, x: str, *, input_dtype: Any) -> str:
@@ -179,8 +179,8 @@ conj_p = elementwise(
     transpose=_conj_transpose,
     cost=Cost.CHEAP,
     may_make_nan=False,
+    taylor=families.linear_series(),
 )
-conj_p.taylor = families.linear_series(conj_p)
 
 
 def real(x: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
-from olympus._src.core.primitive import Cost, Primitive
+from olympus._src.core.primitive import Cost, LateRule, Primitive
 from olympus._src.core.sizes import as_size, non_negative
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise, families, shaping, small_integers
@@ -109,8 +109,8 @@ concatenate_p = Primitive(
     reference=lambda *xs, dimension: np.concatenate(xs, dimension),
     cost=Cost.MOVE,
     may_make_nan=False,
+    taylor=families.linear_series(),
 )
-concatenate_p.taylor = families.linear_series(concatenate_p)
 
 
 def concatenate(operands: Sequence[Any], dimension: int) -> Any:
@@ -197,8 +197,8 @@ split_p = Primitive(
     reference=lambda x, *, sizes, axis: np.split(x, np.cumsum(sizes)[:-1], axis),
     cost=Cost.MOVE,
     may_make_nan=False,
+    taylor=families.linear_series(),
 )
-split_p.taylor = families.linear_series(split_p)
 
 
 def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
@@ -346,8 +346,9 @@ slice_p = Primitive(
     reference=_slice_reference,
     cost=Cost.MOVE,
     may_make_nan=False,
+    **families.LINEAR,
+    transpose_into=LateRule("lax.single_windows", "add_slice"),
 )
-families.set_linear(slice_p)
 
 
 def slice_(
@@ -581,8 +582,8 @@ pad_p = Primitive(
     reference=pad_host,
     cost=Cost.MOVE,
     may_make_nan=False,
+    taylor=families.linear_series(),
 )
-pad_p.taylor = families.linear_series(pad_p)
 
 
 def pad(operand: Any, padding_value: Any, padding_config: Any) -> Any:

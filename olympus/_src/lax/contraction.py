@@ -319,8 +319,8 @@ dot_general_p = Primitive(
     print=_print,
     reference=_reference,
     needs_full_build=True,
+    taylor=families.bilinear_series,
 )
-dot_general_p.taylor = families.bilinear_series(dot_general_p)
 
 
 def dot_general(

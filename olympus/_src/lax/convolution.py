@@ -587,8 +587,8 @@ conv_general_dilated_p = Primitive(
     batch=_batch,
     reference=convolution_reference.convolve,
     needs_full_build=True,
+    taylor=families.bilinear_series,
 )
-conv_general_dilated_p.taylor = families.bilinear_series(conv_general_dilated_p)
 
 
 # -- functions -------------------------------------------------------------------------

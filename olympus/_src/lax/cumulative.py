@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import maximum
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
@@ -210,14 +210,17 @@ def _combine_log_sums(block: Any, x: str, y: str, aval: Any) -> str:
 # -- derivatives -----------------------------------------------------------------------
 
 
-def _jvp(p: Primitive, combine: Primitive) -> Any:
+def _jvp(combine: Primitive) -> Any:
     """Accumulates (value, tangent) pairs; what combines two is `combine`'s own rule."""
     rule: Any = combine.jvp
 
     def pairs(before: list[Any], after: list[Any]) -> list[Any]:
         return list(rule(*zip(before, after, strict=True)))
 
-    def jvp(primals: Any, tangents: Any, *, axis: int, reverse: bool) -> Any:
+    @takes_primitive
+    def jvp(
+        p: Primitive, primals: Any, tangents: Any, *, axis: int, reverse: bool
+    ) -> Any:
         (x,), (t,) = primals, tangents
         out = p.bind(x, axis=axis, reverse=reverse)
         if type(t) is Zero:
@@ -283,9 +286,8 @@ def _cumulative(
     identity: Callable[[Any], Any],
     accepts: Any,
     fold: Any,
-    rule: Primitive | None = None,
     small: int = _SMALL_ARRAY,
-    may_make_nan: bool = True,
+    **rules: Any,
 ) -> Primitive:
     def abstract(operand: Any, *, axis: int, reverse: bool) -> Any:
         families.check_dtype(name, operand, accepts)
@@ -305,7 +307,10 @@ def _cumulative(
             out = folding.blocks(x, aval, axis, reverse)
         return ctx.block.convert(out, wide, in_aval)
 
-    def batch(mapped: Any, args: Any, dims: Any, *, axis: int, reverse: bool) -> Any:
+    @takes_primitive
+    def batch(
+        p: Primitive, mapped: Any, args: Any, dims: Any, *, axis: int, reverse: bool
+    ) -> Any:
         (dim,) = dims
         return p.bind(args[0], axis=axis + (axis >= dim), reverse=reverse), dim
 
@@ -314,17 +319,14 @@ def _cumulative(
             return fold(x, axis).astype(x.dtype)
         return np.flip(fold(np.flip(x, axis), axis), axis).astype(x.dtype)
 
-    p = Primitive(
+    return Primitive(
         name,
         abstract=abstract,
         lower=lower,
         batch=batch,
         reference=reference,
-        may_make_nan=may_make_nan,
+        **rules,
     )
-    if rule is not None:
-        p.jvp = _jvp(p, rule)
-    return p
 
 
 def _wide(fold: Any) -> Any:
@@ -341,26 +343,29 @@ def _wide(fold: Any) -> Any:
     return run
 
 
+@takes_primitive
+def _sums_transpose(p: Primitive, cts: Any, x: Any, *, axis: int, reverse: bool) -> Any:
+    if type(cts[0]) is Zero:
+        return [Zero(x.aval)]
+    return [p.bind(cts[0], axis=axis, reverse=not reverse)]
+
+
 cumsum_p = _cumulative(
     "cumsum",
     _combine_with("stablehlo.add"),
     lambda dtype: 0,
     families.NUMERIC,
     _wide(np.cumsum),
+    transpose=_sums_transpose,
+    **families.LINEAR,
 )
-families.set_linear(cumsum_p)
-cumsum_p.transpose = lambda cts, x, *, axis, reverse: [
-    Zero(x.aval)
-    if type(cts[0]) is Zero
-    else cumsum_p.bind(cts[0], axis=axis, reverse=not reverse)
-]
 cumprod_p = _cumulative(
     "cumprod",
     _combine_with("stablehlo.multiply"),
     lambda dtype: 1,
     families.NUMERIC,
     _wide(np.cumprod),
-    elementwise.mul_p,
+    jvp=_jvp(elementwise.mul_p),
 )
 cummax_p = _cumulative(
     "cummax",
@@ -368,7 +373,7 @@ cummax_p = _cumulative(
     families.lowest,
     (families.BOOL, *families.REAL),
     lambda x, axis: np.maximum.accumulate(x, axis),
-    elementwise.max_p,
+    jvp=_jvp(elementwise.max_p),
     may_make_nan=False,
 )
 cummin_p = _cumulative(
@@ -377,7 +382,7 @@ cummin_p = _cumulative(
     families.highest,
     (families.BOOL, *families.REAL),
     lambda x, axis: np.minimum.accumulate(x, axis),
-    elementwise.min_p,
+    jvp=_jvp(elementwise.min_p),
     may_make_nan=False,
 )
 cumlogsumexp_p = _cumulative(
@@ -387,8 +392,8 @@ cumlogsumexp_p = _cumulative(
     families.FLOAT,
     lambda x, axis: np.logaddexp.accumulate(x, axis),
     small=_SMALL_FOR_EXPONENTIALS,
+    jvp=_log_sums_jvp,
 )
-cumlogsumexp_p.jvp = _log_sums_jvp
 
 
 # -- functions -------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, sizes, trace
-from olympus._src.core.primitive import Cost, Primitive, Remade
+from olympus._src.core.primitive import Cost, Primitive, Remade, takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax.precision import accuracy_text
 from olympus._src.lowering import types
@@ -174,6 +174,7 @@ def elementwise(
     lower: Callable[..., Any] | None = None,
     decompose: Callable[..., Any] | None = None,
     out_dtype: Callable[..., Any] | None = None,
+    abstract: Callable[..., Any] | None = None,
     reference: Callable[..., Any] | None = None,
     derivatives: Sequence[Callable[..., Any] | None] | None = None,
     jvp: Callable[..., Any] | None = None,
@@ -190,6 +191,7 @@ def elementwise(
       lower: `(ctx, *operands, **params)`; operands already share one shape.
       decompose: in other operations, instead of both.
       out_dtype: `(*avals, **params) -> dtype` where it is not the operands' own.
+      abstract: the whole rule, where operands may differ in dtype.
       reference: the meaning in NumPy.
       derivatives: for each operand `(tangent, out, *operands, **params) -> tangent`, or
         None where the derivative is zero.
@@ -197,7 +199,7 @@ def elementwise(
       transpose: the rule, where the operation is linear in some operand.
     """
 
-    def abstract(*operands: Any, **params: Any) -> Any:
+    def infer(*operands: Any, **params: Any) -> Any:
         for aval in operands:
             check_dtype(name, aval, accepts)
         shape = common_shape(name, operands)
@@ -214,21 +216,19 @@ def elementwise(
         accuracy = accuracy_text(params.get("accuracy")) if params else ""
         return ctx.block.elementwise(hlo, wide, out, accuracy)
 
-    p = _Elementwise(
+    if jvp is None and derivatives is not None:
+        jvp = derivatives_rule(derivatives)
+    return _Elementwise(
         name,
-        abstract=abstract,
+        abstract=abstract or infer,
         lower=lower_rule if decompose is None else None,
         decompose=decompose,
         reference=reference,
+        jvp=jvp,
         transpose=transpose,
+        batch=elementwise_batch,
         **rules,
     )
-    p.batch = elementwise_batch(p)
-    if jvp is not None:
-        p.jvp = jvp
-    elif derivatives is not None:
-        p.jvp = derivatives_rule(p, derivatives)
-    return p
 
 
 def spread(ctx: Any, operands: Sequence[str]) -> list[str]:
@@ -250,11 +250,12 @@ def spread(ctx: Any, operands: Sequence[str]) -> list[str]:
 
 
 def derivatives_rule(
-    p: Primitive, derivatives: Sequence[Callable[..., Any] | None]
+    derivatives: Sequence[Callable[..., Any] | None],
 ) -> Callable[..., Any]:
     """The jvp rule of a one-result operation from a derivative for each operand."""
 
-    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    @takes_primitive
+    def jvp(p: Primitive, primals: Any, tangents: Any, /, **params: Any) -> Any:
         out = p.bind(*primals, **params)
         total = None
         for t, rule in zip(tangents, derivatives, strict=True):
@@ -298,24 +299,23 @@ def add_tangents(x: Any, y: Any) -> Any:
 # -- batching --------------------------------------------------------------------------
 
 
-def elementwise_batch(p: Primitive) -> Callable[..., Any]:
+@takes_primitive
+def elementwise_batch(
+    p: Primitive, axis: Any, args: Sequence[Any], dims: Any, /, **params: Any
+) -> Any:
     """The batching rule of an elementwise operation."""
-
-    def batch(axis: Any, args: Sequence[Any], dims: Any, **params: Any) -> Any:
-        if len(args) == 1 or _alike(args, dims):
-            dim = next(d for d in dims if d is not None)
-            return p.bind(*args, **params), dim
-        own = [
-            s if d is None else s[:d] + s[d + 1 :]
-            for s, d in [
-                (avals.aval_of(x).shape, d) for x, d in zip(args, dims, strict=True)
-            ]
+    if len(args) == 1 or _alike(args, dims):
+        dim = next(d for d in dims if d is not None)
+        return p.bind(*args, **params), dim
+    own = [
+        s if d is None else s[:d] + s[d + 1 :]
+        for s, d in [
+            (avals.aval_of(x).shape, d) for x, d in zip(args, dims, strict=True)
         ]
-        shape = max(own, key=len)
-        args = [_front(x, d, shape, axis.size) for x, d in zip(args, dims, strict=True)]
-        return p.bind(*args, **params), 0
-
-    return batch
+    ]
+    shape = max(own, key=len)
+    args = [_front(x, d, shape, axis.size) for x, d in zip(args, dims, strict=True)]
+    return p.bind(*args, **params), 0
 
 
 def _alike(args: Sequence[Any], dims: Sequence[int | None]) -> bool:
@@ -470,30 +470,28 @@ def _broadcast_in_dim_batch(
     return out, 0
 
 
-def linear_jvp(p: Primitive) -> Callable[..., Any]:
+@takes_primitive
+def linear_jvp(p: Primitive, primals: Any, tangents: Any, /, **params: Any) -> Any:
     """The jvp rule of an operation that is linear in its first operand alone."""
-
-    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
-        out = p.bind(*primals, **params)
-        if type(tangents[0]) is Zero:
-            return out, Zero(avals.aval_of(out).to_tangent())
-        return out, p.bind(tangents[0], *primals[1:], **params)
-
-    return jvp
+    out = p.bind(*primals, **params)
+    if type(tangents[0]) is Zero:
+        return out, Zero(avals.aval_of(out).to_tangent())
+    return out, p.bind(tangents[0], *primals[1:], **params)
 
 
 # -- power series ----------------------------------------------------------------------
 
 
-def linear_series(p: Primitive, *positions: int) -> Callable[..., Any]:
+def linear_series(*positions: int) -> Callable[..., Any]:
     """The Taylor rule of an operation that is linear in some operands together.
 
     Args:
-      p: the operation; its jvp rule is applied to each coefficient.
-      *positions: the operands; all of them if none is given.
+      *positions: the operands; all of them if none is given. The operation's jvp rule
+        is applied to each coefficient.
     """
 
-    def taylor(series: Sequence[Sequence[Any]], **params: Any) -> Any:
+    @takes_primitive
+    def taylor(p: Primitive, series: Sequence[Sequence[Any]], /, **params: Any) -> Any:
         nonzero = [any(type(c) is not Zero for c in s[1:]) for s in series]
         if positions and any(m and i not in positions for i, m in enumerate(nonzero)):
             return NotImplemented
@@ -519,29 +517,26 @@ def _fill_zeros(coefficients: dict[int, Any], size: int, out: Any) -> list[Any]:
     return [coefficients.get(k, zero) for k in range(1, size)]
 
 
-def bilinear_series(p: Primitive) -> Callable[..., Any]:
+@takes_primitive
+def bilinear_series(
+    p: Primitive, series: Sequence[Sequence[Any]], /, **params: Any
+) -> Any:
     """The Taylor rule of an operation that is linear in each of two operands."""
-
-    def taylor(series: Sequence[Sequence[Any]], **params: Any) -> Any:
-        x, y = series
-        out = p.bind(x[0], y[0], **params)
-        total = [out]
-        for k in range(1, len(x)):
-            term: Any = Zero(avals.aval_of(out).to_tangent())
-            for i in range(k + 1):
-                a, b = x[i], y[k - i]
-                if type(a) is not Zero and type(b) is not Zero:
-                    term = add_tangents(term, p.bind(a, b, **params))
-            total.append(term)
-        return total
-
-    return taylor
+    x, y = series
+    out = p.bind(x[0], y[0], **params)
+    total = [out]
+    for k in range(1, len(x)):
+        term: Any = Zero(avals.aval_of(out).to_tangent())
+        for i in range(k + 1):
+            a, b = x[i], y[k - i]
+            if type(a) is not Zero and type(b) is not Zero:
+                term = add_tangents(term, p.bind(a, b, **params))
+        total.append(term)
+    return total
 
 
-def set_linear(p: Primitive) -> None:
-    """Fills the derivatives of an operation that is linear in its first operand."""
-    p.jvp = linear_jvp(p)
-    p.taylor = linear_series(p, 0)
+# The derivatives of an operation that is linear in its first operand.
+LINEAR: dict[str, Any] = {"jvp": linear_jvp, "taylor": linear_series(0)}
 
 
 def _print_broadcast(eqn: Any) -> Any:
@@ -574,8 +569,8 @@ broadcast_in_dim_p = Primitive(
     cost=Cost.SPREAD,
     remade=Remade.OF_OPERAND,
     may_make_nan=False,
+    **LINEAR,
 )
-set_linear(broadcast_in_dim_p)
 
 
 def _transpose_abstract(operand: Any, *, permutation: Any) -> Any:
@@ -624,8 +619,8 @@ transpose_p = Primitive(
     reference=lambda x, *, permutation: np.transpose(x, permutation),
     cost=Cost.MOVE,
     may_make_nan=False,
+    **LINEAR,
 )
-set_linear(transpose_p)
 
 
 def emit_transpose(ctx: Any, x: str, aval: Any, out: Any, order: Any) -> str:
@@ -651,6 +646,7 @@ def reduction(
     identity: Callable[[Any], Any],
     accepts: Sequence[Any] = ANY,
     reference: Callable[..., Any] | None = None,
+    lower: Callable[..., Any] | None = None,
     **rules: Any,
 ) -> Primitive:
     """An operation that folds some axes with an associative operation.
@@ -661,6 +657,7 @@ def reduction(
       identity: for a dtype, the value that changes nothing.
       accepts: kinds of dtypes.
       reference: the meaning in NumPy, taking `axes`.
+      lower: the whole rule, in place of `hlo` and `identity`.
     """
 
     def abstract(operand: Any, *, axes: Any, **params: Any) -> Any:
@@ -669,19 +666,31 @@ def reduction(
         shape = tuple([d for i, d in enumerate(operand.shape) if i not in axes])
         return ShapedArray(shape, operand.dtype, operand.weak_type)
 
-    def lower(ctx: Any, x: str, *, axes: Any, **params: Any) -> str:
-        (aval,), (out,) = ctx.avals_in, ctx.avals_out
-        scalar = ShapedArray((), aval.dtype)
-        start = ctx.block.constant(identity(aval.dtype), scalar)
-        text = types.tensor_type
-        return ctx.block.emit(
-            f"stablehlo.reduce({x} init: {start}) applies {hlo} across dimensions = "
-            f"{types.int_list(axes)} : ({text(aval)}, {text(scalar)}) -> {text(out)}"
-        )
+    def fold(ctx: Any, x: str, *, axes: Any, **params: Any) -> str:
+        return emit_reduction(ctx, x, hlo, identity, axes)
 
-    p = Primitive(name, abstract=abstract, lower=lower, reference=reference, **rules)
-    p.batch = reduction_batch(p)
-    return p
+    return Primitive(
+        name,
+        abstract=abstract,
+        lower=lower or fold,
+        batch=reduction_batch,
+        reference=reference,
+        **rules,
+    )
+
+
+def emit_reduction(
+    ctx: Any, x: str, hlo: str, identity: Callable[[Any], Any], axes: Any
+) -> str:
+    """Writes `stablehlo.reduce` with an operation of two scalars."""
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    scalar = ShapedArray((), aval.dtype)
+    start = ctx.block.constant(identity(aval.dtype), scalar)
+    text = types.tensor_type
+    return ctx.block.emit(
+        f"stablehlo.reduce({x} init: {start}) applies {hlo} across dimensions = "
+        f"{types.int_list(axes)} : ({text(aval)}, {text(scalar)}) -> {text(out)}"
+    )
 
 
 def lowest(dtype: Any) -> Any:
@@ -708,14 +717,11 @@ def _end(dtype: Any, infinity: float, field: str) -> Any:
     return value[()] if np.isinf(value) else getattr(dtypes.finfo(dtype), field)
 
 
-def no_tangent(p: Primitive) -> Callable[..., Any]:
+@takes_primitive
+def no_tangent(p: Primitive, primals: Any, tangents: Any, /, **params: Any) -> Any:
     """The jvp rule of an operation of one result that does not vary."""
-
-    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
-        out = p.bind(*primals, **params)
-        return out, Zero(avals.aval_of(out).to_tangent())
-
-    return jvp
+    out = p.bind(*primals, **params)
+    return out, Zero(avals.aval_of(out).to_tangent())
 
 
 def check_axes(name: str, operand: Any, axes: Any) -> None:
@@ -727,16 +733,15 @@ def check_axes(name: str, operand: Any, axes: Any) -> None:
         )
 
 
-def reduction_batch(p: Primitive) -> Callable[..., Any]:
+@takes_primitive
+def reduction_batch(
+    p: Primitive, axis: Any, args: Any, dims: Any, /, *, axes: Any, **params: Any
+) -> Any:
     """The batching rule of an operation that removes `axes`."""
-
-    def batch(axis: Any, args: Any, dims: Any, *, axes: Any, **params: Any) -> Any:
-        (dim,) = dims
-        shifted = tuple(a + (a >= dim) for a in axes)
-        out_dim = dim - sum(a < dim for a in shifted)
-        return p.bind(*args, axes=shifted, **params), out_dim
-
-    return batch
+    (dim,) = dims
+    shifted = tuple(a + (a >= dim) for a in axes)
+    out_dim = dim - sum(a < dim for a in shifted)
+    return p.bind(*args, axes=shifted, **params), out_dim
 
 
 def _reduce_sum_transpose(cts: Any, x: Any, *, axes: Any) -> Any:
@@ -757,8 +762,8 @@ reduce_sum_p = reduction(
     accepts=NUMERIC,
     reference=lambda x, *, axes: np.sum(x, axis=axes, dtype=x.dtype),
     transpose=_reduce_sum_transpose,
+    **LINEAR,
 )
-set_linear(reduce_sum_p)
 
 
 add_any_p = elementwise(
@@ -766,14 +771,10 @@ add_any_p = elementwise(
     hlo="stablehlo.add",
     reference=np.add,
     cost=Cost.CHEAP,
+    jvp=derivatives_rule((lambda t, out, x, y: t, lambda t, out, x, y: t)),
+    taylor=linear_series(),
+    transpose=lambda ct, x, y: [ct[0] if type(v) is Linear else None for v in (x, y)],
 )
-add_any_p.jvp = derivatives_rule(
-    add_any_p, (lambda t, out, x, y: t, lambda t, out, x, y: t)
-)
-add_any_p.taylor = linear_series(add_any_p)
-add_any_p.transpose = lambda ct, x, y: [
-    ct[0] if type(v) is Linear else None for v in (x, y)
-]
 
 
 # -- zeros and shapes of tangents ------------------------------------------------------

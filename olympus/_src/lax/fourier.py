@@ -160,8 +160,8 @@ fft_p: Primitive = Primitive(
     transpose=_transpose,
     batch=_batch,
     reference=_reference,
+    jvp=families.linear_jvp,
 )
-fft_p.jvp = families.linear_jvp(fft_p)
 
 
 def fft(x: Any, fft_type: FftType | str | int, fft_lengths: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.primitive import Cost, Primitive
+from olympus._src.core.primitive import Cost, LateRule, Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import concatenation, elementwise, families, shaping, sizes
 from olympus._src.lax.families import ShapedArray
@@ -456,17 +456,6 @@ def _reference(
     return out
 
 
-gather_p = Primitive(
-    "gather",
-    abstract=_abstract,
-    lower=_lower,
-    batch=batch_gather,
-    reference=_reference,
-    cost=Cost.MOVE,
-    needs_full_build=True,
-)
-
-
 def _jvp(primals: Any, tangents: Any, *, fill_value: Any, **params: Any) -> Any:
     """Nothing moves what is read outside, so tangents read zeros there."""
     (x, indices), (t, _) = primals, tangents
@@ -475,10 +464,6 @@ def _jvp(primals: Any, tangents: Any, *, fill_value: Any, **params: Any) -> Any:
         return out, Zero(avals.aval_of(out).to_tangent())
     fill = None if fill_value is None else 0
     return out, gather_p.bind(t, indices, fill_value=fill, **params)
-
-
-gather_p.jvp = _jvp
-gather_p.taylor = families.linear_series(gather_p, 0)
 
 
 def _checkify(
@@ -491,7 +476,21 @@ def _checkify(
     return gather_p.bind(x, indices, dimension_numbers=dimension_numbers, **params)
 
 
-gather_p.checkify = _checkify
+gather_p = Primitive(
+    "gather",
+    abstract=_abstract,
+    lower=_lower,
+    batch=batch_gather,
+    reference=_reference,
+    cost=Cost.MOVE,
+    needs_full_build=True,
+    taylor=families.linear_series(0),
+    jvp=_jvp,
+    checkify=_checkify,
+    transpose=LateRule("lax.scatter", "transpose_gather"),
+    transpose_into=LateRule("lax.single_windows", "add_gather"),
+    rewrite=LateRule("lax.single_windows", "slice_instead"),
+)
 
 
 def gather(

@@ -90,7 +90,7 @@ def _threefry_reference(k1: Any, k2: Any, x1: Any, x2: Any) -> Any:
 
 
 def _threefry_batch(axis: Any, args: Any, dims: Any) -> Any:
-    outs, dim = families.elementwise_batch(threefry2x32_p)(axis, args, dims)
+    outs, dim = families.elementwise_batch(threefry2x32_p, axis, args, dims)
     return outs, [dim, dim]
 
 

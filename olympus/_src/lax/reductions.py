@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.primitive import Cost, Primitive
+from olympus._src.core.primitive import Cost, Primitive, takes_primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
     concatenation,
@@ -37,29 +37,28 @@ def _keep_axes(reduced: Any, shape: Any, axes: Any) -> Any:
     )
 
 
-def _extreme_jvp(p: Primitive) -> Any:
+@takes_primitive
+def _extreme_jvp(
+    p: Primitive, primals: Any, tangents: Any, *, axes: Any, **_: Any
+) -> Any:
     """The tangent is the mean of the tangents of the elements that are extreme."""
-
-    def jvp(primals: Any, tangents: Any, *, axes: Any, **_: Any) -> Any:
-        (x,), (t,) = primals, tangents
-        out = p.bind(x, axes=axes)
-        if type(t) is Zero:
-            return out, Zero(avals.aval_of(out).to_tangent())
-        shape, dtype = avals.aval_of(x).shape, avals.aval_of(t).dtype
-        mask = elementwise.eq(x, _keep_axes(out, shape, axes))
-        mask = elementwise.convert(mask, dtype)
-        count = families.reduce_sum_p.bind(mask, axes=axes)
-        total = families.reduce_sum_p.bind(elementwise.mul(t, mask), axes=axes)
-        return out, elementwise.div(total, count)
-
-    return jvp
+    (x,), (t,) = primals, tangents
+    out = p.bind(x, axes=axes)
+    if type(t) is Zero:
+        return out, Zero(avals.aval_of(out).to_tangent())
+    shape, dtype = avals.aval_of(x).shape, avals.aval_of(t).dtype
+    mask = elementwise.eq(x, _keep_axes(out, shape, axes))
+    mask = elementwise.convert(mask, dtype)
+    count = families.reduce_sum_p.bind(mask, axes=axes)
+    total = families.reduce_sum_p.bind(elementwise.mul(t, mask), axes=axes)
+    return out, elementwise.div(total, count)
 
 
-def _extreme_lower(hlo: str, identity: Any, plain: Any) -> Any:
+def _extreme_lower(hlo: str, identity: Any) -> Any:
     def lower(ctx: Any, x: str, *, axes: Any) -> Any:
         if nan_extremes.loses_nan(ctx.platform, ctx.avals_in[0].dtype):
             return nan_extremes.emit_reduce(ctx, hlo, identity, x, axes)
-        return plain(ctx, x, axes=axes)
+        return families.emit_reduction(ctx, x, hlo, identity, axes)
 
     return lower
 
@@ -71,10 +70,8 @@ reduce_max_p = reduction(
     accepts=_ORDERED,
     reference=lambda x, *, axes: np.max(x, axis=axes, initial=families.lowest(x.dtype)),
     may_make_nan=False,
-)
-reduce_max_p.jvp = _extreme_jvp(reduce_max_p)
-reduce_max_p.lower = _extreme_lower(
-    "stablehlo.maximum", families.lowest, reduce_max_p.lower
+    jvp=_extreme_jvp,
+    lower=_extreme_lower("stablehlo.maximum", families.lowest),
 )
 
 reduce_min_p = reduction(
@@ -86,10 +83,8 @@ reduce_min_p = reduction(
         x, axis=axes, initial=families.highest(x.dtype)
     ),
     may_make_nan=False,
-)
-reduce_min_p.jvp = _extreme_jvp(reduce_min_p)
-reduce_min_p.lower = _extreme_lower(
-    "stablehlo.minimum", families.highest, reduce_min_p.lower
+    jvp=_extreme_jvp,
+    lower=_extreme_lower("stablehlo.minimum", families.highest),
 )
 
 
@@ -151,6 +146,7 @@ def _logic(name: str, hlo: str, identity: Any, fold: Any) -> Primitive:
         identity=identity,
         accepts=families.BOOL_INT,
         reference=lambda x, *, axes: fold.reduce(x, axis=axes, dtype=x.dtype),
+        jvp=families.no_tangent,
         may_make_nan=False,
     )
 
@@ -213,22 +209,19 @@ def _position_reference(find: Any) -> Any:
 
 
 def _position(name: str, reduce_p: Primitive, find: Any) -> Primitive:
-    p = Primitive(
+    return Primitive(
         name,
         abstract=_position_abstract(name),
         decompose=_position_decompose(reduce_p),
         reference=_position_reference(find),
+        batch=families.reduction_batch,
+        jvp=families.no_tangent,
         may_make_nan=False,
     )
-    p.batch = families.reduction_batch(p)
-    p.jvp = families.no_tangent(p)
-    return p
 
 
 argmax_p = _position("argmax", reduce_max_p, np.argmax)
 argmin_p = _position("argmin", reduce_min_p, np.argmin)
-for _p in (reduce_and_p, reduce_or_p, reduce_xor_p):
-    _p.jvp = families.no_tangent(_p)
 
 
 # -- precision -------------------------------------------------------------------------

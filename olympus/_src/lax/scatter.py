@@ -5,14 +5,18 @@ The transpose of gather stands here too, since it is a scatter.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import avals, ir
-from olympus._src.core.primitive import Primitive, missing_rule
+from olympus._src.core.primitive import (
+    LateRule,
+    Primitive,
+    missing_rule,
+    takes_primitive,
+)
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise, families, gather, shaping
 from olympus._src.lax.families import ShapedArray
@@ -178,34 +182,37 @@ def _lower(
 # -- batching --------------------------------------------------------------------------
 
 
-def batching_rule(name: str) -> Callable[..., Any]:
-    """The batching rule of a scatter."""
-
-    def batch(
-        axis: Any, args: Any, dims: Any, *, dimension_numbers: Any, **params: Any
-    ) -> Any:
-        x, indices, updates = args
-        x = families.at_front(axis, x, dims[0])
-        updates = families.at_front(axis, updates, dims[2])
-        mapped = dims[1] is not None
-        dn = gather.shift_dimension_numbers(
-            dimension_numbers, x_mapped=True, indices_mapped=mapped
-        )
-        window = tuple([d + 1 for d in dimension_numbers.update_window_dims])
-        if mapped:
-            indices = families.move_axis(indices, dims[1], 0)
-        else:
-            window = (0, *window)
-        out = _scatters[name].bind(
-            x,
-            indices,
-            updates,
-            dimension_numbers=dn._replace(update_window_dims=window),
-            **params,
-        )
-        return out, 0
-
-    return batch
+@takes_primitive
+def batch_scatter(
+    p: Primitive,
+    axis: Any,
+    args: Any,
+    dims: Any,
+    *,
+    dimension_numbers: Any,
+    **params: Any,
+) -> Any:
+    """The batching rule of scatters."""
+    x, indices, updates = args
+    x = families.at_front(axis, x, dims[0])
+    updates = families.at_front(axis, updates, dims[2])
+    mapped = dims[1] is not None
+    dn = gather.shift_dimension_numbers(
+        dimension_numbers, x_mapped=True, indices_mapped=mapped
+    )
+    window = tuple([d + 1 for d in dimension_numbers.update_window_dims])
+    if mapped:
+        indices = families.move_axis(indices, dims[1], 0)
+    else:
+        window = (0, *window)
+    out = p.bind(
+        x,
+        indices,
+        updates,
+        dimension_numbers=dn._replace(update_window_dims=window),
+        **params,
+    )
+    return out, 0
 
 
 # -- derivatives -----------------------------------------------------------------------
@@ -236,18 +243,15 @@ def _aval(x: Any) -> Any:
     return x.aval if type(x) is Linear else avals.aval_of(x)
 
 
-def _add_jvp(name: str) -> Callable[..., Any]:
-    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
-        p = _scatters[name]
-        x, indices, updates = primals
-        out = p.bind(x, indices, updates, **params)
-        tx, _, tu = tangents
-        if type(tx) is Zero and type(tu) is Zero:
-            return out, Zero(avals.aval_of(out).to_tangent())
-        parts = (families.instantiate(tx), indices, families.instantiate(tu))
-        return out, p.bind(*parts, **params)
-
-    return jvp
+@takes_primitive
+def _add_jvp(p: Primitive, primals: Any, tangents: Any, **params: Any) -> Any:
+    x, indices, updates = primals
+    out = p.bind(x, indices, updates, **params)
+    tx, _, tu = tangents
+    if type(tx) is Zero and type(tu) is Zero:
+        return out, Zero(avals.aval_of(out).to_tangent())
+    parts = (families.instantiate(tx), indices, families.instantiate(tu))
+    return out, p.bind(*parts, **params)
 
 
 def _add_transpose(sign: Any) -> Callable[..., Any]:
@@ -308,7 +312,7 @@ def _mul_transpose(cts: Any, x: Any, indices: Any, updates: Any, **params: Any) 
 def _accumulate(x: Any, indices: Any, updates: Any, params: Any) -> Any:
     """`scatter_add` with the positions of another scatter."""
     other_params = {k: v for k, v in params.items() if not k.startswith("update_")}
-    program = update_program("scatter_add", avals.aval_of(x).dtype)
+    program = update_program(scatter_add_p, avals.aval_of(x).dtype)
     return scatter_add_p.bind(
         x, indices, updates, update_olympuspr=program, update_consts=(), **other_params
     )
@@ -318,28 +322,25 @@ def _as_number(flags: Any, like: Any) -> Any:
     return elementwise.convert(flags, avals.aval_of(like).dtype)
 
 
-def _extreme_jvp(name: str) -> Callable[..., Any]:
+@takes_primitive
+def _extreme_jvp(p: Primitive, primals: Any, tangents: Any, **params: Any) -> Any:
     """Elements equal to the result share its tangent."""
-
-    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
-        x, indices, updates = primals
-        out = _scatters[name].bind(x, indices, updates, **params)
-        tx, _, tu = tangents
-        if type(tx) is Zero and type(tu) is Zero:
-            return out, Zero(avals.aval_of(out).to_tangent())
-        read = _read(out, indices, avals.aval_of(x), avals.aval_of(updates), params)
-        stays = _as_number(elementwise.eq(x, out), out)
-        arrives = _as_number(elementwise.eq(updates, read), out)
-        count = _accumulate(stays, indices, arrives, params)
-        tangent_sum = _accumulate(
-            elementwise.mul(stays, families.instantiate(tx)),
-            indices,
-            elementwise.mul(arrives, families.instantiate(tu)),
-            params,
-        )
-        return out, elementwise.div(tangent_sum, count)
-
-    return jvp
+    x, indices, updates = primals
+    out = p.bind(x, indices, updates, **params)
+    tx, _, tu = tangents
+    if type(tx) is Zero and type(tu) is Zero:
+        return out, Zero(avals.aval_of(out).to_tangent())
+    read = _read(out, indices, avals.aval_of(x), avals.aval_of(updates), params)
+    stays = _as_number(elementwise.eq(x, out), out)
+    arrives = _as_number(elementwise.eq(updates, read), out)
+    count = _accumulate(stays, indices, arrives, params)
+    tangent_sum = _accumulate(
+        elementwise.mul(stays, families.instantiate(tx)),
+        indices,
+        elementwise.mul(arrives, families.instantiate(tu)),
+        params,
+    )
+    return out, elementwise.div(tangent_sum, count)
 
 
 def _set_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
@@ -393,7 +394,7 @@ def _set_transpose(cts: Any, x: Any, indices: Any, updates: Any, **params: Any) 
     return [for_x, None, for_updates]
 
 
-def _gather_transpose(
+def transpose_gather(
     cts: Any,
     x: Any,
     indices: Any,
@@ -405,6 +406,7 @@ def _gather_transpose(
     mode: Any,
     fill_value: Any,
 ) -> Any:
+    """The cotangent of what a gather reads: a scatter."""
     (ct,) = cts
     if type(ct) is Zero:
         return [Zero(x.aval), None]
@@ -419,8 +421,6 @@ def _gather_transpose(
     )
     return [out, None]
 
-
-gather.gather_p.transpose = _gather_transpose
 
 # -- meaning in NumPy ------------------------------------------------------------------
 
@@ -459,26 +459,7 @@ def _reference_as(combine: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 # -- the records -----------------------------------------------------------------------
 
 
-_scatters: dict[str, Primitive] = {}
-
-
-def _scatter(
-    name: str, combine: Callable[[Any, Any], Any], printed: str, **rules: Any
-) -> Primitive:
-    p = Primitive(
-        printed,
-        abstract=_abstract_as(name),
-        lower=_lower,
-        batch=batching_rule(name),
-        reference=_reference_as(combine),
-        needs_full_build=True,
-        **rules,
-    )
-    p.checkify = functools.partial(_checkify, p)
-    _scatters[name] = p
-    return p
-
-
+@takes_primitive
 def _checkify(
     p: Primitive, checks: Any, x: Any, indices: Any, updates: Any, **params: Any
 ) -> Any:
@@ -492,67 +473,78 @@ def _checkify(
     return out
 
 
+def _scatter(
+    name: str, combine: Callable[[Any, Any], Any], printed: str, **rules: Any
+) -> Primitive:
+    return Primitive(
+        printed,
+        abstract=_abstract_as(name),
+        lower=_lower,
+        batch=batch_scatter,
+        reference=_reference_as(combine),
+        checkify=_checkify,
+        rewrite=LateRule("lax.single_windows", "update_instead"),
+        needs_full_build=True,
+        **rules,
+    )
+
+
 scatter_p = _scatter(
-    "scatter", lambda x, y: y, "scatter", jvp=_set_jvp, transpose=_set_transpose
+    "scatter",
+    lambda x, y: y,
+    "scatter",
+    jvp=_set_jvp,
+    transpose=_set_transpose,
+    taylor=families.linear_series(),
 )
-scatter_p.taylor = families.linear_series(scatter_p)
 scatter_add_p = _scatter(
     "scatter_add",
     np.add,
     "scatter-add",
-    jvp=_add_jvp("scatter_add"),
+    jvp=_add_jvp,
     transpose=_add_transpose(lambda ct: ct),
+    taylor=families.linear_series(),
 )
-scatter_add_p.taylor = families.linear_series(scatter_add_p)
 scatter_sub_p = _scatter(
     "scatter_sub",
     np.subtract,
     "scatter-sub",
-    jvp=_add_jvp("scatter_sub"),
+    jvp=_add_jvp,
     transpose=_add_transpose(elementwise.neg),
+    taylor=families.linear_series(),
 )
-scatter_sub_p.taylor = families.linear_series(scatter_sub_p)
 scatter_mul_p = _scatter(
     "scatter_mul", np.multiply, "scatter-mul", jvp=_mul_jvp, transpose=_mul_transpose
 )
-scatter_min_p = _scatter(
-    "scatter_min", np.minimum, "scatter-min", jvp=_extreme_jvp("scatter_min")
-)
-scatter_max_p = _scatter(
-    "scatter_max", np.maximum, "scatter-max", jvp=_extreme_jvp("scatter_max")
-)
-
-
-def all_scatters() -> list[Primitive]:
-    """The records of all kinds of scatters."""
-    return list(_scatters.values())
+scatter_min_p = _scatter("scatter_min", np.minimum, "scatter-min", jvp=_extreme_jvp)
+scatter_max_p = _scatter("scatter_max", np.maximum, "scatter-max", jvp=_extreme_jvp)
 
 
 _COMBINED_BY = {
-    "scatter_add": elementwise.add_p,
-    "scatter_sub": elementwise.sub_p,
-    "scatter_mul": elementwise.mul_p,
-    "scatter_min": elementwise.min_p,
-    "scatter_max": elementwise.max_p,
+    scatter_add_p: elementwise.add_p,
+    scatter_sub_p: elementwise.sub_p,
+    scatter_mul_p: elementwise.mul_p,
+    scatter_min_p: elementwise.min_p,
+    scatter_max_p: elementwise.max_p,
 }
 _programs: dict[Any, ir.Olympuspr] = {}
 
 
-def update_program(name: str, dtype: Any) -> Any:
+def update_program(p: Primitive, dtype: Any) -> Any:
     """The program of two scalars that combines what is there with an update."""
-    if name not in _COMBINED_BY:
+    if p not in _COMBINED_BY:
         return None
-    program = _programs.get((name, dtype))
+    program = _programs.get((p, dtype))
     if program is None:
         scalar = ShapedArray((), dtype)
         x, y, out = ir.Var(scalar), ir.Var(scalar), ir.Var(scalar)
-        p = _COMBINED_BY[name]
-        if dtype == np.bool_ and name in ("scatter_add", "scatter_mul"):
-            p = elementwise.or_p if name == "scatter_add" else elementwise.and_p
-        p.results((scalar, scalar), {})
-        eqn = ir.Eqn(p, [x, y], [out], {}, frozenset(), None, ())
+        combine = _COMBINED_BY[p]
+        if dtype == np.bool_ and p in (scatter_add_p, scatter_mul_p):
+            combine = elementwise.or_p if p is scatter_add_p else elementwise.and_p
+        combine.results((scalar, scalar), {})
+        eqn = ir.Eqn(combine, [x, y], [out], {}, frozenset(), None, ())
         program = ir.Olympuspr((), [x, y], [out], [eqn])
-        program = _programs.setdefault((name, dtype), program)
+        program = _programs.setdefault((p, dtype), program)
     return program
 
 
@@ -560,7 +552,7 @@ def update_program(name: str, dtype: Any) -> Any:
 
 
 def _apply(
-    name: str,
+    p: Primitive,
     operand: Any,
     scatter_indices: Any,
     updates: Any,
@@ -569,11 +561,12 @@ def _apply(
     unique_indices: bool,
     mode: Any,
 ) -> Any:
-    return _scatters[name].bind(
+    name = p.name.replace("-", "_")
+    return p.bind(
         operand,
         gather.canonical_indices(scatter_indices, f"lax.{name}"),
         updates,
-        update_olympuspr=update_program(name, avals.aval_of(operand).dtype),
+        update_olympuspr=update_program(p, avals.aval_of(operand).dtype),
         update_consts=(),
         dimension_numbers=ScatterDimensionNumbers(*map(tuple, dimension_numbers)),
         indices_are_sorted=bool(indices_are_sorted),
@@ -620,7 +613,7 @@ def scatter(
       Array([1., 5., 1.], dtype=float32)
     """
     return _apply(
-        "scatter",
+        scatter_p,
         operand,
         scatter_indices,
         updates,
@@ -669,7 +662,7 @@ def scatter_add(
       Array([1., 6., 1.], dtype=float32)
     """
     return _apply(
-        "scatter_add",
+        scatter_add_p,
         operand,
         scatter_indices,
         updates,
@@ -718,7 +711,7 @@ def scatter_sub(
       Array([ 1., -4.,  1.], dtype=float32)
     """
     return _apply(
-        "scatter_sub",
+        scatter_sub_p,
         operand,
         scatter_indices,
         updates,
@@ -767,7 +760,7 @@ def scatter_mul(
       Array([1., 5., 1.], dtype=float32)
     """
     return _apply(
-        "scatter_mul",
+        scatter_mul_p,
         operand,
         scatter_indices,
         updates,
@@ -816,7 +809,7 @@ def scatter_min(
       Array([1., 1., 1.], dtype=float32)
     """
     return _apply(
-        "scatter_min",
+        scatter_min_p,
         operand,
         scatter_indices,
         updates,
@@ -865,7 +858,7 @@ def scatter_max(
       Array([1., 5., 1.], dtype=float32)
     """
     return _apply(
-        "scatter_max",
+        scatter_max_p,
         operand,
         scatter_indices,
         updates,

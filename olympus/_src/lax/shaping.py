@@ -93,8 +93,8 @@ reshape_p = Primitive(
     cost=Cost.MOVE,
     remade=Remade.OF_OPERAND,
     may_make_nan=False,
+    **families.LINEAR,
 )
-families.set_linear(reshape_p)
 
 
 def reshape(
@@ -188,8 +188,8 @@ squeeze_p = Primitive(
     cost=Cost.MOVE,
     remade=Remade.OF_OPERAND,
     may_make_nan=False,
+    **families.LINEAR,
 )
-families.set_linear(squeeze_p)
 
 
 def _squeeze_batch(args: Any, dims: Any, dimensions: Any) -> Any:
@@ -555,8 +555,8 @@ rev_p = Primitive(
     reference=lambda x, *, dimensions: np.flip(x, dimensions),
     cost=Cost.MOVE,
     may_make_nan=False,
+    **families.LINEAR,
 )
-families.set_linear(rev_p)
 
 
 def rev(operand: Any, dimensions: Any) -> Any:
@@ -621,8 +621,8 @@ tile_p = Primitive(
     reference=lambda x, *, reps: np.tile(x, reps),
     cost=Cost.MOVE,
     may_make_nan=False,
+    **families.LINEAR,
 )
-families.set_linear(tile_p)
 
 
 def tile(operand: Any, reps: Any) -> Any:
@@ -733,8 +733,8 @@ bitcast_convert_type_p = Primitive(
     reference=_bitcast_reference,
     cost=Cost.BITS,
     may_make_nan=False,
+    jvp=families.no_tangent,
 )
-bitcast_convert_type_p.jvp = families.no_tangent(bitcast_convert_type_p)
 
 
 def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
@@ -767,8 +767,8 @@ copy_p: Primitive = Primitive(
     reference=lambda x: np.array(x),
     cost=Cost.BITS,
     may_make_nan=False,
+    **families.LINEAR,
 )
-families.set_linear(copy_p)
 
 
 def broadcast_like(arr: Any, like_arr: Any) -> Any:

@@ -28,5 +28,5 @@ sharding_constraint_p = Primitive(
     batch=_batch,
     transpose=_transpose,
     reference=lambda x, **params: np.array(x),
+    **families.LINEAR,
 )
-families.set_linear(sharding_constraint_p)

@@ -61,7 +61,7 @@ def _starts(indices: Any, axes: Sequence[int], rank: int) -> list[Any]:
     return starts
 
 
-def _slice_instead(
+def slice_instead(
     platform: str,
     x: Any,
     indices: Any,
@@ -71,7 +71,7 @@ def _slice_instead(
     mode: Any,
     **_: Any,
 ) -> Callable[..., Any] | None:
-    """What a gather of one window is lowered as."""
+    """The field `rewrite` of gathers: what that of one window is lowered as."""
     dn = dimension_numbers
     if mode is gather.FILL_OR_DROP or 0 in slice_sizes:
         return None
@@ -91,7 +91,7 @@ def _slice_instead(
     return read
 
 
-def _update_instead(
+def update_instead(
     platform: str,
     x: Any,
     indices: Any,
@@ -103,7 +103,7 @@ def _update_instead(
     update_consts: Any,
     **_: Any,
 ) -> Callable[..., Any] | None:
-    """What a scatter of one window is lowered as."""
+    """The field `rewrite` of scatters: what that of one window is lowered as."""
     dn = dimension_numbers
     if mode is not gather.CLIP or not updates.size:  # others write nothing outside
         return None
@@ -147,7 +147,7 @@ def _add_window(total: Any, ct: Any, starts: Sequence[Any]) -> Any:
     return accumulate("scatter_add", total, starts, ct)
 
 
-def _slice_into(
+def add_slice(
     total: Any,
     cts: Any,
     x: Any,
@@ -156,6 +156,7 @@ def _slice_into(
     limit_indices: Any,
     strides: Any,
 ) -> Any:
+    """The field `transpose_into` of `slice`."""
     if strides is not None and set(strides) != {1}:
         return None
     shape = avals.aval_of(total).shape
@@ -165,15 +166,16 @@ def _slice_into(
     return _add_window(total, cts[0], [kind(i) for i in start_indices])
 
 
-def _dynamic_slice_into(
+def add_dynamic_slice(
     total: Any, cts: Any, x: Any, *starts: Any, slice_sizes: Any
 ) -> Any:
+    """The field `transpose_into` of `dynamic_slice`."""
     if len({avals.aval_of(i).dtype for i in starts}) > 1:
         return None
     return _add_window(total, cts[0], starts)
 
 
-def _gather_into(
+def add_gather(
     total: Any,
     cts: Any,
     x: Any,
@@ -184,18 +186,8 @@ def _gather_into(
     fill_value: Any,
     **promises: Any,
 ) -> Any:
+    """The field `transpose_into` of `gather`."""
     if avals.aval_of(total).dtype != avals.aval_of(cts[0]).dtype:
         return None
     numbers = scatter.ScatterDimensionNumbers(*dimension_numbers)
     return scatter.scatter_add(total, indices, cts[0], numbers, **promises)
-
-
-concatenation.slice_p.transpose_into = _slice_into
-slicing.dynamic_slice_p.transpose_into = _dynamic_slice_into
-gather.gather_p.transpose_into = _gather_into
-
-# -- what they are lowered as ----------------------------------------------------------
-
-gather.gather_p.rewrite = _slice_instead
-for _p in scatter.all_scatters():
-    _p.rewrite = _update_instead

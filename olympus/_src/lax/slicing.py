@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.primitive import Cost, Primitive
+from olympus._src.core.primitive import Cost, LateRule, Primitive
 from olympus._src.core.sizes import as_size, at_least, is_symbolic
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import config
@@ -190,20 +190,6 @@ def _starts(shape: Any, indices: Any, window: Any) -> tuple[slice, ...]:
     return tuple(slices)
 
 
-dynamic_slice_p = Primitive(
-    "dynamic_slice",
-    abstract=_slice_abstract,
-    lower=_slice_lower,
-    transpose=_slice_transpose,
-    batch=_slice_batch,
-    reference=lambda x, *indices, slice_sizes: x[
-        _starts(x.shape, indices, slice_sizes)
-    ],
-    cost=Cost.MOVE,
-)
-families.set_linear(dynamic_slice_p)
-
-
 def _check_positions(checks: Any, x: Any, window: Any, indices: Any) -> None:
     shape = avals.aval_of(x).shape
     last = [s - w for s, w in zip(shape, window, strict=True)]
@@ -215,7 +201,20 @@ def _slice_checkify(checks: Any, x: Any, *indices: Any, slice_sizes: Any) -> Any
     return dynamic_slice_p.bind(x, *indices, slice_sizes=slice_sizes)
 
 
-dynamic_slice_p.checkify = _slice_checkify
+dynamic_slice_p = Primitive(
+    "dynamic_slice",
+    abstract=_slice_abstract,
+    lower=_slice_lower,
+    transpose=_slice_transpose,
+    batch=_slice_batch,
+    reference=lambda x, *indices, slice_sizes: x[
+        _starts(x.shape, indices, slice_sizes)
+    ],
+    cost=Cost.MOVE,
+    **families.LINEAR,
+    checkify=_slice_checkify,
+    transpose_into=LateRule("lax.single_windows", "add_dynamic_slice"),
+)
 
 
 def dynamic_slice(
@@ -320,7 +319,8 @@ def _update_batch(axis: Any, args: Any, dims: Any) -> Any:
         return dynamic_update_slice_p.bind(x, update, *starts), dx
     vectors, vector_dim = _index_vectors(axis, indices, index_dims)
     every = tuple(range(len(indices)))
-    return scatter.batching_rule("scatter")(
+    return scatter.batch_scatter(
+        scatter.scatter_p,
         axis,
         (x, vectors, update),
         (dx, vector_dim, du),
@@ -353,8 +353,8 @@ dynamic_update_slice_p = Primitive(
     batch=_update_batch,
     reference=_update_reference,
     checkify=_update_checkify,
+    taylor=families.linear_series(),
 )
-dynamic_update_slice_p.taylor = families.linear_series(dynamic_update_slice_p)
 
 
 def dynamic_update_slice(

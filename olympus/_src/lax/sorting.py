@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import as_size
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import families, gather, shaping, sizes, small_integers, sort_keys
@@ -266,14 +266,11 @@ def _sort_reference(
     return [np.moveaxis(np.take_along_axis(x, order, -1), -1, dimension) for x in lines]
 
 
-def _rewrite_narrow(name: str) -> Any:
-    def rewrite(platform: str, *operands: Any, **params: Any) -> Any:
-        if not small_integers.lacks_kernels(platform, operands):
-            return None
-        p = _ORDERING[name]
-        return small_integers.run_in_bytes(lambda *xs: p.bind(*xs, **params))
-
-    return rewrite
+@takes_primitive
+def _rewrite_narrow(p: Any, platform: str, *operands: Any, **params: Any) -> Any:
+    if not small_integers.lacks_kernels(platform, operands):
+        return None
+    return small_integers.run_in_bytes(lambda *xs: p.bind(*xs, **params))
 
 
 sort_p = Primitive(
@@ -281,7 +278,7 @@ sort_p = Primitive(
     multiple_results=True,
     abstract=_sort_abstract,
     lower=_sort_lower,
-    rewrite=_rewrite_narrow("sort"),
+    rewrite=_rewrite_narrow,
     jvp=_sort_jvp,
     batch=_sort_batch,
     reference=_sort_reference,
@@ -386,13 +383,12 @@ top_k_p = Primitive(
     multiple_results=True,
     abstract=_top_k_abstract,
     lower=_top_k_lower,
-    rewrite=_rewrite_narrow("top_k"),
+    rewrite=_rewrite_narrow,
     jvp=_top_k_jvp,
     batch=_top_k_batch,
     reference=_top_k_reference,
     may_make_nan=False,
 )
-_ORDERING = {"sort": sort_p, "top_k": top_k_p}
 
 
 # -- functions -------------------------------------------------------------------------

@@ -101,8 +101,8 @@ stack_p = Primitive(
     batch=_stack_batch,
     reference=lambda *xs, axis: np.stack(xs, axis),
     cost=Cost.MOVE,
+    taylor=families.linear_series(),
 )
-stack_p.taylor = families.linear_series(stack_p)
 
 
 def stack(operands: Sequence[Any], axis: int = 0) -> Any:
@@ -185,8 +185,8 @@ unstack_p = Primitive(
     batch=_unstack_batch,
     reference=lambda x, *, axis: list(np.moveaxis(x, axis, 0)),
     cost=Cost.MOVE,
+    taylor=families.linear_series(),
 )
-unstack_p.taylor = families.linear_series(unstack_p)
 
 
 def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:

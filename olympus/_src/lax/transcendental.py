@@ -65,8 +65,8 @@ pow_p = elementwise(
     reference=lambda x, y: np.power(x, y.astype(x.dtype)),
     derivatives=(_pow_in_base, _pow_in_exponent),
     cost=Cost.EXPENSIVE,
+    abstract=_pow_abstract,
 )
-pow_p.abstract = _pow_abstract
 exp_p = elementwise(
     "exp",
     accepts=families.FLOAT_COMPLEX,
@@ -139,6 +139,24 @@ def _divide_by_log_two(ctx: Any, x: str, aval: Any) -> str:
     return ctx.block.elementwise("stablehlo.divide", (x, scale), aval)
 
 
+def _log1p_lower(ctx: Any, x: str, *, accuracy: Any = None) -> Any:
+    """XLA's float64 on the CPU is wrong by up to 125 units from -1/2 to -1/4.
+
+    There the plain logarithm of 1 + x is right to 2.
+    """
+    block, aval = ctx.block, ctx.avals_out[0]
+    precision = accuracy_text(accuracy)
+    out = block.elementwise("stablehlo.log_plus_one", [x], aval, precision)
+    if ctx.platform != "cpu" or aval.dtype != np.float64:
+        return out
+    flag = ShapedArray(aval.shape, np.bool_)
+    total = block.elementwise("stablehlo.add", (x, block.splat(1, aval)), aval)
+    log_ = block.elementwise("stablehlo.log", (total,), aval)
+    below = block.compare("LT", x, block.splat(-0.25, aval), aval, "FLOAT", flag)
+    t = types.tensor_type
+    return block.emit(f"stablehlo.select {below}, {log_}, {out} : {t(flag)}, {t(aval)}")
+
+
 log2_p = elementwise(
     "log2",
     accepts=families.FLOAT_COMPLEX,
@@ -150,36 +168,13 @@ log2_p = elementwise(
 log1p_p = elementwise(
     "log1p",
     accepts=families.FLOAT_COMPLEX,
-    hlo="stablehlo.log_plus_one",
+    lower=_log1p_lower,
     reference=np.log1p,
     derivatives=(lambda t, out, x, **_: div(t, add(x, scalar_like(x, 1))),),
     cost=Cost.EXPENSIVE,
 )
 
 
-def _log1p_lower(plain: Any) -> Any:
-    """XLA's float64 on the CPU is wrong by up to 125 units from -1/2 to -1/4.
-
-    There the plain logarithm of 1 + x is right to 2.
-    """
-
-    def lower(ctx: Any, x: str, **params: Any) -> Any:
-        out, aval = plain(ctx, x, **params), ctx.avals_out[0]
-        if ctx.platform != "cpu" or aval.dtype != np.float64:
-            return out
-        block, flag = ctx.block, ShapedArray(aval.shape, np.bool_)
-        total = block.elementwise("stablehlo.add", (x, block.splat(1, aval)), aval)
-        log_ = block.elementwise("stablehlo.log", (total,), aval)
-        below = block.compare("LT", x, block.splat(-0.25, aval), aval, "FLOAT", flag)
-        t = types.tensor_type
-        return block.emit(
-            f"stablehlo.select {below}, {log_}, {out} : {t(flag)}, {t(aval)}"
-        )
-
-    return lower
-
-
-log1p_p.lower = _log1p_lower(log1p_p.lower)
 sqrt_p = elementwise(
     "sqrt",
     accepts=families.FLOAT_COMPLEX,

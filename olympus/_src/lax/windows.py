@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, trace
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import as_size, maximum
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
@@ -176,14 +176,16 @@ def _window_reduction(
             return nan_extremes.emit_first(block, hlo, x, y, aval)
         return str(block.elementwise(hlo, names, aval))
 
-    def rewrite(platform: str, x: Any, **params: Any) -> Any:
+    @takes_primitive
+    def rewrite(p: Primitive, platform: str, x: Any, **params: Any) -> Any:
         if hlo in nan_extremes.DIRECTIONS and nan_extremes.widens(platform, x.dtype):
             return lambda operand: _fold_wide(p, operand, params)
         out, _ = p.results((x,), params)
         start = identity(x.dtype)
         return window_reductions.choose_fold(platform, x, out, op, start, params)
 
-    def batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
+    @takes_primitive
+    def batch(p: Primitive, axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         (dim,) = dims
         return p.bind(args[0], **with_axis(params, dim)), dim
 
@@ -195,7 +197,7 @@ def _window_reduction(
             out[at] = fold(patch.reshape(-1), initial=start)
         return out
 
-    p = Primitive(
+    return Primitive(
         name,
         abstract=abstract,
         lower=lower,
@@ -204,7 +206,6 @@ def _window_reduction(
         reference=reference,
         **rules,
     )
-    return p
 
 
 def _fold_wide(p: Primitive, x: Any, params: Any) -> Any:
@@ -245,10 +246,11 @@ def _sum_transpose(cts: Any, x: Any, **params: Any) -> Any:
     return [out]
 
 
-def _extreme_jvp(name: str, select_p: Primitive) -> Callable[..., Any]:
-    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+def _extreme_jvp(select_p: Primitive) -> Callable[..., Any]:
+    @takes_primitive
+    def jvp(p: Primitive, primals: Any, tangents: Any, **params: Any) -> Any:
         (x,), (t,) = primals, tangents
-        out = _extremes[name].bind(x, **params)
+        out = p.bind(x, **params)
         if type(t) is Zero:
             return out, Zero(avals.aval_of(out).to_tangent())
         return out, select_and_gather_add_p.bind(t, x, select_prim=select_p, **params)
@@ -264,8 +266,8 @@ reduce_window_sum_p = _window_reduction(
     np.sum,
     elementwise.add,
     transpose=_sum_transpose,
+    **families.LINEAR,
 )
-families.set_linear(reduce_window_sum_p)
 reduce_window_max_p = _window_reduction(
     "reduce_window_max",
     "stablehlo.maximum",
@@ -273,7 +275,7 @@ reduce_window_max_p = _window_reduction(
     families.REAL,
     np.max,
     elementwise.max_,
-    jvp=_extreme_jvp("max", elementwise.ge_p),
+    jvp=_extreme_jvp(elementwise.ge_p),
     may_make_nan=False,
 )
 reduce_window_min_p = _window_reduction(
@@ -283,10 +285,9 @@ reduce_window_min_p = _window_reduction(
     families.REAL,
     np.min,
     elementwise.min_,
-    jvp=_extreme_jvp("min", elementwise.le_p),
+    jvp=_extreme_jvp(elementwise.le_p),
     may_make_nan=False,
 )
-_extremes = {"max": reduce_window_max_p, "min": reduce_window_min_p}
 
 # -- what goes along with the selected element -----------------------------------------
 
@@ -407,8 +408,8 @@ select_and_gather_add_p = Primitive(
     transpose=_gather_transpose,
     batch=_both_batch("gather"),
     reference=_gather_reference,
+    **families.LINEAR,
 )
-families.set_linear(select_and_gather_add_p)
 
 
 def _scatter_abstract(source: Any, operand: Any, **params: Any) -> Any:
@@ -524,8 +525,8 @@ select_and_scatter_add_p = Primitive(
     transpose=_scatter_transpose,
     batch=_both_batch("scatter"),
     reference=_scatter_reference,
+    **families.LINEAR,
 )
-families.set_linear(select_and_scatter_add_p)
 _selections = {"gather": select_and_gather_add_p, "scatter": select_and_scatter_add_p}
 
 # -- for the functions -----------------------------------------------------------------

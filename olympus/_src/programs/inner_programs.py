@@ -17,6 +17,7 @@ from olympus._src import tree
 from olympus._src.core import array_type, bindings, dtypes, ir, trace
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects as effects_
+from olympus._src.core.primitive import takes_primitive
 from olympus._src.foundation import config, source_info
 from olympus._src.interpreters import evaluate, partial_eval
 from olympus._src.lax import elementwise
@@ -415,21 +416,19 @@ def lower_closed(
     return lowering.lower_program(ctx.module, block, closed.olympuspr, consts, args)
 
 
-def compiled_impl(
-    p: Any, steps: Callable[..., Any] | None = None
-) -> Callable[..., Any]:
-    """Runs one application of a primitive as a compiled program.
+def compiled_impl(steps: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """A rule that runs one application of a primitive as a compiled program.
 
     The executable is kept with the program among its parameters; for a new program that
     lowers to the same text, it is found by that.
 
     Args:
-      p: the primitive.
       steps: runs it step by step on (arguments, parameters), for an error about a bad
         number to name an operation inside.
     """
 
-    def impl(*args: Any, **params: Any) -> list[Any]:
+    @takes_primitive
+    def impl(p: Any, *args: Any, **params: Any) -> list[Any]:
         device = evaluate.common_device(args)
         arrays = evaluate.on_device(args, device)
         avals = tuple([a.aval for a in arrays])

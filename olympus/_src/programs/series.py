@@ -13,6 +13,7 @@ from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir
+from olympus._src.core.primitive import takes_primitive
 from olympus._src.interpreters import taylor
 from olympus._src.lax import families
 from olympus._src.programs import functions, inner_programs
@@ -21,6 +22,7 @@ from olympus._src.programs.scan_operands import Parts
 Series = taylor.Series
 
 
+@takes_primitive
 def call(p: Any, series: list[Series], *, olympuspr: Any, **params: Any) -> Any:
     """A program applied as one equation."""
     closed = olympuspr
@@ -49,6 +51,7 @@ def _run(call: Any, *args: Any) -> Any:
     return functions.run(call, args)
 
 
+@takes_primitive
 def cond(p: Any, series: list[Series], *, branches: Any) -> Any:
     """Every branch returns the terms that some branch has."""
     index, *operands = series
@@ -129,6 +132,7 @@ def _group_inputs(
     )
 
 
+@takes_primitive
 def scan(p: Any, series: list[Series], **params: Any) -> Any:
     """The terms of carries are carries, and those of slices are slices."""
     body, order = params["olympuspr"], len(series[0]) - 1
@@ -174,6 +178,7 @@ def scan(p: Any, series: list[Series], **params: Any) -> Any:
     return carry + ys
 
 
+@takes_primitive
 def while_loop(p: Any, series: list[Series], **params: Any) -> Any:
     """The terms of carries are carries that the condition does not see."""
     body, test = params["body_olympuspr"], params["cond_olympuspr"]

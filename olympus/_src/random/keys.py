@@ -12,9 +12,8 @@ from typing import Any, NewType
 import numpy as np
 
 from olympus._src.core import array_type, avals, dtypes, trace
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import as_size
-from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import config, user_warnings
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise, families, shaping, sizes
@@ -33,19 +32,13 @@ Key = NewType("Key", array_type.Array)
 
 def _define_primitive(name: str, **rules: Any) -> Primitive:
     """A primitive on keys; nothing on keys has a tangent."""
-    p = Primitive(name, may_make_nan=False, **rules)
+    rules.setdefault("batch", _batch_keys)
+    return Primitive(name, jvp=families.no_tangent, may_make_nan=False, **rules)
 
-    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
-        out = p.bind(*primals, **params)
-        return out, Zero(avals.aval_of(out).to_tangent())
 
-    p.jvp = jvp
-    if p.batch is None:
-        p.batch = lambda axis, args, dims, **params: (
-            p.bind(args[0], **params),
-            dims[0],
-        )
-    return p
+@takes_primitive
+def _batch_keys(p: Primitive, axis: Any, args: Any, dims: Any, **params: Any) -> Any:
+    return p.bind(args[0], **params), dims[0]
 
 
 def _check_keys(name: str, keys: Any) -> Any:
@@ -104,7 +97,7 @@ def _fold_in_batch(axis: Any, args: Any, dims: Any) -> Any:
         avals.aval_of(x).ndim - (d is not None) for x, d in zip(args, dims, strict=True)
     ]
     if ranks[0] == ranks[1]:
-        return families.elementwise_batch(random_fold_in_p)(axis, args, dims)
+        return families.elementwise_batch(random_fold_in_p, axis, args, dims)
     # One of them is a scalar for each element of the mapped axis.
     keys, msgs = (
         families.at_front(axis, x, d) for x, d in zip(args, dims, strict=True)

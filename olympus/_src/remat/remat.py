@@ -7,7 +7,6 @@ again by the one equation that is left on the tape, and by its transpose.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -295,5 +294,5 @@ remat_p: Primitive = Primitive(
     print=_print,
     checkify=_checkify,
     needs_full_build=True,
+    taylor=series.call,
 )
-remat_p.taylor = functools.partial(series.call, remat_p)

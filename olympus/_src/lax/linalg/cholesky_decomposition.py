@@ -64,8 +64,8 @@ cholesky_p: Primitive = Primitive(
     jvp=_jvp,
     reference=np.linalg.cholesky,
     needs_full_build=True,
+    batch=matrices.batch_of_stacks,
 )
-cholesky_p.batch = matrices.batch_of_stacks(cholesky_p)
 
 
 def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
@@ -179,8 +179,8 @@ cholesky_update_p: Primitive = Primitive(
     lower=_update_lower,
     reference=_update_reference,
     needs_full_build=True,
+    batch=matrices.batch_of_stacks,
 )
-cholesky_update_p.batch = matrices.batch_of_stacks(cholesky_update_p)
 
 
 def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:

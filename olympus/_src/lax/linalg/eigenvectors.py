@@ -170,8 +170,8 @@ eig_p: Primitive = Primitive(
     lower=_lower,
     jvp=_jvp,
     needs_full_build=True,
+    batch=matrices.batch_of_stacks,
 )
-eig_p.batch = matrices.batch_of_stacks(eig_p)
 
 
 def eig(

@@ -93,8 +93,8 @@ eigh_p: Primitive = Primitive(
     lower=_lower,
     jvp=_jvp,
     needs_full_build=True,
+    batch=matrices.batch_of_stacks,
 )
-eigh_p.batch = matrices.batch_of_stacks(eigh_p)
 
 
 def eigh(

@@ -96,9 +96,9 @@ lu_pivots_to_permutation_p: Primitive = Primitive(
     lower=_permutation_lower,
     reference=_permutation_reference,
     needs_full_build=True,
+    batch=matrices.batch_of_stacks,
+    jvp=families.no_tangent,
 )
-lu_pivots_to_permutation_p.batch = matrices.batch_of_stacks(lu_pivots_to_permutation_p)
-lu_pivots_to_permutation_p.jvp = families.no_tangent(lu_pivots_to_permutation_p)
 
 
 def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
@@ -220,8 +220,8 @@ lu_p: Primitive = Primitive(
     jvp=_lu_jvp,
     reference=_lu_reference,
     needs_full_build=True,
+    batch=matrices.batch_of_stacks,
 )
-lu_p.batch = matrices.batch_of_stacks(lu_p)
 
 
 def lu(x: Any) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.lax import (
     concatenation,
     contraction,
@@ -89,17 +89,14 @@ def index_range(bounds: Any) -> tuple[int, ...] | None:
 # -- batching --------------------------------------------------------------------------
 
 
-def batch_of_stacks(p: Primitive) -> Any:
+@takes_primitive
+def batch_of_stacks(
+    p: Primitive, axis: Any, args: Any, dims: Any, /, **params: Any
+) -> Any:
     """The batching rule of operations that have any number of leading axes."""
-
-    def batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
-        fronts = [
-            families.at_front(axis, x, d) for x, d in zip(args, dims, strict=True)
-        ]
-        out = p.bind(*fronts, **params)
-        return out, ([0] * len(out) if p.multiple_results else 0)
-
-    return batch
+    fronts = [families.at_front(axis, x, d) for x, d in zip(args, dims, strict=True)]
+    out = p.bind(*fronts, **params)
+    return out, ([0] * len(out) if p.multiple_results else 0)
 
 
 # -- products and parts ----------------------------------------------------------------

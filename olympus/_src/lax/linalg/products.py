@@ -57,8 +57,8 @@ symmetric_product_p: Primitive = Primitive(
     decompose=_decompose,
     jvp=_jvp,
     reference=_reference,
+    batch=matrices.batch_of_stacks,
 )
-symmetric_product_p.batch = matrices.batch_of_stacks(symmetric_product_p)
 
 
 def symmetric_product(

@@ -40,8 +40,8 @@ geqrf_p: Primitive = Primitive(
     abstract=_geqrf_abstract,
     lower=_geqrf_lower,
     needs_full_build=True,
+    batch=matrices.batch_of_stacks,
 )
-geqrf_p.batch = matrices.batch_of_stacks(geqrf_p)
 
 
 def geqrf(x: Any) -> tuple[Any, Any]:
@@ -85,8 +85,8 @@ geqp3_p: Primitive = Primitive(
     abstract=_geqp3_abstract,
     lower=_geqp3_lower,
     needs_full_build=True,
+    batch=matrices.batch_of_stacks,
 )
-geqp3_p.batch = matrices.batch_of_stacks(geqp3_p)
 
 
 def _product_abstract(a: Any, taus: Any) -> Any:
@@ -142,8 +142,8 @@ householder_product_p: Primitive = Primitive(
     lower=_product_lower,
     reference=lambda a, taus: _reflections(a, taus)[..., : a.shape[-1]],
     needs_full_build=True,
+    batch=matrices.batch_of_stacks,
 )
-householder_product_p.batch = matrices.batch_of_stacks(householder_product_p)
 
 
 def householder_product(a: Any, taus: Any) -> Any:
@@ -226,8 +226,8 @@ ormqr_p: Primitive = Primitive(
     lower=_multiply_lower,
     reference=_multiply_reference,
     needs_full_build=True,
+    batch=matrices.batch_of_stacks,
 )
-ormqr_p.batch = matrices.batch_of_stacks(ormqr_p)
 
 
 def ormqr(
@@ -346,8 +346,8 @@ qr_p: Primitive = Primitive(
     abstract=_qr_abstract,
     decompose=_qr_decompose,
     jvp=_qr_jvp,
+    batch=matrices.batch_of_stacks,
 )
-qr_p.batch = matrices.batch_of_stacks(qr_p)
 
 
 def qr(

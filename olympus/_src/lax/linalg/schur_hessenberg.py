@@ -52,8 +52,8 @@ schur_p: Primitive = Primitive(
     abstract=_schur_abstract,
     lower=_schur_lower,
     needs_full_build=True,
+    batch=matrices.batch_of_stacks,
 )
-schur_p.batch = matrices.batch_of_stacks(schur_p)
 
 
 def schur(
@@ -145,8 +145,8 @@ hessenberg_p: Primitive = Primitive(
     abstract=_hessenberg_abstract,
     lower=_hessenberg_lower,
     needs_full_build=True,
+    batch=matrices.batch_of_stacks,
 )
-hessenberg_p.batch = matrices.batch_of_stacks(hessenberg_p)
 
 
 def hessenberg(a: Any) -> list[Any]:

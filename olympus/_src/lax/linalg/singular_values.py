@@ -192,8 +192,8 @@ svd_p: Primitive = Primitive(
     lower=_lower,
     jvp=_jvp,
     needs_full_build=True,
+    batch=matrices.batch_of_stacks,
 )
-svd_p.batch = matrices.batch_of_stacks(svd_p)
 
 
 def svd(

@@ -54,8 +54,8 @@ tridiagonal_p: Primitive = Primitive(
     abstract=_reduce_abstract,
     lower=_reduce_lower,
     needs_full_build=True,
+    batch=matrices.batch_of_stacks,
 )
-tridiagonal_p.batch = matrices.batch_of_stacks(tridiagonal_p)
 
 
 def tridiagonal(a: Any, *, lower: bool = True) -> list[Any]:
@@ -226,8 +226,8 @@ tridiagonal_solve_p: Primitive = Primitive(
     transpose=_solve_transpose,
     reference=_solve_reference,
     needs_full_build=True,
+    batch=matrices.batch_of_stacks,
 )
-tridiagonal_solve_p.batch = matrices.batch_of_stacks(tridiagonal_solve_p)
 
 
 def tridiagonal_solve(
