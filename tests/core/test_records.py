@@ -1,5 +1,6 @@
 """Records of primitives: all that is known of an operation is what its record says."""
 
+import ast
 import gc
 import math
 import pathlib
@@ -66,6 +67,62 @@ def test_records_tell_the_file_they_are_written_in():
         all_gather_p: "lax/collective_exchanges.py",
     }
     assert {p: p.file for p in typed} == typed
+
+
+RULES = {*primitive.RULES, *vars(Primitive)["__init__"].__kwdefaults__}
+
+
+def is_record(node):
+    """Whether an expression is called as primitives are."""
+    name = getattr(node, "attr", getattr(node, "id", ""))
+    return name in {"p", "prim", "primitive"} or name.endswith("_p")
+
+
+def test_records_are_whole_when_they_are_made():
+    """No file writes to a record; libraries do by `set_rule`, in their tables' files."""
+    writing = set()
+    for path in SOURCES.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            targets = getattr(node, "targets", [getattr(node, "target", None)])
+            for target in targets if isinstance(targets, list) else ():
+                if isinstance(target, ast.Attribute) and is_record(target.value):
+                    assert target.attr not in RULES, f"{path}:{node.lineno}"
+            called = getattr(getattr(node, "func", None), "attr", "")
+            if called in {"set_rule", "__setattr__"} or (
+                getattr(getattr(node, "func", None), "id", "") == "setattr"
+                and is_record(node.args[0])
+            ):
+                writing.add(path.relative_to(SOURCES).as_posix())
+    tables = {"api/extension.py", "api/jet_rules.py", "api/mapped_axes.py"}
+    assert writing == {"core/primitive.py", *tables}
+
+
+def test_late_rules_are_in_the_files_they_name():
+    late = []
+    for p in primitive.records():
+        for field in primitive.RULES:
+            rule = getattr(p, field)
+            if isinstance(rule, primitive.LateRule):
+                late.append(rule)
+                assert callable(rule.load())
+                # As imports do, they stay in the package of the record.
+                assert rule.file.partition(".")[0] == p.file.partition("/")[0]
+    assert len(late) == 11
+
+
+def test_rules_get_the_record_they_are_of():
+    """One rule serves two records, as a method serves two objects."""
+    names = []
+
+    @primitive.takes_primitive
+    def double(p, ctx, x):
+        names.append(p.name)
+        return ctx.block.elementwise("stablehlo.add", [x, x], ctx.avals_out[0])
+
+    for name in ("first", "second"):
+        p = Primitive(name, abstract=lambda x: x, lower=double)
+        assert float(p.bind(2.0)) == 4.0
+    assert names == ["first", "second"]
 
 
 # -- NaN -------------------------------------------------------------------------------
@@ -163,6 +220,36 @@ def test_policies_know_operations_by_their_records():
     step = olympus.checkpoint(lambda x: lax.sin(p.bind(x)), policy=policy)
     kept = saved_residuals(step, 2.0)
     assert [origin for _, origin in kept] == ["from the argument x"]
+
+
+def test_operations_that_hold_programs_say_how_they_are_split():
+    def run(x, *, olympuspr):
+        return ir.eval_olympuspr(olympuspr.olympuspr, olympuspr.consts, x)
+
+    inner = olympus.make_olympuspr(lambda x: lax.sin(lax.sin(x)))(1.0)
+    seen = []
+
+    def split(splitter, eqn, needed):
+        seen.append(list(needed))
+        splitter.visit_whole(eqn, needed)
+
+    p = Primitive(
+        "pjit",
+        multiple_results=True,
+        abstract=lambda x, *, olympuspr: olympuspr.out_avals,
+        decompose=run,
+        jvp=lambda primals, tangents, **params: (
+            p.bind(*primals, **params),
+            [lax.mul(tangents[0], lax.cos(primals[0]))],
+        ),
+        split=split,
+    )
+    f = olympus.checkpoint(
+        lambda x: lax.sin(p.bind(x, olympuspr=inner)[0]),
+        policy=olympus.checkpoint_policies.dots_saveable,
+    )
+    olympus.make_olympuspr(olympus.grad(f))(1.0)
+    assert seen == [[True]]
 
 
 # -- builds ----------------------------------------------------------------------------

@@ -45,12 +45,12 @@ class Primitive(primitive_.Primitive):
 
     def def_impl(self, impl: Callable[..., Any]) -> Callable[..., Any]:
         """Says how to compute it outside of jit: `impl(*args, **params)`."""
-        self.impl = impl
+        self.set_rule("impl", impl)
         return impl
 
     def def_abstract_eval(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Says its results' types: `rule(*avals, **params)`."""
-        self.abstract = rule
+        self.set_rule("abstract", rule)
         return rule
 
     def def_effectful_abstract_eval(
@@ -69,8 +69,8 @@ class Primitive(primitive_.Primitive):
                     )
             return inferred
 
-        self.abstract = lambda *avals, **params: rule(*avals, **params)[0]
-        self.effects = effects
+        self.set_rule("abstract", lambda *avals, **params: rule(*avals, **params)[0])
+        self.set_rule("effects", effects)
         return rule
 
 
@@ -96,11 +96,11 @@ class Window(MutableMapping[Any, Any]):
         entered = self._enter(p, rule)
         if entered is not rule:
             entered.as_written = rule
-        setattr(p, self._field, entered)
+        p.set_rule(self._field, entered)
 
     def __delitem__(self, p: Any) -> None:
         self[p]
-        setattr(p, self._field, None)
+        p.set_rule(self._field, None)
 
     def __iter__(self) -> Iterator[Any]:
         return (p for p in primitive_.records() if getattr(p, self._field))
@@ -200,7 +200,7 @@ def deflinear2(primitive: Any, transpose_rule: Callable[..., Any]) -> None:
         slopes = [families.instantiate(t) for t in tangents]
         return out, primitive.bind(*slopes, **params)
 
-    primitive.jvp = jvp
+    primitive.set_rule("jvp", jvp)
     primitive_transposes[primitive] = transpose_rule
 
 
@@ -298,6 +298,10 @@ def lower_fun(fun: Callable[..., Any], multiple_results: bool = True) -> Any:
     return decompose
 
 
+def _first_result(rule: Any) -> Any:
+    return lambda *args, **params: rule(*args, **params)[0]
+
+
 def register_lowering(
     p: Any, rule: Any = None, platform: str | None = None, **_: Any
 ) -> Any:
@@ -314,6 +318,7 @@ def register_lowering(
             "all platforms; rules that build MLIR operations are not taken"
         )
     single = not p.multiple_results and rule.multiple_results
-    p.lower = p.rewrite = None
-    p.decompose = (lambda *args, **params: rule(*args, **params)[0]) if single else rule
+    p.set_rule("lower", None)
+    p.set_rule("rewrite", None)
+    p.set_rule("decompose", _first_result(rule) if single else rule)
     return rule

@@ -31,11 +31,11 @@ class _JetRules(MutableMapping[Any, JetRule]):
         return getattr(prim.taylor, "as_written", functools.partial(_apply, prim))
 
     def __setitem__(self, prim: Any, rule: JetRule) -> None:
-        prim.taylor = _Entered(prim, rule)
+        prim.set_rule("taylor", _Entered(prim, rule))
 
     def __delitem__(self, prim: Any) -> None:
         self[prim]
-        prim.taylor = None
+        prim.set_rule("taylor", None)
 
     def __contains__(self, prim: object) -> bool:
         return any(

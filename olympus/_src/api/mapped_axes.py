@@ -77,7 +77,7 @@ def defbroadcasting(prim: Any) -> None:
         outs = prim.bind(*wide, **params)
         return outs, [0] * len(outs)
 
-    prim.batch = batch
+    prim.set_rule("batch", batch)
 
 
 def defreducer(prim: Any, ident: Any = None) -> None:

@@ -16,7 +16,7 @@ from olympus._src.interpreters import (
     partial_eval,
     residuals,
 )
-from olympus._src.programs import series
+from olympus._src.programs import rematerialization, series
 
 
 def _abstract(*args: Any, olympuspr: ir.ClosedOlympuspr, **params: Any) -> Any:
@@ -189,6 +189,7 @@ pjit_p = Primitive(
     needs_full_build=True,
     checkify=control_flow.call,
     taylor=series.call,
+    split=rematerialization.call,
 )
 
 

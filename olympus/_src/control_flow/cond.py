@@ -16,7 +16,7 @@ from olympus._src.foundation import config
 from olympus._src.interpreters import batching, evaluate, partial_eval
 from olympus._src.lax import barriers, elementwise, families
 from olympus._src.lowering import types
-from olympus._src.programs import inner_programs, series, stepping
+from olympus._src.programs import inner_programs, rematerialization, series, stepping
 
 INDEX = avals_.ShapedArray((), np.dtype(np.int32))
 
@@ -189,6 +189,7 @@ cond_p = Primitive(
     jvp=cond_derivatives.jvp,
     linearize=cond_derivatives.linearize,
     transpose=cond_derivatives.transpose,
+    split=rematerialization.cond,
 )
 
 

@@ -7,7 +7,7 @@ branches share: only one of them runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.control_flow.scan_derivatives import (
@@ -18,9 +18,8 @@ from olympus._src.control_flow.scan_derivatives import (
 from olympus._src.core import ir
 from olympus._src.core.primitive import takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
-from olympus._src.interpreters import ad, partial_eval, residuals
-from olympus._src.lax import families
-from olympus._src.programs import inner_programs
+from olympus._src.interpreters import ad, residuals
+from olympus._src.programs import branch_slots, inner_programs
 
 
 def _any(rows: Sequence[Sequence[bool]]) -> list[bool]:
@@ -83,9 +82,10 @@ def linearize(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
     operands = [*consts, *operands]
     pairs = [residuals.forward_sources(f, n) for f in forwards]
     direct = sorted(set().union(*(source.inputs for _, source in pairs)))
-    slots, places = shared_slots([source.made for _, source in pairs])
+    slots, places = branch_slots.shared_slots([source.made for _, source in pairs])
     new = [
-        with_slots(f, n, slots, at) for (f, _), at in zip(pairs, places, strict=True)
+        branch_slots.with_slots(f, n, slots, at)
+        for (f, _), at in zip(pairs, places, strict=True)
     ]
     outs = p.bind(index, *operands, branches=tuple(new))
     linear = tuple(
@@ -100,42 +100,6 @@ def linearize(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
         return with_zeros(iter(out_tangents), moving_outs, branches[0].out_avals)
 
     return outs[:n], apply
-
-
-def shared_slots(kept: Sequence[Sequence[Any]]) -> tuple[list[Any], list[list[int]]]:
-    """Types of the slots, and the slot of each value that a branch keeps."""
-    slots: list[Any] = []
-    places = []
-    for values in kept:
-        free = list(range(len(slots)))
-        at = []
-        for v in values:
-            aval = v.aval
-            i = next((i for i in free if slots[i] is aval), None)
-            if i is None:
-                i = len(slots)
-                slots.append(aval)
-            else:
-                free.remove(i)
-            at.append(i)
-        places.append(at)
-    return slots, places
-
-
-def with_slots(
-    closed: ir.ClosedOlympuspr, n: int, slots: Sequence[Any], at: Sequence[int]
-) -> ir.ClosedOlympuspr:
-    """The branch, returning a value for each slot after its results."""
-
-    def run(*args: Any) -> list[Any]:
-        outs = ir.eval_olympuspr(closed.olympuspr, (), *args)
-        own = dict(zip(at, outs[n:], strict=True))
-        return outs[:n] + [
-            own[i] if i in own else families.instantiate(Zero(aval))
-            for i, aval in enumerate(slots)
-        ]
-
-    return _trace_branch(run, closed.in_avals, closed)
 
 
 def _from_slots(
@@ -165,16 +129,9 @@ def _from_slots(
         return ir.eval_olympuspr(closed.olympuspr, (), *own, *args[n_direct + n :])
 
     in_avals = [operands[i] for i in direct] + [*slots]
-    return _trace_branch(run, in_avals + closed.in_avals[source.count :], closed)
-
-
-def _trace_branch(
-    run: Callable[..., list[Any]], in_avals: Sequence[Any], closed: ir.ClosedOlympuspr
-) -> ir.ClosedOlympuspr:
-    info = inner_programs.forget_argument_names(closed.olympuspr.debug_info)
-    info = info or ir.DebugInfo("differentiation", "cond")
-    program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
-    return ir.ClosedOlympuspr(program, consts)
+    return branch_slots.trace_branch(
+        run, in_avals + closed.in_avals[source.count :], closed
+    )
 
 
 # -- transposition ---------------------------------------------------------------------

@@ -15,7 +15,7 @@ from olympus._src.core.sizes import as_size, at_least
 from olympus._src.foundation import config, errors
 from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import concatenation, families, stacking
-from olympus._src.programs import inner_programs, series, stepping
+from olympus._src.programs import inner_programs, rematerialization, series, stepping
 from olympus._src.programs.scan_operands import Parts
 
 ShapedArray = avals_.ShapedArray
@@ -200,6 +200,7 @@ scan_p = Primitive(
     jvp=scan_derivatives.jvp,
     linearize=scan_derivatives.linearize,
     transpose=scan_derivatives.transpose,
+    split=rematerialization.scan,
 )
 
 

@@ -19,6 +19,7 @@ it says which field to write. Signatures:
   print(eqn) -> params to show                                 None: all of them
   check(*avals, **params) -> None                              None: compare `abstract`
   checkify(checks, *args, **params) -> results                 None: look for NaN
+  split(splitter, eqn, needed) -> None      for `checkpoint`   None: kept, or run again
   stage(trace, args, params) -> results                        None: one equation
   impl(*args, **params) -> results                             None: compile and run
   reference(*arrays, **params) -> arrays                       its meaning, in NumPy
@@ -89,6 +90,7 @@ RULES = (
     "print",
     "check",
     "checkify",
+    "split",
     "stage",
     "impl",
     "reference",
@@ -206,6 +208,7 @@ class Primitive:
     print: Rule
     check: Rule
     checkify: Rule
+    split: Rule
     stage: Rule
     impl: Rule
     reference: Rule

@@ -14,7 +14,6 @@ from olympus._src.core import ir
 from olympus._src.interpreters import partial_eval
 from olympus._src.lax.memory_kinds import move_to_memory_p
 from olympus._src.programs import inner_programs
-from olympus._src.remat import nested
 from olympus._src.remat.policies import Offloadable, Policy, Recompute, decide
 
 
@@ -124,7 +123,7 @@ class Splitter:
 
     def _visit(self, eqn: ir.Eqn) -> None:
         hit = [v in self._needed for v in eqn.outvars]
-        rule = nested.RULES.get(eqn.primitive)
+        rule = eqn.primitive.split
         if not any(hit) and not eqn.effects:
             self.once.append(eqn)
         elif rule is not None and self._policy is not None:

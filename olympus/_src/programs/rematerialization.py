@@ -1,21 +1,18 @@
-"""Programs inside a program that is split for rematerialisation.
+"""How rematerialization passes through calls, branches and loops.
 
-Each rule takes the splitter (see `remat_parts`), an equation and which of its results
-are needed again. It splits the programs inside by the same policy, lets them return
-what they keep, and adds an equation of the same kind to what runs again.
+Each function is the field `split` of one operation. It takes the splitter (see
+`remat.splitting`), an equation and which of its results are needed again. It splits the
+programs inside by the same policy, lets them return what they keep, and adds an
+equation of the same kind to what runs again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from olympus._src.calls.pjit import pjit_p
-from olympus._src.control_flow import cond_derivatives
-from olympus._src.control_flow.cond import cond_p
-from olympus._src.control_flow.scan import scan_p
 from olympus._src.core import ir
-from olympus._src.programs import inner_programs
+from olympus._src.programs import branch_slots, inner_programs
 from olympus._src.programs.scan_operands import Parts
 
 
@@ -23,8 +20,8 @@ def _select(items: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
     return [x for x, f in zip(items, flags, strict=True) if f]
 
 
-def _visit_call(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
-    """`pjit`: both parts are calls."""
+def call(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
+    """A program applied as one equation: both parts are calls."""
     program = ir.hoist_consts(eqn.params["olympuspr"].olympuspr)
     inner = splitter.inner(program, hit)
     again, inputs = inner.again()
@@ -85,8 +82,8 @@ def _hand_on(
     return stand_ins, new, [ir.Var(o.aval) if o in stand_in_set else o for o in outer]
 
 
-def _visit_scan(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
-    """`scan`: what a step keeps is stacked, and a second loop makes the rest."""
+def scan(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
+    """What a step keeps is stacked, and a second loop makes the rest."""
     params = eqn.params
     body, n_carry = params["olympuspr"].olympuspr, params["num_carry"]
     carried = list(hit[:n_carry])
@@ -167,14 +164,14 @@ def _with_carry(
     return again.replace(invars=[*others[:n_consts], *carry, *rows, *kept_vars])
 
 
-def _visit_branches(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
-    """`cond`: what the chosen branch keeps goes through slots that branches share."""
+def cond(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
+    """What the chosen branch keeps goes through slots that branches share."""
     branches = eqn.params["branches"]
     if splitter.keeps(eqn) or any(b.consts for b in branches):
         splitter.visit_whole(eqn, hit)
         return
     inner = [splitter.inner(b.olympuspr, hit) for b in branches]
-    slots, places = cond_derivatives.shared_slots([i.kept for i in inner])
+    slots, places = branch_slots.shared_slots([i.kept for i in inner])
     stand_ins = [ir.Var(aval) for aval in slots]
     for v in stand_ins:
         splitter.keep(v, v)
@@ -183,7 +180,7 @@ def _visit_branches(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
         program = branch.olympuspr
         first = program.replace(eqns=parts.once, outvars=program.outvars + parts.kept)
         once.append(
-            cond_derivatives.with_slots(
+            branch_slots.with_slots(
                 ir.ClosedOlympuspr(first), len(program.outvars), slots, at
             )
         )
@@ -210,10 +207,3 @@ def _from_slots(
     own = dict(zip(at, again.invars, strict=False))
     slot_vars = [own[i] if i in own else ir.Var(aval) for i, aval in enumerate(slots)]
     return again.replace(invars=slot_vars + again.invars[len(at) :])
-
-
-RULES: dict[Any, Callable[..., None]] = {
-    cond_p: _visit_branches,
-    pjit_p: _visit_call,
-    scan_p: _visit_scan,
-}
