@@ -79,7 +79,7 @@ def is_record(node):
 
 
 def test_records_are_whole_when_they_are_made():
-    """No file writes to a record; libraries do by `set_rule`, in their tables' files."""
+    """No file writes to a record but the tables of libraries, by `set_rule`."""
     writing = set()
     for path in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):

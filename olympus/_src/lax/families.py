@@ -547,6 +547,15 @@ def _print_broadcast(eqn: Any) -> Any:
     return [("broadcast_dimensions", params["broadcast_dimensions"])]
 
 
+def _broadcast_reference(
+    x: Any, *, shape: Any, broadcast_dimensions: Any, **_: Any
+) -> Any:
+    sizes_ = [1] * len(shape)
+    for d, size in zip(broadcast_dimensions, x.shape, strict=True):
+        sizes_[d] = size
+    return np.broadcast_to(np.reshape(x, sizes_), shape)
+
+
 broadcast_in_dim_p = Primitive(
     "broadcast_in_dim",
     abstract=_broadcast_in_dim_abstract,
@@ -554,18 +563,7 @@ broadcast_in_dim_p = Primitive(
     transpose=_broadcast_in_dim_transpose,
     batch=_broadcast_in_dim_batch,
     print=_print_broadcast,
-    reference=lambda x, *, shape, broadcast_dimensions, sharding: np.broadcast_to(
-        np.reshape(
-            x,
-            [
-                x.shape[broadcast_dimensions.index(i)]
-                if i in broadcast_dimensions
-                else 1
-                for i in range(len(shape))
-            ],
-        ),
-        shape,
-    ),
+    reference=_broadcast_reference,
     cost=Cost.SPREAD,
     remade=Remade.OF_OPERAND,
     may_make_nan=False,
@@ -587,6 +585,11 @@ def _transpose_lower(ctx: Any, x: str, *, permutation: Any) -> str:
     (aval,), (out,) = ctx.avals_in, ctx.avals_out
     physical = len(types.physical(aval)[0])
     order = (*permutation, *range(aval.ndim, physical))
+    return emit_transpose(ctx, x, aval, out, order)
+
+
+def emit_transpose(ctx: Any, x: str, aval: Any, out: Any, order: Any) -> str:
+    """Writes `stablehlo.transpose`."""
     return ctx.block.emit(
         f"stablehlo.transpose {x}, dims = {types.int_list(order)} : "
         f"({types.tensor_type(aval)}) -> {types.tensor_type(out)}"
@@ -621,14 +624,6 @@ transpose_p = Primitive(
     may_make_nan=False,
     **LINEAR,
 )
-
-
-def emit_transpose(ctx: Any, x: str, aval: Any, out: Any, order: Any) -> str:
-    """Writes `stablehlo.transpose`."""
-    return ctx.block.emit(
-        f"stablehlo.transpose {x}, dims = {types.int_list(order)} : "
-        f"({types.tensor_type(aval)}) -> {types.tensor_type(out)}"
-    )
 
 
 def storage(aval: Any) -> Any:
