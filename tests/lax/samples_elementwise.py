@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.lax import contraction, elementwise, families
+from olympus import lax
+from olympus._src.lax import contraction, families
 from tests.lax.sampling import (
     Sample,
     array,
@@ -23,7 +24,7 @@ from tests.lax.sampling import (
 )
 
 S = Sample
-E = elementwise
+E = lax  # the page: a primitive is sampled as users find it
 
 FLOATS = (f32, bf16, f16)
 INTS = (i8, i32, u8, u32)

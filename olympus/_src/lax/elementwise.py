@@ -1,4 +1,8 @@
-"""Elementwise operations under one name: each family is a file of its own."""
+"""Elementwise operations that other files are written in, under one name.
+
+Each family is a file of its own, from which public pages take what users call; one that
+no other file needs is not entered here.
+"""
 
 from __future__ import annotations
 
