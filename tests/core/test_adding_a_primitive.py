@@ -9,6 +9,7 @@ import re
 
 import numpy as np
 import pytest
+from tests.sweep.making import Case, numbers
 
 import olympus
 import olympus.numpy as jnp
@@ -23,7 +24,6 @@ from tests.lax import test_rules
 from tests.lax.sampling import Sample, array, bf16
 from tests.sweep.arguments import Case, numbers
 from tests.sweep.checking import check
-from tests.sweep.making import Case, numbers
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "architecture.md"
 
