@@ -114,7 +114,7 @@ def device_put(
       >>> olympus.device_put(np.arange(3))
       Array([0, 1, 2], dtype=int32)
     """
-    target = None if device is None else as_device(device)
+    target = None if device is None else evaluate.one_device(device, "device_put")
     return tree.tree_map(lambda leaf: _put(leaf, target), x)
 
 
@@ -166,26 +166,8 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
 
 def _constrain(x: Any, sharding: Any) -> Any:
     if evaluate.is_evaluating():
-        return _put(x, as_device(sharding))
+        return _put(x, evaluate.one_device(sharding, "device_put"))
     return sharding_constraint_p.bind(x, sharding=sharding)
-
-
-def as_device(device: Any) -> Any:
-    """The device that a device or a sharding of one stands for.
-
-    Raises:
-      TypeError: it stands for none.
-    """
-    if hasattr(device, "device_set"):
-        devices = list(device.device_set)
-        if len(devices) == 1:
-            return devices[0]
-    elif hasattr(device, "platform") and hasattr(device, "id"):
-        return device
-    raise TypeError(
-        f"device_put: expected a device or a sharding of one device, got {device!r}; "
-        "see olympus.devices()"
-    )
 
 
 def _put(x: Any, device: Any) -> Any:

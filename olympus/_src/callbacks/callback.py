@@ -18,6 +18,7 @@ from olympus._src.core import effects as effects_
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import evaluate
 from olympus._src.lowering import builder, types
+from olympus._src.programs import inner_programs
 from olympus._src.runtime import callback as runtime
 from olympus._src.runtime import client, placement, versions
 
@@ -225,6 +226,12 @@ def as_host_array(x: Any) -> Any:
     x = np.asarray(x)
     aval = avals_.ShapedArray(x.shape, x.dtype)
     return placement.put(x, aval, client.local_devices("cpu")[0])
+
+
+def check_callback(what: str, callback: Any) -> None:
+    """Raises TypeError unless `callback` can be called."""
+    remedy = "pass the function itself, not its result"
+    inner_programs.check_callable(what, remedy, callback=callback)
 
 
 def split_arguments(

@@ -126,12 +126,7 @@ def debug_callback(
         return functools.partial(
             debug_callback, ordered=ordered, partitioned=partitioned, **kwargs
         )
-    if not callable(callback):
-        raise TypeError(
-            f"debug.callback: callback must be a function, got "
-            f"{inner_programs.value_text(callback)}; pass the function itself, not its "
-            "result"
-        )
+    host.check_callback("debug.callback", callback)
     operands, static, in_tree = host.split_arguments(args, kwargs)
     flat = host.HostFunction(callback, "debug.callback", static, in_tree)
     _bind(flat, operands, ordered, partitioned)

@@ -239,7 +239,7 @@ def pure_callback(
       ...     np.array([2, 1], np.float32))
       Array([1., 2.], dtype=float32)
     """
-    _check_callable("pure_callback", callback)
+    host.check_callback("pure_callback", callback)
     if vmap_method is not None and vmap_method not in METHODS:
         raise ValueError(
             f"pure_callback: vmap_method must be one of {', '.join(METHODS)}, got "
@@ -297,7 +297,7 @@ def io_callback(
       >>> seen
       [3]
     """
-    _check_callable("io_callback", callback)
+    host.check_callback("io_callback", callback)
     operands, flat, structure = _prepare_call(
         "io_callback", callback, result_shape_dtypes, args, kwargs
     )
@@ -338,12 +338,3 @@ def _declared_aval(what: str, x: Any) -> Any:
                 "olympus.config.update('olympus_enable_x64', True)"
             )
     return avals_.ShapedArray(x.shape, dtype)
-
-
-def _check_callable(what: str, callback: Any) -> None:
-    if not callable(callback):
-        raise TypeError(
-            f"{what}: callback must be a function, got "
-            f"{inner_programs.value_text(callback)}; "
-            "pass the function itself, not its result"
-        )

@@ -16,7 +16,7 @@ from olympus._src.interpreters import (
     partial_eval,
     residuals,
 )
-from olympus._src.programs import rematerialization, series
+from olympus._src.programs import inner_programs, rematerialization, series
 
 
 def _abstract(*args: Any, olympuspr: ir.ClosedOlympuspr, **params: Any) -> Any:
@@ -118,12 +118,8 @@ def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
     known = [x for x in args if type(x) is not Linear]
     nonzero_cts = [ct for ct in cts if type(ct) is not Zero]
     params["donated_invars"] = (False,) * (len(known) + len(nonzero_cts))
-    in_cts = iter(pjit_p.bind(*known, *nonzero_cts, olympuspr=program, **params))
-    flags = iter(in_flowing)
-    return [
-        (next(in_cts) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
-        for x in args
-    ]
+    in_cts = pjit_p.bind(*known, *nonzero_cts, olympuspr=program, **params)
+    return inner_programs.assign_cotangents(args, in_flowing, in_cts)
 
 
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:

@@ -20,6 +20,7 @@ import numpy as np
 from olympus._src.checkify import control_flow
 from olympus._src.control_flow import (
     counted_scan,
+    loop_batching,
     loop_lowering,
     scan,
     scan_derivatives,
@@ -29,8 +30,7 @@ from olympus._src.control_flow.while_operands import Parts
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir
 from olympus._src.core.primitive import Primitive, takes_primitive
-from olympus._src.foundation import errors
-from olympus._src.interpreters import batching, partial_eval
+from olympus._src.interpreters import batching
 from olympus._src.lax import elementwise, families, reductions
 from olympus._src.programs import inner_programs, stepping
 from olympus._src.programs.scan_operands import Parts as ScanParts
@@ -193,13 +193,10 @@ def _linearize(primals: Any, tangents: Any, **params: Any) -> Any:
 
 
 def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
-    body, test = params["body_olympuspr"], params["cond_olympuspr"]
     parts, dims_of = Parts(args, params), Parts(dims, params)
-    mapped = [d is not None for d in dims_of.carry]
-    mapped = _mapped_carry(axis, body, tuple(dims_of.body_consts), mapped)
-    carry_dims = [0 if m else None for m in mapped]
-    in_dims = (*dims_of.cond_consts, *carry_dims)
-    tests, (pred_dim,) = batching.batch_olympuspr(test, axis, in_dims)
+    tests, pred_dim, _ = loop_batching.batch_condition(
+        axis, params, dims_of.cond_consts, dims_of.body_consts, dims_of.carry
+    )
     if pred_dim is not None:
         hoisted = inner_programs.batch_with_hoisted_effects(
             bounded_while_p, axis, args, dims, params
@@ -216,21 +213,6 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     operand_dims = dims_of.body_consts + dims_of.carry
     outs, out_dims = scan.batch(p, axis, operands, operand_dims, **_scan_params(params))
     return [p.count, *outs], [None, *out_dims]
-
-
-def _mapped_carry(
-    axis: Any, body: Any, const_dims: tuple[Any, ...], mapped: list[bool]
-) -> list[bool]:
-    """Which carries are mapped after any number of steps."""
-    n = len(mapped)
-    for _ in range(1 + n):
-        in_dims = (*const_dims, *[0 if m else None for m in mapped])
-        _, dims = batching.batch_olympuspr(body, axis, in_dims)
-        grown = [m or d is not None for m, d in zip(mapped, dims[:n], strict=True)]
-        if grown == mapped:
-            return mapped
-        mapped = grown
-    raise errors.InternalError("the mapped carries of a loop do not settle")
 
 
 def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, params: Any) -> Any:
@@ -312,14 +294,7 @@ def _any_goes_on(carry_avals: Sequence[Any]) -> ir.ClosedOlympuspr:
 
 
 def _trace_step(run: Any, in_avals: Sequence[Any], closed: Any) -> ir.ClosedOlympuspr:
-    info = (
-        inner_programs.forget_argument_names(closed.olympuspr.debug_info)
-        if closed
-        else None
-    )
-    info = info or ir.DebugInfo("while_loop", "condition")
-    program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
-    return ir.ClosedOlympuspr(program, consts)
+    return inner_programs.retrace(run, in_avals, closed, "while_loop", "condition")
 
 
 # -- the record ------------------------------------------------------------------------
@@ -460,7 +435,7 @@ def _add_counter(
     def counting_test(*args: Any) -> list[Any]:
         consts, (i, *carry) = args[:n_test], args[n_test:]
         (more,) = ir.eval_olympuspr(test.olympuspr, test.consts, *consts, *carry)
-        below_limit = elementwise.lt(i, np.asarray(max_steps, kind.dtype)[()])
+        below_limit = elementwise.lt(i, families.number_of(max_steps, kind.dtype))
         return [elementwise.bitwise_and(below_limit, more)]
 
     def counting_body(*args: Any) -> list[Any]:

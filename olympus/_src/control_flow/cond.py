@@ -349,7 +349,7 @@ def choose(
 def _as_int32(index: Any, aval: Any, count: int) -> Any:
     """An index as int32; wider ones are clamped first, so that none wraps around."""
     if aval.dtype.itemsize >= INDEX.dtype.itemsize:
-        low, high = (np.asarray(v, aval.dtype)[()] for v in (0, count - 1))
+        low, high = (families.number_of(v, aval.dtype) for v in (0, count - 1))
         index = elementwise.clamp(low, index, high)
     return elementwise.convert(index, INDEX.dtype)
 

@@ -14,7 +14,12 @@ from typing import Any
 import numpy as np
 
 from olympus._src.checkify import control_flow
-from olympus._src.control_flow import loop_lowering, scan, scan_derivatives
+from olympus._src.control_flow import (
+    loop_batching,
+    loop_lowering,
+    scan,
+    scan_derivatives,
+)
 from olympus._src.control_flow.cond import select_rows
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir
@@ -180,12 +185,7 @@ def _batch_masked(
     """
     parts, dims_of = Parts(operands, params), Parts(operand_dims, params)
     length, scalar = params["length"], loop_lowering.counter(params["length"])
-    # The scanned axis in front, also of mapped operands.
-    xs = [
-        families.move_axis(x, 0, 1) if d == 0 else x
-        for x, d in zip(parts.xs, dims_of.xs, strict=True)
-    ]
-    x_dims = [None if d is None else max(d, 1) for d in dims_of.xs]
+    xs, x_dims = loop_batching.keep_scanned_axes(parts.xs, dims_of.xs)
     firsts, first_dims = [], []
     if length:
         firsts = [concatenation.index_in_dim(x, 0, 0, keepdims=False) for x in xs]

@@ -7,13 +7,13 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.checkify import control_flow
-from olympus._src.control_flow import loop_lowering, scan_derivatives
+from olympus._src.control_flow import loop_batching, loop_lowering, scan_derivatives
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir
 from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import as_size, at_least
-from olympus._src.foundation import config, errors
-from olympus._src.interpreters import batching, partial_eval
+from olympus._src.foundation import config
+from olympus._src.interpreters import partial_eval
 from olympus._src.lax import concatenation, families, stacking
 from olympus._src.programs import inner_programs, rematerialization, series, stepping
 from olympus._src.programs.scan_operands import Parts
@@ -80,28 +80,15 @@ def batch(p: Any, axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     """The rule of `scan_p.batch`, for every loop that is applied like it."""
     body = params["olympuspr"]
     parts, dims_of = Parts(args, params), Parts(dims, params)
-    num_ys = len(body.out_avals) - params["num_carry"]
-    # The scanned axis stays in front.
-    xs = [
-        families.move_axis(x, 0, 1) if d == 0 else x
-        for x, d in zip(parts.xs, dims_of.xs, strict=True)
-    ]
-    x_dims = [None if d is None else max(d - 1, 0) for d in dims_of.xs]
-    mapped = [d is not None for d in dims_of.carry]
-    for _ in range(1 + len(mapped)):
-        carry_dims = [0 if m else None for m in mapped]
-        in_dims = (*dims_of.consts, *carry_dims, *x_dims)
-        force = (*mapped, *[False] * num_ys)
-        batched, out_dims = batching.batch_olympuspr(body, axis, in_dims, force)
-        grown = [
-            m or d is not None
-            for m, d in zip(mapped, out_dims[: len(mapped)], strict=True)
-        ]
-        if grown == mapped:
-            break
-        mapped = grown
-    else:
-        raise errors.InternalError("the mapped carries of a scan do not settle")
+    xs, x_dims = loop_batching.keep_scanned_axes(parts.xs, dims_of.xs)
+    batched, out_dims, mapped = loop_batching.batch_step(
+        axis,
+        body,
+        dims_of.consts,
+        dims_of.carry,
+        [None if d is None else d - 1 for d in x_dims],
+    )
+    carry_dims = [0 if m else None for m in mapped]
     carry = [
         families.at_front(axis, x, d) if m else x
         for x, d, m in zip(parts.carry, dims_of.carry, mapped, strict=True)

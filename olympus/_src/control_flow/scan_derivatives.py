@@ -70,15 +70,6 @@ def jvp_body(
     return body.derived(key, lambda p: ad.jvp_olympuspr(p, flags, required))
 
 
-def _divide(items: Sequence[Any], sizes: Sequence[int]) -> list[list[Any]]:
-    """Items in groups of given sizes."""
-    groups, at = [], 0
-    for n in sizes:
-        groups.append(list(items[at : at + n]))
-        at += n
-    return groups
-
-
 # -- forward mode ----------------------------------------------------------------------
 
 
@@ -100,9 +91,9 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
         sum(moving.carry),
         sum(moving.xs),
     ]
-    c, s, x, tc, ts, tx = _divide(closed.olympuspr.invars, counts)
+    c, s, x, tc, ts, tx = inner_programs.split_by_sizes(closed.olympuspr.invars, counts)
     n_out_s = sum(out_moving[:n_carry])
-    out_s, out_y, out_ts, out_ty = _divide(
+    out_s, out_y, out_ts, out_ty = inner_programs.split_by_sizes(
         closed.olympuspr.outvars, [n_carry, n_ys, n_out_s, sum(out_moving[n_carry:])]
     )
     program = closed.olympuspr.replace(
@@ -125,7 +116,9 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
             "num_carry": n_carry + n_out_s,
         },
     )
-    last, last_t, ys, ys_t = _divide(outs, [n_carry, n_out_s, n_ys, len(out_ty)])
+    last, last_t, ys, ys_t = inner_programs.split_by_sizes(
+        outs, [n_carry, n_out_s, n_ys, len(out_ty)]
+    )
     results = last + ys
     avals = [inner_programs.aval_of(x) for x in results]
     return results, with_zeros(iter(last_t + ys_t), out_moving, avals)
@@ -291,7 +284,7 @@ def _tangent_loop(
         sum(moving.carry),
         sum(moving.xs),
     ]
-    r, tc, ts, tx = _divide(tangent.olympuspr.invars, counts)
+    r, tc, ts, tx = inner_programs.split_by_sizes(tangent.olympuspr.invars, counts)
     program = tangent.olympuspr.replace(
         invars=[
             *[v for v, f in zip(r, fixed, strict=True) if f],
@@ -342,7 +335,7 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
         lambda program: ad.transpose_olympuspr(program, flags, flowing, required),
     )
     closed, new_consts = inner_programs.absorb(closed)
-    flows_c, _, flows_x = _divide(in_flowing, [n_c, n_carry, n_x])
+    flows_c, _, flows_x = inner_programs.split_by_sizes(in_flowing, [n_c, n_carry, n_x])
     known_consts = [x for x in parts.consts if type(x) is not Linear]
     known_xs = [x for x in parts.xs if type(x) is not Linear]
     sums = [a for a, f in zip(_linear_avals(parts.consts), flows_c, strict=True) if f]
@@ -368,14 +361,16 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
             "reverse": not params["reverse"],
         },
     )
-    ct_consts, ct_carry, ct_xs = _divide(outs, [len(sums), n_carry, sum(flows_x)])
+    ct_consts, ct_carry, ct_xs = inner_programs.split_by_sizes(
+        outs, [len(sums), n_carry, sum(flows_x)]
+    )
     return [
-        *_spread(parts.consts, flows_c, ct_consts),
+        *inner_programs.assign_cotangents(parts.consts, flows_c, ct_consts),
         *[
             ct if type(x) is Linear else None
             for x, ct in zip(parts.carry, ct_carry, strict=True)
         ],
-        *_spread(parts.xs, flows_x, ct_xs),
+        *inner_programs.assign_cotangents(parts.xs, flows_x, ct_xs),
     ]
 
 
@@ -386,17 +381,6 @@ def _is_weak(x: Any) -> bool:
 
 def _linear_avals(args: Sequence[Any]) -> list[Any]:
     return [x.aval for x in args if type(x) is Linear]
-
-
-def _spread(
-    args: Sequence[Any], flows: Sequence[bool], nonzero_cts: Sequence[Any]
-) -> Any:
-    """Cotangents for operands: of linear ones the next found one, or zero."""
-    flags, values = iter(flows), iter(nonzero_cts)
-    return [
-        (next(values) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
-        for x in args
-    ]
 
 
 def _accumulate_sums(
@@ -412,13 +396,13 @@ def _accumulate_sums(
     slices.
     """
     n_consts, n_xs, n_carry = counts
-    known_c, known_x, carry, rows = _divide(
+    known_c, known_x, carry, rows = inner_programs.split_by_sizes(
         transposed.in_avals, [n_consts, n_xs, n_carry, len(transposed.invars)]
     )
     sizes = [n_consts, len(sums), n_carry, n_xs, len(rows)]
 
     def run(*args: Any) -> list[Any]:
-        consts, totals, cts, slices, ys = _divide(args, sizes)
+        consts, totals, cts, slices, ys = inner_programs.split_by_sizes(args, sizes)
         results = ir.eval_olympuspr(transposed, (), *consts, *slices, *cts, *ys)
         terms, others = results[: len(sums)], results[len(sums) :]
         pairs = zip(totals, terms, strict=True)

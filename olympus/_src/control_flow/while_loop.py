@@ -12,6 +12,7 @@ from olympus._src.checkify import control_flow
 from olympus._src.control_flow import (
     bounded_while,
     cond,
+    loop_batching,
     loop_lowering,
     scan,
     scan_derivatives,
@@ -164,11 +165,10 @@ def _keep_finished(
 def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     body, test = params["body_olympuspr"], params["cond_olympuspr"]
     parts, dims_of = Parts(args, params), Parts(dims, params)
-    mapped = [d is not None for d in dims_of.carry]
-    mapped = _mapped_carry(axis, body, tuple(dims_of.body_consts), mapped)
+    tests, pred_dim, mapped = loop_batching.batch_condition(
+        axis, params, dims_of.cond_consts, dims_of.body_consts, dims_of.carry
+    )
     carry_dims = [0 if m else None for m in mapped]
-    in_dims = (*dims_of.cond_consts, *carry_dims)
-    tests, (pred_dim,) = batching.batch_olympuspr(test, axis, in_dims)
     # The sizes in front of a mapped condition are those in front of each carry.
     nested = any(mapped) and bool(test.out_avals[0].shape)
     if pred_dim is not None or nested:
@@ -254,20 +254,6 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any)
         cond_nconsts=0,
     )
     return outs[1:], [0] * len(parts.carry)
-
-
-def _mapped_carry(
-    axis: Any, body: Any, const_dims: tuple[Any, ...], mapped: list[bool]
-) -> list[bool]:
-    """Which carries are mapped after any number of steps."""
-    for _ in range(1 + len(mapped)):
-        in_dims = (*const_dims, *[0 if m else None for m in mapped])
-        _, dims = batching.batch_olympuspr(body, axis, in_dims, tuple(mapped))
-        grown = [m or d is not None for m, d in zip(mapped, dims, strict=True)]
-        if grown == mapped:
-            return mapped
-        mapped = grown
-    raise errors.InternalError("the mapped carries of a loop do not settle")
 
 
 # -- derivatives -----------------------------------------------------------------------

@@ -38,12 +38,9 @@ class _LinearSolveTuple(NamedTuple):
 
 
 def _divide(items: Sequence[Any], sizes: Sequence[int]) -> list[list[Any]]:
-    """Items in groups of given sizes, and what is left."""
-    groups, at = [], 0
-    for n in sizes:
-        groups.append(list(items[at : at + n]))
-        at += n
-    return [*groups, list(items[at:])]
+    """Items in groups of given sizes, and those that are left."""
+    left = len(items) - sum(sizes)
+    return inner_programs.split_by_sizes(items, [*sizes, left])
 
 
 # -- rules -----------------------------------------------------------------------------
@@ -257,11 +254,7 @@ def custom_linear_solve(
         const_lengths=_LinearSolveTuple(*map(len, consts)),
         olympusprs=_LinearSolveTuple(*[b if b is None else b.close() for b in bodies]),
     )
-    outs = inner_programs.keep_numbers(outs, solved.program, leaves)
-    x = structure.unflatten(outs[: len(leaves)])
-    if not has_aux:
-        return x
-    return x, solved.trees[1].unflatten(outs[len(leaves) :])
+    return inner_programs.unflatten_solution(outs, solved, leaves, structure, has_aux)
 
 
 def _check_vector(

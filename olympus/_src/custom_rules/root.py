@@ -218,11 +218,9 @@ def custom_root(
         const_lengths=_RootTuple(*[len(body.consts) for body in bodies]),
         olympusprs=_RootTuple(*[body.close() for body in bodies]),
     )
-    results = inner_programs.keep_numbers(results, solved.program, leaves)
-    root = structure.unflatten(results[: len(leaves)])
-    if not has_aux:
-        return root
-    return root, solved.trees[1].unflatten(results[len(leaves) :])
+    return inner_programs.unflatten_solution(
+        results, solved, leaves, structure, has_aux
+    )
 
 
 def _check_guess(structure: Any, avals: Sequence[Any]) -> None:

@@ -100,8 +100,12 @@ def on_chosen_device(x: ArrayImpl, device: Any) -> ArrayImpl:
     return placement.copy_to_device(x, one_device(device))
 
 
-def one_device(device: Any) -> Any:
+def one_device(device: Any, what: str = "device") -> Any:
     """The device that a device or a sharding of one stands for.
+
+    Args:
+      device: it.
+      what: the function or argument, for messages.
 
     Raises:
       TypeError: it stands for none.
@@ -113,7 +117,7 @@ def one_device(device: Any) -> Any:
     elif hasattr(device, "platform") and hasattr(device, "id"):
         return device
     raise TypeError(
-        f"device: expected a device or a sharding of one device, got {device!r}; see "
+        f"{what}: expected a device or a sharding of one device, got {device!r}; see "
         "olympus.devices()"
     )
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.symbolic_values import Zero
-from olympus._src.lax import elementwise, gather, sizes, sorting
+from olympus._src.lax import elementwise, sizes, sorting
 from olympus._src.lax.families import ShapedArray
 
 
@@ -55,14 +54,9 @@ def _decompose(
 
 
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
-    """Of the elements that were chosen."""
-    (x,), (t,) = primals, tangents
-    values, positions = approx_top_k_p.bind(x, **params)
-    zero = Zero(avals.aval_of(positions).to_tangent())
-    if type(t) is Zero:
-        return [values, positions], [Zero(avals.aval_of(values).to_tangent()), zero]
+    (x,) = primals
     axis = params["reduction_dimension"] % avals.aval_of(x).ndim
-    return [values, positions], [gather.take_along(t, positions, axis), zero]
+    return sorting.jvp_of_chosen(approx_top_k_p.bind(x, **params), tangents, axis)
 
 
 def _batch(
@@ -102,7 +96,15 @@ approx_top_k_p = Primitive(
 )
 
 
-def _approximate(what: str, operand: Any, k: int, axis: int, params: Any) -> Any:
+def _find_extremes(
+    what: str,
+    operand: Any,
+    k: int,
+    axis: int,
+    recall_target: float,
+    input_size: int,
+    aggregate: bool,
+) -> Any:
     aval = avals.aval_of(operand)
     if not dtypes.issubdtype(aval.dtype, np.floating):
         raise ValueError(
@@ -119,13 +121,21 @@ def _approximate(what: str, operand: Any, k: int, axis: int, params: Any) -> Any
             f"lax.{what}: k must be from 0 to the size of axis {axis}, got {k} for "
             f"{aval.short()}"
         )
-    if not 0 < params["recall_target"] <= 1:
+    if not 0 < recall_target <= 1:
         raise ValueError(
             f"lax.{what}: recall_target must be above 0 and at most 1, got "
-            f"{params['recall_target']}"
+            f"{recall_target}"
         )
     return list(
-        approx_top_k_p.bind(operand, k=int(k), reduction_dimension=int(axis), **params)
+        approx_top_k_p.bind(
+            operand,
+            k=int(k),
+            reduction_dimension=int(axis),
+            recall_target=recall_target,
+            is_max_k=what == "approx_max_k",
+            reduction_input_size_override=input_size,
+            aggregate_to_topk=aggregate,
+        )
     )
 
 
@@ -160,17 +170,14 @@ def approx_max_k(
       >>> lax.approx_max_k(jnp.array([3.0, 9.0, 1.0, 7.0]), 2)
       [Array([9., 7.], dtype=float32), Array([1, 3], dtype=int32)]
     """
-    return _approximate(
+    return _find_extremes(
         "approx_max_k",
         operand,
         k,
         reduction_dimension,
-        {
-            "recall_target": recall_target,
-            "is_max_k": True,
-            "reduction_input_size_override": reduction_input_size_override,
-            "aggregate_to_topk": aggregate_to_topk,
-        },
+        recall_target,
+        reduction_input_size_override,
+        aggregate_to_topk,
     )
 
 
@@ -205,15 +212,12 @@ def approx_min_k(
       >>> lax.approx_min_k(jnp.array([3.0, 9.0, 1.0, 7.0]), 2)
       [Array([1., 3.], dtype=float32), Array([2, 0], dtype=int32)]
     """
-    return _approximate(
+    return _find_extremes(
         "approx_min_k",
         operand,
         k,
         reduction_dimension,
-        {
-            "recall_target": recall_target,
-            "is_max_k": False,
-            "reduction_input_size_override": reduction_input_size_override,
-            "aggregate_to_topk": aggregate_to_topk,
-        },
+        recall_target,
+        reduction_input_size_override,
+        aggregate_to_topk,
     )

@@ -59,11 +59,7 @@ def _concatenate_lower(ctx: Any, *operands: str, dimension: int) -> str:
 
 
 def _concatenate_jvp(primals: Any, tangents: Any, *, dimension: int) -> Any:
-    out = concatenate_p.bind(*primals, dimension=dimension)
-    if all(type(t) is Zero for t in tangents):
-        return out, Zero(avals.aval_of(out).to_tangent())
-    parts = [families.instantiate(t) for t in tangents]
-    return out, concatenate_p.bind(*parts, dimension=dimension)
+    return families.apply_linear(concatenate_p, primals, tangents, dimension=dimension)
 
 
 def _concatenate_transpose(cts: Any, *operands: Any, dimension: int) -> Any:
@@ -490,11 +486,9 @@ def _columns(padding_config: Any) -> Any:
 
 
 def _pad_jvp(primals: Any, tangents: Any, *, padding_config: Any) -> Any:
-    out = pad_p.bind(*primals, padding_config=padding_config)
-    if all(type(t) is Zero for t in tangents):
-        return out, Zero(avals.aval_of(out).to_tangent())
-    parts = [families.instantiate(t) for t in tangents]
-    return out, pad_p.bind(*parts, padding_config=padding_config)
+    return families.apply_linear(
+        pad_p, primals, tangents, padding_config=padding_config
+    )
 
 
 def _pad_transpose(cts: Any, x: Any, value: Any, *, padding_config: Any) -> Any:

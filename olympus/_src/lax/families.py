@@ -535,6 +535,14 @@ def bilinear_series(
     return total
 
 
+def apply_linear(p: Primitive, primals: Any, tangents: Any, **params: Any) -> Any:
+    """The derivative of an operation that is linear in all its operands at once."""
+    out = p.bind(*primals, **params)
+    if all(type(t) is Zero for t in tangents):
+        return out, Zero(avals.aval_of(out).to_tangent())
+    return out, p.bind(*[instantiate(t) for t in tangents], **params)
+
+
 # The derivatives of an operation that is linear in its first operand.
 LINEAR: dict[str, Any] = {"jvp": linear_jvp, "taylor": linear_series(0)}
 
@@ -778,12 +786,7 @@ add_any_p = elementwise(
 def insert_zero(t: Any) -> Any:
     """A zero with the type of the tangent `t`, as a value."""
     aval = avals.aval_of(t)
-    zero = np.zeros((), aval.dtype)[()]
-    if not aval.shape:
-        return zero
-    return broadcast_in_dim_p.bind(
-        zero, shape=aval.shape, broadcast_dimensions=(), sharding=None
-    )
+    return fill_shape(np.zeros((), aval.dtype)[()], aval.shape)
 
 
 def instantiate(t: Any, shape: Any = None) -> Any:
@@ -791,11 +794,7 @@ def instantiate(t: Any, shape: Any = None) -> Any:
     if type(t) is not Zero:
         return t
     zero = scalar_of(t.aval, 0)
-    if shape is not None or not t.aval.shape:
-        return zero
-    return broadcast_in_dim_p.bind(
-        zero, shape=t.aval.shape, broadcast_dimensions=(), sharding=None
-    )
+    return zero if shape is not None else fill_shape(zero, t.aval.shape)
 
 
 def grow_to(x: Any, rank: int, beside: Sequence[Any]) -> Any:
@@ -828,7 +827,12 @@ def scalar_of(aval: Any, value: Any) -> Any:
         number = _NUMBERS[dtypes.kind(aval.dtype)](value)
         if avals.aval_of(number).dtype == aval.dtype:
             return number
-    return np.asarray(value, aval.dtype)[()]
+    return number_of(value, aval.dtype)
+
+
+def number_of(value: Any, dtype: Any) -> Any:
+    """A number of a dtype, never weak, which traces to a literal."""
+    return np.asarray(value, dtype)[()]
 
 
 def scalar_like(x: Any, value: Any) -> Any:
@@ -839,11 +843,26 @@ def scalar_like(x: Any, value: Any) -> Any:
 def full_like(x: Any, value: Any) -> Any:
     """An array of x's type filled with a number."""
     aval = avals.aval_of(x)
-    scalar = scalar_of(aval, value)
-    if not aval.shape:
+    return fill_shape(scalar_of(aval, value), aval.shape)
+
+
+def broadcast_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
+    """`x` repeated to `shape`, which its own shape is known to fit."""
+    own = avals.aval_of(x).shape
+    if own == shape:
+        return x
+    dims = tuple(range(len(shape) - len(own), len(shape)))
+    return broadcast_in_dim_p.bind(
+        x, shape=shape, broadcast_dimensions=dims, sharding=None
+    )
+
+
+def fill_shape(scalar: Any, shape: Any) -> Any:
+    """A scalar repeated to a shape; itself where that is ()."""
+    if not shape:
         return scalar
     return broadcast_in_dim_p.bind(
-        scalar, shape=aval.shape, broadcast_dimensions=(), sharding=None
+        scalar, shape=shape, broadcast_dimensions=(), sharding=None
     )
 
 

@@ -233,9 +233,7 @@ def _abstract(
             ("start_indices_batching_dims", dn.start_indices_batching_dims),
         ),
     )
-    if len(slice_sizes) != operand.ndim or any(
-        not 0 <= s <= d for s, d in zip(slice_sizes, operand.shape, strict=False)
-    ):
+    if not sizes.fits_slices(slice_sizes, operand.shape):
         raise TypeError(
             "lax.gather: slice_sizes must give a size within the operand for each of "
             f"its axes, got {tuple(slice_sizes)} for {operand.short()}"

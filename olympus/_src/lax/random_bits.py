@@ -325,7 +325,7 @@ def _uniform_batch(axis: Any, args: Any, dims: Any, *, shape: Any) -> Any:
         last = np.ones((), dtype)[()]
         part = rng_uniform_p.bind(first, last, shape=shape)
         return elementwise.add(low, elementwise.mul(part, width)), 0
-    last = np.asarray(dtypes.iinfo(dtype).max, dtype)[()]
+    last = families.number_of(dtypes.iinfo(dtype).max, dtype)
     part = rng_uniform_p.bind(first, last, shape=shape)
     return elementwise.add(low, elementwise.rem(part, width)), 0
 

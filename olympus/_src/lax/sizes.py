@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,20 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
                 )
             result[i] = size
     return tuple(result)
+
+
+def fits_shape(shape: Sequence[Any], wider: Sequence[Any]) -> bool:
+    """Whether arrays of a shape can be repeated to another one."""
+    return len(shape) <= len(wider) and all(
+        d in (1, w) for d, w in zip(shape[::-1], wider[::-1], strict=False)
+    )
+
+
+def fits_slices(slice_sizes: Sequence[Any], shape: Sequence[Any]) -> bool:
+    """Whether there is a size for each axis of a shape, and each lies within it."""
+    return len(slice_sizes) == len(shape) and all(
+        0 <= s <= d for s, d in zip(slice_sizes, shape, strict=True)
+    )
 
 
 def check_sizes(what: str, shape: Any) -> None:

@@ -116,9 +116,7 @@ def _widest_index() -> type[np.int32 | np.int64]:
 
 def _slice_abstract(operand: Any, *indices: Any, slice_sizes: Any) -> Any:
     _check_indices("dynamic_slice", operand, indices)
-    if len(slice_sizes) != operand.ndim or any(
-        not 0 <= s <= d for s, d in zip(slice_sizes, operand.shape, strict=False)
-    ):
+    if not sizes.fits_slices(slice_sizes, operand.shape):
         raise TypeError(
             "lax.dynamic_slice: slice sizes must be within the operand's, one for each "
             f"axis, got {tuple(slice_sizes)} for {operand.short()}"

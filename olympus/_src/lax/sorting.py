@@ -358,8 +358,12 @@ def _permute_aval(aval: Any, order: Sequence[int]) -> Any:
 
 
 def _top_k_jvp(primals: Any, tangents: Any, *, k: int, axis: int) -> Any:
-    (t,) = tangents
-    values, positions = top_k_p.bind(*primals, k=k, axis=axis)
+    return jvp_of_chosen(top_k_p.bind(*primals, k=k, axis=axis), tangents, axis)
+
+
+def jvp_of_chosen(outs: Sequence[Any], tangents: Sequence[Any], axis: int) -> Any:
+    """Results and tangents of what chose elements and tells their positions."""
+    (t,), (values, positions) = tangents, outs
     zero = Zero(avals.aval_of(positions).to_tangent())
     if type(t) is Zero:
         return [values, positions], [Zero(avals.aval_of(values).to_tangent()), zero]

@@ -61,11 +61,7 @@ def _stack_lower(ctx: Any, *operands: str, axis: int) -> str:
 
 
 def _stack_jvp(primals: Any, tangents: Any, *, axis: int) -> Any:
-    out = stack_p.bind(*primals, axis=axis)
-    if all(type(t) is Zero for t in tangents):
-        return out, Zero(avals.aval_of(out).to_tangent())
-    parts = [families.instantiate(t) for t in tangents]
-    return out, stack_p.bind(*parts, axis=axis)
+    return families.apply_linear(stack_p, primals, tangents, axis=axis)
 
 
 def _stack_transpose(cts: Any, *operands: Any, axis: int) -> Any:

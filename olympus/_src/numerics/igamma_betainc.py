@@ -25,7 +25,7 @@ _MAX_STEPS = 2000
 
 
 def _number(x: Any, value: float) -> Any:
-    return np.asarray(value, avals.aval_of(x).dtype)[()]
+    return families.number_of(value, avals.aval_of(x).dtype)
 
 
 def _like(x: Any, value: float) -> Any:

@@ -39,7 +39,7 @@ def _decompose(x: Any, coeffs: Any, *, unroll: int) -> Any:
     if n > unroll:
         last = shaping.squeeze(concatenation.slice_in_dim(coeffs, n - 1, n), (0,))
         lower = shaping.rev(concatenation.slice_in_dim(coeffs, 0, n - 1), (0,))
-        start = _broadcast_scalar(last, shape)
+        start = families.broadcast_to_shape(last, shape)
         return scan_.scan(
             lambda total, c: (lax.add(lax.mul(total, x), c), None),
             start,
@@ -49,15 +49,7 @@ def _decompose(x: Any, coeffs: Any, *, unroll: int) -> Any:
     *others, total = stacking.unstack(coeffs)
     for c in reversed(others):
         total = lax.add(lax.mul(total, x), c)
-    return _broadcast_scalar(total, shape)
-
-
-def _broadcast_scalar(x: Any, shape: Any) -> Any:
-    if avals.aval_of(x).shape == shape:
-        return x
-    return families.broadcast_in_dim_p.bind(
-        x, shape=shape, broadcast_dimensions=(), sharding=None
-    )
+    return families.broadcast_to_shape(total, shape)
 
 
 def _slope(coeffs: Any) -> Any:

@@ -38,9 +38,11 @@ def _position_of(name: str, find: Any) -> Any:
         promotion.check_out(name, out)
         return position(a, axis=reductions.static_axis(axis), keepdims=bool(keepdims))
 
-    call.__name__ = call.__qualname__ = name
     which = "largest" if name.endswith("max") else "smallest"
-    call.__doc__ = f"""The position of the {which} element along an axis.
+    return docstring_examples.describe(
+        call,
+        name,
+        f"""The position of the {which} element along an axis.
 
     Args:
       a: array or number.
@@ -55,8 +57,8 @@ def _position_of(name: str, find: Any) -> Any:
       ValueError: there are no elements.
 
     Source: NumPy, `numpy.{name}`.
-{docstring_examples.of(name)}    """
-    return call
+""",
+    )
 
 
 argmax = _position_of("argmax", lax_reductions.argmax)

@@ -175,12 +175,19 @@ def dot(
       >>> onp.dot(onp.arange(3.0), onp.ones(3))
       Array(3., dtype=float32)
     """
-    a, b = _operands("dot", a, b)
+    return _contract_last("dot", a, b, 2, precision, preferred_element_type)
+
+
+def _contract_last(
+    name: str, a: Any, b: Any, from_end: int, precision: Any, preferred: Any
+) -> Any:
+    """Sums over the last axis of `a` and one of `b`, counted from the end."""
+    a, b = _operands(name, a, b)
     x, y = aval_of(a), aval_of(b)
     if not x.ndim or not y.ndim:
-        return _multiply_by_scalar("dot", a, b, preferred_element_type)
-    numbers = (((x.ndim - 1,), (max(y.ndim - 2, 0),)), ((), ()))
-    return _contract("dot", a, b, numbers, precision, preferred_element_type)
+        return _multiply_by_scalar(name, a, b, preferred)
+    numbers = (((x.ndim - 1,), (max(y.ndim - from_end, 0),)), ((), ()))
+    return _contract(name, a, b, numbers, precision, preferred)
 
 
 @promotion.program(2)
@@ -328,12 +335,7 @@ def inner(
       >>> jnp.inner(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
       Array([3, 7], dtype=int32)
     """
-    a, b = _operands("inner", a, b)
-    x, y = aval_of(a), aval_of(b)
-    if not x.ndim or not y.ndim:
-        return _multiply_by_scalar("inner", a, b, preferred_element_type)
-    numbers = (((x.ndim - 1,), (y.ndim - 1,)), ((), ()))
-    return _contract("inner", a, b, numbers, precision, preferred_element_type)
+    return _contract_last("inner", a, b, 1, precision, preferred_element_type)
 
 
 @promotion.program(2)

@@ -16,7 +16,7 @@ from olympus._src.core import avals, dtypes, trace
 from olympus._src.core.sizes import as_size, at_least, is_symbolic, maximum
 from olympus._src.foundation import errors
 from olympus._src.interpreters import evaluate
-from olympus._src.lax import elementwise, shaping, stacking
+from olympus._src.lax import elementwise, families, shaping, stacking
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import (
     arithmetic,
@@ -393,7 +393,7 @@ def _fill_array(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> A
         words = np.full(held.shape, value, held.dtype)
         return evaluate.with_aval(evaluate.put(words, held, device), aval)
     if evaluate.is_staging() and device is None:
-        return shaping.full(shape, np.asarray(value, aval.dtype)[()])
+        return shaping.full(shape, families.number_of(value, aval.dtype))
     host = (
         np.zeros(shape, aval.dtype) if value == 0 else np.full(shape, value, aval.dtype)
     )
@@ -418,8 +418,10 @@ def _constant_array(name: str, value: int, what: str) -> Any:
         place = device if out_sharding is None else out_sharding
         return _fill_array(shape, value, ShapedArray(shape, kind), place)
 
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"""An array {what}.
+    return docstring_examples.describe(
+        make,
+        name,
+        f"""An array {what}.
 
     Args:
       shape: sizes of the axes, or one size.
@@ -430,8 +432,8 @@ def _constant_array(name: str, value: int, what: str) -> Any:
       TypeError: the shape is traced, negative or not of integers.
 
     Source: NumPy, `numpy.{name}`.
-{docstring_examples.of(name)}    """
-    return make
+""",
+    )
 
 
 zeros = _constant_array("zeros", 0, "of zeros")
@@ -530,8 +532,10 @@ def _constant_like(name: str, value: int, what: str) -> Any:
             return promotion.full_shape(scalar, aval.shape)
         return _fill_array(aval.shape, value, aval, place)
 
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"""An array {what}, of the shape and dtype of another.
+    return docstring_examples.describe(
+        make,
+        name,
+        f"""An array {what}, of the shape and dtype of another.
 
     Args:
       a: array or number, or anything that has a shape and a dtype.
@@ -539,8 +543,8 @@ def _constant_like(name: str, value: int, what: str) -> Any:
       device, out_sharding: where it lives.
 
     Source: NumPy, `numpy.{name}`.
-{docstring_examples.of(name)}    """
-    return make
+""",
+    )
 
 
 zeros_like = _constant_like("zeros_like", 0, "of zeros")

@@ -44,8 +44,10 @@ def _define_cumulative(
         promotion.check_out(name, out)
         return run(a, axis=reductions.static_axis(axis), dtype=dtype)
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"""{what} of the elements up to each one, along an axis.
+    return docstring_examples.describe(
+        call,
+        name,
+        f"""{what} of the elements up to each one, along an axis.
 
     Differs from NumPy: whole numbers of few bits keep their dtype.
 
@@ -56,8 +58,8 @@ def _define_cumulative(
       out: must be None.
 
     Source: NumPy, `numpy.{name}`.
-{docstring_examples.of(name)}    """
-    return call
+""",
+    )
 
 
 cumsum = _define_cumulative("cumsum", cumulative.cumsum, 0, False, "Sums")
@@ -98,8 +100,10 @@ def _standard(name: str, scan: Any, neutral: int, what: str, *, widen: bool) -> 
         return _with_start(out, axis=index, value=neutral)
 
     kinds = "integers widened" if widen else "integers for booleans"
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"""{what} of the elements up to each one, along an axis.
+    return docstring_examples.describe(
+        call,
+        name,
+        f"""{what} of the elements up to each one, along an axis.
 
     Args:
       x: array of at least one axis.
@@ -108,8 +112,8 @@ def _standard(name: str, scan: Any, neutral: int, what: str, *, widen: bool) -> 
       include_initial: begin with the empty {what.lower()[:-1]}.
 
     Source: Python array API standard, `{name}`.
-{docstring_examples.of(name)}    """
-    return call
+""",
+    )
 
 
 @program(1, name="cumulative")

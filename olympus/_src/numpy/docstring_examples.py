@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 _EXAMPLES = {
     "acos": (
         "jnp.acos(jnp.array([1.0, -1.0]))",
@@ -300,6 +303,13 @@ _EXAMPLES = {
         "Array([[0, 0],\n       [0, 0]], dtype=int32)",
     ),
 }
+
+
+def describe(fun: Callable[..., Any], name: str, text: str) -> Any:
+    """Gives a function its name and its docstring, with the example at the end."""
+    fun.__name__ = fun.__qualname__ = name
+    fun.__doc__ = f"{text}{of(name)}    "
+    return fun
 
 
 def of(name: str) -> str:

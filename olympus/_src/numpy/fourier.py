@@ -11,7 +11,7 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.core.sizes import as_size, is_symbolic
-from olympus._src.lax import concatenation, fourier, shaping
+from olympus._src.lax import concatenation, families, fourier, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import arithmetic, creation, manipulation, promotion
@@ -161,7 +161,7 @@ def _scale_by_norm(x: Any, kind: FftType, count: int, norm: str) -> Any:
         return x
     power = 0.5 if norm == "ortho" else 1.0
     scale = float(count) ** (-power if kind in _FORTH else power)
-    return lax.mul(x, np.asarray(scale, aval_of(x).dtype)[()])
+    return lax.mul(x, families.number_of(scale, aval_of(x).dtype))
 
 
 def _check_real(name: str, kind: FftType, a: Any) -> None:

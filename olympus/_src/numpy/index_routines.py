@@ -91,10 +91,7 @@ def take(
         raise ValueError(
             f"numpy.take: invalid mode {mode!r}; give 'fill', 'clip' or 'wrap'"
         )
-    x = _as_array(a)
-    if axis is None:
-        axis, x = 0, shaping.reshape(x, (aval_of(a).size,))
-    axis = sizes_.canonicalize_axis(axis, aval_of(x).ndim, "numpy.take")
+    x, axis = promotion.flatten_unless_axis("take", _as_array(a), axis)
     if mode == "raise":
         raise NotImplementedError(
             "numpy.take: mode 'raise' cannot be, since programs raise no errors; use "

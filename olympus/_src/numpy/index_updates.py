@@ -12,7 +12,14 @@ from olympus._src.control_flow import reduce
 from olympus._src.core import avals
 from olympus._src.core.sizes import is_constant_shape
 from olympus._src.interpreters import evaluate
-from olympus._src.lax import concatenation, scatter, shaping, single_windows, slicing
+from olympus._src.lax import (
+    concatenation,
+    families,
+    scatter,
+    shaping,
+    single_windows,
+    slicing,
+)
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import indexing
 from olympus._src.numpy.index_parsing import (
@@ -189,10 +196,7 @@ def broadcast_values(values: Any, shape: tuple[int, ...], op: str) -> Any:
     if len(own) > len(shape):  # leading axes of size one may be left out, as in NumPy
         own = own[len(own) - len(shape) :]
         values = shaping.reshape(values, own)
-    if own == shape:
-        return values
-    dims = tuple(range(len(shape) - len(own), len(shape)))
-    return shaping.broadcast_in_dim(values, shape, dims)
+    return families.broadcast_to_shape(values, shape)
 
 
 def check_values(values: Any, shape: tuple[int, ...], op: str) -> None:

@@ -13,7 +13,7 @@ from olympus._src.core import avals, dtypes, trace
 from olympus._src.core.sizes import is_symbolic
 from olympus._src.foundation import config
 from olympus._src.interpreters import evaluate
-from olympus._src.lax import concatenation, gather, shaping, slicing
+from olympus._src.lax import concatenation, families, gather, shaping, slicing
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as size_rules
 from olympus._src.numpy import index_parsing
@@ -315,7 +315,9 @@ class Layout:
         if not together:
             labels.insert(0, "batch")
         self.batch = _broadcast_shape([avals.aval_of(p).shape for p in index_arrays])
-        self.positions = [_spread(p, self.batch) for p in one_dtype(index_arrays)]
+        self.positions = [
+            families.broadcast_to_shape(p, self.batch) for p in one_dtype(index_arrays)
+        ]
         if advanced:
             at = labels.index("batch")
             labels[at : at + 1] = ["batch"] * len(self.batch)
@@ -345,14 +347,6 @@ def _broadcast_shape(shapes: list[Any]) -> tuple[int, ...]:
             f"indexing: arrays between the brackets must broadcast together, got "
             f"shapes {listed}"
         ) from None
-
-
-def _spread(p: Any, shape: tuple[int, ...]) -> Any:
-    own = avals.aval_of(p).shape
-    if own == shape:
-        return p
-    dims = tuple(range(len(shape) - len(own), len(shape)))
-    return shaping.broadcast_in_dim(p, shape, dims)
 
 
 def partial_blocks(entries: Any, shape: Any) -> dict[int, tuple[int, int]]:

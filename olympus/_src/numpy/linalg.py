@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import dtypes
 from olympus._src.core.sizes import typical
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -186,7 +185,7 @@ def _sum(x: Any, axes: Any, keepdims: bool) -> Any:
 
 def _vector_norm(x: Any, order: Any, axes: Any, keepdims: bool) -> Any:
     if order is None or order == 2:
-        return elementary.sqrt(_sum(_magnitude_square(x), axes, keepdims))
+        return elementary.sqrt(_sum(reductions.square_magnitude(x), axes, keepdims))
     size = x if aval_of(x).dtype == np.bool_ else lax.abs_(x)
     if order == np.inf:
         return reductions.max(size, axis=axes, keepdims=keepdims, initial=0)
@@ -201,12 +200,6 @@ def _vector_norm(x: Any, order: Any, axes: Any, keepdims: bool) -> Any:
     return arithmetic.power(total, 1.0 / order)
 
 
-def _magnitude_square(x: Any) -> Any:
-    if dtypes.kind(aval_of(x).dtype) != "c":
-        return lax.square(x)
-    return lax.add(lax.square(lax.real(x)), lax.square(lax.imag(x)))
-
-
 def _fold_sizes(sizes: Any, axis: int, largest: bool, keepdims: bool) -> Any:
     """The largest, 0 if there are none; or the smallest."""
     if largest:
@@ -216,7 +209,7 @@ def _fold_sizes(sizes: Any, axis: int, largest: bool, keepdims: bool) -> Any:
 
 def _matrix_norm(x: Any, order: Any, axes: Any, keepdims: bool) -> Any:
     if order is None or order == "fro":
-        return elementary.sqrt(_sum(_magnitude_square(x), axes, keepdims))
+        return elementary.sqrt(_sum(reductions.square_magnitude(x), axes, keepdims))
     if order in (1, -1, np.inf, -np.inf):
         row, column = axes if abs(order) == 1 else axes[::-1]
         sums = _sum(lax.abs_(x), (row,), True)

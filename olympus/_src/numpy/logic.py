@@ -9,7 +9,6 @@ import numpy as np
 from olympus._src.core import dtypes
 from olympus._src.lax import concatenation, families, reductions, shaping
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import docstring_examples, promotion
 from olympus._src.numpy.promotion import aval_of, program
 
@@ -320,16 +319,18 @@ def _infinite(name: str, value: float) -> Any:
         promotion.check_out(name, out)
         return test(x)
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"""Whether elements are {value}.
+    return docstring_examples.describe(
+        call,
+        name,
+        f"""Whether elements are {value}.
 
     Args:
       x: real array or number.
       out: must be None.
 
     Source: NumPy, `numpy.{name}`.
-{docstring_examples.of(name)}    """
-    return call
+""",
+    )
 
 
 isposinf = _infinite("isposinf", np.inf)
@@ -580,9 +581,7 @@ def _check_bit_order(name: str, bitorder: str) -> None:
 
 @program(1, name="packbits")
 def _packbits(a: Any, *, axis: int | None, little: bool) -> Any:
-    if axis is None:
-        axis, a = 0, shaping.reshape(a, (aval_of(a).size,))
-    axis = sizes_.canonicalize_axis(axis, aval_of(a).ndim, "numpy.packbits")
+    a, axis = promotion.flatten_unless_axis("packbits", a, axis)
     byte = np.dtype(np.uint8)
     bits = lax.convert(truth(a), byte)
     n = aval_of(a).shape[axis]
@@ -632,9 +631,7 @@ def unpackbits(
 
 @program(1, name="unpackbits")
 def _unpackbits(a: Any, *, axis: int | None, count: int | None, little: bool) -> Any:
-    if axis is None:
-        axis, a = 0, shaping.reshape(a, (aval_of(a).size,))
-    axis = sizes_.canonicalize_axis(axis, aval_of(a).ndim, "numpy.unpackbits")
+    a, axis = promotion.flatten_unless_axis("unpackbits", a, axis)
     shape = list(aval_of(a).shape)
     split = (*shape[: axis + 1], 8, *shape[axis + 1 :])
     places = np.arange(8) if little else np.arange(7, -1, -1)

@@ -348,8 +348,10 @@ def _define_at_least(name: str, rank: int, position: Any) -> Any:
             )
         return outs[0] if len(outs) == 1 else outs
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"""Arrays with axes of size 1 added until they have {rank}.
+    return docstring_examples.describe(
+        call,
+        name,
+        f"""Arrays with axes of size 1 added until they have {rank}.
 
     Args:
       *arys: arrays or numbers.
@@ -358,8 +360,8 @@ def _define_at_least(name: str, rank: int, position: Any) -> Any:
       An array, or a list of them where several are given.
 
     Source: NumPy, `numpy.{name}`.
-{docstring_examples.of(name)}    """
-    return call
+""",
+    )
 
 
 atleast_1d = _define_at_least("atleast_1d", 1, lambda rank: (0,))
@@ -734,10 +736,7 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
     own = aval_of(array).shape
     if own == out_shape:
         return as_is(array)
-    fits = len(own) <= len(out_shape) and all(
-        d in (1, w) for d, w in zip(own[::-1], out_shape[::-1], strict=False)
-    )
-    if not fits:
+    if not sizes_.fits_shape(own, out_shape):
         raise ValueError(
             f"Incompatible shapes for broadcasting: {own} and requested shape "
             f"{out_shape}; numpy.broadcast_to repeats axes of size 1 and adds axes in "

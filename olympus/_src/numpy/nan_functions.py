@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,9 @@ def _has_nan(x: Any) -> bool:
 def _without_nan(name: str, plain: Any, neutral: float, typed: bool) -> Any:
     """A fold where NaN counts as what changes nothing."""
 
-    def folded(x: Any, *operands: Any, flags: Any, **options: Any) -> Any:
+    def folded(
+        x: Any, *operands: Any, flags: Any = (False, False), **options: Any
+    ) -> Any:
         where, initial = reductions.chosen(operands, flags)
         if _has_nan(x):
             empty = lax.ne(x, x)
@@ -63,32 +66,7 @@ def _without_nan(name: str, plain: Any, neutral: float, typed: bool) -> Any:
         return lax.select(nothing, families.full_like(out, np.nan), out)
 
     folded.__name__ = name
-    run = evaluate.fuse(folded)
-
-    def start(
-        a: Any,
-        axis: Any,
-        out: Any,
-        keepdims: Any,
-        initial: Any,
-        where: Any,
-        **options: Any,
-    ) -> Any:
-        check_arraylike(name, a)
-        promotion.check_out(name, out)
-        promotion.check_optional(name, where, initial)
-        operands = [v for v in (where, initial) if v is not None]
-        flags = (where is not None, initial is not None)
-        return run(
-            a,
-            *operands,
-            flags=flags,
-            axis=static_axis(axis),
-            keepdims=bool(keepdims),
-            **options,
-        )
-
-    return start
+    return functools.partial(reductions.run, evaluate.fuse(folded), name)
 
 
 _ARGUMENTS = """
@@ -101,7 +79,7 @@ _ARGUMENTS = """
       where: mask of the elements that count.
 
     Source: NumPy, `numpy.{name}`.
-{example}    """
+"""
 
 
 def _define_with_dtype(name: str, plain: Any, neutral: float, what: str) -> Any:
@@ -116,16 +94,13 @@ def _define_with_dtype(name: str, plain: Any, neutral: float, what: str) -> Any:
         initial: Any = None,
         where: Any = None,
     ) -> Any:
-        return start(a, axis, out, keepdims, initial, where, dtype=dtype)
+        return start(a, out, where, initial, axis=axis, keepdims=keepdims, dtype=dtype)
 
-    call.__name__ = call.__qualname__ = name
-    listed = _ARGUMENTS.format(
-        dtype="dtype: element type of the result.\n      ",
-        name=name,
-        example=docstring_examples.of(name),
+    arguments = _ARGUMENTS.format(
+        dtype="dtype: element type of the result.\n      ", name=name
     )
-    call.__doc__ = f"{what} of the elements that are not NaN.\n{listed}"
-    return call
+    summary = f"{what} of the elements that are not NaN.\n"
+    return docstring_examples.describe(call, name, summary + arguments)
 
 
 def _extreme(name: str, plain: Any, neutral: float, what: str) -> Any:
@@ -139,14 +114,11 @@ def _extreme(name: str, plain: Any, neutral: float, what: str) -> Any:
         initial: Any = None,
         where: Any = None,
     ) -> Any:
-        return start(a, axis, out, keepdims, initial, where)
+        return start(a, out, where, initial, axis=axis, keepdims=keepdims)
 
-    call.__name__ = call.__qualname__ = name
-    listed = _ARGUMENTS.format(dtype="", name=name, example=docstring_examples.of(name))
-    call.__doc__ = (
-        f"{what} of the elements that are not NaN; NaN where all are.\n{listed}"
-    )
-    return call
+    summary = f"{what} of the elements that are not NaN; NaN where all are.\n"
+    arguments = _ARGUMENTS.format(dtype="", name=name)
+    return docstring_examples.describe(call, name, summary + arguments)
 
 
 nansum = _define_with_dtype("nansum", reductions.sum, 0, "The sum")
@@ -219,8 +191,10 @@ def _nan_spread(name: str, plain: Any, what: str) -> Any:
         masked = where is not None
         return spread(a, *operands, masked=masked, **options)
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"""{what} of the elements that are not NaN.
+    return docstring_examples.describe(
+        call,
+        name,
+        f"""{what} of the elements that are not NaN.
 
     Args:
       a: array or number.
@@ -233,8 +207,8 @@ def _nan_spread(name: str, plain: Any, what: str) -> Any:
       mean: the mean, where it is known.
 
     Source: NumPy, `numpy.{name}`.
-{docstring_examples.of(name)}    """
-    return call
+""",
+    )
 
 
 nanvar = _nan_spread("nanvar", reductions.var, "The variance")
@@ -256,9 +230,11 @@ def _nan_position(name: str, plain: Any, neutral: float) -> Any:
         promotion.check_out(name, out)
         return position(a, axis=static_axis(axis), keepdims=bool(keepdims))
 
-    call.__name__ = call.__qualname__ = name
     which = "largest" if name.endswith("max") else "smallest"
-    call.__doc__ = f"""The position of the {which} element that is not NaN.
+    return docstring_examples.describe(
+        call,
+        name,
+        f"""The position of the {which} element that is not NaN.
 
     Differs from NumPy: where all elements are NaN it is -1, not an error.
 
@@ -272,8 +248,8 @@ def _nan_position(name: str, plain: Any, neutral: float) -> Any:
       An integer array; -1 where all elements are NaN.
 
     Source: NumPy, `numpy.{name}`.
-{docstring_examples.of(name)}    """
-    return call
+""",
+    )
 
 
 nanargmax = _nan_position("nanargmax", arg_extremes.argmax, -np.inf)

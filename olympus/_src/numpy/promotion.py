@@ -277,8 +277,10 @@ def watch_ranks(name: str, shapes: set[tuple[int, ...]]) -> None:
     )
 
 
-def result_shape(name: str, shapes: Sequence[Any]) -> tuple[int, ...]:
-    """The common shape, or an error in the function's name."""
+def result_shape(
+    name: str, shapes: Sequence[Any], page: str = "numpy"
+) -> tuple[int, ...]:
+    """The common shape, or an error in the name of a page's function."""
     try:
         return sizes.broadcast_shapes(*shapes)
     except ValueError:
@@ -286,20 +288,19 @@ def result_shape(name: str, shapes: Sequence[Any]) -> tuple[int, ...]:
         # Equal ranks are a type error and others a value error, as in the field.
         kind = TypeError if len({len(s) for s in shapes}) == 1 else ValueError
         raise kind(
-            f"numpy.{name}: got incompatible shapes for broadcasting: {listed}; sizes "
+            f"{page}.{name}: got incompatible shapes for broadcasting: {listed}; sizes "
             "must be equal or 1, counted from the last axis"
         ) from None
 
 
-def broadcast_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
-    """`x` repeated to `shape`, which its own shape is known to fit."""
-    own = aval_of(x).shape
-    if own == shape:
-        return x
-    dims = tuple(range(len(shape) - len(own), len(shape)))
-    return families.broadcast_in_dim_p.bind(
-        x, shape=shape, broadcast_dimensions=dims, sharding=None
-    )
+broadcast_to_shape = families.broadcast_to_shape
+
+
+def flatten_unless_axis(name: str, x: Any, axis: Any) -> tuple[Any, int]:
+    """An array and the axis to work along; without one, the flattened array and 0."""
+    if axis is None:
+        axis, x = 0, shaping.reshape(x, (aval_of(x).size,))
+    return x, sizes.canonicalize_axis(axis, aval_of(x).ndim, f"numpy.{name}")
 
 
 def align_ranks(*args: Any) -> list[Any]:
@@ -416,4 +417,4 @@ def scalar(x: Any, like: Any) -> Any:
     aval = aval_of(like)
     if aval.weak_type:
         return _cast_scalar(x, aval.dtype, True)
-    return np.asarray(x, aval.dtype)[()]
+    return families.number_of(x, aval.dtype)

@@ -143,7 +143,7 @@ def _interpolate_lines(x: Any, q: Any, n: int, method: str, ignore_nan: bool) ->
     wide_q = shaping.broadcast_in_dim(q, full, range(len(q_shape)))
     count = lax.size_value(n, dtype)
     good = lax.sub(count, lax.convert(wide_bad, dtype)) if ignore_nan else count
-    one, zero = np.asarray(1, dtype)[()], np.asarray(0, dtype)[()]
+    one, zero = families.number_of(1, dtype), families.number_of(0, dtype)
     last = lax.sub(good, one)
     if method == "inverted_cdf":
         # The first element up to which at least q's part of them lies.
@@ -166,7 +166,7 @@ def _interpolate_lines(x: Any, q: Any, n: int, method: str, ignore_nan: bool) ->
 def _or_nan(out: Any, bad: Any, good: Any, ignore_nan: bool) -> Any:
     """NaN where a line has a NaN, or has nothing else."""
     if ignore_nan:
-        edge = lax.le(good, np.asarray(0, aval_of(good).dtype)[()])
+        edge = lax.le(good, families.number_of(0, aval_of(good).dtype))
     else:
         edge = lax.gt(bad, np.int32(0))
     edge = promotion.full_shape(edge, aval_of(out).shape)
@@ -271,9 +271,11 @@ def _quantile_function(name: str, ignore_nan: bool, percent: bool) -> Any:
             name, a, q, axis, out, method, keepdims, weights, ignore_nan, percent
         )
 
-    call.__name__ = call.__qualname__ = name
     scale = "100" if percent else "1"
-    call.__doc__ = f"""The values below which given parts of the elements lie.
+    return docstring_examples.describe(
+        call,
+        name,
+        f"""The values below which given parts of the elements lie.
 
     Differs from NumPy: `out` must be None and `overwrite_input` False; q has at most
     one axis; there are six methods; weights that are negative or NaN give NaN.
@@ -293,8 +295,8 @@ def _quantile_function(name: str, ignore_nan: bool, percent: bool) -> Any:
       An array whose first axis is q's, where it has one.
 
     Source: NumPy, `numpy.{name}`.
-{docstring_examples.of(name)}    """
-    return call
+""",
+    )
 
 
 quantile = _quantile_function("quantile", False, False)

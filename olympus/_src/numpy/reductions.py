@@ -712,7 +712,8 @@ def mean(
     )
 
 
-def _centered_square(x: Any) -> Any:
+def square_magnitude(x: Any) -> Any:
+    """|x|^2, real also for complex numbers."""
     if dtypes.kind(aval_of(x).dtype) != "c":
         return lax.square(x)
     return lax.add(lax.square(lax.real(x)), lax.square(lax.imag(x)))
@@ -772,7 +773,7 @@ def _var(
     known = isinstance(n, np.generic)
     less = np.asarray(ddof, real)[()]
     n = n - less if known else lax.sub(n, less)
-    total = _centered_square(gap)
+    total = square_magnitude(gap)
     total = _sum(total, axis=axes, keepdims=keepdims, dtype=real, promote=True)
     if known and n <= 0:
         out = families.full_like(total, np.nan)

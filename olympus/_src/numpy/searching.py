@@ -26,7 +26,6 @@ from olympus._src.lax import (
     stacking,
 )
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import creation, indexing, logic, promotion
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
@@ -360,10 +359,7 @@ def compress(
             "numpy.compress: condition must have one axis, got "
             f"{aval_of(condition).short()}"
         )
-    x = evaluate_or_traced(a)
-    if axis is None:
-        axis, x = 0, shaping.reshape(x, (aval_of(a).size,))
-    axis = sizes_.canonicalize_axis(axis, aval_of(x).ndim, "numpy.compress")
+    x, axis = promotion.flatten_unless_axis("compress", evaluate_or_traced(a), axis)
     lead = (slice(None),) * axis
     length = aval_of(x).shape[axis]
     if size is None:

@@ -48,7 +48,16 @@ _KINDS = {
 }
 
 
-def _reduce_segments(name: str, data: Any, segment_ids: Any, **options: Any) -> Any:
+def _reduce_segments(
+    name: str,
+    data: Any,
+    segment_ids: Any,
+    segments: Any,
+    promises: tuple[bool, bool],
+    bucket: Any,
+    mode: Any,
+    sharding: Any,
+) -> Any:
     promotion.check_arraylike(name, data, segment_ids)
     data_aval, ids = aval_of(data), aval_of(segment_ids)
     if not dtypes.issubdtype(ids.dtype, np.integer):
@@ -61,7 +70,6 @@ def _reduce_segments(name: str, data: Any, segment_ids: Any, **options: Any) -> 
             f"ops.{name}: segment_ids must be a vector with a number for each row of "
             f"data, got {ids.short()} for {data_aval.short()}"
         )
-    segments = options.pop("num_segments")
     if segments is None:
         values = concrete(name, segment_ids, "pass the argument `num_segments`")
         segments = int(values.max()) + 1 if values.size else 0
@@ -70,18 +78,23 @@ def _reduce_segments(name: str, data: Any, segment_ids: Any, **options: Any) -> 
         raise ValueError(
             f"ops.{name}: num_segments must be non-negative, got {segments}"
         )
-    mode = gather.GatherScatterMode.from_any(options.pop("mode"))
-    bucket = options.pop("bucket_size")
+    mode = gather.GatherScatterMode.from_any(mode)
     if bucket is not None and operator.index(bucket) < 1:
         raise ValueError(f"ops.{name}: bucket_size must be positive, got {bucket}")
-    if options.pop("out_sharding") is not None:
+    if sharding is not None:
         raise NotImplementedError(
             f"ops.{name}: out_sharding is not supported; leave it None"
         )
     return _combine_segments(
-        data, segment_ids, name=name, segments=segments, bucket=bucket, mode=mode,
-        **options,
-    )  # fmt: skip
+        data,
+        segment_ids,
+        name=name,
+        segments=segments,
+        bucket=bucket,
+        mode=mode,
+        indices_are_sorted=promises[0],
+        unique_indices=promises[1],
+    )
 
 
 @program(2, name="segment_reduction")
@@ -168,12 +181,11 @@ def segment_sum(
         "segment_sum",
         data,
         segment_ids,
-        num_segments=num_segments,
-        indices_are_sorted=indices_are_sorted,
-        unique_indices=unique_indices,
-        bucket_size=bucket_size,
-        mode=mode,
-        out_sharding=out_sharding,
+        num_segments,
+        (indices_are_sorted, unique_indices),
+        bucket_size,
+        mode,
+        out_sharding,
     )
 
 
@@ -221,12 +233,11 @@ def segment_prod(
         "segment_prod",
         data,
         segment_ids,
-        num_segments=num_segments,
-        indices_are_sorted=indices_are_sorted,
-        unique_indices=unique_indices,
-        bucket_size=bucket_size,
-        mode=mode,
-        out_sharding=out_sharding,
+        num_segments,
+        (indices_are_sorted, unique_indices),
+        bucket_size,
+        mode,
+        out_sharding,
     )
 
 
@@ -275,12 +286,11 @@ def segment_max(
         "segment_max",
         data,
         segment_ids,
-        num_segments=num_segments,
-        indices_are_sorted=indices_are_sorted,
-        unique_indices=unique_indices,
-        bucket_size=bucket_size,
-        mode=mode,
-        out_sharding=out_sharding,
+        num_segments,
+        (indices_are_sorted, unique_indices),
+        bucket_size,
+        mode,
+        out_sharding,
     )
 
 
@@ -329,10 +339,9 @@ def segment_min(
         "segment_min",
         data,
         segment_ids,
-        num_segments=num_segments,
-        indices_are_sorted=indices_are_sorted,
-        unique_indices=unique_indices,
-        bucket_size=bucket_size,
-        mode=mode,
-        out_sharding=out_sharding,
+        num_segments,
+        (indices_are_sorted, unique_indices),
+        bucket_size,
+        mode,
+        out_sharding,
     )

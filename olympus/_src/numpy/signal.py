@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -60,8 +61,10 @@ def _sequence_product(name: str, what: str, reverse: bool) -> Any:
             a, v, mode=mode, precision=precision, preferred=preferred_element_type
         )
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"""{what} of two vectors.
+    return docstring_examples.describe(
+        call,
+        name,
+        f"""{what} of two vectors.
 
     Differs from NumPy: whole numbers give floats.
 
@@ -72,8 +75,8 @@ def _sequence_product(name: str, what: str, reverse: bool) -> Any:
       preferred_element_type: dtype of the sums and the result.
 
     Source: NumPy, `numpy.{name}`.
-{docstring_examples.of(name)}    """
-    return call
+""",
+    )
 
 
 def _slide(
@@ -296,23 +299,27 @@ def _unwrap(p: Any, *operands: Any, axis: int) -> Any:
 # -- windows ---------------------------------------------------------------------------
 
 
+def _fill_window(M: Any, values: Callable[[int, Any], Any]) -> Any:
+    """A window of `M` points; of at most one it is 1."""
+    n, kind = operator.index(M), dtypes.canonicalize_dtype(float)
+    return values(n, kind) if n > 1 else creation.ones(max(n, 0), kind)
+
+
 def _window(name: str, values: Any, what: str) -> Any:
     def make(M: int) -> Any:
-        n = operator.index(M)
-        kind = dtypes.canonicalize_dtype(float)
-        if n <= 1:
-            return creation.ones(max(n, 0), kind)
-        return creation.asarray(values(n).astype(kind))
+        return _fill_window(M, lambda n, kind: creation.asarray(values(n).astype(kind)))
 
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"""The {what} window.
+    return docstring_examples.describe(
+        make,
+        name,
+        f"""The {what} window.
 
     Args:
       M: number of points.
 
     Source: NumPy, `numpy.{name}`.
-{docstring_examples.of(name)}    """
-    return make
+""",
+    )
 
 
 bartlett = _window("bartlett", np.bartlett, "triangular Bartlett")
@@ -334,12 +341,13 @@ def kaiser(M: int, beta: Any) -> Any:
       >>> jnp.kaiser(1, 14.0)
       Array([1.], dtype=float32)
     """
-    n = operator.index(M)
-    kind = dtypes.canonicalize_dtype(float)
-    if n <= 1:
-        return creation.ones(max(n, 0), kind)
-    half = 0.5 * (n - 1)
-    line = np.sqrt(np.maximum(0, 1 - ((np.arange(n) - half) / half) ** 2)).astype(kind)
-    return arithmetic.true_divide(
-        elementary.i0(arithmetic.multiply(beta, line)), elementary.i0(beta)
-    )
+
+    def values(n: int, kind: Any) -> Any:
+        half = 0.5 * (n - 1)
+        line = np.sqrt(np.maximum(0, 1 - ((np.arange(n) - half) / half) ** 2))
+        return arithmetic.true_divide(
+            elementary.i0(arithmetic.multiply(beta, line.astype(kind))),
+            elementary.i0(beta),
+        )
+
+    return _fill_window(M, values)

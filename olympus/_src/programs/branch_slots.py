@@ -10,7 +10,6 @@ from typing import Any
 
 from olympus._src.core import ir
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.interpreters import partial_eval
 from olympus._src.lax import families
 from olympus._src.programs import inner_programs
 
@@ -55,7 +54,4 @@ def trace_branch(
     run: Callable[..., list[Any]], in_avals: Sequence[Any], closed: ir.ClosedOlympuspr
 ) -> ir.ClosedOlympuspr:
     """A branch that a derivative makes of another one, as a program."""
-    info = inner_programs.forget_argument_names(closed.olympuspr.debug_info)
-    info = info or ir.DebugInfo("differentiation", "cond")
-    program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
-    return ir.ClosedOlympuspr(program, consts)
+    return inner_programs.retrace(run, in_avals, closed, "differentiation", "cond")

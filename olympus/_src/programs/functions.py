@@ -146,12 +146,8 @@ def transpose(cts: Any, *args: Any, call_olympuspr: Any, **params: Any) -> Any:
     )
     known = [x for x in args if type(x) is not Linear]
     nonzero_cts = [ct for ct in cts if type(ct) is not Zero]
-    in_cts = iter(run(program, [*known, *nonzero_cts]))
-    flags = iter(in_flowing)
-    return [
-        (next(in_cts) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
-        for x in args
-    ]
+    in_cts = run(program, [*known, *nonzero_cts])
+    return inner_programs.assign_cotangents(args, in_flowing, in_cts)
 
 
 # -- vmap ------------------------------------------------------------------------------

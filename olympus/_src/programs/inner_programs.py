@@ -18,6 +18,7 @@ from olympus._src.core import array_type, bindings, dtypes, ir, trace
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects as effects_
 from olympus._src.core.primitive import takes_primitive
+from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import config, source_info
 from olympus._src.interpreters import evaluate, partial_eval
 from olympus._src.lax import elementwise
@@ -234,13 +235,14 @@ def pair_splitter(what: str, name: str, fun: Any) -> Callable[[Any], Sequence[An
 # -- operands --------------------------------------------------------------------------
 
 
-def check_callable(what: str, **functions: Any) -> None:
+def check_callable(
+    what: str, remedy: str = "wrap a value as `lambda *_: value`", /, **functions: Any
+) -> None:
     """Raises TypeError for an argument that should be a function."""
     for name, fun in functions.items():
         if not callable(fun):
             raise TypeError(
-                f"{what}: {name} must be a function, got {value_text(fun)}; "
-                "wrap a value as `lambda *_: value`"
+                f"{what}: {name} must be a function, got {value_text(fun)}; {remedy}"
             )
 
 
@@ -260,6 +262,48 @@ def flatten_operands(what: str, name: str, value: Any) -> tuple[list[Any], Any]:
     if not all(map(avals_.is_array_like, leaves)):
         check_operands(what, name, value)
     return leaves, structure
+
+
+def split_by_sizes(items: Sequence[Any], sizes: Sequence[int]) -> list[list[Any]]:
+    """Items in groups of the sizes."""
+    groups, start = [], 0
+    for n in sizes:
+        groups.append(list(items[start : start + n]))
+        start += n
+    return groups
+
+
+def assign_cotangents(
+    args: Sequence[Any], flows: Sequence[bool], nonzero_cts: Sequence[Any]
+) -> list[Any]:
+    """A cotangent for each linear operand, and None for each other one.
+
+    Args:
+      args: operands, of which those of type Linear are linear.
+      flows: for each linear one whether its cotangent is not zero.
+      nonzero_cts: the cotangents that are not.
+    """
+    flags, values = iter(flows), iter(nonzero_cts)
+    return [
+        (next(values) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
+        for x in args
+    ]
+
+
+def retrace(
+    run: Callable[..., list[Any]], in_avals: Sequence[Any], origin: Any, *names: str
+) -> ir.ClosedOlympuspr:
+    """The program of a function that stands for another program.
+
+    Args:
+      run: the function, of flat arguments.
+      in_avals: their types.
+      origin: the program whose names messages have; None for none.
+      names: the transformation and the function, for messages if there is none.
+    """
+    info = forget_argument_names(origin.olympuspr.debug_info) if origin else None
+    info = info or ir.DebugInfo(*names)
+    return ir.ClosedOlympuspr(*partial_eval.trace_to_olympuspr(run, in_avals, info))
 
 
 def value_text(value: Any) -> str:
@@ -392,6 +436,29 @@ def keep_numbers(
 def _as_number(value: Any, result: Any) -> Any:
     number = type(value) in dtypes.python_scalar_dtypes
     return value if number and not isinstance(result, trace.Tracer) else result
+
+
+def unflatten_solution(
+    outs: Sequence[Any],
+    solved: Body,
+    leaves: Sequence[Any],
+    structure: Any,
+    has_aux: bool,
+) -> Any:
+    """The solution of a user's solver; with its auxiliary result where there is one.
+
+    Args:
+      outs: flat results.
+      solved: the solver's program.
+      leaves: the operand that the solution is like.
+      structure: that of the solution.
+      has_aux: whether the solver returns a pair.
+    """
+    outs = keep_numbers(outs, solved.program, leaves)
+    solution = structure.unflatten(outs[: len(leaves)])
+    if not has_aux:
+        return solution
+    return solution, solved.trees[1].unflatten(outs[len(leaves) :])
 
 
 def forget_argument_names(info: Any) -> Any:

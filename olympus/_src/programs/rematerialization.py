@@ -26,19 +26,7 @@ def call(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
     inner = splitter.inner(program, hit)
     again, inputs = inner.again()
     stand_ins, new, outs = _hand_on(inner, program.outvars, eqn.outvars, lambda a: a)
-    for v in stand_ins:
-        splitter.keep(v, v)
-    once = program.replace(
-        eqns=inner.once,
-        outvars=program.outvars + [k for _, k in new],
-        debug_info=inner_programs.forget_argument_names(program.debug_info),
-    )
-    splitter.once.append(
-        eqn.replace(
-            outvars=eqn.outvars + [v for v, _ in new],
-            params={**eqn.params, "olympuspr": ir.ClosedOlympuspr(once)},
-        )
-    )
+    _run_once(splitter, eqn, program, inner.once, stand_ins, new)
     operands = stand_ins + _select(eqn.invars, inputs)
     params = {
         **eqn.params,
@@ -82,6 +70,30 @@ def _hand_on(
     return stand_ins, new, [ir.Var(o.aval) if o in stand_in_set else o for o in outer]
 
 
+def _run_once(
+    splitter: Any,
+    eqn: ir.Eqn,
+    program: ir.Olympuspr,
+    eqns: Sequence[ir.Eqn],
+    stand_ins: Sequence[Any],
+    new: Sequence[tuple[Any, Any]],
+) -> None:
+    """Keeps the equation that runs once, with what it has to keep as more results."""
+    for v in stand_ins:
+        splitter.keep(v, v)
+    once = program.replace(
+        eqns=eqns,
+        outvars=program.outvars + [k for _, k in new],
+        debug_info=inner_programs.forget_argument_names(program.debug_info),
+    )
+    splitter.once.append(
+        eqn.replace(
+            outvars=eqn.outvars + [v for v, _ in new],
+            params={**eqn.params, "olympuspr": ir.ClosedOlympuspr(once)},
+        )
+    )
+
+
 def scan(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
     """What a step keeps is stacked, and a second loop makes the rest."""
     params = eqn.params
@@ -100,19 +112,7 @@ def scan(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
         eqn.outvars[n_carry:],
         lambda aval: aval.with_leading_axis(params["length"]),
     )
-    for v in stand_ins:
-        splitter.keep(v, v)
-    once = body.replace(
-        eqns=inner.once,
-        outvars=body.outvars + [k for _, k in new],
-        debug_info=inner_programs.forget_argument_names(body.debug_info),
-    )
-    splitter.once.append(
-        eqn.replace(
-            outvars=eqn.outvars + [v for v, _ in new],
-            params={**params, "olympuspr": ir.ClosedOlympuspr(once)},
-        )
-    )
+    _run_once(splitter, eqn, body, inner.once, stand_ins, new)
     operands = Parts(eqn.invars, params)
     ys = _select(outs, hit[n_carry:])
     last = [

@@ -10,7 +10,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.sizes import is_symbolic
 from olympus._src.interpreters import evaluate
-from olympus._src.lax import elementwise, shaping, sizes
+from olympus._src.lax import elementwise, families, sizes
 from olympus._src.random import keys
 
 
@@ -62,6 +62,21 @@ def integer_dtype(name: str, dtype: Any, error: Any = TypeError) -> Any:
     return canonical
 
 
+def inexact_dtype(name: str, dtype: Any) -> Any:
+    """The floating or complex dtype of a result; by default that of floats.
+
+    Raises:
+      ValueError: the dtype is of another kind.
+    """
+    dtype = dtypes.check_user_dtype(float if dtype is None else dtype, name)
+    if dtypes.kind(dtype) not in "fc":
+        raise ValueError(
+            f"random.{name}: dtype must be a float or complex dtype, got {dtype}; for "
+            "example dtype='float32'"
+        )
+    return dtype
+
+
 def shape_of(name: str, shape: Any) -> tuple[int, ...]:
     """A user's shape as a tuple."""
     return sizes.canonicalize_shape(shape, f"random.{name}")
@@ -83,10 +98,7 @@ def result_shape(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
 
 def check_broadcast(name: str, shape: Any, common: Any) -> None:
     """Raises ValueError unless arrays of shape `common` broadcast to `shape`."""
-    fits = len(common) <= len(shape) and all(
-        d in (1, target) for d, target in zip(common[::-1], shape[::-1], strict=False)
-    )
-    if not fits:
+    if not sizes.fits_shape(common, shape):
         raise ValueError(
             f"random.{name}: shape must be what the parameters broadcast to, got "
             f"shape={tuple(shape)} with parameters of shape {tuple(common)}; add their "
@@ -119,23 +131,19 @@ def floats(name: str, *values: Any, mixed: bool = False) -> list[Any]:
 def spread(x: Any, shape: tuple[int, ...]) -> Any:
     """A parameter beside samples of `shape`: broadcast, or left a scalar."""
     own_shape = avals.aval_of(x).shape
-    if not own_shape or own_shape == shape:
-        return x
-    axes = tuple(range(len(shape) - len(own_shape), len(shape)))
-    return shaping.broadcast_in_dim(x, shape, axes)
+    return families.broadcast_to_shape(x, shape) if own_shape else x
 
 
 def broadcast_parameter(x: Any, shape: tuple[int, ...]) -> Any:
     """A parameter broadcast to `shape`, scalars too."""
-    own_shape = avals.aval_of(x).shape
-    return spread(x, shape) if own_shape or not shape else shaping.broadcast(x, shape)
+    return families.broadcast_to_shape(x, shape)
 
 
 def number(value: Any, dtype: Any) -> Any:
     """A host number of a dtype, which traces to a literal."""
     if is_symbolic(value):
         return elementwise.size_value(value, np.dtype(dtype))
-    return np.asarray(value, dtype)[()]
+    return families.number_of(value, dtype)
 
 
 single_key = keys.single_key

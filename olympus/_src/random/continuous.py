@@ -50,12 +50,7 @@ def normal(
     """
     key = keys.single_key("normal", key)
     arguments.refuse_sharding("normal", out_sharding)
-    dtype = dtypes.check_user_dtype(float if dtype is None else dtype, "normal")
-    if dtypes.kind(dtype) not in "fc":
-        raise ValueError(
-            f"random.normal: dtype must be a float or complex dtype, got {dtype}; for "
-            "example dtype='float32'"
-        )
+    dtype = arguments.inexact_dtype("normal", dtype)
     return _normal(key, shape=arguments.shape_of("normal", shape), dtype=dtype)
 
 

@@ -43,6 +43,13 @@ class _Numbers:
         return number(value, self.dtype)
 
 
+def _draw_pair(u_key: Any, v_key: Any, shape: Any, n: _Numbers) -> tuple[Any, ...]:
+    """U uniform from -1/2 to 1/2; 1/2 - |u|; and v uniform from 0 to 1."""
+    u = ew.sub(draw_uniform(u_key, shape, n.dtype), n(0.5))
+    v = draw_uniform(v_key, shape, n.dtype)
+    return u, ew.sub(n(0.5), ew.abs_(u)), v
+
+
 def _until_accepted(key: Any, trial: Any, shape: Any, dtype: Any) -> Any:
     """What `trial(keys)` returns, per element from the first time it is accepted.
 
@@ -181,9 +188,7 @@ def _poisson_by_rejection(key: Any, lam: Any, dtype: Any) -> Any:
     v_r = ew.sub(n(0.9277), ew.div(n(3.6224), ew.sub(b, n(2))))
 
     def trial(u_key: Any, v_key: Any) -> Any:
-        u = ew.sub(draw_uniform(u_key, aval.shape, aval.dtype), n(0.5))
-        v = draw_uniform(v_key, aval.shape, aval.dtype)
-        us = ew.sub(n(0.5), ew.abs_(u))
+        u, us, v = _draw_pair(u_key, v_key, aval.shape, n)
         slope = ew.add(ew.div(ew.mul(n(2), a), us), b)
         k = ew.floor(ew.add(ew.add(ew.mul(slope, u), lam), n(0.43)))
         hat = ew.add(ew.div(a, ew.mul(us, us)), b)
@@ -361,9 +366,7 @@ def _binomial_by_rejection(key: Any, count: Any, prob: Any) -> Any:
     at_mode = _log_weight(count, mode, odds)
 
     def trial(u_key: Any, v_key: Any) -> Any:
-        u = ew.sub(draw_uniform(u_key, aval.shape, aval.dtype), n(0.5))
-        v = draw_uniform(v_key, aval.shape, aval.dtype)
-        us = ew.sub(n(0.5), ew.abs_(u))
+        u, us, v = _draw_pair(u_key, v_key, aval.shape, n)
         quick = ew.bitwise_and(ew.ge(us, n(0.07)), ew.le(v, v_r))
         slope = ew.add(ew.div(ew.mul(n(2), a), us), b)
         k = ew.floor(ew.add(ew.mul(slope, u), c))

@@ -77,7 +77,7 @@ def _iota(dtype: np.dtype, size: int) -> Any:
 
 def _high_word(x: Any) -> Any:
     high = elementwise.shift_right_logical(
-        x, np.asarray(32, avals.aval_of(x).dtype)[()]
+        x, families.number_of(32, avals.aval_of(x).dtype)
     )
     return elementwise.convert(high, _U32)
 

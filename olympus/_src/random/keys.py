@@ -342,7 +342,7 @@ def _seed_traced(name: str, seed: Any, impl: Any) -> Any:
         seed = elementwise.convert(seed, _U32)
     offset = config.random_seed_offset.value
     if offset:
-        seed = elementwise.add(seed, np.asarray(offset, seed.dtype)[()])
+        seed = elementwise.add(seed, families.number_of(offset, seed.dtype))
     return random_seed_p.bind(seed, impl=impl)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from olympus._src.core import avals, dtypes
+from olympus._src.core import avals
 from olympus._src.lax import elementwise as ew
-from olympus._src.lax import linalg, reductions, shaping, sizes
+from olympus._src.lax import linalg, shaping, sizes
 from olympus._src.lax.linalg import matrices
 from olympus._src.numpy import contractions
 from olympus._src.random import arguments, keys
@@ -115,12 +115,7 @@ def orthogonal(
     """
     key = keys.single_key("orthogonal", key)
     arguments.refuse_sharding("orthogonal", out_sharding)
-    dtype = dtypes.check_user_dtype(float if dtype is None else dtype, "orthogonal")
-    if dtypes.kind(dtype) not in "fc":
-        raise ValueError(
-            f"random.orthogonal: dtype must be a float or complex dtype, got {dtype}; "
-            "for example dtype='float32'"
-        )
+    dtype = arguments.inexact_dtype("orthogonal", dtype)
     rows = operator.index(n)
     columns = rows if m is None else operator.index(m)
     shape = arguments.shape_of("orthogonal", shape)
@@ -137,24 +132,13 @@ def draw_orthogonal(key: Any, sides: tuple[int, int], shape: Any, dtype: Any) ->
     rows, columns = sides
     tall = (*shape, max(sides), min(sides))
     q, r = linalg.qr(draw_normal(key, tall, dtype), full_matrices=False)
-    signs = ew.sign(_diagonal(r))
+    signs = ew.sign(matrices.diagonal(r))
     rank = len(tall)
     axes = (*range(rank - 2), rank - 1)
     q = ew.mul(q, shaping.broadcast_in_dim(signs, tall, axes))
     if rows >= columns:
         return q
     return shaping.transpose(q, (*range(rank - 2), rank - 1, rank - 2))
-
-
-def _diagonal(x: Any) -> Any:
-    """The diagonal of square matrices [..., n, n]."""
-    shape = avals.aval_of(x).shape
-    row, column = (
-        shaping.broadcasted_iota("int32", shape, axis)
-        for axis in (len(shape) - 2, len(shape) - 1)
-    )
-    diagonal = ew.select(ew.eq(row, column), x, shaping.full_like(x, 0))
-    return reductions.reduce_sum(diagonal, (len(shape) - 2,))
 
 
 def multivariate_normal(

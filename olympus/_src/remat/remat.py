@@ -222,12 +222,8 @@ def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
     params["prevent_cse"] = _join_flags(
         params["prevent_cse"], len(consts), [not f for f in linear], len(nonzero_cts)
     )
-    in_cts = iter(bind(program, [*consts, *known, *nonzero_cts], **params))
-    flags = iter(in_flowing)
-    return [
-        (next(in_cts) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
-        for x in args
-    ]
+    in_cts = bind(program, [*consts, *known, *nonzero_cts], **params)
+    return inner_programs.assign_cotangents(args, in_flowing, in_cts)
 
 
 def _transpose_program(program: ir.Olympuspr, linear: Any, flowing: Any) -> Any:

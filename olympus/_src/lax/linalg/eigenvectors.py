@@ -139,11 +139,7 @@ def _inner(vectors: Any, x_dot: Any) -> Any:
 def _change(vectors: Any, values: Any, inner: Any) -> Any:
     """dV, with unit vectors kept unit and their largest components kept real."""
     size = avals.aval_of(values).shape[-1]
-    gaps = elementwise.sub(
-        matrices.in_columns(values, size), matrices.in_rows(values, size)
-    )
-    unit = matrices.identity_like(gaps)
-    inverse = elementwise.sub(elementwise.reciprocal(elementwise.add(gaps, unit)), unit)
+    inverse = matrices.reciprocal_gaps(values)
     free = matrices.matmul(vectors, elementwise.mul(inverse, inner))
     rank = avals.aval_of(free).ndim
     along = elementwise.mul(elementwise.conj(vectors), free)

@@ -72,17 +72,10 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     inner = matrices.matmul(
         matrices.matmul(matrices.adjoint(vectors), tangents[0]), vectors
     )
-    size = avals.aval_of(values).shape[-1]
-    gaps = elementwise.sub(
-        matrices.in_columns(values, size), matrices.in_rows(values, size)
-    )
-    unit = matrices.identity_like(gaps)
-    inverse = elementwise.sub(elementwise.reciprocal(elementwise.add(gaps, unit)), unit)
+    inverse = matrices.reciprocal_gaps(values)
     inverse = elementwise.convert(inverse, avals.aval_of(vectors).dtype)
     vectors_dot = matrices.matmul(vectors, elementwise.mul(inverse, inner))
-    values_dot = matrices.diagonal(inner)
-    if avals.aval_of(values_dot).dtype.kind == "c":
-        values_dot = elementwise.real(values_dot)
+    values_dot = matrices.real_diagonal(inner)
     return [vectors, values], [vectors_dot, values_dot]
 
 

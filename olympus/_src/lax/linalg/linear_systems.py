@@ -23,9 +23,7 @@ def _abstract(
     a: Any, packed: Any, order: Any, b: Any, *, transpose_a: bool, conjugate_a: bool
 ) -> Any:
     name = "lu_solve"
-    matrices.check_matrices(name, a, square=True, operand="a")
-    matrices.check_matrices(name, b, operand="b")
-    matrices.check_alike(name, a, b, (2, 2))
+    matrices.check_system(name, a, b)
     if a.shape[-1] != b.shape[-2]:
         raise ValueError(
             f"lax.linalg.{name}: b must have as many rows as a, got a = {a.short()} "

@@ -58,6 +58,13 @@ def check_matrices(
     check_dtype(name, x, accepts, operand)
 
 
+def check_system(name: str, a: Any, b: Any) -> None:
+    """Raises unless `a` holds square matrices and `b` right sides beside them."""
+    check_matrices(name, a, square=True, operand="a")
+    check_matrices(name, b, operand="b")
+    check_alike(name, a, b, (2, 2))
+
+
 def check_alike(name: str, first: Any, second: Any, ranks: tuple[int, int]) -> None:
     """Raises unless two operands agree in dtype and in the axes before the last."""
     if first.dtype != second.dtype:
@@ -125,12 +132,12 @@ def adjoint(x: Any) -> Any:
 
 def scale_by_number(x: Any, factor: float) -> Any:
     """`x` times a number, which takes its dtype."""
-    return elementwise.mul(x, np.asarray(factor, aval_of(x).dtype)[()])
+    return elementwise.mul(x, families.number_of(factor, aval_of(x).dtype))
 
 
 def hermitian_part(x: Any) -> Any:
     """(x + x^H) / 2."""
-    two = np.asarray(2, aval_of(x).dtype)[()]
+    two = families.number_of(2, aval_of(x).dtype)
     return elementwise.div(elementwise.add(x, adjoint(x)), two)
 
 
@@ -183,6 +190,21 @@ def only_diagonal(x: Any) -> Any:
 def diagonal(x: Any) -> Any:
     """The diagonals [..., n] of square matrices."""
     return reductions.reduce_sum(only_diagonal(x), (aval_of(x).ndim - 1,))
+
+
+def real_diagonal(x: Any) -> Any:
+    """The real parts of the diagonals [..., n] of square matrices."""
+    entries = diagonal(x)
+    is_complex = aval_of(entries).dtype.kind == "c"
+    return elementwise.real(entries) if is_complex else entries
+
+
+def reciprocal_gaps(values: Any) -> Any:
+    """Matrices [..., n, n] of 1 / (v[..., j] - v[..., i]), with zeros where i = j."""
+    size = aval_of(values).shape[-1]
+    gaps = elementwise.sub(in_columns(values, size), in_rows(values, size))
+    unit = identity_like(gaps)
+    return elementwise.sub(elementwise.reciprocal(elementwise.add(gaps, unit)), unit)
 
 
 def in_columns(v: Any, rows: int) -> Any:

@@ -122,9 +122,7 @@ def _jvp(
     s, u, v_h = svd_p.bind(x, **thin)
     u_h, v = matrices.adjoint(u), matrices.adjoint(v_h)
     inner = matrices.matmul(matrices.matmul(u_h, x_dot), v)
-    s_dot = matrices.diagonal(inner)
-    if avals.aval_of(s_dot).dtype.kind == "c":
-        s_dot = elementwise.real(s_dot)
+    s_dot = matrices.real_diagonal(inner)
     if not compute_uv:
         return [s], [s_dot]
     left, right = _turns(s, inner)

@@ -17,9 +17,7 @@ from olympus._src.lowering import types
 
 def _abstract(a: Any, b: Any, *, left_side: bool, **_: Any) -> Any:
     name = "triangular_solve"
-    matrices.check_matrices(name, a, square=True, operand="a")
-    matrices.check_matrices(name, b, operand="b")
-    matrices.check_alike(name, a, b, (2, 2))
+    matrices.check_system(name, a, b)
     if a.shape[-1] != b.shape[-2 if left_side else -1]:
         which = "rows" if left_side else "columns"
         raise ValueError(

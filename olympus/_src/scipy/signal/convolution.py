@@ -17,18 +17,32 @@ _MODES = ("full", "same", "valid")
 
 
 def _check(name: str, in1: Any, in2: Any, mode: str) -> None:
+    _check_ranks(name, in1, in2, mode)
+    _check_sizes(name, in1, in2, "zero-size arrays not supported in convolutions")
+
+
+def _check_ranks(
+    name: str,
+    in1: Any,
+    in2: Any,
+    mode: str,
+    rule: str = "must have the same number of dimensions",
+) -> None:
     checks.check_arrays(f"signal.{name}", in1, in2)
     checks.one_of(f"signal.{name}", "mode", mode, _MODES)
     first, second = aval_of(in1), aval_of(in2)
     if first.ndim != second.ndim:
         raise ValueError(
-            f"scipy.signal.{name}: in1 and in2 must have the same number of dimensions"
-            f", got {first.short()} and {second.short()}"
+            f"scipy.signal.{name}: in1 and in2 {rule}, got {first.short()} and "
+            f"{second.short()}"
         )
+
+
+def _check_sizes(name: str, in1: Any, in2: Any, rule: str) -> None:
+    first, second = aval_of(in1), aval_of(in2)
     if not first.size or not second.size:
         raise ValueError(
-            f"scipy.signal.{name}: zero-size arrays not supported in convolutions, got "
-            f"{first.short()} and {second.short()}"
+            f"scipy.signal.{name}: {rule}, got {first.short()} and {second.short()}"
         )
 
 
@@ -94,13 +108,21 @@ def _convolve_by_fourier(name: str, in1: Any, in2: Any, mode: str, axes: Any) ->
     return out[tuple(cut)]
 
 
+def _promote_and_turn(in1: Any, in2: Any, turned: bool) -> tuple[Any, Any]:
+    """Both in one inexact dtype; the second, for a correlation, conjugated and back to
+    front.
+    """
+    in1, in2 = promotion.promote_inexact(in1, in2)
+    if turned:
+        in2 = shaping.rev(matrices.conjugate_if_complex(in2), range(aval_of(in2).ndim))
+    return in1, in2
+
+
 @promotion.program(2, name="convolve")
 def _convolve(
     in1: Any, in2: Any, *, name: str, mode: str, precision: Any, turned: bool
 ) -> Any:
-    in1, in2 = promotion.promote_inexact(in1, in2)
-    if turned:
-        in2 = shaping.rev(matrices.conjugate_if_complex(in2), range(aval_of(in2).ndim))
+    in1, in2 = _promote_and_turn(in1, in2, turned)
     return _direct(name, in1, in2, mode, precision)
 
 
@@ -108,9 +130,7 @@ def _convolve(
 def _fftconvolve(
     in1: Any, in2: Any, *, name: str, mode: str, axes: Any, turned: bool
 ) -> Any:
-    in1, in2 = promotion.promote_inexact(in1, in2)
-    if turned:
-        in2 = shaping.rev(matrices.conjugate_if_complex(in2), range(aval_of(in2).ndim))
+    in1, in2 = _promote_and_turn(in1, in2, turned)
     return _convolve_by_fourier(name, in1, in2, mode, axes)
 
 
@@ -332,14 +352,9 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
       [2. 4. 6.]
     """
     name = "signal.fftconvolve"
-    checks.check_arrays(name, in1, in2)
-    checks.one_of(name, "mode", mode, _MODES)
+    rule = "should have the same dimensionality"
+    _check_ranks("fftconvolve", in1, in2, mode, rule)
     first, second = aval_of(in1), aval_of(in2)
-    if first.ndim != second.ndim:
-        raise ValueError(
-            f"scipy.{name}: in1 and in2 should have the same dimensionality, got "
-            f"{first.short()} and {second.short()}"
-        )
     named = range(first.ndim) if axes is None else axes
     named = [named] if isinstance(named, int) else list(named)
     canonical = tuple(
@@ -347,11 +362,7 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
     )
     if len(set(canonical)) != len(canonical):
         raise ValueError(f"scipy.{name}: axes must be unique, got {axes}")
-    if not first.size or not second.size:
-        raise ValueError(
-            f"scipy.{name}: arrays must not be empty, got {first.short()} and "
-            f"{second.short()}"
-        )
+    _check_sizes("fftconvolve", in1, in2, "arrays must not be empty")
     for i, (m, n) in enumerate(zip(first.shape, second.shape, strict=True)):
         if i not in canonical and m != n:
             raise ValueError(

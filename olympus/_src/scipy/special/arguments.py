@@ -10,7 +10,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import families, shaping, sizes
+from olympus._src.lax import families, shaping
 from olympus._src.numpy import promotion
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -37,15 +37,7 @@ def inexact(name: str, *args: Any, weak: bool = True) -> list[Any]:
     check(name, *args)
     values = promotion.promote_inexact(*args)
     shapes = [avals.aval_of(x).shape for x in values]
-    try:
-        shape = sizes.broadcast_shapes(*shapes)
-    except ValueError:
-        listed = ", ".join(map(str, shapes))
-        kind = TypeError if len({len(s) for s in shapes}) == 1 else ValueError
-        raise kind(
-            f"scipy.special.{name}: got incompatible shapes for broadcasting: "
-            f"{listed}; sizes must be equal or 1, counted from the last axis"
-        ) from None
+    shape = promotion.result_shape(name, shapes, "scipy.special")
     return [_array(x, shape, weak) for x in values]
 
 
