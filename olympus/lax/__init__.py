@@ -4,7 +4,6 @@ Operands must have equal dtypes, and equal shapes or no axes; nothing is promote
 broadcast. `olympus.numpy` is written in these.
 """
 
-import importlib as _importlib
 from typing import Any as _Any
 
 from olympus._src.api.placement import (
@@ -30,6 +29,7 @@ from olympus._src.custom_rules.linear_solve import (
     custom_linear_solve_p as linear_solve_p,
 )
 from olympus._src.custom_rules.root import custom_root
+from olympus._src.foundation.lazy_names import Late as _Late
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.lax.approximate_top_k import (
     approx_max_k,
@@ -822,11 +822,12 @@ __all__ = [
 ]
 
 
+_late = _Late(__name__, ["linalg"], {})
+
+
 def __getattr__(name: str) -> _Any:
     """Loads a page at its first use, so that `import olympus.lax` stays light."""
-    if name == "linalg":
-        return _importlib.import_module("olympus.lax.linalg")
-    raise AttributeError(f"module 'olympus.lax' has no attribute {name!r}")
+    return _late.load(name)
 
 
 _claim(__name__)

@@ -1,7 +1,8 @@
 """Functions by SciPy's names; each page loads at its first use."""
 
-import importlib as _importlib
 from typing import Any as _Any
+
+from olympus._src.foundation.lazy_names import Late as _Late
 
 __all__: list[str] = []
 
@@ -22,9 +23,9 @@ _PAGES = frozenset(
     ]
 )
 
+_late = _Late(__name__, _PAGES, {})
+
 
 def __getattr__(name: str) -> _Any:
     """Loads a page at its first use, so that `import olympus.scipy` stays light."""
-    if name in _PAGES:
-        return _importlib.import_module(f"olympus.scipy.{name}")
-    raise AttributeError(f"module 'olympus.scipy' has no attribute {name!r}")
+    return _late.load(name)

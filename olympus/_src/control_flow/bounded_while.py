@@ -224,10 +224,8 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, params: Any) -> Any:
     """
     body, test = params["body_olympuspr"], params["cond_olympuspr"]
     inner_programs.refuse_unmasked("while_loop", body, test)
-    carry = [
-        families.at_front(axis, x, d)
-        for x, d in zip(parts.carry, dims_of.carry, strict=True)
-    ]
+    all_carries = [True] * len(parts.carry)
+    carry = loop_batching.carry_at_front(axis, parts.carry, dims_of.carry, all_carries)
     n = len(carry)
     in_dims = (*dims_of.cond_consts, *[0] * n)
     tests, _ = batching.batch_olympuspr(test, axis, in_dims, True)

@@ -69,6 +69,16 @@ def batch_condition(
     return batched, dim, mapped
 
 
+def carry_at_front(
+    axis: Any, carry: Sequence[Any], dims: Sequence[Any], mapped: Sequence[bool]
+) -> list[Any]:
+    """The first carries, those that will be mapped with the mapped axis in front."""
+    return [
+        families.at_front(axis, x, d) if m else x
+        for x, d, m in zip(carry, dims, mapped, strict=True)
+    ]
+
+
 def keep_scanned_axes(
     xs: Sequence[Any], dims: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:

@@ -14,7 +14,7 @@ from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import as_size, at_least
 from olympus._src.foundation import config
 from olympus._src.interpreters import partial_eval
-from olympus._src.lax import concatenation, families, stacking
+from olympus._src.lax import concatenation, stacking
 from olympus._src.programs import inner_programs, rematerialization, series, stepping
 from olympus._src.programs.scan_operands import Parts
 
@@ -89,10 +89,7 @@ def batch(p: Any, axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         [None if d is None else d - 1 for d in x_dims],
     )
     carry_dims = [0 if m else None for m in mapped]
-    carry = [
-        families.at_front(axis, x, d) if m else x
-        for x, d, m in zip(parts.carry, dims_of.carry, mapped, strict=True)
-    ]
+    carry = loop_batching.carry_at_front(axis, parts.carry, dims_of.carry, mapped)
     batched, new_consts = inner_programs.absorb(batched)
     params = {
         **params,

@@ -186,10 +186,7 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         tests, _ = batching.batch_olympuspr(test, axis, in_dims, True)
     in_dims = (*dims_of.body_consts, *carry_dims)
     bodies, _ = batching.batch_olympuspr(body, axis, in_dims, tuple(mapped))
-    carry = [
-        families.at_front(axis, x, d) if m else x
-        for x, d, m in zip(parts.carry, dims_of.carry, mapped, strict=True)
-    ]
+    carry = loop_batching.carry_at_front(axis, parts.carry, dims_of.carry, mapped)
     tests, new_test_consts = inner_programs.absorb(tests)
     bodies, new_body_consts = inner_programs.absorb(bodies)
     outs = while_p.bind(
@@ -211,10 +208,8 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any)
 
     So the carry has what the condition was, and each step asks it for the next one.
     """
-    carry = [
-        families.at_front(axis, x, d)
-        for x, d in zip(parts.carry, dims_of.carry, strict=True)
-    ]
+    all_carries = [True] * len(parts.carry)
+    carry = loop_batching.carry_at_front(axis, parts.carry, dims_of.carry, all_carries)
     consts = parts.cond_consts + parts.body_consts
     ends = len(parts.cond_consts), len(consts)
 

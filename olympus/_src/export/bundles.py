@@ -220,10 +220,14 @@ class Bundle:
           TypeError: the arguments' structure, shapes or dtypes are others than the
             function was bundled for.
         """
+        leaves = self._flatten_arguments(args, kwargs)
+        return self.out_tree.unflatten(self.call_leaves(leaves))
+
+    def _flatten_arguments(self, args: Any, kwargs: Any) -> list[Any]:
         leaves, structure = tree.tree_flatten((args, kwargs))
         if structure != self.in_tree:
             raise TypeError(self._structure_message(structure))
-        return self.out_tree.unflatten(self.call_leaves(leaves))
+        return leaves
 
     def call_leaves(self, leaves: Sequence[Any]) -> list[Any]:
         """As a call, with the leaves of arguments and result as flat lists."""
@@ -386,9 +390,7 @@ class Bundle:
         if not args and not kwargs and self.in_tree.num_leaves:
             types = self._own_types()
         else:
-            leaves, structure = tree.tree_flatten((args, kwargs))
-            if structure != self.in_tree:
-                raise TypeError(self._structure_message(structure))
+            leaves = self._flatten_arguments(args, kwargs)
             with self._numbers():
                 types = [
                     signatures.abstract_argument(x, self._call, i)

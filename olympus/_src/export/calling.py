@@ -123,9 +123,7 @@ def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
     kept_positions = [*range(n), *[n + i for i in exported.module_kept_var_idx]]
     operand_avals = [*map(avals_.aval_of, exported.constants), *exported.in_avals]
     values = [
-        symbolic_calls.emit_as(
-            ctx.block, operands[i], ctx.avals_in[i], operand_avals[i]
-        )
+        ctx.block.convert(operands[i], ctx.avals_in[i], operand_avals[i])
         for i in kept_positions
     ]
     in_types = [types.tensor_type(operand_avals[i]) for i in kept_positions]
@@ -156,7 +154,7 @@ def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
     )
     ctx.block.tokens.update(zip(exported.ordered_effects, outs, strict=False))
     return [
-        symbolic_calls.emit_as(ctx.block, x, inner_aval, aval)
+        ctx.block.convert(x, inner_aval, aval)
         for x, inner_aval, aval in zip(
             outs[len(tokens) :], exported.out_avals, ctx.avals_out, strict=True
         )

@@ -8,7 +8,6 @@ from typing import Any
 from olympus._src.core import sizes
 from olympus._src.core.symbolic import dim_solver, dimensions
 from olympus._src.foundation import caching
-from olympus._src.lowering import types
 
 _plans = caching.Bounded(256, "symbolic shapes of exported programs")
 
@@ -51,11 +50,3 @@ def with_values(avals: Sequence[Any], env: Mapping[str, Any]) -> list[Any]:
 
 def _value(size: Any, env: Mapping[str, Any]) -> Any:
     return dimensions.evaluate(size, env, dimensions.Sizes)
-
-
-def emit_as(block: Any, x: str, aval: Any, wanted: Any) -> str:
-    """Writes a value as one of a type that says more of its sizes, or less."""
-    have, want = types.tensor_type(aval), types.tensor_type(wanted)
-    if have == want:
-        return x
-    return str(block.emit(f"stablehlo.convert {x} : ({have}) -> {want}"))

@@ -30,23 +30,15 @@ neg_p = elementwise(
 
 
 def _add_transpose(cts: Any, x: Any, y: Any) -> Any:
-    (ct,) = cts
-    if type(ct) is Zero:
-        return [Zero(v.aval) if type(v) is Linear else None for v in (x, y)]
-    return [
-        elementwise_rules.unspread(ct, v.aval) if type(v) is Linear else None
-        for v in (x, y)
-    ]
+    return elementwise_rules.transpose_each(cts, (x, y), _same, _same)
+
+
+def _same(ct: Any) -> Any:
+    return ct
 
 
 def _sub_transpose(cts: Any, x: Any, y: Any) -> Any:
-    (ct,) = cts
-    if type(ct) is Zero:
-        return [Zero(v.aval) if type(v) is Linear else None for v in (x, y)]
-    return [
-        elementwise_rules.unspread(ct, x.aval) if type(x) is Linear else None,
-        elementwise_rules.unspread(neg(ct), y.aval) if type(y) is Linear else None,
-    ]
+    return elementwise_rules.transpose_each(cts, (x, y), _same, neg)
 
 
 def _mul_transpose(cts: Any, x: Any, y: Any) -> Any:

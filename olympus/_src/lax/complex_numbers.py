@@ -8,7 +8,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.primitive import Cost
-from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import elementwise_rules, families
 from olympus._src.lax.arithmetic import add, div, mul, neg
 from olympus._src.lax.choice import select_n
@@ -117,15 +117,8 @@ def _complex_lower(ctx: Any, x: str, y: str) -> str:
 
 
 def _complex_transpose(cts: Any, x: Any, y: Any) -> Any:
-    (ct,) = cts
-    if type(ct) is Zero:
-        return [Zero(v.aval) if type(v) is Linear else None for v in (x, y)]
-    return [
-        elementwise_rules.unspread(real(ct), x.aval) if type(x) is Linear else None,
-        elementwise_rules.unspread(neg(imag(ct)), y.aval)
-        if type(y) is Linear
-        else None,
-    ]
+    maps = real, lambda ct: neg(imag(ct))
+    return elementwise_rules.transpose_each(cts, (x, y), *maps)
 
 
 complex_p = elementwise(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.core import avals
-from olympus._src.core.symbolic_values import Zero
+from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import families
 from olympus._src.lowering import types
 
@@ -22,6 +22,25 @@ def unspread(ct: Any, aval: Any) -> Any:
     if have.shape == aval.shape:
         return ct
     return families.reduce_sum_p.bind(ct, axes=tuple(range(have.ndim)))
+
+
+def transpose_each(
+    cts: Any, operands: Sequence[Any], *maps: Callable[[Any], Any]
+) -> list[Any]:
+    """The transpose of an operation that is a sum of linear ones, one to an operand.
+
+    Args:
+      cts: the cotangent of its one result.
+      operands: the operands.
+      maps: for each operand the transpose of what is applied to it.
+    """
+    (ct,) = cts
+    if type(ct) is Zero:
+        return [Zero(x.aval) if type(x) is Linear else None for x in operands]
+    return [
+        unspread(f(ct), x.aval) if type(x) is Linear else None
+        for f, x in zip(maps, operands, strict=True)
+    ]
 
 
 def emit_select(ctx: Any, which: str, yes: str, no: str, flag: Any, aval: Any) -> str:

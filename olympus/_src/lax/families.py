@@ -786,7 +786,7 @@ add_any_p = elementwise(
 def insert_zero(t: Any) -> Any:
     """A zero with the type of the tangent `t`, as a value."""
     aval = avals.aval_of(t)
-    return fill_shape(np.zeros((), aval.dtype)[()], aval.shape)
+    return broadcast_to_shape(np.zeros((), aval.dtype)[()], aval.shape)
 
 
 def instantiate(t: Any, shape: Any = None) -> Any:
@@ -794,7 +794,7 @@ def instantiate(t: Any, shape: Any = None) -> Any:
     if type(t) is not Zero:
         return t
     zero = scalar_of(t.aval, 0)
-    return zero if shape is not None else fill_shape(zero, t.aval.shape)
+    return zero if shape is not None else broadcast_to_shape(zero, t.aval.shape)
 
 
 def grow_to(x: Any, rank: int, beside: Sequence[Any]) -> Any:
@@ -843,7 +843,7 @@ def scalar_like(x: Any, value: Any) -> Any:
 def full_like(x: Any, value: Any) -> Any:
     """An array of x's type filled with a number."""
     aval = avals.aval_of(x)
-    return fill_shape(scalar_of(aval, value), aval.shape)
+    return broadcast_to_shape(scalar_of(aval, value), aval.shape)
 
 
 def broadcast_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
@@ -854,15 +854,6 @@ def broadcast_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
     dims = tuple(range(len(shape) - len(own), len(shape)))
     return broadcast_in_dim_p.bind(
         x, shape=shape, broadcast_dimensions=dims, sharding=None
-    )
-
-
-def fill_shape(scalar: Any, shape: Any) -> Any:
-    """A scalar repeated to a shape; itself where that is ()."""
-    if not shape:
-        return scalar
-    return broadcast_in_dim_p.bind(
-        scalar, shape=shape, broadcast_dimensions=(), sharding=None
     )
 
 

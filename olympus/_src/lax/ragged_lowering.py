@@ -403,7 +403,9 @@ class _Tiles:
         new = form.chosen(
             self._wide(block, inside, out_aval), new, old, out_aval, block
         )
-        return self._put(block, out, total, new, out_aval, (first, zero))
+        return block.dynamic_update_slice(
+            out, total, new, out_aval, (first, zero), self.counter
+        )
 
     def contract(
         self, block: Any, tile: Any, out: str, total: Any, rows: str, second: Any
@@ -438,7 +440,9 @@ class _Tiles:
         place = (index, zero, zero)
         old = self._slice(block, out, total, place, group_aval)
         summed = block.elementwise("stablehlo.add", (old, new), group_aval)
-        return self._put(block, out, total, summed, group_aval, place)
+        return block.dynamic_update_slice(
+            out, total, summed, group_aval, place, self.counter
+        )
 
     def _constant(self, block: Any, value: int) -> str:
         return block.constant(value, self.counter)
@@ -466,14 +470,4 @@ class _Tiles:
         return block.emit(
             f"stablehlo.dynamic_slice {x}, {', '.join(place)}, sizes = "
             f"{types.int_list(thin.shape)} : ({t(aval)}, {counters}) -> {t(thin)}"
-        )
-
-    def _put(
-        self, block: Any, x: str, aval: Any, part: str, thin: Any, place: Any
-    ) -> str:
-        t = types.tensor_type
-        counters = ", ".join([t(self.counter)] * len(place))
-        return block.emit(
-            f"stablehlo.dynamic_update_slice {x}, {part}, {', '.join(place)} : "
-            f"({t(aval)}, {t(thin)}, {counters}) -> {t(aval)}"
         )

@@ -279,6 +279,23 @@ class Block:
             f"slice_sizes = {types.i64_array(types.physical(out_aval)[0])}",
         )
 
+    def dynamic_update_slice(
+        self,
+        operand: str,
+        aval: Any,
+        update: str,
+        update_aval: Any,
+        starts: Sequence[str],
+        kind: Any,
+    ) -> str:
+        """`stablehlo.dynamic_update_slice` at the scalars `starts`, of type `kind`."""
+        t = types.tensor_type
+        kinds = ", ".join([t(aval), t(update_aval), *[t(kind)] * len(starts)])
+        return self.emit(
+            f"stablehlo.dynamic_update_slice {operand}, {update}, {', '.join(starts)} "
+            f": ({kinds}) -> {t(aval)}"
+        )
+
     def pad(
         self,
         operands: Sequence[str],

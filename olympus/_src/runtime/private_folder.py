@@ -134,17 +134,22 @@ def _check_ancestor(path: str) -> None:
 
 
 def _check_own(folder: str) -> None:
-    status = os.stat(folder)
+    another = "choose another folder"
+    closed = f"if nobody else wrote to it, run `chmod 700 {folder}`, or {another}"
+    _check_owner(folder, os.stat(folder), another, closed)
+
+
+def _check_owner(path: str, status: os.stat_result, foreign: str, open_: str) -> None:
+    """Raises Unsafe, with a remedy for each case, unless only the user may write."""
     if status.st_uid != os.geteuid():
         raise Unsafe(
-            f"{folder} must belong to you ({_user(os.geteuid())}), got the owner "
-            f"{_user(status.st_uid)}; choose another folder"
+            f"{path} must belong to you ({_user(os.geteuid())}), got the owner "
+            f"{_user(status.st_uid)}; {foreign}"
         )
     if status.st_mode & _OTHERS_WRITE:
         raise Unsafe(
-            f"{folder} must be writable by you alone, got mode "
-            f"{stat.S_IMODE(status.st_mode):o}; if nobody else wrote to it, run "
-            f"`chmod 700 {folder}`, or choose another folder"
+            f"{path} must be writable by you alone, got mode "
+            f"{stat.S_IMODE(status.st_mode):o}; {open_}"
         )
 
 
@@ -211,18 +216,8 @@ def check_file(path: str, status: os.stat_result) -> None:
     """Raises Unsafe unless a file is plain, the user's, and writable by no one else."""
     if not stat.S_ISREG(status.st_mode):
         raise Unsafe(f"{path} must be a plain file, got something else; remove it")
-    if not has_owners:
-        return
-    if status.st_uid != os.geteuid():
-        raise Unsafe(
-            f"{path} must belong to you ({_user(os.geteuid())}), got the owner "
-            f"{_user(status.st_uid)}; remove it"
-        )
-    if status.st_mode & _OTHERS_WRITE:
-        raise Unsafe(
-            f"{path} must be writable by you alone, got mode "
-            f"{stat.S_IMODE(status.st_mode):o}; remove it"
-        )
+    if has_owners:
+        _check_owner(path, status, "remove it", "remove it")
 
 
 def write(path: str, temporary: str, data: bytes) -> None:

@@ -81,9 +81,4 @@ def emit_set(block: Any, x: str, aval: Any, part: str, position: str, axis: int)
     sizes = tuple([1 if i == axis else d for i, d in enumerate(aval.shape)])
     thin = ShapedArray(sizes, aval.dtype)
     update = block.reshape(part, flat, thin)
-    t = types.tensor_type
-    counters = ", ".join([t(COUNTER)] * aval.ndim)
-    return block.emit(
-        f"stablehlo.dynamic_update_slice {x}, {update}, {', '.join(starts)} : "
-        f"({t(aval)}, {t(thin)}, {counters}) -> {t(aval)}"
-    )
+    return block.dynamic_update_slice(x, aval, update, thin, starts, COUNTER)
