@@ -13,7 +13,13 @@ import olympus.numpy as jnp
 from olympus import lax
 from olympus._src.core import ir, primitive
 from olympus._src.core.primitive import Cost, Primitive, Remade
-from olympus._src.interpreters import evaluate, fusion_limits, partial_eval, residuals
+from olympus._src.interpreters import (
+    evaluate,
+    fusion_limits,
+    lowered_programs,
+    partial_eval,
+    residuals,
+)
 from olympus._src.lax import families
 from olympus._src.lax.collective_exchanges import all_gather_p
 from olympus.ad_checkpoint import saved_residuals
@@ -267,7 +273,7 @@ def lowered(p, args, params):
     in_avals = [olympus.typeof(x) for x in args]
     info = ir.DebugInfo("test", "f")
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
-    return evaluate.lower(program, consts, name="f")
+    return lowered_programs.lower(program, consts, name="f")
 
 
 def test_operations_that_the_quick_build_serves_badly_say_so():

@@ -7,26 +7,26 @@ import gc
 import pytest
 
 import olympus
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import compilation
 
 
 @pytest.mark.slow
 def test_programs_of_dropped_functions_do_not_grow_without_end(monkeypatch):
     client = olympus.devices()[0].client
     olympus.clear_caches()
-    monkeypatch.setattr(evaluate._loaded, "max_bytes", 2_000_000)
+    monkeypatch.setattr(compilation._loaded, "max_bytes", 2_000_000)
     gc.collect()
     before = len(client.live_executables())
     for i in range(40):
         assert olympus.jit(lambda x: x + i)(1.0) == 1 + i  # noqa: B023
     more = len(client.live_executables()) - before
-    assert more <= 2_000_000 // evaluate._executable_bytes(("",))
-    assert len(evaluate._loaded) <= more + 1
+    assert more <= 2_000_000 // compilation._executable_bytes(("",))
+    assert len(compilation._loaded) <= more + 1
 
 
 def test_dropped_executables_go_on_where_functions_hold_them(monkeypatch):
-    monkeypatch.setattr(evaluate._loaded, "max_bytes", 1)
+    monkeypatch.setattr(compilation._loaded, "max_bytes", 1)
     functions = [olympus.jit(lambda x, i=i: x * 3 + i) for i in range(3)]
     for _ in range(2):
         assert [f(2.0) for f in functions] == [6, 7, 8]
-    assert len(evaluate._loaded) == 1
+    assert len(compilation._loaded) == 1

@@ -11,7 +11,7 @@ import pytest
 from olympus._src.core import avals, primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import config
-from olympus._src.interpreters import batching, evaluate
+from olympus._src.interpreters import batching, concrete_arrays
 from olympus._src.lax import scatter
 from tests.lax import samples
 from tests.lax.sampling import TOLERANCE, Sample
@@ -154,9 +154,11 @@ def test_jvp_is_the_difference(s: Sample) -> None:
             outs = as_list(s.p, s.p.bind(*moved, **params))
             return [np.asarray(x) for x in outs]
 
-        primals = [evaluate.as_array(a) for a in args]
+        primals = [concrete_arrays.as_array(a) for a in args]
         given = [
-            Zero(avals.aval_of(a).to_tangent()) if t is None else evaluate.as_array(t)
+            Zero(avals.aval_of(a).to_tangent())
+            if t is None
+            else concrete_arrays.as_array(t)
             for a, t in zip(args, tangents, strict=True)
         ]
         outs, out_tangents = s.p.jvp(primals, given, **params)
@@ -204,7 +206,7 @@ def wide(x: Any) -> np.ndarray:
 def test_transpose_is_the_adjoint(s: Sample, position: int) -> None:
     """<ct, f(t)> = <f'(ct), t> for each argument the operation is linear in."""
     args = list(s.args)
-    others = [evaluate.as_array(a) for a in args]
+    others = [concrete_arrays.as_array(a) for a in args]
     outs = as_list(s.p, s.p.bind(*args, **s.params))
     zeros = list(args)
     zeros[position] = np.zeros_like(args[position])
@@ -213,7 +215,9 @@ def test_transpose_is_the_adjoint(s: Sample, position: int) -> None:
     cts = [rng.uniform(-1, 1, x.shape).astype(np.asarray(x).dtype) for x in outs]
     marked: list[Any] = list(others)
     marked[position] = Linear(avals.aval_of(args[position]))
-    answer = s.p.transpose([evaluate.as_array(c) for c in cts], *marked, **s.params)
+    answer = s.p.transpose(
+        [concrete_arrays.as_array(c) for c in cts], *marked, **s.params
+    )
     back = answer[position]
     assert avals.aval_of(back).shape == args[position].shape
     moved = [wide(x) - wide(o) for x, o in zip(outs, offsets, strict=True)]

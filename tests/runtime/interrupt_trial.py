@@ -24,7 +24,9 @@ import numpy as np
 _STAGES = (
     ("compile_and_load", "compile or load"),
     ("run_uninterrupted", "compile or load"),
+    ("compiled_programs.py", "lower or run"),
     ("evaluate.py", "lower or run"),
+    ("lowered_programs.py", "lower or run"),
     ("olympus", "trace"),
 )
 

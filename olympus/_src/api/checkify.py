@@ -14,7 +14,7 @@ from olympus._src.checkify import checks, failures
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
 from olympus._src.foundation import source_info, tracebacks
-from olympus._src.interpreters import evaluate, partial_eval
+from olympus._src.interpreters import concrete_arrays, partial_eval
 from olympus._src.lax import elementwise
 
 ErrorCategory = type[failures.CheckException]
@@ -216,7 +216,7 @@ def _trace(f: Any, args: Any, kwargs: Any) -> tuple[ir.Olympuspr, list[Any], Any
 
 
 def _as_array(x: Any) -> Any:
-    return x if isinstance(x, trace.Tracer) else evaluate.as_array(x)
+    return x if isinstance(x, trace.Tracer) else concrete_arrays.as_array(x)
 
 
 # -- what users call inside ------------------------------------------------------------

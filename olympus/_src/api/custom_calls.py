@@ -13,7 +13,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, trace
 from olympus._src.core.symbolic_values import SymbolicZero, Zero
 from olympus._src.foundation import errors, source_info
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays
 from olympus._src.lax import families
 from olympus._src.programs import inner_programs
 
@@ -251,8 +251,8 @@ def as_seen(t: Any, aval: Any, *, symbolic: bool) -> Any:
     if type(t) is Zero:
         return SymbolicZero(t.aval) if symbolic else concrete_zero(t.aval)
     if isinstance(t, np.generic) and aval.dtype != dtypes.float0:
-        return evaluate.as_array(t.item() if aval.weak_type else t)
-    return evaluate.as_array(t) if isinstance(t, (int, float, complex)) else t
+        return concrete_arrays.as_array(t.item() if aval.weak_type else t)
+    return concrete_arrays.as_array(t) if isinstance(t, (int, float, complex)) else t
 
 
 def concrete_zero(aval: Any) -> Any:
@@ -262,7 +262,7 @@ def concrete_zero(aval: Any) -> Any:
     if aval.shape:
         return families.instantiate(Zero(aval))
     zero = np.zeros((), aval.dtype)[()]
-    return evaluate.as_array(zero.item() if aval.weak_type else zero)
+    return concrete_arrays.as_array(zero.item() if aval.weak_type else zero)
 
 
 def known_zero(t: Any) -> bool:

@@ -13,10 +13,10 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, program_equality, trace
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import source_info
-from olympus._src.interpreters import ad, evaluate
+from olympus._src.interpreters import ad, concrete_arrays, evaluate
 from olympus._src.lax import families
 
-ArrayImpl = evaluate.ArrayImpl
+ArrayImpl = concrete_arrays.ArrayImpl
 float0 = dtypes.float0
 
 # -- functions of leaves ---------------------------------------------------------------
@@ -103,14 +103,14 @@ def as_array(x: Any) -> Any:
     if aval.dtype == float0:
         return families.no_values(aval.shape)
     if not aval.shape or evaluate.is_evaluating():
-        return evaluate.from_host(np.zeros(aval.shape, aval.dtype), aval)
+        return concrete_arrays.from_host(np.zeros(aval.shape, aval.dtype), aval)
     return families.instantiate(x)
 
 
 def _concrete(x: Any) -> Any:
     if isinstance(x, (np.ndarray, np.generic)) and x.dtype == float0:
         return x
-    return evaluate.as_array(x)
+    return concrete_arrays.as_array(x)
 
 
 def with_still_arrays(leaves: list[Any], moving: Sequence[bool] | None) -> list[Any]:

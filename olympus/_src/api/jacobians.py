@@ -12,7 +12,7 @@ from olympus._src.api import differentiation as common
 from olympus._src.core import avals as avals_
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import source_info, tracebacks
-from olympus._src.interpreters import ad, batching, evaluate
+from olympus._src.interpreters import ad, batching, concrete_arrays, evaluate
 from olympus._src.lax import (
     choice,
     comparison,
@@ -339,7 +339,7 @@ def _unit_rows(aval: Any, start: int, count: int) -> Any:
     if evaluate.is_evaluating():
         rows = np.eye(count, aval.size, -start, dtype=np.bool_)
         rows = rows.astype(aval.dtype).reshape(whole.shape)
-        return evaluate.from_host(rows, whole)
+        return concrete_arrays.from_host(rows, whole)
     row = shaping.broadcasted_iota(np.int32, (count, aval.size), 0)
     column = shaping.broadcasted_iota(np.int32, (count, aval.size), 1)
     if start:

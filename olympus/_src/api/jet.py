@@ -13,7 +13,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, trace
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import source_info, tracebacks
-from olympus._src.interpreters import evaluate, taylor
+from olympus._src.interpreters import concrete_arrays, evaluate, taylor
 from olympus._src.lax import elementwise, families, special
 
 
@@ -283,7 +283,7 @@ def _times(combine: Any, c: Any, factor: int) -> Any:
 
 
 def _as_value(x: Any) -> Any:
-    return evaluate.as_array(x) if evaluate.is_evaluating() else x
+    return concrete_arrays.as_array(x) if evaluate.is_evaluating() else x
 
 
 def _user_coefficient(c: Any, value: Any, k: int, factorial_scaled: bool) -> Any:

@@ -23,7 +23,15 @@ from olympus._src.foundation import (
     source_info,
     tracebacks,
 )
-from olympus._src.interpreters import evaluate, partial_eval, portable, tiers
+from olympus._src.interpreters import (
+    compiled_programs,
+    concrete_arrays,
+    evaluate,
+    lowered_programs,
+    partial_eval,
+    portable,
+    tiers,
+)
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client
 
@@ -121,18 +129,20 @@ class Entry:
 
     __slots__ = ("__weakref__", "call", "compiled", "name", "out_tree")
 
-    def __init__(self, traced: Traced, compiled: evaluate.CompiledProgram) -> None:
+    def __init__(
+        self, traced: Traced, compiled: compiled_programs.CompiledProgram
+    ) -> None:
         self.name = traced.name
         self.out_tree = traced.out_tree
         self.adopt(compiled)
 
-    def adopt(self, compiled: evaluate.CompiledProgram) -> None:
+    def adopt(self, compiled: compiled_programs.CompiledProgram) -> None:
         """Runs this program from the next call on."""
         self.compiled = compiled
         self.call = _caller(self.out_tree, compiled)
 
 
-def _caller(out_tree: Any, compiled: evaluate.CompiledProgram) -> Any:
+def _caller(out_tree: Any, compiled: compiled_programs.CompiledProgram) -> Any:
     """Runs a program on buffers; its results in the function's own structure."""
     if tree.is_one_leaf(out_tree):
         return compiled.run_one
@@ -299,7 +309,7 @@ class JitFunction:
             if type(x) is not ArrayImpl:
                 if not avals_.is_array_like(x):
                     return self._dispatch(args, kwargs)  # which says what is wrong
-                x = evaluate.as_array(x)
+                x = concrete_arrays.as_array(x)
             key.append(x.aval)
             buffers.append(x._buffer)
         entry = self._tree_entries.get(tuple(key))
@@ -320,8 +330,8 @@ class JitFunction:
         device = self._options.device
         arrays = [signatures.as_argument(x, call, i) for i, x in enumerate(call.leaves)]
         if client.several_devices():
-            device = device or evaluate.common_device(arrays)
-            arrays = evaluate.on_device(arrays, device)
+            device = device or concrete_arrays.common_device(arrays)
+            arrays = concrete_arrays.on_device(arrays, device)
         call.avals = [a.aval for a in arrays]
         key = (config.trace_context(), device, call.key())
         state = self._current_state()
@@ -419,8 +429,8 @@ class JitFunction:
 
     def _lower(
         self, traced: Traced, device: Any, platform: str | None = None
-    ) -> evaluate.LoweredProgram:
-        return evaluate.lower(
+    ) -> lowered_programs.LoweredProgram:
+        return lowered_programs.lower(
             traced.program,
             traced.consts,
             name=traced.name,
@@ -498,7 +508,7 @@ class JitFunction:
 
     def lower_traced(
         self, traced: Traced, platforms: Sequence[str] = ()
-    ) -> evaluate.LoweredProgram | portable.PortableProgram:
+    ) -> lowered_programs.LoweredProgram | portable.PortableProgram:
         """Lowers for the options' device, or for other platforms."""
         if len(platforms) > 1:
             return portable.lower(

@@ -11,7 +11,7 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.core import trace
 from olympus._src.foundation import caching, config
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays, effect_tokens, evaluate
 from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, placement, versions
@@ -114,7 +114,9 @@ def device_put(
       >>> olympus.device_put(np.arange(3))
       Array([0, 1, 2], dtype=int32)
     """
-    target = None if device is None else evaluate.one_device(device, "device_put")
+    target = (
+        None if device is None else concrete_arrays.one_device(device, "device_put")
+    )
     return tree.tree_map(lambda leaf: _put(leaf, target), x)
 
 
@@ -166,7 +168,7 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
 
 def _constrain(x: Any, sharding: Any) -> Any:
     if evaluate.is_evaluating():
-        return _put(x, evaluate.one_device(sharding, "device_put"))
+        return _put(x, concrete_arrays.one_device(sharding, "device_put"))
     return sharding_constraint_p.bind(x, sharding=sharding)
 
 
@@ -174,8 +176,8 @@ def _put(x: Any, device: Any) -> Any:
     if isinstance(x, trace.Tracer):
         return x
     if device is None:
-        return evaluate.as_array(x)
-    array = evaluate.as_array(x, device)
+        return concrete_arrays.as_array(x)
+    array = concrete_arrays.as_array(x, device)
     return placement.copy_to_device(array, device)
 
 
@@ -242,7 +244,7 @@ def clear_caches() -> None:
 
 def effects_barrier() -> None:
     """Waits until the effects of all programs that were started have happened."""
-    evaluate.effects_barrier()
+    effect_tokens.effects_barrier()
 
 
 default_device = config.default_device

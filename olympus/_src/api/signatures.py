@@ -13,7 +13,7 @@ from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
 from olympus._src.foundation import caching, source_info
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays
 
 ShapedArray = avals_.ShapedArray
 
@@ -395,7 +395,7 @@ def _leaf_order(args: Any, kwargs: Any) -> list[int]:
 def as_argument(x: Any, call: Call, i: int) -> Any:
     """A concrete array for an argument leaf."""
     try:
-        return evaluate.as_array(x)
+        return concrete_arrays.as_array(x)
     except TypeError as error:
         raise _bad_argument(x, call, i, error) from None
 

@@ -10,7 +10,7 @@ from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, trace
 from olympus._src.foundation import source_info, tracebacks
-from olympus._src.interpreters import batching, evaluate
+from olympus._src.interpreters import batching, concrete_arrays, evaluate
 from olympus._src.lax import families
 from olympus._src.programs import inner_programs
 
@@ -278,7 +278,7 @@ def _convert_mapped(x: Any) -> Any:
     """A mapped argument as an array; what holds no numbers stays as it is."""
     if avals_.aval_of(x).dtype == dtypes.float0:
         return x
-    return evaluate.as_array(x)
+    return concrete_arrays.as_array(x)
 
 
 def _is_axis(x: Any) -> bool:

@@ -16,7 +16,7 @@ from olympus._src.core import array_type, dtypes
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects as effects_
 from olympus._src.foundation import source_info
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays
 from olympus._src.lowering import builder, types
 from olympus._src.programs import inner_programs
 from olympus._src.runtime import callback as runtime
@@ -179,7 +179,7 @@ def _rows(x: Any, dim: int | None) -> Callable[[int], Any]:
     if not _is_opaque(x):
         stacked = np.moveaxis(np.asarray(x), dim, 0)
         return lambda i: stacked[i]
-    words = np.moveaxis(np.asarray(evaluate.storage_of(x)), dim, 0)
+    words = np.moveaxis(np.asarray(concrete_arrays.storage_of(x)), dim, 0)
     shape = x.shape[:dim] + x.shape[dim + 1 :]
     return lambda i: _with_words(words[i], x.aval.update(shape=shape))
 
@@ -190,7 +190,7 @@ def _is_opaque(x: Any) -> bool:
 
 def _with_words(words: Any, aval: Any) -> Any:
     """Keys, or what else has opaque elements, on the CPU."""
-    return evaluate.with_aval(as_host_array(words), aval)
+    return concrete_arrays.with_aval(as_host_array(words), aval)
 
 
 class FunctionOfKeys:
@@ -246,7 +246,7 @@ def split_arguments(
 
 def as_operands(args: Sequence[Any]) -> list[Any]:
     """Arguments of a host function that is called at once, as arrays."""
-    return [evaluate.as_array(x) for x in args]
+    return [concrete_arrays.as_array(x) for x in args]
 
 
 def _describe_function(fun: Any) -> str:

@@ -9,13 +9,16 @@ from olympus._src.checkify import control_flow
 from olympus._src.core import ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.foundation import config
 from olympus._src.interpreters import (
     ad,
     batching,
-    evaluate,
+    concrete_arrays,
+    lowered_programs,
     partial_eval,
     residuals,
 )
+from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.programs import inner_programs, rematerialization, series
 
 
@@ -154,17 +157,17 @@ def _print(eqn: ir.Eqn) -> Any:
 
 def run(*args: Any, olympuspr: Any, name: str, **params: Any) -> Any:
     """Runs the program as one compiled unit; replays outside of jit do so too."""
-    if evaluate.jit_is_disabled():
+    if config.jit_disabled():
         return ir.eval_olympuspr(olympuspr.olympuspr, olympuspr.consts, *args)
-    device = evaluate.common_device(args)
-    key = ("compiled", device, evaluate.trace_context())
+    device = concrete_arrays.common_device(args)
+    key = ("compiled", device, config.trace_context())
     compiled = olympuspr.olympuspr.derived(
         key,
-        lambda p: evaluate.lower(
-            p, olympuspr.consts, name=name, device=device
-        ).compile(),
+        lambda p: CompiledProgram(
+            lowered_programs.lower(p, olympuspr.consts, name=name, device=device)
+        ),
     )
-    return compiled.run([x._buffer for x in evaluate.on_device(args, device)])
+    return compiled.run([x._buffer for x in concrete_arrays.on_device(args, device)])
 
 
 pjit_p = Primitive(

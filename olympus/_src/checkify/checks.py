@@ -21,7 +21,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir, trace
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import source_info
-from olympus._src.interpreters import batching, evaluate, partial_eval
+from olympus._src.interpreters import batching, concrete_arrays, evaluate, partial_eval
 from olympus._src.lax import (
     elementwise,
     families,
@@ -69,7 +69,9 @@ def _impl(code: Any, *payload: Any, sites: Any, debug: bool) -> Any:
     if debug:
         return []
     records = failures.failures(
-        sites, evaluate.as_array(code), list(map(evaluate.as_array, payload))
+        sites,
+        concrete_arrays.as_array(code),
+        list(map(concrete_arrays.as_array, payload)),
     )
     if records:
         error = failures.CheckRuntimeError(failures.describe_failures(records))

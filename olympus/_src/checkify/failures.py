@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays
 
 # -- what can fail ---------------------------------------------------------------------
 
@@ -170,7 +170,8 @@ def failures(
         arrays = payload[start : start + len(site.avals)]
         if index:
             arrays = [
-                evaluate.as_array(np.asarray(x)[index][...].view()) for x in arrays
+                concrete_arrays.as_array(np.asarray(x)[index][...].view())
+                for x in arrays
             ]
         records.append((tuple(map(int, index)), site.exception(arrays)))
     return records

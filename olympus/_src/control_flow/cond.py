@@ -13,7 +13,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import config
-from olympus._src.interpreters import batching, evaluate, partial_eval
+from olympus._src.interpreters import batching, concrete_arrays, evaluate, partial_eval
 from olympus._src.lax import barriers, elementwise, families
 from olympus._src.lowering import types
 from olympus._src.programs import inner_programs, rematerialization, series, stepping
@@ -243,7 +243,7 @@ def cond(
         pred = bool(pred)
     aval = _predicate_aval(pred)
     if config.jit_disabled() and evaluate.is_evaluating():
-        return (true_fun if evaluate.as_array(pred) else false_fun)(*operands)
+        return (true_fun if concrete_arrays.as_array(pred) else false_fun)(*operands)
     names = ("true_fun", "false_fun")
     bodies, leaves = _trace_branches("cond", (true_fun, false_fun), operands)
     _check_branches("cond", bodies, names)
@@ -313,7 +313,7 @@ def switch(
     if len(branches) == 1:
         return branches[0](*operands)
     if config.jit_disabled() and evaluate.is_evaluating():
-        chosen = int(np.asarray(evaluate.as_array(index)))
+        chosen = int(np.asarray(concrete_arrays.as_array(index)))
         return branches[min(max(chosen, 0), len(branches) - 1)](*operands)
     names = [f"branches[{i}]" for i in range(len(branches))]
     if aval.dtype != INDEX.dtype:

@@ -10,7 +10,7 @@ import numpy as np
 from olympus._src.control_flow import cond as cond_
 from olympus._src.core import trace
 from olympus._src.core.primitive import Primitive
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays
 from olympus._src.programs import inner_programs
 
 
@@ -37,7 +37,9 @@ platform_index_p = Primitive(
     "platform_index",
     abstract=lambda *, platforms: cond_.INDEX,
     lower=_lower,
-    impl=lambda *, platforms: np.int32(_place(evaluate.platform(), platforms)),
+    impl=lambda *, platforms: np.int32(
+        _place(concrete_arrays.default_platform(), platforms)
+    ),
 )
 
 

@@ -12,7 +12,7 @@ from olympus._src.core import sizes as sizes_
 from olympus._src.core.symbolic import dim_parsing
 from olympus._src.export.json_fields import Fields
 from olympus._src.foundation.container import Unreadable
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays
 
 _MAX_NDIM = 64
 _MAX_SIZE = 1 << 48
@@ -76,14 +76,16 @@ def read_dtype(fields: Fields) -> Any:
 
 def write_array(x: Any) -> bytes:
     """The elements of an array, in C order and little-endian."""
-    stored = np.asarray(evaluate.with_aval(x, x.aval.storage))
+    stored = np.asarray(concrete_arrays.with_aval(x, x.aval.storage))
     return np.ascontiguousarray(stored).tobytes()
 
 
 def copy_array(x: Any) -> Any:
     """An array with a copy of the elements; compiles nothing, as `x.copy()` might."""
-    stored = np.asarray(evaluate.with_aval(x, x.aval.storage))
-    return evaluate.with_aval(evaluate.put(stored, x.aval.storage), x.aval)
+    stored = np.asarray(concrete_arrays.with_aval(x, x.aval.storage))
+    return concrete_arrays.with_aval(
+        concrete_arrays.put(stored, x.aval.storage), x.aval
+    )
 
 
 def read_array(data: bytes, aval: Any, device: Any, where: str) -> Any:
@@ -110,7 +112,9 @@ class Stored(NamedTuple):
         """A new array on a device; compiles nothing."""
         storage = self.aval.storage
         elements = np.frombuffer(self.data, storage.dtype).reshape(storage.shape)
-        return evaluate.with_aval(evaluate.put(elements, storage, device), self.aval)
+        return concrete_arrays.with_aval(
+            concrete_arrays.put(elements, storage, device), self.aval
+        )
 
 
 def encode_array(x: Any) -> Stored:

@@ -16,7 +16,7 @@ from olympus._src.export.bundle_files import Contents, Sample
 from olympus._src.export.bundles import Bundle, result_paths
 from olympus._src.export.exported import Exported
 from olympus._src.foundation import tracebacks
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays
 from olympus._src.runtime import versions
 
 # Samples of this size are kept without being asked for.
@@ -211,10 +211,10 @@ class _Maker:
                     "alone"
                 )
             return None
-        arguments = [arrays.encode_array(evaluate.as_array(x)) for x in leaves]
+        arguments = [arrays.encode_array(concrete_arrays.as_array(x)) for x in leaves]
         args, kwargs = self.in_tree.unflatten([x.array() for x in arguments])
         leaves = tree.tree_leaves(bundle(*args, **kwargs))
-        results = [arrays.encode_array(evaluate.as_array(x)) for x in leaves]
+        results = [arrays.encode_array(concrete_arrays.as_array(x)) for x in leaves]
         size = sum(len(x.data) for x in (*arguments, *results))
         if self_test is None and size > _SMALL_SAMPLE:
             return None

@@ -19,7 +19,7 @@ from olympus._src.core import dtypes, ir, sizes
 from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.export import checks, portable_modules, symbolic_calls
-from olympus._src.interpreters import ad, evaluate, partial_eval
+from olympus._src.interpreters import ad, concrete_arrays, partial_eval
 from olympus._src.lax import families
 from olympus._src.lowering import module, types
 
@@ -277,7 +277,10 @@ def _tangent_lower(ctx: Any, *operands: str, **params: Any) -> list[str]:
         lambda *xs: _tangent_impl(*xs, **params), ctx.avals_in, info
     )
     program = partial_eval.expand(program, ctx.platform)
-    values = [np.asarray(evaluate.storage_of(evaluate.as_array(c))) for c in consts]
+    values = [
+        np.asarray(concrete_arrays.storage_of(concrete_arrays.as_array(c)))
+        for c in consts
+    ]
     names = [
         ctx.block.constant(c, v.aval)
         for c, v in zip(values, program.constvars, strict=True)

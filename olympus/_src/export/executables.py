@@ -14,7 +14,11 @@ from olympus._src.export import arrays
 from olympus._src.export.json_fields import Fields
 from olympus._src.foundation import container
 from olympus._src.foundation.container import Container, Unreadable
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import (
+    compiled_programs,
+    concrete_arrays,
+    lowered_programs,
+)
 from olympus._src.runtime import client, executable, machine
 
 KIND = "compiled executable"
@@ -310,31 +314,33 @@ class Program:
                 f"{error}"
             ) from error
         self._check_results(executable.result_types(loaded))
-        lowered = self._lowered_program(device)
-        lowered.consts = self._constants_on(device, shared)
-        compiled = evaluate.CompiledProgram(lowered, tuple(self._options), loaded)
+        lowered = self._lowered_program(device, self._constants_on(device, shared))
+        compiled = compiled_programs.CompiledProgram(
+            lowered, tuple(self._options), loaded
+        )
         signature = stages.Signature(self.name, out_tree, self.out_avals, self._donated)
         names = signatures.Names.given(self.name, self._names)
         call = signatures.Call(names, (), (), (), in_tree)
         call.avals = list(self.in_avals)
         return stages.Compiled(signature, call, None, compiled)
 
-    def _lowered_program(self, device: Any) -> evaluate.LoweredProgram:
-        low = evaluate.LoweredProgram()
-        low.has_barriers = False
-        low.device = device
-        low.committed = self.committed or device != self.own_device()
-        low.platform = device.platform
-        low.program = None
-        low.text = ""
-        low.module_name = self._module
-        low.aliases = self._aliases
-        low.kept = self._kept
-        low.in_avals = [a for a, k in zip(self.in_avals, self._kept, strict=True) if k]
-        low.out_avals = self.out_avals
-        low.callbacks, low.effects, low.keepalives = None, (), ()
-        low.has_effects = self._side_effects
-        return low
+    def _lowered_program(
+        self, device: Any, consts: list[Any]
+    ) -> lowered_programs.LoweredProgram:
+        return lowered_programs.LoweredProgram(
+            text="",
+            module_name=self._module,
+            program=None,
+            platform=device.platform,
+            device=device,
+            committed=self.committed or device != self.own_device(),
+            consts=consts,
+            kept=self._kept,
+            in_avals=[a for a, k in zip(self.in_avals, self._kept, strict=True) if k],
+            out_avals=self.out_avals,
+            aliases=self._aliases,
+            has_effects=self._side_effects,
+        )
 
     def _constants_on(self, device: Any, shared: Sequence[Any]) -> list[Any]:
         constants = []
@@ -350,7 +356,7 @@ class Program:
                     f"{KIND}: {_constant(i)} must be given beside it, got "
                     f"{len(shared)} arrays"
                 )
-            constants += evaluate.on_device([shared[place]], device)
+            constants += concrete_arrays.on_device([shared[place]], device)
         return constants
 
     def _check_results(self, types: list[str]) -> None:

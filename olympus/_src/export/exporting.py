@@ -18,7 +18,7 @@ from olympus._src.export.exported import (
 )
 from olympus._src.foundation import compiler_settings as compiler
 from olympus._src.foundation import tracebacks
-from olympus._src.interpreters import evaluate, portable
+from olympus._src.interpreters import concrete_arrays, portable
 from olympus._src.lowering import dimension_variables
 
 
@@ -33,7 +33,7 @@ def default_export_platform() -> str:
       >>> export.default_export_platform() in ("cpu", "cuda", "rocm", "tpu")
       True
     """
-    return evaluate.platform()
+    return concrete_arrays.default_platform()
 
 
 def export(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from olympus._src.core import dtypes
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays
 
 # -- files -----------------------------------------------------------------------------
 
@@ -160,7 +160,9 @@ def as_argument(value: Any, aval: Any, name: str) -> Any:
     elif value.dtype != dtype:
         value = _convert_dtype(value, aval, name)
     concrete = aval.update(shape=value.shape[: aval.ndim])
-    return evaluate.with_aval(evaluate.put(value, concrete.storage), concrete)
+    return concrete_arrays.with_aval(
+        concrete_arrays.put(value, concrete.storage), concrete
+    )
 
 
 def _is_raw(actual: Any, expected: Any) -> bool:
@@ -223,7 +225,7 @@ def to_numpy(x: Any) -> np.ndarray:
     words.
     """
     if not isinstance(x, np.ndarray):
-        x = np.asarray(evaluate.with_aval(x, x.aval.storage))
+        x = np.asarray(concrete_arrays.with_aval(x, x.aval.storage))
     if x.dtype == dtypes.float0:
         return np.zeros(x.shape, np.bool_)
     if not _is_own(x.dtype):

@@ -11,7 +11,7 @@ import numpy as np
 
 from olympus._src.foundation import caching
 from olympus._src.foundation import compiler_settings as compiler
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays
 from olympus._src.lowering import types
 from olympus._src.runtime import mlir, screening
 from olympus._src.runtime import portable as portable_
@@ -106,7 +106,10 @@ def with_constants(exported: Any) -> bytes:
     Args:
       exported: an `Exported` with constants.
     """
-    consts = [evaluate.storage_of(evaluate.as_array(c)) for c in exported.constants]
+    consts = [
+        concrete_arrays.storage_of(concrete_arrays.as_array(c))
+        for c in exported.constants
+    ]
     n_inputs = len(functions(exported.program_serialized).in_types)
     start = n_inputs - len(exported.module_kept_var_idx) - len(consts)
     values = [types.dense(np.asarray(c), c.aval) for c in consts]

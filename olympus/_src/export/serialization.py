@@ -9,7 +9,7 @@ from typing import Any
 from olympus._src.core import sizes
 from olympus._src.export import arrays, effects, portable_modules, trees
 from olympus._src.foundation import container
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays
 
 KIND = "exported program"
 VERSION = 1
@@ -46,7 +46,7 @@ def _pack(
     written.append(sections[MODULE])
     constants: list[Any] = []
     for x in exported.constants:
-        constant = evaluate.as_array(x)
+        constant = concrete_arrays.as_array(x)
         data = arrays.write_array(constant)
         key = (constant.aval, hashlib.sha256(data).digest())
         if key in known:

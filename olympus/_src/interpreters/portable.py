@@ -13,7 +13,11 @@ import numpy as np
 
 from olympus._src.core import effects as effects_
 from olympus._src.core import ir, sizes
-from olympus._src.interpreters import evaluate, partial_eval
+from olympus._src.interpreters import (
+    concrete_arrays,
+    lowered_programs,
+    partial_eval,
+)
 from olympus._src.lowering import portable
 
 # Text of this many bytes of constants costs no more than their place elsewhere.
@@ -47,8 +51,8 @@ class PortableProgram:
         """The module; what is written for several platforms has no positions."""
         return self.text
 
-    def compile(self, options: Sequence[tuple[str, Any]] = ()) -> NoReturn:
-        """Refuses: a device needs a program of its own platform.
+    def refuse_compilation(self) -> NoReturn:
+        """Refuses to be compiled: a device needs a program of its own platform.
 
         Raises:
           ValueError: always.
@@ -109,7 +113,9 @@ def lower(
         small,
         name=f"jit_{name}",
         result_names=result_names,
-        aliases=evaluate.output_aliases(first, len(out.consts), donated, out.kept),
+        aliases=lowered_programs.output_aliases(
+            first, len(out.consts), donated, out.kept
+        ),
         sizes=(
             solve_sizes(*_kept_inputs(program, keep, arg_paths))
             if solve_sizes is not None and any(is_open)
@@ -154,4 +160,4 @@ def _is_small(aval: Any) -> bool:
 
 def _to_numpy(x: Any) -> Any:
     """The values of a constant; of keys, their words."""
-    return np.asarray(evaluate.storage_of(evaluate.as_array(x)))
+    return np.asarray(concrete_arrays.storage_of(concrete_arrays.as_array(x)))

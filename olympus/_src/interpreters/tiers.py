@@ -17,7 +17,9 @@ from typing import Any
 
 from olympus._src.foundation import caching, config, events, logs
 from olympus._src.foundation import compiler_settings as compiler
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import compilation, portable
+from olympus._src.interpreters.compiled_programs import CompiledProgram
+from olympus._src.interpreters.lowered_programs import LoweredProgram
 
 TIERS = ("full", "quick", "auto")
 _OPTION = "tier"
@@ -49,14 +51,14 @@ def split_tier(
 
 
 def compile(
-    lowered: evaluate.LoweredProgram,
+    lowered: LoweredProgram | portable.PortableProgram,
     options: Sequence[tuple[str, Any]],
     default: str | None = None,
-) -> tuple[evaluate.CompiledProgram, Upgrade | None]:
+) -> tuple[CompiledProgram, Upgrade | None]:
     """Compiles a program in the tier that options or settings ask for.
 
     Args:
-      lowered: the program.
+      lowered: the program; one for several platforms is refused.
       options: XLA's by name, and perhaps a tier.
       default: the tier if the options name none; None for the setting's.
 
@@ -64,25 +66,25 @@ def compile(
       The program that runs now, and what builds a better one when it is started.
     """
     tier, xla_options = split_tier(options)
+    if isinstance(lowered, portable.PortableProgram):
+        lowered.refuse_compilation()
     tier = tier or default or compiler.compiler_tier.value
     if tier == "full" or not is_suited(lowered):
-        return lowered.compile(xla_options), None
-    chosen = dict(evaluate.quick_options(lowered.platform))
+        return CompiledProgram(lowered, xla_options), None
+    chosen = dict(compilation.quick_options(lowered.platform))
     chosen.update(xla_options)  # the user's own come first
     quick = tuple(sorted(chosen.items()))
     if tier == "quick":
         return _quick_build(lowered, quick, ""), None
-    built = evaluate.build_options_of(lowered, xla_options)
-    if evaluate.is_ready(lowered, built):
-        return lowered.compile(xla_options), None
+    built = compilation.build_options_of(lowered, xla_options)
+    if compilation.is_ready(lowered, built):
+        return CompiledProgram(lowered, xla_options), None
     program = _quick_build(lowered, quick, "; the full build goes on beside it")
     return program, Upgrade(lowered, xla_options, built)
 
 
-def _quick_build(
-    lowered: evaluate.LoweredProgram, options: Any, more: str
-) -> evaluate.CompiledProgram:
-    program = lowered.compile(options)
+def _quick_build(lowered: LoweredProgram, options: Any, more: str) -> CompiledProgram:
+    program = CompiledProgram(lowered, tuple(options))
     events.record_event_duration_secs(
         _EVENTS + "quick_build_duration",
         program.duration_s,
@@ -96,16 +98,14 @@ def _quick_build(
     return program
 
 
-def is_suited(lowered: evaluate.LoweredProgram) -> bool:
+def is_suited(lowered: LoweredProgram) -> bool:
     """Whether a quick build of a program is worth having.
 
     It is for programs of the CPU that take a while to compile and have no effects.
     """
-    if type(lowered) is not evaluate.LoweredProgram:
-        return False  # written for several platforms; it says so itself
     if lowered.callbacks is not None or lowered.has_effects:
         return False
-    return evaluate.has_quick_build(lowered.platform, lowered.text)
+    return compilation.has_quick_build(lowered.platform, lowered.text)
 
 
 # -- the full build --------------------------------------------------------------------
@@ -129,7 +129,7 @@ class Upgrade:
         self._adopt: Callable[[], Any] | None = None
         self.done = threading.Event()
 
-    def start(self, adopt: Callable[[evaluate.CompiledProgram], None]) -> None:
+    def start(self, adopt: Callable[[CompiledProgram], None]) -> None:
         """Has it compiled, and given to a method of whoever runs the program.
 
         Nothing is compiled for an object that is no longer there.
@@ -152,8 +152,8 @@ class Upgrade:
     def _build(self) -> None:
         if self._adopt is None or self._adopt() is None:
             return
-        loaded = evaluate.load(self._lowered, self._built)
-        program = evaluate.CompiledProgram(
+        loaded = compilation.load(self._lowered, self._built)
+        program = CompiledProgram(
             self._lowered, self._options, loaded, checks_numbers=self._checks
         )
         adopt = self._adopt()

@@ -15,7 +15,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.core.sizes import as_size, at_least, is_symbolic, maximum
 from olympus._src.foundation import errors
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import elementwise, families, shaping, stacking
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import (
@@ -121,10 +121,14 @@ def asarray(
       Array([1., 2., 3.], dtype=float32)
     """
     plain = copy is None and order is None and device is None and out_sharding is None
-    if plain and type(a) is evaluate.ArrayImpl and (dtype is None or a.dtype is dtype):
+    if (
+        plain
+        and type(a) is concrete_arrays.ArrayImpl
+        and (dtype is None or a.dtype is dtype)
+    ):
         return a
     if plain and dtype is None and type(a) is np.ndarray and _is_plain(a.dtype):
-        return evaluate.put(a, ShapedArray(a.shape, a.dtype), None)
+        return concrete_arrays.put(a, ShapedArray(a.shape, a.dtype), None)
     out = array(
         a, dtype, copy=bool(copy), order=order, device=device, out_sharding=out_sharding
     )
@@ -147,7 +151,7 @@ def _is_plain(dtype: np.dtype) -> bool:
 
 def _make(x: Any, dtype: Any, device: Any) -> Any:
     """`x` as an array of a canonical dtype (None for its own)."""
-    if isinstance(x, trace.Tracer) or type(x) is evaluate.ArrayImpl:
+    if isinstance(x, trace.Tracer) or type(x) is concrete_arrays.ArrayImpl:
         out = x if dtype is None else elementwise.convert(x, dtype, False)
         return _move_to_device(out, device)
     if dtypes.is_python_scalar(x):
@@ -182,18 +186,18 @@ def _is_buffer(x: Any) -> bool:
 
 
 def _move_to_device(x: Any, device: Any) -> Any:
-    if device is None or type(x) is not evaluate.ArrayImpl:
+    if device is None or type(x) is not concrete_arrays.ArrayImpl:
         return x
-    return evaluate.on_chosen_device(x, device)
+    return concrete_arrays.on_chosen_device(x, device)
 
 
 def _of_scalar(x: Any, dtype: Any, device: Any) -> Any:
     if dtype is not None:
         promotion.check_complex_number(x, dtype)
         aval = ShapedArray((), dtype)
-        return evaluate.put(_number_of(x, dtype), aval, device)
+        return concrete_arrays.put(_number_of(x, dtype), aval, device)
     aval = aval_of(x)
-    return evaluate.put(np.asarray(x, aval.dtype), aval, device)
+    return concrete_arrays.put(np.asarray(x, aval.dtype), aval, device)
 
 
 def _number_of(x: Any, dtype: Any) -> np.ndarray:
@@ -234,7 +238,7 @@ def _of_numpy(x: Any, dtype: Any, device: Any) -> Any:
             "numpy.array takes numbers and booleans only"
         )
     value = x if x.dtype == dtype else _cast_numpy(x, dtype)
-    return evaluate.put(value, ShapedArray(x.shape, dtype), device)
+    return concrete_arrays.put(value, ShapedArray(x.shape, dtype), device)
 
 
 def _leaves(x: Any, leaves: list[Any]) -> list[Any]:
@@ -298,7 +302,7 @@ def _of_plain_sequence(x: Any, leaves: list[Any], dtype: Any, device: Any) -> An
     except ValueError as error:
         if "inhomogeneous" not in str(error):
             raise ValueError(f"numpy.array: {error}, got dtype {dtype}") from None
-        arrays = any(type(v) is evaluate.ArrayImpl for v in leaves)
+        arrays = any(type(v) is concrete_arrays.ArrayImpl for v in leaves)
         # Arrays that do not stack are an error of types, as in a traced function.
         kind = TypeError if arrays else ValueError
         raise kind(
@@ -307,7 +311,7 @@ def _of_plain_sequence(x: Any, leaves: list[Any], dtype: Any, device: Any) -> An
     if value.dtype.kind in "OSUV" and not dtypes.is_supported(value.dtype):
         value = np.array(x, dtype)
     value = _cast_numpy(value, dtype)
-    return evaluate.put(value, ShapedArray(value.shape, dtype), device)
+    return concrete_arrays.put(value, ShapedArray(value.shape, dtype), device)
 
 
 def _stack_sequence(x: Any, dtype: Any) -> Any:
@@ -376,7 +380,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     if complex_to_real:
         x = elementwise.real(x)
     out = elementwise.convert(x, kind, False)
-    if not isinstance(out, (trace.Tracer, evaluate.ArrayImpl)):
+    if not isinstance(out, (trace.Tracer, concrete_arrays.ArrayImpl)):
         out = _make(out, kind, device)
     if copy and out is x:
         out = shaping.copy_p.bind(out)
@@ -391,13 +395,13 @@ def _fill_array(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> A
     if dtypes.is_extended(aval.dtype):
         held = aval.storage
         words = np.full(held.shape, value, held.dtype)
-        return evaluate.with_aval(evaluate.put(words, held, device), aval)
+        return concrete_arrays.with_aval(concrete_arrays.put(words, held, device), aval)
     if evaluate.is_staging() and device is None:
         return shaping.full(shape, families.number_of(value, aval.dtype))
     host = (
         np.zeros(shape, aval.dtype) if value == 0 else np.full(shape, value, aval.dtype)
     )
-    return evaluate.put(host, aval, device)
+    return concrete_arrays.put(host, aval, device)
 
 
 def _shape(shape: Any, name: str) -> tuple[int, ...]:
@@ -474,14 +478,16 @@ def full(
     if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():
         value = _number_in(fill_value, kind, weak)
         host = np.broadcast_to(value, shape)
-        return evaluate.put(np.array(host), ShapedArray(shape, kind, weak), place)
+        return concrete_arrays.put(
+            np.array(host), ShapedArray(shape, kind, weak), place
+        )
     if dtypes.is_python_scalar(fill_value) and not weak:
         fill_value = _number_in(fill_value, kind, weak)
     if isinstance(fill_value, (np.ndarray, np.generic)):
         # NumPy's broadcasting of a NumPy value would give a NumPy array.
         if dtypes.kind(fill_value.dtype) in "iu":  # of any size that the dtype holds
             fill_value = _cast_numpy(np.asarray(fill_value), kind)
-        fill_value = evaluate.as_array(fill_value)
+        fill_value = concrete_arrays.as_array(fill_value)
     value = elementwise.convert(fill_value, kind, weak)
     return _move_to_device(_spread(value, shape, "full"), place)
 
@@ -602,7 +608,9 @@ def full_like(
     promotion.check_complex_number(fill_value, aval.dtype)
     if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():
         value = _number_in(fill_value, aval.dtype, aval.weak_type)
-        return evaluate.put(np.array(np.broadcast_to(value, aval.shape)), aval, place)
+        return concrete_arrays.put(
+            np.array(np.broadcast_to(value, aval.shape)), aval, place
+        )
     if dtypes.is_python_scalar(fill_value) and not aval.weak_type:
         fill_value = _number_in(fill_value, aval.dtype, False)
     value = elementwise.convert(fill_value, aval.dtype, aval.weak_type)
@@ -620,7 +628,7 @@ def _number(x: Any, name: str, what: str) -> Any:
             f"numpy.{name}: {what} must be known while tracing, since it decides the "
             f"size of the result; got a traced value of type {x.aval.short()}.",
         )
-    if type(x) is evaluate.ArrayImpl:
+    if type(x) is concrete_arrays.ArrayImpl:
         return np.asarray(x)[()]
     return x
 
@@ -690,7 +698,7 @@ def arange(
             return shaping.iota(kind, max(0, math.ceil(last)))
     with np.errstate(all="ignore"):
         host = np.asarray(np.arange(first, last, by)).astype(kind)
-    return evaluate.put(host, ShapedArray(host.shape, kind), place)
+    return concrete_arrays.put(host, ShapedArray(host.shape, kind), place)
 
 
 def _check_ends(numbers: range, dtype: Any) -> None:
@@ -758,10 +766,10 @@ def linspace(
         start, stop, num, endpoint, working, kind, axis
     )
     if known:
-        out = evaluate.put(out, ShapedArray(out.shape, kind), device)
+        out = concrete_arrays.put(out, ShapedArray(out.shape, kind), device)
         if retstep:
             step = np.asarray(step, working)
-            step = evaluate.put(step, ShapedArray(step.shape, working), device)
+            step = concrete_arrays.put(step, ShapedArray(step.shape, working), device)
     return (out, step) if retstep else out
 
 
@@ -933,7 +941,7 @@ def _diagonals(
     i = np.arange(rows)[:, None] + offset
     j = np.arange(columns)[None, :]
     host = (i == j if compare is elementwise.eq else i >= j).astype(kind)
-    return evaluate.put(host, ShapedArray((rows, columns), kind), device)
+    return concrete_arrays.put(host, ShapedArray((rows, columns), kind), device)
 
 
 def identity(n: Any, dtype: Any = None) -> Any:

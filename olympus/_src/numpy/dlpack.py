@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src.core import dtypes
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays
 
 
 def import_array(
@@ -90,7 +90,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
       >>> onp.from_dlpack(np.arange(3, dtype='int32'))
       Array([0, 1, 2], dtype=int32)
     """
-    array: Any = evaluate.from_dlpack(x, device, copy)
+    array: Any = concrete_arrays.from_dlpack(x, device, copy)
     narrow = dtypes.canonicalize_dtype(array.dtype)
     if narrow == array.dtype:
         return array

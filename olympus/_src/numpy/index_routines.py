@@ -10,7 +10,7 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.core.sizes import is_symbolic, maximum, non_negative
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import gather, shaping
 from olympus._src.lax import sizes as sizes_
@@ -28,7 +28,7 @@ from olympus._src.numpy.promotion import aval_of, check_arraylike
 
 
 def _as_array(x: Any) -> Any:
-    return x if hasattr(x, "aval") else evaluate.as_array(x)
+    return x if hasattr(x, "aval") else concrete_arrays.as_array(x)
 
 
 def _check_indices(name: str, indices: Any) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.core.sizes import is_symbolic
 from olympus._src.foundation import config
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import concatenation, families, gather, shaping, slicing
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as size_rules
@@ -35,7 +35,7 @@ _HOST_BYTES = 1 << 16  # parts up to this size are read by way of the host
 
 def getitem(x: Any, index: Any) -> Any:
     """`x[index]`."""
-    if type(x) is evaluate.ArrayImpl and evaluate.is_evaluating():
+    if type(x) is concrete_arrays.ArrayImpl and evaluate.is_evaluating():
         out = _from_host(x, index)
         if out is not None:
             return out
@@ -74,7 +74,7 @@ def _from_host(x: Any, index: Any) -> Any:
             return None
         if part.nbytes > _HOST_BYTES:
             return None
-    return evaluate.from_host(
+    return concrete_arrays.from_host(
         part, avals.ShapedArray(part.shape, aval.dtype, aval.weak_type)
     )
 

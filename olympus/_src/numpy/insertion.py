@@ -9,6 +9,7 @@ import numpy as np
 from olympus._src.core import dtypes, trace
 from olympus._src.core.sizes import is_symbolic, slice_positions
 from olympus._src.foundation import errors
+from olympus._src.interpreters import concrete_arrays
 from olympus._src.lax import concatenation, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -26,7 +27,7 @@ from olympus._src.numpy.promotion import aval_of, check_arraylike
 
 
 def _as_array(x: Any) -> Any:
-    return x if hasattr(x, "aval") else promotion.evaluate.as_array(x)
+    return x if hasattr(x, "aval") else concrete_arrays.as_array(x)
 
 
 def _refuse_in_place(name: str, inplace: bool) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from olympus._src.core import dtypes, trace
 from olympus._src.core.sizes import as_size, at_least, is_symbolic, non_negative
 from olympus._src.foundation import errors
+from olympus._src.interpreters import concrete_arrays
 from olympus._src.lax import (
     concatenation,
     cumulative,
@@ -306,7 +307,7 @@ def _is_one(size: Any, shape: Any) -> bool:
 
 
 def as_is(a: Any) -> Any:
-    return a if hasattr(a, "aval") else promotion.evaluate.as_array(a)
+    return a if hasattr(a, "aval") else concrete_arrays.as_array(a)
 
 
 @program(1, name="expand_dims")

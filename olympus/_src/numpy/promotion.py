@@ -13,7 +13,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes, ir, reads, trace
 from olympus._src.foundation import caching, config
-from olympus._src.interpreters import evaluate, partial_eval
+from olympus._src.interpreters import concrete_arrays, evaluate, partial_eval
 from olympus._src.lax import elementwise, families, shaping, sizes
 
 aval_of = avals.aval_of
@@ -21,7 +21,7 @@ convert = elementwise.convert
 F = TypeVar("F", bound=Callable[..., Any])
 current = trace.current
 trace_context = config.trace_context
-ArrayImpl = evaluate.ArrayImpl
+ArrayImpl = concrete_arrays.ArrayImpl
 _eval = evaluate.eval_trace()
 
 # -- one program for one call ----------------------------------------------------------
@@ -106,7 +106,7 @@ _HOST_VALUES = frozenset((bool, int, float, complex, np.ndarray))
 def _as_array(x: Any) -> Any:
     """An argument that a function gives back as it came, as the array it stands for."""
     aval = aval_of(x)
-    return evaluate.put(np.asarray(x).astype(aval.dtype), aval, None)
+    return concrete_arrays.put(np.asarray(x).astype(aval.dtype), aval, None)
 
 
 # -- checks ----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from olympus._src.control_flow import scan
 from olympus._src.core import dtypes, trace
 from olympus._src.core.sizes import as_size, at_least, is_symbolic, upper_bound
 from olympus._src.foundation import errors
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import (
     concatenation,
     cumulative,
@@ -279,7 +279,7 @@ def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> A
 
 def evaluate_or_traced(x: Any) -> Any:
     """`x` as an array, where it is a number or NumPy's."""
-    return x if hasattr(x, "aval") else evaluate.as_array(x)
+    return x if hasattr(x, "aval") else concrete_arrays.as_array(x)
 
 
 def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.core.sizes import is_symbolic, minimum, non_negative
+from olympus._src.interpreters import concrete_arrays
 from olympus._src.lax import concatenation, families, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -345,7 +346,7 @@ def extract(
 def _ravel_operand(x: Any) -> Any:
     check_arraylike("extract", x)
     return shaping.reshape(
-        promotion.evaluate.as_array(x) if not hasattr(x, "aval") else x,
+        concrete_arrays.as_array(x) if not hasattr(x, "aval") else x,
         (aval_of(x).size,),
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.foundation import source_info
+from olympus._src.interpreters import concrete_arrays
 from olympus._src.lax import shaping
 from olympus._src.numpy import (
     arithmetic,
@@ -186,7 +187,7 @@ class ufunc:
         if self.nin != 2:
             raise ValueError(f"outer only supported for binary ufuncs, got {self!r}")
         rank = aval_of(B).ndim
-        first = A if hasattr(A, "aval") else promotion.evaluate.as_array(A)
+        first = A if hasattr(A, "aval") else concrete_arrays.as_array(A)
         shape = aval_of(first).shape
         columns = shaping.reshape(first, (*shape, *[1] * rank))
         return self(*promotion.align_ranks(columns, B))
@@ -211,7 +212,7 @@ class ufunc:
         if self._at is None:
             operands = () if b is None else (b,)
             return ufunc_methods.update_at(self._call, a, indices, *operands)
-        x = a if hasattr(a, "aval") else promotion.evaluate.as_array(a)
+        x = a if hasattr(a, "aval") else concrete_arrays.as_array(a)
         return getattr(at.IndexUpdateHelper(x)[indices], self._at)(b)
 
     def reduceat(

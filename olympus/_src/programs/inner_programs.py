@@ -20,7 +20,12 @@ from olympus._src.core import effects as effects_
 from olympus._src.core.primitive import takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import config, source_info
-from olympus._src.interpreters import evaluate, partial_eval
+from olympus._src.interpreters import (
+    concrete_arrays,
+    lowered_programs,
+    partial_eval,
+)
+from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.lax import elementwise
 from olympus._src.lowering import module as lowering
 
@@ -408,7 +413,7 @@ def passed_on(x: Any) -> Any:
     """An operand as a result: an array, whatever array-like it was given as."""
     if isinstance(x, trace.Tracer) or type(x) in array_type.concrete_types():
         return x
-    return evaluate.as_array(x)
+    return concrete_arrays.as_array(x)
 
 
 def loop_invariant_result(x: Any) -> Any:
@@ -496,8 +501,8 @@ def compiled_impl(steps: Callable[..., Any] | None = None) -> Callable[..., Any]
 
     @takes_primitive
     def impl(p: Any, *args: Any, **params: Any) -> list[Any]:
-        device = evaluate.common_device(args)
-        arrays = evaluate.on_device(args, device)
+        device = concrete_arrays.common_device(args)
+        arrays = concrete_arrays.on_device(args, device)
         avals = tuple([a.aval for a in arrays])
         try:
             compiled = _executable_of(p, avals, params, device)
@@ -520,7 +525,8 @@ def _executable_of(p: Any, avals: Any, params: Any, device: Any) -> Any:
         outs = [ir.Var(aval) for aval in out_avals]
         eqn = ir.Eqn(p, inputs, outs, params, effects)
         program = ir.Olympuspr((), inputs, outs, [eqn], effects)
-        return evaluate.lower(program, (), name=p.name, device=device).compile()
+        lowered = lowered_programs.lower(program, (), name=p.name, device=device)
+        return CompiledProgram(lowered)
 
     holder, key = None, []
     for name, value in params.items():
@@ -535,7 +541,7 @@ def _executable_of(p: Any, avals: Any, params: Any, device: Any) -> Any:
                 key.append((name, item.olympuspr))
     if holder is None:
         return make(None)
-    settings = (device, evaluate.trace_context())
+    settings = (device, config.trace_context())
     return holder.derived(("compiled", p, avals, tuple(key), settings), make)
 
 

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import ir
-from olympus._src.interpreters import evaluate
+from olympus._src.foundation import config
+from olympus._src.interpreters import concrete_arrays, lowered_programs
+from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.lax import concatenation
 from olympus._src.programs.scan_operands import Parts
 
@@ -19,10 +21,12 @@ from olympus._src.programs.scan_operands import Parts
 def run(closed: ir.ClosedOlympuspr, args: Any) -> list[Any]:
     """Runs a program as one compiled unit."""
     compiled = closed.olympuspr.derived(
-        ("step", evaluate.trace_context()),
-        lambda p: evaluate.lower(p, closed.consts, name="step").compile(),
+        ("step", config.trace_context()),
+        lambda p: CompiledProgram(
+            lowered_programs.lower(p, closed.consts, name="step")
+        ),
     )
-    return compiled.run([evaluate.as_array(x)._buffer for x in args])
+    return compiled.run([concrete_arrays.as_array(x)._buffer for x in args])
 
 
 def scan(args: Any, params: Any) -> None:

@@ -15,7 +15,7 @@ from olympus._src.core import array_type, avals, dtypes, trace
 from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import as_size
 from olympus._src.foundation import config, user_warnings
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import elementwise, families, shaping, sizes
 from olympus._src.lax.families import ShapedArray
 from olympus._src.random import generators, implementations
@@ -160,8 +160,8 @@ def _check_words(words: Any, impl: Any) -> None:
 
 
 def _wrap_eagerly(words: Any, *, impl: Any) -> Any:
-    words = evaluate.as_array(words)
-    return evaluate.with_aval(words, _wrap_abstract(words.aval, impl=impl))
+    words = concrete_arrays.as_array(words)
+    return concrete_arrays.with_aval(words, _wrap_abstract(words.aval, impl=impl))
 
 
 def _wrap_batch(axis: Any, args: Any, dims: Any, *, impl: Any) -> Any:
@@ -183,7 +183,7 @@ def _unwrap_abstract(keys: Any) -> Any:
 
 
 def _unwrap_eagerly(keys: Any) -> Any:
-    return evaluate.with_aval(keys, _unwrap_abstract(keys.aval))
+    return concrete_arrays.with_aval(keys, _unwrap_abstract(keys.aval))
 
 
 random_unwrap_p = _define_primitive(
@@ -203,7 +203,7 @@ random_clone_p = _define_primitive(
     "random_clone",
     abstract=_clone_abstract,
     lower=lambda ctx, x: x,
-    impl=lambda keys: evaluate.with_aval(keys, _clone_abstract(keys.aval)),
+    impl=lambda keys: concrete_arrays.with_aval(keys, _clone_abstract(keys.aval)),
 )
 
 # -- arguments -------------------------------------------------------------------------
@@ -293,12 +293,12 @@ def _seed_key(name: str, seed: Any, impl: Any) -> Any:
     value = _host_integer(name, seed)
     value = value + config.random_seed_offset.value
     if impl.seed is not generators.threefry_seed or not evaluate.is_evaluating():
-        seeds = evaluate.as_array(_as_seed(name, value))
+        seeds = concrete_arrays.as_array(_as_seed(name, value))
         return random_seed_p.bind(seeds, impl=impl)
     # Made by the host: a program for two numbers would take longer to compile.
     high = (value >> 32) & 0xFFFFFFFF if config.x64_enabled() else 0
-    words = evaluate.as_array(np.array([high, value & 0xFFFFFFFF], np.uint32))
-    return evaluate.with_aval(words, ShapedArray((), impl.dtype))
+    words = concrete_arrays.as_array(np.array([high, value & 0xFFFFFFFF], np.uint32))
+    return concrete_arrays.with_aval(words, ShapedArray((), impl.dtype))
 
 
 def _host_integer(name: str, seed: Any) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from olympus._src.core import avals, dtypes, trace
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import sizes
 from olympus._src.numpy import promotion, selection
 from olympus._src.scipy.stats import docstring_examples
@@ -163,4 +163,7 @@ def mixed_dtype(*given: Any) -> list[Any]:
 
 
 def _as_arrays(values: list[Any]) -> list[Any]:
-    return [x if isinstance(x, trace.Tracer) else evaluate.as_array(x) for x in values]
+    return [
+        x if isinstance(x, trace.Tracer) else concrete_arrays.as_array(x)
+        for x in values
+    ]

@@ -9,7 +9,7 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import avals, dtypes
-from olympus._src.interpreters import evaluate
+from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import cumulative, shaping, sizes
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import (
@@ -55,7 +55,11 @@ def _only_propagate(name: str, nan_policy: str) -> None:
 
 def _lines(name: str, a: Any, axis: int | None) -> tuple[Any, int]:
     """The array, raveled for axis None, and the axis counted from the front."""
-    a = evaluate.as_array(a) if isinstance(a, (int, float, complex, np.ndarray)) else a
+    a = (
+        concrete_arrays.as_array(a)
+        if isinstance(a, (int, float, complex, np.ndarray))
+        else a
+    )
     aval = avals.aval_of(a)
     if axis is None or not aval.ndim:
         return shaping.reshape(a, (aval.size,)), 0

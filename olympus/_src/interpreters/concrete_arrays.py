@@ -1,0 +1,155 @@
+"""Concrete arrays: from NumPy's and Python's values, and on which device they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import array_type, dtypes, trace
+from olympus._src.core import avals as avals_
+from olympus._src.foundation import caching, config
+from olympus._src.runtime import array as array_
+from olympus._src.runtime import client, placement
+
+ArrayImpl = array_.ArrayImpl
+array_type.register_concrete(ArrayImpl)
+
+
+def as_array(x: Any, device: Any = None) -> ArrayImpl:
+    """A concrete array for an array, a NumPy value or a Python scalar.
+
+    Raises:
+      UnexpectedTracerError: `x` is a tracer.
+      TypeError: `x` is not array-like.
+    """
+    if type(x) is ArrayImpl:
+        return x
+    if isinstance(x, trace.Tracer):
+        raise trace.leak_error(x, "a computation outside of any trace")
+    kind = type(x)
+    if kind is float or kind is int or kind is bool or kind is complex:
+        return _scalar(x)
+    if device is None and isinstance(x, np.floating):
+        return _scalar(x)  # derivative rules multiply with such
+    if hasattr(x, "__olympus_array__"):
+        return as_array(x.__olympus_array__(), device)
+    aval = avals_.aval_of(x)
+    if aval.dtype == dtypes.float0:  # stored as falsehoods
+        values = np.zeros(aval.shape, np.bool_)
+        return with_aval(placement.put(values, aval.storage, device), aval)
+    return placement.put(np.asarray(x), aval, device)
+
+
+from_host = placement.put  # an array with a copy of a NumPy array; compiles nothing
+
+
+def with_aval(x: ArrayImpl, aval: Any) -> ArrayImpl:
+    """The same buffer as another type of the same storage: keys and their words."""
+    return ArrayImpl(x._buffer, aval, x.committed)
+
+
+def storage_of(x: ArrayImpl) -> ArrayImpl:
+    """The same buffer as what it holds: of keys, their words."""
+    return with_aval(x, x.aval.storage)
+
+
+def _scalar(x: Any) -> ArrayImpl:
+    """A Python or NumPy scalar on the default device; recent ones are kept."""
+    key = (type(x), x if x else repr(x), config.trace_context())
+    array = _scalars.get(key)
+    if array is None or array.is_deleted():
+        aval = avals_.aval_of(x)
+        array = placement.put(np.asarray(x, aval.dtype), aval)
+        if len(_scalars) > _MAX_SCALARS:
+            _scalars.clear()
+        _scalars[key] = array
+    return array
+
+
+def put(x: np.ndarray, aval: Any, device: Any = None) -> ArrayImpl:
+    """A concrete array with a copy of a NumPy array's values; compiles nothing.
+
+    Args:
+      x: array of the aval's shape.
+      aval: the type of the result.
+      device: a device, or a sharding of one; None for the default device.
+    """
+    return placement.put(x, aval, None if device is None else one_device(device))
+
+
+def on_chosen_device(x: ArrayImpl, device: Any) -> ArrayImpl:
+    """The array on a device (or sharding of one) that the user chose."""
+    return placement.copy_to_device(x, one_device(device))
+
+
+def one_device(device: Any, what: str = "device") -> Any:
+    """The device that a device or a sharding of one stands for.
+
+    Args:
+      device: it.
+      what: the function or argument, for messages.
+
+    Raises:
+      TypeError: it stands for none.
+    """
+    if hasattr(device, "device_set"):
+        devices = list(device.device_set)
+        if len(devices) == 1:
+            return devices[0]
+    elif hasattr(device, "platform") and hasattr(device, "id"):
+        return device
+    raise TypeError(
+        f"{what}: expected a device or a sharding of one device, got {device!r}; see "
+        "olympus.devices()"
+    )
+
+
+_MAX_SCALARS = 2048
+_scalars: dict[Any, ArrayImpl] = {}
+caching.register(_scalars.clear, "scalars on the device")
+
+# -- devices ---------------------------------------------------------------------------
+
+
+def common_device(args: Sequence[Any]) -> Any:
+    """The device that arguments are committed to; None where none is.
+
+    Raises:
+      ValueError: they are committed to different devices.
+    """
+    if not client.several_devices():
+        return None
+    common = None
+    for x in args:
+        device = x.committed_device if type(x) is ArrayImpl else None
+        if device is None:
+            continue
+        if common is not None and device != common:
+            raise ValueError(
+                f"Received incompatible devices for one computation: arguments are "
+                f"committed to {common} and {device}; move one with olympus.device_put"
+            )
+        common = device
+    return common
+
+
+def on_device(args: Sequence[Any], device: Any) -> list[ArrayImpl]:
+    """The arguments as arrays, moved to the device the computation runs on."""
+    arrays = [as_array(x) for x in args]
+    if not client.several_devices():
+        return arrays
+    target = device if device is not None else client.default_device()
+    return [placement.follow(a, target) for a in arrays]
+
+
+def default_platform() -> str:
+    """The platform on which operations run that have no arrays."""
+    return client.platform_of(client.default_device())
+
+
+def from_dlpack(x: Any, device: Any = None, copy: bool | None = None) -> ArrayImpl:
+    """An array that shares the memory of another library's; see `runtime.placement`."""
+    target = None if device is None else client.as_device(device)
+    return placement.from_dlpack(x, avals_.ShapedArray, target, copy)

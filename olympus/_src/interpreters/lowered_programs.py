@@ -1,0 +1,181 @@
+"""Lowering of whole programs to StableHLO, for one platform."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from olympus._src.core import effects, ir
+from olympus._src.foundation import events
+from olympus._src.interpreters import constant_warnings, fusion_limits, partial_eval
+from olympus._src.interpreters.concrete_arrays import as_array, on_device
+from olympus._src.lowering import module as lowering
+from olympus._src.runtime import build_options, callback, client
+
+
+class LoweredProgram(NamedTuple):
+    """A program as StableHLO, and what is needed to compile and call it.
+
+    Attributes:
+      text: the module.
+      module_name: its name.
+      program: what it was lowered from; None where only the executable is here.
+      platform: what it is written for.
+      device, committed: where it runs, and whether the user chose that.
+      consts: arrays that are its first arguments.
+      kept: which of the caller's arguments it takes.
+      in_avals: types of the arguments it takes, without the constants.
+      out_avals: types of its results.
+      result_names: a path for each result, where they are known.
+      aliases: outputs that share a buffer with an input, by the input's number.
+      callbacks: the table of the host functions it calls, or None; it takes the
+        table's number as its last argument.
+      keepalives: objects that its text refers to.
+      effects: its ordered effects, each an extra argument and result.
+      has_effects: whether it has any effect.
+      has_barriers: whether `fusion_limits` put barriers into it.
+      has_open_sizes: whether it calls functions of open sizes, which it makes known.
+      duration_s: how long lowering took.
+    """
+
+    text: str
+    module_name: str
+    program: Any
+    platform: str
+    device: Any
+    committed: bool
+    consts: list[Any]
+    kept: Sequence[bool]
+    in_avals: Sequence[Any]
+    out_avals: Sequence[Any]
+    result_names: Sequence[str] | None = None
+    aliases: dict[int, int] = {}  # noqa: RUF012 - of a tuple, and never written
+    callbacks: callback.Table | None = None
+    keepalives: Any = ()
+    effects: Sequence[Any] = ()
+    has_effects: bool = False
+    has_barriers: bool = False
+    has_open_sizes: bool = False
+    duration_s: float = 0.0
+
+    def with_locations(self) -> str:
+        """The module with source positions."""
+        return lowering.lower_module(
+            self.program,
+            name=self.module_name,
+            platform=self.platform,
+            result_names=self.result_names,
+            aliases=self.aliases,
+            locations=True,
+        ).text()
+
+
+def lower(
+    program: ir.Olympuspr,
+    consts: Sequence[Any],
+    *,
+    name: str,
+    device: Any = None,
+    platform: str | None = None,
+    donated: Sequence[bool] = (),
+    keep_unused: bool = False,
+    result_names: Sequence[str] | None = None,
+) -> LoweredProgram:
+    """Lowers a program to StableHLO text.
+
+    Args:
+      program: what to lower.
+      consts: values of its constants; they become arguments of the module.
+      name: the function's name; the module is `jit_name`.
+      device: where it will run; None for the default device.
+      platform: what it is written for; None for the device's.
+      donated: which inputs may be overwritten.
+      keep_unused: keep inputs nobody reads as arguments.
+      result_names: a path for each output.
+    """
+    start = time.perf_counter()
+    effects.check_allowed(name, program.effects, "lowerable", ValueError)
+    committed = device is not None
+    device = device if committed else client.default_device()
+    platform = platform or client.platform_of(device)
+    n_consts = len(consts)
+    whole = partial_eval.expand(ir.hoist_consts(program), platform)
+    used = [True] * len(whole.outvars)
+    keep = [False] * n_consts + [keep_unused] * len(program.invars)
+    whole, kept_mask = partial_eval.dce_olympuspr(whole, used, instantiate=keep)
+    needed = [c for c, k in zip(consts, kept_mask[:n_consts], strict=True) if k]
+    place = device if committed else None
+    arrays = on_device([as_array(c, place) for c in needed], device)
+    if arrays:
+        constant_warnings.warn(whole, name, len(arrays))
+    kept = kept_mask[n_consts:]
+    in_avals = whole.in_avals[len(arrays) :]
+    in_bodies = build_options.barriers_in_bodies
+    limited = fusion_limits.limit(whole, platform, in_bodies)
+    has_barriers = limited is not whole
+    aliases = output_aliases(limited, len(arrays), donated, kept)
+    module = lowering.lower_module(
+        limited,
+        name=f"jit_{name}",
+        platform=platform,
+        result_names=result_names,
+        aliases=aliases,
+    )
+    text = module.text()
+    if has_barriers and not in_bodies:  # nor may a user's be there
+        n = text.count("stablehlo.optimization_barrier")
+        has_barriers = n == fusion_limits.count_barriers(limited)
+    duration_s = time.perf_counter() - start
+    events.record_event_duration_secs(
+        "/olympus/core/compile/to_mlir_module_duration", duration_s
+    )
+    return LoweredProgram(
+        text=text,
+        module_name=f"jit_{name}",
+        program=limited,
+        platform=platform,
+        device=device,
+        committed=committed,
+        consts=arrays,
+        kept=kept,
+        in_avals=in_avals,
+        out_avals=program.out_avals,  # weak also where what it expands to is not
+        result_names=result_names,
+        aliases=aliases,
+        callbacks=callback.Table(module.callbacks) if module.calls_python else None,
+        keepalives=module.keepalives,
+        effects=[e for e in sorted(limited.effects, key=repr) if e.ordered],
+        has_effects=bool(limited.effects),
+        has_barriers=has_barriers,
+        has_open_sizes=module.has_open_calls,
+        duration_s=duration_s,
+    )
+
+
+def output_aliases(
+    program: ir.Olympuspr, n_consts: int, donated: Sequence[bool], kept: Sequence[bool]
+) -> dict[int, int]:
+    """Gives each donated input an output of the same type to share its buffer with.
+
+    Args:
+      program: its inputs are constants and what is kept of the caller's arguments.
+      n_consts: how many inputs are constants.
+      donated: a flag for each of the caller's arguments.
+      kept: which of those the program takes.
+
+    Returns:
+      The number of an output for numbers of inputs.
+    """
+    if not any(donated):
+        return {}
+    free: dict[Any, list[int]] = {}
+    for i, aval in enumerate(program.out_avals):
+        free.setdefault(aval.strip_weak_type(), []).append(i)
+    aliases = {}
+    flags = [d for d, k in zip(donated, kept, strict=True) if k]
+    for i, donate in enumerate(flags):
+        aval = program.in_avals[n_consts + i].strip_weak_type()
+        if donate and free.get(aval):
+            aliases[n_consts + i] = free[aval].pop(0)
+    return aliases
