@@ -178,7 +178,7 @@ def test_names_of_parameters_through_methods_partials_and_wrappers():
         olympus.grad(olympus.jit(Model().loss))(1)
     with pytest.raises(TypeError, match="for params of energy"):
         olympus.grad(olympus.grad(energy))(1, 1.0)
-    with pytest.raises(TypeError, match="for argument 0 of energy"):
+    with pytest.raises(TypeError, match="for x of energy"):
         olympus.grad(functools.partial(energy, {}))(1)
 
 

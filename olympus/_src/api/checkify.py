@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src import tree
+from olympus._src.api import parameters
 from olympus._src.checkify import checks, failures
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
@@ -154,11 +155,7 @@ def checkify(
       >>> error.get()
       'x must not be negative, got -1.0 (`check` failed)'
     """
-    if not callable(f):
-        raise TypeError(
-            f"checkify: expected a callable, got {f!r}; pass the function itself, not "
-            "its result"
-        )
+    parameters.check_callable("checkify", f)
     kinds = _categories(errors)
 
     @functools.wraps(f)

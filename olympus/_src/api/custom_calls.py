@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from olympus._src import tree
+from olympus._src.api import parameters
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, trace
 from olympus._src.core.symbolic_values import SymbolicZero, Zero
 from olympus._src.foundation import errors, source_info
 from olympus._src.interpreters import concrete_arrays
 from olympus._src.lax import families
-from olympus._src.programs import inner_programs
+from olympus._src.programs import inner_programs, parameter_names
 
 _POSITIONAL = (
     inspect.Parameter.POSITIONAL_ONLY,
@@ -45,8 +46,12 @@ class Arguments:
     ) -> None:
         self.what = what
         self.fun = fun
-        self._nums = _as_tuple(what, "nondiff_argnums", nondiff_argnums, int)
-        self._names = _as_tuple(what, "nondiff_argnames", nondiff_argnames, str)
+        self._nums = parameters.as_positions(
+            what, nondiff_argnums, "nondiff_argnums", "an int or ints"
+        )
+        self._names = parameters.as_names(
+            what, nondiff_argnames, "nondiff_argnames", "a str or strs"
+        )
         self._signature: Any = None
 
     @property
@@ -97,7 +102,7 @@ class Arguments:
         """Leaves and structure of the arguments, which must be arrays."""
         leaves, structure = tree.tree_flatten(tuple(args))
         if not all(map(avals_.is_array_like, leaves)):
-            names = inner_programs.parameter_names(self.fun, max(positions) + 1)
+            names = parameter_names.parameter_names(self.fun, max(positions) + 1)
             for position, arg in zip(positions, args, strict=True):
                 self._check_arrays(names[position], arg)
         for leaf in leaves:  # nothing else looks at them where the function just runs
@@ -116,21 +121,17 @@ class Arguments:
 
     def _read_signature(self) -> Any:
         if self._signature is None:
-            try:
-                self._signature = inspect.signature(self.fun)
-            except (ValueError, TypeError):
-                self._signature = False
+            self._signature = parameters.read_signature(self.fun) or False
         return self._signature or None
 
     def _positions(self, count: int) -> set[int]:
-        positions = set()
-        for i in self._nums:
-            if not -count <= i < count:
-                raise ValueError(
-                    f"{self.what}: nondiff_argnums must be positions of arguments, got "
-                    f"{i} for {count} arguments of {self.name}"
-                )
-            positions.add(i % count)
+        def refuse(i: int) -> Exception:
+            return ValueError(
+                f"{self.what}: nondiff_argnums must be positions of arguments, got "
+                f"{i} for {count} arguments of {self.name}"
+            )
+
+        positions = set(parameters.count_from_start(self._nums, count, refuse))
         if self._names:
             names = self._parameter_names()
             for name in self._names:
@@ -150,22 +151,6 @@ class Arguments:
         return [p.name for p in signature.parameters.values() if p.kind in _POSITIONAL]
 
 
-def _as_tuple(what: str, name: str, value: Any, kind: type) -> tuple[Any, ...]:
-    items: Any = (value,)
-    if not isinstance(value, (str, int)) and not hasattr(value, "__index__"):
-        try:
-            items = tuple(value)
-        except TypeError:
-            items = (None,)
-    good = all(
-        isinstance(i, str) if kind is str else hasattr(i, "__index__") for i in items
-    )
-    if not good:
-        expected = "a str or strs" if kind is str else "an int or ints"
-        raise TypeError(f"{what}: {name} must be {expected}, got {value!r}")
-    return items if kind is str else tuple([i.__index__() for i in items])
-
-
 def whole(static: dict[int, Any], rest: Sequence[Any]) -> list[Any]:
     """All arguments by position, from those that `Arguments.split` gave."""
     args = list(rest)
@@ -178,7 +163,7 @@ def check_no_tracers(arguments: Arguments, static: dict[int, Any]) -> None:
     """Raises UnexpectedTracerError for a traced value among static arguments."""
     for i, arg in static.items():
         if any(isinstance(x, trace.Tracer) for x in tree.tree_leaves(arg)):
-            name = inner_programs.parameter_names(arguments.fun, i + 1)[i]
+            name = parameter_names.parameter_names(arguments.fun, i + 1)[i]
             raise errors.UnexpectedTracerError(
                 f"{arguments.what}: the argument {name} of {arguments.name} is named "
                 "in nondiff_argnums and must not be a traced value, since the backward "

@@ -1,14 +1,14 @@
-"""What the functions that differentiate share: flat calls, positions, and checks."""
+"""What the functions that differentiate share: flat calls, and values for users."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from olympus._src import tree
+from olympus._src.api import derivative_checks, parameters
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, program_equality, trace
 from olympus._src.core.symbolic_values import Zero
@@ -53,11 +53,11 @@ def on_leaves(
         outs, out_info.structure = tree.tree_flatten(result)
         for i, x in enumerate(outs):
             if type(x) is not ad.JVPTracer and not avals_.is_array_like(x):
+                path = parameters.leaf_path(out_info.structure, i)
                 raise TypeError(
                     f"{api}: {source_info.function_name(fun)} must return arrays, "
-                    f"got {x!r} "
-                    f"of type {type(x)} at result{leaf_path(out_info.structure, i)}; "
-                    "return other values beside the result, with has_aux"
+                    f"got {x!r} of type {type(x)} at result{path}; return other values "
+                    "beside the result, with has_aux"
                 )
         return outs
 
@@ -129,6 +129,33 @@ def with_still_arrays(leaves: list[Any], moving: Sequence[bool] | None) -> list[
     return arrays
 
 
+def linearize_leaves(
+    api: str,
+    fun: Callable[..., Any],
+    leaves: list[Any],
+    structure: Any,
+    has_aux: bool,
+    moving: Sequence[bool] | None,
+) -> tuple[list[Any], list[Any], ad.LinearProgram, Found]:
+    """Runs a function, and keeps the linear program that its tangents go through.
+
+    Args:
+      api: the public function.
+      fun: the user's function.
+      leaves, structure: of a sequence of its arguments.
+      has_aux: as of `on_leaves`.
+      moving: which leaves have tangents; None for all that can.
+
+    Returns:
+      The arguments that it ran on, flat results, the linear program without what none
+      of them needs, and what else the function returned.
+    """
+    flat, out_info = on_leaves(api, fun, fun, structure, has_aux)
+    leaves = with_still_arrays(leaves, moving)
+    outs, tape = ad.linearize(flat, leaves, debug_info(api, fun), moving=moving)
+    return leaves, outs, tape.pruned(), out_info
+
+
 def one_like(aval: Any) -> Any:
     """The number 1 in a scalar's type; weak where Python's own is of that type."""
     if aval.weak_type:
@@ -153,24 +180,6 @@ def debug_info(api: str, fun: Any) -> ir.DebugInfo:
     )
 
 
-def check_callable(api: str, fun: Any) -> None:
-    """Raises TypeError unless `fun` can be called."""
-    if not callable(fun):
-        raise TypeError(
-            f"{api}: expected a callable, got {fun!r}; pass the function itself, not "
-            "its result"
-        )
-
-
-def check_reduce_axes(api: str, reduce_axes: Any) -> None:
-    """Raises NotImplementedError for an argument that only older programs give."""
-    if reduce_axes:
-        raise NotImplementedError(
-            f"{api}: reduce_axes is no longer supported, got {reduce_axes!r}; leave it "
-            "out, and sum over the mapped axis where you need that"
-        )
-
-
 def named(wrapper: Any, fun: Any, doc: str) -> Any:
     """Gives a wrapper the name and signature of the function it wraps."""
     name = source_info.function_name(fun)
@@ -182,130 +191,84 @@ def named(wrapper: Any, fun: Any, doc: str) -> Any:
     return wrapper
 
 
-# -- places, in words ------------------------------------------------------------------
+# -- what is differentiated -----------------------------------------------------------
 
 
-def leaf_path(structure: Any, i: int) -> str:
-    """How the leaf number `i` of a tree is reached, as in `['w'][0]`."""
-    path = _key_path(structure, i)
-    return f" leaf {i}" if path is None else tree.keystr(path)
-
-
-def _key_path(structure: Any, i: int) -> Any:
-    """The keys to a leaf; None where a class of a user's refuses to hold numbers."""
-    try:
-        places = structure.unflatten(range(structure.num_leaves))
-        return tree.tree_flatten_with_path(places)[0][i][0]
-    except Exception:
-        return None
-
-
-def argument_path(fun: Any, structure: Any, i: int, positions: Any = None) -> str:
-    """The leaf number `i` of a call's arguments, as in `params['w']`.
-
-    Args:
-      fun: the function that is called.
-      structure: of a tuple or list of arguments.
-      i: which of the leaves.
-      positions: where those arguments stand in the call; from 0 if None.
-    """
-    path = _key_path(structure, i)
-    if path is None:
-        return f"leaf {i} of the arguments"
-    first, *others = path
-    position = first.idx if positions is None else positions[first.idx]
-    return parameter_name(fun, position) + tree.keystr(tuple(others))
-
-
-def parameter_name(fun: Any, position: int) -> str:
-    """The name of a positional parameter; `argument 1` where it has none."""
-    skipped = 0
-    while not isinstance(fun, FunctionType):
-        method = getattr(fun, "__func__", None)
-        skipped += method is not None
-        fun = method or getattr(fun, "__wrapped__", None)
-        if fun is None:
-            return f"argument {position}"
-    while isinstance(getattr(fun, "__wrapped__", None), FunctionType):
-        fun = fun.__wrapped__  # type: ignore[attr-defined]
-    code = fun.__code__
-    if position + skipped < code.co_argcount:
-        return code.co_varnames[position + skipped]
-    return f"argument {position}"
-
-
-def mismatch(api: str, first: str, second: str, wanted: Any, given: Any) -> str:
-    """Where a tree differs from a structure, in words.
-
-    Args:
-      api: the public function.
-      first, second: names of what has the structure, and of the tree.
-      wanted: the structure.
-      given: the tree.
-    """
-    try:
-        mismatches = tree.equality_errors(tree.skeleton(wanted), given)
-    except Exception:  # a class of a user's refuses to hold what stands for leaves
-        mismatches = []
-    places = " and ".join([m.describe(first, second) for m in mismatches[:4]])
-    text = f"{api}: {second} must have the structure of {first}, {wanted}, got "
-    got = str(tree.tree_structure(given))
-    return text + (f"{places} ({got})" if places else got)
-
-
-# -- which arguments -------------------------------------------------------------------
-
-
-def as_positions(api: str, argnums: Any) -> tuple[int, ...]:
-    """`argnums` as a tuple of ints.
-
-    Raises:
-      TypeError: it holds something else.
-      ValueError: it is empty.
-    """
-    try:
-        if hasattr(argnums, "__index__"):
-            return (argnums.__index__(),)
-        positions = tuple([i.__index__() for i in argnums])
-    except (TypeError, AttributeError):
-        raise TypeError(
-            f"{api}: argnums must be an int or a sequence of ints, got {argnums!r}"
-        ) from None
-    if not positions:
-        raise ValueError(
-            f"{api}: argnums must name at least one argument, got {argnums!r}"
-        )
-    return positions
-
-
-def resolve(
-    api: str, fun: Any, argnums: tuple[int, ...], count: int, kind: type[Exception]
-) -> list[int]:
-    """The positions of a call's arguments that `argnums` means.
+class Plan:
+    """A function and the arguments that it is differentiated by.
 
     Args:
       api: the public function.
       fun: the user's function.
-      argnums: may be negative.
-      count: how many positional arguments the call has.
-      kind: the error where there are too few.
+      argnums, has_aux, holomorphic: as given to it.
+      accepts: the arguments' kind, as of `derivative_checks.check_input`.
+      too_few: the error for a call of too few arguments.
     """
-    positions = []
-    for i in argnums:
-        if not -count <= i < count:
-            raise (kind if i >= 0 else ValueError)(
-                f"{api}: differentiating with respect to argnums={i} requires at least "
-                f"{i + 1 if i >= 0 else -i} positional arguments, but "
-                f"{source_info.function_name(fun)} was called with only {count}; give "
-                "differentiated arguments by position, not by keyword"
-            )
-        positions.append(i % count)
-    if len(set(positions)) != len(positions):
-        raise ValueError(
-            f"{api}: argnums must name each argument once, got {argnums} for a call of "
-            f"{source_info.function_name(fun)} with {count} positional arguments"
+
+    __slots__ = (
+        "accepts",
+        "api",
+        "fun",
+        "has_aux",
+        "holomorphic",
+        "name",
+        "positions",
+        "single",
+        "too_few",
+    )
+
+    def __init__(
+        self,
+        api: str,
+        fun: Any,
+        argnums: Any,
+        has_aux: bool,
+        holomorphic: bool,
+        accepts: str,
+        too_few: type[Exception] = ValueError,
+    ) -> None:
+        parameters.check_callable(api, fun)
+        self.api = api
+        self.fun = fun
+        self.positions = parameters.as_argnums(api, argnums)
+        self.single = hasattr(argnums, "__index__")
+        self.has_aux = has_aux
+        self.holomorphic = holomorphic
+        self.accepts = accepts
+        self.name = source_info.function_name(fun)
+        self.too_few = too_few
+
+    def arguments(self, args: Any, kwargs: Any) -> tuple[Any, list[Any], Any]:
+        """The function of the chosen arguments, their leaves and their structure."""
+        chosen = parameters.resolve_positions(
+            self.api, self.fun, self.positions, len(args), self.too_few
         )
-    return positions
+        some = tuple([args[i] for i in chosen])
+        leaves, structure = tree.tree_flatten(some)
+        for i, x in enumerate(leaves):
+
+            def where(i: int = i) -> str:
+                path = parameters.argument_path(self.fun, structure, i, chosen)
+                return f"{path} of {self.name}"
+
+            derivative_checks.check_input(
+                x, self.api, where, self.holomorphic, self.accepts
+            )
+        return of_chosen(self.fun, args, kwargs, chosen), leaves, structure
+
+    def check_outputs(self, outs: Sequence[Any], structure: Any) -> None:
+        """Raises TypeError where the results have no such derivative."""
+        for i, x in enumerate(outs):
+
+            def where(i: int = i) -> str:
+                return f"result{parameters.leaf_path(structure, i)} of {self.name}"
+
+            derivative_checks.check_output(x, self.api, where, self.holomorphic)
+
+    def inputs(self, structure: Any, leaves: list[Any]) -> Any:
+        """Derivatives by the leaves of the arguments, as a tree of arguments."""
+        arguments = structure.unflatten(leaves)
+        return arguments[0] if self.single else arguments
 
 
 def of_chosen(fun: Any, args: Any, kwargs: Any, chosen: list[int]) -> Any:
@@ -318,105 +281,3 @@ def of_chosen(fun: Any, args: Any, kwargs: Any, chosen: list[int]) -> Any:
         return fun(*arguments, **kwargs)
 
     return call
-
-
-# -- checks of types -------------------------------------------------------------------
-
-
-def check_input(x: Any, api: str, where: Any, holomorphic: bool, accepts: str) -> None:
-    """Raises TypeError where an argument cannot be differentiated.
-
-    Args:
-      x: a leaf of an argument.
-      api: the public function.
-      where: called for the argument's path, for the message.
-      holomorphic: it must be complex.
-      accepts: 'real', 'inexact' (also complex) or 'any'.
-    """
-    if not avals_.is_array_like(x):
-        raise TypeError(
-            f"{api}: {where()} must be an array, got {x!r} of type {type(x)}; pass "
-            "what is no array in an argument that is not differentiated"
-        )
-    aval = avals_.aval_of(x)
-    dtype = aval.dtype
-    if holomorphic:
-        if not dtypes.issubdtype(dtype, np.complexfloating):
-            raise TypeError(
-                f"{api} with holomorphic=True requires inputs with complex dtype, but "
-                f"got {aval.short()} for {where()}; convert it to complex"
-            )
-        return
-    if accepts == "any" or dtypes.issubdtype(dtype, np.floating):
-        return
-    if accepts == "inexact" and dtypes.issubdtype(dtype, np.complexfloating):
-        return
-    raise TypeError(_refusal_message(api, aval, where(), accepts))
-
-
-def _refusal_message(api: str, aval: Any, where: str, accepts: str) -> str:
-    dtype = aval.dtype
-    if accepts == "inexact":
-        cure = "convert it to float, or set allow_int=True for a gradient of float0"
-        if isinstance(dtype, dtypes.ExtendedDType):
-            cure = "differentiate with respect to the other arguments"
-        text = f"{api} requires real- or complex-valued inputs"
-    else:
-        cure = "convert it to float, or push a tangent through with jvp"
-        if dtypes.issubdtype(dtype, np.complexfloating):
-            cure = "set holomorphic=True if the function is complex differentiable"
-        text = f"{api} requires real-valued inputs"
-    return f"{text} (of floating dtype), but got {aval.short()} for {where}; {cure}"
-
-
-def check_output(x: Any, api: str, where: Any, holomorphic: bool) -> None:
-    """Raises TypeError where a result has no gradient.
-
-    Args:
-      x: a leaf of the result.
-      api: the public function.
-      where: called for the result's name, for the message.
-      holomorphic: it must be complex, else real.
-    """
-    aval = avals_.aval_of(x)
-    if holomorphic:
-        if not dtypes.issubdtype(aval.dtype, np.complexfloating):
-            raise TypeError(
-                f"{api} with holomorphic=True requires outputs with complex dtype, but "
-                f"{where()} is {aval.short()}; leave holomorphic out"
-            )
-        return
-    if dtypes.issubdtype(aval.dtype, np.floating):
-        return
-    cure = "its derivative is zero; return a float, or use vjp"
-    if dtypes.issubdtype(aval.dtype, np.complexfloating):
-        cure = (
-            "take its real part, set holomorphic=True if the function is complex "
-            "differentiable, or use vjp"
-        )
-    raise TypeError(
-        f"{api} requires real-valued outputs (of floating dtype), but {where()} is "
-        f"{aval.short()}; {cure}"
-    )
-
-
-def check_types(
-    given: Sequence[Any],
-    wanted: Sequence[Any],
-    complain: Callable[[int, Any, Any], Exception],
-    any_for_float0: bool = False,
-) -> None:
-    """Compares the types of tangents or cotangents with those they must have.
-
-    Args:
-      given: the values.
-      wanted: their avals; weakness does not matter.
-      complain: makes the error from the position, the aval wanted and that given.
-      any_for_float0: admit anything where nothing flows.
-    """
-    for i, (x, want) in enumerate(zip(given, wanted, strict=True)):
-        aval = avals_.aval_of(x)
-        if aval is want or (any_for_float0 and want.dtype == float0):
-            continue
-        if aval.shape != want.shape or aval.dtype != want.dtype:
-            raise complain(i, want, aval)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src import tree
+from olympus._src.api import derivative_checks, parameters
 from olympus._src.api import differentiation as common
 from olympus._src.core import avals as avals_
 from olympus._src.core.symbolic_values import Zero
@@ -44,7 +45,7 @@ def jvp(
       >>> print(value, slope)
       9.0 6.0
     """
-    common.check_callable("jvp", fun)
+    parameters.check_callable("jvp", fun)
     if not isinstance(primals, (tuple, list)) or not isinstance(
         tangents, (tuple, list)
     ):
@@ -56,7 +57,9 @@ def jvp(
     directions, tangent_structure = tree.tree_flatten(tuple(tangents))
     if structure != tangent_structure:
         raise TypeError(
-            common.mismatch("jvp", "primals", "tangents", structure, tuple(tangents))
+            derivative_checks.mismatch(
+                "jvp", "primals", "tangents", structure, tuple(tangents)
+            )
         )
     for i, (x, t) in enumerate(zip(leaves, directions, strict=True)):
         aval = avals_.aval_of(x)
@@ -79,7 +82,7 @@ def _check_tangent(fun: Any, structure: Any, i: int, aval: Any, actual: Any) -> 
     kind = ValueError if expected.shape != actual.shape else TypeError
     cure = "; give zeros of dtype olympus.float0" if expected is not aval else ""
     raise kind(
-        f"jvp: the tangent of {common.argument_path(fun, structure, i)} must be "
+        f"jvp: the tangent of {parameters.argument_path(fun, structure, i)} must be "
         f"{expected.short()}, as its primal is {aval.short()}, got "
         f"{actual.short()}{cure}"
     )
@@ -115,14 +118,12 @@ def linearize(
       >>> print(value, derivative(1.0), derivative(2.0))
       9.0 6.0 12.0
     """
-    common.check_callable("linearize", fun)
+    parameters.check_callable("linearize", fun)
     leaves, structure = tree.tree_flatten(primals)
     moving = flags("linearize", "in_nzs", in_nzs, primals, structure)
-    flat, out_info = common.on_leaves("linearize", fun, fun, structure, has_aux)
-    leaves = common.with_still_arrays(leaves, moving)
-    info = common.debug_info("linearize", fun)
-    outs, tape = ad.linearize(flat, leaves, info, moving=moving)
-    linear = tape.pruned()
+    _, outs, linear, out_info = common.linearize_leaves(
+        "linearize", fun, leaves, structure, has_aux, moving
+    )
     value = out_info.structure.unflatten(map(common.as_result, outs))
     derivative: Any = tree.Partial(
         _Pushforward(fun, linear, structure, out_info.structure), linear.consts
@@ -181,18 +182,18 @@ class _Pushforward:
     def _apply(self, consts: Any, tangents: Any) -> Any:
         flat, tangent_structure = tree.tree_flatten(tangents)
         if tangent_structure != self.in_structure:
-            text = common.mismatch(
+            text = derivative_checks.mismatch(
                 "linearize", "primals", "tangents", self.in_structure, tangents
             )
             raise TypeError(text)
-        common.check_types(flat, self.program.in_avals, self._complain)
+        derivative_checks.check_types(flat, self.program.in_avals, self._complain)
         out_tangents = ad.LinearProgram(self.program, consts, self.outs).apply(flat)
         return self.out_structure.unflatten(map(common.as_result, out_tangents))
 
     def _complain(self, i: int, expected: Any, actual: Any) -> Exception:
         return ValueError(
             "linearize: the tangent of "
-            f"{common.argument_path(self.fun, self.in_structure, i)} must be "
+            f"{parameters.argument_path(self.fun, self.in_structure, i)} must be "
             f"{expected.short()}, as its primal is, got {actual.short()}"
         )
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec
 
 from olympus._src import tree
+from olympus._src.api import derivative_checks
 from olympus._src.api import differentiation as common
 from olympus._src.core import avals as avals_
-from olympus._src.foundation import source_info, tracebacks
+from olympus._src.foundation import tracebacks
 from olympus._src.interpreters import ad
 
 P = ParamSpec("P")
@@ -17,17 +18,7 @@ P = ParamSpec("P")
 class _Gradient:
     """How a function is differentiated, and the call that does it."""
 
-    __slots__ = (
-        "accepts",
-        "api",
-        "fun",
-        "has_aux",
-        "holomorphic",
-        "info",
-        "name",
-        "positions",
-        "single",
-    )
+    __slots__ = ("info", "name", "plan")
 
     def __init__(
         self,
@@ -39,69 +30,53 @@ class _Gradient:
         allow_int: bool,
         reduce_axes: Any,
     ) -> None:
-        common.check_callable(api, fun)
-        common.check_reduce_axes(api, reduce_axes)
-        self.api = api
-        self.fun = fun
-        self.positions = common.as_positions(api, argnums)
-        self.single = hasattr(argnums, "__index__")
-        self.has_aux = has_aux
-        self.holomorphic = holomorphic
-        self.accepts = "any" if allow_int else "inexact"
-        self.name = source_info.function_name(fun)
+        accepts = "any" if allow_int else "inexact"
+        self.plan = common.Plan(
+            api, fun, argnums, has_aux, holomorphic, accepts, too_few=TypeError
+        )
+        derivative_checks.check_reduce_axes(api, reduce_axes)
+        self.name = self.plan.name
         self.info = common.debug_info(api, fun)
 
     def __call__(self, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
         """The value, the auxiliary value, and the gradients."""
-        api, fun = self.api, self.fun
-        chosen = common.resolve(api, fun, self.positions, len(args), TypeError)
-        leaves, structure = tree.tree_flatten([args[i] for i in chosen])
-        for i, x in enumerate(leaves):
-            self._check_input(x, i, structure, chosen)
-        call = common.of_chosen(fun, args, kwargs, chosen)
-        flat, out_info = common.on_leaves(api, fun, call, structure, self.has_aux)
+        plan = self.plan
+        call, leaves, structure = plan.arguments(args, kwargs)
+        flat, out_info = common.on_leaves(
+            plan.api, plan.fun, call, structure, plan.has_aux
+        )
         leaves = common.with_still_arrays(leaves, None)
         outs, linear = ad.linearize(flat, leaves, self.info)
         value = out_info.structure.unflatten(outs)
         self._check_output(value)
         seed = common.one_like(avals_.aval_of(value))
         # A number of a rule stays one; the seed is no number of the user's.
-        tree_of_grads = structure.unflatten(
+        grads = [
             common.as_array(g) if g is seed else common.as_result(g)
             for g in linear.transpose([seed])
-        )
-        if self.single:
-            tree_of_grads = tree_of_grads[0]
-        else:
-            tree_of_grads = tuple(tree_of_grads)
-        return common.as_result(value), out_info.aux, tree_of_grads
-
-    def _check_input(self, x: Any, i: int, structure: Any, chosen: Any) -> None:
-        def where() -> str:
-            path = common.argument_path(self.fun, structure, i, chosen)
-            return f"{path} of {self.name}"
-
-        common.check_input(x, self.api, where, self.holomorphic, self.accepts)
+        ]
+        return common.as_result(value), out_info.aux, plan.inputs(structure, grads)
 
     def _check_output(self, value: Any) -> None:
+        api, name = self.plan.api, self.name
         if not avals_.is_array_like(value):
             raise TypeError(
                 "Gradient only defined for scalar-output functions. "
-                f"{self.api}: {self.name} returned {tree.tree_structure(value)}; "
-                "return one number, and others beside it with has_aux"
+                f"{api}: {name} returned {tree.tree_structure(value)}; return one "
+                "number, and others beside it with has_aux"
             )
         aval = avals_.aval_of(value)
         if aval.shape:
             raise TypeError(
                 "Gradient only defined for scalar-output functions. "
-                f"{self.api}: {self.name} returned {aval.short()}; reduce it to one "
-                "number, as by its sum or mean, or use jacrev or vjp"
+                f"{api}: {name} returned {aval.short()}; reduce it to one number, as "
+                "by its sum or mean, or use jacrev or vjp"
             )
 
         def where() -> str:
-            return f"the result of {self.name}"
+            return f"the result of {name}"
 
-        common.check_output(value, self.api, where, self.holomorphic)
+        derivative_checks.check_output(value, api, where, self.plan.holomorphic)
 
 
 def value_and_grad(

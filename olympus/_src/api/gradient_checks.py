@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from olympus._src import tree
+from olympus._src.api import derivative_checks, forward_mode, parameters, reverse_mode
 from olympus._src.api import differentiation as common
-from olympus._src.api import forward_mode, reverse_mode
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes
 from olympus._src.foundation import source_info
@@ -64,7 +64,7 @@ def check_grads(
       >>> from olympus.test_util import check_grads
       >>> check_grads(onp.sin, (1.0,), order=2)
     """
-    common.check_callable("check_grads", f)
+    parameters.check_callable("check_grads", f)
     modes = (modes,) if isinstance(modes, str) else tuple(modes)
     if not modes or set(modes) - {"fwd", "rev"}:
         raise ValueError(
@@ -384,7 +384,7 @@ def _compare(
     if tree.tree_structure(got) != tree.tree_structure(expected):
         structure = tree.tree_structure(expected)
         raise AssertionError(
-            common.mismatch(
+            derivative_checks.mismatch(
                 title, "the value of f", "what was computed", structure, got
             )
         )
@@ -426,4 +426,6 @@ def _title(api: str, f: Any, message: str) -> str:
 
 def _paths(f: Any, args: Any) -> list[str]:
     structure = tree.tree_structure(args)
-    return [common.argument_path(f, structure, i) for i in range(structure.num_leaves)]
+    return [
+        parameters.argument_path(f, structure, i) for i in range(structure.num_leaves)
+    ]

@@ -7,11 +7,10 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
-from olympus._src import tree
 from olympus._src.api import differentiation as common
 from olympus._src.core import avals as avals_
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.foundation import source_info, tracebacks
+from olympus._src.foundation import tracebacks
 from olympus._src.interpreters import ad, batching, concrete_arrays, evaluate
 from olympus._src.lax import (
     choice,
@@ -57,7 +56,7 @@ def jacfwd(
       [[2. 0.]
        [0. 4.]]
     """
-    plan = _Plan("jacfwd", fun, argnums, has_aux, holomorphic, "real")
+    plan = common.Plan("jacfwd", fun, argnums, has_aux, holomorphic, "real")
 
     def jacobian_function(*args: P.args, **kwargs: P.kwargs) -> Any:
         try:
@@ -67,7 +66,7 @@ def jacfwd(
             raise
         return (jacobian, aux) if has_aux else jacobian
 
-    return plan.named(jacobian_function)
+    return _named(jacobian_function, plan)
 
 
 def jacrev(
@@ -105,7 +104,7 @@ def jacrev(
        [0. 4.]]
     """
     accepts = "any" if allow_int else "inexact"
-    plan = _Plan("jacrev", fun, argnums, has_aux, holomorphic, accepts)
+    plan = common.Plan("jacrev", fun, argnums, has_aux, holomorphic, accepts)
 
     def jacobian_function(*args: P.args, **kwargs: P.kwargs) -> Any:
         try:
@@ -115,7 +114,7 @@ def jacrev(
             raise
         return (jacobian, aux) if has_aux else jacobian
 
-    return plan.named(jacobian_function)
+    return _named(jacobian_function, plan)
 
 
 jacobian = jacrev
@@ -156,83 +155,19 @@ def hessian(
     return jacfwd(inner, argnums, has_aux, holomorphic)
 
 
-class _Plan:
-    """What a Jacobian is asked of."""
-
-    __slots__ = (
-        "accepts",
-        "api",
-        "fun",
-        "has_aux",
-        "holomorphic",
-        "name",
-        "positions",
-        "single",
+def _named(wrapper: Any, plan: common.Plan) -> Any:
+    argnums = plan.positions[0] if plan.single else plan.positions
+    doc = (
+        f"Jacobian of {plan.name} by positional argument {argnums}; takes the "
+        f"arguments of {plan.name}."
     )
-
-    def __init__(
-        self,
-        api: str,
-        fun: Any,
-        argnums: Any,
-        has_aux: bool,
-        holomorphic: bool,
-        accepts: str,
-    ) -> None:
-        common.check_callable(api, fun)
-        self.api = api
-        self.fun = fun
-        self.positions = common.as_positions(api, argnums)
-        self.single = hasattr(argnums, "__index__")
-        self.has_aux = has_aux
-        self.holomorphic = holomorphic
-        self.accepts = accepts
-        self.name = source_info.function_name(fun)
-
-    def arguments(self, args: Any, kwargs: Any) -> tuple[Any, list[Any], Any]:
-        """The function of the chosen arguments, their leaves and their structure."""
-        chosen = common.resolve(
-            self.api, self.fun, self.positions, len(args), ValueError
-        )
-        some = tuple([args[i] for i in chosen])
-        leaves, structure = tree.tree_flatten(some)
-        for i, x in enumerate(leaves):
-
-            def where(i: int = i) -> str:
-                path = common.argument_path(self.fun, structure, i, chosen)
-                return f"{path} of {self.name}"
-
-            common.check_input(x, self.api, where, self.holomorphic, self.accepts)
-        return common.of_chosen(self.fun, args, kwargs, chosen), leaves, structure
-
-    def check_outputs(self, outs: Sequence[Any], structure: Any) -> None:
-        """Raises TypeError where the results have no such derivative."""
-        for i, x in enumerate(outs):
-
-            def where(i: int = i) -> str:
-                return f"result{common.leaf_path(structure, i)} of {self.name}"
-
-            common.check_output(x, self.api, where, self.holomorphic)
-
-    def inputs(self, structure: Any, leaves: list[Any]) -> Any:
-        """Derivatives by the leaves of the arguments, as a tree of arguments."""
-        arguments = structure.unflatten(leaves)
-        return arguments[0] if self.single else arguments
-
-    def named(self, wrapper: Any) -> Any:
-        """The wrapper with the name and signature of the function."""
-        argnums = self.positions[0] if self.single else self.positions
-        doc = (
-            f"Jacobian of {self.name} by positional argument {argnums}; takes the "
-            f"arguments of {self.name}."
-        )
-        return common.named(wrapper, self.fun, doc)
+    return common.named(wrapper, plan.fun, doc)
 
 
 # -- forward and reverse ---------------------------------------------------------------
 
 
-def _forward(plan: _Plan, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _forward(plan: common.Plan, args: Any, kwargs: Any) -> tuple[Any, Any]:
     call, leaves, structure = plan.arguments(args, kwargs)
     flat, out_info = common.on_leaves(plan.api, plan.fun, call, structure, plan.has_aux)
     avals = [avals_.aval_of(x) for x in leaves]
@@ -263,7 +198,7 @@ def _forward(plan: _Plan, args: Any, kwargs: Any) -> tuple[Any, Any]:
     return out_info.structure.unflatten(jacobians), out_info.aux
 
 
-def _reverse(plan: _Plan, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _reverse(plan: common.Plan, args: Any, kwargs: Any) -> tuple[Any, Any]:
     call, leaves, structure = plan.arguments(args, kwargs)
     flat, out_info = common.on_leaves(plan.api, plan.fun, call, structure, plan.has_aux)
     leaves = common.with_still_arrays(leaves, None)

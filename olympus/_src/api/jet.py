@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src import tree
+from olympus._src.api import parameters
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, trace
 from olympus._src.core.symbolic_values import Zero
@@ -83,8 +84,7 @@ def jet(
       >>> float(d1), float(d2), float(d3)
       (1.0, 1.0, 1.0)
     """
-    if not callable(fun):
-        raise TypeError(f"jet: expected a callable, got {fun!r}")
+    parameters.check_callable("jet", fun)
     _check_sequences(primals, series)
     for i, x in enumerate(primals):
         if not avals_.is_array_like(x):

@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import inspect
-import threading
-import time
-import types
-import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from olympus._src import tree
-from olympus._src.api import signatures, stages
+from olympus._src.api import parameters, signatures, stages
+from olympus._src.api.jit_cache import (
+    CacheInfo,
+    Entry,
+    State,
+    find_state,
+    forget_heavy,
+    note_traced_code,
+)
+from olympus._src.api.tracing import TracedProgram, trace_call
 from olympus._src.calls import pjit as jit_
 from olympus._src.core import avals as avals_
-from olympus._src.core import ir, trace
+from olympus._src.core import trace
 from olympus._src.foundation import (
-    caching,
     config,
-    events,
     logs,
     source_info,
     tracebacks,
 )
 from olympus._src.interpreters import (
-    compiled_programs,
     concrete_arrays,
     evaluate,
     lowered_programs,
-    partial_eval,
     portable,
     tiers,
 )
@@ -81,161 +82,6 @@ class Options:
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Options and self._key == other._key
-
-
-class Traced:
-    """A function traced for one signature."""
-
-    __slots__ = (
-        "consts",
-        "debug_info",
-        "donated",
-        "duration_s",
-        "has_tracers",
-        "name",
-        "out_tree",
-        "program",
-        "signature",
-    )
-    consts: list[Any]
-    debug_info: ir.DebugInfo
-    donated: Any
-    duration_s: float
-    has_tracers: bool
-    name: str
-    out_tree: Any
-    program: ir.Olympuspr
-    signature: Any
-
-    def is_heavy(self) -> bool:
-        """Whether its constants take much memory."""
-        avals = map(avals_.aval_of, self.consts)
-        return sum(a.size * a.dtype.itemsize for a in avals) > _HEAVY_BYTES
-
-    @property
-    def out_avals(self) -> list[Any]:
-        """Types of the results."""
-        return self.program.out_avals
-
-    def alive(self) -> bool:
-        """Whether constants that are tracers still belong to open traces."""
-        return not self.has_tracers or all(
-            not isinstance(c, trace.Tracer) or not c._trace.ended for c in self.consts
-        )
-
-
-class Entry:
-    """A compiled signature: what a call needs."""
-
-    __slots__ = ("__weakref__", "call", "compiled", "name", "out_tree")
-
-    def __init__(
-        self, traced: Traced, compiled: compiled_programs.CompiledProgram
-    ) -> None:
-        self.name = traced.name
-        self.out_tree = traced.out_tree
-        self.adopt(compiled)
-
-    def adopt(self, compiled: compiled_programs.CompiledProgram) -> None:
-        """Runs this program from the next call on."""
-        self.compiled = compiled
-        self.call = _caller(self.out_tree, compiled)
-
-
-def _caller(out_tree: Any, compiled: compiled_programs.CompiledProgram) -> Any:
-    """Runs a program on buffers; its results in the function's own structure."""
-    if tree.is_one_leaf(out_tree):
-        return compiled.run_one
-    run, unflatten = compiled.run, out_tree.unflatten
-    return lambda buffers: unflatten(run(buffers))
-
-
-class State:
-    """What is known of one function under one set of options."""
-
-    __slots__ = (
-        "__weakref__",
-        "entries",
-        "flat_entries",
-        "generation",
-        "lock",
-        "records",
-        "traced",
-        "tree_entries",
-    )
-    derived_fields = frozenset(__slots__) - {"generation"}  # for `core.reads`
-
-    def __init__(self) -> None:
-        self.generation = object()  # of the programs that are known
-        # The same entries by cheaper keys, for calls that need no parsing.
-        self.flat_entries: dict[Any, Entry] = {}  # by types of positional arrays
-        self.tree_entries: dict[Any, Entry] = {}  # by structure and types of leaves
-        self.entries: dict[Any, Entry] = {}
-        self.traced: dict[Any, Traced] = {}
-        self.records: list[signatures.Retrace] = []
-        self.lock = threading.RLock()
-        _states.add(self)
-
-    def clear(self) -> None:
-        """Forgets everything."""
-        self.generation = object()
-        self.flat_entries.clear()
-        self.tree_entries.clear()
-        self.entries.clear()
-        self.traced.clear()
-
-
-_states: weakref.WeakSet[State] = weakref.WeakSet()
-# A function object is traced once for each signature, whoever jits it. Nothing else is
-# taken for it: what a new object reads while it is traced may be anything.
-_by_function = caching.ByIdentity(1024, "states of jitted functions")
-# The code of functions that were traced, to tell why a new object of it was.
-_traced_code = caching.ByIdentity(4096, "code that was traced")
-_HEAVY_BYTES = 1 << 20
-
-
-def _find_state(fun: Any, options: Options) -> State:
-    by_options = _by_function.setdefault(fun, {})
-    state: State | None = by_options.get(options)
-    return by_options.setdefault(options, State()) if state is None else state
-
-
-def _forget_heavy(fun: Any, traced: Traced) -> None:
-    """Leaves a state that holds much to the jitted functions that use it.
-
-    A program may refer to the function it was traced from, by a rule or a callback; the
-    table would then keep both, and what the function's closure holds.
-    """
-    plain = isinstance(fun, types.FunctionType) and fun.__closure__ is None
-    if traced.has_tracers or (not plain and traced.is_heavy()):
-        _by_function.pop(fun)
-
-
-def _clear_states() -> None:
-    for state in list(_states):
-        state.clear()
-
-
-caching.register(_clear_states, "jitted programs")
-
-
-class CacheInfo:
-    """How often a jitted function was traced, and why.
-
-    Attributes:
-      size: signatures compiled.
-      retraces: a `Retrace` for each time the function was traced.
-    """
-
-    __slots__ = ("retraces", "size")
-
-    def __init__(self, size: int, retraces: Sequence[signatures.Retrace]) -> None:
-        self.size = size
-        self.retraces = list(retraces)
-
-    def __repr__(self) -> str:
-        lines = [f"CacheInfo(size={self.size}, retraces={len(self.retraces)})"]
-        return "\n".join(lines + [f"  {r}" for r in self.retraces])
 
 
 class JitFunction:
@@ -393,7 +239,7 @@ class JitFunction:
 
     # -- tracing -------------------------------------------------------------------
 
-    def _trace(self, call: signatures.Call) -> Traced:
+    def _trace(self, call: signatures.Call) -> TracedProgram:
         """The program of a call; the function runs if it did not for this signature."""
         traced, record = self._find_trace(call)
         if record is not None:
@@ -402,7 +248,7 @@ class JitFunction:
 
     def _find_trace(
         self, call: signatures.Call
-    ) -> tuple[Traced, signatures.Retrace | None]:
+    ) -> tuple[TracedProgram, signatures.Retrace | None]:
         """`_trace`, and the record of it if the function ran."""
         key = (config.trace_context(), current.axis_env, call.key())
         state = self._current_state()
@@ -413,22 +259,18 @@ class JitFunction:
             traced = state.traced.get(key)
             if traced is not None and traced.alive():
                 return traced, None
-            traced = _trace_call(self._fun, call)
-            traced.donated = call.donated(self._options)
+            traced = self._trace_uncached(call)
             state.traced[key] = traced
-            _forget_heavy(self._fun, traced)
-            code = source_info.function_code(self._fun)
-            known = code is not None and _traced_code.get(code) is not None
+            forget_heavy(self._fun, traced)
+            remade = note_traced_code(source_info.function_code(self._fun))
             record = signatures.Retrace(
-                call, state.records, traced.duration_s, remade=known
+                call, state.records, traced.duration_s, remade=remade
             )
-            if code is not None:
-                _traced_code.setdefault(code, True)
             state.records.append(record)
         return traced, record
 
     def _lower(
-        self, traced: Traced, device: Any, platform: str | None = None
+        self, traced: TracedProgram, device: Any, platform: str | None = None
     ) -> lowered_programs.LoweredProgram:
         return lowered_programs.lower(
             traced.program,
@@ -449,7 +291,7 @@ class JitFunction:
     def _current_state(self) -> State:
         state = self._state
         if state is None:
-            state = _find_state(self._fun, self._options)
+            state = find_state(self._fun, self._options)
             self._use(state)
         return state
 
@@ -483,10 +325,8 @@ class JitFunction:
         ]
         return stages.Traced(tracing(call), call, self)
 
-    def _trace_uncached(self, call: signatures.Call) -> Traced:
-        traced = _trace_call(self._fun, call)
-        traced.donated = call.donated(self._options)
-        return traced
+    def _trace_uncached(self, call: signatures.Call) -> TracedProgram:
+        return trace_call(self._fun, call, call.donated(self._options))
 
     @property
     def compiler_options(self) -> tuple[tuple[str, Any], ...]:
@@ -507,7 +347,7 @@ class JitFunction:
         return self.trace(*args, **kwargs).out_info
 
     def lower_traced(
-        self, traced: Traced, platforms: Sequence[str] = ()
+        self, traced: TracedProgram, platforms: Sequence[str] = ()
     ) -> lowered_programs.LoweredProgram | portable.PortableProgram:
         """Lowers for the options' device, or for other platforms."""
         if len(platforms) > 1:
@@ -575,42 +415,12 @@ def _copy_names(wrapper: Any, fun: Any) -> None:
     )
 
 
-def _trace_call(fun: Any, call: signatures.Call) -> Traced:
-    start = time.perf_counter()
-    out_tree: Any = None
-    paths: Any = None
-    info = call.debug_info()
-
-    def run(*tracers: Any) -> list[Any]:
-        nonlocal out_tree, paths
-        args, kwargs = call.arguments(tracers)
-        result = fun(*args, **kwargs)
-        outs, out_tree = tree.tree_flatten(result)
-        paths = signatures.result_paths(result, out_tree)
-        signatures.check_results(outs, paths, info)
-        return outs
-
-    program, consts = partial_eval.trace_to_olympuspr(run, call.avals, info)
-    info.result_paths = paths
-    traced = Traced()
-    traced.program, traced.consts, traced.out_tree = program, consts, out_tree
-    traced.debug_info = info
-    traced.name = info.func_name
-    traced.has_tracers = any(isinstance(c, trace.Tracer) for c in consts)
-    traced.signature = call.light()
-    traced.duration_s = time.perf_counter() - start
-    events.record_event_duration_secs(
-        "/olympus/core/compile/trace_duration", traced.duration_s
-    )
-    return traced
-
-
 def _explain(record: signatures.Retrace) -> None:
     if config.explain_cache_misses.value:
         logs.warning(f"TRACING CACHE MISS: {record}")
 
 
-def _log_compile(traced: Traced, lowered: Any, compiled: Any) -> None:
+def _log_compile(traced: TracedProgram, lowered: Any, compiled: Any) -> None:
     if config.log_compiles.value:
         shapes = ", ".join(a.short() for a in traced.program.in_avals)
         done = "Traced again, program reused:" if compiled.reused else "Compiled"
@@ -697,11 +507,7 @@ def jit(
     }
     if fun is None:
         return lambda f: jit(f, **options)
-    if not callable(fun):
-        raise TypeError(
-            f"jit: expected a callable, got {fun!r} of type {type(fun).__name__}; pass "
-            "the function itself, not its result"
-        )
+    parameters.check_callable("jit", fun)
     if inspect.isgeneratorfunction(fun) or inspect.iscoroutinefunction(fun):
         raise TypeError(
             f"jit: {source_info.function_name(fun)} is a generator or coroutine "
@@ -709,9 +515,9 @@ def jit(
             "which cannot be traced; return arrays instead"
         )
     tiers.split_tier(tuple((compiler_options or {}).items()))  # refuses wrong ones
-    static = signatures.resolve(fun, "static", static_argnums, static_argnames)
-    donate = signatures.resolve(fun, "donate", donate_argnums, donate_argnames)
-    signatures.check_disjoint(static, donate)
+    static = parameters.resolve_options(fun, "static", static_argnums, static_argnames)
+    donate = parameters.resolve_options(fun, "donate", donate_argnums, donate_argnames)
+    parameters.check_disjoint(static, donate)
     return JitFunction(
         fun,
         Options(

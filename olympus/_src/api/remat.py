@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from olympus._src import tree
-from olympus._src.api import signatures
-from olympus._src.core import avals as avals_
+from olympus._src.api import parameters, signatures, tracing
 from olympus._src.core import bindings, ir, trace
 from olympus._src.foundation import config, errors, source_info, tracebacks
 from olympus._src.interpreters import partial_eval
-from olympus._src.programs import inner_programs
+from olympus._src.programs import inner_programs, parameter_names
 from olympus._src.remat import remat as remat_
 
 _WHAT = "checkpoint / remat"
@@ -63,11 +62,7 @@ def checkpoint(
       >>> print(olympus.grad(f)(2.0))
       -0.25563914
     """
-    if not callable(fun):
-        raise TypeError(
-            f"checkpoint: expected a callable, got {fun!r}; pass the function itself, "
-            "not its result"
-        )
+    parameters.check_callable("checkpoint", fun)
     if policy is not None and not callable(policy):
         raise TypeError(
             f"checkpoint: policy must be a function or None, got {policy!r}; see "
@@ -119,20 +114,8 @@ class _Static:
     __slots__ = ("names", "nums")
 
     def __init__(self, nums: Any, names: Any) -> None:
-        try:
-            several = tuple(nums) if isinstance(nums, Iterable) else (nums,)
-            self.nums = tuple([i.__index__() for i in several])
-        except AttributeError:
-            raise TypeError(
-                "checkpoint: static_argnums must be an int or a sequence of ints, got "
-                f"{nums!r}"
-            ) from None
-        self.names = (names,) if isinstance(names, str) else tuple(names)
-        if not all(isinstance(name, str) for name in self.names):
-            raise TypeError(
-                "checkpoint: static_argnames must be a str or several, got "
-                f"{self.names!r}"
-            )
+        self.nums = parameters.as_positions("checkpoint", nums, "static_argnums")
+        self.names = parameters.as_names("checkpoint", names, "static_argnames")
 
     def bind(self, fun: Any, args: Any, kwargs: Any) -> signatures.Call:
         """Splits a call's arguments into static ones and leaves."""
@@ -149,16 +132,15 @@ class _Static:
         return call
 
     def _positions(self, fun: Any, count: int) -> list[int]:
-        for i in self.nums:
-            if not -count <= i < count:
-                raise ValueError(
-                    f"checkpoint: static_argnums must name positional arguments, got "
-                    f"{i} in a call of {source_info.function_name(fun)} with {count} "
-                    "of them"
-                )
-        positions = {i % count for i in self.nums}
+        def refuse(i: int) -> Exception:
+            return ValueError(
+                f"checkpoint: static_argnums must name positional arguments, got {i} "
+                f"in a call of {source_info.function_name(fun)} with {count} of them"
+            )
+
+        positions = set(parameters.count_from_start(self.nums, count, refuse))
         if self.names:
-            names = inner_programs.parameter_names(fun, count)
+            names = parameter_names.parameter_names(fun, count)
             positions.update(i for i, name in enumerate(names) if name in self.names)
         return sorted(positions)
 
@@ -212,24 +194,13 @@ def _cached_trace(fun: Any, call: signatures.Call) -> _Traced:
 
 def _trace(fun: Any, call: signatures.Call) -> _Traced:
     info = call.debug_info(_WHAT)
-    structures: list[Any] = []
-
-    def run(*tracers: Any) -> list[Any]:
-        args, kwargs = call.arguments(tracers)
-        result = fun(*args, **kwargs)
-        outs, structure = tree.tree_flatten(result)
-        if not all(map(avals_.is_array_like, outs)):
-            paths = signatures.result_paths(result, structure)
-            signatures.check_results(outs, paths, info)
-        structures.append(structure)
-        return outs
-
+    run, results = tracing.flat_function(fun, call, info)
     try:
         program, consts = partial_eval.trace_to_olympuspr(run, call.avals, info)
     except _CONVERSIONS as error:
         error.args = (f"{error}\n{_CURE}", *error.args[1:])
         raise
-    return _Traced(ir.hoist_consts(program), consts, structures[0])
+    return _Traced(ir.hoist_consts(program), consts, results.tree)
 
 
 _CONVERSIONS = (

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from olympus._src import tree
-from olympus._src.api import signatures
+from olympus._src.api import signatures, tracing
 from olympus._src.calls.pjit import pjit_p
 from olympus._src.core import ir
 from olympus._src.foundation import tracebacks
@@ -72,14 +72,7 @@ def _program_of(f: Any, args: Any, kwargs: Any) -> tuple[signatures.Call, Any]:
     ]
     info = call.debug_info("saved_residuals")
 
-    def run(*tracers: Any) -> list[Any]:
-        inner_args, inner_kwargs = call.arguments(tracers)
-        result = f(*inner_args, **inner_kwargs)
-        outs, out_tree = tree.tree_flatten(result)
-        paths = signatures.result_paths(result, out_tree)
-        signatures.check_results(outs, paths, info)
-        return outs
-
+    run, _ = tracing.flat_function(f, call, info)
     program, _ = partial_eval.trace_to_olympuspr(run, call.avals, info)
     return call, ir.hoist_consts(program)
 

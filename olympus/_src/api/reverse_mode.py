@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from olympus._src import tree
+from olympus._src.api import derivative_checks, forward_mode, parameters
 from olympus._src.api import differentiation as common
-from olympus._src.api import forward_mode
 from olympus._src.api import jit as jit_
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir
@@ -111,15 +111,17 @@ class Backward:
         if ct_structure != self.out_tree:
             result = f"the result of {source_info.function_name(self.fun)}"
             raise ValueError(
-                common.mismatch(
+                derivative_checks.mismatch(
                     "vjp", result, "the cotangent", self.out_tree, cotangent
                 )
             )
-        common.check_types(flat, self.out_avals, self._complain, any_for_float0=True)
+        derivative_checks.check_types(
+            flat, self.out_avals, self._complain, any_for_float0=True
+        )
         return flat
 
     def _complain(self, i: int, expected: Any, actual: Any) -> Exception:
-        path = common.leaf_path(self.out_tree, i)
+        path = parameters.leaf_path(self.out_tree, i)
         return ValueError(
             f"vjp: the cotangent{path} must be {expected.short()}, as the result{path} "
             f"of {source_info.function_name(self.fun)} is, got {actual.short()}"
@@ -164,7 +166,7 @@ class VJP:
                 f"{len(cotangents)} arguments; for a tuple of results pass a tuple"
             )
         missing = [
-            common.argument_path(self.backward.fun, self.backward.in_tree, i)
+            parameters.argument_path(self.backward.fun, self.backward.in_tree, i)
             for i in sorted({i for i in self.backward.sources if i is not None})
             if isinstance(self.args_res[i], NotSaveable)
         ]
@@ -267,8 +269,8 @@ def vjp(
       >>> print(value, *pullback(1.0))
       6.0 3.0 2.0
     """
-    common.check_callable("vjp", fun)
-    common.check_reduce_axes("vjp", reduce_axes)
+    parameters.check_callable("vjp", fun)
+    derivative_checks.check_reduce_axes("vjp", reduce_axes)
     leaves, structure = tree.tree_flatten(primals)
     moving = forward_mode.flags("vjp", "in_nzs", in_nzs, primals, structure)
     saveable = forward_mode.flags(
@@ -287,11 +289,9 @@ def differentiate(
     fun: Any, leaves: Any, structure: Any, has_aux: bool, moving: Any = None
 ) -> tuple[Any, VJP, Any]:
     """The result of a function, its derivative's transpose, and the auxiliary value."""
-    flat, out_info = common.on_leaves("vjp", fun, fun, structure, has_aux)
-    leaves = common.with_still_arrays(leaves, moving)
-    info = common.debug_info("vjp", fun)
-    outs, tape = ad.linearize(flat, leaves, info, moving=moving)
-    linear = tape.pruned()
+    leaves, outs, linear, out_info = common.linearize_leaves(
+        "vjp", fun, leaves, structure, has_aux, moving
+    )
     out_avals = [avals_.aval_of(x).to_tangent() for x in outs]
     position = {id(x): i for i, x in enumerate(leaves)}
     sources = [position.get(id(c)) for c in linear.consts]
@@ -336,13 +336,15 @@ def fwd_and_bwd(
       >>> print(value, *bwd(kept, 1.0))
       6.0 3.0 2.0
     """
-    common.check_callable("fwd_and_bwd", fun)
-    positions = common.as_positions("fwd_and_bwd", argnums)
+    parameters.check_callable("fwd_and_bwd", fun)
+    positions = parameters.as_argnums("fwd_and_bwd", argnums)
     single = hasattr(argnums, "__index__")
 
     @tracebacks.api_boundary
     def fwd(*args: Any) -> Any:
-        chosen = common.resolve("fwd_and_bwd", fun, positions, len(args), ValueError)
+        chosen = parameters.resolve_positions(
+            "fwd_and_bwd", fun, positions, len(args), ValueError
+        )
         call = common.of_chosen(fun, args, {}, chosen)
         call.__name__, call.__wrapped__ = source_info.function_name(fun), fun
         return vjp(call, *[args[i] for i in chosen], has_aux=has_aux)
@@ -392,8 +394,8 @@ def linear_transpose(
       >>> print(*transposed(1.0))
       2.0 -1.0
     """
-    common.check_callable("linear_transpose", fun)
-    common.check_reduce_axes("linear_transpose", reduce_axes)
+    parameters.check_callable("linear_transpose", fun)
+    derivative_checks.check_reduce_axes("linear_transpose", reduce_axes)
     leaves, in_tree = tree.tree_flatten(primals)
     in_avals = [_type_of(x) for x in leaves]
     flat, out_info = common.on_leaves("linear_transpose", fun, fun, in_tree, False)
@@ -404,7 +406,7 @@ def linear_transpose(
     out_tree = out_info.structure
 
     def complain(i: int, expected: Any, actual: Any) -> Exception:
-        path = common.leaf_path(out_tree, i)
+        path = parameters.leaf_path(out_tree, i)
         return TypeError(
             f"linear_transpose: the cotangent{path} must be {expected.short()}, as the "
             f"result{path} of {name} is, got {actual.short()}"
@@ -416,11 +418,11 @@ def linear_transpose(
         if ct_structure != out_tree:
             result = f"the result of {name}"
             raise TypeError(
-                common.mismatch(
+                derivative_checks.mismatch(
                     "linear_transpose", result, "the cotangent", out_tree, cotangent
                 )
             )
-        common.check_types(flat, program.out_avals, complain)
+        derivative_checks.check_types(flat, program.out_avals, complain)
         cts = ad.backward_pass(program, consts, flat)
         return in_tree.unflatten(map(common.as_result, cts))
 

@@ -4,134 +4,18 @@ a call did not match an earlier one.
 
 from __future__ import annotations
 
-import inspect
-import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src import tree
+from olympus._src.api import parameters
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
 from olympus._src.foundation import caching, source_info
 from olympus._src.interpreters import concrete_arrays
+from olympus._src.programs.parameter_names import leaf_paths
 
 ShapedArray = avals_.ShapedArray
-
-# -- which arguments are meant ---------------------------------------------------------
-
-
-def resolve(
-    fun: Callable[..., Any],
-    kind: str,
-    argnums: int | Sequence[int] | None,
-    argnames: str | Sequence[str] | None,
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Positions and names of chosen arguments; each is inferred from the other.
-
-    Args:
-      fun: the user's function.
-      kind: 'static' or 'donate', for messages.
-      argnums, argnames: what the user gave.
-
-    Raises:
-      ValueError: an argument does not exist.
-      TypeError: positions are not integers, or names not strings.
-    """
-    if argnums is None and argnames is None:
-        return (), ()
-    nums = _as_tuple(argnums, int, f"{kind}_argnums", "an int or a sequence of ints")
-    names = _as_tuple(argnames, str, f"{kind}_argnames", "a str or a sequence of strs")
-    signature = _signature(fun)
-    if signature is None:
-        return nums, names
-    parameters = list(signature.parameters.values())
-    _check_exist(fun, kind, nums, names, parameters)
-    positional = [p for p in parameters if p.kind in (_POSITIONAL_ONLY, _POSITIONAL)]
-    if argnums is None:
-        by_name = {p.name: i for i, p in enumerate(positional)}
-        nums = tuple([by_name[n] for n in names if n in by_name])
-    elif argnames is None:
-        nums = _normalize_positions(nums, positional, parameters)
-        names = tuple(
-            [
-                positional[i].name
-                for i in nums
-                if i < len(positional) and positional[i].kind is _POSITIONAL
-            ]
-        )
-    return _normalize_positions(nums, positional, parameters), names
-
-
-_POSITIONAL_ONLY = inspect.Parameter.POSITIONAL_ONLY
-_POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
-_VAR_POSITIONAL = inspect.Parameter.VAR_POSITIONAL
-_VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
-
-
-def _as_tuple(x: Any, kind: type, what: str, requirement: str) -> tuple[Any, ...]:
-    if x is None:
-        return ()
-    items = (x,) if isinstance(x, (str, int)) or hasattr(x, "__index__") else tuple(x)
-    if kind is int:
-        try:
-            return tuple([i.__index__() for i in items])
-        except AttributeError:
-            raise TypeError(f"jit: {what} must be {requirement}, got {x!r}") from None
-    if not all(isinstance(i, str) for i in items):
-        raise TypeError(f"jit: {what} must be {requirement}, got {x!r}")
-    return items
-
-
-def _signature(fun: Callable[..., Any]) -> inspect.Signature | None:
-    try:
-        return inspect.signature(fun)
-    except (ValueError, TypeError):
-        return None
-
-
-def _check_exist(
-    fun: Any, kind: str, nums: Any, names: Any, parameters: list[inspect.Parameter]
-) -> None:
-    kinds = {p.kind for p in parameters}
-    known = [
-        p.name for p in parameters if p.kind not in (_VAR_POSITIONAL, _VAR_KEYWORD)
-    ]
-    where = f"{source_info.function_name(fun)}({', '.join(known)})"
-    if _VAR_POSITIONAL not in kinds:
-        count = sum(p.kind in (_POSITIONAL_ONLY, _POSITIONAL) for p in parameters)
-        for i in nums:
-            if not -count <= i < count:
-                raise ValueError(
-                    f"jitted function has {kind}_argnums={i}, but {where} takes only "
-                    f"{count} positional arguments"
-                )
-    if _VAR_KEYWORD not in kinds:
-        for name in names:
-            if name not in known:
-                raise ValueError(
-                    f"jitted function has {kind}_argnames={name!r}, but {where} has "
-                    "no argument of that name"
-                )
-
-
-def _normalize_positions(
-    nums: Any, positional: Any, parameters: Any
-) -> tuple[int, ...]:
-    if any(p.kind is _VAR_POSITIONAL for p in parameters):
-        return tuple(nums)
-    count = len(positional)
-    return tuple(sorted({i + count if i < 0 else i for i in nums}))
-
-
-def check_disjoint(static: Any, donate: Any) -> None:
-    """Raises ValueError where an argument is both static and donated."""
-    both = set(static[0]) & set(donate[0]) or set(static[1]) & set(donate[1])
-    if both:
-        raise ValueError(
-            f"jit: arguments {sorted(both)} are both static and donated; a static "
-            "argument has no buffer to donate"
-        )
-
 
 # -- one call --------------------------------------------------------------------------
 
@@ -234,11 +118,8 @@ class Call:
     def paths(self) -> list[str]:
         """A path for each leaf, as in `x` or `params['w']`."""
         args, kwargs = self.structure.unflatten(range(self.structure.num_leaves))
-        names = self.argument_names()
-        paths = []
-        for name, value in (*zip(names, args, strict=True), *kwargs.items()):
-            for path, _ in tree.tree_flatten_with_path(value)[0]:
-                paths.append(f"{name}{tree.keystr(path)}")
+        names = [*self.argument_names(), *kwargs]
+        paths = leaf_paths(names, [*args, *kwargs.values()])
         order = _leaf_order(args, kwargs)
         return [paths[i] for i in order]
 
@@ -250,7 +131,7 @@ class Call:
         return [n for i, n in enumerate(names) if i not in static]
 
     def _positional_names(self, count: int) -> list[str]:
-        names, varargs = _positional_of(self.fun)
+        names, varargs = parameters.positional_names(self.fun)
         missing = range(count - len(names))
         more = [f"{varargs}[{i}]" for i in missing] if varargs else []
         names = [*names, *more]
@@ -268,7 +149,11 @@ class Call:
 
     def light(self) -> Call:
         """The call without its arrays and function, for what outlives it."""
-        fun = self.fun if type(self.fun) is Names else Names(self.fun)
+        fun = (
+            self.fun
+            if type(self.fun) is parameters.Names
+            else parameters.Names(self.fun)
+        )
         light = Call(fun, self.static_args, self.static_kwargs, (), self.structure)
         light.avals = list(self.avals)
         return light
@@ -292,68 +177,6 @@ class Call:
                 for i in tree.tree_leaves(value):
                     flags[i] = True
         return flags
-
-
-class Names:
-    """What messages say of a function, without what its closure holds.
-
-    The code of a plain function tells its parameters, when somebody asks.
-
-    Args:
-      fun: the function.
-    """
-
-    __slots__ = ("__code__", "__name__", "_names")
-
-    def __init__(self, fun: Any) -> None:
-        plain = _plain_function(fun)
-        self.__name__ = source_info.function_name(fun)
-        self.__code__ = (
-            source_info.function_code(fun) if plain is None else plain.__code__
-        )
-        self._names = _positional_of(fun) if plain is None else None
-
-    @classmethod
-    def given(cls, name: str, positional: Sequence[str]) -> Names:
-        """Of a function that is not here: its name, and those of its parameters."""
-        names = cls.__new__(cls)
-        names.__name__, names.__code__ = name, None
-        names._names = (list(positional), "")
-        return names
-
-    def positional(self) -> tuple[list[str], str]:
-        """Names of positional parameters, and of that which takes all others or ''."""
-        if self._names is None:
-            code: Any = self.__code__
-            names = code.co_varnames
-            count = code.co_argcount
-            after = count + code.co_kwonlyargcount
-            varargs = names[after] if code.co_flags & inspect.CO_VARARGS else ""
-            self._names = list(names[:count]), varargs
-        return self._names
-
-
-def _plain_function(fun: Any) -> Any:
-    """The function whose parameters are those of `fun`, or None if it is not plain."""
-    while not hasattr(fun, "__signature__") and hasattr(fun, "__wrapped__"):
-        fun = fun.__wrapped__
-    plain = isinstance(fun, types.FunctionType) and not hasattr(fun, "__signature__")
-    return fun if plain else None
-
-
-def _positional_of(fun: Any) -> tuple[list[str], str]:
-    if type(fun) is Names:
-        return fun.positional()
-    signature = _signature(fun)
-    names: list[str] = []
-    varargs = ""
-    if signature is not None:
-        for p in signature.parameters.values():
-            if p.kind in (_POSITIONAL_ONLY, _POSITIONAL):
-                names.append(p.name)
-            elif p.kind is _VAR_POSITIONAL:
-                varargs = p.name
-    return names, varargs
 
 
 class LazyNames(Sequence[str]):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.api import jit as jit_
+from olympus._src.api import parameters
 from olympus._src.core import ir, trace
 from olympus._src.foundation import source_info, tracebacks
 
@@ -38,11 +39,7 @@ def make_olympuspr(
       >>> olympus.make_olympuspr(lambda x: x * x)(2.0)
       { lambda ; a:f32[]. let b:f32[] = mul a a in (b,) }
     """
-    if not callable(fun):
-        raise TypeError(
-            f"make_olympuspr: expected a callable, got {fun!r}; pass the function "
-            "itself, not its result"
-        )
+    parameters.check_callable("make_olympuspr", fun)
     jitted: Any = jit_.jit(fun, static_argnums=static_argnums or None)
     named = _axes(axis_env)
 

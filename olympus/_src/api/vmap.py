@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
 from olympus._src import tree
+from olympus._src.api import parameters
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, trace
 from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import batching, concrete_arrays, evaluate
 from olympus._src.lax import families
-from olympus._src.programs import inner_programs
+from olympus._src.programs import inner_programs, parameter_names
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,11 +55,7 @@ def vmap(
       >>> olympus.vmap(onp.dot)(onp.ones((2, 3)), onp.ones((2, 3)))
       Array([3., 3.], dtype=float32)
     """
-    if not callable(fun):
-        raise TypeError(
-            f"vmap: expected a callable, got {fun!r}; pass the function itself, not "
-            "its result"
-        )
+    parameters.check_callable("vmap", fun)
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
     _check_axes("in_axes", in_axes)
@@ -317,18 +314,9 @@ def _check_size(size: Any) -> None:
 
 def _argument_paths(fun: Any, args: Any, kwargs: Any) -> list[str]:
     """A path for each leaf of a call's arguments, by the function's own names."""
-
-    def leaf_paths(name: str, value: Any) -> Iterator[str]:
-        for path, _ in tree.tree_flatten_with_path(value)[0]:
-            yield name + tree.keystr(path)
-
-    names = inner_programs.parameter_names(fun, len(args))
-    paths: list[str] = []
-    for name, arg in zip(names, args, strict=True):
-        paths += leaf_paths(name, arg)
-    for name in sorted(kwargs):
-        paths += leaf_paths(name, kwargs[name])
-    return paths
+    names = parameter_names.parameter_names(fun, len(args)) + sorted(kwargs)
+    values = [*args, *[kwargs[name] for name in sorted(kwargs)]]
+    return parameter_names.leaf_paths(names, values)
 
 
 def _result_path(structure: Any, i: int) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src import tree
-from olympus._src.api import signatures, stages
+from olympus._src.api import parameters, signatures, stages
 from olympus._src.core import avals as avals_
 from olympus._src.export import arrays, bundle_files, exporting, trees
 from olympus._src.export import executables as executables_
@@ -152,7 +152,7 @@ class _Maker:
     def contents(self, name: str | None, doc: str | None) -> Contents:
         """The contents, without programs."""
         name = name or self.name
-        names = signatures.Names.given(name, self.argument_names)
+        names = parameters.Names.given(name, self.argument_names)
         paths = signatures.Call(names, (), (), (), self.in_tree).paths()
         out_paths = result_paths(self.out_tree)
         return Contents(

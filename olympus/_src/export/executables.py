@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from olympus._src.api import signatures, stages
+from olympus._src.api import parameters, signatures, stages
 from olympus._src.export import arrays
 from olympus._src.export.json_fields import Fields
 from olympus._src.foundation import container
@@ -319,7 +319,7 @@ class Program:
             lowered, tuple(self._options), loaded
         )
         signature = stages.Signature(self.name, out_tree, self.out_avals, self._donated)
-        names = signatures.Names.given(self.name, self._names)
+        names = parameters.Names.given(self.name, self._names)
         call = signatures.Call(names, (), (), (), in_tree)
         call.avals = list(self.in_avals)
         return stages.Compiled(signature, call, None, compiled)

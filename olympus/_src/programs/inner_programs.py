@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from olympus._src.interpreters import (
 from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.lax import elementwise
 from olympus._src.lowering import module as lowering
+from olympus._src.programs import parameter_names
 
 
 class Body:
@@ -166,60 +166,19 @@ class _Paths(Sequence[str]):
 
     def __init__(self, fun: Any, structure: Any) -> None:
         # Not the function: the program is kept for as long as the function lives.
-        self._parameters = _code_of(fun)
+        self._parameters = parameter_names.code_of(fun)
         self._tree = structure
         self._names: list[str] | None = None
 
     def __getitem__(self, i: Any) -> Any:
         if self._names is None:
             args = self._tree.unflatten(range(self._tree.num_leaves))
-            names = _names_in_code(*self._parameters, len(args))
-            self._names = [
-                f"{name}{tree.keystr(path)}"
-                for name, arg in zip(names, args, strict=True)
-                for path, _ in tree.tree_flatten_with_path(arg)[0]
-            ]
+            names = parameter_names.names_in_code(*self._parameters, len(args))
+            self._names = parameter_names.leaf_paths(names, args)
         return self._names[i]
 
     def __len__(self) -> int:
         return self._tree.num_leaves
-
-
-def parameter_names(fun: Any, count: int) -> list[str]:
-    """Names of a function's first parameters, as far as its code tells."""
-    return _names_in_code(*_code_of(fun), count)
-
-
-def _code_of(fun: Any) -> tuple[CodeType | None, int]:
-    """The code that a callable runs, and how many of its parameters are filled."""
-    filled = 0  # by a method or a partial
-    while True:
-        if hasattr(fun, "__func__"):
-            fun, filled = fun.__func__, filled + 1
-        elif hasattr(fun, "__wrapped__"):
-            fun = fun.__wrapped__
-        elif hasattr(fun, "func") and hasattr(fun, "args"):
-            fun, filled = fun.func, filled + len(fun.args)
-        elif hasattr(fun, "__code__"):
-            return fun.__code__, filled
-        elif not isinstance(fun, type) and hasattr(type(fun).__call__, "__code__"):
-            fun, filled = type(fun).__call__, filled + 1
-        else:
-            return None, filled
-
-
-def _names_in_code(code: CodeType | None, filled: int, count: int) -> list[str]:
-    if code is None:
-        return [f"args[{i}]" for i in range(count)]
-    names = list(code.co_varnames[filled : code.co_argcount])[:count]
-    more = range(len(names), count)
-    if code.co_flags & _TAKES_MORE:
-        varargs = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
-        return names + [f"{varargs}[{i - len(names)}]" for i in more]
-    return names + [f"args[{i}]" for i in more]
-
-
-_TAKES_MORE = 0x04  # the flag of code that takes *args
 
 
 def pair_splitter(what: str, name: str, fun: Any) -> Callable[[Any], Sequence[Any]]:

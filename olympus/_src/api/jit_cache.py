@@ -1,0 +1,136 @@
+"""What is known of jitted functions: their traces, and programs for signatures."""
+
+from __future__ import annotations
+
+import threading
+import types
+import weakref
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from olympus._src import tree
+from olympus._src.api import signatures
+from olympus._src.api.tracing import TracedProgram
+from olympus._src.foundation import caching
+from olympus._src.interpreters.compiled_programs import CompiledProgram
+
+
+class Entry:
+    """A compiled signature: what a call needs."""
+
+    __slots__ = ("__weakref__", "call", "compiled", "name", "out_tree")
+
+    def __init__(self, traced: TracedProgram, compiled: CompiledProgram) -> None:
+        self.name = traced.name
+        self.out_tree = traced.out_tree
+        self.adopt(compiled)
+
+    def adopt(self, compiled: CompiledProgram) -> None:
+        """Runs this program from the next call on."""
+        self.compiled = compiled
+        self.call = _caller(self.out_tree, compiled)
+
+
+def _caller(out_tree: Any, compiled: CompiledProgram) -> Any:
+    """Runs a program on buffers; its results in the function's own structure."""
+    if tree.is_one_leaf(out_tree):
+        return compiled.run_one
+    run, unflatten = compiled.run, out_tree.unflatten
+    return lambda buffers: unflatten(run(buffers))
+
+
+class State:
+    """What is known of one function under one set of options."""
+
+    __slots__ = (
+        "__weakref__",
+        "entries",
+        "flat_entries",
+        "generation",
+        "lock",
+        "records",
+        "traced",
+        "tree_entries",
+    )
+    derived_fields = frozenset(__slots__) - {"generation"}  # for `core.reads`
+
+    def __init__(self) -> None:
+        self.generation = object()  # of the programs that are known
+        # The same entries by cheaper keys, for calls that need no parsing.
+        self.flat_entries: dict[Any, Entry] = {}  # by types of positional arrays
+        self.tree_entries: dict[Any, Entry] = {}  # by structure and types of leaves
+        self.entries: dict[Any, Entry] = {}
+        self.traced: dict[Any, TracedProgram] = {}
+        self.records: list[signatures.Retrace] = []
+        self.lock = threading.RLock()
+        _states.add(self)
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        self.generation = object()
+        self.flat_entries.clear()
+        self.tree_entries.clear()
+        self.entries.clear()
+        self.traced.clear()
+
+
+_states: weakref.WeakSet[State] = weakref.WeakSet()
+# A function object is traced once for each signature, whoever jits it. Nothing else is
+# taken for it: what a new object reads while it is traced may be anything.
+_by_function = caching.ByIdentity(1024, "states of jitted functions")
+# The code of functions that were traced, to tell why a new object of it was.
+_traced_code = caching.ByIdentity(4096, "code that was traced")
+
+
+def note_traced_code(code: Any) -> bool:
+    """Notes that code is traced; whether it was before."""
+    if code is None:
+        return False
+    known = _traced_code.get(code) is not None
+    _traced_code.setdefault(code, True)
+    return known
+
+
+def find_state(fun: Any, options: Hashable) -> State:
+    """What is known of a function object under options."""
+    by_options = _by_function.setdefault(fun, {})
+    state: State | None = by_options.get(options)
+    return by_options.setdefault(options, State()) if state is None else state
+
+
+def forget_heavy(fun: Any, traced: TracedProgram) -> None:
+    """Leaves a state that holds much to the jitted functions that use it.
+
+    A program may refer to the function it was traced from, by a rule or a callback; the
+    table would then keep both, and what the function's closure holds.
+    """
+    plain = isinstance(fun, types.FunctionType) and fun.__closure__ is None
+    if traced.has_tracers or (not plain and traced.is_heavy()):
+        _by_function.pop(fun)
+
+
+def _clear_states() -> None:
+    for state in list(_states):
+        state.clear()
+
+
+caching.register(_clear_states, "jitted programs")
+
+
+class CacheInfo:
+    """How often a jitted function was traced, and why.
+
+    Attributes:
+      size: signatures compiled.
+      retraces: a `Retrace` for each time the function was traced.
+    """
+
+    __slots__ = ("retraces", "size")
+
+    def __init__(self, size: int, retraces: Sequence[signatures.Retrace]) -> None:
+        self.size = size
+        self.retraces = list(retraces)
+
+    def __repr__(self) -> str:
+        lines = [f"CacheInfo(size={self.size}, retraces={len(self.retraces)})"]
+        return "\n".join(lines + [f"  {r}" for r in self.retraces])

@@ -1,0 +1,117 @@
+"""Tracing of a call's function to a program."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from olympus._src import tree
+from olympus._src.api import signatures
+from olympus._src.core import avals as avals_
+from olympus._src.core import ir, trace
+from olympus._src.foundation import events
+from olympus._src.interpreters import partial_eval
+
+_HEAVY_BYTES = 1 << 20
+
+
+class TracedProgram(NamedTuple):
+    """A function traced for one signature.
+
+    Attributes:
+      program: what it does, of flat arguments.
+      consts: values of the program's constants.
+      has_tracers: whether some of these are tracers, of traces around this one.
+      out_tree: the structure of the function's result.
+      debug_info: names for messages about it.
+      donated: for each argument whether a result may overwrite it.
+      duration_s: how long it took.
+    """
+
+    program: ir.Olympuspr
+    consts: list[Any]
+    has_tracers: bool
+    out_tree: Any
+    debug_info: ir.DebugInfo
+    donated: Sequence[bool]
+    duration_s: float
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.debug_info.func_name
+
+    def is_heavy(self) -> bool:
+        """Whether its constants take much memory."""
+        avals = map(avals_.aval_of, self.consts)
+        return sum(a.size * a.dtype.itemsize for a in avals) > _HEAVY_BYTES
+
+    @property
+    def out_avals(self) -> list[Any]:
+        """Types of the results."""
+        return self.program.out_avals
+
+    def alive(self) -> bool:
+        """Whether constants that are tracers still belong to open traces."""
+        return not self.has_tracers or all(
+            not isinstance(c, trace.Tracer) or not c._trace.ended for c in self.consts
+        )
+
+
+class Results:
+    """What a traced function returned, beside flat values."""
+
+    __slots__ = ("paths", "tree")
+    paths: list[str]
+    tree: Any
+
+
+def flat_function(
+    fun: Callable[..., Any], call: signatures.Call, info: ir.DebugInfo
+) -> tuple[Callable[..., list[Any]], Results]:
+    """The function of a call's leaves, and where it notes the structure of its result.
+
+    It raises TypeError where a result is no array.
+    """
+    results = Results()
+
+    def run(*tracers: Any) -> list[Any]:
+        args, kwargs = call.arguments(tracers)
+        result = fun(*args, **kwargs)
+        outs, results.tree = tree.tree_flatten(result)
+        results.paths = signatures.result_paths(result, results.tree)
+        signatures.check_results(outs, results.paths, info)
+        return outs
+
+    return run, results
+
+
+def trace_call(
+    fun: Callable[..., Any], call: signatures.Call, donated: Sequence[bool]
+) -> TracedProgram:
+    """Runs a function on tracers of a call's types.
+
+    Args:
+      fun: the user's function.
+      call: its `avals` are the types.
+      donated: for each leaf whether a result may overwrite it.
+    """
+    start = time.perf_counter()
+    info = call.debug_info()
+    run, results = flat_function(fun, call, info)
+    program, consts = partial_eval.trace_to_olympuspr(run, call.avals, info)
+    info.result_paths = results.paths
+    duration_s = time.perf_counter() - start
+    events.record_event_duration_secs(
+        "/olympus/core/compile/trace_duration", duration_s
+    )
+    return TracedProgram(
+        program=program,
+        consts=consts,
+        has_tracers=any(isinstance(c, trace.Tracer) for c in consts),
+        out_tree=results.tree,
+        debug_info=info,
+        donated=donated,
+        duration_s=duration_s,
+    )
