@@ -10,7 +10,7 @@ import olympus
 from olympus import lax
 from olympus._src.core import avals
 from olympus._src.lax import convolution
-from olympus._src.lax.kernels import grouped_convolution
+from olympus._src.lax.kernels import thresholds
 
 P = convolution.conv_general_dilated_p
 
@@ -67,7 +67,7 @@ def _compare(f, *args, expect=None, rtol=1e-4):
 def always(monkeypatch):
     """Small convolutions are replaced as large ones are."""
     for name in ("DEPTHWISE_WORK", "SINGLE_WORK", "GROUPED_WORK", "DENSE_WORK"):
-        monkeypatch.setattr(grouped_convolution, name, 0)
+        monkeypatch.setattr(thresholds, name, 0)
     return monkeypatch
 
 
@@ -82,7 +82,7 @@ def test_replacements_have_the_values_of_the_convolution(always, seed):
 @pytest.mark.parametrize("dense", [0, 2**40])
 @pytest.mark.parametrize("seed", range(40))
 def test_replacements_at_random(always, seed, dense):
-    always.setattr(grouped_convolution, "DENSE_WORK", dense)
+    always.setattr(thresholds, "DENSE_WORK", dense)
     _, gradient, x, w = _case(seed)
     _compare(gradient, x, w)
 
@@ -121,7 +121,7 @@ def test_what_is_not_finite_stays_in_its_group(always):
     per = w.shape[spec.rhs_spec[0]] // groups
     np.moveaxis(w, spec.rhs_spec[0], 0)[:per] = np.inf
     for dense in (0, 2**40):
-        always.setattr(grouped_convolution, "DENSE_WORK", dense)
+        always.setattr(thresholds, "DENSE_WORK", dense)
         got = P.rewrite("cpu", *ins, **eqn.params)(x, w)
         rest = np.moveaxis(np.asarray(got), spec.out_spec[1], 0)[per:]
         assert np.isfinite(rest).all()

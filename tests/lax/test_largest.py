@@ -7,7 +7,7 @@ import pytest
 
 import olympus
 from olympus import lax
-from olympus._src.lax.kernels import short_sort, top_k_kernel
+from olympus._src.lax.kernels import short_sort, thresholds, top_k_kernel
 from tests.lax.test_short_lines import DTYPES, drawn, same_bits
 
 
@@ -42,9 +42,9 @@ def test_few_largest_of_lines_longer_than_a_part():
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("size", [2, 9, 31, 32, 33, 64, 65, 101, 300])
 def test_few_largest_of_each_kind_and_size(dtype, size):
-    x = drawn(dtype, (top_k_kernel.FEWEST // size + 1, size), size)
+    x = drawn(dtype, (thresholds.FEWEST_TOP_K // size + 1, size), size)
     check(x, 1)
-    check(x, min(size, top_k_kernel.MOST))
+    check(x, min(size, thresholds.MOST_LARGEST))
 
 
 @pytest.mark.slow

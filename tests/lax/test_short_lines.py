@@ -8,7 +8,7 @@ import pytest
 
 import olympus
 from olympus import lax
-from olympus._src.lax.kernels import short_sort
+from olympus._src.lax.kernels import short_sort, thresholds
 
 DTYPES = ("float32", "float16", "bfloat16", "int32", "int8", "uint8", "uint32", "bool")
 
@@ -66,7 +66,7 @@ def test_short_lines_are_sorted_by_counting(dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("size", [2, 3, 7, 16, 31, 32, 33, 47, 48])
 def test_short_lines_of_each_kind_and_size(dtype, size):
-    rows = short_sort.FEWEST // size + 1
+    rows = thresholds.FEWEST_SORTED // size + 1
     x = drawn(dtype, (rows, size), size)
     check([x], 1, 1)
     check([x, drawn("int32", x.shape, 1), drawn("float32", x.shape, 2)], 1, 2)

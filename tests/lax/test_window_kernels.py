@@ -10,7 +10,7 @@ import olympus
 from olympus import lax
 from olympus._src.core import avals
 from olympus._src.lax import elementwise, windows
-from olympus._src.lax.kernels import window_reductions
+from olympus._src.lax.kernels import thresholds
 
 FOLDS = (
     windows.reduce_window_sum_p,
@@ -24,7 +24,7 @@ SCATTER = windows.select_and_scatter_add_p
 def always(monkeypatch):
     """Small reductions are replaced as large ones are."""
     for name in ("FOLD_WORK", "SCATTER_WORK"):
-        monkeypatch.setattr(window_reductions, name, 0)
+        monkeypatch.setattr(thresholds, name, 0)
 
 
 def _case(seed):

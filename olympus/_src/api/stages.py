@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from olympus._src import tree
 from olympus._src.api import shapes, signatures
+from olympus._src.api.tracing import TracedProgram
 from olympus._src.core import ir, trace
 from olympus._src.foundation import tracebacks
 from olympus._src.interpreters import tiers
+from olympus._src.interpreters.compiled_programs import CompiledProgram
+from olympus._src.interpreters.lowered_programs import LoweredProgram
+from olympus._src.interpreters.portable import PortableProgram
 from olympus._src.runtime import mlir
 
 
@@ -51,56 +55,70 @@ class ArgInfo:
         return f"ArgInfo({self.aval!r}, donated={self.donated})"
 
 
+class Signature(NamedTuple):
+    """What all stages of a function know of it.
+
+    Attributes:
+      name: the function's name.
+      call: the structure, types and names of the arguments.
+      out_tree: the structure of the results.
+      out_avals: their types.
+      donated: which leaves of the arguments a result may overwrite.
+      keep_unused: whether programs take arguments that nobody reads.
+    """
+
+    name: str
+    call: signatures.Call
+    out_tree: Any
+    out_avals: Sequence[Any]
+    donated: Sequence[bool]
+    keep_unused: bool
+
+
 class _Stage:
-    """What all stages know of the signature."""
+    """A view of what is known at a stage."""
 
-    __slots__ = ("_call", "_jitted", "_traced")
+    __slots__ = ("_signature",)
 
-    def __init__(self, traced: Any, call: signatures.Call, jitted: Any) -> None:
-        self._traced = traced
-        self._call = call.light()
-        self._jitted = jitted
+    def __init__(self, signature: Signature) -> None:
+        self._signature = signature
 
     @property
     def in_tree(self) -> Any:
         """The structure of `(args, kwargs)`, static arguments left out."""
-        return self._call.structure
+        return self._signature.call.structure
 
     @property
     def out_tree(self) -> Any:
         """The structure of the result."""
-        return self._traced.out_tree
+        return self._signature.out_tree
 
     @property
     def in_avals(self) -> Any:
         """Types of the arguments, in `in_tree`."""
-        return self.in_tree.unflatten(self._call.avals)
+        return self.in_tree.unflatten(self._signature.call.avals)
 
     @property
     def args_info(self) -> Any:
         """An `ArgInfo` for each argument, in `in_tree`."""
-        infos = [
-            ArgInfo(aval, donated)
-            for aval, donated in zip(
-                self._call.avals, self._traced.donated, strict=True
-            )
-        ]
+        avals, donated = self._signature.call.avals, self._signature.donated
+        infos = [ArgInfo(a, d) for a, d in zip(avals, donated, strict=True)]
         return self.in_tree.unflatten(infos)
 
     @property
     def keep_unused(self) -> bool:
         """Whether arguments that nobody reads are kept."""
-        return self._jitted.keep_unused
+        return self._signature.keep_unused
 
     @property
     def donate_argnums(self) -> tuple[int, ...]:
         """Indices of donated leaves."""
-        return tuple([i for i, d in enumerate(self._traced.donated) if d])
+        return tuple([i for i, d in enumerate(self._signature.donated) if d])
 
     @property
     def out_info(self) -> Any:
         """A `ShapeDtypeStruct` for each result, in `out_tree`."""
-        structs = [shapes.struct_of(a) for a in self._traced.out_avals]
+        structs = [shapes.struct_of(a) for a in self._signature.out_avals]
         return self.out_tree.unflatten(structs)
 
 
@@ -113,7 +131,23 @@ class Traced(_Stage):
       { lambda ; a:i32[]. let b:i32[] = mul 2:i32[] a in (b,) }
     """
 
-    __slots__ = ()
+    __slots__ = ("_jitted", "_traced")
+
+    def __init__(
+        self, traced: TracedProgram, call: signatures.Call, jitted: Any
+    ) -> None:
+        super().__init__(
+            Signature(
+                name=traced.name,
+                call=call.light(),
+                out_tree=traced.out_tree,
+                out_avals=traced.out_avals,
+                donated=traced.donated,
+                keep_unused=jitted.keep_unused,
+            )
+        )
+        self._traced = traced
+        self._jitted = jitted
 
     @property
     def olympuspr(self) -> ir.ClosedOlympuspr:
@@ -144,7 +178,7 @@ class Traced(_Stage):
         lowered = self._jitted.lower_traced(
             self._traced, _as_platforms(lowering_platforms)
         )
-        return Lowered(self._traced, self._call, self._jitted, lowered)
+        return Lowered(self._signature, lowered, self._jitted.compiler_options)
 
     def __repr__(self) -> str:
         return f"Traced({self.fun_name}: {self._traced.program.in_avals})"
@@ -165,11 +199,17 @@ def _refuse_tracers(consts: Sequence[Any]) -> None:
 class Lowered(_Stage):
     """A function as StableHLO, ready to compile."""
 
-    __slots__ = ("_lowered",)
+    __slots__ = ("_lowered", "_options")
 
-    def __init__(self, traced: Any, call: Any, jitted: Any, lowered: Any) -> None:
-        super().__init__(traced, call, jitted)
+    def __init__(
+        self,
+        signature: Signature,
+        lowered: LoweredProgram | PortableProgram,
+        options: Sequence[tuple[str, Any]],
+    ) -> None:
+        super().__init__(signature)
         self._lowered = lowered
+        self._options = options
 
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
         """The program in readable form.
@@ -207,18 +247,18 @@ class Lowered(_Stage):
           compiler_options: XLA's options by name, beside those of `jit`; and 'tier',
             one of 'full' (here the default), 'quick' and 'auto'.
         """
-        options = dict(self._jitted.compiler_options)
+        options = dict(self._options)
         options.update(compiler_options or {})
         compiled, upgrade = tiers.compile(
             self._lowered, tuple(sorted(options.items())), default="full"
         )
-        executable = Compiled(self._traced, self._call, self._jitted, compiled)
+        executable = Compiled(self._signature, compiled)
         if upgrade is not None:
             upgrade.start(executable.adopt)
         return executable
 
     def __repr__(self) -> str:
-        return f"Lowered({self._traced.name})"
+        return f"Lowered({self._signature.name})"
 
 
 def _dialect(dialect: str | None) -> str:
@@ -229,42 +269,17 @@ def _dialect(dialect: str | None) -> str:
     raise ValueError(f"as_text: dialect must be 'stablehlo' or 'hlo', got {dialect!r}")
 
 
-class Signature:
-    """What a compiled function tells of the program it was made of.
-
-    Attributes:
-      name: the function's name.
-      out_tree: structure of the results.
-      out_avals: their types.
-      donated: which leaves a result may overwrite.
-    """
-
-    __slots__ = ("donated", "name", "out_avals", "out_tree")
-
-    def __init__(
-        self,
-        name: str,
-        out_tree: Any,
-        out_avals: Sequence[Any],
-        donated: Sequence[bool],
-    ) -> None:
-        self.name = name
-        self.out_tree = out_tree
-        self.out_avals = list(out_avals)
-        self.donated = list(donated)
-
-
 class Compiled(_Stage):
     """A compiled function of one signature."""
 
     __slots__ = ("__weakref__", "_compiled", "_wanted")
 
-    def __init__(self, traced: Any, call: Any, jitted: Any, compiled: Any) -> None:
-        super().__init__(traced, call, jitted)
+    def __init__(self, signature: Signature, compiled: CompiledProgram) -> None:
+        super().__init__(signature)
         self.adopt(compiled)
-        self._wanted = [a.strip_weak_type() for a in call.avals]
+        self._wanted = [a.strip_weak_type() for a in signature.call.avals]
 
-    def adopt(self, compiled: Any) -> None:
+    def adopt(self, compiled: CompiledProgram) -> None:
         """Runs this program from the next call on."""
         self._compiled = compiled
 
@@ -286,7 +301,7 @@ class Compiled(_Stage):
                 )
         if structure != self.in_tree:
             raise TypeError(self._structure_message(structure))
-        call = self._call
+        call = self._signature.call
         arrays = [signatures.as_argument(x, call, i) for i, x in enumerate(leaves)]
         self._check_types(arrays)
         return self.out_tree.unflatten(self._compiled.call(arrays))
@@ -297,8 +312,8 @@ class Compiled(_Stage):
         return (
             "Function compiled with input pytree does not match the input pytree it "
             f"was called with. Compiled with:\n  {self.in_tree}\nbut called with:\n  "
-            f"{structure}\nfor the function {self._traced.name}; static arguments are "
-            "part of the compiled function and are not passed"
+            f"{structure}\nfor the function {self._signature.name}; static arguments "
+            "are part of the compiled function and are not passed"
         )
 
     def _check_types(self, arrays: Sequence[Any]) -> None:
@@ -309,7 +324,7 @@ class Compiled(_Stage):
         ]
         if not wrong:
             return
-        paths = self._call.paths()
+        paths = self._signature.call.paths()
         lines = [
             f"Argument '{paths[i]}' compiled with {expected.str_long()} and called "
             f"with {actual.str_long()}"
@@ -346,17 +361,17 @@ class Compiled(_Stage):
     def output_shardings(self) -> Any:
         """A sharding for each result, in `out_tree`."""
         sharding = self._compiled.executable.sharding
-        return self.out_tree.unflatten([sharding] * len(self._traced.out_avals))
+        return self.out_tree.unflatten([sharding] * len(self._signature.out_avals))
 
     def __repr__(self) -> str:
-        return f"Compiled({self._traced.name})"
+        return f"Compiled({self._signature.name})"
 
 
-def parts_of(compiled: Compiled) -> tuple[Any, signatures.Call, Any]:
-    """What a compiled function is made of: its signature, call and program."""
-    return compiled._traced, compiled._call, compiled._compiled
+def parts_of(compiled: Compiled) -> tuple[Signature, CompiledProgram]:
+    """What a compiled function is made of: its signature and its program."""
+    return compiled._signature, compiled._compiled
 
 
-def call_of(stage: Any) -> signatures.Call:
+def call_of(stage: _Stage) -> signatures.Call:
     """The call that a stage was made for: its structure, types and names."""
-    return stage._call
+    return stage._signature.call

@@ -329,7 +329,7 @@ class Bundle:
     def _load_program(self, program: Program) -> Any:
         shared = self.exported.constants if program.n_shared else ()
         loaded = program.load(self.in_tree, self.out_tree, self._device, shared=shared)
-        return stages.parts_of(loaded)[2]
+        return stages.parts_of(loaded)[1]
 
     def _portable_function(self) -> Any:
         """The portable program as a jitted function of leaves."""

@@ -71,7 +71,7 @@ def pack(compiled: Any, shared: Sequence[Any] = ()) -> bytes:
             f"{compiled!r} of type {type(compiled).__name__}; compile it by "
             "jit(f).lower(*args).compile()"
         )
-    signature, call, program = stages.parts_of(compiled)
+    signature, program = stages.parts_of(compiled)
     lowered = program.lowered
     if lowered.callbacks is not None or lowered.effects:
         table = lowered.callbacks
@@ -92,8 +92,8 @@ def pack(compiled: Any, shared: Sequence[Any] = ()) -> bytes:
         "committed": lowered.committed,
         "side_effects": lowered.has_effects,
         "options": [[name, str(value)] for name, value in program.options],
-        "arguments": [arrays.write_aval(a) for a in call.avals],
-        "argument_names": call.argument_names(),
+        "arguments": [arrays.write_aval(a) for a in signature.call.avals],
+        "argument_names": signature.call.argument_names(),
         "donated": list(signature.donated),
         "kept": [bool(k) for k in lowered.kept],
         "aliases": [[i, o] for i, o in lowered.aliases.items()],
@@ -318,11 +318,18 @@ class Program:
         compiled = compiled_programs.CompiledProgram(
             lowered, tuple(self._options), loaded
         )
-        signature = stages.Signature(self.name, out_tree, self.out_avals, self._donated)
         names = parameters.Names.given(self.name, self._names)
         call = signatures.Call(names, (), (), (), in_tree)
         call.avals = list(self.in_avals)
-        return stages.Compiled(signature, call, None, compiled)
+        signature = stages.Signature(
+            name=self.name,
+            call=call,
+            out_tree=out_tree,
+            out_avals=self.out_avals,
+            donated=self._donated,
+            keep_unused=False,
+        )
+        return stages.Compiled(signature, compiled)
 
     def _lowered_program(
         self, device: Any, consts: list[Any]

@@ -7,7 +7,7 @@ slow to write, to read and to compile. Small ones are part of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -24,28 +24,26 @@ from olympus._src.lowering import portable
 _SMALL_BYTES = 1 << 12
 
 
-class PortableProgram:
+class PortableProgram(NamedTuple):
     """A program as a module whose `main` others may call; see `lowering.portable`.
 
     Attributes:
-      text: the module.
+      name: the function's name.
       platforms: those it is for, in the order of their numbers.
+      text: the module.
       consts: arrays that are its first inputs.
       kept: which of the caller's arguments it takes after them.
       effects: its ordered effects.
       callbacks: host functions it calls.
     """
 
-    __slots__ = ("callbacks", "consts", "effects", "kept", "name", "platforms", "text")
-
-    def __init__(self, name: str, platforms: Sequence[str]) -> None:
-        self.name = name
-        self.platforms = tuple(platforms)
-        self.text = ""
-        self.consts: list[Any] = []
-        self.kept: Sequence[bool] = ()
-        self.effects: Sequence[Any] = ()
-        self.callbacks: Sequence[Any] = ()
+    name: str
+    platforms: tuple[str, ...]
+    text: str
+    consts: list[Any]
+    kept: Sequence[bool]
+    effects: Sequence[Any]
+    callbacks: Sequence[Any]
 
     def with_locations(self) -> str:
         """The module; what is written for several platforms has no positions."""
@@ -90,9 +88,8 @@ def lower(
       solve_sizes: `lowering.variables.Arguments`, where sizes may be open.
     """
     effects_.check_allowed(name, program.effects, "lowerable", ValueError)
-    out = PortableProgram(name, platforms)
     program, small, large = _split_constants(program, consts)
-    variants = [(p, partial_eval.expand(program, p)) for p in out.platforms]
+    variants = [(p, partial_eval.expand(program, p)) for p in platforms]
     used = [True] * len(program.outvars)
     # An argument that is not read may tell the sizes of others.
     is_open = [not sizes.is_constant_shape(a.shape) for a in program.in_avals]
@@ -105,27 +102,30 @@ def lower(
         (p, partial_eval.dce_olympuspr(variant, used, instantiate=keep)[0])
         for p, variant in variants
     ]
-    out.kept = keep[len(large) :]
-    out.consts = [c for c, k in zip(large, keep, strict=False) if k]
+    kept = keep[len(large) :]
+    used_consts = [c for c, k in zip(large, keep, strict=False) if k]
     first = variants[0][1]
     module = portable.lower_portable(
         variants,
         small,
         name=f"jit_{name}",
         result_names=result_names,
-        aliases=lowered_programs.output_aliases(
-            first, len(out.consts), donated, out.kept
-        ),
+        aliases=lowered_programs.output_aliases(first, len(used_consts), donated, kept),
         sizes=(
             solve_sizes(*_kept_inputs(program, keep, arg_paths))
             if solve_sizes is not None and any(is_open)
             else None
         ),
     )
-    out.text = module.text()
-    out.callbacks = module.callbacks
-    out.effects = effects_.ordered(first.effects)
-    return out
+    return PortableProgram(
+        name=name,
+        platforms=tuple(platforms),
+        text=module.text(),
+        consts=used_consts,
+        kept=kept,
+        effects=effects_.ordered(first.effects),
+        callbacks=module.callbacks,
+    )
 
 
 def _kept_inputs(

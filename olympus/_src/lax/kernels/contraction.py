@@ -16,11 +16,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import concatenation, elementwise, shaping
-
-_UNROLLED_BY_XLA = 27
-_MOST_MULTIPLICATIONS = 7**3
-_MOST_TERMS = 7
-_FEWEST_MATRICES = 64
+from olympus._src.lax.kernels import thresholds
 
 
 def choose(
@@ -43,11 +39,11 @@ def choose(
     many = math.prod([x.shape[d] for d in bx])
     rows, columns = (a.size // max(terms * many, 1) for a in (x, y))
     work = rows * terms * columns
-    if not (2 <= terms <= _MOST_TERMS and rows > 1 and columns > 1):
+    if not (2 <= terms <= thresholds.MOST_PRODUCT_TERMS and rows > 1 and columns > 1):
         return None
-    if many < _FEWEST_MATRICES:
+    if many < thresholds.FEWEST_PRODUCTS:
         return None
-    if not _UNROLLED_BY_XLA < work <= _MOST_MULTIPLICATIONS:
+    if not thresholds.UNROLLED_PRODUCT < work <= thresholds.LARGEST_PRODUCT:
         return None
     # Where the axes of an operand lie in the result; others are what it repeats along.
     places = (

@@ -28,14 +28,7 @@ from olympus._src.lax import (
     shifting,
     stacking,
 )
-
-# Multiplications below which compiling more operations costs more than they save.
-DEPTHWISE_WORK = 2**18
-SINGLE_WORK = 2**15  # of one channel to one
-GROUPED_WORK = 2**16
-# Those of a kernel without groups, from which on its gradient costs more than sums.
-DENSE_WORK = 2**29
-MAX_TERMS = 64
+from olympus._src.lax.kernels import thresholds
 
 
 def choose(
@@ -62,16 +55,24 @@ def choose(
     inputs = rhs.shape[dn.rhs_spec[1]]
     work = out.size * inputs * math.prod(window)
     if batches == 1:
-        least = DEPTHWISE_WORK if groups > 1 else SINGLE_WORK
+        least = thresholds.DEPTHWISE_WORK if groups > 1 else thresholds.SINGLE_WORK
         single = inputs == 1 and (groups > 1 or out.shape[dn.out_spec[1]] == 1)
-        if single and 1 <= math.prod(window) <= MAX_TERMS and work >= least:
+        if (
+            single
+            and 1 <= math.prod(window) <= thresholds.MOST_KERNEL_ELEMENTS
+            and work >= least
+        ):
             return lambda x, w: _depthwise(x, w, out, params)
         return None
-    if work < GROUPED_WORK:
+    if work < thresholds.GROUPED_WORK:
         return None
     places = [out.shape[d] for d in dn.out_spec[2:]]
     single = lhs.shape[dn.lhs_spec[0]] == rhs.shape[dn.rhs_spec[0]] == batches
-    if single and work * batches >= DENSE_WORK and math.prod(places) <= MAX_TERMS:
+    if (
+        single
+        and work * batches >= thresholds.DENSE_WORK
+        and math.prod(places) <= thresholds.MOST_KERNEL_ELEMENTS
+    ):
         return lambda x, w: _depthwise_sums(x, w, out, params)
     if single:  # this one XLA writes so itself
         return None

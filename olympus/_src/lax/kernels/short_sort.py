@@ -16,21 +16,17 @@ import numpy as np
 from olympus._src.core import dtypes
 from olympus._src.lax import concatenation, families, sort_keys
 from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.kernels import thresholds
 from olympus._src.lowering import types
 
-LONGEST_LINE = 48
-# Sums over more than this are no longer unrolled, and take twenty times as long.
-_UNROLLED = 32
-# Below this a sort takes 50 µs, which compiling more would not repay.
-FEWEST = 1 << 12
 _I32 = np.dtype(np.int32)
 
 
 def suits(operands: Sequence[Any], num_keys: int, dimension: int) -> bool:
     """Whether lines of these types are sorted quicker by counting."""
     return (
-        1 < operands[0].shape[dimension] <= LONGEST_LINE
-        and operands[0].size >= FEWEST
+        1 < operands[0].shape[dimension] <= thresholds.LONGEST_SORTED_LINE
+        and operands[0].size >= thresholds.FEWEST_SORTED
         and num_keys <= 2
         and all(_is_plain(a.dtype) for a in operands)
     )
@@ -158,8 +154,8 @@ class _Lines:
         return self._total(parts)
 
     def _parts(self) -> list[tuple[int, int]]:
-        starts = range(0, self.size, _UNROLLED)
-        return [(a, min(a + _UNROLLED, self.size)) for a in starts]
+        starts = range(0, self.size, thresholds.UNROLLED_SUM)
+        return [(a, min(a + thresholds.UNROLLED_SUM, self.size)) for a in starts]
 
     def _is_before(self, keys: Any, part: tuple[int, int]) -> tuple[str, Any]:
         """Whether element j of a part stands before element i."""

@@ -15,12 +15,9 @@ import numpy as np
 from olympus._src.core import dtypes
 from olympus._src.lax import concatenation, gather, sort_keys
 from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.kernels import thresholds
 from olympus._src.lowering import types
 
-MOST = 8
-LONGEST_LINE = 1024
-FEWEST = 1 << 12
-_PART = 32
 _I32, _I64 = np.dtype(np.int32), np.dtype(np.int64)
 _LOWEST = int(np.iinfo(np.int64).min)
 
@@ -28,9 +25,9 @@ _LOWEST = int(np.iinfo(np.int64).min)
 def suits(aval: Any, k: int) -> bool:
     """Whether the `k` largest along the last axis are found quicker so."""
     return (
-        1 <= k <= MOST
-        and 1 < aval.shape[-1] <= LONGEST_LINE
-        and aval.size >= FEWEST
+        1 <= k <= thresholds.MOST_LARGEST
+        and 1 < aval.shape[-1] <= thresholds.LONGEST_TOP_K_LINE
+        and aval.size >= thresholds.FEWEST_TOP_K
         and sort_keys.packs(aval.dtype)
     )
 
@@ -100,13 +97,15 @@ def _mask_below(block: Any, packed: str, wide: Any, limit: str, line: Any) -> st
 def _largest(ctx: Any, x: str, aval: Any) -> str:
     """The maximum of each line, as a line of one."""
     *lead, n = aval.shape
-    tail = n % _PART if n > _PART else n
+    tail = n % thresholds.UNROLLED_SUM if n > thresholds.UNROLLED_SUM else n
     out, maxima = ShapedArray(tuple(lead), _I64), []
     if n > tail:
-        parts = ShapedArray((*lead, n // _PART, _PART), _I64)
+        parts = ShapedArray(
+            (*lead, n // thresholds.UNROLLED_SUM, thresholds.UNROLLED_SUM), _I64
+        )
         whole, whole_aval = _part(ctx, x, aval, 0, n - tail)
         whole = _maximum(ctx, ctx.block.reshape(whole, whole_aval, parts), parts)
-        each = ShapedArray((*lead, n // _PART), _I64)
+        each = ShapedArray((*lead, n // thresholds.UNROLLED_SUM), _I64)
         maxima.append(_maximum(ctx, _apart(ctx, whole, each), each))
     if tail:
         maxima.append(_maximum(ctx, *_part(ctx, x, aval, n - tail, n)))

@@ -17,14 +17,9 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import elementwise, families, shaping, shifting
+from olympus._src.lax.kernels import thresholds
 
 Params = dict[str, Any]
-
-FOLD_WORK = 2**20  # elements of all windows, below which nothing is gained
-SCATTER_WORK = 2**16
-_FEWEST_FOLDED, _LONGEST = 5, 16  # elements of a window; along one axis
-_MOST_SCATTERED = 25
-_MOST_SHARED = 4  # windows that an element is in: each compares its elements anew
 
 
 def choose_fold(
@@ -41,10 +36,10 @@ def choose_fold(
     """
     window = params["window_dimensions"]
     count = math.prod(window)
-    if platform != "cpu" or out.size * count < FOLD_WORK:
+    if platform != "cpu" or out.size * count < thresholds.FOLD_WORK:
         return None
-    fewest = 2 if _keeps_nan(x.dtype, op) else _FEWEST_FOLDED
-    if count < fewest or max(window) > _LONGEST:
+    fewest = 2 if _keeps_nan(x.dtype, op) else thresholds.FEWEST_FOLDED
+    if count < fewest or max(window) > thresholds.LONGEST_WINDOW:
         return None
     return lambda operand: _fold_windows(operand, op, start, params)
 
@@ -100,9 +95,13 @@ def choose_scatter(
     window, steps = params["window_dimensions"], params["window_strides"]
     count = math.prod(window)
     shared = math.prod([-(-k // s) for k, s in zip(window, steps, strict=True)])
-    if platform != "cpu" or not 1 < count <= _MOST_SCATTERED or shared > _MOST_SHARED:
+    if (
+        platform != "cpu"
+        or not 1 < count <= thresholds.MOST_SCATTERED
+        or shared > thresholds.MOST_SHARED
+    ):
         return None
-    if source.size * count < SCATTER_WORK:
+    if source.size * count < thresholds.SCATTER_WORK:
         return None
     return lambda source, operand: _scatter_sources(source, operand, prefers, params)
 

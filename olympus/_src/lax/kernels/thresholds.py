@@ -1,0 +1,58 @@
+"""Sizes from which on, or up to which, a kernel of this package replaces XLA's own.
+
+Beside each stands the measurement that set it. Cases in quotes are those of `python -m
+bench`; the decisions are in docs/decisions. Where no measurement is known any more, it
+says so: whoever moves such a number measures first. All are of the CPU, jaxlib 0.10.
+"""
+
+from __future__ import annotations
+
+# -- products of many tiny matrices (`contraction`; decision 18) -----------------------
+
+# Multiplications of one product up to which XLA writes it out itself: 3 x 3 by 3 x 3.
+UNROLLED_PRODUCT = 27
+# "matmul 10000 x 4x4": 0.1 ms, not 5. From 8 x 8 on the library that XLA calls wins.
+LARGEST_PRODUCT = 7**3
+MOST_PRODUCT_TERMS = 7
+FEWEST_PRODUCTS = 64  # matrices; measurement not recorded
+
+# -- convolutions (`grouped_convolution`; decision 18) ---------------------------------
+
+# Multiplications below which compiling more operations, 0.1 s for a sum of nine
+# products, costs more than they save.
+DEPTHWISE_WORK = 2**18  # "depthwise 3x3" (8 x 56 x 56 x 64): 1 ms, not 42
+SINGLE_WORK = 2**15  # of one channel to one; "convolve 1e5 with 31": 0.2 ms, not 5
+GROUPED_WORK = 2**16  # kernel gradients, 8 groups: 3 ms, not 300; bound not recorded
+# Those of a kernel without groups, from which on its gradient costs more than a sum of
+# products for each element of the kernel; measurement not recorded.
+DENSE_WORK = 2**29
+# Elements of a kernel, each of which is a term of the sum: compile time; not recorded.
+MOST_KERNEL_ELEMENTS = 64
+
+# -- sorts and largest elements (`short_sort`, `top_k_kernel`; decision 17) ------------
+
+# Sums and maxima over more elements are no longer unrolled: counting for lines of 64 in
+# one sum takes 80 ms, in place of 12.
+UNROLLED_SUM = 32
+# "sort 50000x16": 1.5 ms, not 10. That 48 is the end is not recorded.
+LONGEST_SORTED_LINE = 48
+# Below this a sort takes 50 us, which does not repay 40 to 120 ms of compiling.
+FEWEST_SORTED = 1 << 12
+# "top_k 4 of 50000x64": 3 ms, not 19. Bounds not recorded.
+MOST_LARGEST = 8
+LONGEST_TOP_K_LINE = 1024
+FEWEST_TOP_K = 1 << 12  # as of a sort: it compiles for 50 to 140 ms
+
+# -- windows (`window_reductions`; decisions 18 and 27) --------------------------------
+
+# Elements of all windows, below which nothing is gained; "sum pooling 3x3, stride 1"
+# (8 x 56 x 56 x 64): 1.3 ms, not 5.
+FOLD_WORK = 2**20
+FEWEST_FOLDED = 5  # elements of a window; measurement not recorded
+LONGEST_WINDOW = 16  # along one axis: compile time; not recorded
+# "gradient of max pooling 2x2": 0.5 ms, not 20. Bounds of size not recorded.
+SCATTER_WORK = 2**16
+MOST_SCATTERED = 25  # elements of a window
+# Windows that an element is in, each of which compares its elements anew: with more of
+# them there is no gain.
+MOST_SHARED = 4
