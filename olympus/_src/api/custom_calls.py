@@ -257,11 +257,8 @@ def known_zero(t: Any) -> bool:
 
 def check_rule(what: str, argument: str, rule: Any) -> None:
     """Raises TypeError for a rule that is no function."""
-    if not callable(rule):
-        raise TypeError(
-            f"{what}: {argument} must be a function, got "
-            f"{inner_programs.value_text(rule)}"
-        )
+    remedy = "pass the function itself, not its result"
+    inner_programs.check_callable(what, remedy, **{argument: rule})
 
 
 def copy_names(wrapper: Any, fun: Callable[..., Any]) -> None:

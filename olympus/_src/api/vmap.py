@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
@@ -73,9 +72,7 @@ def vmap(
             tracebacks.hide(error)
             raise
 
-    functools.update_wrapper(mapped, fun, updated=())
-    if not hasattr(fun, "__name__"):
-        mapped.__name__ = mapped.__qualname__ = source_info.function_name(fun)
+    source_info.update_wrapper(mapped, fun)
     return mapped  # type: ignore[return-value]
 
 

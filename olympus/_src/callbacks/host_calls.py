@@ -141,11 +141,7 @@ def _apply_in_turn(
     ]
 
     def step(_: Any, rows: Any) -> Any:
-        remaining = iter(rows)
-        inputs = [
-            x if d is None else next(remaining) for x, d in zip(args, dims, strict=True)
-        ]
-        return (), p.bind(*inputs, **params)
+        return (), p.bind(*inner_programs.fill_mapped(args, dims, rows), **params)
 
     outs = scan.scan(step, (), batched, unroll=unroll)[1]
     return outs, [0] * len(outs)

@@ -22,6 +22,7 @@ from olympus._src.export import checks, portable_modules, symbolic_calls
 from olympus._src.interpreters import ad, concrete_arrays, partial_eval
 from olympus._src.lax import families
 from olympus._src.lowering import module, types
+from olympus._src.programs import inner_programs
 
 _INDEX = avals_.ShapedArray((), np.dtype(np.int32))
 
@@ -194,10 +195,7 @@ def _loop_batch(p: Primitive, axis: Any, args: Any, dims: Any, /, **params: Any)
     ]
 
     def step(elements: Any) -> Any:
-        remaining = iter(elements)
-        values = [
-            x if d is None else next(remaining) for x, d in zip(args, dims, strict=True)
-        ]
+        values = inner_programs.fill_mapped(args, dims, elements)
         return p.bind(*values, **params)
 
     outs = loops.map_(step, mapped)

@@ -8,6 +8,7 @@ instruction offset; file, line and column are worked out when somebody reads the
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable
@@ -204,6 +205,13 @@ def _inner(f: Any) -> Any:
         if callable(wrapped):
             return wrapped
     return None
+
+
+def update_wrapper(wrapper: Any, fun: Any) -> None:
+    """Gives a wrapper the name, text and signature of the function it wraps."""
+    functools.update_wrapper(wrapper, fun, updated=())
+    if not hasattr(fun, "__name__"):
+        wrapper.__name__ = wrapper.__qualname__ = function_name(fun)
 
 
 def function_name(f: Callable[..., Any]) -> str:

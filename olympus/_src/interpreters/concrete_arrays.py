@@ -42,6 +42,13 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
     return placement.put(np.asarray(x), aval, device)
 
 
+def as_array_or_tracer(x: Any) -> Any:
+    """What an operation gives back for a value that it leaves as it is: an array, or
+    the tracer.
+    """
+    return x if hasattr(x, "aval") else as_array(x)
+
+
 from_host = placement.put  # an array with a copy of a NumPy array; compiles nothing
 
 

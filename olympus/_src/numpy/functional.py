@@ -156,9 +156,7 @@ def vectorize(
             axes = parsed.inputs
         return _map_over_leading_axes(core, arrays, axes)
 
-    functools.update_wrapper(mapped, pyfunc, updated=())
-    if not hasattr(pyfunc, "__name__"):
-        mapped.__name__ = mapped.__qualname__ = source_info.function_name(pyfunc)
+    source_info.update_wrapper(mapped, pyfunc)
     return mapped
 
 

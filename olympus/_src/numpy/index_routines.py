@@ -27,10 +27,6 @@ from olympus._src.numpy import (
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
 
-def _as_array(x: Any) -> Any:
-    return x if hasattr(x, "aval") else concrete_arrays.as_array(x)
-
-
 def _check_indices(name: str, indices: Any) -> None:
     if dtypes.kind(aval_of(indices).dtype) not in "iu":
         raise TypeError(
@@ -91,7 +87,9 @@ def take(
         raise ValueError(
             f"numpy.take: invalid mode {mode!r}; give 'fill', 'clip' or 'wrap'"
         )
-    x, axis = promotion.flatten_unless_axis("take", _as_array(a), axis)
+    x, axis = promotion.flatten_unless_axis(
+        "take", concrete_arrays.as_array_or_tracer(a), axis
+    )
     if mode == "raise":
         raise NotImplementedError(
             "numpy.take: mode 'raise' cannot be, since programs raise no errors; use "
@@ -177,7 +175,7 @@ def take_along_axis(
     """
     check_arraylike("take_along_axis", arr, indices)
     _check_indices("take_along_axis", indices)
-    x = _as_array(arr)
+    x = concrete_arrays.as_array_or_tracer(arr)
     if axis is None:
         if aval_of(indices).ndim != 1:
             raise ValueError(
@@ -321,13 +319,17 @@ def put_along_axis(
             "changed in place; use the returned array"
         )
     check_arraylike("put_along_axis", arr, indices, values)
-    x = _as_array(arr)
+    x = concrete_arrays.as_array_or_tracer(arr)
     if axis is None:
         flat = shaping.reshape(x, (aval_of(x).size,))
         out = at.IndexUpdateHelper(flat)[indices].set(values, mode=mode)
         return shaping.reshape(out, aval_of(x).shape)
-    places, shape = _index_lines(x, _as_array(indices), axis, "put_along_axis")
-    values = promotion.full_shape(_as_array(values), tuple(shape))
+    places, shape = _index_lines(
+        x, concrete_arrays.as_array_or_tracer(indices), axis, "put_along_axis"
+    )
+    values = promotion.full_shape(
+        concrete_arrays.as_array_or_tracer(values), tuple(shape)
+    )
     return at.IndexUpdateHelper(x)[places].set(values, mode=mode)
 
 
@@ -541,7 +543,9 @@ def ix_(*args: Any) -> tuple[Any, ...]:
             x = creation.asarray(np.nonzero(np.asarray(x))[0])
         sizes = [1] * len(args)
         sizes[i] = aval_of(x).shape[0]
-        outs.append(shaping.reshape(_as_array(x), tuple(sizes)))
+        outs.append(
+            shaping.reshape(concrete_arrays.as_array_or_tracer(x), tuple(sizes))
+        )
     return tuple(outs)
 
 

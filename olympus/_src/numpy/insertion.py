@@ -26,10 +26,6 @@ from olympus._src.numpy import (
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
 
-def _as_array(x: Any) -> Any:
-    return x if hasattr(x, "aval") else concrete_arrays.as_array(x)
-
-
 def _refuse_in_place(name: str, inplace: bool) -> None:
     if inplace:
         raise ValueError(
@@ -63,7 +59,7 @@ def delete(
       Array([10, 30], dtype=int32)
     """
     check_arraylike("delete", arr)
-    x = _as_array(arr)
+    x = concrete_arrays.as_array_or_tracer(arr)
     if axis is None:
         axis, x = 0, manipulation.ravel(x)
     axis = sizes_.canonicalize_axis(axis, aval_of(x).ndim, "numpy.delete")
@@ -149,7 +145,10 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
       Array([1, 9, 2, 3], dtype=int32)
     """
     check_arraylike("insert", arr, 0 if isinstance(obj, slice) else obj, values)
-    x, values = _as_array(arr), _as_array(values)
+    x, values = (
+        concrete_arrays.as_array_or_tracer(arr),
+        concrete_arrays.as_array_or_tracer(values),
+    )
     if axis is None:
         axis, x, values = 0, manipulation.ravel(x), manipulation.ravel(values)
     axis = sizes_.canonicalize_axis(axis, aval_of(x).ndim, "numpy.insert")
@@ -176,7 +175,9 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     lead = (slice(None),) * axis
     dtype = aval_of(x).dtype
     out = promotion.full_shape(promotion.scalar(0, x), tuple(shape))
-    out = at.IndexUpdateHelper(_as_array(out))[(*lead, old.astype(np.int32))].set(x)
+    out = at.IndexUpdateHelper(concrete_arrays.as_array_or_tracer(out))[
+        (*lead, old.astype(np.int32))
+    ].set(x)
     piece = list(shape)
     piece[axis] = len(places)
     values = manipulation.broadcast_to(lax.convert(values, dtype, False), tuple(piece))
@@ -243,10 +244,12 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
         )
     n = min(sizes)
     line = np.arange(n, dtype=np.int32)
-    val = _as_array(val)
+    val = concrete_arrays.as_array_or_tracer(val)
     if aval_of(val).ndim:
         val = manipulation.resize(val, (n,))
-    return at.IndexUpdateHelper(_as_array(a))[(line,) * len(sizes)].set(val)
+    return at.IndexUpdateHelper(concrete_arrays.as_array_or_tracer(a))[
+        (line,) * len(sizes)
+    ].set(val)
 
 
 def put(
@@ -279,7 +282,7 @@ def put(
     """
     _refuse_in_place("put", inplace)
     check_arraylike("put", a, ind, v)
-    x = _as_array(a)
+    x = concrete_arrays.as_array_or_tracer(a)
     n = aval_of(x).size
     ind = manipulation.ravel(ind)
     if not n or not aval_of(ind).size or not aval_of(v).size:
@@ -327,7 +330,7 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
     """
     _refuse_in_place("place", inplace)
     check_arraylike("place", arr, mask, vals)
-    x = _as_array(arr)
+    x = concrete_arrays.as_array_or_tracer(arr)
     if aval_of(x).size != aval_of(mask).size:
         raise ValueError("place: arr and mask must be the same size; numpy.place")
     if not aval_of(vals).size:
@@ -367,4 +370,4 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
         high = int(positions[i].max()) + 1 if positions[i].size else host.shape[i]
         first = low if "f" in trim.lower() else 0
         cut[i] = slice(first, max(high, first) if "b" in trim.lower() else None)
-    return indexing.getitem(_as_array(filt), tuple(cut))
+    return indexing.getitem(concrete_arrays.as_array_or_tracer(filt), tuple(cut))

@@ -307,7 +307,7 @@ def _is_one(size: Any, shape: Any) -> bool:
 
 
 def as_is(a: Any) -> Any:
-    return a if hasattr(a, "aval") else concrete_arrays.as_array(a)
+    return concrete_arrays.as_array_or_tracer(a)
 
 
 @program(1, name="expand_dims")

@@ -273,13 +273,8 @@ def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> A
       Array([1, 2], dtype=int32)
     """
     check_arraylike("flatnonzero", a)
-    flat = shaping.reshape(evaluate_or_traced(a), (aval_of(a).size,))
+    flat = shaping.reshape(concrete_arrays.as_array_or_tracer(a), (aval_of(a).size,))
     return nonzero(flat, size=size, fill_value=fill_value)[0]
-
-
-def evaluate_or_traced(x: Any) -> Any:
-    """`x` as an array, where it is a number or NumPy's."""
-    return x if hasattr(x, "aval") else concrete_arrays.as_array(x)
 
 
 def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
@@ -305,7 +300,7 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     check_arraylike("argwhere", a)
     kind = dtypes.canonicalize_dtype(int)
     if aval_of(a).ndim == 0:
-        flat = shaping.reshape(evaluate_or_traced(a), (1,))
+        flat = shaping.reshape(concrete_arrays.as_array_or_tracer(a), (1,))
         count = nonzero(flat, size=size, fill_value=fill_value)[0]
         return creation.zeros((aval_of(count).shape[0], 0), kind)
     positions = nonzero(a, size=size, fill_value=fill_value)
@@ -359,7 +354,9 @@ def compress(
             "numpy.compress: condition must have one axis, got "
             f"{aval_of(condition).short()}"
         )
-    x, axis = promotion.flatten_unless_axis("compress", evaluate_or_traced(a), axis)
+    x, axis = promotion.flatten_unless_axis(
+        "compress", concrete_arrays.as_array_or_tracer(a), axis
+    )
     lead = (slice(None),) * axis
     length = aval_of(x).shape[axis]
     if size is None:
@@ -443,7 +440,7 @@ def searchsorted(
         )
     if sorter is not None:
         check_arraylike("searchsorted", a, sorter)
-        a = indexing.getitem(evaluate_or_traced(a), (sorter,))
+        a = indexing.getitem(concrete_arrays.as_array_or_tracer(a), (sorter,))
     return _searchsorted(a, v, side=side, method=method)
 
 

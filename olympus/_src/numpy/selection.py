@@ -346,7 +346,7 @@ def extract(
 def _ravel_operand(x: Any) -> Any:
     check_arraylike("extract", x)
     return shaping.reshape(
-        concrete_arrays.as_array(x) if not hasattr(x, "aval") else x,
+        concrete_arrays.as_array_or_tracer(x),
         (aval_of(x).size,),
     )
 

@@ -187,7 +187,7 @@ class ufunc:
         if self.nin != 2:
             raise ValueError(f"outer only supported for binary ufuncs, got {self!r}")
         rank = aval_of(B).ndim
-        first = A if hasattr(A, "aval") else concrete_arrays.as_array(A)
+        first = concrete_arrays.as_array_or_tracer(A)
         shape = aval_of(first).shape
         columns = shaping.reshape(first, (*shape, *[1] * rank))
         return self(*promotion.align_ranks(columns, B))
@@ -212,7 +212,7 @@ class ufunc:
         if self._at is None:
             operands = () if b is None else (b,)
             return ufunc_methods.update_at(self._call, a, indices, *operands)
-        x = a if hasattr(a, "aval") else concrete_arrays.as_array(a)
+        x = concrete_arrays.as_array_or_tracer(a)
         return getattr(at.IndexUpdateHelper(x)[indices], self._at)(b)
 
     def reduceat(

@@ -254,6 +254,12 @@ def assign_cotangents(
     ]
 
 
+def fill_mapped(args: Sequence[Any], dims: Sequence[Any], rows: Any) -> list[Any]:
+    """Operands with elements in place of those that are mapped, one after another."""
+    elements = iter(rows)
+    return [x if d is None else next(elements) for x, d in zip(args, dims, strict=True)]
+
+
 def retrace(
     run: Callable[..., list[Any]], in_avals: Sequence[Any], origin: Any, *names: str
 ) -> ir.ClosedOlympuspr:
