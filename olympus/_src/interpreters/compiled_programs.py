@@ -135,10 +135,10 @@ class CompiledProgram:
             # No lock is held while it runs: a callback may start such a program itself,
             # in another thread. Programs of one thread are ordered by the tokens they
             # pass on.
-            tokens = effect_tokens.effect_tokens.take(effects)
+            tokens = effect_tokens.last_tokens.take(effects)
             outs = execute([*buffers, *tokens, *last])
             n = len(outs) - len(tokens)
-            effect_tokens.effect_tokens.put(effects, outs[n:])
+            effect_tokens.last_tokens.put(effects, outs[n:])
             return outs[:n]
 
         if table is not None:

@@ -43,11 +43,11 @@ class _EffectTokens:
             return list(self._last.values())
 
 
-effect_tokens = _EffectTokens()
+last_tokens = _EffectTokens()
 
 
 def effects_barrier() -> None:
     """Waits until the effects of all programs that were started have happened."""
-    for token in effect_tokens.pending():
+    for token in last_tokens.pending():
         token.block_until_ready()
     executable.wait_for_side_effects()
