@@ -180,7 +180,6 @@ class Primitive:
         "cost",
         "file",
         "is_call",
-        "lower_by_platform",
         "may_make_nan",
         "multiple_results",
         "name",
@@ -234,7 +233,6 @@ class Primitive:
         self.may_make_nan = may_make_nan
         self.is_call = is_call
         self.needs_full_build = needs_full_build
-        self.lower_by_platform: dict[str, Callable[..., Any]] = {}
         self.abstract_cache: dict[Any, Any] = {}
         for field in RULES:
             self.set_rule(field, rules.pop(field, None))

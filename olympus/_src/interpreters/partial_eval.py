@@ -385,7 +385,7 @@ def _replacement(eqn: ir.Eqn, platform: str) -> Any:
         function = p.rewrite(platform, *[v.aval for v in eqn.invars], **eqn.params)
         if function is not None:
             return function
-    if p.decompose is not None and p.lower is None and not p.lower_by_platform:
+    if p.decompose is not None and p.lower is None:
         return functools.partial(p.decompose, **eqn.params)
     return None
 

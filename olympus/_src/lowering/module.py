@@ -342,7 +342,7 @@ def lower_program(
         ]
         if module.locations:
             block.location = _location(eqn, module)
-        rule = _rule(eqn.primitive, module.platform)
+        rule = _rule(eqn.primitive)
         out = rule(builder.Context(module, block, eqn), *operands, **eqn.params)
         if eqn.primitive.multiple_results:
             env.update(zip(eqn.outvars, out, strict=True))
@@ -355,14 +355,10 @@ def lower_program(
     ]
 
 
-def _rule(p: Any, platform: str) -> Any:
-    if p.lower_by_platform:
-        rule = p.lower_by_platform.get(platform, p.lower)
-    else:
-        rule = p.lower
-    if rule is None:
+def _rule(p: Any) -> Any:
+    if p.lower is None:
         raise primitive.missing_rule(p, "lower")
-    return rule
+    return p.lower
 
 
 def function_text(
