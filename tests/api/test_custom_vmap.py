@@ -169,7 +169,7 @@ def test_trees_and_keywords():
         (
             lambda n, b, x: ({"a": onp.ones(4)}, {"a": True}),
             ValueError,
-            r"an axis of size 3 in front, got f32\[4\] at result\['a'\]",
+            r"a leading axis of size 3, got f32\[4\] at result\['a'\]",
         ),
         (
             lambda n, b, x: ({"a": x}, {"a": "yes"}),

@@ -299,7 +299,7 @@ def test_sizes_that_differ_are_listed_by_argument():
         "          axis 0 of argument x of type f32[2,3]\n"
         "  size 4: axis 0 of argument rest[0] of type f32[4,3]\n"
         "  size 5: axis 0 of argument scale of type f32[5]\n"
-        "Give None in in_axes to what is the same for all elements."
+        "Use None in in_axes for arguments that all elements share."
     )
     with pytest.raises(ValueError, match="axis_size=7\n  size 2: axis 1 of argument x"):
         olympus.vmap(lambda x: x, 1, axis_size=7)(Y[:, :2])

@@ -518,8 +518,8 @@ REFUSED = {
     "gradient": (
         lambda: olympus.grad(lambda x: olympus.pure_callback(np.sin, SCALAR, x))(1.0),
         ValueError,
-        "pure_callback: a callback has no derivative that could be found; give one by "
-        "wrapping the call in olympus.custom_jvp",
+        "pure_callback: a callback has no derivative; define one by wrapping the call "
+        "in olympus.custom_jvp",
     ),
     "ordered under vmap": (
         lambda: olympus.vmap(
@@ -564,8 +564,8 @@ REFUSED = {
     "no place": (
         lambda: debug.print("x", X, y=X),
         ValueError,
-        "debug.print: fmt must have a place for every argument, got 'x', which has "
-        "none for argument 0, 'y'",
+        "debug.print: fmt must have a placeholder for every argument, got 'x', which "
+        "has none for argument 0, 'y'",
     ),
     "no value": (lambda: debug.print("{y}", x=X), KeyError, "'y'"),
 }

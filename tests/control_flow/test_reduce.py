@@ -153,7 +153,9 @@ class TestErrors:
             lax.reduce(X, np.int32(0), add, (0,))
 
     def test_result_of_another_type(self):
-        with pytest.raises(TypeError, match=r"must return what it folds, f32\[\]"):
+        with pytest.raises(
+            TypeError, match=r"must return values of the types that it reduces, f32\[\]"
+        ):
             lax.reduce(X, 0.0, lambda a, b: lax.lt(a, b), (0,))
 
     def test_closing_over_tracers_and_arrays(self):

@@ -161,7 +161,7 @@ SOLVE_ERRORS = {
     "a matrix": (lambda: lax.custom_linear_solve(A, B, KEEP), "matvec must be a func"),
     "structure of matvec": (
         lambda: lax.custom_linear_solve(lambda x: [x], B, KEEP),
-        "must return what is like b, got a leaf at b and a list at the result",
+        "must return values like b, got a leaf at b and a list at the result",
     ),
     "shape of solve": (
         lambda: lax.custom_linear_solve(IDENTITY, {"u": B}, lambda m, b: {"u": B[:2]}),
@@ -177,7 +177,7 @@ SOLVE_ERRORS = {
     ),
     "no pair": (
         lambda: lax.custom_linear_solve(IDENTITY, B, KEEP, has_aux=True),
-        "must return a pair of the solution and more, got f32[3]",
+        "must return a pair of the solution and auxiliary values, got f32[3]",
     ),
     "not linear": (
         lambda: lax.custom_linear_solve(lambda x: x * x, B, KEEP, KEEP),
@@ -315,7 +315,8 @@ ROOT_ERRORS = {
     ),
     "argument of g": (
         lambda: lax.custom_root(IDENTITY, B, lambda f, x: x, divide),
-        "the linear function that tangent_solve gets takes what is like the root, got "
+        "the linear function for tangent_solve takes values with the structure and "
+        "types of the root, got "
         "at argument got f32[], expected f32[3]",
     ),
     "an integer": (

@@ -185,7 +185,9 @@ def test_open_sizes_have_machine_code_for_those_that_were_asked_for():
     made = bundle.make(rows)(olympus.ShapeDtypeStruct(shape, "float32"))
     assert made.arguments[0].type_text() == "float32[n,3]"
     assert not made.executables
-    with pytest.raises(ValueError, match=r"sizes must be given, as those of \['x'\]"):
+    with pytest.raises(
+        ValueError, match=r"sizes must be given, since those of \['x'\]"
+    ):
         made.add_executable()
     found = bundle.load(made.add_executable(jnp.ones((4, 3))).to_bytes())
     for n in (4, 2):
@@ -433,7 +435,7 @@ def test_derivatives_that_are_not_in_it_are_missed():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"portable": False, "executables": False}, ValueError, "nothing to keep"),
+        ({"portable": False, "executables": False}, ValueError, "nothing to store"),
         ({"portable": False, "vjp_order": 1}, ValueError, "vjp_order must be 0"),
         ({"argument_names": ["a", "b"]}, ValueError, "must be 1 names, got"),
     ],

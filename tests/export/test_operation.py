@@ -175,7 +175,7 @@ def test_effects_are_kept():
 
 def test_effects_that_are_not_told_by_their_class():
     jitted = olympus.jit(lambda x: effectful_p.bind(x, effect=Named("a")))
-    with pytest.raises(ValueError, match="told by their class"):
+    with pytest.raises(ValueError, match="identified by their class"):
         export.export(jitted)(X).serialize()
 
 

@@ -302,8 +302,8 @@ def check_error(error: Error) -> None:
     if not isinstance(error, Error):
         raise TypeError(
             "check_error takes an Error as argument, got type "
-            f"{type(error).__name__}; give it the first result of a function made by "
-            "checkify"
+            f"{type(error).__name__}; pass the first result of a function that "
+            "checkify returned"
         )
     if error._code is None:
         return
@@ -362,6 +362,6 @@ def _check_fields(msg: str, args: Any, kwargs: Any) -> None:
                 )
         elif name not in kwargs:
             raise KeyError(
-                f"check: the message {msg!r} shows {name!r}, which was not given; pass "
-                f"{name}=..."
+                f"check: the message {msg!r} shows {name!r}, which was not passed; "
+                f"pass {name}=..."
             )

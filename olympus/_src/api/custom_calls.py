@@ -166,9 +166,9 @@ def check_no_tracers(arguments: Arguments, static: dict[int, Any]) -> None:
             name = parameter_names.parameter_names(arguments.fun, i + 1)[i]
             raise errors.UnexpectedTracerError(
                 f"{arguments.what}: the argument {name} of {arguments.name} is named "
-                "in nondiff_argnums and must not be a traced value, since the backward "
-                "rule runs when that is gone; make it an argument like the others, "
-                "with None for its cotangent"
+                "in nondiff_argnums and must not be a traced value, since the "
+                "backward rule runs after its trace has ended; make it a "
+                "differentiated argument, with None as its cotangent"
             )
 
 

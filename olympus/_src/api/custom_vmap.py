@@ -172,14 +172,14 @@ def _paths(structure: Any) -> list[str]:
 def _check_result(described: str, x: Any, mapped: Any, path: str, size: int) -> None:
     if not isinstance(mapped, (bool, int)):
         raise TypeError(
-            f"{described} must return bools beside its results, got "
+            f"{described} must return bools with its results, got "
             f"{inner_programs.value_text(mapped)} at out_batched{path}"
         )
     shape = avals_.aval_of(x).shape
     if mapped and (not shape or shape[0] != size):
         raise ValueError(
-            f"{described} must return batched results with an axis of size {size} in "
-            f"front, got {avals_.aval_of(x).short()} at result{path}; move the axis, "
+            f"{described} must return batched results with a leading axis of size "
+            f"{size}, got {avals_.aval_of(x).short()} at result{path}; move the axis, "
             "or say that the result is not batched"
         )
 

@@ -189,9 +189,9 @@ def _check_sequences(primals: Any, series: Any) -> None:
             )
     if len(primals) != len(series):
         raise TypeError(
-            f"jet: primals and series must have an entry for each argument, got "
-            f"{len(primals)} and {len(series)}; give zero_series for an argument that "
-            "does not move"
+            "jet: primals and series must have an entry for each argument, got "
+            f"{len(primals)} and {len(series)}; pass zero_series for a constant "
+            "argument"
         )
 
 
@@ -210,7 +210,7 @@ def _order(series: Sequence[Any]) -> int:
         raise ValueError(
             "jet: all of series must have one number of terms, got "
             f"{', '.join(map(str, sorted(lengths)))}: jet terms have inconsistent "
-            "lengths for different arguments; fill up with zero_term"
+            "lengths for different arguments; pad with zero_term"
         )
     return lengths.pop() if lengths else 0
 

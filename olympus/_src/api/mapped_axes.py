@@ -53,7 +53,7 @@ def _check_no_mesh(name: str, mesh_axis: Any) -> None:
     if mesh_axis is not None:
         raise NotImplementedError(
             f"batching.{name}: mesh_axis must be None, got {mesh_axis!r}; mapped axes "
-            "are not spread over a mesh"
+            "cannot be sharded over a mesh"
         )
 
 

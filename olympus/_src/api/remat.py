@@ -70,8 +70,8 @@ def checkpoint(
         )
     if getattr(policy, "__hash__", None) is None:
         raise TypeError(
-            f"checkpoint: policy must be hashable, got {policy!r}; give its class a "
-            "__hash__ beside its __eq__"
+            f"checkpoint: policy must be hashable, got {policy!r}; define __hash__ as "
+            "well as __eq__ in its class"
         )
     if not isinstance(prevent_cse, (bool, tuple, list)):
         raise TypeError(

@@ -446,9 +446,9 @@ def _check_linear_dtypes(fun: Any, ins: Sequence[Any], outs: Sequence[Any]) -> N
         if all(dtypes.issubdtype(a.dtype, kind) for a in (*ins, *outs)):
             return
     raise TypeError(
-        "linear_transpose: only functions from floats or complex numbers to such, and "
-        "from integers to integers have a transpose, but "
-        f"{source_info.function_name(fun)} "
-        f"takes {', '.join(a.short() for a in ins)} to "
+        "linear_transpose: only functions from floating or complex arguments to "
+        "floating or complex results, or from integers to integers, have a "
+        f"transpose, but {source_info.function_name(fun)} takes "
+        f"{', '.join(a.short() for a in ins)} to "
         f"{', '.join(a.short() for a in outs)}; convert its arguments"
     )

@@ -61,8 +61,8 @@ def _scope(
         return SymbolicScope(constraints)
     if constraints:
         raise ValueError(
-            f"{where}: `scope` and `constraints` must not both be given, got both; a "
-            "scope takes its constraints when it is made: SymbolicScope(constraints)"
+            f"{where}: `scope` and `constraints` must not both be given, got both; "
+            "pass the constraints to the scope: SymbolicScope(constraints)"
         )
     if not isinstance(scope, SymbolicScope):
         raise TypeError(f"{where}: `scope` must be a SymbolicScope, got {scope!r}")

@@ -175,8 +175,7 @@ class _Mapping:
             raise TypeError(
                 f"vmap: argument {path} of {self.name} must be an array to be mapped "
                 f"over axis {dim}, got {inner_programs.value_text(x)} of type "
-                f"{type(x).__name__}; "
-                "give it None in in_axes, or close over it"
+                f"{type(x).__name__}; use None in in_axes, or close over it"
             )
         aval = avals_.aval_of(x)
         ndim = aval.ndim
@@ -186,7 +185,7 @@ class _Mapping:
             raise ValueError(
                 f"vmap: argument {path} of {self.name} must have at least {need} "
                 f"{'axis' if need == 1 else 'axes'} to be mapped over axis {dim}, got "
-                f"{aval.short()}; give it None in in_axes if it is the same for all"
+                f"{aval.short()}; use None in in_axes if all elements share it"
             )
         return dim % ndim
 
@@ -233,8 +232,8 @@ class _Mapping:
             lines.append(f"  size {size}: {listed}{tail}")
         return ValueError(
             f"vmap: the mapped axes of the arguments of {self.name} must have one "
-            "size, got\n" + "\n".join(lines) + "\nGive None in in_axes to what is the "
-            "same for all elements."
+            "size, got\n" + "\n".join(lines) + "\nUse None in in_axes for arguments "
+            "that all elements share."
         )
 
     def _bad_result(self, result: Any) -> TypeError:

@@ -317,7 +317,8 @@ def _check_format(fmt: str, args: Any, kwargs: Any) -> None:
         return
     unused = [f"argument {i}" for i in positions] + names
     raise ValueError(
-        f"debug.print: fmt must have a place for every argument, got {fmt!r}, which "
-        f"has none for {', '.join(unused)}; write a place such as {{}}, and no "
-        "f-string: that is filled while tracing, before there are values"
+        f"debug.print: fmt must have a placeholder for every argument, got {fmt!r}, "
+        f"which has none for {', '.join(unused)}; add a placeholder such as {{}}, and "
+        "do not use an f-string, which is formatted while tracing, before there are "
+        "values"
     )

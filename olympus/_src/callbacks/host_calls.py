@@ -74,8 +74,8 @@ def _impl(what: str) -> Callable[..., Any]:
 def _no_derivative(what: str) -> Callable[..., Any]:
     def jvp(*args: Any, **params: Any) -> Any:
         raise ValueError(
-            f"{what}: a callback has no derivative that could be found; give one by "
-            "wrapping the call in olympus.custom_jvp or olympus.custom_vjp"
+            f"{what}: a callback has no derivative; define one by wrapping the call "
+            "in olympus.custom_jvp or olympus.custom_vjp"
         )
 
     return jvp

@@ -131,9 +131,9 @@ def while_loop(
         return p.bind(*args, **params)
     if params["cond_olympuspr"].out_avals[0].shape:
         raise ValueError(
-            "checkify: a while_loop whose condition is mapped by vmap goes on for "
-            "elements that are done, so its checks cannot be told apart; put the vmap "
-            "outside, as in vmap(checkify(f))"
+            "checkify: a while_loop whose condition is mapped by vmap also runs for "
+            "elements that are done, so their checks cannot be separated; put the "
+            "vmap outside, as in vmap(checkify(f))"
         )
     n, m, size = loop.n_test, loop.n_body, checks.size_of(loop.sites)
     test_consts, body_consts, carry = args[:n], args[n : n + m], args[n + m :]

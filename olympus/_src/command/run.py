@@ -118,7 +118,7 @@ def _invent_array(
     for n in slot.shape:
         if type(n) is str and n not in sizes:
             raise ValueError(
-                f"--seed-args: every open size of argument {slot.path!r}, of type "
+                f"--seed-args: every symbolic size of argument {slot.path!r}, of type "
                 f"{slot.type_text()}, must be given, got {sizes}; add --size {n}=8"
             )
         shape.append(sizes[n] if type(n) is str else n)

@@ -61,7 +61,8 @@ def _check_results(what: str, program: Any, expected: Sequence[Any]) -> None:
         listed = ", ".join([a.short() for a in got])
         needed = ", ".join([a.short() for a in expected])
         raise TypeError(
-            f"{what}: the computation must return what it folds, {needed}, got {listed}"
+            f"{what}: the computation must return values of the types that it "
+            f"reduces, {needed}, got {listed}"
         )
 
 
@@ -343,7 +344,7 @@ def _window_batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     if any(d is not None for d in dims[count:]):
         raise NotImplementedError(
             "lax.reduce_window: init_value may not be mapped by vmap where the "
-            "computation is a function; fold it in afterwards"
+            "computation is a function; combine it with the result afterwards"
         )
     moved = [
         families.at_front(axis, x, d)

@@ -411,7 +411,7 @@ def while_loop(
     if max_steps is None and checkpoints != "all":
         raise ValueError(
             f"while_loop: checkpoints={checkpoints!r} needs max_steps, got none; pass "
-            "the greatest number of steps"
+            "the maximal number of steps"
         )
     if config.jit_disabled():
         try:
@@ -457,14 +457,14 @@ def checked_bound(
         max_steps = max_steps.__index__()
     except errors.TracerIntegerConversionError as e:
         raise TypeError(
-            f"{what}: max_steps must be known when the loop is traced, as it is the "
-            "size of what the gradient keeps, got a traced value; pass an int, or make "
-            f"the argument static\n{e}"
+            f"{what}: max_steps must be known when the loop is traced, since it is "
+            "the size of the buffers for residuals, got a traced value; pass an int, "
+            f"or make the argument static\n{e}"
         ) from None
     if max_steps < 0:
         raise ValueError(
             f"{what}: max_steps must not be negative, got {max_steps}; pass the "
-            "greatest number of steps"
+            "maximal number of steps"
         )
     return max_steps, checkpoints
 

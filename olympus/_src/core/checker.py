@@ -66,7 +66,9 @@ def _check_effects(eqn: ir.Eqn) -> None:
     inner = frozenset().union(*(p.effects for p in ir.subprograms(eqn.params)))
     if not inner <= eqn.effects:
         missing = ", ".join(sorted(map(repr, inner - eqn.effects)))
-        raise _error(eqn, f"effects of its program are not its own: {missing}")
+        raise _error(
+            eqn, f"the equation does not declare effects of its program: {missing}"
+        )
 
 
 def _read(v: Any, bound: set[Any], eqn: ir.Eqn | None) -> None:

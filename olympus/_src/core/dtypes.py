@@ -602,7 +602,7 @@ def _node(dtype: np.dtype, weak: bool) -> str:
     if family is None:
         raise errors.TypePromotionError(
             f"promote: dtypes must be of numbers or booleans, got {long_name(dtype)}, "
-            "which promotes with itself alone"
+            "which can only be combined with itself"
         )
     return _WEAK_NAMES[family] if weak and family != "b" else dtype.name
 
@@ -620,7 +620,7 @@ def _refusal(names: set[str], mode: str) -> errors.TypePromotionError:
         )
     return errors.TypePromotionError(
         f"promote: dtypes must have a common one, got {dtype_names}; integers under 8 "
-        f"bits and floats of 8 bits or fewer are never widened unasked, so {cure}"
+        f"bits and floats of 8 bits or fewer are never widened implicitly, so {cure}"
     )
 
 
@@ -727,8 +727,8 @@ def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
     """
     if not args:
         raise ValueError(
-            "result_type: at least one array or dtype is required, got none; "
-            "pass what the operation will work on"
+            "result_type: at least one array or dtype is required, got none; pass "
+            "the operands"
         )
     dtype, weak = lattice_result(*[dtype_and_weak(x) for x in args])
     if weak:  # a weak result has the widest dtype of its kind, whatever its size

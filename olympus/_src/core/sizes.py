@@ -52,7 +52,7 @@ def check_elements(where: str, shape: Iterable[Any]) -> None:
     if count > _MAX_ELEMENTS:
         raise ValueError(
             f"{where}: an array must have no more than 2**58 elements, got one of "
-            f"shape {tuple(shape)}; no machine holds it: choose smaller sizes"
+            f"shape {tuple(shape)}; choose smaller sizes"
         )
 
 

@@ -292,11 +292,11 @@ _CURE_ESCAPED = (
     "olympus.checking_leaks()."
 )
 _CLOSED_OVER = (
-    "The value is differentiated or mapped by a transformation that is under way, but "
-    "what uses it here runs outside of that: a function with a rule of its own "
-    "(custom_jvp, custom_vjp, custom_vmap) closes over it, or one of its rules does, "
-    "or another thread was handed it."
+    "The value is differentiated or mapped by an active transformation, but it is "
+    "used outside of that transformation: a function with a custom rule (custom_jvp, "
+    "custom_vjp, custom_vmap) or one of its rules closes over it, or it was passed "
+    "to another thread."
 )
 _CURE_CLOSED_OVER = (
-    "\nPass the value to that function as an argument, and let its rule treat it."
+    "\nPass the value to that function as an argument, and handle it in the rule."
 )

@@ -103,8 +103,9 @@ def _transpose(cts: Any, *args: Any, const_lengths: Any, olympusprs: Any) -> Any
     n_consts = len(args) - len(b)
     if any(type(x) is Linear for group in groups for x in group):
         raise TypeError(
-            "custom_linear_solve: it can be transposed in b only, got a function that "
-            "is linear in what the matrix is made of; differentiate it instead"
+            "custom_linear_solve: it can be transposed with respect to b only, got a "
+            "function that is linear in the values of the matrix; differentiate it "
+            "instead"
         )
     if all(type(ct) is Zero for ct in cts[: len(b)]):
         return [None] * n_consts + [Zero(x.aval) for x in b]

@@ -276,8 +276,8 @@ def _as_user_function(
         )
         if places:
             raise TypeError(
-                "custom_root: the linear function that tangent_solve gets takes what "
-                f"is like the root, got {places}"
+                "custom_root: the linear function for tangent_solve takes values "
+                f"with the structure and types of the root, got {places}"
             )
         return structure.unflatten(map(families.instantiate, linear.apply(leaves)))
 

@@ -408,8 +408,9 @@ class Bundle:
         open_sizes = [s.path for s in self.arguments if s.is_symbolic()]
         if open_sizes:
             raise ValueError(
-                f"add_executable: sizes must be given, as those of {open_sizes} are "
-                f"open in {self.name!r}; pass arguments of the wanted shapes"
+                f"add_executable: sizes must be given, since those of {open_sizes} are "
+                f"symbolic in {self.name!r}; pass arguments with the sizes to compile "
+                "for"
             )
         return [slot.aval() for slot in self.arguments]
 

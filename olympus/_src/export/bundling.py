@@ -78,8 +78,8 @@ def make(
         )
     if not portable and (not executables or isinstance(fun, Exported)):
         raise ValueError(
-            "bundle.make: portable=False needs executables=True and a jitted function, "
-            "got nothing to keep"
+            "bundle.make: portable=False needs executables=True and a jitted "
+            "function, got nothing to store"
         )
     if not portable and vjp_order:
         raise ValueError(

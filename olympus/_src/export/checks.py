@@ -75,9 +75,9 @@ def check_custom_calls(
         return
     target, text = next(iter(wrong.items()))
     raise ValueError(
-        "export: custom calls must have targets that later versions know, got "
+        "export: custom calls must have targets that later versions support, got "
         f"{', '.join(map(repr, wrong))}, for which there are no compatibility "
-        "guarantees; if you see to it that consumers know them, export with "
+        "guarantees; if the consumers have them, export with "
         f"disabled_checks=[DisabledSafetyCheck.custom_call({target!r})]. The first "
         f"is:\n{text}"
     )
@@ -99,8 +99,8 @@ def check_targets(exported: Any, targets: Mapping[str, str]) -> None:
     if wrong:
         raise ValueError(
             f"Exported.call: custom calls of {exported.fun_name!r} must have targets "
-            f"that its exporter answered for, got {wrong[0]!r}; export the function "
-            f"again. The call is:\n{targets[wrong[0]].strip()}"
+            f"that its exporter allowed, got {wrong[0]!r}; export the function again. "
+            f"The call is:\n{targets[wrong[0]].strip()}"
         )
 
 

@@ -22,8 +22,8 @@ def write_effect(effect: Any) -> str:
         same = False
     if not same:
         raise ValueError(
-            "Exported.serialize: effects must be told by their class, got "
-            f"{effect!r}; give {kind.__name__} no arguments"
+            "Exported.serialize: effects must be identified by their class alone, "
+            f"got {effect!r}; give {kind.__name__} no arguments"
         )
     return f"{kind.__module__}.{kind.__qualname__}"
 

@@ -158,8 +158,8 @@ def _export_traced(
     if lowered.callbacks:
         raise NotImplementedError(
             f"export: {name!r} must not call back to Python, got a program with "
-            "callbacks (pure_callback, io_callback, debug.print): they would not be "
-            "there in another process; take them out"
+            "callbacks (pure_callback, io_callback, debug.print): they do not exist "
+            "in another process; remove them"
         )
     checks.check_custom_calls(portable_modules.custom_calls(lowered.text), disabled)
     out_avals = closed.out_avals

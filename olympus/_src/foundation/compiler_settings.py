@@ -24,14 +24,15 @@ optimization_level = define(
     "optimization_level",
     setting_types.choice("UNKNOWN", "O0", "O1", "O2", "O3"),
     "UNKNOWN",
-    "How hard the compiler works for speed; UNKNOWN leaves it to the platform.",
+    "The effort of the compiler to optimize for speed; UNKNOWN uses the platform's "
+    "default.",
     traces=True,
 )
 memory_fitting_level = define(
     "memory_fitting_level",
     setting_types.choice("UNKNOWN", "O0", "O1", "O2", "O3"),
     "O2",
-    "How hard the compiler works to fit a program into memory.",
+    "The effort of the compiler to reduce the memory of a program.",
     traces=True,
 )
 compiler_enable_remat_pass = define(
@@ -58,16 +59,16 @@ compilation_cache_dir = define(
     "compilation_cache_dir",
     setting_types.PATH,
     None,
-    "Folder in which compiled programs outlive the process; None for `olympus` in the "
-    "user's folder for caches. OLYMPUS_CACHE_DIR gives it too.",
+    "Folder for compiled programs on disk; None for `olympus` in the user's cache "
+    "folder. OLYMPUS_CACHE_DIR sets it too.",
     short_variable="OLYMPUS_CACHE_DIR",
 )
 compilation_cache_max_size = define(
     "compilation_cache_max_size",
     setting_types.INTEGER,
     2 << 30,
-    "Bytes that folder may hold before the least recently used programs leave; -1 for "
-    "no limit, 0 for no cache.",
+    "Bytes that folder may hold before the least recently used programs are removed; "
+    "-1 for no limit, 0 for no cache.",
 )
 compilation_cache_include_metadata_in_key = define(
     "compilation_cache_include_metadata_in_key",

@@ -36,8 +36,8 @@ enable_x64 = define(
     "enable_x64",
     setting_types.TRUTH,
     False,
-    "Allow 64-bit dtypes. Off, they are narrowed to 32 bits, because accelerators run "
-    "64 bits slowly or not at all and Python's own numbers would ask for them.",
+    "Allow 64-bit dtypes. When off, they are converted to 32 bits, since "
+    "accelerators are slow at 64 bits or do not support them.",
     traces=True,
 )
 explicit_x64_dtypes = define(
@@ -53,8 +53,8 @@ numpy_dtype_promotion = define(
     "numpy_dtype_promotion",
     setting_types.choice("standard", "strict"),
     "standard",
-    "How operands of different dtypes meet: by the promotion lattice, or not at all, "
-    "for programs that want every conversion written out.",
+    "How operands of different dtypes are combined: by the promotion lattice, or not "
+    "at all, for programs that convert explicitly.",
     traces=True,
 )
 numpy_rank_promotion = define(
@@ -135,8 +135,8 @@ threefry_partitionable = define(
     "threefry_partitionable",
     setting_types.TRUTH,
     True,
-    "Count each element's number from its position, so that shards of an array are "
-    "made where they live; off gives the numbers of the older scheme.",
+    "Compute each random number from its position in the array, so that each shard "
+    "can be generated on its own device; off gives the numbers of the older scheme.",
     traces=True,
 )
 enable_custom_prng = define(
@@ -327,14 +327,14 @@ hlo_source_file_canonicalization_regex = define(
     "hlo_source_file_canonicalization_regex",
     setting_types.MAYBE_TEXT,
     None,
-    "Removed from file names in lowered modules, so that a checkout's place does not "
-    "change the text.",
+    "Removed from file names in lowered modules, so that the location of a checkout "
+    "does not change the text.",
 )
 pprint_use_color = define(
     "pprint_use_color",
     setting_types.TRUTH,
     True,
-    "Colour printed programs on terminals that can.",
+    "Colour printed programs on terminals that support it.",
     honoured=False,
 )
 captured_constants_warn_bytes = define(
@@ -370,15 +370,15 @@ default_device = define(
     "default_device",
     setting_types.DEVICE,
     None,
-    "Where computations run whose arguments live nowhere in particular.",
+    "The device of computations whose arguments are not committed to one.",
     traces=True,
 )
 num_cpu_devices = define(
     "num_cpu_devices",
     setting_types.MAYBE_INTEGER,
     -1,
-    "How many devices the CPU shows, to try programs for several devices on one "
-    "machine; -1 leaves it to XLA_FLAGS, which means one.",
+    "The number of devices that the CPU is split into, to try programs for several "
+    "devices on one machine; -1 leaves it to XLA_FLAGS, which means one.",
 )
 cpu_enable_async_dispatch = define(
     "cpu_enable_async_dispatch",
@@ -390,7 +390,7 @@ cpu_collectives_implementation = define(
     "cpu_collectives_implementation",
     setting_types.choice("none", "gloo", "mpi", optional=True),
     "gloo",
-    "How CPU processes of one program speak to each other.",
+    "How the CPU processes of one program communicate.",
     honoured=False,
 )
 cuda_visible_devices = define(
@@ -449,7 +449,7 @@ transfer_guard = define(
     "transfer_guard",
     _guard,
     None,
-    "Sets the guards of all three directions; read theirs.",
+    "Sets the guards of all three directions; read each of them by its own name.",
     followers=(
         transfer_guard_host_to_device,
         transfer_guard_device_to_device,

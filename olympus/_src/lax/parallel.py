@@ -372,7 +372,7 @@ def _check_parts(what: str, aval: Any, axis: int, size: int, tiled: bool) -> Non
     if not tiled and own != size:
         raise ValueError(
             f"{what}: axis {axis} of {aval.short()} must have the size of the mapped "
-            f"axis, {size}, got {own}; use tiled=True to deal out pieces of it"
+            f"axis, {size}, got {own}; use tiled=True to distribute parts of it"
         )
 
 

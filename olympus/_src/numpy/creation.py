@@ -134,7 +134,7 @@ def asarray(
     )
     if copy is False and out is not a:
         raise ValueError(
-            "numpy.asarray: copy=False requires an array of the dtype asked for, got "
+            "numpy.asarray: copy=False requires an array of the requested dtype, got "
             f"{type(a).__name__}; leave out copy"
         )
     return out

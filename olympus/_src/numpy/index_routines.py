@@ -92,8 +92,8 @@ def take(
     )
     if mode == "raise":
         raise NotImplementedError(
-            "numpy.take: mode 'raise' cannot be, since programs raise no errors; use "
-            "'fill', 'clip' or 'wrap'"
+            "numpy.take: mode 'raise' is not supported, since compiled programs "
+            "cannot raise errors; use 'fill', 'clip' or 'wrap'"
         )
     filling = None if fill_value is None else _number(fill_value)
     return _take(

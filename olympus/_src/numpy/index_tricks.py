@@ -90,7 +90,7 @@ class _Rows:
 
     def _directive(self, text: str, axis: int, ndmin: int, place: int) -> Any:
         if text in ("r", "c"):
-            raise NotImplementedError(f"numpy.{self._name}: matrices are not there")
+            raise NotImplementedError(f"numpy.{self._name}: matrices are not supported")
         numbers = [int(n) for n in text.split(",")]
         fields = dict(zip(("axis", "ndmin", "place"), numbers, strict=False))
         return (

@@ -208,7 +208,7 @@ def check_values(values: Any, shape: tuple[int, ...], op: str) -> None:
     ):
         raise ValueError(
             f"at[...].{op}: values must broadcast to the indexed shape {shape}, got "
-            f"shape {own}; give values of that shape, or index what they are for"
+            f"shape {own}; pass values of that shape, or index only their positions"
         )
 
 

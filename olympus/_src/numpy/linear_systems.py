@@ -511,8 +511,9 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     first, last = shape[:count], shape[count:]
     if math.prod(first) != math.prod(last):
         raise ValueError(
-            f"numpy.linalg.tensorinv: the first {count} axes must have together as "
-            f"many places as the others, got {aval_of(a).short()}; choose another ind"
+            f"numpy.linalg.tensorinv: the first {count} axes must have as many "
+            f"elements in total as the others, got {aval_of(a).short()}; choose "
+            "another ind"
         )
     return _tensorinv(a, ind=count)
 
@@ -554,9 +555,9 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     first, last = a_aval.shape[: b_aval.ndim], a_aval.shape[b_aval.ndim :]
     if first != b_aval.shape or math.prod(first) != math.prod(last):
         raise ValueError(
-            "numpy.linalg.tensorsolve: a must begin with the axes of b, and its others "
-            f"must have together as many places, got {a_aval.short()} and "
-            f"{b_aval.short()}; name other axes"
+            "numpy.linalg.tensorsolve: a must begin with the axes of b, and its "
+            f"other axes must have as many elements in total, got {a_aval.short()} "
+            f"and {b_aval.short()}; name other axes"
         )
     return _tensorsolve(a, b)
 

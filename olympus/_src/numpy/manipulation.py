@@ -188,7 +188,7 @@ def reshape(
     del out_sharding
     if copy is False:
         raise NotImplementedError(
-            "numpy.reshape: copy=False cannot be promised; leave out copy"
+            "numpy.reshape: copy=False cannot be guaranteed; leave out copy"
         )
     check_arraylike("reshape", a)
     out_shape = new_shape(a, shape)

@@ -48,8 +48,8 @@ def known_positions(name: str, x: Any) -> np.ndarray:
     if isinstance(x, trace.Tracer):
         raise x.refusal(
             errors.ConcretizationTypeError,
-            f"numpy.{name}: mode='raise' must see the positions to refuse those out of "
-            f"range, got a traced value of type {x.aval.short()}; pass mode='wrap' or "
+            f"numpy.{name}: mode='raise' needs the values of the positions to check "
+            f"them, got a traced value of type {x.aval.short()}; pass mode='wrap' or "
             "mode='clip'.",
         )
     aval_of(x)

@@ -103,8 +103,8 @@ class ufunc:
         promotion.check_out(self.__name__, out)
         if where is not None:
             raise NotImplementedError(
-                f"numpy.{self.__name__}: `where` needs `out` to keep, which cannot be; "
-                "write numpy.where(mask, result, rest)"
+                f"numpy.{self.__name__}: `where` requires `out`, which is not "
+                "supported; write numpy.where(mask, result, rest)"
             )
         if len(args) != self.nin:
             raise TypeError(

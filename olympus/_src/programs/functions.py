@@ -198,8 +198,9 @@ def with_axis(x: Any, dim: int | None, wanted: int | None, size: int) -> Any:
         return x
     if wanted is None:
         raise errors.UnexpectedTracerError(
-            "vmap: a rule of a function without mapped arguments closes over a mapped "
-            "value; pass it to the function as an argument, and let its rule treat it"
+            "vmap: a rule of a function without mapped arguments closes over a "
+            "mapped value; pass it to the function as an argument, and handle it in "
+            "the rule"
         )
     if dim is None:
         return families.insert_axis(x, wanted, size)
@@ -254,7 +255,7 @@ def check_fixed(what: str, name: str, tangents: Sequence[Any]) -> None:
         raise errors.UnexpectedTracerError(
             f"{what}: {name} is differentiated with respect to a value that it closes "
             f"over, of type {listed}, but its rule says how it depends on its "
-            "arguments only; pass the value as an argument, and let the rule treat it"
+            "arguments only; pass the value as an argument, and handle it in the rule"
         )
 
 

@@ -189,8 +189,8 @@ def pair_splitter(what: str, name: str, fun: Any) -> Callable[[Any], Sequence[An
             return result
         raise TypeError(
             f"{what}: with has_aux=True {name} {fun_text(fun)} must return a pair of "
-            f"the solution and more, got {value_text(result)}; "
-            "return (x, None) for nothing more"
+            f"the solution and auxiliary values, got {value_text(result)}; return (x, "
+            "None) for nothing more"
         )
 
     return split
@@ -616,7 +616,7 @@ def check_like(
       TypeError: structures or dtypes differ.
       ValueError: shapes differ.
     """
-    start = f"{what}: {name} {fun_text(fun)} must return what is like {model_name}"
+    start = f"{what}: {name} {fun_text(fun)} must return values like {model_name}"
     expected = tree.tree_structure(model)
     if structure != expected:
         places = structure_mismatch(expected, structure, model_name, "the result")

@@ -107,7 +107,7 @@ def _read_elsewhere(modules: list[bytes]) -> None:
         raise ValueError(f"its module must be read in {_SCREEN_S} s") from None
     except (OSError, ValueError) as error:
         raise ValueError(
-            "its module is not known here, and no process can be started to try it "
+            "its module is unknown, and no process can be started to check it "
             f"({error}); read it with isolate=False if you trust who wrote it"
         ) from None
     if done.returncode == 0:
@@ -117,7 +117,7 @@ def _read_elsewhere(modules: list[bytes]) -> None:
         raise ValueError(f"its module cannot be read: {said}")
     lines = done.stderr.decode(errors="replace").strip().splitlines()
     raise ValueError(
-        "its module ends a process that reads it, with the exit code "
+        "reading its module crashed the process, with the exit code "
         f"{done.returncode}: {lines[-1][:500] if lines else ''}"
     )
 

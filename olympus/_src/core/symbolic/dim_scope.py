@@ -114,8 +114,8 @@ class SymbolicScope:
         return errors.InconclusiveDimensionOperation(
             f"Symbolic dimension comparison {what} is inconclusive: it holds for some "
             f"sizes only, in {self}.\nIf it always holds, or never, say so by a "
-            f"constraint, {hints}, in symbolic_shape(..., constraints=[...]); if both "
-            "happen, the program must not ask: use core.max_dim and core.min_dim for "
+            f"constraint, {hints}, in symbolic_shape(..., constraints=[...]); "
+            "otherwise avoid the comparison: use core.max_dim and core.min_dim for "
             "sizes, numpy.where for values"
         )
 

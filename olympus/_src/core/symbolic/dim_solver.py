@@ -113,9 +113,10 @@ def _scope_of(shapes: Sequence[Sequence[Any]], names: Sequence[str]) -> Any:
                 scope_and_name = d.scope, name
             elif scope_and_name[0] is not d.scope:
                 raise ValueError(
-                    f"symbolic sizes: the shapes of {scope_and_name[1]} and {name} are "
-                    f"of two scopes: {scope_and_name[0]}, and {d.scope}; make all by "
-                    "one symbolic_args_specs, or give symbolic_shape the same `scope`"
+                    f"symbolic sizes: the shapes of {scope_and_name[1]} and {name} "
+                    f"belong to different scopes: {scope_and_name[0]}, and {d.scope}; "
+                    "create all of them with one call of symbolic_args_specs, or "
+                    "pass the same `scope` to symbolic_shape"
                 )
     return None if scope_and_name is None else scope_and_name[0]
 

@@ -323,8 +323,8 @@ def _joint_scope(a: Dim, b: Any, what: str) -> Any:
     if type(b) is Dim and b.scope is not a.scope:
         raise ValueError(
             f"symbolic sizes: '{a} {what} {b}' mixes two scopes: {a.scope}, and "
-            f"{b.scope}; make both sizes by one call of symbolic_shape, or give all "
-            "calls the same `scope`"
+            f"{b.scope}; create both with one call of symbolic_shape, or pass the "
+            "same `scope` to all calls"
         )
     return a.scope
 

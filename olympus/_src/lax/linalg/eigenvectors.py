@@ -53,7 +53,7 @@ def _lower(
     (aval,), outs = ctx.avals_in, ctx.avals_out
     if implementation not in (None, EigImplementation.LAPACK):
         raise NotImplementedError(
-            f"lax.linalg.eig: {implementation} is not there on platform "
+            f"lax.linalg.eig: {implementation} is not available on platform "
             f"{ctx.platform}; leave `implementation` out"
         )
     if not aval.size:
@@ -103,10 +103,9 @@ def _jvp(
     compute = (compute_left_eigenvectors, compute_right_eigenvectors)
     if any(compute) and not enable_eigvec_derivs:
         raise NotImplementedError(
-            "lax.linalg.eig: eigenvectors have a derivative only where eigenvalues are "
-            "distinct, and then one that belongs to LAPACK's choice of length and "
-            "phase; pass enable_eigvec_derivs=True to take it, or compute eigenvalues "
-            "alone"
+            "lax.linalg.eig: eigenvectors have a derivative only where eigenvalues "
+            "are distinct, and it depends on LAPACK's choice of length and phase; "
+            "pass enable_eigvec_derivs=True to use it, or compute eigenvalues alone"
         )
     values, *vectors = eig_p.bind(
         *primals,

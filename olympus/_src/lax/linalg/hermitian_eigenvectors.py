@@ -44,8 +44,9 @@ def _lower(
     (aval,), (vectors_aval, values_aval) = ctx.avals_in, ctx.avals_out
     if algorithm not in (None, EighImplementation.QR):
         raise NotImplementedError(
-            f"lax.linalg.eigh: {algorithm} is not there on platform {ctx.platform}; "
-            "leave `implementation` out, or pass EighImplementation.QR"
+            f"lax.linalg.eigh: {algorithm} is not available on platform "
+            f"{ctx.platform}; leave `implementation` out, or pass "
+            "EighImplementation.QR"
         )
     if not aval.size:
         return [x, ctx.block.splat(0, values_aval)]

@@ -69,8 +69,8 @@ def _lower(
     (aval,), outs = ctx.avals_in, ctx.avals_out
     if algorithm not in _KERNELS:
         raise NotImplementedError(
-            f"lax.linalg.svd: {algorithm} is not there on platform {ctx.platform}; "
-            "take SvdAlgorithm.DEFAULT or SvdAlgorithm.QR"
+            f"lax.linalg.svd: {algorithm} is not available on platform "
+            f"{ctx.platform}; take SvdAlgorithm.DEFAULT or SvdAlgorithm.QR"
         )
     if not aval.size:
         return [

@@ -114,8 +114,9 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
 def _transpose(cts: Any, a: Any, b: Any, *, transpose_a: bool, **params: Any) -> Any:
     if type(b) is not Linear:
         raise NotImplementedError(
-            "lax.linalg.triangular_solve: it is linear in b alone, but is to be "
-            "transposed in a; differentiate with olympus.grad or olympus.vjp"
+            "lax.linalg.triangular_solve: it is linear only in b and cannot be "
+            "transposed with respect to a; differentiate with olympus.grad or "
+            "olympus.vjp"
         )
     (ct,) = cts
     if type(ct) is Zero:

@@ -96,7 +96,7 @@ def _solve_abstract(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool)
         if x.shape != d.shape or x.dtype != d.dtype:
             raise TypeError(
                 f"lax.linalg.{name}: the diagonals must have one shape and dtype, got "
-                f"{which} = {x.short()} and d = {d.short()}; fill the shorter ones up"
+                f"{which} = {x.short()} and d = {d.short()}; pad the shorter ones"
             )
     if d.ndim < 1 or b.shape[:-1] != d.shape or b.ndim < 2:
         raise TypeError(
@@ -187,8 +187,9 @@ def _solve_transpose(
     (ct,) = cts
     if type(b) is not Linear:
         raise NotImplementedError(
-            "lax.linalg.tridiagonal_solve: it is linear in b alone, but is to be "
-            "transposed in a diagonal; differentiate with olympus.grad or olympus.vjp"
+            "lax.linalg.tridiagonal_solve: it is linear only in b and cannot be "
+            "transposed with respect to a diagonal; differentiate with olympus.grad "
+            "or olympus.vjp"
         )
     if type(ct) is Zero:
         return [None, None, None, Zero(b.aval)]
