@@ -35,10 +35,10 @@ def saved_residuals(
       [(ShapedArray(float32[], weak_type=True), 'from the argument x')]
     """
     call, program = _program_of(f, args, kwargs)
-    moving = [v.aval.to_tangent() is v.aval for v in program.invars]
+    nonzero = [v.aval.to_tangent() is v.aval for v in program.invars]
     n_consts = len(program.invars) - len(call.leaves)
-    moving[:n_consts] = [False] * n_consts
-    forward, tangent, _ = ad.linearize_olympuspr(program, moving)
+    nonzero[:n_consts] = [False] * n_consts
+    forward, tangent, _ = ad.linearize_olympuspr(program, nonzero)
     residuals = forward.olympuspr.outvars[len(program.outvars) :]
     needed = _used_residuals(tangent.olympuspr, len(residuals))
     residuals = [v for v, n in zip(residuals, needed, strict=True) if n]

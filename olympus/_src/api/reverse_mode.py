@@ -272,11 +272,11 @@ def vjp(
     parameters.check_callable("vjp", fun)
     derivative_checks.check_reduce_axes("vjp", reduce_axes)
     leaves, structure = tree.tree_flatten(primals)
-    moving = forward_mode.flags("vjp", "in_nzs", in_nzs, primals, structure)
+    nonzero = forward_mode.flags("vjp", "in_nzs", in_nzs, primals, structure)
     saveable = forward_mode.flags(
         "vjp", "saveable_args", saveable_args, primals, structure
     )
-    out, pullback, aux = differentiate(fun, leaves, structure, has_aux, moving)
+    out, pullback, aux = differentiate(fun, leaves, structure, has_aux, nonzero)
     if not all(saveable):
         pullback.args_res = [
             x if s or isinstance(x, NotNeeded) else NotSaveable()

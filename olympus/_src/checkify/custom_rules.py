@@ -79,28 +79,28 @@ def jvp_rule(make: Any, jvp: Any) -> Callable[..., Any]:
     """A rule of `custom_jvp_call` without checks."""
 
     def quiet(consts: Any, primals: Any, tangents: Any) -> Any:
-        moving = [i for i, t in enumerate(tangents) if type(t) is not Zero]
+        nonzero = [i for i, t in enumerate(tangents) if type(t) is not Zero]
         n, m = len(consts), len(consts) + len(primals)
         count = 0
-        out_moving: list[int] = []
+        out_nonzero: list[int] = []
 
         def run(*values: Any) -> list[Any]:
             nonlocal count
             full_tangents = [ad.zero_tangent(x) for x in values[n:m]]
-            for i, t in zip(moving, values[m:], strict=True):
+            for i, t in zip(nonzero, values[m:], strict=True):
                 full_tangents[i] = t
             outs, out_tangents = jvp(values[:n], values[n:m], full_tangents)
             count = len(outs)
-            out_moving[:] = [
+            out_nonzero[:] = [
                 i for i, t in enumerate(out_tangents) if type(t) is not Zero
             ]
-            return [*outs, *[out_tangents[i] for i in out_moving]]
+            return [*outs, *[out_tangents[i] for i in out_nonzero]]
 
-        values = [*consts, *primals, *[tangents[i] for i in moving]]
+        values = [*consts, *primals, *[tangents[i] for i in nonzero]]
         results = _quietly(make, repr(jvp), run, values)
         outs = results[:count]
         out_tangents: list[Any] = [ad.zero_tangent(x) for x in outs]
-        for i, t in zip(out_moving, results[count:], strict=True):
+        for i, t in zip(out_nonzero, results[count:], strict=True):
             out_tangents[i] = t
         return outs, out_tangents
 
@@ -134,21 +134,21 @@ def forward_rule(make: Any, fwd: Any) -> Callable[..., Any]:
 def _quiet_back(make: Any, pullback: Any) -> Callable[..., Any]:
     def quiet(residuals: Any, cts: Any) -> list[Any]:
         n = len(residuals)
-        flowing = [i for i, ct in enumerate(cts) if type(ct) is not Zero]
+        nonzero = [i for i, ct in enumerate(cts) if type(ct) is not Zero]
         total: list[Any] = []
 
         def run(*values: Any) -> list[Any]:
             full_cts = [
                 ct if type(ct) is Zero else Zero(avals_.aval_of(ct)) for ct in cts
             ]
-            for i, ct in zip(flowing, values[n:], strict=True):
+            for i, ct in zip(nonzero, values[n:], strict=True):
                 full_cts[i] = ct
             in_cts = pullback(values[:n], full_cts)
             there = [ct for ct in in_cts if ct is not None and type(ct) is not Zero]
             total[:] = [ct is not None and type(ct) is not Zero for ct in in_cts]
             return there
 
-        values = [*residuals, *[cts[i] for i in flowing]]
+        values = [*residuals, *[cts[i] for i in nonzero]]
         results = iter(_quietly(make, repr(pullback), run, values))
         return [next(results) if there else None for there in total]
 

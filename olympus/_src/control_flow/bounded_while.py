@@ -140,10 +140,12 @@ def _lower(ctx: Any, *operands: str, **params: Any) -> list[str]:
 
     def write_test(block: Any, i: str, consts: list[str], carry: list[str]) -> str:
         end = block.constant(bound, kind)
-        room = block.compare("LT", i, end, kind, "SIGNED", loop_lowering.FLAG)
+        is_below_bound = block.compare("LT", i, end, kind, "SIGNED", loop_lowering.FLAG)
         args = consts[:n_test] + carry
         (more,) = inner_programs.lower_closed(ctx, block, test, args)
-        return block.elementwise("stablehlo.and", (room, more), loop_lowering.FLAG)
+        return block.elementwise(
+            "stablehlo.and", (is_below_bound, more), loop_lowering.FLAG
+        )
 
     n_carry = as_scan["num_carry"]
     loop = loop_lowering.Scan(
@@ -346,9 +348,9 @@ def levels(max_steps: int, checkpoints: Any) -> list[int]:
         depth = max(math.ceil(math.log10(max(max_steps, 1))), 1)
     elif checkpoints != "all":
         most = max(max_steps, 2).bit_length()
-        rooms = [(sum(_split_evenly(max_steps, d)), d) for d in range(1, most + 1)]
-        fitting = [d for room, d in rooms if room <= checkpoints]
-        depth = fitting[0] if fitting else min(rooms)[1]
+        capacities = [(sum(_split_evenly(max_steps, d)), d) for d in range(1, most + 1)]
+        fitting = [d for capacity, d in capacities if capacity <= checkpoints]
+        depth = fitting[0] if fitting else min(capacities)[1]
     return _split_evenly(max_steps, depth)
 
 

@@ -51,14 +51,14 @@ def jvp(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
     """The rule of `cond_p.jvp`."""
     index, *operands = primals
     flags = is_moving(tangents[1:])
-    moving_outs = _moving_outputs(branches, flags)
+    nonzero_outs = _moving_outputs(branches, flags)
     closed, consts = _share_consts(
-        [_jvp_branch(b, flags, moving_outs)[0] for b in branches]
+        [_jvp_branch(b, flags, nonzero_outs)[0] for b in branches]
     )
     slopes = instantiate_flagged(tangents[1:], flags)
     outs = p.bind(index, *consts, *operands, *slopes, branches=closed)
-    n = len(moving_outs)
-    return outs[:n], with_zeros(iter(outs[n:]), moving_outs, branches[0].out_avals)
+    n = len(nonzero_outs)
+    return outs[:n], with_zeros(iter(outs[n:]), nonzero_outs, branches[0].out_avals)
 
 
 # -- linearisation ---------------------------------------------------------------------
@@ -69,20 +69,20 @@ def linearize(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
     """The rule of `cond_p.linearize`."""
     index, *operands = primals
     flags = is_moving(tangents[1:])
-    moving_outs = _moving_outputs(branches, flags)
+    nonzero_outs = _moving_outputs(branches, flags)
     split = [
         b.olympuspr.derived(
-            ("linearized", tuple(flags), tuple(moving_outs)),
-            lambda program: ad.linearize_olympuspr(program, flags, moving_outs),
+            ("linearized", tuple(flags), tuple(nonzero_outs)),
+            lambda program: ad.linearize_olympuspr(program, flags, nonzero_outs),
         )
         for b in branches
     ]
-    n = len(moving_outs)
+    n = len(nonzero_outs)
     forwards, consts = _share_consts([forward for forward, _, _ in split])
     operands = [*consts, *operands]
     pairs = [residuals.forward_sources(f, n) for f in forwards]
     direct = sorted(set().union(*(source.inputs for _, source in pairs)))
-    slots, places = branch_slots.shared_slots([source.made for _, source in pairs])
+    slots, places = branch_slots.shared_slots([source.outputs for _, source in pairs])
     new = [
         branch_slots.with_slots(f, n, slots, at)
         for (f, _), at in zip(pairs, places, strict=True)
@@ -97,7 +97,7 @@ def linearize(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
 
     def apply() -> list[Any]:
         out_tangents = p.bind(index, *linear_operands, *slopes, branches=linear)
-        return with_zeros(iter(out_tangents), moving_outs, branches[0].out_avals)
+        return with_zeros(iter(out_tangents), nonzero_outs, branches[0].out_avals)
 
     return outs[:n], apply
 
@@ -141,23 +141,23 @@ def _from_slots(
 def transpose(p: Any, cts: Any, index: Any, *operands: Any, branches: Any) -> Any:
     """The rule of `cond_p.transpose`."""
     linear = [type(x) is Linear for x in operands]
-    flowing = is_moving(cts)
+    nonzero = is_moving(cts)
 
     def transposed(branch: Any, required: Sequence[bool]) -> Any:
-        key = ("transposed", tuple(linear), tuple(flowing), tuple(required))
+        key = ("transposed", tuple(linear), tuple(nonzero), tuple(required))
         return branch.olympuspr.derived(
-            key, lambda q: ad.transpose_olympuspr(q, linear, flowing, required)
+            key, lambda q: ad.transpose_olympuspr(q, linear, nonzero, required)
         )
 
-    in_flowing = _any([transposed(b, ())[1] for b in branches])
-    closed, consts = _share_consts([transposed(b, in_flowing)[0] for b in branches])
+    in_nonzero = _any([transposed(b, ())[1] for b in branches])
+    closed, consts = _share_consts([transposed(b, in_nonzero)[0] for b in branches])
     known = [x for x in operands if type(x) is not Linear]
     outs = iter(
         p.bind(
-            index, *consts, *known, *instantiate_flagged(cts, flowing), branches=closed
+            index, *consts, *known, *instantiate_flagged(cts, nonzero), branches=closed
         )
     )
-    flags = iter(in_flowing)
+    flags = iter(in_nonzero)
     return [
         None,
         *[

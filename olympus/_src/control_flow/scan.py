@@ -402,15 +402,15 @@ def _bind(
         lambda p: ir.ClosedOlympuspr(ir.hoist_consts(fix_inputs(p, fixed, dropped))),
     )
     consts = body.consts + [x for x, f in zip(carry, fixed, strict=True) if f]
-    moving = [x for x, f in zip(carry, fixed, strict=True) if not f]
+    varying = [x for x, f in zip(carry, fixed, strict=True) if not f]
     outs = iter(
         scan_p.bind(
             *consts,
-            *moving,
+            *varying,
             *xs,
             olympuspr=closed,
             length=length,
-            num_carry=len(moving),
+            num_carry=len(varying),
             num_consts=len(consts),
             reverse=reverse,
             unroll=unroll,

@@ -257,18 +257,18 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any)
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     body, test = params["body_olympuspr"].olympuspr, params["cond_olympuspr"].olympuspr
     values, slopes = Parts(primals, params), Parts(tangents, params)
-    moving = Parts(scan_derivatives.is_moving(tangents), params)
+    nonzero = Parts(scan_derivatives.is_moving(tangents), params)
     n = len(values.carry)
     while True:
-        flags = [*moving.body_consts, *moving.carry]
-        closed, out_moving = scan_derivatives.jvp_body(body, flags, moving.carry)
-        if out_moving == moving.carry:
+        flags = [*nonzero.body_consts, *nonzero.carry]
+        closed, out_nonzero = scan_derivatives.jvp_body(body, flags, nonzero.carry)
+        if out_nonzero == nonzero.carry:
             break
-        moving.carry = out_moving
+        nonzero.carry = out_nonzero
     closed, new_consts = inner_programs.absorb(closed)
-    carry_slopes = scan_derivatives.instantiate_flagged(slopes.carry, moving.carry)
+    carry_slopes = scan_derivatives.instantiate_flagged(slopes.carry, nonzero.carry)
     const_slopes = scan_derivatives.instantiate_flagged(
-        slopes.body_consts, moving.body_consts
+        slopes.body_consts, nonzero.body_consts
     )
     consts = [*new_consts, *values.body_consts]
     ends = len(consts), len(consts) + n, len(consts) + n + len(const_slopes)
@@ -298,7 +298,7 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
         cond_nconsts=len(values.cond_consts),
     )
     avals = params["body_olympuspr"].out_avals
-    return outs[:n], scan_derivatives.with_zeros(iter(outs[n:]), moving.carry, avals)
+    return outs[:n], scan_derivatives.with_zeros(iter(outs[n:]), nonzero.carry, avals)
 
 
 def _linearize(primals: Any, tangents: Any, **params: Any) -> Any:
@@ -526,18 +526,18 @@ def _bind(
         ("fixed", tuple(fixed)),
         lambda p: ir.ClosedOlympuspr(ir.hoist_consts(scan.drop_inputs(p, fixed))),
     )
-    moving = [x for x, f in zip(leaves, fixed, strict=True) if not f]
+    varying = [x for x, f in zip(leaves, fixed, strict=True) if not f]
     max_steps, checkpoints = bound
     if max_steps is not None:
         consts = (list(test.consts), body_consts)
         last = bounded_while.apply_bounded_while(
-            closed_test, closed_body, consts, moving, max_steps, checkpoints
+            closed_test, closed_body, consts, varying, max_steps, checkpoints
         )
     else:
         last = while_p.bind(
             *test.consts,
             *body_consts,
-            *moving,
+            *varying,
             body_olympuspr=closed_body,
             body_nconsts=len(body_consts),
             cond_olympuspr=closed_test,

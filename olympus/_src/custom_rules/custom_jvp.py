@@ -102,29 +102,29 @@ def _mapped_rule(
 ) -> tuple[list[Any], list[Any]]:
     """The user's rule with its operands mapped; a tangent moves with its primal."""
     n, m, size = len(consts), len(primals), mapped.axis.size
-    moving = [i for i, t in enumerate(tangents) if type(t) is not Zero]
-    out_moving: list[int] = []
+    nonzero = [i for i, t in enumerate(tangents) if type(t) is not Zero]
+    out_nonzero: list[int] = []
 
     def run(*values: Any) -> list[Any]:
         zeros = [ad.zero_tangent(x) for x in values[n : n + m]]
-        for i, t in zip(moving, values[n + m :], strict=True):
+        for i, t in zip(nonzero, values[n + m :], strict=True):
             zeros[i] = t
         outs, out_tangents = jvp(values[:n], values[n : n + m], zeros)
-        out_moving[:] = [i for i, t in enumerate(out_tangents) if type(t) is not Zero]
-        return [*outs, *[out_tangents[i] for i in out_moving]]
+        out_nonzero[:] = [i for i, t in enumerate(out_tangents) if type(t) is not Zero]
+        return [*outs, *[out_tangents[i] for i in out_nonzero]]
 
-    values = [*consts, *primals, *[tangents[i] for i in moving]]
-    in_dims = [*dims, *[dims[n + i] for i in moving]]
+    values = [*consts, *primals, *[tangents[i] for i in nonzero]]
+    in_dims = [*dims, *[dims[n + i] for i in nonzero]]
     results, result_dims = batching.batch(run, mapped.axis, values, in_dims)
-    count = len(results) - len(out_moving)
+    count = len(results) - len(out_nonzero)
     dims_out = list(result_dims[:count])
-    for i, d in zip(out_moving, result_dims[count:], strict=True):
+    for i, d in zip(out_nonzero, result_dims[count:], strict=True):
         if dims_out[i] is None:  # constant, but its tangent is not
             results[i], dims_out[i] = functions.with_axis(results[i], None, d, size), d
     outs = mapped.settle(results[:count], dims_out)
     out_tangents: list[Any] = [ad.zero_tangent(x) for x in outs]
     assert mapped.dims is not None  # settled above
-    for i, t, d in zip(out_moving, results[count:], result_dims[count:], strict=True):
+    for i, t, d in zip(out_nonzero, results[count:], result_dims[count:], strict=True):
         out_tangents[i] = functions.with_axis(t, d, mapped.dims[i], size)
     return outs, out_tangents
 

@@ -176,7 +176,7 @@ def _mapped_pullback(
     """
 
     def back(residuals: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
-        flowing = [i for i, ct in enumerate(cts) if type(ct) is not Zero]
+        indices = [i for i, ct in enumerate(cts) if type(ct) is not Zero]
         count = len(residuals)
         nonzero: list[int] = []
         total = 0
@@ -186,15 +186,15 @@ def _mapped_pullback(
             full_cts = [
                 _without_axis(ct, d) for ct, d in zip(cts, out_dims, strict=True)
             ]
-            for i, ct in zip(flowing, values[count:], strict=True):
+            for i, ct in zip(indices, values[count:], strict=True):
                 full_cts[i] = ct
             arg_cts = pullback(values[:count], full_cts)
             total = len(arg_cts)
             nonzero[:] = [i for i, ct in enumerate(arg_cts) if _flows(ct)]
             return [arg_cts[i] for i in nonzero]
 
-        values = [*residuals, *[cts[i] for i in flowing]]
-        dims = [*residual_dims, *[out_dims[i] for i in flowing]]
+        values = [*residuals, *[cts[i] for i in indices]]
+        dims = [*residual_dims, *[out_dims[i] for i in indices]]
         batched_cts, ct_dims = batching.batch(run, axis, values, dims)
         result: list[Any] = [None] * total
         for i, ct, d in zip(nonzero, batched_cts, ct_dims, strict=True):
@@ -280,10 +280,10 @@ def _lin_transpose(
     if any(type(x) is Linear for x in args[:num_res]):
         raise _refuse(bwd)
     in_cts = bwd(args[:num_res], cts)
-    moving = [ct for ct, zero in zip(in_cts, in_zeros, strict=True) if not zero]
+    nonzero = [ct for ct, zero in zip(in_cts, in_zeros, strict=True) if not zero]
     back = [
         ct if type(x) is Linear else None
-        for ct, x in zip(moving, args[num_res:], strict=True)
+        for ct, x in zip(nonzero, args[num_res:], strict=True)
     ]
     return [None] * num_res + back
 

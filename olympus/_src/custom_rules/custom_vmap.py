@@ -76,9 +76,9 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     """
     call, n = params["call_olympuspr"], params["num_consts"]
     slopes = [functions.moving_tangent(t) for t in tangents]
-    moving = [type(t) is not Zero for t in slopes]
-    consts = [i for i in range(n) if moving[i]]
-    others = [i for i in range(n, len(slopes)) if moving[i]]
+    nonzero = [type(t) is not Zero for t in slopes]
+    consts = [i for i in range(n) if nonzero[i]]
+    others = [i for i in range(n, len(slopes)) if nonzero[i]]
     count = len(primals)
     # Tangents of what is closed over stand beside it, in front of the arguments.
     order = [*range(n), *[count + i for i in consts], *range(n, count)]
@@ -90,7 +90,7 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
         inner = [values[place[i]] for i in range(count)]
         inner_tangents = [
             values[place[count + i]] if m else ad.zero_tangent(inner[i])
-            for i, m in enumerate(moving)
+            for i, m in enumerate(nonzero)
         ]
         outs, out_tangents = ad.jvp(
             lambda *xs: functions.run(call, xs), inner, inner_tangents
@@ -100,7 +100,7 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     params = dict(
         params,
         call_olympuspr=functions.derive_function(call, both, params["name"]),
-        rule=params["rule"].derived(_rule_jvp(params["rule"], moving[n:])),
+        rule=params["rule"].derived(_rule_jvp(params["rule"], nonzero[n:])),
         num_consts=n + len(consts),
     )
     results = custom_vmap_call_p.bind(*[operands[i] for i in order], **params)

@@ -272,18 +272,18 @@ def _transpose_matvec(
     """The transpose of A as a program, whose constants are those of A."""
     closed = body.close()
     n_consts, n = len(body.consts), len(in_avals)
-    moving = [False] * n_consts + [True] * n
+    nonzero = [False] * n_consts + [True] * n
     if not all(dtypes.issubdtype(a.dtype, np.inexact) for a in in_avals):
         # Integers have no derivative to transpose in place of the program.
         back, _ = ad.transpose_olympuspr(
-            closed.olympuspr, moving, [True] * n, [True] * n
+            closed.olympuspr, nonzero, [True] * n, [True] * n
         )
         return _as_body(matvec, back, body, n_consts)
-    forward, linear, zeros = ad.linearize_olympuspr(closed.olympuspr, moving)
+    forward, linear, zeros = ad.linearize_olympuspr(closed.olympuspr, nonzero)
     # What the derivative keeps may depend on what A is made of, but not on x.
     n_residuals = len(forward.olympuspr.outvars) - n
     used = [False] * n + [True] * n_residuals
-    is_const = [not m for m in moving]
+    is_const = [not m for m in nonzero]
     residual_program, needed = partial_eval.dce_olympuspr(
         forward.olympuspr, used, is_const
     )
@@ -305,8 +305,8 @@ def _transpose_matvec(
     def run(*args: Any) -> list[Any]:
         consts, cts = args[:n_consts], args[n_consts:]
         residuals = ir.eval_olympuspr(residual_program, forward.consts, *consts)
-        flowing_cts = [ct for ct, f in zip(cts, flows, strict=True) if f]
-        return ir.program_as_function(back)(*residuals, *flowing_cts)
+        nonzero_cts = [ct for ct, f in zip(cts, flows, strict=True) if f]
+        return ir.program_as_function(back)(*residuals, *nonzero_cts)
 
     const_avals = closed.in_avals[:n_consts]
     info = inner_programs.forget_argument_names(body.program.debug_info)

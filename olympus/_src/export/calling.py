@@ -164,16 +164,18 @@ def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
 
 def _jvp(primals: Any, tangents: Any, *, exported: Any) -> Any:
     outs = call_exported_p.bind(*primals, exported=exported)
-    args, moving = primals[len(exported.constants) :], []
+    args, nonzero = primals[len(exported.constants) :], []
     slopes = []
     for i, t in enumerate(tangents[len(exported.constants) :]):
         if type(t) is not Zero:
-            moving.append(i)
+            nonzero.append(i)
             slopes.append(t)
-    if not moving:
+    if not nonzero:
         return outs, [Zero(avals_.aval_of(x).to_tangent()) for x in outs]
     out_slopes = iter(
-        exported_tangent_p.bind(*args, *slopes, exported=exported, moving=tuple(moving))
+        exported_tangent_p.bind(
+            *args, *slopes, exported=exported, moving=tuple(nonzero)
+        )
     )
     return outs, [
         next(out_slopes) if _varies(a) else Zero(a.to_tangent())

@@ -157,15 +157,15 @@ class Source:
     In a loop around, an input may be the same in all steps, which a result never is.
 
     Attributes:
-      made: the variables that the program must return, each once.
+      outputs: the variables that the program must return, each once.
       inputs: which inputs are residuals, by their positions.
     """
 
-    __slots__ = ("_places", "inputs", "made")
+    __slots__ = ("_places", "inputs", "outputs")
 
     def __init__(self, program: ir.Olympuspr, n_outs: int) -> None:
         inputs = {v: i for i, v in enumerate(program.constvars + program.invars)}
-        self.made: list[Any] = []
+        self.outputs: list[Any] = []
         self._places: list[tuple[str, Any]] = []
         at: dict[Any, int] = {}
         for v in program.outvars[n_outs:]:
@@ -176,7 +176,7 @@ class Source:
             else:
                 if v not in at:
                     at[v] = len(at)
-                    self.made.append(v)
+                    self.outputs.append(v)
                 self._places.append(("made", at[v]))
         self.inputs = {i for kind, i in self._places if kind == "input"}
 
@@ -201,5 +201,5 @@ def forward_sources(closed: ir.ClosedOlympuspr, n_outs: int) -> tuple[Any, Sourc
     """
     program = closed.olympuspr
     source = Source(program, n_outs)
-    small = program.replace(outvars=program.outvars[:n_outs] + source.made)
+    small = program.replace(outvars=program.outvars[:n_outs] + source.outputs)
     return ir.ClosedOlympuspr(small, closed.consts), source

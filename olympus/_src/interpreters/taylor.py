@@ -50,10 +50,10 @@ class JetTracer(trace.Tracer):
 class _Memo:
     """What was computed while one rule is expanded, and what it was computed from."""
 
-    __slots__ = ("found", "kept")
+    __slots__ = ("kept", "results")
 
     def __init__(self) -> None:
-        self.found: dict[Any, Any] = {}
+        self.results: dict[Any, Any] = {}
         self.kept: list[Any] = []  # keys hold ids, which must stay their owners'
 
 
@@ -90,10 +90,10 @@ class JetTrace(trace.Trace):
         key = None if self._memo is None else _key(p, series, params)
         if self._memo is None or key is None:
             return self._apply(p, series, params, self._memo or _Memo())
-        result = self._memo.found.get(key)
+        result = self._memo.results.get(key)
         if result is None:
             result = self._apply(p, series, params, self._memo)
-            self._memo.found[key] = result
+            self._memo.results[key] = result
             self._memo.kept.append(series)
         return result
 
@@ -160,10 +160,10 @@ class JetTrace(trace.Trace):
         if memo is None or type(c) is Zero:
             return scale_coefficient(elementwise.mul, c, k)
         key = ("scaled", k, _mark(c))
-        if key not in memo.found:
-            memo.found[key] = scale_coefficient(elementwise.mul, c, k)
+        if key not in memo.results:
+            memo.results[key] = scale_coefficient(elementwise.mul, c, k)
             memo.kept.append(c)
-        return memo.found[key]
+        return memo.results[key]
 
     def explain(self, tracer: trace.Tracer) -> str:
         inner = tracer.primal  # type: ignore[attr-defined]

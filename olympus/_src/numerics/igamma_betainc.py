@@ -178,8 +178,8 @@ def _loop_jvp(primals: Any, tangents: Any, *, loop: _Loop) -> Any:
     for i, t in enumerate(tangents):
         if type(t) is Zero:
             continue
-        moving = loop.along(*[i == k for k in range(len(primals))])
-        slopes = moving(*primals, _like(primals[i], 1))[size:]
+        derivative = loop.along(*[i == k for k in range(len(primals))])
+        slopes = derivative(*primals, _like(primals[i], 1))[size:]
         sums = [
             families.add_tangents(total, e.mul(t, slope))
             for total, slope in zip(sums, slopes, strict=True)

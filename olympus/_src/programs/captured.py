@@ -116,19 +116,19 @@ def with_jvp(
     """
     rule, n = params["jvp"], params["num_consts"]
     in_avals = [avals_.aval_of(x) for x in args]
-    moving = [i for i, a in enumerate(in_avals) if i >= n and _can_move(a)]
-    out_moving: list[bool] = []
+    differentiable = [i for i, a in enumerate(in_avals) if i >= n and _can_move(a)]
+    out_nonzero: list[bool] = []
 
     def run(*values: Any) -> list[Any]:
         primals, slopes = values[: len(args)], values[len(args) :]
         tangents = [ad.zero_tangent(x) for x in primals]
-        for i, t in zip(moving, slopes, strict=True):
+        for i, t in zip(differentiable, slopes, strict=True):
             tangents[i] = t
         outs, out_tangents = rule(primals[:n], primals[n:], tangents[n:])
-        out_moving[:] = [type(t) is not Zero for t in out_tangents]
+        out_nonzero[:] = [type(t) is not Zero for t in out_tangents]
         return [*outs, *[t for t in out_tangents if type(t) is not Zero]]
 
-    tangent_avals = [in_avals[i].to_tangent() for i in moving]
+    tangent_avals = [in_avals[i].to_tangent() for i in differentiable]
     of_rule = _trace(rule, run, [*in_avals, *tangent_avals])
     if of_rule is None:
         return None
@@ -137,13 +137,16 @@ def with_jvp(
     total = len(shared) + n
 
     def jvp(consts: Any, primals: Any, tangents: Any) -> Any:
-        slopes = [families.instantiate(tangents[i - n]) for i in moving]
+        slopes = [families.instantiate(tangents[i - n]) for i in differentiable]
         own = consts[len(consts) - total :]
         results = functions.run(traced, [*own, *primals, *slopes])
-        outs, out_slopes = results[: len(out_moving)], iter(results[len(out_moving) :])
+        outs, out_slopes = (
+            results[: len(out_nonzero)],
+            iter(results[len(out_nonzero) :]),
+        )
         return outs, [
             next(out_slopes) if m else ad.zero_tangent(x)
-            for x, m in zip(outs, out_moving, strict=True)
+            for x, m in zip(outs, out_nonzero, strict=True)
         ]
 
     return [*shared, *args], dict(
@@ -211,21 +214,21 @@ class _Back:
     def __init__(self, pullback: Any, out_avals: Sequence[Any], count: int) -> None:
         self._pullback = pullback
         self._zeros = [Zero(a.to_tangent()) for a in out_avals]
-        self._moving = [i for i, a in enumerate(out_avals) if _can_move(a)]
+        self._differentiable = [i for i, a in enumerate(out_avals) if _can_move(a)]
         self._count = count
         self._flows: list[bool] = []
-        self.ct_avals = [self._zeros[i].aval for i in self._moving]
+        self.ct_avals = [self._zeros[i].aval for i in self._differentiable]
 
     def run(self, *values: Any) -> list[Any]:
         """The user's rule on residuals and cotangents that are given."""
         cts: list[Any] = list(self._zeros)
-        for i, ct in zip(self._moving, values[self._count :], strict=True):
+        for i, ct in zip(self._differentiable, values[self._count :], strict=True):
             cts[i] = ct
         in_cts = self._pullback(values[: self._count], cts)
         self._flows = [ct is not None and type(ct) is not Zero for ct in in_cts]
         return [ct for ct, flows in zip(in_cts, self._flows, strict=True) if flows]
 
     def __call__(self, residuals: Any, cts: Any) -> list[Any]:
-        nonzero_cts = [families.instantiate(cts[i]) for i in self._moving]
+        nonzero_cts = [families.instantiate(cts[i]) for i in self._differentiable]
         in_cts = iter(functions.run(self.program, [*residuals, *nonzero_cts]))
         return [next(in_cts) if flows else None for flows in self._flows]

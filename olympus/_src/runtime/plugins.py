@@ -49,21 +49,21 @@ _KNOWN = (
 # 'name:path,name:path', the form that other PJRT programs read too.
 _ENVIRONMENT = "PJRT_NAMES_AND_LIBRARY_PATHS"
 
-_found: dict[str, Plugin] | None = None
+_plugins: dict[str, Plugin] | None = None
 
 
 def installed_plugins() -> dict[str, Plugin]:
     """The plug-ins of this environment, by platform."""
-    global _found
-    if _found is None:
-        _found = _search()
-    return _found
+    global _plugins
+    if _plugins is None:
+        _plugins = _search()
+    return _plugins
 
 
 def forget() -> None:
     """Looks again at the next question, after an installation or in a test."""
-    global _found
-    _found = None
+    global _plugins
+    _plugins = None
 
 
 def _search() -> dict[str, Plugin]:

@@ -110,7 +110,7 @@ def minimize(
             evaluations=moved.evaluations, steps=moved.steps, failed=~state.failed
         )
         pairs = zip(moved, stayed, strict=True)
-        return State(*[where(search.found, new, old) for new, old in pairs])
+        return State(*[where(search.is_found, new, old) for new, old in pairs])
 
     end = while_loop.while_loop(is_running, step, _first_state(evaluate, x0, memory))
     status: Any = _FAILED

@@ -29,7 +29,7 @@ class Search(NamedTuple):
     high_value: Any
     value: Any
     slope: Any
-    found: Any
+    is_found: Any
     count: Any
 
 
@@ -57,7 +57,7 @@ def search(
     number = np.dtype(dtype).type
 
     def is_running(s: Search) -> Any:
-        return ~s.found & (s.count < tries)
+        return ~s.is_found & (s.count < tries)
 
     def narrow(s: Search) -> Search:
         there, slope_there = evaluate(x + s.step * direction)
@@ -104,7 +104,7 @@ def search(
         0,
     )
     end = while_loop.while_loop(is_running, narrow, start)
-    return end._replace(found=end.found & (rate < 0))
+    return end._replace(is_found=end.is_found & (rate < 0))
 
 
 def _choose_step(low: Any, value: Any, rate: Any, high: Any, high_value: Any) -> Any:

@@ -155,7 +155,7 @@ def _bfgs(
         search = line_search.search(evaluate, *start, direction, tries)
         change = search.step * direction
         turn = search.slope - state.slope
-        moved = search.found
+        moved = search.is_found
         return _State(
             where(moved, state.x + change, state.x),
             where(moved, search.value, state.value),
