@@ -286,8 +286,8 @@ def _mul_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     if type(tu) is not Zero:
         if not params["unique_indices"]:
             raise NotImplementedError(
-                "lax.scatter_mul: the derivative in the updates needs distinct "
-                "positions; give unique_indices=True if they are"
+                "lax.scatter_mul: the derivative with respect to updates needs "
+                "distinct positions; give unique_indices=True if they are"
             )
         update_tangent = _accumulate(shaping.full_like(x, 0), indices, tu, params)
         total = families.add_tangents(total, elementwise.mul(x, update_tangent))
@@ -302,8 +302,8 @@ def _mul_transpose(cts: Any, x: Any, indices: Any, updates: Any, **params: Any) 
         return [scatter_mul_p.bind(ct, indices, updates, **params), None, None]
     if not params["unique_indices"]:
         raise NotImplementedError(
-            "lax.scatter_mul: the transpose in the updates needs distinct positions; "
-            "give unique_indices=True if they are"
+            "lax.scatter_mul: the transpose with respect to updates needs distinct "
+            "positions; give unique_indices=True if they are"
         )
     product = elementwise.mul(ct, x)
     return [None, None, _read(product, indices, _aval(x), updates.aval, params)]
@@ -387,8 +387,8 @@ def _set_transpose(cts: Any, x: Any, indices: Any, updates: Any, **params: Any) 
     if type(updates) is Linear:
         if not params["unique_indices"]:
             raise NotImplementedError(
-                "lax.scatter: the transpose in the updates needs distinct positions; "
-                "give unique_indices=True if they are"
+                "lax.scatter: the transpose with respect to updates needs distinct "
+                "positions; give unique_indices=True if they are"
             )
         for_updates = _read(ct, indices, _aval(x), update_aval, params)
     return [for_x, None, for_updates]

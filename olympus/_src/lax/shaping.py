@@ -147,7 +147,7 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: Any = None) -> 
     start, stop, _ = slice(start_dimension, stop_dimension).indices(len(shape))
     if stop < start:
         raise ValueError(
-            "lax.collapse: stop_dimension must not be before start_dimension, got "
+            "lax.collapse: stop_dimension must not be less than start_dimension, got "
             f"{start_dimension} and {stop_dimension} for {len(shape)} axes"
         )
     merged_size = math.prod(shape[start:stop])
@@ -657,7 +657,7 @@ def _bitcast_abstract(operand: Any, *, new_dtype: Any) -> Any:
     kinds = [dtypes.kind(d) for d in (operand.dtype, new_dtype)]
     if kinds[0] != kinds[1] and ("b" in kinds or "c" in kinds):
         raise TypeError(
-            "lax.bitcast_convert_type: bools and complex numbers must stay of their "
+            "lax.bitcast_convert_type: bools and complex numbers must keep their "
             f"kind, got {operand.short()} and {new_dtype}; use "
             "lax.convert_element_type, or lax.real and lax.imag"
         )

@@ -134,7 +134,7 @@ def _refuse_derivative(name: str, which: str, cure: str) -> Callable[..., Any]:
 
     def refuse(t: Any, *_: Any, **__: Any) -> Any:
         raise NotImplementedError(
-            f"lax.{name}: there is no derivative in {which}{cure}"
+            f"lax.{name}: there is no derivative with respect to {which}{cure}"
         )
 
     return refuse
@@ -155,7 +155,7 @@ polygamma_p = families.elementwise(
     lower=_chlo("polygamma"),
     derivatives=(
         _refuse_derivative(
-            "polygamma", "the order", ", which is a whole number; stop_gradient it"
+            "polygamma", "the order", ", which is an integer; apply stop_gradient to it"
         ),
         lambda t, out, m, x: mul(t, polygamma(add(m, families.scalar_like(m, 1)), x)),
     ),
