@@ -1,4 +1,4 @@
-"""Neural networks: activations, softmax and its kin, attention, first weights."""
+"""Neural networks: activations, softmax functions, attention, initial weights."""
 
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.nn.activations import (

@@ -129,7 +129,7 @@ def _error_of(state: Sequence[Any], sites: Sequence[failures.Site]) -> Error:
 def checkify(
     f: Callable[..., Any], errors: frozenset[ErrorCategory] = user_checks
 ) -> Callable[..., Any]:
-    """Makes a function return what went wrong in it, beside its result.
+    """Makes a function return what went wrong in it, in addition to its result.
 
     Args:
       f: a function of arrays and pytrees of them.

@@ -231,7 +231,7 @@ def as_seen(t: Any, aval: Any, *, symbolic: bool) -> Any:
     Args:
       t: a value or a Zero.
       aval: the type of what it belongs to, which says whether it is weak.
-      symbolic: whether the rule asked for symbolic zeros.
+      symbolic: whether the rule requested symbolic zeros.
     """
     if type(t) is Zero:
         return SymbolicZero(t.aval) if symbolic else concrete_zero(t.aval)

@@ -125,7 +125,7 @@ def custom_gradient(
     remat: bool = False,
     with_accums: bool = False,
 ) -> Any:
-    """Gives a function a reverse-mode derivative that it returns beside its value.
+    """Gives a function a reverse-mode derivative that it returns with its value.
 
     Args:
       fun: returns a pair of its result and a function from the result's cotangent to a

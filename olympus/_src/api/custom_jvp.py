@@ -26,7 +26,7 @@ class custom_jvp(Generic[P, R]):
 
     Write the derivative as a function of the arguments and their tangents, linear in
     the tangents, and register it by `defjvp`. Reverse mode transposes it. The rule is
-    itself differentiated where derivatives of higher order are asked for.
+    itself differentiated where derivatives of higher order are requested.
 
     Args:
       fun: a function of arrays and pytrees of them.

@@ -175,7 +175,7 @@ def custom_vjp_primal_tree_values(tree: Any) -> Any:
     """The values in a tree of `CustomVJPPrimal`s.
 
     Args:
-      tree: arguments of a rule `fwd` that asked for symbolic zeros.
+      tree: arguments of a rule `fwd` that requested symbolic zeros.
 
     Returns:
       The same tree with each leaf's `value`.

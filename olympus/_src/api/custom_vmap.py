@@ -23,7 +23,7 @@ class custom_vmap(Generic[P, R]):
 
     The rule is used whenever an argument is mapped, and is itself batched where several
     vmaps are nested. Forward mode differentiates the function and the rule; for a
-    derivative of one's own in reverse mode, wrap the result in `custom_vjp`.
+    custom derivative in reverse mode, wrap the result in `custom_vjp`.
 
     Args:
       fun: a function of arrays and pytrees of them.

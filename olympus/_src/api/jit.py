@@ -50,7 +50,7 @@ _eval = evaluate.eval_trace()
 
 
 class Options:
-    """What `jit` was asked for, beside the function; hashable."""
+    """The options of `jit`, without the function; hashable."""
 
     __slots__ = (
         "_key",

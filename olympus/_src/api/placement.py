@@ -47,7 +47,7 @@ def local_device_count(backend: str | None = None) -> int:
 
 
 def default_backend() -> str:
-    """Name of the platform used where none is asked for, as in 'cpu'."""
+    """Name of the platform used where none is requested, as in 'cpu'."""
     return client.default_backend()
 
 

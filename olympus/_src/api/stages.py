@@ -244,7 +244,7 @@ class Lowered(_Stage):
         """Compiles for the device.
 
         Args:
-          compiler_options: XLA's options by name, beside those of `jit`; and 'tier',
+          compiler_options: XLA's options by name, added to those of `jit`; and 'tier',
             one of 'full' (here the default), 'quick' and 'auto'.
         """
         options = dict(self._options)

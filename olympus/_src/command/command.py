@@ -24,4 +24,4 @@ class Command(NamedTuple):
 
 
 class Failure(Exception):
-    """A sub-command cannot do what it was asked for; the message is for the user."""
+    """A sub-command cannot do what was requested; the message is for the user."""

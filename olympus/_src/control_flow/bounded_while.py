@@ -379,7 +379,7 @@ def apply_bounded_while(
       test, body: programs of constants and the carry.
       consts: those of the condition and those of the body.
       carry: its first values.
-      max_steps: the greatest number of steps.
+      max_steps: the maximal number of steps.
       checkpoints: see `levels`.
 
     Returns:

@@ -40,7 +40,7 @@ def fori_loop(
       init_val: the first carry, an array or a tree of arrays.
       unroll: steps to write out in each turn of the compiled loop, or True for all;
         needs concrete bounds.
-      max_steps: the greatest number of steps, after which the loop stops.
+      max_steps: the maximal number of steps, after which the loop stops.
       checkpoints: what the gradient keeps of the steps; see `while_loop`. With concrete
         bounds it needs no `max_steps`.
 

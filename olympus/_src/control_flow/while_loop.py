@@ -376,7 +376,7 @@ def while_loop(
       cond_fun: takes the carry, returns a boolean scalar.
       body_fun: takes the carry, returns the next one: same structure, shapes, dtypes.
       init_val: the first carry, an array or a tree of arrays.
-      max_steps: the greatest number of steps. After so many the loop stops, even where
+      max_steps: the maximal number of steps. After so many the loop stops, even where
         `cond_fun` is still true of the carry it returns.
       checkpoints: what the gradient keeps of n = `max_steps` steps. `"all"`: what each
         step's derivative needs, n times. `"sqrt"`: about 2 sqrt(n) carries; each step

@@ -65,7 +65,7 @@ class ShapedArray(AbstractValue):
     weak_type: bool
     ndim: int
     size: int
-    # Made when first asked for.
+    # Made when first requested.
     _short: str | None
     _mlir: str | None
     _tangent: ShapedArray | None

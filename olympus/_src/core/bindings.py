@@ -128,7 +128,7 @@ NOTHING: Any = _Nothing()
 def _owner_of(fun: Any) -> Any:
     """The object whose life bounds that of the programs.
 
-    Wrappers, partials and bound methods are often made anew for each call.
+    Wrappers, partials and bound methods are often created again for each call.
     """
     while True:
         if type(fun) is functools.partial:

@@ -369,7 +369,7 @@ def tangent_dtype(dtype: Any) -> Any:
 
 
 def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> Any:
-    """The dtype that arrays get where `dtype` is asked for.
+    """The dtype that arrays get where `dtype` is requested.
 
     With `olympus_enable_x64` off, 64-bit dtypes narrow to 32 bits (`complex128` to
     `complex64`).
@@ -410,7 +410,7 @@ def _canonicalize_unusual(dtype: Any, table: dict, allow_extended: bool) -> Any:
 
 
 def check_user_dtype(dtype: Any, fun_name: str) -> Any:
-    """The canonical form of a dtype a user asked for; warns where it narrows.
+    """The canonical form of a dtype a user requested; warns where it narrows.
 
     Python's own types and None ask for a default, so they narrow silently.
 

@@ -1,4 +1,4 @@
-"""Effects: what an equation does beside computing its results.
+"""Effects: what an equation does besides computing its results.
 
 An effect is a value; a program's effects are the union of its equations' effects. An
 equation with an effect stays in its program though nothing reads its results. Where

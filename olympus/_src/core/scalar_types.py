@@ -1,6 +1,6 @@
 """Scalar types such as `olympus.numpy.float32`: a dtype's name, and its constructor.
 
-`float32` stands wherever a dtype is asked for, equals NumPy's class of that name, and
+`float32` stands wherever a dtype is requested, equals NumPy's class of that name, and
 called with a value makes an array of that dtype. How, it is told by the package that
 makes arrays: `install_constructor`.
 """

@@ -178,7 +178,7 @@ def custom_linear_solve(
     symmetric: bool = False,
     has_aux: bool = False,
 ) -> Any:
-    """Solves A x = b by a method of one's own, differentiable whatever the method is.
+    """Solves A x = b by a custom method, differentiable whatever the method is.
 
     Derivatives follow from the equation: they need A, its transpose, and solves with
     them, but not the derivative of `solve`. What `matvec` closes over gets gradients.

@@ -150,7 +150,7 @@ def custom_root(
     tangent_solve: Any,
     has_aux: bool = False,
 ) -> Any:
-    """A root of `f` by a method of one's own, differentiable whatever the method is.
+    """A root of `f` by a custom method, differentiable whatever the method is.
 
     Derivatives follow from f(x) = 0 by the implicit function theorem. What `f` closes
     over gets gradients; the first guess has none, as the root does not depend on it.

@@ -441,7 +441,7 @@ class Bundle:
     # -- checking it --
 
     def sample_arguments(self) -> tuple[Any, Any]:
-        """The `(args, kwargs)` of the self-test, made anew each time.
+        """The `(args, kwargs)` of the self-test, created again each time.
 
         Raises:
           ValueError: there is none.

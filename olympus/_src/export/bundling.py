@@ -19,7 +19,7 @@ from olympus._src.foundation import tracebacks
 from olympus._src.interpreters import concrete_arrays
 from olympus._src.runtime import versions
 
-# Samples of this size are kept without being asked for.
+# Samples of this size are stored by default.
 _SMALL_SAMPLE = 1 << 20
 
 

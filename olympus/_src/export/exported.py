@@ -24,7 +24,7 @@ class Exported:
       in_shardings_hlo, out_shardings_hlo: how each leaf is spread; None for one device.
       nr_devices: how many devices it is for.
       platforms: those it is for.
-      ordered_effects, unordered_effects: what it does beside computing.
+      ordered_effects, unordered_effects: what it does in addition to computing.
       disabled_safety_checks: those that were not made.
       calling_convention_version: which arguments the module's `main` takes.
       module_kept_var_idx: the leaves that the module takes, by number.

@@ -11,7 +11,7 @@ _T = TypeVar("_T")
 
 
 class Fields:
-    """An object of JSON whose values are asked for by name and kind.
+    """An object of JSON whose values are requested by name and kind.
 
     Args:
       values: the object.
@@ -67,7 +67,7 @@ class Fields:
         return self._all(name, str, "strings", length)
 
     def flags(self, name: str, length: int | None = None) -> list[bool]:
-        """A list of truth values."""
+        """A list of booleans."""
         return self._all(name, bool, "truth values", length)
 
     def texts_by_name(self, name: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
     Exception
     ├── TypeError
     │   ├── OlympusTypeError
-    │   │   ├── ConcretizationTypeError       a number was asked of a traced value
+    │   │   ├── ConcretizationTypeError       a number is required of a traced value
     │   │   │   └── TracerBoolConversionError     ... by `if`, `while`, `and`, `bool`
     │   │   ├── TracerArrayConversionError    NumPy was given a traced value
     │   │   ├── TracerIntegerConversionError  a traced value was used as an index
@@ -48,7 +48,7 @@ class OlympusIndexError(IndexError):
 
 
 class ConcretizationTypeError(OlympusTypeError):
-    """A number was asked of a value that is still being traced.
+    """A Python number is required of a value that is still being traced.
 
     While a function is traced its arguments have a shape and a dtype but no data, so
     neither Python's control flow nor `int`, `float` or a shape argument can read them.
@@ -61,7 +61,7 @@ class ConcretizationTypeError(OlympusTypeError):
 
 
 class TracerBoolConversionError(ConcretizationTypeError):
-    """The truth of a traced value was asked, as by `if x > 0:`.
+    """A traced value was converted to a Python bool, as by `if x > 0:`.
 
     Write the choice as `olympus.numpy.where` or `olympus.lax.cond`, or mark the
     argument static.

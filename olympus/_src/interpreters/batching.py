@@ -82,7 +82,7 @@ class BatchTrace(trace.Trace):
         super().__init__(parent)
         self.axis = axis
         self.ended = False
-        # Types without the mapped axis, by type and axis: few, and asked for often.
+        # Types without the mapped axis, by type and axis: few, and requested often.
         self.inner: dict[tuple[Any, int], Any] = {}
 
     def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:

@@ -2,7 +2,7 @@
 
 XLA's CPU compiler fuses a value that is quickly made into each operation that reads
 it, and makes it there again. A chain of steps, each of which reads the last one at
-several places, is then written out anew in every step: thirty steps of a stencil ran
+several places, is then written out again in every step: thirty steps of a stencil ran
 twenty times slower so than step by step, and the gradient of sixteen steps of an ODE
 compiled for forty seconds. A fused program of some thousands of operations blows up by
 itself.

@@ -155,7 +155,7 @@ class JetTrace(trace.Trace):
         return self.wrap([families.instantiate(slope[0]), *slope[1:]])
 
     def _scale_coefficient(self, c: Any, k: int) -> Any:
-        """`k` times a coefficient; the same object each time it is asked for."""
+        """`k` times a coefficient; the same object each time it is requested."""
         memo = self._memo
         if memo is None or type(c) is Zero:
             return scale_coefficient(elementwise.mul, c, k)

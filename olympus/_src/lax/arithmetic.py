@@ -470,7 +470,7 @@ def add(x: Any, y: Any) -> Any:
     """Sum, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, of numbers; scalars may stand beside arrays.
+      x, y: arrays of one shape and dtype, of numbers; scalars are broadcast.
 
     Returns:
       Array of the operands' shape and dtype.
@@ -489,7 +489,7 @@ def sub(x: Any, y: Any) -> Any:
     """Difference, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, of numbers; scalars may stand beside arrays.
+      x, y: arrays of one shape and dtype, of numbers; scalars are broadcast.
 
     Returns:
       Array of the operands' shape and dtype.
@@ -508,7 +508,7 @@ def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
     """Product, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, of numbers; scalars may stand beside arrays.
+      x, y: arrays of one shape and dtype, of numbers; scalars are broadcast.
       out_dtype: dtype that the operands are converted to first.
 
     Returns:
@@ -532,7 +532,7 @@ def mulhi(x: Any, y: Any, /) -> Any:
     The product of two integers of N bits has 2N bits; these are the most significant N.
 
     Args:
-      x, y: arrays of one shape and integer dtype; scalars may stand beside arrays.
+      x, y: arrays of one shape and integer dtype; scalars are broadcast.
 
     Returns:
       Array of the operands' shape and dtype.
@@ -552,7 +552,7 @@ def div(x: Any, y: Any) -> Any:
     """Quotient; of integers, rounded towards zero, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, of numbers; scalars may stand beside arrays.
+      x, y: arrays of one shape and dtype, of numbers; scalars are broadcast.
 
     Returns:
       Array of the operands' shape and dtype.
@@ -602,8 +602,7 @@ def max_(x: Any, y: Any) -> Any:
     """Greater element; NaN where either is NaN, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, bool or of numbers; scalars may stand beside
-        arrays.
+      x, y: arrays of one shape and dtype, bool or of numbers; scalars are broadcast.
 
     Returns:
       Array of the operands' shape and dtype.
@@ -622,8 +621,7 @@ def min_(x: Any, y: Any) -> Any:
     """Lesser element; NaN where either is NaN, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, bool or of numbers; scalars may stand beside
-        arrays.
+      x, y: arrays of one shape and dtype, bool or of numbers; scalars are broadcast.
 
     Returns:
       Array of the operands' shape and dtype.

@@ -1,4 +1,4 @@
-"""Logic and bits of truth values and integers, elementwise."""
+"""Logic and bits of booleans and integers, elementwise."""
 
 from __future__ import annotations
 
@@ -167,8 +167,7 @@ def bitwise_and(x: Any, y: Any) -> Any:
     """Bitwise and, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, bool or integer; scalars may stand beside
-        arrays.
+      x, y: arrays of one shape and dtype, bool or integer; scalars are broadcast.
 
     Returns:
       Array of the operands' shape and dtype.
@@ -187,8 +186,7 @@ def bitwise_or(x: Any, y: Any) -> Any:
     """Bitwise or, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, bool or integer; scalars may stand beside
-        arrays.
+      x, y: arrays of one shape and dtype, bool or integer; scalars are broadcast.
 
     Returns:
       Array of the operands' shape and dtype.
@@ -207,8 +205,7 @@ def bitwise_xor(x: Any, y: Any) -> Any:
     """Bitwise exclusive or, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, bool or integer; scalars may stand beside
-        arrays.
+      x, y: arrays of one shape and dtype, bool or integer; scalars are broadcast.
 
     Returns:
       Array of the operands' shape and dtype.
@@ -227,7 +224,7 @@ def shift_left(x: Any, y: Any) -> Any:
     """Shifts bits of `x` left by `y`, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, integer; scalars may stand beside arrays.
+      x, y: arrays of one shape and dtype, integer; scalars are broadcast.
 
     Returns:
       Array of the operands' shape and dtype; 0 where `y` is at least the number of
@@ -247,7 +244,7 @@ def shift_right_arithmetic(x: Any, y: Any) -> Any:
     """Shifts right, repeating the sign bit, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, integer; scalars may stand beside arrays.
+      x, y: arrays of one shape and dtype, integer; scalars are broadcast.
 
     Returns:
       Array of the operands' shape and dtype; only sign bits where `y` is at least the
@@ -267,7 +264,7 @@ def shift_right_logical(x: Any, y: Any) -> Any:
     """Shifts right, filling with zeros, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, integer; scalars may stand beside arrays.
+      x, y: arrays of one shape and dtype, integer; scalars are broadcast.
 
     Returns:
       Array of the operands' shape and dtype; 0 where `y` is at least the number of

@@ -412,7 +412,7 @@ def _number_as(x: Any, dtype: Any) -> Any:
 
 
 def integer_as(x: int, dtype: Any) -> Any:
-    """A Python integer in a dtype that was asked for; it need not be a default one.
+    """A Python integer in a dtype that was requested; it need not be a default one.
 
     Raises:
       OverflowError: it is neither of that dtype nor of the default one.

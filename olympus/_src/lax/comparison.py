@@ -95,8 +95,8 @@ def eq(x: Any, y: Any) -> Any:
     """Whether elements are equal, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, of bools, numbers or keys; scalars may stand
-        beside arrays.
+      x, y: arrays of one shape and dtype, of bools, numbers or keys; scalars are
+        broadcast.
 
     Returns:
       Bool array of the operands' shape.
@@ -115,8 +115,8 @@ def ne(x: Any, y: Any) -> Any:
     """Whether elements differ, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, of bools, numbers or keys; scalars may stand
-        beside arrays.
+      x, y: arrays of one shape and dtype, of bools, numbers or keys; scalars are
+        broadcast.
 
     Returns:
       Bool array of the operands' shape.
@@ -135,8 +135,8 @@ def ge(x: Any, y: Any) -> Any:
     """Whether `x >= y`, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, bool, integer or floating; scalars may stand
-        beside arrays.
+      x, y: arrays of one shape and dtype, bool, integer or floating; scalars are
+        broadcast.
 
     Returns:
       Bool array of the operands' shape.
@@ -155,8 +155,8 @@ def gt(x: Any, y: Any) -> Any:
     """Whether `x > y`, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, bool, integer or floating; scalars may stand
-        beside arrays.
+      x, y: arrays of one shape and dtype, bool, integer or floating; scalars are
+        broadcast.
 
     Returns:
       Bool array of the operands' shape.
@@ -175,8 +175,8 @@ def le(x: Any, y: Any) -> Any:
     """Whether `x <= y`, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, bool, integer or floating; scalars may stand
-        beside arrays.
+      x, y: arrays of one shape and dtype, bool, integer or floating; scalars are
+        broadcast.
 
     Returns:
       Bool array of the operands' shape.
@@ -195,8 +195,8 @@ def lt(x: Any, y: Any) -> Any:
     """Whether `x < y`, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, bool, integer or floating; scalars may stand
-        beside arrays.
+      x, y: arrays of one shape and dtype, bool, integer or floating; scalars are
+        broadcast.
 
     Returns:
       Bool array of the operands' shape.

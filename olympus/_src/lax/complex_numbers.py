@@ -218,7 +218,7 @@ def complex_(x: Any, y: Any) -> Any:
     """The complex number `x + iy`, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, floating; scalars may stand beside arrays.
+      x, y: arrays of one shape and dtype, floating; scalars are broadcast.
 
     Returns:
       Complex array of the operands' shape.

@@ -1,4 +1,4 @@
-"""Division of whole numbers as StableHLO, where the divisor may be zero."""
+"""Division of integers as StableHLO, where the divisor may be zero."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from olympus._src.lowering import types
 def emit_division(ctx: Any, op: str, x: str, y: str, by_zero: str | None) -> str:
     """Writes a division or remainder that gives a value where the divisor is zero.
 
-    The compiler folds what it can of whole numbers before it has given divisions by
+    The compiler folds what it can of integers before it has given divisions by
     zero a value, and there a zero that it has computed ends the process. So it never
     sees one, but where a literal divisor tells that there is none.
 

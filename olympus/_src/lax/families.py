@@ -99,7 +99,7 @@ def refuse_two_bits(name: str, operands: Sequence[Any]) -> None:
 
 
 def common_shape(name: str, operands: Sequence[Any]) -> tuple[int, ...]:
-    """The one shape of operands; scalars may stand beside arrays."""
+    """The one shape of operands; scalars are broadcast."""
     shape = operands[0].shape
     for aval in operands[1:]:
         if aval.shape == shape or not aval.shape:

@@ -134,8 +134,7 @@ def rem(x: Any, y: Any) -> Any:
     """Remainder, with the sign of the dividend, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, integer or floating; scalars may stand beside
-        arrays.
+      x, y: arrays of one shape and dtype, integer or floating; scalars are broadcast.
 
     Returns:
       Array of the operands' shape and dtype.
@@ -154,7 +153,7 @@ def nextafter(x1: Any, x2: Any) -> Any:
     """The next number after `x1` towards `x2`, elementwise.
 
     Args:
-      x1, x2: arrays of one shape and dtype, floating; scalars may stand beside arrays.
+      x1, x2: arrays of one shape and dtype, floating; scalars are broadcast.
 
     Returns:
       Array of the operands' shape and dtype.

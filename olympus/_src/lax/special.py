@@ -1,4 +1,4 @@
-"""Special functions, elementwise: error functions and the gamma function's kin."""
+"""Special functions, elementwise: error functions, gamma functions and related ones."""
 
 from __future__ import annotations
 
@@ -296,8 +296,8 @@ def polygamma(m: Any, x: Any) -> Any:
     """Derivative of order `m` of `digamma`.
 
     Args:
-      m: order, array of floats that are whole numbers from 0 on.
-      x: array of floats, of m's shape and dtype; scalars may stand beside arrays.
+      m: order, array of floats with integer values from 0 on.
+      x: array of floats, of m's shape and dtype; scalars are broadcast.
 
     Source: `chlo.polygamma`.
 
@@ -313,7 +313,7 @@ def zeta(x: Any, q: Any) -> Any:
 
     Args:
       x: array of floats above 1.
-      q: array of floats, of x's shape and dtype; scalars may stand beside arrays.
+      q: array of floats, of x's shape and dtype; scalars are broadcast.
 
     Source: `chlo.zeta`.
 
@@ -329,7 +329,7 @@ def logaddexp(x: Any, y: Any) -> Any:
 
     Args:
       x: array of floats.
-      y: array of floats, of x's shape and dtype; scalars may stand beside arrays.
+      y: array of floats, of x's shape and dtype; scalars are broadcast.
     """
     return logaddexp_p.bind(x, y)
 
@@ -339,6 +339,6 @@ def logaddexp2(x: Any, y: Any) -> Any:
 
     Args:
       x: array of floats.
-      y: array of floats, of x's shape and dtype; scalars may stand beside arrays.
+      y: array of floats, of x's shape and dtype; scalars are broadcast.
     """
     return logaddexp2_p.bind(x, y)

@@ -472,8 +472,7 @@ def atan2(x: Any, y: Any) -> Any:
     """Angle of the point (y, x), radians, elementwise.
 
     Args:
-      x, y: arrays of one shape and dtype, floating or complex; scalars may stand beside
-        arrays.
+      x, y: arrays of one shape and dtype, floating or complex; scalars are broadcast.
 
     Returns:
       Angles from -pi to pi, of the operands' shape and dtype.

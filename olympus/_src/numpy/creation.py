@@ -217,7 +217,7 @@ def _cast_numpy(x: np.ndarray, dtype: Any) -> np.ndarray:
     if x.dtype == dtype:
         return x
     if dtypes.kind(x.dtype) == "c" and dtypes.kind(dtype) not in "cb":
-        x = x.real  # without NumPy's warning: a dtype was asked for
+        x = x.real  # without NumPy's warning: a dtype was requested
     with np.errstate(all="ignore"):
         return x.astype(dtype)
 

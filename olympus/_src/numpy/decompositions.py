@@ -184,7 +184,7 @@ def svd(
 
     Raises:
       ValueError: `a` has fewer than two axes.
-      NotImplementedError: a part of the values is asked for.
+      NotImplementedError: a part of the values is requested.
 
     Source: NumPy, `numpy.linalg.svd`.
 

@@ -119,7 +119,7 @@ def take(
             if isinstance(fill_value, (int, float, complex, bool))
             else np.asarray(fill_value).item()
         )
-    # Unless asked for, no derivative comes back from positions outside.
+    # Unless requested, no derivative comes back from positions outside.
     options = (
         mode or Mode.PROMISE_IN_BOUNDS,
         fill_value,

@@ -313,7 +313,7 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
 
     Args:
       arr: array.
-      mask: array of truth values, of as many elements.
+      mask: array of booleans, of as many elements.
       vals: values, repeated as needed.
       inplace: must be False: arrays are never changed in place.
 

@@ -97,7 +97,7 @@ logical_xor = _logical("logical_xor", lax.bitwise_xor, "Exclusive disjunction")
 
 @program(1)
 def logical_not(x: Any, /) -> Any:
-    """Negation of truth values, elementwise; zero is false.
+    """Negation of booleans, elementwise; zero is false.
 
     Args:
       x: array or number.

@@ -22,7 +22,7 @@ class Masked(NamedTuple):
     """An index with one mask in it.
 
     Attributes:
-      mask: the array of truth values.
+      mask: the array of booleans.
       places: the same index with a full slice for each of the mask's axes.
       place: where the mask's axes stand in `x[places]`.
       front: where the one axis that stands for them would be in `x[mask index]`.
@@ -155,7 +155,7 @@ def update_traced(
     Args:
       x: array.
       values: array; of shape `spread` it broadcasts against `x[places]`.
-      mask: array of truth values.
+      mask: array of booleans.
       *operands: of the plan.
       plan: of the index without the mask.
       options: how to write.

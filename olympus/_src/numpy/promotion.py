@@ -316,7 +316,7 @@ def _with_rank(x: Any, rank: int) -> Any:
 
 
 def promote_args(name: str, *args: Any) -> Sequence[Any]:
-    """Checked arguments in one dtype and shape (scalars may stand beside arrays)."""
+    """Checked arguments in one dtype and shape (scalars may stay scalars)."""
     return _promote_by_steps(promote_dtypes, name, args)
 
 

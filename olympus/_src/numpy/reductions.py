@@ -233,7 +233,7 @@ def _is_bool(x: Any) -> bool:
 
 
 def _sum_up(x: Any, axes: tuple[int, ...]) -> Any:
-    if _is_bool(x):  # asked for by dtype=bool: whether there is any
+    if _is_bool(x):  # requested by dtype=bool: whether there is any
         return lax_reductions.reduce_or(x, axes)
     return families.reduce_sum_p.bind(x, axes=tuple(sorted(axes)))
 

@@ -327,7 +327,7 @@ def compress(
     and `fill_value` for the places left over.
 
     Args:
-      condition: vector of truth values, no longer than the axis.
+      condition: vector of booleans, no longer than the axis.
       a: array.
       axis: the axis; None for the flattened array.
       size: size of the result's axis; needed while tracing.

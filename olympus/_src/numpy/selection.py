@@ -44,7 +44,7 @@ def where(
     `jit`: pass `size`.
 
     Args:
-      condition: array of truth values.
+      condition: array of booleans.
       x, y: arrays or numbers that broadcast against it. Without them the result is
         `nonzero(condition, size=size, fill_value=fill_value)`.
       size, fill_value: see `nonzero`.
@@ -327,7 +327,7 @@ def extract(
     and `fill_value` for the places left over.
 
     Args:
-      condition: array of truth values.
+      condition: array of booleans.
       arr: array of as many elements.
       size: length of the result; needed while tracing.
       fill_value: what fills the result where fewer elements are found.

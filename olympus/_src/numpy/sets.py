@@ -211,7 +211,7 @@ def _unique_sized(
 
 
 def _fill(value: Any, dtype: Any) -> Any:
-    """A value to fill with; whole numbers wrap around, as where they are traced."""
+    """A value to fill with; integers wrap around, as where they are traced."""
     if isinstance(value, int):
         return np.asarray(value).astype(dtype)[()]
     return promotion.cast(value, dtype, False)

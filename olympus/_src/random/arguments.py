@@ -24,7 +24,7 @@ def one_program(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def refuse_sharding(name: str, out_sharding: Any) -> None:
-    """Raises NotImplementedError where a sharding of the result is asked for."""
+    """Raises NotImplementedError where a sharding of the result is requested."""
     if out_sharding is not None:
         raise NotImplementedError(
             f"random.{name}: out_sharding is not supported, got {out_sharding!r}; move "

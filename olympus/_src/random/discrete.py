@@ -271,7 +271,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
         and `p` promote to.
 
     Returns:
-      Whole numbers as floats [*shape]; NaN where the parameters have no meaning.
+      Integers as floats [*shape]; NaN where the parameters have no meaning.
 
     Raises:
       ValueError: several keys are given, the dtype is of another kind, or `n` and `p`
@@ -456,7 +456,7 @@ def multinomial(
       unroll: how many outcomes are computed in one step of the loop.
 
     Returns:
-      Whole numbers [*shape]; they add up to `n` along the last axis.
+      Integers [*shape]; they add up to `n` along the last axis.
 
     Raises:
       ValueError: several keys are given, the dtype is of another kind, or the shapes do

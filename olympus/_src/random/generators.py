@@ -35,7 +35,7 @@ _UINTS = {bits: np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)}
 
 def _word(words: Any, i: int) -> Any:
     # Words that are themselves a hash must not be fused into this one: from jaxlib
-    # 0.11.2 on it would be written anew for each word that is read, without end.
+    # 0.11.2 on it would be written again for each word that is read, without end.
     words = barriers.optimization_barrier(words)
     return concatenation.index_in_dim(words, i, axis=-1, keepdims=False)
 
@@ -113,7 +113,7 @@ def threefry_fold_in(words: Any, data: Any) -> Any:
 
 
 def threefry_random_bits(words: Any, bit_width: int, shape: tuple[int, ...]) -> Any:
-    """Bits of each position: both halves where 64 are asked for, else their xor."""
+    """Bits of each position: both halves where 64 are requested, else their xor."""
     if not config.threefry_partitionable.value:
         return _bits_from_halves(words, bit_width, shape)
     high, low = _encrypt_positions(words, shape)

@@ -1,4 +1,4 @@
 """The machine: the only package that imports jaxlib."""
 
-# First, whichever file of the package is asked for: see there.
+# Imported first, whichever file of the package is imported: see there.
 from olympus._src.runtime import loading as loading

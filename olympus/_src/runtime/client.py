@@ -1,4 +1,4 @@
-"""Devices and the clients that drive them, started when first asked for.
+"""Devices and the clients that drive them, started when first requested.
 
 The CPU client is part of jaxlib; others come from plug-ins (see `plugins`). Starting is
 done once, under a lock; after it every question is a look-up.

@@ -110,7 +110,7 @@ def _open_at(place: str) -> DiskCache | None:
         return None
     except OSError as error:
         if compiler.compilation_cache_dir.value is None:
-            # Nobody asked for it: machines without a home to write to are common.
+            # Nobody requested it: machines without a home to write to are common.
             logs.info(f"compile cache: off, since {_reason(error)}")
             return None
         _report(place, f"is not used: {_reason(error)}", error, _OTHER_FOLDER)

@@ -23,7 +23,7 @@ _numbers = itertools.count(1)
 # Nobody asks for some: of several callbacks that fail in one program, one is reported.
 _MAX_KEPT = 8
 _kept: dict[int, BaseException] = {}
-# Each result of a program that failed may be asked for its error. The first to be asked
+# Each result of a program that failed may be requested its error. The first to be asked
 # leads to the others' while someone has it, and to its text for a while longer.
 _MAX_SHOWN = 64
 _MAX_TEXT = 1000

@@ -71,7 +71,7 @@ class Prefetch:
         return job.result
 
     def stop(self) -> None:
-        """Loads nothing more, and lets go of what nobody asked for."""
+        """Loads nothing more, and lets go of what nobody requested."""
         with self._lock:
             self._waiting.clear()
             self._begun.clear()
@@ -132,7 +132,7 @@ class Trail:
         self._used[key] = None
 
     def forget(self) -> None:
-        """Lets go of what was loaded and not asked for."""
+        """Lets go of what was loaded and not requested."""
         self._prefetch.stop()
         self._prefetch = _NOTHING
 

@@ -89,7 +89,7 @@ def _transform(x: Any, *, axes: Any, lengths: Any, ortho: bool, inverse: bool) -
     return x
 
 
-# -- what is asked for -----------------------------------------------------------------
+# -- what is requested -----------------------------------------------------------------
 
 
 def _call(

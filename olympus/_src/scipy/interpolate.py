@@ -56,7 +56,7 @@ def map_coordinates(
     mode: str = "constant",
     cval: Any = 0.0,
 ) -> Any:
-    """Values of an array at places that need not be whole numbers.
+    """Values of an array at places that need not be integers.
 
     Differs from SciPy: `order` has to be given, and is 0 or 1; "wrap" repeats after as
     many samples as there are, one more than in SciPy; "constant" passes from the last

@@ -30,7 +30,7 @@ from olympus._src.numpy import (
 
 aval_of, where = avals.aval_of, selection.where
 
-# -- what is asked for -----------------------------------------------------------------
+# -- what is requested -----------------------------------------------------------------
 
 
 def _operator(name: str, what: str, operand: Any) -> Callable[[Any], Any]:

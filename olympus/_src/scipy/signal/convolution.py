@@ -269,7 +269,7 @@ def convolve2d(
 
     Raises:
       ValueError: an argument is no matrix, or there is no such mode.
-      NotImplementedError: another boundary is asked for.
+      NotImplementedError: another boundary is requested.
 
     Source: SciPy, `scipy.signal.convolve2d`.
 
@@ -309,7 +309,7 @@ def correlate2d(
 
     Raises:
       ValueError: an argument is no matrix, or there is no such mode.
-      NotImplementedError: another boundary is asked for.
+      NotImplementedError: another boundary is requested.
 
     Source: SciPy, `scipy.signal.correlate2d`.
 

@@ -29,7 +29,7 @@ from olympus._src.scipy.signal import detrending, windows
 
 aval_of = checks.aval_of
 
-# -- what is asked for -----------------------------------------------------------------
+# -- what is requested -----------------------------------------------------------------
 
 
 class _Plan(NamedTuple):

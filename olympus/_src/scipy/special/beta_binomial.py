@@ -253,14 +253,14 @@ def multigammaln(a: Any, d: Any) -> Any:
 
     Args:
       a: real array or number, above `(d - 1) / 2`.
-      d: the dimension, a whole number of at least 1.
+      d: the dimension, an integer of at least 1.
 
     Returns:
       A floating array of a's shape.
 
     Raises:
       TypeError: d is traced or no number.
-      ValueError: d is no whole number of at least 1.
+      ValueError: d is no integer of at least 1.
 
     Example:
       >>> from olympus.scipy import special
@@ -394,7 +394,7 @@ def _binomial(count: Any, k: Any) -> Any:
     n, k = where(valid, count, 1), where(valid, k, 0)
     value = _smooth_binomial(n, k)
     whole = (floor(n) == n) & (floor(k) == k) & (value < 2.0**20)
-    # Whole numbers are rounded to those; the slope is that of the smooth function.
+    # Integers are rounded to those; the slope is that of the smooth function.
     value = value + where(whole, _still(arithmetic.rint(value) - value), 0)
     return where(valid, value, 0)
 

@@ -226,7 +226,7 @@ def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
     Returns:
       A floating array of the common shape; infinite above 1, unless a or b makes the
       series a polynomial. Within 0.1 of 1 and below it, digits are lost where
-      c - a - b is close to a whole number.
+      c - a - b is close to an integer.
 
     Raises:
       ValueError: an argument is complex.
