@@ -6,7 +6,7 @@ help:
 	@echo "make quick   the tests that take under two minutes"
 	@echo "make test    all tests, on the oldest and the newest jaxlib, a part of long lists"
 	@echo "make full    every case of every list; takes hours"
-	@echo "make lint    format, lint, imports, types, sizes, names"
+	@echo "make lint    format, lint, imports, types, sizes, names, words"
 	@echo "make docs    the documentation, into docs/_build"
 	@echo "make bench   the speed budgets"
 

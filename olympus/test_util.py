@@ -1,4 +1,4 @@
-"""Checks for tests of one's own functions: derivatives against finite differences."""
+"""Checks for the tests of your functions: derivatives against finite differences."""
 
 from olympus._src.api.gradient_checks import check_grads, check_jvp, check_vjp
 from olympus._src.foundation.lazy_names import claim as _claim

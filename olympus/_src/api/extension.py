@@ -1,7 +1,7 @@
 """Entry points for libraries that define primitives of their own.
 
-The rules of a primitive are fields of its record. The tables users of the field know
-are windows on those fields: reading and writing one reads and writes the record, with
+The rules of a primitive are fields of its record. The tables that users of JAX know
+are views of those fields: reading and writing one reads and writes the record, with
 the signature documented for the table.
 """
 

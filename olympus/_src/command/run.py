@@ -36,7 +36,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=N",
         action="append",
         default=[],
-        help="with --seed-args, an open size",
+        help="with --seed-args, a symbolic size",
     )
     parser.add_argument("--out", metavar="FILE", help="write the results to this .npz")
     parser.add_argument(

@@ -3,7 +3,7 @@
 A function object is followed to its code, its closure, its defaults, the attributes set
 on it and the values of the names in its code; from there to what those are made of:
 functions, wrappers, methods, containers, instances and their classes. Two equal lists
-say that tracing anew would read the same. What cannot be followed (arrays that change
+say that tracing again would read the same. What cannot be followed (arrays that change
 in place, objects of C extensions, names that are looked up by strings) makes the
 function one that is not known, which is always traced.
 

@@ -229,7 +229,7 @@ class Tracer:
         return kind(f"{what}{self.explanation()}{cure}\n{see(kind)}")
 
     def _conversion(self, kind: type[Exception], what: str) -> Exception:
-        # Two full stops, as users of the field know the message.
+        # Two full stops, as in the message that users of JAX know.
         return self.refusal(
             kind,
             f"Attempted {what} of traced array with shape {self.aval.str_long()}..",

@@ -498,7 +498,7 @@ def result_paths(out_tree: Any) -> list[str]:
 
 
 def _fits(slot: Slot, aval: Any) -> bool:
-    """Whether a type is that of a slot; an open size may be any."""
+    """Whether a type is that of a slot; a symbolic size may be any."""
     if aval.dtype != slot.dtype or aval.ndim != len(slot.shape):
         return False
     return all(

@@ -224,7 +224,7 @@ class ByIdentity:
     """A mapping from objects, known by what they are and not by what they equal.
 
     An entry goes with its object. Objects that take no weak references, and methods,
-    which Python makes anew at each access, are not remembered.
+    which Python creates at each access, are not remembered.
 
     Args:
       maxsize: entries it holds at most.

@@ -27,7 +27,7 @@ from olympus._src.core.primitive import Cost
 from olympus._src.lax.barriers import optimization_barrier_p
 
 _EXPENSIVE, _SPREAD = Cost.EXPENSIVE, Cost.SPREAD
-# Made of another element of what it reads: each reading is work anew.
+# Each reads another element of its operand, so each repeats the work.
 _MOVES = (Cost.MOVE, _SPREAD)
 # Made of the same element, by arithmetic or on its bits.
 _PLAIN = (Cost.CHEAP, Cost.BITS)

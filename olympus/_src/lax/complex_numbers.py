@@ -33,7 +33,7 @@ def _abs_lower(ctx: Any, x: str) -> str:
 
 def _abs_derivative(t: Any, out: Any, x: Any) -> Any:
     if not dtypes.issubdtype(avals.aval_of(x).dtype, np.complexfloating):
-        # By the field's convention the derivative at 0 is 1.
+        # By JAX's convention the derivative at 0 is 1.
         return select_n(ge(x, families.scalar_like(x, 0)), neg(t), t)
     zero, one = families.scalar_like(out, 0), families.scalar_like(out, 1)
     safe = select_n(eq(out, zero), out, one)

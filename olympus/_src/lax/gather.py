@@ -269,7 +269,7 @@ def result_shape(outer: Any, inner: Any, inner_dims: Any) -> tuple[int, ...]:
 
 
 def attributes(dn: Any, slice_sizes: Any, index_dim: int, is_sorted: bool) -> str:
-    """The attributes of `stablehlo.gather`; open sizes are an operand instead."""
+    """The attributes of `stablehlo.gather`; dynamic sizes are an operand instead."""
     lists = types.int_list
     is_open = dynamic_shapes.is_open(slice_sizes)
     sizes_ = "" if is_open else f", slice_sizes = {types.i64_array(slice_sizes)}"

@@ -674,7 +674,7 @@ def _bitcast_lower(ctx: Any, x: str, *, new_dtype: Any) -> str:
 
 
 def _emit_pieces(ctx: Any, x: str, aval: Any, out: Any) -> str:
-    """Writes a change of width by shifts: refinement follows no other of open sizes."""
+    """Writes a change of width by shifts, as refinement needs for dynamic sizes."""
     block = ctx.block
     narrow, wide = sorted((aval, out), key=lambda a: dtypes.itemsize_bits(a.dtype))
     bits = dtypes.itemsize_bits(narrow.dtype)

@@ -90,7 +90,7 @@ def _function(ctx: Any, pairs: Any, scalars: Any, write: Write) -> str:
 def _dynamic(
     block: Any, args: Any, in_avals: Any, out_avals: Any, params: Any, symbol: str
 ) -> list[str]:
-    """A reduction whose window or padding has open sizes, as refinement knows it."""
+    """A reduction whose window or padding has dynamic sizes, as refinement knows it."""
     ones = [1] * len(params["window_dimensions"])
     rows = [
         params["window_dimensions"],

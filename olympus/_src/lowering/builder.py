@@ -49,7 +49,7 @@ class Block:
       location: the text appended to each operation, as in ` loc("f.py":1:2)`.
       tokens: the current token of each ordered effect.
       known: values of integers that are known now, by their names.
-      sizes: the scalar of each dimension variable, in a program of open sizes.
+      sizes: the scalar of each dimension variable, in a program of dynamic sizes.
       folds: whether it is what a reduction does with two elements.
     """
 

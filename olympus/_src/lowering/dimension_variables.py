@@ -24,7 +24,7 @@ _WRONG = "Input shapes do not match the symbolic shapes:"
 
 
 class Arguments:
-    """The open sizes of a function's arguments.
+    """The dynamic sizes of a function's arguments.
 
     Args:
       in_avals: types of the arguments.

@@ -7,7 +7,7 @@ program is compiled for actual shapes, the compiler folds this arithmetic and wh
 left is the static program.
 
 Everything that depends on this is here: `Block` calls these functions where a type has
-an open size, and writes the static operation elsewhere.
+a dynamic size, and writes the static operation elsewhere.
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ def slice_(
 def slice_at(
     block: Any, x: str, aval: Any, out: Any, starts: Sequence[str], kind: Any
 ) -> str:
-    """A slice of open sizes at computed positions, which are moved inside.
+    """A slice of dynamic sizes at computed positions, which are moved inside.
 
     Args:
       block, x, aval, out: as elsewhere.

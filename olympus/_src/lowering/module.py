@@ -25,7 +25,7 @@ class Module:
       calls_python: whether `main` takes the number of their table, after all else.
       keepalives: values that must live as long as the program.
       variables: the dimension variables, which private functions take first.
-      has_open_calls: whether it calls functions that were written for open sizes.
+      has_open_calls: whether it calls functions that were written for dynamic sizes.
     """
 
     __slots__ = (

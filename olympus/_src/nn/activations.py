@@ -1,6 +1,6 @@
 """Activation functions, elementwise.
 
-Where a formula has a kink, the derivative there is that of the field's convention, for
+Where a formula has a kink, the derivative there is that of JAX's convention, for
 example 0 for `relu` at 0; it follows from the choice of `<` or `<=` below.
 """
 

@@ -765,8 +765,8 @@ def rint(x: Any, /) -> Any:
 def round(a: Any, decimals: int = 0, out: None = None) -> Any:
     """Rounded to a number of decimals, elementwise; halves go to even.
 
-    Differs from NumPy: `out` must be None; `decimals` must not be negative for whole
-    numbers.
+    Differs from NumPy: `out` must be None; `decimals` must not be negative for
+    integers.
 
     Args:
       a: array or number.

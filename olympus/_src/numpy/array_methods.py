@@ -389,7 +389,7 @@ def _properties() -> dict[str, Any]:
         "imag": property(lambda self: arithmetic.imag(self), doc="Imaginary part."),
         "at": property(
             lambda self: at.IndexUpdateHelper(self),
-            doc="Functional updates: `x.at[index].set(y)` and its kin.",
+            doc="Functional updates: `x.at[index].set(y)` and other updates.",
         ),
         "flat": property(lambda self: manipulation.ravel(self), doc="Along one axis."),
     }

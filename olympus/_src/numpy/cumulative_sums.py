@@ -49,7 +49,7 @@ def _define_cumulative(
         name,
         f"""{what} of the elements up to each one, along an axis.
 
-    Differs from NumPy: whole numbers of few bits keep their dtype.
+    Differs from NumPy: narrow integers keep their dtype.
 
     Args:
       a: array.

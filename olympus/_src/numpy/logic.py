@@ -77,7 +77,7 @@ def _logical(name: str, fun: Any, what: str) -> Any:
         x, y = promotion.broadcast(name, (x, y))
         return fun(truth(x), truth(y))
 
-    combine.__doc__ = f"""{what} of truth values, elementwise; zero is false.
+    combine.__doc__ = f"""{what} of booleans, elementwise; zero is false.
 
     Args:
       x, y: arrays of shapes that broadcast, or numbers.
@@ -547,7 +547,7 @@ def _array_equiv(x: Any, y: Any) -> Any:
 
 
 def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
-    """Truth values as the bits of bytes, along an axis.
+    """Booleans as the bits of bytes, along an axis.
 
     Args:
       a: integer or boolean array.

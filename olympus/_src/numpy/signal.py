@@ -66,7 +66,7 @@ def _sequence_product(name: str, what: str, reverse: bool) -> Any:
         name,
         f"""{what} of two vectors.
 
-    Differs from NumPy: whole numbers give floats.
+    Differs from NumPy: integers give floats.
 
     Args:
       a, v: vectors.

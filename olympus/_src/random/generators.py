@@ -58,7 +58,7 @@ def _repeat(x: Any, before: tuple[int, ...]) -> Any:
 def _positions(shape: tuple[int, ...]) -> tuple[Any, Any]:
     """High and low words of each element's position in row-major order."""
     size = math.prod(shape)
-    # Arrays of open sizes are of fewer elements: sizes are computed in 32 bits.
+    # Arrays of symbolic sizes are of fewer elements: sizes are computed in 32 bits.
     if is_symbolic(size) or size < 2**32:
         low = shaping.reshape(_iota(_U32, size), shape)
         return np.uint32(0), low

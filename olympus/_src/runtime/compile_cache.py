@@ -308,7 +308,7 @@ def _code(text: str | bytes) -> bytes:
 
 # -- trouble ---------------------------------------------------------------------------
 
-_ANEW = "Its program was compiled anew"
+_COMPILED = "Its program was compiled again"
 _OTHER_FOLDER = (
     "Programs are compiled as without a cache. Choose another folder by "
     "OLYMPUS_CACHE_DIR, or turn the cache off by OLYMPUS_ENABLE_COMPILATION_CACHE=0"
@@ -319,7 +319,7 @@ def _reason(error: OSError) -> str:
     return str(error.strerror or error)
 
 
-def _report(where: str, what: str, error: Exception, remedy: str = _ANEW) -> None:
+def _report(where: str, what: str, error: Exception, remedy: str = _COMPILED) -> None:
     """Says once what is wrong, or raises it where the settings want that."""
     message = f"compile cache: {where} {what}"
     if compiler.raise_persistent_cache_errors.value:

@@ -34,7 +34,7 @@ _FEATURES = ("flags", "Features", "features", "isa")
 # And among the values that macOS names; Apple's own CPUs have the first only.
 _MACOS_MODEL = "machdep.cpu.brand_string"
 _MACOS_FEATURES = ("machdep.cpu.features", "machdep.cpu.leaf7_features")
-# Windows numbers features: SSE to AVX-512, NEON and their kin.
+# Windows numbers features: SSE to AVX-512, NEON and similar ones.
 _WINDOWS_FEATURES = 96
 
 
