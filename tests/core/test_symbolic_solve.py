@@ -91,5 +91,5 @@ def test_constraints_are_checked(constraints, text, good, bad):
 
 def test_scopes_of_arguments_must_agree():
     shapes = [*_shapes("a"), *_shapes("b")]
-    with pytest.raises(ValueError, match="of two scopes"):
+    with pytest.raises(ValueError, match="belong to different scopes"):
         dim_solver.plan(shapes)

@@ -30,7 +30,7 @@ all_checks = automatic_checks | user_checks
 
 
 class Error:
-    """What went wrong in a function that `checkify` made, or that nothing did.
+    """The first failure of a function that `checkify` returned, or none.
 
     It is a pytree of arrays, so it may leave `jit` and `vmap`; under `vmap` it tells of
     each mapped element. Make it by `checkify`; then ask `get`, or `throw`.
@@ -129,7 +129,7 @@ def _error_of(state: Sequence[Any], sites: Sequence[failures.Site]) -> Error:
 def checkify(
     f: Callable[..., Any], errors: frozenset[ErrorCategory] = user_checks
 ) -> Callable[..., Any]:
-    """Makes a function return what went wrong in it, in addition to its result.
+    """Makes a function return its first failure together with its result.
 
     Args:
       f: a function of arrays and pytrees of them.
@@ -261,7 +261,7 @@ def check(
 
 
 def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
-    """A `check` that does nothing where `checkify` is not there.
+    """A `check` that does nothing without `checkify`.
 
     Args:
       pred: bool scalar that must be true.
@@ -281,7 +281,7 @@ def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
 
 
 def check_error(error: Error) -> None:
-    """Raises what an `Error` holds; in a traced function, makes it a check there.
+    """Raises the failure in an `Error`; in a traced function, adds it as a check.
 
     So a function may handle the errors of its parts, or pass them on to the `checkify`
     around it.

@@ -9,7 +9,7 @@ from olympus._src.runtime import compile_cache
 
 
 def set_cache_dir(path: str | os.PathLike[str]) -> None:
-    """Has compiled programs kept in a folder from now on.
+    """Sets the folder in which compiled programs are stored.
 
     The same as `olympus.config.update("olympus_compilation_cache_dir", path)`.
 
@@ -33,7 +33,7 @@ def set_cache_dir(path: str | os.PathLike[str]) -> None:
 
 
 def reset_cache() -> None:
-    """Forgets what this process found out about its cache folders.
+    """Forgets what this process knows of its cache folders.
 
     Folders are looked at again, those that could not be written are tried again, and
     trouble is reported again. Programs on disk and in memory stay.

@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 
 class custom_jvp(Generic[P, R]):
-    """Gives a function a derivative of the user's own, for both modes.
+    """Gives a function a custom derivative, for both modes.
 
     Write the derivative as a function of the arguments and their tangents, linear in
     the tangents, and register it by `defjvp`. Reverse mode transposes it. The rule is

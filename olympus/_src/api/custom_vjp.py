@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 
 class custom_vjp(Generic[P, R]):
-    """Gives a function a reverse-mode derivative of the user's own.
+    """Gives a function a custom reverse-mode derivative.
 
     Write it as two functions and register them by `defvjp`: `fwd` returns the result
     and residuals, whatever the other needs; `bwd` gives the cotangents of the arguments

@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 class custom_vmap(Generic[P, R]):
-    """Gives a function a rule of the user's own for vmap.
+    """Gives a function a custom batching rule for `vmap`.
 
     The rule is used whenever an argument is mapped, and is itself batched where several
     vmaps are nested. Forward mode differentiates the function and the rule; for a

@@ -61,7 +61,7 @@ def breakpoint(
     stdout: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """Opens a prompt where the program is, each time it gets there.
+    """Opens a prompt each time the program reaches this point.
 
     The prompt understands `p` and `pp` (print an expression), `l` (list the source),
     `bt` (the frames), `u` and `d` (go up and down), `c` (continue) and `q` (give up).

@@ -177,7 +177,7 @@ fancy_primitive_batchers = Window("batch", lambda p, rule: rule)
 
 
 def defjvp(primitive: Any, *jvprules: Callable[..., Any] | None) -> None:
-    """Sets the jvp rule from one an operand: `rule(tangent, *primals, **params)`."""
+    """Sets the JVP rule from one per operand: `rule(tangent, *primals, **params)`."""
     derivatives = tuple(
         None
         if rule is None
@@ -279,7 +279,7 @@ def instantiate_zeros(tangent: Any) -> Any:
 
 
 def is_undefined_primal(x: Any) -> bool:
-    """Whether `x` stands for an operand that a transposition is for."""
+    """Whether `x` marks an operand with respect to which an operation is transposed."""
     return type(x) is Linear
 
 
@@ -305,7 +305,7 @@ def _first_result(rule: Any) -> Any:
 def register_lowering(
     p: Any, rule: Any = None, platform: str | None = None, **_: Any
 ) -> Any:
-    """Says how a primitive is lowered: by a rule made by `lower_fun`.
+    """Sets how a primitive is lowered, by a rule from `lower_fun`.
 
     Raises:
       NotImplementedError: a rule that builds MLIR operations; or one for one platform.

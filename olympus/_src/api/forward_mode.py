@@ -21,7 +21,7 @@ def jvp(
     tangents: Sequence[Any],
     has_aux: bool = False,
 ) -> tuple[Any, ...]:
-    """The value of a function and its derivative along given tangents.
+    """The value of a function and its derivative in the direction of tangents.
 
     Args:
       fun: a function of arrays and pytrees of them.

@@ -147,7 +147,7 @@ def deriv_prop(prim: Any, deriv: Any, primals_in: Any, series_in: Any) -> Any:
 
 
 def deflinear(prim: Any) -> None:
-    """Says that an operation is linear in all its operands together.
+    """Declares an operation linear in all its operands together.
 
     Args:
       prim: the operation.
@@ -156,7 +156,7 @@ def deflinear(prim: Any) -> None:
 
 
 def defzero(prim: Any) -> None:
-    """Says that the derivative of an operation is zero.
+    """Declares that the derivative of an operation is zero.
 
     Args:
       prim: the operation.
@@ -165,7 +165,7 @@ def defzero(prim: Any) -> None:
 
 
 def def_deriv(prim: Any, deriv: Callable[[Any], Any]) -> None:
-    """Says what the derivative of an operation of one operand is.
+    """Defines the derivative of an operation of one operand.
 
     Args:
       prim: the operation.
@@ -175,7 +175,7 @@ def def_deriv(prim: Any, deriv: Callable[[Any], Any]) -> None:
 
 
 def def_comp(prim: Any, comp: Callable[..., Any], **kwargs: Any) -> None:
-    """Says that an operation is what a function of other operations computes.
+    """Defines the rule of an operation by a function of other operations.
 
     Args:
       prim: the operation.

@@ -19,7 +19,7 @@ def linear_call(
     residual_args: Any,
     linear_args: Any,
 ) -> Any:
-    """Calls a linear function that has a transpose of the user's own.
+    """Calls a linear function that has a custom transpose.
 
     Args:
       fun: called as `fun(residual_args, linear_args)`, linear in the latter.

@@ -106,7 +106,7 @@ class _Folding(trace.Trace):
 
 
 class ensure_compile_time_eval(_Block):
-    """Computes at once what is written inside, also while a program is traced.
+    """A block whose operations run immediately, also while a program is traced.
 
     Operations on traced values are staged as ever.
 

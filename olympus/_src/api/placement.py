@@ -72,7 +72,7 @@ host_ids = process_indices
 
 
 def print_environment_info(return_string: bool = False) -> str | None:
-    """Prints what a report of a problem should say of the machine and the versions."""
+    """Prints the versions and the machine, for bug reports."""
     lines = [
         f"jaxlib: {versions.version.__version__}",
         f"numpy: {np.__version__}",
@@ -121,7 +121,7 @@ def device_put(
 
 
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
-    """The same values, which must live where a sharding says.
+    """The same values, placed as a sharding says.
 
     Inside of a compiled function this is a mark in the program; outside arrays are put
     there.

@@ -240,7 +240,7 @@ def vjp(
     saveable_args: Any = True,
     in_nzs: Any = None,
 ) -> Any:
-    """The value of a function and its derivative's transpose at that point.
+    """The value of a function at a point, and its pullback there.
 
     Args:
       fun: a function of arrays and pytrees of them.

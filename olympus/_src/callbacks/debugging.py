@@ -22,7 +22,7 @@ from olympus._src.programs import inner_programs
 
 
 class DebugEffect(effects.Effect):
-    """A look at values, in any order with others."""
+    """The effect of looking at values, in any order."""
 
     __slots__ = ()
     lowerable = in_control_flow = in_remat = True
@@ -32,7 +32,7 @@ class DebugEffect(effects.Effect):
 
 
 class OrderedDebugEffect(effects.Effect):
-    """A look at values, in program order with others."""
+    """The effect of looking at values, in program order."""
 
     __slots__ = ()
     lowerable = in_control_flow = in_remat = True
@@ -100,7 +100,7 @@ def debug_callback(
     ordered: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """Calls a Python function to look at values of a program, each time it runs.
+    """Calls a Python function with values of a program, each time it runs.
 
     Args:
       callback: takes arrays (on the CPU); its result is ignored. Without it a function

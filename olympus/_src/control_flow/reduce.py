@@ -235,7 +235,7 @@ def reduce(
     dimensions: Sequence[int],
     out_sharding: Any = None,
 ) -> Any:
-    """Folds axes of arrays with a computation.
+    """Reduces axes of arrays with a computation.
 
     Args:
       operands: a pytree of arrays of one shape.
@@ -424,7 +424,7 @@ def reduce_window(
     base_dilation: Any = None,
     window_dilation: Any = None,
 ) -> Any:
-    """Folds the elements in windows that slide along the axes.
+    """Reduces the elements in windows that slide along the axes.
 
     Args:
       operand: array, or a pytree of arrays of one shape.

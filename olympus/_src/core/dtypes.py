@@ -369,7 +369,7 @@ def tangent_dtype(dtype: Any) -> Any:
 
 
 def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> Any:
-    """The dtype that arrays get where `dtype` is requested.
+    """The dtype of arrays for which `dtype` is requested.
 
     With `olympus_enable_x64` off, 64-bit dtypes narrow to 32 bits (`complex128` to
     `complex64`).

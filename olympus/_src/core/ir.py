@@ -26,7 +26,7 @@ class Var:
 
 
 class DropVar(Var):
-    """A result nobody reads."""
+    """A result that is not used."""
 
     __slots__ = ()
 

@@ -53,7 +53,7 @@ class ScalarType(type):
 
 def _scalar_type(dtype: np.dtype) -> ScalarType:
     doc = (
-        f"The dtype {dtype}, and the maker of its arrays.\n\n"
+        f"The dtype {dtype}; calling it creates an array of it.\n\n"
         f"Pass it as a `dtype`; call it on a value to get an array of {dtype}."
     )
     body = {"dtype": dtype, "__doc__": doc, "__module__": "olympus.numpy"}

@@ -20,7 +20,7 @@ class Zero:
 
 
 class SymbolicZero:
-    """A tangent or cotangent that is known to be zero, as rules of users see it.
+    """A tangent or cotangent that is known to be zero, as custom rules see it.
 
     Custom rules that ask for symbolic zeros get this object in place of an array of
     zeros, and may return it.

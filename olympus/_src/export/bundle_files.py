@@ -22,7 +22,7 @@ _EXPORTED = "exported program"
 
 
 class Slot(NamedTuple):
-    """An argument or a result: one leaf of the trees.
+    """An argument or a result: one leaf of the pytrees.
 
     Attributes:
       path: how users write it, as in `params['w']`.

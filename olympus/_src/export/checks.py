@@ -12,7 +12,7 @@ _CUSTOM_CALL = "custom_call:"
 
 
 class DisabledSafetyCheck:
-    """A check that `export` or `Exported.call` is not to make.
+    """A check that `export` or `Exported.call` should skip.
 
     Example:
       >>> from olympus import export

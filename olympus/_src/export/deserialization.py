@@ -25,7 +25,7 @@ _MOST_DERIVATIVES = 64
 
 @tracebacks.api_boundary
 def deserialize(blob: bytes | bytearray, *, isolate: bool | None = None) -> Exported:
-    """The exported program that `Exported.serialize` made bytes of.
+    """Reads an exported program from the bytes of `Exported.serialize`.
 
     The bytes hold a program, but no Python code: reading them runs nothing but the
     functions that were registered for types of nodes.

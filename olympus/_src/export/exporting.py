@@ -43,7 +43,7 @@ def export(
     disabled_checks: Sequence[DisabledSafetyCheck] = (),
     _override_lowering_rules: Sequence[tuple[Any, Any]] | None = None,
 ) -> Callable[..., Exported]:
-    """Makes a program of a jitted function that can be kept and called elsewhere.
+    """Turns a jitted function into a program to store and call elsewhere.
 
     Args:
       fun_jit: what `olympus.jit` returned.

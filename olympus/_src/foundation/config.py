@@ -489,7 +489,7 @@ read = config.read
 
 
 def make_user_context(default_value: Any = None) -> State:
-    """A value of the user's own that traces depend on.
+    """A user-defined setting that traces depend on.
 
     Functions that are jitted read `state.value` while they are traced; a jitted
     function is traced again where the value differs.

@@ -44,7 +44,7 @@ class OlympusTypeError(TypeError):
 
 
 class OlympusIndexError(IndexError):
-    """An index is of the wrong kind or out of reach."""
+    """An index is of the wrong kind or out of bounds."""
 
 
 class ConcretizationTypeError(OlympusTypeError):
@@ -102,7 +102,7 @@ class OlympusprTypeError(TypeError):
 
 
 class TypePromotionError(ValueError):
-    """Two dtypes have no implicit common dtype under the promotion rules in force."""
+    """Two dtypes have no implicit common dtype under the current promotion rules."""
 
 
 class InconclusiveDimensionOperation(ValueError):

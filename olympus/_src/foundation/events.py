@@ -102,7 +102,7 @@ def record_scalar(event: str, value: float, **kwargs: Any) -> None:
 
 
 def register_event_listener(callback: Listener) -> None:
-    """Has `callback(event, **labels)` called for each event.
+    """Registers `callback(event, **labels)` for events.
 
     Example:
       >>> from olympus import monitoring
@@ -118,37 +118,37 @@ def register_event_listener(callback: Listener) -> None:
 
 
 def register_event_duration_secs_listener(callback: Listener) -> None:
-    """Has `callback(event, seconds, **labels)` called for each duration."""
+    """Registers `callback(event, seconds, **labels)` for durations."""
     _durations.add(callback)
 
 
 def register_event_time_span_listener(callback: Listener) -> None:
-    """Has `callback(event, start, end, **labels)` called for each span of time."""
+    """Registers `callback(event, start, end, **labels)` for spans of time."""
     _spans.add(callback)
 
 
 def register_scalar_listener(callback: Listener) -> None:
-    """Has `callback(event, value, **labels)` called for each number."""
+    """Registers `callback(event, value, **labels)` for numbers."""
     _scalars.add(callback)
 
 
 def unregister_event_listener(callback: Listener) -> None:
-    """Stops calling `callback` for events; ValueError if it was not called."""
+    """Stops calling `callback` for events; ValueError if it was not registered."""
     _events.remove(callback)
 
 
 def unregister_event_duration_listener(callback: Listener) -> None:
-    """Stops calling `callback` for durations; ValueError if it was not called."""
+    """Stops calling `callback` for durations; ValueError if it was not registered."""
     _durations.remove(callback)
 
 
 def unregister_event_time_span_listener(callback: Listener) -> None:
-    """Stops calling `callback` for spans of time; ValueError if it was not called."""
+    """Stops calling `callback` for time spans; ValueError if it was not registered."""
     _spans.remove(callback)
 
 
 def unregister_scalar_listener(callback: Listener) -> None:
-    """Stops calling `callback` for numbers; ValueError if it was not called."""
+    """Stops calling `callback` for numbers; ValueError if it was not registered."""
     _scalars.remove(callback)
 
 

@@ -21,7 +21,7 @@ aval_of = avals.aval_of
 
 
 class ResizeMethod(enum.Enum):
-    """How samples between samples are found; see `resize`."""
+    """Methods of interpolation; see `resize`."""
 
     NEAREST, LINEAR, LANCZOS3, LANCZOS5, CUBIC, CUBIC_PYTORCH, AREA = range(7)
 
@@ -135,7 +135,7 @@ def resize(
     antialias: bool = True,
     precision: Any = Precision.HIGHEST,
 ) -> Any:
-    """An image of another size that shows the same.
+    """An image resampled to another size.
 
     The methods: "nearest"; "linear" (also "bilinear", "trilinear", "triangle"); "cubic"
     (also "bicubic", "tricubic"), by Keys' kernel; "lanczos3" and "lanczos5", windowed

@@ -302,7 +302,7 @@ def dce_olympuspr(
     used_outputs: Sequence[bool],
     instantiate: bool | Sequence[bool] = False,
 ) -> tuple[ir.Olympuspr, list[bool]]:
-    """Removes equations nobody needs, and outputs and inputs nobody uses.
+    """Removes equations, outputs and inputs that are not used.
 
     Args:
       program: any program.

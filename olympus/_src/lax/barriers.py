@@ -186,7 +186,7 @@ dce_sink_p: Primitive = Primitive(
 
 
 def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
-    """Keeps values in a program though nobody reads them.
+    """Keeps values in a program although they are not used.
 
     Args:
       val: a pytree of arrays.
@@ -278,7 +278,7 @@ def create_token(_: Any = None) -> Any:
 
 
 def after_all(*operands: Any) -> Any:
-    """A token that is there once all the given ones are.
+    """A token that depends on all the given ones.
 
     Args:
       *operands: tokens.

@@ -20,7 +20,7 @@ _MOST_AXES = 3  # of one operation of StableHLO
 
 
 class FftType(enum.IntEnum):
-    """Which transform: forth or back, of complex or real numbers."""
+    """The kind of transform: forward or inverse, of complex or real numbers."""
 
     FFT = 0
     IFFT = 1

@@ -61,7 +61,7 @@ class ScatterDimensionNumbers(NamedTuple):
 
 
 class GatherScatterMode(enum.Enum):
-    """What becomes of positions outside the operand.
+    """How positions out of bounds are handled.
 
     CLIP moves them inside; FILL_OR_DROP reads a fill value there and writes nothing;
     PROMISE_IN_BOUNDS says there are none; ONE_HOT reads and writes by products with

@@ -21,7 +21,7 @@ def conv_general_dilated_local(
     dimension_numbers: Any = None,
     precision: Any = None,
 ) -> Any:
-    """A convolution whose kernel is another one at each place of the result.
+    """A convolution with a different kernel at each position of the result.
 
     Args:
       lhs: input, of a batch axis, an axis of features and spatial axes.

@@ -385,7 +385,7 @@ def all_to_all(
     axis_index_groups: Any = None,
     tiled: bool = False,
 ) -> Any:
-    """Deals out an axis of each element to all, and gathers what each one gets.
+    """Distributes an axis of each element to all, and gathers the received parts.
 
     Element i gets part i of `split_axis` of every element. Without `tiled` it swaps
     the mapped axis with `split_axis`, which then stands at `concat_axis`.

@@ -280,7 +280,7 @@ def _type_text(dtype: Any) -> str:
 
 
 class AccuracyMode(enum.Enum):
-    """Which implementation of an elementwise function the compiler takes.
+    """Which implementation of an elementwise function the compiler uses.
 
     Source: `result_accuracy` of StableHLO.
     """
@@ -290,7 +290,7 @@ class AccuracyMode(enum.Enum):
 
 
 class Tolerance:
-    """How far an elementwise function may be off.
+    """The error that an elementwise function may have.
 
     Args:
       atol: absolutely.

@@ -64,7 +64,7 @@ def standardize(
     *,
     algorithm: str = "fast",
 ) -> Any:
-    """Elements less their mean, divided by their standard deviation.
+    """Elements minus their mean, divided by their standard deviation.
 
     Args:
       x: array or number.

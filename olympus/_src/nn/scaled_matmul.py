@@ -84,7 +84,7 @@ def scaled_matmul(
 
 
 class BlockScaleConfig(NamedTuple):
-    """How an operand of `scaled_dot_general` is put in few bits.
+    """How an operand of `scaled_dot_general` is quantized.
 
     Attributes:
       mode: 'mxfp8' or 'nvfp4'.
@@ -106,7 +106,7 @@ class BlockScaleConfig(NamedTuple):
 def get_scaled_dot_general_config(
     mode: str, global_scale: Any = None
 ) -> BlockScaleConfig:
-    """How `scaled_dot_general` puts an operand in few bits.
+    """How `scaled_dot_general` quantizes an operand.
 
     Args:
       mode: 'mxfp8': blocks of 32 numbers float8_e4m3fn, scales that are powers of two;
@@ -237,7 +237,7 @@ def scaled_dot_general(
     configs: Any = None,
     implementation: Any = None,
 ) -> Any:
-    """A contraction of operands that are put in few bits first.
+    """A contraction of operands that are quantized first.
 
     Derivatives are contractions of that kind, too; rounding itself has slope one.
 

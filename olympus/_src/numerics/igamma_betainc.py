@@ -1,6 +1,6 @@
 """Incomplete gamma and beta functions, elementwise, by loops that run to convergence.
 
-The regularised gamma function is a series where x is below max(a, 1), and one minus a
+The regularized gamma function is a series where x is below max(a, 1), and one minus a
 continued fraction elsewhere (Abramowitz, Stegun 6.5.29 and 6.5.31); the beta function
 is a continued fraction (26.5.8). Fractions are evaluated by Lentz's method (Thompson,
 Barnett 1986). The derivatives in the parameters carry tangents through the same loops.
@@ -699,7 +699,7 @@ random_gamma_grad_p = _elementwise(
 
 
 def igamma(a: Any, x: Any) -> Any:
-    """The regularised lower incomplete gamma function, elementwise.
+    """The regularized lower incomplete gamma function, elementwise.
 
     Args:
       a: positive floating array; 0 where x is positive gives 1.
@@ -713,7 +713,7 @@ def igamma(a: Any, x: Any) -> Any:
 
 
 def igammac(a: Any, x: Any) -> Any:
-    """The regularised upper incomplete gamma function, elementwise: 1 - igamma.
+    """The regularized upper incomplete gamma function, elementwise: 1 - igamma.
 
     Args:
       a: positive floating array; 0 where x is positive gives 0.
@@ -741,7 +741,7 @@ def igamma_grad_a(a: Any, x: Any) -> Any:
 
 
 def random_gamma_grad(a: Any, x: Any) -> Any:
-    """How a gamma variate `x` of shape `a` moves with `a`, elementwise.
+    """Derivative of a gamma variate `x` with respect to its shape `a`, elementwise.
 
     Args:
       a: positive floating array.
@@ -755,7 +755,7 @@ def random_gamma_grad(a: Any, x: Any) -> Any:
 
 
 def betainc(a: Any, b: Any, x: Any) -> Any:
-    """The regularised incomplete beta function, elementwise.
+    """The regularized incomplete beta function, elementwise.
 
     Args:
       a: positive floating array.

@@ -720,7 +720,7 @@ def _define_rounding(name: str, fun: Any, what: str) -> Any:
         _refuse_complex(name, x)
         return fun(x) if _is(x, "f") else x
 
-    rounded.__doc__ = f"""{what}, elementwise; integers and booleans stay.
+    rounded.__doc__ = f"""{what}, elementwise; integers and booleans do not change.
 
     Args:
       x: real array or number.
@@ -853,7 +853,7 @@ def _modf(x: Any) -> tuple[Any, Any]:
 
 
 def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
-    """Fractional and whole parts, elementwise, each with the sign of `x`.
+    """Fractional and integral parts, elementwise, each with the sign of `x`.
 
     Args:
       x: real array or number.
@@ -1016,7 +1016,7 @@ def lcm(x1: Any, x2: Any) -> Any:
 
 @program(1)
 def conjugate(x: Any, /) -> Any:
-    """Complex conjugate, elementwise; a real array is itself.
+    """Complex conjugate, elementwise; a real array is returned unchanged.
 
     Args:
       x: array or number.
@@ -1034,7 +1034,7 @@ def conjugate(x: Any, /) -> Any:
 
 @program(1)
 def real(val: Any, /) -> Any:
-    """Real part, elementwise; a real array is itself.
+    """Real part, elementwise; a real array is returned unchanged.
 
     Args:
       val: array or number.

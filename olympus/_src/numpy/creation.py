@@ -42,7 +42,7 @@ def array(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Any:
-    """An array of a value.
+    """Converts a value to an array.
 
     Differs from NumPy: the default dtypes are 32 bits wide unless 64-bit dtypes are
     switched on.
@@ -98,7 +98,7 @@ def asarray(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Any:
-    """An array of a value; an array of that dtype is itself.
+    """Converts a value to an array; an array of that dtype is returned unchanged.
 
     Differs from NumPy: the default dtypes are 32 bits wide unless 64-bit dtypes are
     switched on; there is no `like`.

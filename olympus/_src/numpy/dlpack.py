@@ -39,7 +39,7 @@ def import_array(
 
 
 def is_supported_dtype(dtype: Any) -> bool:
-    """Whether arrays of a dtype pass by DLPack.
+    """Whether DLPack supports arrays of a dtype.
 
     Args:
       dtype: a dtype, its name, or a scalar class.

@@ -676,7 +676,7 @@ def _symbolic_frequencies(count: Any, d: Any, kind: Any, half: bool) -> Any:
 
 
 def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
-    """The frequencies that belong to the places of a result of `fft`.
+    """The frequencies of the elements of a result of `fft`.
 
     Differs from NumPy: the dtype can be chosen, and is float32 by default unless 64-bit
     dtypes are switched on; no places are no error.
@@ -704,7 +704,7 @@ def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> A
 
 
 def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
-    """The frequencies that belong to the places of a result of `rfft`.
+    """The frequencies of the elements of a result of `rfft`.
 
     Differs from NumPy: the dtype can be chosen, and is float32 by default unless 64-bit
     dtypes are switched on.

@@ -181,7 +181,7 @@ def _join_prepared(*xs: Any, prepare: Any, axis: int, dtype: Any) -> Any:
 
 
 def vstack(tup: Any, dtype: Any = None) -> Any:
-    """Arrays below one another, along the first axis.
+    """Arrays joined along the first axis.
 
     Args:
       tup: sequence of arrays; vectors count as rows.
@@ -199,7 +199,7 @@ def vstack(tup: Any, dtype: Any = None) -> Any:
 
 
 def hstack(tup: Any, dtype: Any = None) -> Any:
-    """Arrays beside one another, along the second axis; vectors along their only one.
+    """Arrays joined along the second axis; vectors along their only one.
 
     Args:
       tup: sequence of arrays.
@@ -216,7 +216,7 @@ def hstack(tup: Any, dtype: Any = None) -> Any:
 
 
 def dstack(tup: Any, dtype: Any = None) -> Any:
-    """Arrays behind one another, along the third axis.
+    """Arrays joined along the third axis.
 
     Args:
       tup: sequence of arrays.
@@ -234,7 +234,7 @@ def dstack(tup: Any, dtype: Any = None) -> Any:
 
 
 def column_stack(tup: Any) -> Any:
-    """Vectors as the columns of a matrix; matrices beside one another.
+    """Vectors as the columns of a matrix; matrices side by side.
 
     Args:
       tup: sequence of arrays of one or two axes.

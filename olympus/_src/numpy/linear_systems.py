@@ -129,7 +129,7 @@ def _inv(a: Any) -> Any:
 
 @tree.returned_by("olympus.numpy.linalg.slogdet")
 class SlogdetResult(NamedTuple):
-    """The sign of a determinant, and the logarithm of its size."""
+    """The sign of a determinant, and the logarithm of its magnitude."""
 
     sign: Any
     logabsdet: Any
@@ -239,7 +239,7 @@ def _det_jvp(primals: Any, tangents: Any) -> Any:
 
 
 def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
-    """The sign of the determinant of matrices, and the logarithm of its size.
+    """The sign of the determinant of matrices, and the logarithm of its magnitude.
 
     Args:
       a: square matrices [..., n, n].

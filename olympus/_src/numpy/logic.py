@@ -158,7 +158,7 @@ def _inverter(name: str) -> Any:
         _refuse_inexact(name, x)
         return lax.bitwise_not(x)
 
-    call.__doc__ = f"""Each bit the other way, elementwise.
+    call.__doc__ = f"""Inverts each bit, elementwise.
 
     Args:
       x: integer or boolean array, or a number.

@@ -506,7 +506,7 @@ def _ptp(a: Any, *, axis: Any, keepdims: bool) -> Any:
 
 
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
-    """The largest element less the smallest, over some axes or all.
+    """The largest element minus the smallest, over some axes or all.
 
     Args:
       a: array or number.

@@ -85,7 +85,7 @@ def unique(
     fill_value: Any = None,
     sorted: bool = True,
 ) -> Any:
-    """The distinct values, in rising order.
+    """The distinct values, in ascending order.
 
     Differs from NumPy: under `jit` the number of results must be known: pass `size`,
     and `fill_value` for the places left over.

@@ -52,7 +52,7 @@ def sort(
     stable: bool = True,
     descending: bool = False,
 ) -> Any:
-    """The elements in rising order, along an axis.
+    """The elements in ascending order, along an axis.
 
     Differs from NumPy: equal elements always keep their order; there is no `order` by
     fields.

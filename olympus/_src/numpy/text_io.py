@@ -168,7 +168,7 @@ def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) ->
 
 
 def fromfile(*args: Any, **kwargs: Any) -> None:
-    """Refuses: read the file with NumPy.
+    """Not supported: read the file with NumPy.
 
     Differs from NumPy: raw files are not read here.
 

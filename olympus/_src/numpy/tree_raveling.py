@@ -19,7 +19,7 @@ _FROM = "flatten_util.ravel_pytree"
 
 
 def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """All elements of a tree of arrays in one vector, and the way back.
+    """All elements of a pytree of arrays in one vector, and the inverse function.
 
     Args:
       pytree: a tree of arrays and numbers.

@@ -28,7 +28,7 @@ Rule = Callable[..., Any] | None
 
 
 class ufunc:
-    """An elementwise function of one or two arrays, and what can be built of it.
+    """An elementwise function of arrays, with methods such as `reduce` and `outer`.
 
     Args:
       func: the function of arrays.

@@ -28,7 +28,7 @@ from olympus._src.random.uniform import draw_sign, draw_uniform, split_in
 def normal(
     key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
 ) -> Any:
-    """Numbers of the standard normal distribution.
+    """Samples of the standard normal distribution.
 
     Args:
       key: one key.
@@ -85,7 +85,7 @@ def truncated_normal(
     *,
     out_sharding: Any = None,
 ) -> Any:
-    """Numbers of the standard normal distribution that lie between two bounds.
+    """Samples of the standard normal distribution that lie between two bounds.
 
     Args:
       key: one key.
@@ -291,25 +291,25 @@ def draw_cauchy(key: Any, shape: Any, dtype: Any) -> Any:
 exponential = _sampler(
     "exponential",
     draw_exponential,
-    "Numbers of the exponential distribution of rate 1.",
+    "Samples of the exponential distribution of rate 1.",
     "The density is `exp(-x)` for x >= 0.",
 )
 laplace = _sampler(
     "laplace",
     draw_laplace,
-    "Numbers of the Laplace distribution of scale 1.",
+    "Samples of the Laplace distribution of scale 1.",
     "The density is `exp(-|x|) / 2`.",
 )
 logistic = _sampler(
     "logistic",
     draw_logistic,
-    "Numbers of the logistic distribution of scale 1.",
+    "Samples of the logistic distribution of scale 1.",
     "The density is `exp(-x) / (1 + exp(-x))^2`.",
 )
 cauchy = _sampler(
     "cauchy",
     draw_cauchy,
-    "Numbers of the Cauchy distribution of scale 1.",
+    "Samples of the Cauchy distribution of scale 1.",
     "The density is `1 / (pi (1 + x^2))`.",
 )
 
@@ -322,7 +322,7 @@ def gumbel(
     *,
     out_sharding: Any = None,
 ) -> Any:
-    """Numbers of the Gumbel distribution.
+    """Samples of the Gumbel distribution.
 
     The density is `exp(-x - exp(-x))`.
 
@@ -378,7 +378,7 @@ def pareto(
     *,
     out_sharding: Any = None,
 ) -> Any:
-    """Numbers of the Pareto distribution, with density `b / x^(b+1)` for x >= 1.
+    """Samples of the Pareto distribution, with density `b / x^(b+1)` for x >= 1.
 
     Args:
       key: one key.
@@ -444,7 +444,7 @@ def _rayleigh(key: Any, scale: Any, *, shape: Any, dtype: Any) -> Any:
 def weibull_min(
     key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None
 ) -> Any:
-    """Numbers of the Weibull distribution of minima.
+    """Samples of the Weibull distribution of minima.
 
     The density is `c/s (x/s)^(c-1) exp(-(x/s)^c)` with scale s and concentration c.
 
@@ -544,7 +544,7 @@ def wald(
     *,
     out_sharding: Any = None,
 ) -> Any:
-    """Numbers of the inverse normal (Wald) distribution with shape parameter 1.
+    """Samples of the inverse normal (Wald) distribution with shape parameter 1.
 
     Args:
       key: one key.

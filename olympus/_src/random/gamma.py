@@ -268,7 +268,7 @@ def gamma(
     method: str | None = None,
     out_sharding: Any = None,
 ) -> Any:
-    """Numbers of the gamma distribution of scale 1.
+    """Samples of the gamma distribution of scale 1.
 
     The density is `x^(a-1) exp(-x)` over the gamma function of a.
 
@@ -362,7 +362,7 @@ def beta(
     method: str | None = None,
     out_sharding: Any = None,
 ) -> Any:
-    """Numbers of the beta distribution.
+    """Samples of the beta distribution.
 
     The density is in proportion to `x^(a-1) (1-x)^(b-1)`.
 
@@ -465,7 +465,7 @@ def chisquare(
     method: str | None = None,
     out_sharding: Any = None,
 ) -> Any:
-    """Numbers of the chi-square distribution.
+    """Samples of the chi-square distribution.
 
     Args:
       key: one key.
@@ -505,7 +505,7 @@ def f(
     *,
     out_sharding: Any = None,
 ) -> Any:
-    """Numbers of the F distribution: quotients of mean squares of normal numbers.
+    """Samples of the F distribution: quotients of mean squares of normal numbers.
 
     Args:
       key: one key.

@@ -466,7 +466,7 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
 
 
 def clone(key: Any) -> Any:
-    """The same key again, for checks of reuse to take for another one.
+    """The same key, which checks of key reuse treat as a new one.
 
     Args:
       key: keys.

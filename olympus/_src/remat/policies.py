@@ -196,7 +196,7 @@ def save_anything_except_these_names(*names_not_to_save: str) -> Policy:
 
 
 def save_any_names_but_these(*names_not_to_save: str) -> Policy:
-    """A policy that keeps the values that have a name, but for some names.
+    """A policy that keeps the values that have a name, except for some names.
 
     Args:
       *names_not_to_save: names given by `olympus.ad_checkpoint.checkpoint_name`.

@@ -20,7 +20,7 @@ aval_of, where = checks.aval_of, selection.where
 
 @tree.returned_by("olympus.scipy.optimize.OptimizeResults")
 class OptimizeResults(NamedTuple):
-    """What `minimize` found.
+    """The result of `minimize`.
 
     Args:
       x: the place.
@@ -65,7 +65,7 @@ def minimize(
     tol: float | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> OptimizeResults:
-    """Finds a place where a function of a vector has a least value.
+    """Finds a minimum of a function of a vector.
 
     Differs from SciPy: `method` has to be given; the gradient comes from
     differentiating `fun`, so it must be traceable; there are no bounds, constraints and

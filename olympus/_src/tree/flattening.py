@@ -21,7 +21,7 @@ flatten = default_registry.flatten
 
 
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], Any]:
-    """Takes a tree apart into its leaves and its structure.
+    """Flattens a pytree into its leaves and its structure.
 
     Tuples, lists, dicts (in the order of their keys), namedtuples, OrderedDicts,
     defaultdicts, None and registered classes are nodes; all else is a leaf.
@@ -48,7 +48,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], Any]:
 
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
-    """The leaves of a tree.
+    """The leaves of a pytree.
 
     Args:
       tree: any value.
@@ -63,7 +63,7 @@ def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
 
 
 def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> Any:
-    """The structure of a tree.
+    """The structure of a pytree.
 
     Args:
       tree: any value.
@@ -78,7 +78,7 @@ def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> Any:
 
 
 def tree_unflatten(treedef: Any, leaves: Iterable[Any]) -> Any:
-    """Puts a tree together from its structure and leaves.
+    """Rebuilds a pytree from its structure and leaves.
 
     Args:
       treedef: the structure.
@@ -101,7 +101,7 @@ def tree_flatten_with_path(
     is_leaf: IsLeafOrPath = None,
     is_leaf_takes_path: bool = False,
 ) -> tuple[list[tuple[KeyPath, Any]], Any]:
-    """Takes a tree apart, with the key path of each leaf.
+    """Flattens a pytree, with the key path of each leaf.
 
     Args:
       tree: any value.
@@ -134,7 +134,7 @@ def tree_leaves_with_path(
     is_leaf: IsLeafOrPath = None,
     is_leaf_takes_path: bool = False,
 ) -> list[tuple[KeyPath, Any]]:
-    """The leaves of a tree with their key paths.
+    """The leaves of a pytree with their key paths.
 
     Args:
       tree: any value.

@@ -32,7 +32,7 @@ _MISSING: Any = _Missing()
 
 
 def tree_map(f: Function, tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
-    """A tree of the results of a function at each leaf.
+    """Applies a function to each leaf of a pytree.
 
     Args:
       f: called with a leaf of `tree` and what is in its place in each of `rest`.
@@ -65,7 +65,7 @@ def tree_map_with_path(
     is_leaf: IsLeafOrPath = None,
     is_leaf_takes_path: bool = False,
 ) -> Any:
-    """A tree of the results of a function at each leaf and its key path.
+    """Applies a function to each leaf of a pytree and its key path.
 
     Args:
       f: called with the path of a leaf, the leaf, and what is in its place in `rest`.
@@ -131,7 +131,7 @@ def tree_reduce(
     initializer: Any = _MISSING,
     is_leaf: IsLeaf = None,
 ) -> Any:
-    """Joins the leaves of a tree from the first to the last.
+    """Combines the leaves of a pytree from the first to the last.
 
     Args:
       function: joins what is joined so far and the next leaf.
@@ -165,7 +165,7 @@ def tree_reduce_associative(
     identity: Any = _MISSING,
     is_leaf: IsLeaf = None,
 ) -> Any:
-    """Joins the leaves of a tree by halves, so that independent parts may run at once.
+    """Combines the leaves of a pytree pairwise, so that parts may run in parallel.
 
     Args:
       operation: joins two values; it must be associative.
@@ -207,7 +207,7 @@ def _halves(
 def tree_transpose(
     outer_treedef: Any, inner_treedef: Any, pytree_to_transpose: Any
 ) -> Any:
-    """Turns a tree of trees inside out.
+    """Exchanges the outer and the inner structure of a pytree of pytrees.
 
     Args:
       outer_treedef: the structure of the outer tree.
@@ -247,7 +247,7 @@ def tree_transpose(
 
 
 def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> Any:
-    """Copies the leaves of a prefix to all places of the tree below them.
+    """Copies the leaves of a prefix to all leaves of the pytree below them.
 
     Args:
       prefix_tree: a tree whose leaves stand for whole trees.

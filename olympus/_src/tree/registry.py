@@ -60,7 +60,7 @@ def register_pytree_node(
     flatten_with_keys_func: Callable[[Any], tuple[Iterable[tuple[Any, Any]], Any]]
     | None = None,
 ) -> None:
-    """Makes a class a node of trees.
+    """Registers a class as a pytree node.
 
     Args:
       nodetype: the class; its subclasses are not affected.
@@ -99,7 +99,7 @@ def register_pytree_with_keys(
     unflatten_func: Callable[[Any, Iterable[Any]], Any],
     flatten_func: Callable[[Any], tuple[Iterable[Any], Hashable]] | None = None,
 ) -> None:
-    """Makes a class a node of trees, with a key for each child.
+    """Registers a class as a pytree node, with a key for each child.
 
     Args:
       nodetype: the class; its subclasses are not affected.
@@ -129,7 +129,7 @@ def _without_keys(flatten_with_keys: Callable[[Any], Any]) -> Callable[[Any], An
 
 
 def register_pytree_node_class(cls: T) -> T:
-    """Makes a class a node of trees by its own methods; a decorator.
+    """Registers a class as a pytree node by its own methods; a decorator.
 
     Args:
       cls: has a method `tree_flatten(self)` and a class method
@@ -164,7 +164,7 @@ def register_pytree_node_class(cls: T) -> T:
 
 
 def register_pytree_with_keys_class(cls: T) -> T:
-    """Makes a class a node of trees by its own methods, with keys; a decorator.
+    """Registers a class as a pytree node by its own methods, with keys; a decorator.
 
     Args:
       cls: has a method `tree_flatten_with_keys(self)`, a class method
@@ -197,7 +197,7 @@ def _require_methods(where: str, cls: Any, flatten: str) -> None:
 
 
 def register_static(cls: T) -> T:
-    """Makes objects of a class static: nodes without children; a decorator.
+    """Registers a class as static: nodes without children; a decorator.
 
     Args:
       cls: must compare and hash, since the object itself is part of the structure.
@@ -228,7 +228,7 @@ def register_dataclass(
     meta_fields: Sequence[str] | None = None,
     drop_fields: Sequence[str] = (),
 ) -> T:
-    """Makes a data class a node of trees; a decorator.
+    """Registers a data class as a pytree node; a decorator.
 
     Fields are children unless they are static: named in `meta_fields`, or declared by
     `olympus.tree.static()`.

@@ -21,7 +21,7 @@ _MAX_REWRITES = 64
 
 
 class SymbolicScope:
-    """Where names of symbolic sizes have a meaning, with constraints on them.
+    """A scope of the names of symbolic dimensions, with constraints on them.
 
     Sizes that meet in one program must be of one scope. Every variable is at least 1.
 

@@ -15,7 +15,7 @@ from olympus._src.lowering import types
 
 
 class EigImplementation(enum.Enum):
-    """Which library finds eigenvalues of general matrices."""
+    """Which library computes eigenvalues of general matrices."""
 
     CUSOLVER = "cusolver"
     MAGMA = "magma"

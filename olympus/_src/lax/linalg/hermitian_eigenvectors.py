@@ -13,7 +13,7 @@ from olympus._src.lax.linalg import lapack, matrices
 
 
 class EighImplementation(enum.Enum):
-    """How eigenvalues of Hermitian matrices are found, where hardware has a choice."""
+    """How Hermitian eigenvalues are computed, where hardware has a choice."""
 
     QR = "qr"
     JACOBI = "jacobi"

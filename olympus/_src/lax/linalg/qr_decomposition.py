@@ -233,7 +233,7 @@ ormqr_p: Primitive = Primitive(
 def ormqr(
     a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = False
 ) -> Any:
-    """Multiplies matrices by a product Q of Householder's reflections, not made whole.
+    """Multiplies matrices by a product Q of Householder reflections, without forming Q.
 
     Args:
       a: matrices [..., m, k]; below the diagonal of column i is reflection i.

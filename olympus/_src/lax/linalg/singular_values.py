@@ -13,7 +13,7 @@ from olympus._src.lax.linalg import lapack, matrices
 
 
 class SvdAlgorithm(enum.Enum):
-    """How singular values are found, where hardware has a choice."""
+    """How singular values are computed, where hardware has a choice."""
 
     DEFAULT = "default"
     DIVIDE_AND_CONQUER = "divide_and_conquer"

@@ -414,7 +414,7 @@ def _root_jvp(primals: Any, tangents: Any) -> Any:
 
 
 def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
-    """A function of matrices, given what it is of numbers.
+    """A function of matrices, from the function of numbers.
 
     Differs from SciPy: the result is always complex; integers are refused; there is no
     check and no printed warning of large errors.

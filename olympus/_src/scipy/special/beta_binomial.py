@@ -178,7 +178,7 @@ _beta.defjvps(
 
 @program(3)
 def betainc(a: Any, b: Any, x: Any) -> Any:
-    """Regularised incomplete beta function.
+    """Regularized incomplete beta function.
 
     Differs from SciPy: NaN where a or b is 0, of which SciPy takes limits.
 
@@ -200,7 +200,7 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
 
 @program(2)
 def gammainc(a: Any, x: Any) -> Any:
-    """Regularised lower incomplete gamma function.
+    """Regularized lower incomplete gamma function.
 
     Args:
       a: real array or number, positive.
@@ -219,7 +219,7 @@ def gammainc(a: Any, x: Any) -> Any:
 
 @program(2)
 def gammaincc(a: Any, x: Any) -> Any:
-    """Regularised upper incomplete gamma function: one minus the lower one.
+    """Regularized upper incomplete gamma function: one minus the lower one.
 
     Args:
       a: real array or number, positive.

@@ -184,7 +184,7 @@ _expn.defjvps(
 
 @program(2)
 def expn(n: Any, x: Any) -> Any:
-    """Generalised exponential integral: of `exp(-x t) / t^n` from 1 to infinity.
+    """Generalized exponential integral: of `exp(-x t) / t^n` from 1 to infinity.
 
     Args:
       n: array or number, whole and not negative; not differentiated.
