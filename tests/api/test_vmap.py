@@ -328,7 +328,7 @@ BAD_CALLS = {
         ValueError,
         lambda: olympus.vmap(loss, (0, -1))({"w": X}, 1.0),
     ),
-    "argument x of loss must be an array .* got 'text' of type str; use None in in_axes": (
+    "argument x of loss must be an array .* got 'text' of type str; use None": (
         TypeError,
         lambda: olympus.vmap(loss)({"w": X}, "text"),
     ),
