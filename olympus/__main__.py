@@ -1,4 +1,4 @@
-"""The command line: `python -m olympus --help` lists what it does."""
+"""The command line: `python -m olympus --help` lists the commands."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Rematerialisation: names for values, answers of policies, and what is kept."""
+"""Rematerialization: names of values, results of policies, and saved residuals."""
 
 from olympus import checkpoint_policies as checkpoint_policies
 from olympus._src.api.residuals import print_saved_residuals, saved_residuals

@@ -1,6 +1,6 @@
-"""Policies of `olympus.checkpoint`: which values are kept for the derivative.
+"""Policies of `olympus.checkpoint`: which residuals are kept.
 
-A policy of your own is a function of an operation, the types of its operands and its
+A custom policy is a function of a primitive, the types of its operands and its
 parameters, that returns whether the results may be kept.
 """
 

@@ -1,4 +1,4 @@
-"""The language's types, for annotations and for reading programs."""
+"""Types of programs and values, for annotations and for reading programs."""
 
 from typing import Any as Value
 

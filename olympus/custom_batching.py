@@ -1,4 +1,4 @@
-"""Functions with rules of the user's own for vmap."""
+"""Functions with custom batching rules."""
 
 from olympus._src.api.custom_vmap import custom_vmap as custom_vmap
 from olympus._src.api.custom_vmap import sequential_vmap as sequential_vmap

@@ -1,4 +1,4 @@
-"""Functions with derivatives of the user's own."""
+"""Functions with custom derivatives."""
 
 from olympus._src.api.custom_gradient import closure_convert as closure_convert
 from olympus._src.api.custom_gradient import custom_gradient as custom_gradient

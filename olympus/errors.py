@@ -1,4 +1,4 @@
-"""The errors that olympus raises, for `except` clauses and to read about."""
+"""The errors of olympus: what causes them, and classes for `except` clauses."""
 
 from olympus._src.foundation.errors import (
     ConcretizationTypeError,

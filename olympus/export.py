@@ -1,4 +1,4 @@
-"""Programs that leave the process, and the symbolic shapes that they may have."""
+"""Exported programs, for other processes and platforms, and symbolic shapes."""
 
 from olympus._src.api.symbolic_shapes import is_symbolic_dim as is_symbolic_dim
 from olympus._src.api.symbolic_shapes import symbolic_args_specs as symbolic_args_specs

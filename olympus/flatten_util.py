@@ -1,4 +1,4 @@
-"""Trees of arrays as one vector: `ravel_pytree`."""
+"""Pytrees of arrays as one vector: `ravel_pytree`."""
 
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.numpy.tree_raveling import ravel_pytree

@@ -1,4 +1,4 @@
-"""Images of other sizes: `resize`, and `scale_and_translate`."""
+"""Resampling of images: `resize` and `scale_and_translate`."""
 
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.image.resize import ResizeMethod, resize, scale_and_translate

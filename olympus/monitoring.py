@@ -1,4 +1,4 @@
-"""Listening to what olympus reports about its own work, and reporting to it."""
+"""Events and durations that olympus reports, and listeners for them."""
 
 from olympus._src.foundation.events import (
     clear_event_listeners,

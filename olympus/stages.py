@@ -1,4 +1,4 @@
-"""The stages of a jitted function's call: traced, lowered, compiled."""
+"""The stages of a call of a jitted function: traced, lowered, compiled."""
 
 from olympus._src.api.jit import JitFunction as Wrapped
 from olympus._src.api.stages import ArgInfo as ArgInfo

@@ -1,4 +1,4 @@
-"""Functions over trees: nested containers with arrays, or anything else, as leaves.
+"""Functions of pytrees: nested containers with arrays, or anything else, as leaves.
 
 Tuples, lists, dicts, namedtuples, OrderedDicts, defaultdicts and None are nodes; so are
 classes registered with `olympus.tree_util`.

@@ -1,4 +1,4 @@
-"""Trees for library authors: registering node types, key paths, structures.
+"""Pytrees for library authors: registering node types, key paths, structures.
 
 The functions of `olympus.tree` are here too, with `tree_` before their names.
 """

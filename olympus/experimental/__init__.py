@@ -1,4 +1,4 @@
-"""What may still change: callbacks with side effects."""
+"""Functions that may still change: callbacks with side effects."""
 
 from olympus._src.callbacks.host_calls import io_callback
 from olympus._src.foundation.lazy_names import claim as _claim

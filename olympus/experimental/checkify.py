@@ -1,4 +1,4 @@
-"""Checks inside of compiled functions: what goes wrong becomes a value they return."""
+"""Checks inside of compiled functions, which return failures as values."""
 
 from olympus._src.api.checkify import (
     Error,

@@ -1,7 +1,7 @@
 """Operations below `numpy`: explicit types and shapes, each one StableHLO operation.
 
 Operands must have equal dtypes, and equal shapes or no axes; nothing is promoted or
-broadcast. `olympus.numpy` is written in these.
+broadcast. `olympus.numpy` is built on these.
 """
 
 from typing import Any as _Any

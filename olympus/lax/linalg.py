@@ -1,7 +1,7 @@
-"""Factorizations of matrices, and systems of equations by them.
+"""Factorizations of matrices, and solutions of linear systems.
 
 Operations work on the last two axes and on any number of leading ones. They run on the
-CPU, by LAPACK. `olympus.numpy.linalg` is written in these.
+CPU, by LAPACK. `olympus.numpy.linalg` is built on these.
 """
 
 from olympus._src.foundation.lazy_names import claim as _claim

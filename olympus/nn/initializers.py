@@ -1,4 +1,4 @@
-"""Initializers: functions of a key, a shape and a dtype that make first weights."""
+"""Initializers: functions of a key, a shape and a dtype that return initial weights."""
 
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.nn.initializers import (

@@ -1,7 +1,7 @@
 """NumPy's functions on arrays that can be traced: `import olympus.numpy as onp`.
 
-The meaning is NumPy's. Arrays never change in place, 64-bit dtypes are off unless
-switched on, and functions take arrays and numbers, not lists.
+Functions follow NumPy. Arrays never change in place, 64-bit dtypes are disabled by
+default, and functions take arrays and numbers, not lists.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING

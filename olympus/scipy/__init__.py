@@ -1,4 +1,4 @@
-"""Functions by SciPy's names; each page loads at its first use."""
+"""Functions with SciPy's names; each module is loaded at its first use."""
 
 from typing import Any as _Any
 

@@ -1,4 +1,4 @@
-"""Discrete cosine transforms by SciPy's names.
+"""Discrete cosine transforms with SciPy's names.
 
 Differs from SciPy: the cosine transforms are here, of type 2 alone; the Fourier
 transforms are `olympus.numpy.fft`; there are no `overwrite_x`, `workers` and

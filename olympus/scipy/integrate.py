@@ -1,4 +1,4 @@
-"""Integrals of samples by SciPy's names.
+"""Integrals of samples with SciPy's names.
 
 Differs from SciPy: the trapezoidal rule is here; arguments are arrays, not lists.
 """

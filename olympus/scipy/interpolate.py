@@ -1,4 +1,4 @@
-"""Interpolation by SciPy's names."""
+"""Interpolation with SciPy's names."""
 
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.interpolate import RegularGridInterpolator

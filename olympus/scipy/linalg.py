@@ -1,8 +1,8 @@
-"""Linear algebra by SciPy's names: systems, factors, functions, patterns.
+"""Linear algebra with SciPy's names: systems, factors, functions, patterns.
 
 Differs from SciPy: integers and Python numbers give float32 unless 64-bit dtypes are
-switched on; arguments are arrays or numbers, not lists; nothing is raised or warned of
-because of values, since a traced function could not: NaN or infinity says that there is
+switched on; arguments are arrays or numbers, not lists; values cause no errors or
+warnings, since a traced function cannot raise them: NaN or infinity means that there is
 no result.
 """
 

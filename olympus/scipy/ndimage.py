@@ -1,4 +1,4 @@
-"""Images of any number of axes by SciPy's names."""
+"""Images with any number of axes, with SciPy's names."""
 
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.interpolate import map_coordinates

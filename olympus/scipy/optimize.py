@@ -1,4 +1,4 @@
-"""Minimization by SciPy's names."""
+"""Minimization with SciPy's names."""
 
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.optimize import OptimizeResults, minimize

@@ -1,4 +1,4 @@
-"""Signals by SciPy's names: convolution, trends, spectra.
+"""Signals with SciPy's names: convolution, trends, spectra.
 
 Differs from SciPy: integers and Python numbers give float32 unless 64-bit dtypes are
 switched on; arguments are arrays or numbers, not lists.

@@ -1,4 +1,4 @@
-"""Special functions, by SciPy's names.
+"""Special functions, with SciPy's names.
 
 Differs from SciPy: integers and Python numbers give float32 unless 64-bit dtypes are
 switched on; arguments are arrays or numbers, not lists; half precision stays half

@@ -1,4 +1,4 @@
-"""Initializers: functions that make the first weights of a layer.
+"""Initializers: functions that return the initial weights of a layer.
 
 Each maker here returns a function of a key, a shape and a dtype.
 """

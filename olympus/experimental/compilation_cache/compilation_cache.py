@@ -1,4 +1,4 @@
-"""Where compiled programs are kept on disk; the settings say the rest."""
+"""The folder of the cache of compiled programs; see also the settings."""
 
 from olympus._src.api.compilation_cache import reset_cache, set_cache_dir
 from olympus._src.foundation.lazy_names import claim as _claim

@@ -1,4 +1,4 @@
-"""The language's parts, for libraries that define primitives or read programs."""
+"""Parts of programs, for libraries that define primitives or read programs."""
 
 from olympus._src.api.extension import Primitive as Primitive
 from olympus._src.api.extension import (

@@ -1,4 +1,4 @@
-"""Clustering by SciPy's names: `vq`."""
+"""Clustering with SciPy's names: `vq`."""
 
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus.scipy.cluster import vq

@@ -1,4 +1,4 @@
-"""Vector quantization by SciPy's names."""
+"""Vector quantization with SciPy's names."""
 
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.interpolate import vq

@@ -1,4 +1,4 @@
-"""Systems without a matrix of all elements, by SciPy's names: `linalg`."""
+"""Linear operators without a dense matrix, with SciPy's names: `linalg`."""
 
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus.scipy.sparse import linalg

@@ -1,4 +1,4 @@
-"""Systems of linear equations solved by iteration, by SciPy's names."""
+"""Iterative solvers of linear systems, with SciPy's names."""
 
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.sparse_linalg import bicgstab, cg, gmres

@@ -1,4 +1,4 @@
-"""Geometry by SciPy's names: `transform`."""
+"""Geometry with SciPy's names: `transform`."""
 
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus.scipy.spatial import transform

@@ -1,4 +1,4 @@
-"""Rotations of space and the motion between them, by SciPy's names."""
+"""Rotations and interpolation between them, with SciPy's names."""
 
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.rotation import Rotation, Slerp

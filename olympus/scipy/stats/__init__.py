@@ -1,4 +1,4 @@
-"""Probability distributions, each a page of its own; statistics of samples.
+"""Probability distributions, one module for each, and statistics of samples.
 
 Differs from SciPy: a distribution is a module of functions: there are no frozen
 distributions, moments or fits, and samples come from `olympus.random`; integers and

@@ -1,6 +1,6 @@
 """The binomial distribution: `scipy.stats.binom`.
 
-Differs from SciPy: numbers of trials that are not whole are taken.
+Differs from SciPy: the number of trials need not be an integer.
 """
 
 from olympus._src.foundation.lazy_names import claim as _claim

@@ -1,6 +1,7 @@
 """The normal distribution: `scipy.stats.norm`.
 
-Differs from SciPy: a negative scale is no error: `logpdf` and `pdf` take its size.
+Differs from SciPy: a negative scale is not an error: `logpdf` and `pdf` use its
+magnitude.
 """
 
 from olympus._src.foundation.lazy_names import claim as _claim

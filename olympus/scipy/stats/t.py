@@ -1,4 +1,4 @@
-"""Student"s t distribution: `scipy.stats.t`."""
+"""Student's t distribution: `scipy.stats.t`."""
 
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.t import logpdf, pdf
