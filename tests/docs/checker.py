@@ -7,6 +7,7 @@ import importlib.util
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "tools" / "check_docs"
 
 
 def load(name="check_docs"):
