@@ -105,7 +105,7 @@ class Cost(enum.Enum):
 
     CHEAP = "cheap"  # a few instructions for each element
     BITS = "bits"  # likewise, on the bits: narrow floats need no conversion
-    MOVE = "move"  # another element of an operand, made for each reading anew
+    MOVE = "move"  # another element of an operand, computed again by each reader
     SPREAD = "spread"  # a move from less than it makes
     EXPENSIVE = "expensive"  # fused, but kept where it is read more than once
 
