@@ -27,7 +27,7 @@ def check_input(x: Any, api: str, where: Any, holomorphic: bool, accepts: str) -
     if not avals_.is_array_like(x):
         raise TypeError(
             f"{api}: {where()} must be an array, got {x!r} of type {type(x)}; pass "
-            "what is no array in an argument that is not differentiated"
+            "other values in arguments that are not differentiated"
         )
     aval = avals_.aval_of(x)
     dtype = aval.dtype

@@ -55,9 +55,9 @@ def on_leaves(
             if type(x) is not ad.JVPTracer and not avals_.is_array_like(x):
                 path = parameters.leaf_path(out_info.structure, i)
                 raise TypeError(
-                    f"{api}: {source_info.function_name(fun)} must return arrays, "
-                    f"got {x!r} of type {type(x)} at result{path}; return other values "
-                    "beside the result, with has_aux"
+                    f"{api}: {source_info.function_name(fun)} must return arrays, got "
+                    f"{x!r} of type {type(x)} at result{path}; return other values as "
+                    "auxiliary output, with has_aux"
                 )
         return outs
 

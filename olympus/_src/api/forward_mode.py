@@ -120,9 +120,9 @@ def linearize(
     """
     parameters.check_callable("linearize", fun)
     leaves, structure = tree.tree_flatten(primals)
-    moving = flags("linearize", "in_nzs", in_nzs, primals, structure)
+    nonzero = flags("linearize", "in_nzs", in_nzs, primals, structure)
     _, outs, linear, out_info = common.linearize_leaves(
-        "linearize", fun, leaves, structure, has_aux, moving
+        "linearize", fun, leaves, structure, has_aux, nonzero
     )
     value = out_info.structure.unflatten(map(common.as_result, outs))
     derivative: Any = tree.Partial(

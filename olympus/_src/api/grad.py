@@ -61,9 +61,9 @@ class _Gradient:
         api, name = self.plan.api, self.name
         if not avals_.is_array_like(value):
             raise TypeError(
-                "Gradient only defined for scalar-output functions. "
-                f"{api}: {name} returned {tree.tree_structure(value)}; return one "
-                "number, and others beside it with has_aux"
+                f"Gradient only defined for scalar-output functions. {api}: {name} "
+                f"returned {tree.tree_structure(value)}; return one number, and other "
+                "results with has_aux"
             )
         aval = avals_.aval_of(value)
         if aval.shape:

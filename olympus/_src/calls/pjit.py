@@ -64,29 +64,29 @@ def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) ->
 
 
 def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
-    moving = tuple([type(t) is not Zero for t in tangents])
-    program, out_moving = olympuspr.olympuspr.derived(
-        ("jvp", moving), lambda p: ad.jvp_olympuspr(p, moving)
+    nonzero = tuple([type(t) is not Zero for t in tangents])
+    program, out_nonzero = olympuspr.olympuspr.derived(
+        ("jvp", nonzero), lambda p: ad.jvp_olympuspr(p, nonzero)
     )
     slopes = [t for t in tangents if type(t) is not Zero]
     params["donated_invars"] = (False,) * (len(primals) + len(slopes))
     outs = pjit_p.bind(
         *olympuspr.consts, *primals, *slopes, olympuspr=program, **params
     )
-    n = len(out_moving)
+    n = len(out_nonzero)
     out_slopes = iter(outs[n:])
     out_tangents = [
         next(out_slopes) if m else Zero(a.to_tangent())
-        for m, a in zip(out_moving, olympuspr.out_avals, strict=True)
+        for m, a in zip(out_nonzero, olympuspr.out_avals, strict=True)
     ]
     return outs[:n], out_tangents
 
 
 def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
     """Runs the program once, keeping what its derivative needs."""
-    moving = tuple([type(t) is not Zero for t in tangents])
+    nonzero = tuple([type(t) is not Zero for t in tangents])
     forward, source, linear, out_zeros = olympuspr.olympuspr.derived(
-        ("linearized", moving), lambda p: _split_program(p, moving)
+        ("linearized", nonzero), lambda p: _split_program(p, nonzero)
     )
     n = len(olympuspr.out_avals)
     params["donated_invars"] = (False,) * len(primals)
@@ -113,16 +113,16 @@ def _split_program(program: ir.Olympuspr, moving: Sequence[bool]) -> tuple[Any, 
 
 def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
     linear = tuple([type(x) is Linear for x in args])
-    flowing = tuple([type(ct) is not Zero for ct in cts])
-    program, in_flowing = olympuspr.olympuspr.derived(
-        ("transposed", linear, flowing),
-        lambda p: ad.transpose_olympuspr(p, linear, flowing),
+    nonzero = tuple([type(ct) is not Zero for ct in cts])
+    program, in_nonzero = olympuspr.olympuspr.derived(
+        ("transposed", linear, nonzero),
+        lambda p: ad.transpose_olympuspr(p, linear, nonzero),
     )
     known = [x for x in args if type(x) is not Linear]
     nonzero_cts = [ct for ct in cts if type(ct) is not Zero]
     params["donated_invars"] = (False,) * (len(known) + len(nonzero_cts))
     in_cts = pjit_p.bind(*known, *nonzero_cts, olympuspr=program, **params)
-    return inner_programs.assign_cotangents(args, in_flowing, in_cts)
+    return inner_programs.assign_cotangents(args, in_nonzero, in_cts)
 
 
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:

@@ -56,10 +56,10 @@ def settled_tangents(
     while True:
         flags = [*moving.consts, *carry, *moving.xs]
         required = [*carry, *[False] * num_ys]
-        _, out_moving = jvp_body(body, flags, required)
-        if out_moving[: len(carry)] == carry:
-            return flags, required, out_moving
-        carry = out_moving[: len(carry)]
+        _, out_nonzero = jvp_body(body, flags, required)
+        if out_nonzero[: len(carry)] == carry:
+            return flags, required, out_nonzero
+        carry = out_nonzero[: len(carry)]
 
 
 def jvp_body(
@@ -80,21 +80,21 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
     n_ys = len(body.outvars) - n_carry
     values, slopes = Parts(primals, params), Parts(tangents, params)
     start = Parts(is_moving(tangents), params)
-    flags, required, out_moving = settled_tangents(body, start, n_ys)
-    moving = Parts(flags, params)
+    flags, required, out_nonzero = settled_tangents(body, start, n_ys)
+    nonzero = Parts(flags, params)
     closed, new_consts = inner_programs.absorb(jvp_body(body, flags, required)[0])
     counts = [
         len(new_consts) + len(values.consts),
         n_carry,
         len(values.xs),
-        sum(moving.consts),
-        sum(moving.carry),
-        sum(moving.xs),
+        sum(nonzero.consts),
+        sum(nonzero.carry),
+        sum(nonzero.xs),
     ]
     c, s, x, tc, ts, tx = inner_programs.split_by_sizes(closed.olympuspr.invars, counts)
-    n_out_s = sum(out_moving[:n_carry])
+    n_out_s = sum(out_nonzero[:n_carry])
     out_s, out_y, out_ts, out_ty = inner_programs.split_by_sizes(
-        closed.olympuspr.outvars, [n_carry, n_ys, n_out_s, sum(out_moving[n_carry:])]
+        closed.olympuspr.outvars, [n_carry, n_ys, n_out_s, sum(out_nonzero[n_carry:])]
     )
     program = closed.olympuspr.replace(
         invars=c + tc + s + ts + x + tx,
@@ -104,11 +104,11 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
     outs = p.bind(
         *new_consts,
         *values.consts,
-        *instantiate_flagged(slopes.consts, moving.consts),
+        *instantiate_flagged(slopes.consts, nonzero.consts),
         *values.carry,
-        *instantiate_flagged(slopes.carry, moving.carry),
+        *instantiate_flagged(slopes.carry, nonzero.carry),
         *values.xs,
-        *instantiate_flagged(slopes.xs, moving.xs),
+        *instantiate_flagged(slopes.xs, nonzero.xs),
         **{
             **params,
             "olympuspr": ir.ClosedOlympuspr(program),
@@ -121,7 +121,7 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
     )
     results = last + ys
     avals = [inner_programs.aval_of(x) for x in results]
-    return results, with_zeros(iter(last_t + ys_t), out_moving, avals)
+    return results, with_zeros(iter(last_t + ys_t), out_nonzero, avals)
 
 
 # -- linearisation ---------------------------------------------------------------------
@@ -256,9 +256,9 @@ def linearize(
         },
     )
     residuals = kept_values.values(outs[n_outs:])
-    moving, slopes = Parts(flags, params), Parts(tangents, params)
+    nonzero, slopes = Parts(flags, params), Parts(tangents, params)
     apply = _tangent_loop(
-        linear_p or p, tangent, residuals, kept_values.fixed, moving, slopes, params
+        linear_p or p, tangent, residuals, kept_values.fixed, nonzero, slopes, params
     )
 
     def complete() -> list[Any]:
@@ -327,19 +327,19 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
     parts = Parts(args, params)
     linear = Parts([type(x) is Linear for x in args], params)
     flags = [*linear.consts, *[True] * n_carry, *linear.xs]
-    flowing = [True] * n_carry + is_moving(cts[n_carry:])
+    nonzero = [True] * n_carry + is_moving(cts[n_carry:])
     n_c, n_x = sum(linear.consts), sum(linear.xs)
     required = [False] * n_c + [True] * n_carry + [False] * n_x
-    closed, in_flowing = body.derived(
-        ("transposed", tuple(flags), tuple(flowing), n_carry),
-        lambda program: ad.transpose_olympuspr(program, flags, flowing, required),
+    closed, in_nonzero = body.derived(
+        ("transposed", tuple(flags), tuple(nonzero), n_carry),
+        lambda program: ad.transpose_olympuspr(program, flags, nonzero, required),
     )
     closed, new_consts = inner_programs.absorb(closed)
-    flows_c, _, flows_x = inner_programs.split_by_sizes(in_flowing, [n_c, n_carry, n_x])
+    flows_c, _, flows_x = inner_programs.split_by_sizes(in_nonzero, [n_c, n_carry, n_x])
     known_consts = [x for x in parts.consts if type(x) is not Linear]
     known_xs = [x for x in parts.xs if type(x) is not Linear]
     sums = [a for a, f in zip(_linear_avals(parts.consts), flows_c, strict=True) if f]
-    given_cts = instantiate_flagged(cts[n_carry:], flowing[n_carry:])
+    nonzero_cts = instantiate_flagged(cts[n_carry:], nonzero[n_carry:])
     counts = [len(new_consts) + len(known_consts), len(known_xs), n_carry]
     weak = [
         _is_weak(x) and (type(ct) is Zero or _is_weak(ct))
@@ -352,7 +352,7 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
         *[families.instantiate(Zero(a)) for a in sums],
         *[families.instantiate(ct) for ct in cts[:n_carry]],
         *known_xs,
-        *given_cts,
+        *nonzero_cts,
         **{
             **params,
             "olympuspr": program,

@@ -124,7 +124,7 @@ def takes_primitive(rule: _R) -> _R:
 
 
 class LateRule:
-    """A rule in a file that is loaded when the rule is first asked for.
+    """A rule in a file that is loaded when the rule is first requested.
 
     Operations are made of each other in circles: the derivative of a gather is a
     scatter, and that of a scatter a gather. Files are not.

@@ -35,7 +35,7 @@ class LoweredProgram(NamedTuple):
       effects: its ordered effects, each an extra argument and result.
       has_effects: whether it has any effect.
       has_barriers: whether `fusion_limits` put barriers into it.
-      has_open_sizes: whether it calls functions of open sizes, which it makes known.
+      has_open_sizes: whether it calls functions of dynamic sizes, which it refines.
       duration_s: how long lowering took.
     """
 

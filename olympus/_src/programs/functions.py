@@ -140,14 +140,14 @@ def transpose(cts: Any, *args: Any, call_olympuspr: Any, **params: Any) -> Any:
     transposed one by one.
     """
     linear = [type(x) is Linear for x in args]
-    flowing = [type(ct) is not Zero for ct in cts]
-    program, in_flowing = ad.transpose_olympuspr(
-        call_olympuspr.olympuspr, linear, flowing
+    nonzero = [type(ct) is not Zero for ct in cts]
+    program, in_nonzero = ad.transpose_olympuspr(
+        call_olympuspr.olympuspr, linear, nonzero
     )
     known = [x for x in args if type(x) is not Linear]
     nonzero_cts = [ct for ct in cts if type(ct) is not Zero]
     in_cts = run(program, [*known, *nonzero_cts])
-    return inner_programs.assign_cotangents(args, in_flowing, in_cts)
+    return inner_programs.assign_cotangents(args, in_nonzero, in_cts)
 
 
 # -- vmap ------------------------------------------------------------------------------
@@ -249,9 +249,9 @@ def check_fixed(what: str, name: str, tangents: Sequence[Any]) -> None:
       name: the user's function.
       tangents: of the values that it closes over.
     """
-    moving = [t for t in map(moving_tangent, tangents) if type(t) is not Zero]
-    if moving:
-        listed = ", ".join([avals_.aval_of(t).short() for t in moving])
+    nonzero = [t for t in map(moving_tangent, tangents) if type(t) is not Zero]
+    if nonzero:
+        listed = ", ".join([avals_.aval_of(t).short() for t in nonzero])
         raise errors.UnexpectedTracerError(
             f"{what}: {name} is differentiated with respect to a value that it closes "
             f"over, of type {listed}, but its rule says how it depends on its "

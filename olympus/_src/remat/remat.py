@@ -115,20 +115,20 @@ def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) ->
 
 
 def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
-    moving = _nonzero_flags(tangents)
-    closed, out_moving = olympuspr.derived(
-        ("jvp", moving), lambda p: ad.jvp_olympuspr(p, moving)
+    nonzero = _nonzero_flags(tangents)
+    closed, out_nonzero = olympuspr.derived(
+        ("jvp", nonzero), lambda p: ad.jvp_olympuspr(p, nonzero)
     )
     program, consts = _without_constants(closed)
     params["prevent_cse"] = _join_flags(
-        params["prevent_cse"], len(consts), [True] * len(primals), sum(moving)
+        params["prevent_cse"], len(consts), [True] * len(primals), sum(nonzero)
     )
     outs = bind(program, [*consts, *primals, *_nonzero_values(tangents)], **params)
-    n = len(out_moving)
+    n = len(out_nonzero)
     out_slopes = iter(outs[n:])
     return outs[:n], [
         next(out_slopes) if m else Zero(a.to_tangent())
-        for m, a in zip(out_moving, olympuspr.out_avals, strict=True)
+        for m, a in zip(out_nonzero, olympuspr.out_avals, strict=True)
     ]
 
 
@@ -167,9 +167,9 @@ class _Linearized:
 
 def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
     effects.check_allowed("checkpoint", olympuspr.effects, "in_remat")
-    moving, policy = _nonzero_flags(tangents), params["policy"]
+    nonzero, policy = _nonzero_flags(tangents), params["policy"]
     linearized = olympuspr.derived(
-        ("linearized", moving, policy), lambda p: _Linearized(p, moving, policy)
+        ("linearized", nonzero, policy), lambda p: _Linearized(p, nonzero, policy)
     )
     split = linearized.split
     inputs = [*linearized.consts, *primals]
@@ -212,10 +212,10 @@ def _run_once(program: ir.Olympuspr, args: list[Any], params: Any) -> list[Any]:
 
 def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
     linear = tuple([type(x) is Linear for x in args])
-    flowing = _nonzero_flags(cts)
-    program, consts, in_flowing = olympuspr.derived(
-        ("transposed", linear, flowing),
-        lambda p: _transpose_program(p, linear, flowing),
+    nonzero = _nonzero_flags(cts)
+    program, consts, in_nonzero = olympuspr.derived(
+        ("transposed", linear, nonzero),
+        lambda p: _transpose_program(p, linear, nonzero),
     )
     known = [x for x in args if type(x) is not Linear]
     nonzero_cts = _nonzero_values(cts)
@@ -223,15 +223,15 @@ def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
         params["prevent_cse"], len(consts), [not f for f in linear], len(nonzero_cts)
     )
     in_cts = bind(program, [*consts, *known, *nonzero_cts], **params)
-    return inner_programs.assign_cotangents(args, in_flowing, in_cts)
+    return inner_programs.assign_cotangents(args, in_nonzero, in_cts)
 
 
 def _transpose_program(program: ir.Olympuspr, linear: Any, flowing: Any) -> Any:
-    closed, in_flowing = ad.transpose_olympuspr(program, linear, flowing)
+    closed, in_nonzero = ad.transpose_olympuspr(program, linear, flowing)
     transposed, consts = _without_constants(closed)
     needed = [True] * len(transposed.outvars)
     small, _ = partial_eval.dce_olympuspr(transposed, needed, instantiate=True)
-    return small, consts, in_flowing
+    return small, consts, in_nonzero
 
 
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:

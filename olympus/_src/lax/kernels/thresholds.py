@@ -53,6 +53,6 @@ LONGEST_WINDOW = 16  # along one axis: compile time; not recorded
 # "gradient of max pooling 2x2": 0.5 ms, not 20. Bounds of size not recorded.
 SCATTER_WORK = 2**16
 MOST_SCATTERED = 25  # elements of a window
-# Windows that an element is in, each of which compares its elements anew: with more of
+# Windows that an element is in, each of which compares its elements again: with more of
 # them there is no gain.
 MOST_SHARED = 4
