@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import elementwise, gather, sizes, sorting
@@ -131,13 +132,13 @@ def _approximate(what: str, operand: Any, k: int, axis: int, params: Any) -> Any
 
 
 def approx_max_k(
-    operand: Any,
+    operand: ArrayLike,
     k: int,
     reduction_dimension: int = -1,
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
-) -> list[Any]:
+) -> list[Array]:
     """The largest elements along an axis and their positions; here they are exact.
 
     Args:
@@ -176,13 +177,13 @@ def approx_max_k(
 
 
 def approx_min_k(
-    operand: Any,
+    operand: ArrayLike,
     k: int,
     reduction_dimension: int = -1,
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
-) -> list[Any]:
+) -> list[Array]:
     """The smallest elements along an axis and their positions; here they are exact.
 
     Args:

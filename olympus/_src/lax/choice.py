@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, trace
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise_rules, families
 from olympus._src.lax.bitwise import and_
@@ -270,7 +271,7 @@ convert_element_type_p.taylor = families.linear_series(convert_element_type_p)
 convert_element_type_p.abstract = _convert_abstract
 
 
-def is_finite(x: Any) -> Any:
+def is_finite(x: ArrayLike) -> Array:
     """Whether each element is neither infinite nor NaN.
 
     Args:
@@ -289,7 +290,7 @@ def is_finite(x: Any) -> Any:
     return is_finite_p.bind(x)
 
 
-def select_n(which: Any, *cases: Any) -> Any:
+def select_n(which: ArrayLike, *cases: ArrayLike) -> Array:
     """Picks each element from one of several cases.
 
     Args:
@@ -315,7 +316,7 @@ def select_n(which: Any, *cases: Any) -> Any:
     return select_n_p.bind(which, *cases)
 
 
-def select(pred: Any, on_true: Any, on_false: Any) -> Any:
+def select(pred: ArrayLike, on_true: ArrayLike, on_false: ArrayLike) -> Array:
     """Elements of `on_true` where `pred` holds, of `on_false` elsewhere.
 
     Args:
@@ -335,7 +336,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
     return select_n_p.bind(pred, on_false, on_true)
 
 
-def convert_element_type(operand: Any, new_dtype: Any) -> Any:
+def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     """The operand with another element type.
 
     Args:
@@ -363,6 +364,17 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
         return out  # in traces a literal
     return convert_element_type_p.bind(
         out, new_dtype=out.dtype, weak_type=False, sharding=None
+    )
+
+
+def unchanged(x: Any) -> Any:
+    """What an operation gives that has nothing to do to its operand: an array."""
+    on_host = isinstance(x, (np.ndarray, np.generic, bool, int, float, complex))
+    if not on_host or trace.current.trace is not trace.base():
+        return x  # in traces a literal
+    aval = avals.aval_of(x)
+    return convert_element_type_p.bind(
+        x, new_dtype=aval.dtype, weak_type=aval.weak_type, sharding=None
     )
 
 

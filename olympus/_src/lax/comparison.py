@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import families
 from olympus._src.lax.families import ShapedArray
@@ -98,7 +99,7 @@ _comparisons = {
 }
 
 
-def eq(x: Any, y: Any) -> Any:
+def eq(x: ArrayLike, y: ArrayLike) -> Array:
     """Whether elements are equal, elementwise.
 
     Args:
@@ -118,7 +119,7 @@ def eq(x: Any, y: Any) -> Any:
     return eq_p.bind(x, y)
 
 
-def ne(x: Any, y: Any) -> Any:
+def ne(x: ArrayLike, y: ArrayLike) -> Array:
     """Whether elements differ, elementwise.
 
     Args:
@@ -138,7 +139,7 @@ def ne(x: Any, y: Any) -> Any:
     return ne_p.bind(x, y)
 
 
-def ge(x: Any, y: Any) -> Any:
+def ge(x: ArrayLike, y: ArrayLike) -> Array:
     """Whether `x >= y`, elementwise.
 
     Args:
@@ -158,7 +159,7 @@ def ge(x: Any, y: Any) -> Any:
     return ge_p.bind(x, y)
 
 
-def gt(x: Any, y: Any) -> Any:
+def gt(x: ArrayLike, y: ArrayLike) -> Array:
     """Whether `x > y`, elementwise.
 
     Args:
@@ -178,7 +179,7 @@ def gt(x: Any, y: Any) -> Any:
     return gt_p.bind(x, y)
 
 
-def le(x: Any, y: Any) -> Any:
+def le(x: ArrayLike, y: ArrayLike) -> Array:
     """Whether `x <= y`, elementwise.
 
     Args:
@@ -198,7 +199,7 @@ def le(x: Any, y: Any) -> Any:
     return le_p.bind(x, y)
 
 
-def lt(x: Any, y: Any) -> Any:
+def lt(x: ArrayLike, y: ArrayLike) -> Array:
     """Whether `x < y`, elementwise.
 
     Args:

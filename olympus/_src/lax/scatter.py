@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, ir
+from olympus._src.core.array_type import Array, ArrayLike, IndexMode
 from olympus._src.core.primitive import Primitive, missing_rule
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise, families, gather, shaping
@@ -585,15 +586,15 @@ def _apply(
 
 
 def scatter(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-    mode: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+) -> Array:
     """The operand with windows at computed positions replaced by updates.
 
     Where positions repeat, which update stays is not stated.
@@ -634,15 +635,15 @@ def scatter(
 
 
 def scatter_add(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-    mode: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+) -> Array:
     """The operand with updates added at computed positions.
 
     Where positions repeat, all their updates are added.
@@ -683,15 +684,15 @@ def scatter_add(
 
 
 def scatter_sub(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-    mode: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+) -> Array:
     """The operand with updates subtracted at computed positions.
 
     Where positions repeat, all their updates are subtracted.
@@ -732,15 +733,15 @@ def scatter_sub(
 
 
 def scatter_mul(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-    mode: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+) -> Array:
     """The operand with windows at computed positions multiplied by updates.
 
     Where positions repeat, all their updates multiply.
@@ -781,15 +782,15 @@ def scatter_mul(
 
 
 def scatter_min(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-    mode: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+) -> Array:
     """The operand with the lesser of itself and updates at computed positions.
 
     Where positions repeat, the least update counts.
@@ -830,15 +831,15 @@ def scatter_min(
 
 
 def scatter_max(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-    mode: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+) -> Array:
     """The operand with the greater of itself and updates at computed positions.
 
     Where positions repeat, the greatest update counts.

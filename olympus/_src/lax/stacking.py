@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import concatenation, families
@@ -107,7 +108,7 @@ stack_p = Primitive(
 stack_p.taylor = families.linear_series(stack_p)
 
 
-def stack(operands: Sequence[Any], axis: int = 0) -> Any:
+def stack(operands: Sequence[ArrayLike], axis: int = 0) -> Array:
     """Arrays of one shape along a new axis.
 
     Args:
@@ -191,7 +192,7 @@ unstack_p = Primitive(
 unstack_p.taylor = families.linear_series(unstack_p)
 
 
-def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: ArrayLike, axis: int = 0) -> tuple[Array, ...]:
     """The slices of `x` along an axis, without that axis.
 
     Args:

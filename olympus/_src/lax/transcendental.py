@@ -9,13 +9,19 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import families
 from olympus._src.lax.arithmetic import add, div, integer_pow, mul, sub
 from olympus._src.lax.bitwise import and_
 from olympus._src.lax.choice import as_element_type, select_n
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray, scalar_like
-from olympus._src.lax.precision import accuracy_text, bind_accurately
+from olympus._src.lax.precision import (
+    AccuracyMode,
+    Tolerance,
+    accuracy_text,
+    bind_accurately,
+)
 from olympus._src.lowering import types
 
 elementwise = functools.partial(families.elementwise, file="lax/transcendental.py")
@@ -211,7 +217,7 @@ logistic_p = elementwise(
 )
 
 
-def exp(x: Any, *, accuracy: Any = None) -> Any:
+def exp(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Exponential, elementwise.
 
     Args:
@@ -232,7 +238,7 @@ def exp(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(exp_p, x, accuracy)
 
 
-def exp2(x: Any, *, accuracy: Any = None) -> Any:
+def exp2(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Two to the power of each element.
 
     Args:
@@ -253,7 +259,7 @@ def exp2(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(exp2_p, x, accuracy)
 
 
-def expm1(x: Any, *, accuracy: Any = None) -> Any:
+def expm1(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """`exp(x) - 1`, exact near zero.
 
     Args:
@@ -274,7 +280,7 @@ def expm1(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(expm1_p, x, accuracy)
 
 
-def log(x: Any, *, accuracy: Any = None) -> Any:
+def log(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Natural logarithm, elementwise.
 
     Args:
@@ -295,7 +301,7 @@ def log(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(log_p, x, accuracy)
 
 
-def log2(x: Any, *, accuracy: Any = None) -> Any:
+def log2(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Logarithm to base two, elementwise.
 
     Args:
@@ -316,7 +322,7 @@ def log2(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(log2_p, x, accuracy)
 
 
-def log1p(x: Any, *, accuracy: Any = None) -> Any:
+def log1p(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """`log(1 + x)`, exact near zero.
 
     Args:
@@ -337,7 +343,7 @@ def log1p(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(log1p_p, x, accuracy)
 
 
-def sqrt(x: Any, *, accuracy: Any = None) -> Any:
+def sqrt(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Square root, elementwise.
 
     Args:
@@ -358,7 +364,7 @@ def sqrt(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(sqrt_p, x, accuracy)
 
 
-def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
+def rsqrt(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Reciprocal of the square root, elementwise.
 
     Args:
@@ -379,7 +385,7 @@ def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(rsqrt_p, x, accuracy)
 
 
-def cbrt(x: Any, *, accuracy: Any = None) -> Any:
+def cbrt(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Cube root, elementwise.
 
     Args:
@@ -400,7 +406,9 @@ def cbrt(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(cbrt_p, x, accuracy)
 
 
-def logistic(x: Any, *, accuracy: Any = None) -> Any:
+def logistic(
+    x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None
+) -> Array:
     """Logistic function `1 / (1 + exp(-x))`, elementwise.
 
     Args:
@@ -421,7 +429,7 @@ def logistic(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(logistic_p, x, accuracy)
 
 
-def pow_(x: Any, y: Any) -> Any:
+def pow_(x: ArrayLike, y: ArrayLike) -> Array:
     """`x` to the power `y`, elementwise.
 
     Args:

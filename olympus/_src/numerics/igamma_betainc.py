@@ -15,6 +15,7 @@ import numpy as np
 
 from olympus._src.control_flow.while_loop import while_loop
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import ad
@@ -703,7 +704,7 @@ random_gamma_grad_p = _elementwise(
 # -- functions -------------------------------------------------------------------------
 
 
-def igamma(a: Any, x: Any) -> Any:
+def igamma(a: ArrayLike, x: ArrayLike) -> Array:
     """The regularised lower incomplete gamma function, elementwise.
 
     Args:
@@ -717,7 +718,7 @@ def igamma(a: Any, x: Any) -> Any:
     return igamma_p.bind(a, x)
 
 
-def igammac(a: Any, x: Any) -> Any:
+def igammac(a: ArrayLike, x: ArrayLike) -> Array:
     """The regularised upper incomplete gamma function, elementwise: 1 - igamma.
 
     Args:
@@ -731,7 +732,7 @@ def igammac(a: Any, x: Any) -> Any:
     return igammac_p.bind(a, x)
 
 
-def igamma_grad_a(a: Any, x: Any) -> Any:
+def igamma_grad_a(a: ArrayLike, x: ArrayLike) -> Array:
     """The derivative of `igamma` in `a`, elementwise.
 
     Args:
@@ -745,7 +746,7 @@ def igamma_grad_a(a: Any, x: Any) -> Any:
     return igamma_grad_a_p.bind(a, x)
 
 
-def random_gamma_grad(a: Any, x: Any) -> Any:
+def random_gamma_grad(a: ArrayLike, x: ArrayLike) -> Array:
     """How a gamma variate `x` of shape `a` moves with `a`, elementwise.
 
     Args:
@@ -759,7 +760,7 @@ def random_gamma_grad(a: Any, x: Any) -> Any:
     return random_gamma_grad_p.bind(a, x)
 
 
-def betainc(a: Any, b: Any, x: Any) -> Any:
+def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """The regularised incomplete beta function, elementwise.
 
     Args:

@@ -12,6 +12,9 @@ from olympus._src.tree.keys import KeyPath
 from olympus._src.tree.registry import default_registry
 
 PyTreeDef = pytree.PyTreeDef
+# Arrays in tuples, lists, dicts, None and registered classes, nested in any way; an
+# array alone too. No type of Python says so much: a checker takes any value.
+PyTree = Any
 IsLeaf = Callable[[Any], bool] | None
 IsLeafOrPath = Callable[..., bool] | None  # may take the path before the node
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.sizes import minimum
 from olympus._src.core.symbolic_values import Zero
@@ -148,7 +149,7 @@ householder_product_p: Primitive = Primitive(
 householder_product_p.batch = matrices.batch_of_stacks(householder_product_p)
 
 
-def householder_product(a: Any, taus: Any) -> Any:
+def householder_product(a: ArrayLike, taus: ArrayLike) -> Array:
     """The first columns of a product of Householder's reflections.
 
     Args:
@@ -233,8 +234,13 @@ ormqr_p.batch = matrices.batch_of_stacks(ormqr_p)
 
 
 def ormqr(
-    a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = False
-) -> Any:
+    a: ArrayLike,
+    taus: ArrayLike,
+    c: ArrayLike,
+    *,
+    left: bool = True,
+    transpose: bool = False,
+) -> Array:
     """Multiplies matrices by a product Q of Householder's reflections, not made whole.
 
     Args:
@@ -354,12 +360,12 @@ qr_p.batch = matrices.batch_of_stacks(qr_p)
 
 
 def qr(
-    x: Any,
+    x: ArrayLike,
     *,
     pivoting: bool = False,
     full_matrices: bool = True,
     use_magma: bool | None = None,
-) -> Any:
+) -> tuple[Array, ...]:
     """Q with orthonormal columns and R upper triangular, with `Q R = x`.
 
     Args:
