@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement
 from olympus._src.core.sizes import is_constant_shape, typical
 from olympus._src.foundation import caching
 from olympus._src.interpreters import evaluate
@@ -23,6 +24,7 @@ from olympus._src.lax import (
     stacking,
 )
 from olympus._src.lax import elementwise as lax
+from olympus._src.lax.precision import PrecisionLike
 from olympus._src.numpy import promotion
 
 aval_of = avals.aval_of
@@ -62,13 +64,13 @@ def _contract(
 
 @promotion.program(2)
 def matmul(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     *,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Placement = None,
+) -> Array:
     """The matrix product, over stacks of matrices.
 
     Differs from NumPy: products may be computed in less than full precision on some
@@ -150,13 +152,13 @@ def _batch_axes(x: Any, batch: tuple[int, ...]) -> tuple[Any, list[int]]:
 
 @promotion.program(2)
 def dot(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     *,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Placement = None,
+) -> Array:
     """The sum of products over a's last axis and b's second to last (or only) one.
 
     Differs from NumPy: products may be computed in less than full precision on some
@@ -185,8 +187,12 @@ def dot(
 
 @promotion.program(2)
 def vdot(
-    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None
-) -> Any:
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """The sum of products of all elements, those of `a` conjugated.
 
     Source: `numpy.vdot`.
@@ -231,14 +237,14 @@ def _conjugate(x: Any) -> Any:
 
 @promotion.program(2)
 def vecdot(
-    x1: Any,
-    x2: Any,
+    x1: ArrayLike,
+    x2: ArrayLike,
     /,
     *,
     axis: int = -1,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-) -> Any:
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """Dot products of vectors along an axis, over stacks; `x1` is conjugated.
 
     Source: `numpy.vecdot`.
@@ -283,7 +289,7 @@ def _check_ranks(name: str, x1: Any, least1: int, x2: Any, least2: int) -> None:
 
 
 @promotion.program(2)
-def matvec(x1: Any, x2: Any, /) -> Any:
+def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Products of matrices [..., n, k] and vectors [..., k], over stacks.
 
     Source: `numpy.matvec`.
@@ -300,7 +306,7 @@ def matvec(x1: Any, x2: Any, /) -> Any:
 
 
 @promotion.program(2)
-def vecmat(x1: Any, x2: Any, /) -> Any:
+def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Products of vectors [..., n], conjugated, and matrices [..., n, k], over stacks.
 
     Source: `numpy.vecmat`.
@@ -318,8 +324,12 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
 
 @promotion.program(2)
 def inner(
-    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None
-) -> Any:
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """The sum of products over the last axes.
 
     Source: `numpy.inner`.
@@ -337,7 +347,7 @@ def inner(
 
 
 @promotion.program(2)
-def outer(a: Any, b: Any, out: None = None) -> Any:
+def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
     """Products of each element of `a` with each of `b`: array [a.size, b.size].
 
     Source: `numpy.outer`.
@@ -355,7 +365,7 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
 
 
 @promotion.program(2)
-def kron(a: Any, b: Any) -> Any:
+def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """The Kronecker product: blocks of `b`, one for each element of `a`.
 
     Source: `numpy.kron`.
@@ -385,14 +395,14 @@ def _to_rank(x: Any, rank: int) -> Any:
 
 @promotion.program(2)
 def tensordot(
-    a: Any,
-    b: Any,
-    axes: Any = 2,
+    a: ArrayLike,
+    b: ArrayLike,
+    axes: int | Sequence[int] | Sequence[Sequence[int]] = 2,
     *,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Placement = None,
+) -> Array:
     """The sum of products over chosen axes.
 
     Args:
@@ -440,13 +450,13 @@ def _paired_axes(x: Any, y: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int,
 
 @promotion.program(2)
 def cross(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     axisa: int = -1,
     axisb: int = -1,
     axisc: int = -1,
     axis: int | None = None,
-) -> Any:
+) -> Array:
     """The cross product of vectors of two or three components.
 
     Args:
@@ -497,13 +507,13 @@ def _component(v: Any, i: int, shape: tuple[int, ...]) -> Any:
 
 @promotion.program(1)
 def trace(
-    a: Any,
+    a: ArrayLike,
     offset: int = 0,
     axis1: int = 0,
     axis2: int = 1,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     out: None = None,
-) -> Any:
+) -> Array:
     """The sum along a diagonal.
 
     Args:
@@ -548,16 +558,16 @@ def _sum_dtype(dtype: Any, asked: Any) -> Any:
 
 
 def einsum(
-    subscripts: Any,
+    subscripts: str | ArrayLike,
     /,
     *operands: Any,
     out: None = None,
-    optimize: Any = "auto",
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    _dot_general: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    optimize: str | bool | Sequence[tuple[int, ...]] = "auto",
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    _dot_general: Callable[..., Array] | None = None,
+    out_sharding: Placement = None,
+) -> Array:
     """Sums of products, as the subscripts say.
 
     Differs from NumPy: products may be computed in less than full precision on some
@@ -590,7 +600,10 @@ def einsum(
 
 
 def einsum_path(
-    subscripts: Any, /, *operands: Any, optimize: Any = "auto"
+    subscripts: str | ArrayLike,
+    /,
+    *operands: Any,
+    optimize: str | bool | Sequence[tuple[int, ...]] = "auto",
 ) -> tuple[list[tuple[int, ...]], Any]:
     """The order in which `einsum` would take its products, without taking them.
 

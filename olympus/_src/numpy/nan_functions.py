@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families
@@ -19,6 +20,9 @@ from olympus._src.numpy import (
 )
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 from olympus._src.numpy.reductions import static_axis
+
+if TYPE_CHECKING:
+    from olympus._src.numpy import function_types
 
 
 def _replace_nan(x: Any, value: float) -> Any:
@@ -104,18 +108,20 @@ _ARGUMENTS = """
 {example}    """
 
 
-def _define_with_dtype(name: str, plain: Any, neutral: float, what: str) -> Any:
+def _define_with_dtype(
+    name: str, plain: Any, neutral: float, what: str
+) -> function_types.NanFold:
     start = _without_nan(name, plain, neutral, True)
 
     def call(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
+        a: ArrayLike,
+        axis: Axes = None,
+        dtype: DTypeLike | None = None,
         out: None = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
-    ) -> Any:
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Array:
         return start(a, axis, out, keepdims, initial, where, dtype=dtype)
 
     call.__name__ = call.__qualname__ = name
@@ -128,17 +134,19 @@ def _define_with_dtype(name: str, plain: Any, neutral: float, what: str) -> Any:
     return call
 
 
-def _extreme(name: str, plain: Any, neutral: float, what: str) -> Any:
+def _extreme(
+    name: str, plain: Any, neutral: float, what: str
+) -> function_types.NanExtreme:
     start = _without_nan(name, plain, neutral, False)
 
     def call(
-        a: Any,
-        axis: Any = None,
+        a: ArrayLike,
+        axis: Axes = None,
         out: None = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
-    ) -> Any:
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Array:
         return start(a, axis, out, keepdims, initial, where)
 
     call.__name__ = call.__qualname__ = name
@@ -156,13 +164,13 @@ nanmin = _extreme("nanmin", reductions.min, np.inf, "The smallest")
 
 
 def nanmean(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
+    dtype: DTypeLike | None = None,
     out: None = None,
     keepdims: bool = False,
-    where: Any = None,
-) -> Any:
+    where: ArrayLike | None = None,
+) -> Array:
     """The mean of the elements that are not NaN; NaN where all are.
 
     Args:
@@ -196,22 +204,22 @@ def _mask_valid(a: Any, where: Any = None) -> Any:
     return mask if where is None else logic.logical_and(mask, where)
 
 
-def _nan_spread(name: str, plain: Any, what: str) -> Any:
+def _nan_spread(name: str, plain: Any, what: str) -> function_types.NanSpread:
     @evaluate.fuse
     def spread(a: Any, *operands: Any, masked: bool, **options: Any) -> Any:
         mean = operands[masked] if len(operands) > masked else None
         return plain(a, where=_mask_valid(a, *operands[:masked]), mean=mean, **options)
 
     def call(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
+        a: ArrayLike,
+        axis: Axes = None,
+        dtype: DTypeLike | None = None,
         out: None = None,
         ddof: int = 0,
         keepdims: bool = False,
-        where: Any = None,
-        mean: Any = None,
-    ) -> Any:
+        where: ArrayLike | None = None,
+        mean: ArrayLike | None = None,
+    ) -> Array:
         check_arraylike(name, a)
         promotion.check_out(name, out)
         operands = [x for x in (where, mean) if x is not None]
@@ -241,7 +249,7 @@ nanvar = _nan_spread("nanvar", reductions.var, "The variance")
 nanstd = _nan_spread("nanstd", reductions.std, "The standard deviation")
 
 
-def _nan_position(name: str, plain: Any, neutral: float) -> Any:
+def _nan_position(name: str, plain: Any, neutral: float) -> function_types.PositionOf:
     @promotion.program(1, name=name)
     def position(a: Any, *, axis: Any, keepdims: bool) -> Any:
         if not _has_nan(a):
@@ -251,7 +259,9 @@ def _nan_position(name: str, plain: Any, neutral: float) -> Any:
         never = families.full_like(positions, -1)
         return lax.select(nothing, never, positions)
 
-    def call(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
+    def call(
+        a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool = False
+    ) -> Array:
         check_arraylike(name, a)
         promotion.check_out(name, out)
         return position(a, axis=static_axis(axis), keepdims=bool(keepdims))
@@ -281,13 +291,13 @@ nanargmin = _nan_position("nanargmin", arg_extremes.argmin, np.inf)
 
 
 def minmax(
-    a: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
     out: None = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
-) -> tuple[Any, Any]:
+    initial: tuple[ArrayLike | None, ArrayLike | None] | None = None,
+    where: ArrayLike | None = None,
+) -> tuple[Array, Array]:
     """The pair of the smallest and the largest element.
 
     Args:

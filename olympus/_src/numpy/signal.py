@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
 from olympus._src.lax import concatenation, convolution, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
+from olympus._src.lax.precision import PrecisionLike
 from olympus._src.numpy import (
     arithmetic,
     creation,
@@ -25,8 +27,13 @@ from olympus._src.numpy import (
 )
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
+if TYPE_CHECKING:
+    from olympus._src.numpy import function_types
 
-def _sequence_product(name: str, what: str, reverse: bool) -> Any:
+
+def _sequence_product(
+    name: str, what: str, reverse: bool
+) -> function_types.SequenceProduct:
     @promotion.program(2, name=name)
     def run(a: Any, v: Any, *, mode: str, precision: Any, preferred: Any) -> Any:
         a, v = promotion.promote_inexact(a, v)
@@ -35,13 +42,13 @@ def _sequence_product(name: str, what: str, reverse: bool) -> Any:
     default = "full" if reverse else "valid"
 
     def call(
-        a: Any,
-        v: Any,
+        a: ArrayLike,
+        v: ArrayLike,
         mode: str = default,
         *,
-        precision: Any = None,
-        preferred_element_type: Any = None,
-    ) -> Any:
+        precision: PrecisionLike = None,
+        preferred_element_type: DTypeLike | None = None,
+    ) -> Array:
         check_arraylike(name, a, v)
         for x in (a, v):
             if aval_of(x).ndim != 1:
@@ -119,8 +126,13 @@ correlate = _sequence_product("correlate", "The cross-correlation", False)
 
 
 def interp(
-    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
-) -> Any:
+    x: ArrayLike,
+    xp: ArrayLike,
+    fp: ArrayLike,
+    left: ArrayLike | str | None = None,
+    right: ArrayLike | str | None = None,
+    period: ArrayLike | None = None,
+) -> Array:
     """Values between samples, on straight lines.
 
     Differs from NumPy: a period of 0 gives NaN and no error.
@@ -229,8 +241,11 @@ def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
 
 
 def unwrap(
-    p: Any, discont: Any = None, axis: int = -1, period: Any = 6.283185307179586
-) -> Any:
+    p: ArrayLike,
+    discont: ArrayLike | None = None,
+    axis: int = -1,
+    period: ArrayLike = 6.283185307179586,
+) -> Array:
     """The array with jumps of more than half a period taken out.
 
     Args:
@@ -296,8 +311,8 @@ def _unwrap(p: Any, *operands: Any, axis: int) -> Any:
 # -- windows ---------------------------------------------------------------------------
 
 
-def _window(name: str, values: Any, what: str) -> Any:
-    def make(M: int) -> Any:
+def _window(name: str, values: Any, what: str) -> function_types.Window:
+    def make(M: int) -> Array:
         n = operator.index(M)
         kind = dtypes.canonicalize_dtype(float)
         if n <= 1:
@@ -321,7 +336,7 @@ hamming = _window("hamming", np.hamming, "Hamming")
 hanning = _window("hanning", np.hanning, "Hann")
 
 
-def kaiser(M: int, beta: Any) -> Any:
+def kaiser(M: int, beta: ArrayLike) -> Array:
     """The Kaiser window.
 
     Args:
