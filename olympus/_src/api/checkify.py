@@ -13,6 +13,7 @@ from olympus._src import tree
 from olympus._src.checkify import checks, failures
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
+from olympus._src.core.array_type import ArrayLike, PyTree
 from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import evaluate, partial_eval
 from olympus._src.lax import elementwise
@@ -127,7 +128,7 @@ def _error_of(state: Sequence[Any], sites: Sequence[failures.Site]) -> Error:
 
 def checkify(
     f: Callable[..., Any], errors: frozenset[ErrorCategory] = user_checks
-) -> Callable[..., Any]:
+) -> Any:
     """Makes a function return what went wrong in it, beside its result.
 
     Args:
@@ -223,7 +224,11 @@ def _as_array(x: Any) -> Any:
 
 
 def check(
-    pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs: Any
+    pred: ArrayLike,
+    msg: str,
+    *fmt_args: PyTree,
+    debug: bool = False,
+    **fmt_kwargs: PyTree,
 ) -> None:
     """Fails unless `pred` is true.
 
@@ -263,7 +268,9 @@ def check(
     checks.check_p.bind(code, *arrays, sites=(site,), debug=bool(debug))
 
 
-def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
+def debug_check(
+    pred: ArrayLike, msg: str, *fmt_args: PyTree, **fmt_kwargs: PyTree
+) -> None:
     """A `check` that does nothing where `checkify` is not there.
 
     Args:

@@ -10,6 +10,7 @@ from olympus._src.api import custom_calls
 from olympus._src.api.custom_vjp import custom_vjp
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
+from olympus._src.core.array_type import Array, PyTree
 from olympus._src.foundation import source_info
 from olympus._src.programs import inner_programs
 
@@ -80,8 +81,8 @@ def _convert(
 
 
 def closure_convert(
-    fun: Callable[..., Any], *example_args: Any
-) -> tuple[Callable[..., Any], list[Any]]:
+    fun: Callable[..., Any], *example_args: PyTree
+) -> tuple[Callable[..., Any], list[Array]]:
     """Makes the traced values that a function closes over arguments of it.
 
     Rules of `custom_jvp` and `custom_vjp` cannot speak of values that come by closure.

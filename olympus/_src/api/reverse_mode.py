@@ -13,6 +13,7 @@ from olympus._src.api import forward_mode
 from olympus._src.api import jit as jit_
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir
+from olympus._src.core.array_type import PyTree
 from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import ad, partial_eval
 
@@ -232,12 +233,12 @@ tree.register_pytree_node(
 @tracebacks.api_boundary
 def vjp(
     fun: Callable[..., Any],
-    *primals: Any,
+    *primals: PyTree,
     has_aux: bool = False,
     reduce_axes: Sequence[Any] = (),
-    saveable_args: Any = True,
+    saveable_args: PyTree = True,
     in_nzs: Any = None,
-) -> Any:
+) -> tuple[Any, ...]:
     """The value of a function and its derivative's transpose at that point.
 
     Args:
@@ -365,8 +366,8 @@ def fwd_and_bwd(
 
 @tracebacks.api_boundary
 def linear_transpose(
-    fun: Callable[..., Any], *primals: Any, reduce_axes: Sequence[Any] = ()
-) -> Callable[..., Any]:
+    fun: Callable[..., Any], *primals: PyTree, reduce_axes: Sequence[Any] = ()
+) -> Any:
     """The transpose of a linear function.
 
     The function is traced but not evaluated, so it must be linear in its arguments as
