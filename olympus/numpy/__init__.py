@@ -480,6 +480,8 @@ if _TYPE_CHECKING:
         savez,
         set_printoptions,
     )
+    from olympus.numpy import fft as fft
+    from olympus.numpy import linalg as linalg
 
 # The small floats, a size a line.
 # fmt: off

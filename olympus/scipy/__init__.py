@@ -1,7 +1,22 @@
 """Functions by SciPy's names; each page loads at its first use."""
 
 import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
+
+if _TYPE_CHECKING:
+    from olympus.scipy import cluster as cluster
+    from olympus.scipy import fft as fft
+    from olympus.scipy import integrate as integrate
+    from olympus.scipy import interpolate as interpolate
+    from olympus.scipy import linalg as linalg
+    from olympus.scipy import ndimage as ndimage
+    from olympus.scipy import optimize as optimize
+    from olympus.scipy import signal as signal
+    from olympus.scipy import sparse as sparse
+    from olympus.scipy import spatial as spatial
+    from olympus.scipy import special as special
+    from olympus.scipy import stats as stats
 
 __all__: list[str] = []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import string
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from olympus._src.lax import elementwise
 
 ErrorCategory = type[failures.CheckException]
 
+P = ParamSpec("P")
+R = TypeVar("R")
 user_checks = frozenset([failures.FailedCheckError])
 nan_checks = frozenset([failures.NaNError])
 index_checks = frozenset([failures.OOBError])
@@ -127,8 +129,8 @@ def _error_of(state: Sequence[Any], sites: Sequence[failures.Site]) -> Error:
 
 
 def checkify(
-    f: Callable[..., Any], errors: frozenset[ErrorCategory] = user_checks
-) -> Any:
+    f: Callable[P, R], errors: frozenset[ErrorCategory] = user_checks
+) -> Callable[P, tuple[Error, R]]:
     """Makes a function return what went wrong in it, beside its result.
 
     Args:

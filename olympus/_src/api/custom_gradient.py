@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar, overload
 
 from olympus._src import tree
 from olympus._src.api import custom_calls
@@ -15,6 +15,7 @@ from olympus._src.foundation import source_info
 from olympus._src.programs import inner_programs
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class _Converted:
@@ -119,13 +120,29 @@ def _may_move(x: Any) -> bool:
     return x.aval.to_tangent().dtype != dtypes.float0
 
 
+@overload
+def custom_gradient(
+    fun: Callable[P, tuple[R, Callable[..., Any]]],
+    *,
+    with_logs: bool = ...,
+    remat: bool = ...,
+    with_accums: bool = ...,
+) -> Callable[P, R]: ...
+@overload
+def custom_gradient(
+    fun: None = ...,
+    *,
+    with_logs: bool = ...,
+    remat: bool = ...,
+    with_accums: bool = ...,
+) -> Callable[[Callable[P, tuple[R, Callable[..., Any]]]], Callable[P, R]]: ...
 def custom_gradient(
     fun: Callable[P, tuple[Any, Callable[..., Any]]] | None = None,
     *,
     with_logs: bool = False,
     remat: bool = False,
     with_accums: bool = False,
-) -> Any:
+) -> Callable[..., Any]:
     """Gives a function a reverse-mode derivative that it returns beside its value.
 
     Args:

@@ -256,7 +256,7 @@ def defbilinear(
     primitive_transposes[prim] = transpose
 
 
-def get_primitive_transpose(p: Primitive) -> Any:
+def get_primitive_transpose(p: Primitive) -> Callable[..., Any]:
     """The transposition rule of a primitive.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 from olympus._src import tree
 from olympus._src.api import differentiation as common
@@ -12,6 +12,7 @@ from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import ad
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class _Gradient:
@@ -105,13 +106,13 @@ class _Gradient:
 
 
 def value_and_grad(
-    fun: Callable[P, Any],
+    fun: Callable[P, R],
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
     reduce_axes: Sequence[Any] = (),
-) -> Callable[P, tuple[Any, Any]]:
+) -> Callable[P, tuple[R, Any]]:
     """A function that returns both the value and the gradient of `fun`.
 
     Args:

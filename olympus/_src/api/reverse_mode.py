@@ -367,7 +367,7 @@ def fwd_and_bwd(
 @tracebacks.api_boundary
 def linear_transpose(
     fun: Callable[..., Any], *primals: PyTree, reduce_axes: Sequence[Any] = ()
-) -> Any:
+) -> Callable[..., Any]:
     """The transpose of a linear function.
 
     The function is traced but not evaluated, so it must be linear in its arguments as

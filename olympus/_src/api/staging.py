@@ -18,7 +18,7 @@ def make_olympuspr(
     static_argnums: int | Sequence[int] = (),
     axis_env: Sequence[tuple[Any, int]] | None = None,
     return_shape: bool = False,
-) -> Any:
+) -> Callable[..., Any]:
     """A function that traces `fun` and returns its program.
 
     Args:

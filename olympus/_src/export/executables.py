@@ -16,6 +16,7 @@ from olympus._src.foundation import container
 from olympus._src.foundation.container import Container, Unreadable
 from olympus._src.interpreters import evaluate
 from olympus._src.runtime import client, executable, machine
+from olympus._src.tree import PyTreeDef
 
 KIND = "compiled executable"
 _VERSIONS = range(1, 2)
@@ -25,7 +26,7 @@ _MACHINE_CODE = "executable"
 # -- writing ---------------------------------------------------------------------------
 
 
-def serialize(compiled: stages.Compiled) -> tuple[bytes, Any, Any]:
+def serialize(compiled: stages.Compiled) -> tuple[bytes, PyTreeDef, PyTreeDef]:
     """A compiled function as bytes, and the structures of its arguments and results.
 
     Args:
@@ -113,8 +114,8 @@ def _constant(i: int) -> str:
 
 def deserialize_and_load(
     serialized: bytes,
-    in_tree: Any,
-    out_tree: Any,
+    in_tree: PyTreeDef,
+    out_tree: PyTreeDef,
     backend: str | Any = None,
     execution_devices: Sequence[Any] | None = None,
 ) -> stages.Compiled:

@@ -28,33 +28,33 @@ from olympus._src.numpy.promotion import aval_of, check_arraylike
 class EigResult(NamedTuple):
     """Eigenvalues, and eigenvectors as columns."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Array
+    eigenvectors: Array
 
 
 @tree.returned_by("olympus.numpy.linalg.eigh")
 class EighResult(NamedTuple):
     """Eigenvalues, and eigenvectors as columns."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Array
+    eigenvectors: Array
 
 
 @tree.returned_by("olympus.numpy.linalg.qr")
 class QRResult(NamedTuple):
     """Q with orthonormal columns and R upper triangular."""
 
-    Q: Any
-    R: Any
+    Q: Array
+    R: Array
 
 
 @tree.returned_by("olympus.numpy.linalg.svd")
 class SVDResult(NamedTuple):
     """Left singular vectors, singular values, right singular vectors as rows."""
 
-    U: Any
-    S: Any
-    Vh: Any
+    U: Array
+    S: Array
+    Vh: Array
 
 
 def check_matrices(name: str, x: Any, *, square: bool = False) -> None:

@@ -133,8 +133,8 @@ def _inv(a: Any) -> Any:
 class SlogdetResult(NamedTuple):
     """The sign of a determinant, and the logarithm of its size."""
 
-    sign: Any
-    logabsdet: Any
+    sign: Array
+    logabsdet: Array
 
 
 def det(a: ArrayLike) -> Array:

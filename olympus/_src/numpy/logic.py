@@ -487,7 +487,7 @@ def every(mask: Any) -> Any:
     return reductions.reduce_and(mask, tuple(range(aval_of(mask).ndim)))
 
 
-def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
+def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Array:
     """Whether two arrays have one shape and equal elements.
 
     Args:
@@ -524,7 +524,7 @@ def _array_equal(x: Any, y: Any, equal_nan: bool) -> Any:
     return every(same)
 
 
-def array_equiv(a1: Any, a2: Any) -> Array:
+def array_equiv(a1: object, a2: object) -> Array:
     """Whether two arrays broadcast to one shape and are equal there.
 
     Args:

@@ -52,26 +52,26 @@ def _resize_axis(
 class unique_all_result(NamedTuple):
     """Distinct values, their first positions, the inverse, and counts."""
 
-    values: Any
-    indices: Any
-    inverse_indices: Any
-    counts: Any
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
 
 
 @tree.returned_by("olympus.numpy.unique_counts")
 class unique_counts_result(NamedTuple):
     """Distinct values and how often each occurs."""
 
-    values: Any
-    counts: Any
+    values: Array
+    counts: Array
 
 
 @tree.returned_by("olympus.numpy.unique_inverse")
 class unique_inverse_result(NamedTuple):
     """Distinct values, and for each element which of them it is."""
 
-    values: Any
-    inverse_indices: Any
+    values: Array
+    inverse_indices: Array
 
 
 @overload

@@ -515,8 +515,10 @@ def svd(
     """
     del overwrite_a, check_finite, lapack_driver
     checks.check_arrays("svd", a)
-    factors = decompositions.svd(a, full_matrices, compute_uv)
-    return tuple(factors) if compute_uv else factors
+    if not compute_uv:
+        return decompositions.svd(a, full_matrices, compute_uv=False)
+    u, s, vh = decompositions.svd(a, full_matrices)
+    return u, s, vh
 
 
 @overload
@@ -615,7 +617,8 @@ def eigh(
             )
     checks.check_arrays("eigh", a)
     eigenpairs = decompositions.eigh(a, "L" if lower else "U")
-    return eigenpairs.eigenvalues if eigvals_only else tuple(eigenpairs)
+    values, vectors = eigenpairs
+    return values if eigvals_only else (values, vectors)
 
 
 def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:

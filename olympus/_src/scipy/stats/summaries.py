@@ -29,7 +29,7 @@ from olympus._src.scipy.stats.arguments import where
 class ModeResult(NamedTuple):
     """The most frequent values, and how often they occur."""
 
-    mode: Any
+    mode: Array
     count: Any
 
 
