@@ -256,7 +256,7 @@ def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
 # -- transpose and broadcasts ----------------------------------------------------------
 
 
-def transpose(operand: ArrayLike, permutation: Sequence[int]) -> Array:
+def transpose(operand: ArrayLike, permutation: Sequence[int] | np.ndarray) -> Array:
     """The operand with its axes in another order.
 
     Args:
