@@ -144,6 +144,35 @@ from olympus._src.numpy import array_methods as _methods  # noqa: F401
 from olympus.version import __version__ as __version__
 
 if _TYPE_CHECKING:
+    from olympus import ad_checkpoint as ad_checkpoint
+    from olympus import bundle as bundle
+    from olympus import checkpoint_policies as checkpoint_policies
+    from olympus import core as core
+    from olympus import custom_batching as custom_batching
+    from olympus import custom_derivatives as custom_derivatives
+    from olympus import debug as debug
+    from olympus import dlpack as dlpack
+    from olympus import dtypes as dtypes
+    from olympus import errors as errors
+    from olympus import experimental as experimental
+    from olympus import export as export
+    from olympus import extend as extend
+    from olympus import flatten_util as flatten_util
+    from olympus import image as image
+    from olympus import interpreters as interpreters
+    from olympus import lax as lax
+    from olympus import monitoring as monitoring
+    from olympus import nn as nn
+    from olympus import numpy as numpy
+    from olympus import ops as ops
+    from olympus import random as random
+    from olympus import scipy as scipy
+    from olympus import stages as stages
+    from olympus import test_util as test_util
+    from olympus import tree as tree
+    from olympus import tree_util as tree_util
+    from olympus import typing as typing
+    from olympus import version as version
     from olympus._src.api.custom_gradient import closure_convert as closure_convert
     from olympus._src.api.custom_gradient import custom_gradient as custom_gradient
     from olympus._src.api.custom_jvp import custom_jvp as custom_jvp

@@ -4,6 +4,7 @@ Operands must have equal dtypes, and equal shapes or no axes; nothing is promote
 broadcast. `olympus.numpy` is built on these.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from olympus._src.api.placement import (
@@ -446,6 +447,9 @@ from olympus._src.numerics.igamma_betainc import (
 )
 from olympus._src.numerics.polynomial import polynomial, polynomial_p
 from olympus._src.numerics.scaled_dot import scaled_dot
+
+if _TYPE_CHECKING:
+    from olympus.lax import linalg as linalg
 
 __all__ = [
     "AccuracyMode",

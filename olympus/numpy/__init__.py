@@ -84,7 +84,6 @@ from olympus._src.numpy.contractions import (
     vecmat,
 )
 from olympus._src.numpy.creation import (
-    arange,
     array,
     asarray,
     astype,
@@ -94,10 +93,7 @@ from olympus._src.numpy.creation import (
     eye,
     full,
     full_like,
-    geomspace,
     identity,
-    linspace,
-    logspace,
     ones,
     ones_like,
     tri,
@@ -319,6 +315,7 @@ from olympus._src.numpy.namespace import (
     array_namespace_info as __array_namespace_info__,
 )
 from olympus._src.numpy.padding import pad
+from olympus._src.numpy.ranges import arange, geomspace, linspace, logspace
 from olympus._src.numpy.reductions import (
     all,
     any,
@@ -483,6 +480,8 @@ if _TYPE_CHECKING:
         savez,
         set_printoptions,
     )
+    from olympus.numpy import fft as fft
+    from olympus.numpy import linalg as linalg
 
 # The small floats, a size a line.
 # fmt: off

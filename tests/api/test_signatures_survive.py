@@ -28,5 +28,5 @@ def test_parameters_and_their_types_survive(tmp_path):
     lines = [line for line in out.splitlines() if "Revealed" in line]
     assert len(lines) == 5
     assert all(PARAMETERS in line for line in lines), out
-    assert "tuple[Any, Any]" in lines[1]
+    assert "tuple[float, Any]" in lines[1]
     assert 'expected "float"' in out

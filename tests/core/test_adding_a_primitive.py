@@ -9,7 +9,6 @@ import re
 
 import numpy as np
 import pytest
-from tests.sweep.making import Case, numbers
 
 import olympus
 import olympus.numpy as jnp

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.sweep.making import words
 
 import olympus
 from olympus import lax
+from tests.sweep.arguments import words
 
 F32 = np.float32
 X = np.arange(4, dtype=F32).reshape(2, 2)

@@ -65,6 +65,9 @@ def test_what_is_loaded_late_is_what_type_checkers_are_told(name):
     for node in blocks[0].body:
         file = node.module.removeprefix("olympus._src.")
         told.setdefault(file, set()).update(alias.name for alias in node.names)
+    paths = [module.rpartition(".") for module in MODULES]
+    below = {child for parent, _, child in paths if parent == name}
+    assert told.pop(name, set()) == below
     late = importlib.import_module(name)._LATE
     assert {file: set(names.split()) for file, names in late.items()} == told
 

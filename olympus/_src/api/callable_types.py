@@ -21,6 +21,7 @@ from typing import (
 
 if TYPE_CHECKING:
     from olympus._src.api import jit, stages
+    from olympus._src.core.array_type import Placement, PyTree
 
 P = ParamSpec("P")
 Rest = ParamSpec("Rest")
@@ -55,14 +56,14 @@ class Jitted(Protocol[P, R_co]):
 class JitOptions(TypedDict, total=False):
     """The keyword arguments of `jit`."""
 
-    in_shardings: Any
-    out_shardings: Any
+    in_shardings: PyTree
+    out_shardings: PyTree
     static_argnums: int | Sequence[int] | None
     static_argnames: str | Sequence[str] | None
     donate_argnums: int | Sequence[int] | None
     donate_argnames: str | Sequence[str] | None
     keep_unused: bool
-    device: Any
+    device: Placement
     backend: str | None
     inline: bool
     compiler_options: dict[str, Any] | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import string
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -14,12 +14,15 @@ from olympus._src.api import parameters
 from olympus._src.checkify import checks, failures
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
+from olympus._src.core.array_type import ArrayLike, PyTree
 from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import concrete_arrays, partial_eval
 from olympus._src.lax import elementwise
 
 ErrorCategory = type[failures.CheckException]
 
+P = ParamSpec("P")
+R = TypeVar("R")
 user_checks = frozenset([failures.FailedCheckError])
 nan_checks = frozenset([failures.NaNError])
 index_checks = frozenset([failures.OOBError])
@@ -127,8 +130,8 @@ def _error_of(state: Sequence[Any], sites: Sequence[failures.Site]) -> Error:
 
 
 def checkify(
-    f: Callable[..., Any], errors: frozenset[ErrorCategory] = user_checks
-) -> Callable[..., Any]:
+    f: Callable[P, R], errors: frozenset[ErrorCategory] = user_checks
+) -> Callable[P, tuple[Error, R]]:
     """Makes a function return its first failure together with its result.
 
     Args:
@@ -220,7 +223,11 @@ def _as_array(x: Any) -> Any:
 
 
 def check(
-    pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs: Any
+    pred: ArrayLike,
+    msg: str,
+    *fmt_args: PyTree,
+    debug: bool = False,
+    **fmt_kwargs: PyTree,
 ) -> None:
     """Fails unless `pred` is true.
 
@@ -260,7 +267,9 @@ def check(
     checks.check_p.bind(code, *arrays, sites=(site,), debug=bool(debug))
 
 
-def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
+def debug_check(
+    pred: ArrayLike, msg: str, *fmt_args: PyTree, **fmt_kwargs: PyTree
+) -> None:
     """A `check` that does nothing without `checkify`.
 
     Args:

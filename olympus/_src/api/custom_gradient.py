@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar, overload
 
 from olympus._src import tree
 from olympus._src.api import custom_calls
 from olympus._src.api.custom_vjp import custom_vjp
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
+from olympus._src.core.array_type import Array, PyTree
 from olympus._src.foundation import source_info
 from olympus._src.programs import inner_programs
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class _Converted:
@@ -80,8 +82,8 @@ def _convert(
 
 
 def closure_convert(
-    fun: Callable[..., Any], *example_args: Any
-) -> tuple[Callable[..., Any], list[Any]]:
+    fun: Callable[..., Any], *example_args: PyTree
+) -> tuple[Callable[..., Any], list[Array]]:
     """Makes the traced values that a function closes over arguments of it.
 
     Rules of `custom_jvp` and `custom_vjp` cannot speak of values that come by closure.
@@ -118,13 +120,29 @@ def _may_move(x: Any) -> bool:
     return x.aval.to_tangent().dtype != dtypes.float0
 
 
+@overload
+def custom_gradient(
+    fun: Callable[P, tuple[R, Callable[..., Any]]],
+    *,
+    with_logs: bool = ...,
+    remat: bool = ...,
+    with_accums: bool = ...,
+) -> Callable[P, R]: ...
+@overload
+def custom_gradient(
+    fun: None = ...,
+    *,
+    with_logs: bool = ...,
+    remat: bool = ...,
+    with_accums: bool = ...,
+) -> Callable[[Callable[P, tuple[R, Callable[..., Any]]]], Callable[P, R]]: ...
 def custom_gradient(
     fun: Callable[P, tuple[Any, Callable[..., Any]]] | None = None,
     *,
     with_logs: bool = False,
     remat: bool = False,
     with_accums: bool = False,
-) -> Any:
+) -> Callable[..., Any]:
     """Gives a function a reverse-mode derivative that it returns with its value.
 
     Args:

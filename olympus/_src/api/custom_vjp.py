@@ -10,6 +10,7 @@ from olympus._src import tree
 from olympus._src.api import custom_calls
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import PyTree
 from olympus._src.core.symbolic_values import SymbolicZero, Zero
 from olympus._src.custom_rules.custom_vjp import custom_vjp_call_p
 from olympus._src.foundation import config, tracebacks
@@ -171,7 +172,7 @@ class CustomVJPPrimal:
         return f"CustomVJPPrimal(value={self.value!r}, perturbed={self.perturbed})"
 
 
-def custom_vjp_primal_tree_values(tree: Any) -> Any:
+def custom_vjp_primal_tree_values(tree: PyTree) -> PyTree:
     """The values in a tree of `CustomVJPPrimal`s.
 
     Args:
@@ -353,7 +354,7 @@ def _spread_none(ct: Any, part: Any) -> Any:
     return tree_map(lambda _: _NONE, part) if ct is None else ct
 
 
-def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
+def zero_from_primal(val: PyTree, symbolic_zeros: bool = False) -> PyTree:
     """The zero tangent of a value.
 
     Args:

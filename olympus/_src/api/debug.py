@@ -12,7 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 from olympus._src import tree
 from olympus._src.callbacks import debugging
@@ -57,8 +57,8 @@ def breakpoint(
     num_frames: int | None = None,
     ordered: bool = False,
     token: Any = None,
-    stdin: Any = None,
-    stdout: Any = None,
+    stdin: TextIO | None = None,
+    stdout: TextIO | None = None,
     **kwargs: Any,
 ) -> Any:
     """Opens a prompt each time the program reaches this point.

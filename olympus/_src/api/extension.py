@@ -12,6 +12,8 @@ from typing import Any
 
 from olympus._src.core import effects as effects_
 from olympus._src.core import primitive as primitive_
+from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.avals import AbstractValue
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import families
 
@@ -176,7 +178,7 @@ primitive_batchers = Window("batch", _batch_rule)
 fancy_primitive_batchers = Window("batch", lambda p, rule: rule)
 
 
-def defjvp(primitive: Any, *jvprules: Callable[..., Any] | None) -> None:
+def defjvp(primitive: Primitive, *jvprules: Callable[..., Any] | None) -> None:
     """Sets the JVP rule from one per operand: `rule(tangent, *primals, **params)`."""
     derivatives = tuple(
         None
@@ -187,12 +189,12 @@ def defjvp(primitive: Any, *jvprules: Callable[..., Any] | None) -> None:
     primitive.set_rule("jvp", families.derivatives_rule(derivatives))
 
 
-def defjvp2(primitive: Any, *jvprules: Callable[..., Any] | None) -> None:
+def defjvp2(primitive: Primitive, *jvprules: Callable[..., Any] | None) -> None:
     """As `defjvp`, for rules `(tangent, result, *primals, **params)`."""
     primitive.set_rule("jvp", families.derivatives_rule(jvprules))
 
 
-def deflinear2(primitive: Any, transpose_rule: Callable[..., Any]) -> None:
+def deflinear2(primitive: Primitive, transpose_rule: Callable[..., Any]) -> None:
     """Sets the rules of an operation that is linear in all operands."""
 
     def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
@@ -204,7 +206,7 @@ def deflinear2(primitive: Any, transpose_rule: Callable[..., Any]) -> None:
     primitive_transposes[primitive] = transpose_rule
 
 
-def deflinear(primitive: Any, transpose_rule: Callable[..., Any]) -> None:
+def deflinear(primitive: Primitive, transpose_rule: Callable[..., Any]) -> None:
     """Sets the rules of an operation that is linear in all operands.
 
     Args:
@@ -221,7 +223,7 @@ def deflinear(primitive: Any, transpose_rule: Callable[..., Any]) -> None:
 
 
 def defbilinear(
-    prim: Any, lhs_rule: Callable[..., Any], rhs_rule: Callable[..., Any]
+    prim: Primitive, lhs_rule: Callable[..., Any], rhs_rule: Callable[..., Any]
 ) -> None:
     """Sets the rules of an operation that is linear in each of two operands.
 
@@ -252,7 +254,7 @@ def defbilinear(
     primitive_transposes[prim] = transpose
 
 
-def get_primitive_transpose(p: Any) -> Callable[..., Any]:
+def get_primitive_transpose(p: Primitive) -> Callable[..., Any]:
     """The transposition rule of a primitive.
 
     Raises:
@@ -263,12 +265,12 @@ def get_primitive_transpose(p: Any) -> Callable[..., Any]:
     return primitive_transposes[p]
 
 
-def add_jaxvals(x: Any, y: Any) -> Any:
+def add_jaxvals(x: ArrayLike, y: ArrayLike) -> Array:
     """The sum of two tangents or cotangents of one type."""
     return families.add_any_p.bind(x, y)
 
 
-def defvectorized(p: Any) -> None:
+def defvectorized(p: Primitive) -> None:
     """Sets the batching rule of an elementwise operation."""
     p.set_rule("batch", families.elementwise_batch)
 
@@ -278,17 +280,19 @@ def instantiate_zeros(tangent: Any) -> Any:
     return families.instantiate(tangent)
 
 
-def is_undefined_primal(x: Any) -> bool:
+def is_undefined_primal(x: object) -> bool:
     """Whether `x` marks an operand with respect to which an operation is transposed."""
     return type(x) is Linear
 
 
-def zeros_like_aval(aval: Any) -> Any:
+def zeros_like_aval(aval: AbstractValue) -> Array:
     """Zeros of a type."""
     return families.instantiate(Zero(aval))
 
 
-def lower_fun(fun: Callable[..., Any], multiple_results: bool = True) -> Any:
+def lower_fun(
+    fun: Callable[..., Any], multiple_results: bool = True
+) -> Callable[..., Any]:
     """A lowering rule from a function over other operations."""
 
     def decompose(*args: Any, **params: Any) -> Any:
@@ -303,7 +307,10 @@ def _first_result(rule: Any) -> Any:
 
 
 def register_lowering(
-    p: Any, rule: Any = None, platform: str | None = None, **_: Any
+    p: Primitive,
+    rule: Callable[..., Any] | None = None,
+    platform: str | None = None,
+    **_: Any,
 ) -> Any:
     """Sets how a primitive is lowered, by a rule from `lower_fun`.
 
@@ -312,12 +319,13 @@ def register_lowering(
     """
     if rule is None:
         return lambda given: register_lowering(p, given, platform)
-    if not hasattr(rule, "multiple_results") or platform is not None:
+    several = getattr(rule, "multiple_results", None)
+    if several is None or platform is not None:
         raise NotImplementedError(
             f"register_lowering: the rule of {p} must be made by mlir.lower_fun for "
             "all platforms; rules that build MLIR operations are not taken"
         )
-    single = not p.multiple_results and rule.multiple_results
+    single = not p.multiple_results and several
     p.set_rule("lower", None)
     p.set_rule("rewrite", None)
     p.set_rule("decompose", _first_result(rule) if single else rule)

@@ -9,6 +9,7 @@ from olympus._src import tree
 from olympus._src.api import derivative_checks, parameters
 from olympus._src.api import differentiation as common
 from olympus._src.core import avals as avals_
+from olympus._src.core.array_type import PyTree
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import tracebacks
 from olympus._src.interpreters import ad
@@ -20,7 +21,7 @@ def jvp(
     primals: Sequence[Any],
     tangents: Sequence[Any],
     has_aux: bool = False,
-) -> tuple[Any, ...]:
+) -> tuple[PyTree, ...]:
     """The value of a function and its derivative in the direction of tangents.
 
     Args:
@@ -90,8 +91,8 @@ def _check_tangent(fun: Any, structure: Any, i: int, aval: Any, actual: Any) -> 
 
 @tracebacks.api_boundary
 def linearize(
-    fun: Callable[..., Any], *primals: Any, has_aux: bool = False, in_nzs: Any = None
-) -> tuple[Any, ...]:
+    fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False, in_nzs: Any = None
+) -> tuple[PyTree, ...]:
     """The value of a function and its derivative at that point, as a linear function.
 
     Where many tangents are pushed forward from one point, this saves evaluating `fun`

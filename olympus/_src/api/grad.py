@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 from olympus._src import tree
 from olympus._src.api import derivative_checks
@@ -13,6 +13,7 @@ from olympus._src.foundation import tracebacks
 from olympus._src.interpreters import ad
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class _Gradient:
@@ -80,13 +81,13 @@ class _Gradient:
 
 
 def value_and_grad(
-    fun: Callable[P, Any],
+    fun: Callable[P, R],
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
     reduce_axes: Sequence[Any] = (),
-) -> Callable[P, tuple[Any, Any]]:
+) -> Callable[P, tuple[R, Any]]:
     """A function that returns both the value and the gradient of `fun`.
 
     Args:

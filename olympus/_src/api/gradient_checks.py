@@ -35,8 +35,8 @@ def check_grads(
     args: Sequence[Any],
     order: int,
     modes: Sequence[str] = ("fwd", "rev"),
-    atol: Any = None,
-    rtol: Any = None,
+    atol: float | None = None,
+    rtol: float | None = None,
     eps: float | None = None,
 ) -> None:
     """Compares the derivatives of a function with finite differences.
@@ -119,8 +119,8 @@ def check_jvp(
     f: Callable[..., Any],
     f_jvp: Callable[..., Any],
     args: Sequence[Any],
-    atol: Any = None,
-    rtol: Any = None,
+    atol: float | None = None,
+    rtol: float | None = None,
     eps: float | None = None,
     err_msg: str = "",
 ) -> None:
@@ -163,8 +163,8 @@ def check_vjp(
     f: Callable[..., Any],
     f_vjp: Callable[..., Any],
     args: Sequence[Any],
-    atol: Any = None,
-    rtol: Any = None,
+    atol: float | None = None,
+    rtol: float | None = None,
     eps: float | None = None,
     err_msg: str = "",
 ) -> None:

@@ -12,6 +12,7 @@ from olympus._src import tree
 from olympus._src.api import parameters
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, trace
+from olympus._src.core.array_type import Array, ArrayLike, PyTree
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import concrete_arrays, evaluate, taylor
@@ -50,7 +51,7 @@ def jet(
     series: Sequence[Any],
     factorial_scaled: bool = True,
     **_: Any,
-) -> tuple[Any, Any]:
+) -> tuple[PyTree, PyTree]:
     """The value and the higher derivatives of `fun` along a curve (Taylor mode).
 
     Each argument is a curve x(t), given by its value at 0 and its derivatives there.
@@ -132,7 +133,7 @@ def jet2(
     *,
     factorial_scaled: bool = False,
     **options: Any,
-) -> tuple[Any, Any]:
+) -> tuple[PyTree, PyTree]:
     """`jet` with coefficients of powers, unless `factorial_scaled` is set.
 
     Args:
@@ -154,7 +155,7 @@ def jet2(
     return jet(fun, primals, series, factorial_scaled=factorial_scaled, **options)
 
 
-def fact(n: Any) -> Any:
+def fact(n: ArrayLike) -> Array:
     """The factorial of numbers that are not negative, elementwise.
 
     Args:

@@ -15,6 +15,7 @@ from typing import Any
 from olympus._src.api import jet as jet_
 from olympus._src.core import avals as avals_
 from olympus._src.core import primitive
+from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import taylor
 from olympus._src.lax import elementwise, families
@@ -84,7 +85,9 @@ def _apply(prim: Any, primals_in: Any, series_in: Any, **params: Any) -> Any:
     return jet_.jet2(functools.partial(prim.bind, **params), primals_in, series_in)
 
 
-def linear_prop(prim: Any, primals_in: Any, series_in: Any, **params: Any) -> Any:
+def linear_prop(
+    prim: Primitive, primals_in: Sequence[Any], series_in: Sequence[Any], **params: Any
+) -> tuple[Any, Any]:
     """The rule of an operation that is linear in all operands together.
 
     Args:
@@ -103,7 +106,9 @@ def linear_prop(prim: Any, primals_in: Any, series_in: Any, **params: Any) -> An
     return out, columns
 
 
-def zero_prop(prim: Any, primals_in: Any, series_in: Any, **params: Any) -> Any:
+def zero_prop(
+    prim: Primitive, primals_in: Sequence[Any], series_in: Sequence[Any], **params: Any
+) -> tuple[Any, Any]:
     """The rule of an operation whose derivative is zero.
 
     Args:
@@ -118,7 +123,12 @@ def zero_prop(prim: Any, primals_in: Any, series_in: Any, **params: Any) -> Any:
     return prim.bind(*primals_in, **params), jet_.zero_series
 
 
-def deriv_prop(prim: Any, deriv: Any, primals_in: Any, series_in: Any) -> Any:
+def deriv_prop(
+    prim: Primitive,
+    deriv: Callable[[Any], Any],
+    primals_in: Sequence[Any],
+    series_in: Sequence[Any],
+) -> tuple[Any, Any]:
     """The rule of an operation of one operand, from its derivative.
 
     Args:
@@ -146,7 +156,7 @@ def deriv_prop(prim: Any, deriv: Any, primals_in: Any, series_in: Any) -> Any:
     return prim.bind(x), out_terms
 
 
-def deflinear(prim: Any) -> None:
+def deflinear(prim: Primitive) -> None:
     """Declares an operation linear in all its operands together.
 
     Args:
@@ -155,7 +165,7 @@ def deflinear(prim: Any) -> None:
     jet_rules[prim] = functools.partial(linear_prop, prim)
 
 
-def defzero(prim: Any) -> None:
+def defzero(prim: Primitive) -> None:
     """Declares that the derivative of an operation is zero.
 
     Args:
@@ -164,7 +174,7 @@ def defzero(prim: Any) -> None:
     jet_rules[prim] = functools.partial(zero_prop, prim)
 
 
-def def_deriv(prim: Any, deriv: Callable[[Any], Any]) -> None:
+def def_deriv(prim: Primitive, deriv: Callable[[Any], Any]) -> None:
     """Defines the derivative of an operation of one operand.
 
     Args:
@@ -174,7 +184,7 @@ def def_deriv(prim: Any, deriv: Callable[[Any], Any]) -> None:
     jet_rules[prim] = functools.partial(deriv_prop, prim, deriv)
 
 
-def def_comp(prim: Any, comp: Callable[..., Any], **kwargs: Any) -> None:
+def def_comp(prim: Primitive, comp: Callable[..., Any], **kwargs: Any) -> None:
     """Defines the rule of an operation by a function of other operations.
 
     Args:

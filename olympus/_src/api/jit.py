@@ -20,6 +20,7 @@ from olympus._src.api.tracing import TracedProgram, trace_call
 from olympus._src.calls import pjit as jit_
 from olympus._src.core import avals as avals_
 from olympus._src.core import trace
+from olympus._src.core.array_type import Placement, PyTree
 from olympus._src.foundation import (
     config,
     logs,
@@ -453,18 +454,18 @@ def jit(
     fun: Callable[..., Any] | None = None,
     /,
     *,
-    in_shardings: Any = None,
-    out_shardings: Any = None,
+    in_shardings: PyTree = None,
+    out_shardings: PyTree = None,
     static_argnums: int | Sequence[int] | None = None,
     static_argnames: str | Sequence[str] | None = None,
     donate_argnums: int | Sequence[int] | None = None,
     donate_argnames: str | Sequence[str] | None = None,
     keep_unused: bool = False,
-    device: Any = None,
+    device: Placement = None,
     backend: str | None = None,
     inline: bool = False,
     compiler_options: dict[str, Any] | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Compiles a function with XLA, once for each signature it is called with.
 
     Args:

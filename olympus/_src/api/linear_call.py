@@ -7,6 +7,7 @@ from typing import Any
 
 from olympus._src.api import custom_calls
 from olympus._src.core import avals as avals_
+from olympus._src.core.array_type import PyTree
 from olympus._src.custom_rules.linear_call import linear_call_p
 from olympus._src.foundation import tracebacks
 from olympus._src.programs import functions, inner_programs
@@ -16,9 +17,9 @@ from olympus._src.programs import functions, inner_programs
 def linear_call(
     fun: Callable[..., Any],
     fun_transpose: Callable[..., Any],
-    residual_args: Any,
-    linear_args: Any,
-) -> Any:
+    residual_args: PyTree,
+    linear_args: PyTree,
+) -> PyTree:
     """Calls a linear function that has a custom transpose.
 
     Args:

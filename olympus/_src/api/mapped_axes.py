@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import trace
+from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.avals import ShapedArray
+from olympus._src.core.primitive import Primitive
 from olympus._src.interpreters import batching
 from olympus._src.lax import families
 
 
-def broadcast(x: Any, sz: int, axis: int, mesh_axis: Any = None) -> Any:
+def broadcast(
+    x: ArrayLike, sz: int, axis: int, mesh_axis: Hashable | None = None
+) -> Array:
     """An array repeated along a new axis.
 
     Args:
@@ -30,7 +35,9 @@ def broadcast(x: Any, sz: int, axis: int, mesh_axis: Any = None) -> Any:
     return families.insert_axis(x, axis % (avals_.aval_of(x).ndim + 1), sz)
 
 
-def bdim_at_front(x: Any, bdim: int | None, size: int, mesh_axis: Any = None) -> Any:
+def bdim_at_front(
+    x: ArrayLike, bdim: int | None, size: int, mesh_axis: Hashable | None = None
+) -> Array:
     """An operand of a batching rule with its mapped axis in front.
 
     Args:
@@ -57,7 +64,7 @@ def _check_no_mesh(name: str, mesh_axis: Any) -> None:
         )
 
 
-def defbroadcasting(prim: Any) -> None:
+def defbroadcasting(prim: Primitive) -> None:
     """Sets the batching rule of an operation whose operands broadcast as in NumPy."""
 
     def batch(axis: Any, args: Sequence[Any], dims: Any, **params: Any) -> Any:
@@ -80,12 +87,12 @@ def defbroadcasting(prim: Any) -> None:
     prim.set_rule("batch", batch)
 
 
-def defreducer(prim: Any, ident: Any = None) -> None:
+def defreducer(prim: Primitive, ident: Any = None) -> None:
     """Sets the batching rule of an operation that removes the axes in `axes`."""
     prim.set_rule("batch", families.reduction_batch)
 
 
-def mapped_aval(size: int, axis: int | None, aval: Any) -> Any:
+def mapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray:
     """The type of one element of a value of a type.
 
     Args:
@@ -106,8 +113,11 @@ def mapped_aval(size: int, axis: int | None, aval: Any) -> Any:
 
 
 def unmapped_aval(
-    size: int, axis: int | None, aval: Any, explicit_mesh_axis: Any = None
-) -> Any:
+    size: int,
+    axis: int | None,
+    aval: ShapedArray,
+    explicit_mesh_axis: Hashable | None = None,
+) -> ShapedArray:
     """The type of all elements, from that of one.
 
     Args:
@@ -132,7 +142,7 @@ def unsafe_am_i_under_a_vmap_DO_NOT_USE() -> bool:
     return False
 
 
-def unsafe_get_axis_names_DO_NOT_USE() -> list[Any]:
+def unsafe_get_axis_names_DO_NOT_USE() -> list[Hashable]:
     """The names of the mapped axes around the call, the outermost first."""
     return [name for name, _ in trace.current.axis_env]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from olympus._src.core import trace
 from olympus._src.foundation import source_info
@@ -13,17 +13,20 @@ from olympus._src.foundation import source_info
 current = trace.current
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
 class _Block:
     """A context manager that also decorates functions."""
 
     __slots__ = ()
 
-    def __call__(self, fun: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, fun: F) -> F:
         def inside(*args: Any, **kwargs: Any) -> Any:
             with self._again():
                 return fun(*args, **kwargs)
 
-        return functools.wraps(fun)(inside)
+        return cast("F", functools.wraps(fun)(inside))
 
     def _again(self) -> Any:
         raise NotImplementedError
@@ -74,7 +77,7 @@ class named_scope(_Block):
         current.scope = self._outer
 
 
-def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Any:
+def named_call(fun: F, *, name: str | None = None) -> F:
     """A function whose operations are traced in a `named_scope`.
 
     Args:

@@ -10,6 +10,7 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import trace
+from olympus._src.core.array_type import Array, PyTree
 from olympus._src.foundation import caching, config
 from olympus._src.interpreters import concrete_arrays, effect_tokens, evaluate
 from olympus._src.lax.sharding_constraints import sharding_constraint_p
@@ -20,7 +21,7 @@ ArrayImpl = array_.ArrayImpl
 Device = versions.Device
 
 
-def devices(backend: str | None = None) -> list[Any]:
+def devices(backend: str | None = None) -> list[Device]:
     """All devices of a platform; of the default one if none is named.
 
     Raises:
@@ -30,8 +31,10 @@ def devices(backend: str | None = None) -> list[Any]:
 
 
 def local_devices(
-    process_index: int | None = None, backend: str | None = None, host_id: Any = None
-) -> list[Any]:
+    process_index: int | None = None,
+    backend: str | None = None,
+    host_id: int | None = None,
+) -> list[Device]:
     """The devices that this process can use."""
     return list(client.local_devices(backend))
 
@@ -89,13 +92,13 @@ def print_environment_info(return_string: bool = False) -> str | None:
 
 
 def device_put(
-    x: Any,
-    device: Any = None,
+    x: PyTree,
+    device: PyTree = None,
     *,
-    src: Any = None,
+    src: PyTree = None,
     donate: bool = False,
     may_alias: bool | None = None,
-) -> Any:
+) -> PyTree:
     """Puts arrays and NumPy values on a device.
 
     Args:
@@ -120,7 +123,7 @@ def device_put(
     return tree.tree_map(lambda leaf: _put(leaf, target), x)
 
 
-def with_sharding_constraint(x: Any, shardings: Any) -> Any:
+def with_sharding_constraint(x: PyTree, shardings: PyTree) -> PyTree:
     """The same values, placed as a sharding says.
 
     Inside of a compiled function this is a mark in the program; outside arrays are put
@@ -181,7 +184,7 @@ def _put(x: Any, device: Any) -> Any:
     return placement.copy_to_device(array, device)
 
 
-def device_get(x: Any) -> Any:
+def device_get(x: PyTree) -> PyTree:
     """Copies arrays to the host.
 
     Args:
@@ -206,7 +209,7 @@ def _get(x: Any) -> Any:
     return placement.get(x)
 
 
-def copy_to_host_async(x: Any) -> Any:
+def copy_to_host_async(x: PyTree) -> PyTree:
     """Starts copying arrays to the host, so that a later `device_get` is ready."""
     for leaf in tree.tree_leaves(x):
         if hasattr(leaf, "copy_to_host_async"):
@@ -214,7 +217,7 @@ def copy_to_host_async(x: Any) -> Any:
     return x
 
 
-def block_until_ready(x: Any) -> Any:
+def block_until_ready(x: PyTree) -> PyTree:
     """Waits until the arrays in a pytree are computed; returns it.
 
     Raises:
@@ -227,7 +230,7 @@ def block_until_ready(x: Any) -> Any:
     return x
 
 
-def live_arrays(platform: str | None = None) -> list[Any]:
+def live_arrays(platform: str | None = None) -> list[Array]:
     """The concrete arrays that exist and are not deleted."""
     arrays: list[Any] = [
         x for x in gc.get_objects() if type(x) is ArrayImpl and not x.is_deleted()

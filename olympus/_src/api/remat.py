@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from olympus._src import tree
 from olympus._src.api import parameters, signatures, tracing
@@ -16,14 +16,18 @@ from olympus._src.remat import remat as remat_
 _WHAT = "checkpoint / remat"
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
 def checkpoint(
-    fun: Callable[..., Any],
+    fun: Callable[P, R],
     *,
     prevent_cse: bool | Sequence[Any] = True,
     policy: Callable[..., Any] | None = None,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Iterable[str] = (),
-) -> Callable[..., Any]:
+) -> Callable[P, R]:
     """The same function, whose derivative computes intermediate values again.
 
     Differentiating a function keeps, from its run until the gradient is computed, every

@@ -9,6 +9,8 @@ from olympus._src import tree
 from olympus._src.api import signatures, tracing
 from olympus._src.calls.pjit import pjit_p
 from olympus._src.core import ir
+from olympus._src.core.array_type import PyTree
+from olympus._src.core.avals import AbstractValue
 from olympus._src.foundation import tracebacks
 from olympus._src.interpreters import ad, partial_eval
 from olympus._src.lax.checkpoint_names import name_p
@@ -16,8 +18,8 @@ from olympus._src.lax.checkpoint_names import name_p
 
 @tracebacks.api_boundary
 def saved_residuals(
-    f: Callable[..., Any], *args: Any, **kwargs: Any
-) -> list[tuple[Any, str]]:
+    f: Callable[..., Any], *args: PyTree, **kwargs: PyTree
+) -> list[tuple[AbstractValue, str]]:
     """The values that differentiating `f` keeps for the reverse pass.
 
     Args:
@@ -47,7 +49,9 @@ def saved_residuals(
 
 
 @tracebacks.api_boundary
-def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+def print_saved_residuals(
+    f: Callable[..., Any], *args: PyTree, **kwargs: PyTree
+) -> None:
     """Prints the values that differentiating `f` keeps for the reverse pass.
 
     Args: as those of `saved_residuals`.

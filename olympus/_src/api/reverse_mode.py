@@ -13,6 +13,7 @@ from olympus._src.api import differentiation as common
 from olympus._src.api import jit as jit_
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir
+from olympus._src.core.array_type import PyTree
 from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import ad, partial_eval
 
@@ -234,12 +235,12 @@ tree.register_pytree_node(
 @tracebacks.api_boundary
 def vjp(
     fun: Callable[..., Any],
-    *primals: Any,
+    *primals: PyTree,
     has_aux: bool = False,
     reduce_axes: Sequence[Any] = (),
-    saveable_args: Any = True,
+    saveable_args: PyTree = True,
     in_nzs: Any = None,
-) -> Any:
+) -> tuple[Any, ...]:
     """The value of a function at a point, and its pullback there.
 
     Args:
@@ -367,7 +368,7 @@ def fwd_and_bwd(
 
 @tracebacks.api_boundary
 def linear_transpose(
-    fun: Callable[..., Any], *primals: Any, reduce_axes: Sequence[Any] = ()
+    fun: Callable[..., Any], *primals: PyTree, reduce_axes: Sequence[Any] = ()
 ) -> Callable[..., Any]:
     """The transpose of a linear function.
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, sizes
+from olympus._src.core.array_type import ArrayLike
+from olympus._src.core.avals import AbstractValue
 
 
 class ShapeDtypeStruct:
@@ -82,7 +84,7 @@ def struct_of(aval: Any) -> ShapeDtypeStruct:
     return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
 
 
-def typeof(x: Any) -> Any:
+def typeof(x: ArrayLike) -> AbstractValue:
     """The type of a value: shape, dtype and weak type.
 
     Raises:

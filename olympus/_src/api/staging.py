@@ -8,6 +8,7 @@ from typing import Any
 from olympus._src.api import jit as jit_
 from olympus._src.api import parameters
 from olympus._src.core import ir, trace
+from olympus._src.core.array_type import PyTree
 from olympus._src.foundation import source_info, tracebacks
 
 current = trace.current
@@ -72,7 +73,7 @@ def _axes(axis_env: Any) -> tuple[tuple[Any, int], ...]:
         ) from None
 
 
-def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def eval_shape(fun: Callable[..., Any], *args: PyTree, **kwargs: PyTree) -> PyTree:
     """The shapes and dtypes of `fun`'s results, without computing them.
 
     Args:

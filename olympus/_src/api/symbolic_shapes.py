@@ -9,6 +9,7 @@ from typing import Any
 from olympus._src import tree
 from olympus._src.api.shapes import ShapeDtypeStruct
 from olympus._src.core import avals, dtypes, sizes
+from olympus._src.core.array_type import PyTree
 from olympus._src.core.symbolic import dim_bounds, dim_parsing
 from olympus._src.core.symbolic.dim_scope import SymbolicScope
 
@@ -83,11 +84,11 @@ def _parse(
 
 
 def symbolic_args_specs(
-    args: Any,
-    shapes_specs: Any,
+    args: PyTree,
+    shapes_specs: PyTree,
     constraints: Sequence[str] = (),
     scope: SymbolicScope | None = None,
-) -> Any:
+) -> PyTree:
     """Descriptions of arguments with symbolic shapes, to export a function for.
 
     Args:
@@ -149,7 +150,7 @@ def _find_scope(types: Sequence[Any]) -> SymbolicScope | None:
     return None
 
 
-def is_symbolic_dim(p: Any) -> bool:
+def is_symbolic_dim(p: object) -> bool:
     """Whether a size is symbolic.
 
     Args:

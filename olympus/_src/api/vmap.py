@@ -9,6 +9,7 @@ from olympus._src import tree
 from olympus._src.api import parameters
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, trace
+from olympus._src.core.array_type import PyTree
 from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import batching, concrete_arrays, evaluate
 from olympus._src.lax import families
@@ -20,10 +21,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 def vmap(
     fun: F,
     in_axes: int | Sequence[Any] | None = 0,
-    out_axes: Any = 0,
+    out_axes: PyTree = 0,
     axis_name: Hashable | None = None,
     axis_size: int | None = None,
-    spmd_axis_name: Any = None,
+    spmd_axis_name: Hashable | None = None,
     sum_match: bool = False,
 ) -> F:
     """Maps a function over axes of its arguments, without a loop.

@@ -16,6 +16,7 @@ import numpy as np
 
 from olympus._src.callbacks import callback as host
 from olympus._src.core import effects
+from olympus._src.core.array_type import PyTree
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import logs
 from olympus._src.programs import inner_programs
@@ -95,10 +96,10 @@ debug_callback_p = Primitive(
 
 def debug_callback(
     callback: Callable[..., None] | None = None,
-    *args: Any,
+    *args: PyTree,
     partitioned: bool = False,
     ordered: bool = False,
-    **kwargs: Any,
+    **kwargs: PyTree,
 ) -> Any:
     """Calls a Python function with values of a program, each time it runs.
 
@@ -147,12 +148,12 @@ def _bind(flat: Any, operands: Any, ordered: bool, partitioned: bool) -> None:
 
 def debug_print(
     fmt: str | None = None,
-    *args: Any,
+    *args: PyTree,
     skip_format_check: bool = False,
     ordered: bool = False,
     partitioned: bool = False,
     _use_logging: bool = False,
-    **kwargs: Any,
+    **kwargs: PyTree,
 ) -> Any:
     """Prints values of a program, each time it runs.
 
@@ -207,12 +208,12 @@ def debug_print(
 
 def debug_log(
     fmt: str | None = None,
-    *args: Any,
+    *args: PyTree,
     skip_format_check: bool = False,
     ordered: bool = False,
     partitioned: bool = False,
     _use_logging: bool = True,
-    **kwargs: Any,
+    **kwargs: PyTree,
 ) -> Any:
     """Logs values of a program, each time it runs, at the level INFO.
 

@@ -12,6 +12,7 @@ from olympus._src.callbacks import callback as host
 from olympus._src.control_flow import scan
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir
+from olympus._src.core.array_type import Placement, PyTree
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import errors
 from olympus._src.lax import families
@@ -199,12 +200,12 @@ io_callback_p = Primitive(
 
 def pure_callback(
     callback: Callable[..., Any],
-    result_shape_dtypes: Any,
-    *args: Any,
-    sharding: Any = None,
+    result_shape_dtypes: PyTree,
+    *args: PyTree,
+    sharding: Placement = None,
     vmap_method: str | None = None,
-    **kwargs: Any,
-) -> Any:
+    **kwargs: PyTree,
+) -> PyTree:
     """Calls a Python function without side effects from a compiled program.
 
     The call may happen any number of times, also not at all where its result is unused.
@@ -256,12 +257,12 @@ def pure_callback(
 
 def io_callback(
     callback: Callable[..., Any],
-    result_shape_dtypes: Any,
-    *args: Any,
-    sharding: Any = None,
+    result_shape_dtypes: PyTree,
+    *args: PyTree,
+    sharding: Placement = None,
     ordered: bool = False,
-    **kwargs: Any,
-) -> Any:
+    **kwargs: PyTree,
+) -> PyTree:
     """Calls a Python function with side effects from a compiled program.
 
     The call happens each time the program runs through it, also where its result is

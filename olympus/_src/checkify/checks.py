@@ -285,7 +285,7 @@ class Checks:
         self.sites += sites
         if offset:
             code = _shift(code, np.int32(offset))
-        open_ = None if self.code is None else _is_open(self.code)
+        open_: Any = None if self.code is None else _is_open(self.code)
         self.code = (
             code if open_ is None else elementwise.select(open_, code, self.code)
         )

@@ -7,12 +7,15 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.core import avals as avals_
+from olympus._src.core.array_type import PyTree
 from olympus._src.lax import sizes
 from olympus._src.lax.prefixes import Leaves, prefixes, reversed_along, size_along
 from olympus._src.programs import inner_programs
 
 
-def associative_scan(fn: Any, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
+def associative_scan(
+    fn: Callable[[Any, Any], Any], elems: PyTree, reverse: bool = False, axis: int = 0
+) -> PyTree:
     """Combines elements with all those before them, by an associative operation.
 
     The operation is applied to whole slices about 2 log2(n) times, to about 2 n

@@ -11,6 +11,7 @@ from olympus._src.checkify import control_flow
 from olympus._src.control_flow import cond_derivatives
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir
+from olympus._src.core.array_type import ArrayLike, PyTree
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import config
 from olympus._src.interpreters import batching, concrete_arrays, evaluate, partial_eval
@@ -200,12 +201,12 @@ _NONE = object()  # no operand, where None may be one
 
 
 def cond(
-    pred: Any,
-    true_fun: Any,
-    false_fun: Any,
-    *operands: Any,
-    operand: Any = _NONE,
-) -> Any:
+    pred: ArrayLike,
+    true_fun: Callable[..., Any],
+    false_fun: Callable[..., Any],
+    *operands: PyTree,
+    operand: PyTree = _NONE,
+) -> PyTree:
     """Applies one of two functions, chosen by a boolean.
 
     Only the chosen function runs, unless `vmap` gives each element its own predicate:
@@ -275,8 +276,11 @@ def _five_arguments(
 
 
 def switch(
-    index: Any, branches: Sequence[Any], *operands: Any, operand: Any = _NONE
-) -> Any:
+    index: ArrayLike,
+    branches: Sequence[Callable[..., Any]],
+    *operands: PyTree,
+    operand: PyTree = _NONE,
+) -> PyTree:
     """Applies one of several functions, chosen by an integer.
 
     Args:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from olympus._src import tree
 from olympus._src.control_flow import scan, while_loop
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import ArrayLike, PyTree
 from olympus._src.foundation import config, errors
 from olympus._src.interpreters import batching
 from olympus._src.lax import concatenation, elementwise, families, shaping
@@ -17,15 +19,15 @@ from olympus._src.programs import inner_programs
 
 
 def fori_loop(
-    lower: Any,
-    upper: Any,
-    body_fun: Any,
-    init_val: Any,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    body_fun: Callable[[Any, Any], Any],
+    init_val: PyTree,
     *,
-    unroll: Any = None,
+    unroll: int | bool | None = None,
     max_steps: int | None = None,
     checkpoints: int | str = "all",
-) -> Any:
+) -> PyTree:
     """Applies `body_fun(i, carry)` for each integer from `lower` up to `upper`.
 
     With concrete bounds the number of steps is known and the loop is a `scan`, which
@@ -178,7 +180,9 @@ def _concrete_bounds(lower: Any, upper: Any) -> tuple[int, int] | None:
         return None  # a tracer has no number, a symbolic size none that is known
 
 
-def map_(f: Any, xs: Any, *, batch_size: int | None = None) -> Any:
+def map_(
+    f: Callable[[Any], Any], xs: PyTree, *, batch_size: int | None = None
+) -> PyTree:
     """Applies `f` to each slice of arrays along their first axis, one after another.
 
     It needs less memory than `vmap`, which computes all slices at once; `batch_size`

@@ -9,6 +9,7 @@ import numpy as np
 
 from olympus._src.control_flow import cond as cond_
 from olympus._src.core import trace
+from olympus._src.core.array_type import PyTree
 from olympus._src.core.primitive import Primitive
 from olympus._src.interpreters import concrete_arrays
 from olympus._src.programs import inner_programs
@@ -44,10 +45,10 @@ platform_index_p = Primitive(
 
 
 def platform_dependent(
-    *args: Any,
+    *args: PyTree,
     default: Callable[..., Any] | None = None,
     **per_platform: Callable[..., Any],
-) -> Any:
+) -> PyTree:
     """Applies the function for the platform that the program is lowered for.
 
     All functions are traced, and only the one that is needed is lowered.

@@ -14,6 +14,14 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import avals, ir, trace
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    IndexMode,
+    Placement,
+    PyTree,
+    Shape,
+)
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import source_info
@@ -229,12 +237,12 @@ def _known_reduction(computation: Any, operands: Any, starts: Any) -> Primitive 
 
 
 def reduce(
-    operands: Any,
-    init_values: Any,
+    operands: PyTree,
+    init_values: PyTree,
     computation: Callable[[Any, Any], Any],
     dimensions: Sequence[int],
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: Placement = None,
+) -> PyTree:
     """Reduces axes of arrays with a computation.
 
     Args:
@@ -415,15 +423,15 @@ reduce_window_p = Primitive(
 
 
 def reduce_window(
-    operand: Any,
-    init_value: Any,
+    operand: PyTree,
+    init_value: PyTree,
     computation: Callable[[Any, Any], Any],
     window_dimensions: Sequence[int],
-    window_strides: Any = None,
-    padding: Any = "VALID",
-    base_dilation: Any = None,
-    window_dilation: Any = None,
-) -> Any:
+    window_strides: Sequence[int] | None = None,
+    padding: str | Sequence[tuple[int, int]] = "VALID",
+    base_dilation: Sequence[int] | None = None,
+    window_dilation: Sequence[int] | None = None,
+) -> PyTree:
     """Reduces the elements in windows that slide along the axes.
 
     Args:
@@ -475,16 +483,16 @@ def reduce_window(
 
 
 def scatter_apply(
-    operand: Any,
-    scatter_indices: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
     func: Callable[[Any], Any],
     dimension_numbers: scatter.ScatterDimensionNumbers,
     *,
-    update_shape: Any = (),
-    mode: Any = None,
+    update_shape: Shape = (),
+    mode: IndexMode | None = None,
     unique_indices: bool = False,
     indices_are_sorted: bool = False,
-) -> Any:
+) -> Array:
     """The operand with a function applied to its elements at computed positions.
 
     Where positions repeat, the function is applied as often.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src import tree
@@ -10,6 +10,7 @@ from olympus._src.checkify import control_flow
 from olympus._src.control_flow import loop_batching, loop_lowering, scan_derivatives
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir
+from olympus._src.core.array_type import PyTree
 from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import as_size, at_least
 from olympus._src.foundation import config
@@ -192,14 +193,14 @@ scan_p = Primitive(
 
 
 def scan(
-    f: Any,
-    init: Any,
-    xs: Any = None,
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: PyTree,
+    xs: PyTree = None,
     length: int | None = None,
     reverse: bool = False,
     unroll: int | bool = 1,
     _split_transpose: bool = False,
-) -> tuple[Any, Any]:
+) -> tuple[PyTree, PyTree]:
     """Applies `f` to a carry and to each slice of arrays along their first axis.
 
     In Python, with stacking along a new first axis::

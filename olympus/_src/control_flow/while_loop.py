@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from olympus._src.control_flow import (
 from olympus._src.control_flow.while_operands import Parts
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir, trace
+from olympus._src.core.array_type import ArrayLike, PyTree
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import config, errors
 from olympus._src.interpreters import batching, partial_eval
@@ -359,13 +360,13 @@ while_p = Primitive(
 
 
 def while_loop(
-    cond_fun: Any,
-    body_fun: Any,
-    init_val: Any,
+    cond_fun: Callable[[Any], ArrayLike],
+    body_fun: Callable[[Any], Any],
+    init_val: PyTree,
     *,
     max_steps: int | None = None,
     checkpoints: int | str = "all",
-) -> Any:
+) -> PyTree:
     """Applies `body_fun` to a carry while `cond_fun` of it is true.
 
     The number of steps may depend on the data. Without a bound on it the loop has

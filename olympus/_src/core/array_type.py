@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Union
 import numpy as np
 
 from olympus._src.core import avals
+from olympus._src.tree.flattening import PyTree as PyTree
 
 if TYPE_CHECKING:
     from olympus._src.lax.gather import GatherScatterMode
@@ -24,6 +25,31 @@ class SupportsDType(Protocol):
 
     @property
     def dtype(self) -> np.dtype[Any]: ...
+
+
+class SupportsShape(Protocol):
+    """What has a shape and a dtype, as `ShapeDtypeStruct`."""
+
+    @property
+    def shape(self) -> Any: ...
+    @property
+    def dtype(self) -> Any: ...
+
+
+class SupportsDevice(Protocol):
+    """A device, as `olympus.devices` lists them."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def platform(self) -> str: ...
+
+
+class SupportsDevices(Protocol):
+    """A sharding: it lies on some devices."""
+
+    @property
+    def device_set(self) -> Any: ...
 
 
 _concrete_types: set[type] = set()
@@ -392,6 +418,8 @@ class Array(metaclass=_ArrayType):
 # Evaluated when the module loads, so no `|` of forward references.
 # An array, a NumPy array or scalar, or a Python number.
 ArrayLike = Union[Array, np.ndarray, np.generic, bool, int, float, complex]  # noqa: UP007
+# Several arrays: a sequence of them, or the rows of one.
+Arrays = Union[Array, np.ndarray, Sequence[ArrayLike]]  # noqa: UP007
 # The name of a dtype, a scalar type, or a dtype.
 DTypeLike = Union[str, type[Any], np.dtype, SupportsDType]  # noqa: UP007
 # Sizes of axes.
@@ -400,6 +428,10 @@ Shape = Sequence[int]
 IndexMode = Union[str, "GatherScatterMode"]
 # One axis, several, or all.
 Axes = Union[int, Sequence[int], None]  # noqa: UP007
+# Keys, or their words.
+KeyArray = Union[Array, np.ndarray]  # noqa: UP007
+# Where an array lives: a device or a sharding of one; None for the default.
+Placement = Union[SupportsDevice, SupportsDevices, None]  # noqa: UP007
 
 
 def register_concrete(kind: type) -> None:

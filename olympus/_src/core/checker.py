@@ -8,7 +8,7 @@ from olympus._src.core import ir, printer
 from olympus._src.foundation import errors
 
 
-def check_olympuspr(program: Any) -> None:
+def check_olympuspr(program: ir.Olympuspr | ir.ClosedOlympuspr) -> None:
     """Checks a program and the programs inside it.
 
     Args:
@@ -17,7 +17,7 @@ def check_olympuspr(program: Any) -> None:
     Raises:
       OlympusprTypeError: names the equation, and the user's line where it is known.
     """
-    _check(program.olympuspr if type(program) is ir.ClosedOlympuspr else program)
+    _check(program.olympuspr if isinstance(program, ir.ClosedOlympuspr) else program)
 
 
 def _check(program: ir.Olympuspr) -> None:

@@ -8,7 +8,7 @@ came from a Python number, and gives way to what it meets.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import ml_dtypes
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from olympus._src.foundation import caching, config, errors, user_warnings
 
 if TYPE_CHECKING:
-    from typing import Any
+    from olympus._src.core.array_type import ArrayLike, DTypeLike
 
 finfo = ml_dtypes.finfo
 iinfo = ml_dtypes.iinfo
@@ -228,7 +228,7 @@ def by_long_name(name: str) -> Any:
     return dtype
 
 
-def itemsize_bits(dtype: Any) -> int:
+def itemsize_bits(dtype: DTypeLike) -> int:
     """Number of bits of one element.
 
     Args:
@@ -265,7 +265,7 @@ def _scalar_class(x: Any) -> type:
     return as_dtype(x).type
 
 
-def issubdtype(a: Any, b: Any) -> bool:
+def issubdtype(a: DTypeLike, b: DTypeLike) -> bool:
     """Whether dtype `a` is, or belongs to the family, `b`.
 
     As `numpy.issubdtype`, and further: the small integers and floats belong to the
@@ -307,7 +307,7 @@ def _issubdtype(a: Any, b: Any) -> bool:
 _cached_issubdtype = caching.bounded_cache(4096, "issubdtype")(_issubdtype)
 
 
-def scalar_type_of(x: Any) -> type:
+def scalar_type_of(x: object) -> type:
     """The Python type of one element of a value or dtype.
 
     Args:
@@ -368,7 +368,9 @@ def tangent_dtype(dtype: Any) -> Any:
 # --- 64 bits ---
 
 
-def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> Any:
+def canonicalize_dtype(
+    dtype: DTypeLike | None, allow_extended_dtype: bool = False
+) -> np.dtype[Any]:
     """The dtype of arrays for which `dtype` is requested.
 
     With `olympus_enable_x64` off, 64-bit dtypes narrow to 32 bits (`complex128` to
@@ -673,7 +675,7 @@ def standard_result(*typed: tuple[Any, bool]) -> tuple[Any, bool]:
     return _cached_join("standard", config.x64_enabled(), typed)
 
 
-def promote_types(a: Any, b: Any) -> Any:
+def promote_types(a: DTypeLike, b: DTypeLike) -> np.dtype[Any]:
     """The dtype that values of dtypes `a` and `b` have together.
 
     Differs from NumPy: integers with floats give the float's dtype, so int32 with
@@ -701,7 +703,17 @@ def promote_types(a: Any, b: Any) -> Any:
     return _cached_join(config.numpy_dtype_promotion.value, True, pairs)[0]
 
 
-def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
+@overload
+def result_type(
+    *args: ArrayLike | DTypeLike, return_weak_type_flag: Literal[False] = ...
+) -> np.dtype[Any]: ...
+@overload
+def result_type(
+    *args: ArrayLike | DTypeLike, return_weak_type_flag: bool
+) -> np.dtype[Any] | tuple[np.dtype[Any], bool]: ...
+def result_type(
+    *args: ArrayLike | DTypeLike, return_weak_type_flag: bool = False
+) -> np.dtype[Any] | tuple[np.dtype[Any], bool]:
     """The dtype that an operation on these arguments works in.
 
     Args:

@@ -6,7 +6,7 @@ by whoever holds it. `ClosedOlympuspr` carries their values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from olympus._src.core import effects, printer, trace
@@ -352,7 +352,7 @@ def eval_olympuspr(
     return [v.val if type(v) is Literal else env[v] for v in olympuspr.outvars]
 
 
-def program_as_function(closed: ClosedOlympuspr) -> Any:
+def program_as_function(closed: ClosedOlympuspr) -> Callable[..., Any]:
     """A Python function that runs the program and returns a list."""
     return lambda *args: eval_olympuspr(closed.olympuspr, closed.consts, *args)
 

@@ -6,7 +6,7 @@ one more solve; cotangents solve with the transpose of A.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from olympus._src import tree
 from olympus._src.checkify import control_flow
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir
+from olympus._src.core.array_type import PyTree
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.interpreters import ad, batching, partial_eval
@@ -171,13 +172,13 @@ custom_linear_solve_p = Primitive(
 
 
 def custom_linear_solve(
-    matvec: Any,
-    b: Any,
-    solve: Any,
-    transpose_solve: Any = None,
+    matvec: Callable[[Any], Any],
+    b: PyTree,
+    solve: Callable[[Callable[[Any], Any], Any], Any],
+    transpose_solve: Callable[[Callable[[Any], Any], Any], Any] | None = None,
     symmetric: bool = False,
     has_aux: bool = False,
-) -> Any:
+) -> PyTree:
     """Solves A x = b by a custom method, differentiable whatever the method is.
 
     Derivatives follow from the equation: they need A, its transpose, and solves with

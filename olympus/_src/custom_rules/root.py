@@ -15,6 +15,7 @@ from olympus._src import tree
 from olympus._src.checkify import control_flow
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir
+from olympus._src.core.array_type import PyTree
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import ad, batching
@@ -144,12 +145,12 @@ custom_root_p = Primitive(
 
 
 def custom_root(
-    f: Any,
-    initial_guess: Any,
-    solve: Any,
-    tangent_solve: Any,
+    f: Callable[[Any], Any],
+    initial_guess: PyTree,
+    solve: Callable[[Callable[[Any], Any], Any], Any],
+    tangent_solve: Callable[[Callable[[Any], Any], Any], Any],
     has_aux: bool = False,
-) -> Any:
+) -> PyTree:
     """A root of `f` by a custom method, differentiable whatever the method is.
 
     Derivatives follow from f(x) = 0 by the implicit function theorem. What `f` closes

@@ -13,6 +13,7 @@ from olympus._src import tree
 from olympus._src.api import parameters, shapes, signatures, stages
 from olympus._src.api.jit import jit
 from olympus._src.core import trace
+from olympus._src.core.array_type import Placement, PyTree
 from olympus._src.export import (
     bundle_files,
     calling,
@@ -531,7 +532,7 @@ def load(
     *,
     executables: bool = True,
     check: bool = False,
-    device: Any = None,
+    device: Placement = None,
 ) -> Bundle:
     """Reads a bundle.
 
@@ -583,7 +584,9 @@ def load(
     return bundle
 
 
-def add_executable(path: str | os.PathLike[str], /, *args: Any, **kwargs: Any) -> None:
+def add_executable(
+    path: str | os.PathLike[str], /, *args: PyTree, **kwargs: PyTree
+) -> None:
     """Adds machine code for this machine to a bundle's file.
 
     Args:

@@ -20,6 +20,7 @@ from olympus._src.interpreters import (
     lowered_programs,
 )
 from olympus._src.runtime import client, executable, machine
+from olympus._src.tree import PyTreeDef
 
 KIND = "compiled executable"
 _VERSIONS = range(1, 2)
@@ -29,7 +30,7 @@ _MACHINE_CODE = "executable"
 # -- writing ---------------------------------------------------------------------------
 
 
-def serialize(compiled: stages.Compiled) -> tuple[bytes, Any, Any]:
+def serialize(compiled: stages.Compiled) -> tuple[bytes, PyTreeDef, PyTreeDef]:
     """A compiled function as bytes, and the structures of its arguments and results.
 
     Args:
@@ -117,8 +118,8 @@ def _constant(i: int) -> str:
 
 def deserialize_and_load(
     serialized: bytes,
-    in_tree: Any,
-    out_tree: Any,
+    in_tree: PyTreeDef,
+    out_tree: PyTreeDef,
     backend: str | Any = None,
     execution_devices: Sequence[Any] | None = None,
 ) -> stages.Compiled:

@@ -44,13 +44,13 @@ _lock = caching.lock()
 
 
 def register_pytree_node_serialization(
-    nodetype: Any,
+    nodetype: type[Any],
     *,
     serialized_name: str,
     serialize_auxdata: Callable[[Any], bytes],
     deserialize_auxdata: Callable[[bytes], Any],
     from_children: Callable[[Any, Sequence[Any]], Any] | None = None,
-) -> Any:
+) -> type[Any]:
     """Lets exported programs take and return nodes of a type.
 
     Args:
@@ -111,7 +111,9 @@ def register_pytree_node_serialization(
     return nodetype
 
 
-def register_namedtuple_serialization(nodetype: Any, *, serialized_name: str) -> Any:
+def register_namedtuple_serialization(
+    nodetype: type[Any], *, serialized_name: str
+) -> type[Any]:
     """Lets exported programs take and return a namedtuple.
 
     Args:

@@ -11,6 +11,7 @@ the few settings that the device clients take at their start refuse later change
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 from olympus._src.foundation import compiler_settings as compiler
@@ -26,7 +27,7 @@ class _JitSwitch(State):
 
     __slots__ = ()
 
-    def __call__(self, disable: Any = MISSING) -> setting_states.Override:
+    def __call__(self, disable: Hashable = MISSING) -> setting_states.Override:
         return super().__call__(disable)
 
 
@@ -488,7 +489,7 @@ update = config.update
 read = config.read
 
 
-def make_user_context(default_value: Any = None) -> State:
+def make_user_context(default_value: Hashable = None) -> State:
     """A user-defined setting that traces depend on.
 
     Functions that are jitted read `state.value` while they are traced; a jitted

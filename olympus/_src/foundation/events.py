@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
 
 Listener = Callable[..., None]
 
@@ -51,7 +50,7 @@ _spans = _Kind("time spans")
 _scalars = _Kind("scalars")
 
 
-def record_event(event: str, **kwargs: Any) -> None:
+def record_event(event: str, **kwargs: str | float) -> None:
     """Reports that something happened.
 
     Args:
@@ -62,7 +61,9 @@ def record_event(event: str, **kwargs: Any) -> None:
         listener(event, **kwargs)
 
 
-def record_event_duration_secs(event: str, duration: float, **kwargs: Any) -> None:
+def record_event_duration_secs(
+    event: str, duration: float, **kwargs: str | float
+) -> None:
     """Reports how long something took.
 
     Args:
@@ -75,7 +76,7 @@ def record_event_duration_secs(event: str, duration: float, **kwargs: Any) -> No
 
 
 def record_event_time_span(
-    event: str, start_time: float, end_time: float, **kwargs: Any
+    event: str, start_time: float, end_time: float, **kwargs: str | float
 ) -> None:
     """Reports when something began and ended.
 
@@ -89,7 +90,7 @@ def record_event_time_span(
         listener(event, start_time, end_time, **kwargs)
 
 
-def record_scalar(event: str, value: float, **kwargs: Any) -> None:
+def record_scalar(event: str, value: float, **kwargs: str | float) -> None:
     """Reports a number.
 
     Args:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from olympus._src.foundation import user_warnings
@@ -215,7 +215,7 @@ class State:
         with _lock:
             self._watchers = (*self._watchers, watcher)
 
-    def __call__(self, new_val: Any = MISSING) -> Override:
+    def __call__(self, new_val: Hashable = MISSING) -> Override:
         value = self.implied if new_val is MISSING else new_val
         if value is MISSING:
             raise TypeError(

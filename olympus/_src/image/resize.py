@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.sizes import check_elements
 from olympus._src.image import resize_kernels
 from olympus._src.lax import sizes
 from olympus._src.lax.linalg import matrices
-from olympus._src.lax.precision import Precision
+from olympus._src.lax.precision import Precision, PrecisionLike
 from olympus._src.numpy import contractions, index_routines, manipulation, promotion
 
 aval_of = avals.aval_of
@@ -129,12 +130,12 @@ def _resize_by_weights(
 
 
 def resize(
-    image: Any,
+    image: ArrayLike,
     shape: Sequence[int],
     method: str | ResizeMethod,
     antialias: bool = True,
-    precision: Any = Precision.HIGHEST,
-) -> Any:
+    precision: PrecisionLike = Precision.HIGHEST,
+) -> Array:
     """An image resampled to another size.
 
     The methods: "nearest"; "linear" (also "bilinear", "trilinear", "triangle"); "cubic"
@@ -212,15 +213,15 @@ def _nearest(image: Any, *, shape: Any) -> Any:
 
 
 def scale_and_translate(
-    image: Any,
+    image: ArrayLike,
     shape: Sequence[int],
     spatial_dims: Sequence[int],
-    scale: Any,
-    translation: Any,
+    scale: ArrayLike,
+    translation: ArrayLike,
     method: str | ResizeMethod,
     antialias: bool = True,
-    precision: Any = Precision.HIGHEST,
-) -> Any:
+    precision: PrecisionLike = Precision.HIGHEST,
+) -> Array:
     """An image scaled and then moved, in a frame of a given shape.
 
     What lies at x of the input lies at `x * scale + translation` of the result, where

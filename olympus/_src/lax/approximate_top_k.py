@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise, sizes, sorting
 from olympus._src.lax.families import ShapedArray
@@ -140,13 +141,13 @@ def _find_extremes(
 
 
 def approx_max_k(
-    operand: Any,
+    operand: ArrayLike,
     k: int,
     reduction_dimension: int = -1,
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
-) -> list[Any]:
+) -> list[Array]:
     """The largest elements along an axis and their positions; here they are exact.
 
     Args:
@@ -182,13 +183,13 @@ def approx_max_k(
 
 
 def approx_min_k(
-    operand: Any,
+    operand: ArrayLike,
     k: int,
     reduction_dimension: int = -1,
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
-) -> list[Any]:
+) -> list[Array]:
     """The smallest elements along an axis and their positions; here they are exact.
 
     Args:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
 from olympus._src.core.primitive import Cost, Remade
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import division, elementwise_rules, families, nan_extremes
-from olympus._src.lax.choice import as_element_type, clamp_p, select_n
+from olympus._src.lax.choice import as_element_type, clamp_p, select_n, unchanged
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray, elementwise
 from olympus._src.lowering import types
@@ -390,7 +391,7 @@ square_p = elementwise(
 )
 
 
-def neg(x: Any) -> Any:
+def neg(x: ArrayLike) -> Array:
     """Negation, elementwise.
 
     Args:
@@ -409,7 +410,7 @@ def neg(x: Any) -> Any:
     return neg_p.bind(x)
 
 
-def sign(x: Any) -> Any:
+def sign(x: ArrayLike) -> Array:
     """Sign, elementwise: -1, 0 or 1; `x/|x|` for complex.
 
     Args:
@@ -428,7 +429,7 @@ def sign(x: Any) -> Any:
     return sign_p.bind(x)
 
 
-def square(x: Any) -> Any:
+def square(x: ArrayLike) -> Array:
     """Square, elementwise.
 
     Args:
@@ -447,7 +448,7 @@ def square(x: Any) -> Any:
     return square_p.bind(x)
 
 
-def one_minus_square(x: Any) -> Any:
+def one_minus_square(x: ArrayLike) -> Array:
     """`1 - x**2`, elementwise, exact near one and minus one.
 
     Args:
@@ -466,7 +467,7 @@ def one_minus_square(x: Any) -> Any:
     return one_minus_square_p.bind(x)
 
 
-def add(x: Any, y: Any) -> Any:
+def add(x: ArrayLike, y: ArrayLike) -> Array:
     """Sum, elementwise.
 
     Args:
@@ -485,7 +486,7 @@ def add(x: Any, y: Any) -> Any:
     return add_p.bind(x, y)
 
 
-def sub(x: Any, y: Any) -> Any:
+def sub(x: ArrayLike, y: ArrayLike) -> Array:
     """Difference, elementwise.
 
     Args:
@@ -504,7 +505,7 @@ def sub(x: Any, y: Any) -> Any:
     return sub_p.bind(x, y)
 
 
-def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
+def mul(x: ArrayLike, y: ArrayLike, *, out_dtype: DTypeLike | None = None) -> Array:
     """Product, elementwise.
 
     Args:
@@ -526,7 +527,7 @@ def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
     return mul_p.bind(x, y)
 
 
-def mulhi(x: Any, y: Any, /) -> Any:
+def mulhi(x: ArrayLike, y: ArrayLike, /) -> Array:
     """The upper half of the product of integers, elementwise.
 
     The product of two integers of N bits has 2N bits; these are the most significant N.
@@ -548,7 +549,7 @@ def mulhi(x: Any, y: Any, /) -> Any:
     return mulhi_p.bind(x, y)
 
 
-def div(x: Any, y: Any) -> Any:
+def div(x: ArrayLike, y: ArrayLike) -> Array:
     """Quotient; of integers, rounded towards zero, elementwise.
 
     Args:
@@ -567,7 +568,7 @@ def div(x: Any, y: Any) -> Any:
     return div_p.bind(x, y)
 
 
-def clamp(min: Any, x: Any, max: Any) -> Any:
+def clamp(min: ArrayLike, x: ArrayLike, max: ArrayLike) -> Array:
     """`x` limited to the range from `min` to `max`, elementwise.
 
     Args:
@@ -598,7 +599,7 @@ def _typed_bound(bound: Any, aval: Any) -> Any:
     )
 
 
-def max_(x: Any, y: Any) -> Any:
+def max_(x: ArrayLike, y: ArrayLike) -> Array:
     """Greater element; NaN where either is NaN, elementwise.
 
     Args:
@@ -617,7 +618,7 @@ def max_(x: Any, y: Any) -> Any:
     return max_p.bind(x, y)
 
 
-def min_(x: Any, y: Any) -> Any:
+def min_(x: ArrayLike, y: ArrayLike) -> Array:
     """Lesser element; NaN where either is NaN, elementwise.
 
     Args:
@@ -636,7 +637,7 @@ def min_(x: Any, y: Any) -> Any:
     return min_p.bind(x, y)
 
 
-def integer_pow(x: Any, y: int) -> Any:
+def integer_pow(x: ArrayLike, y: int) -> Array:
     """`x` to a fixed integer power, by repeated multiplication.
 
     Args:
@@ -658,7 +659,7 @@ def integer_pow(x: Any, y: int) -> Any:
     """
     families.check_dtype("integer_pow", avals.aval_of(x), families.NUMERIC)
     if y == 1:
-        return x
+        return unchanged(x)
     if y == 0:
         return families.ones_like(x)
     if y < 0 and dtypes.kind(avals.aval_of(x).dtype) in "ui":
@@ -669,7 +670,7 @@ def integer_pow(x: Any, y: int) -> Any:
     return integer_pow_p.bind(x, y=int(y))
 
 
-def reciprocal(x: Any) -> Any:
+def reciprocal(x: ArrayLike) -> Array:
     """`1 / x`, elementwise.
 
     Args:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import PyTree
 from olympus._src.core.effects import Effect
 from olympus._src.core.primitive import Cost, Primitive
 from olympus._src.core.symbolic_values import Zero
@@ -31,7 +32,7 @@ stop_gradient_p: Primitive = Primitive(
 )
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: PyTree) -> PyTree:
     """The same values, whose derivative is zero.
 
     Args:
@@ -92,7 +93,7 @@ optimization_barrier_p: Primitive = Primitive(
 )
 
 
-def optimization_barrier(operand: Any, /) -> Any:
+def optimization_barrier(operand: PyTree, /) -> PyTree:
     """The same values, all computed before any of them is used.
 
     The compiler moves nothing across: neither is a part computed again after it, nor is
@@ -127,7 +128,7 @@ stage_p: Primitive = Primitive(
 )
 
 
-def stage(x: Any, /) -> Any:
+def stage(x: PyTree, /) -> PyTree:
     """The same value, as one of the program that is being traced.
 
     A number or a NumPy array becomes a value of the trace; outside of any, an array.
@@ -185,7 +186,7 @@ dce_sink_p: Primitive = Primitive(
 )
 
 
-def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
+def dce_sink(val: PyTree, *, prevent_mlir_dce: bool = False) -> None:
     """Keeps values in a program although they are not used.
 
     Args:
@@ -258,7 +259,7 @@ after_all_p: Primitive = Primitive(
 )
 
 
-def create_token(_: Any = None) -> Any:
+def create_token(_: PyTree = None) -> Any:
     """A token: an empty array of booleans, which stands for a point in time.
 
     What depends on it by `after_all` and `optimization_barrier` comes after it.

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise as e
 from olympus._src.lax import families
@@ -144,7 +145,7 @@ bessel_i1_p: Primitive = families.elementwise(
 )
 
 
-def bessel_i0e(x: Any) -> Any:
+def bessel_i0e(x: ArrayLike) -> Array:
     """exp(-|x|) I0(x), elementwise: the Bessel function of order 0, scaled.
 
     Args:
@@ -157,7 +158,7 @@ def bessel_i0e(x: Any) -> Any:
     return bessel_i0e_p.bind(x)
 
 
-def bessel_i1e(x: Any) -> Any:
+def bessel_i1e(x: ArrayLike) -> Array:
     """exp(-|x|) I1(x), elementwise: the Bessel function of order 1, scaled.
 
     Args:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Cost
 from olympus._src.lax import families
 from olympus._src.lax.families import elementwise
@@ -106,7 +107,7 @@ shift_right_logical_p = elementwise(
 )
 
 
-def bitwise_not(x: Any) -> Any:
+def bitwise_not(x: ArrayLike) -> Array:
     """Inverts each bit, or each truth value.
 
     Args:
@@ -125,7 +126,7 @@ def bitwise_not(x: Any) -> Any:
     return not_p.bind(x)
 
 
-def population_count(x: Any) -> Any:
+def population_count(x: ArrayLike) -> Array:
     """Number of bits set in each element.
 
     Args:
@@ -144,7 +145,7 @@ def population_count(x: Any) -> Any:
     return population_count_p.bind(x)
 
 
-def clz(x: Any) -> Any:
+def clz(x: ArrayLike) -> Array:
     """Number of leading zero bits in each element.
 
     Args:
@@ -163,7 +164,7 @@ def clz(x: Any) -> Any:
     return clz_p.bind(x)
 
 
-def bitwise_and(x: Any, y: Any) -> Any:
+def bitwise_and(x: ArrayLike, y: ArrayLike) -> Array:
     """Bitwise and, elementwise.
 
     Args:
@@ -182,7 +183,7 @@ def bitwise_and(x: Any, y: Any) -> Any:
     return and_p.bind(x, y)
 
 
-def bitwise_or(x: Any, y: Any) -> Any:
+def bitwise_or(x: ArrayLike, y: ArrayLike) -> Array:
     """Bitwise or, elementwise.
 
     Args:
@@ -201,7 +202,7 @@ def bitwise_or(x: Any, y: Any) -> Any:
     return or_p.bind(x, y)
 
 
-def bitwise_xor(x: Any, y: Any) -> Any:
+def bitwise_xor(x: ArrayLike, y: ArrayLike) -> Array:
     """Bitwise exclusive or, elementwise.
 
     Args:
@@ -220,7 +221,7 @@ def bitwise_xor(x: Any, y: Any) -> Any:
     return xor_p.bind(x, y)
 
 
-def shift_left(x: Any, y: Any) -> Any:
+def shift_left(x: ArrayLike, y: ArrayLike) -> Array:
     """Shifts bits of `x` left by `y`, elementwise.
 
     Args:
@@ -240,7 +241,7 @@ def shift_left(x: Any, y: Any) -> Any:
     return shift_left_p.bind(x, y)
 
 
-def shift_right_arithmetic(x: Any, y: Any) -> Any:
+def shift_right_arithmetic(x: ArrayLike, y: ArrayLike) -> Array:
     """Shifts right, repeating the sign bit, elementwise.
 
     Args:
@@ -260,7 +261,7 @@ def shift_right_arithmetic(x: Any, y: Any) -> Any:
     return shift_right_arithmetic_p.bind(x, y)
 
 
-def shift_right_logical(x: Any, y: Any) -> Any:
+def shift_right_logical(x: ArrayLike, y: ArrayLike) -> Array:
     """Shifts right, filling with zeros, elementwise.
 
     Args:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core.array_type import PyTree
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import families
 from olympus._src.tree import tree_map
@@ -27,7 +28,7 @@ name_p: Primitive = Primitive(
 )
 
 
-def checkpoint_name(x: Any, name: str) -> Any:
+def checkpoint_name(x: PyTree, name: str) -> PyTree:
     """The same values, known by a name to policies of `olympus.checkpoint`.
 
     Args:
@@ -50,7 +51,7 @@ def checkpoint_name(x: Any, name: str) -> Any:
     return tree_map(lambda leaf: name_p.bind(leaf, name=name), x)
 
 
-def checkpoint_name_fwd(x: Any, name: str) -> Any:
+def checkpoint_name_fwd(x: PyTree, name: str) -> PyTree:
     """The same values, named where they are computed and not where differentiated.
 
     Args: as those of `checkpoint_name`, which names no tangents either.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, trace
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
 from olympus._src.core.primitive import Cost, Remade
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise_rules, families
@@ -277,7 +278,7 @@ convert_element_type_p = elementwise(
 )
 
 
-def is_finite(x: Any) -> Any:
+def is_finite(x: ArrayLike) -> Array:
     """Whether each element is neither infinite nor NaN.
 
     Args:
@@ -296,7 +297,7 @@ def is_finite(x: Any) -> Any:
     return is_finite_p.bind(x)
 
 
-def select_n(which: Any, *cases: Any) -> Any:
+def select_n(which: ArrayLike, *cases: ArrayLike) -> Array:
     """Picks each element from one of several cases.
 
     Args:
@@ -322,7 +323,7 @@ def select_n(which: Any, *cases: Any) -> Any:
     return select_n_p.bind(which, *cases)
 
 
-def select(pred: Any, on_true: Any, on_false: Any) -> Any:
+def select(pred: ArrayLike, on_true: ArrayLike, on_false: ArrayLike) -> Array:
     """Elements of `on_true` where `pred` holds, of `on_false` elsewhere.
 
     Args:
@@ -342,7 +343,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
     return select_n_p.bind(pred, on_false, on_true)
 
 
-def convert_element_type(operand: Any, new_dtype: Any) -> Any:
+def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     """The operand with another element type.
 
     Args:
@@ -370,6 +371,17 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
         return out  # in traces a literal
     return convert_element_type_p.bind(
         out, new_dtype=out.dtype, weak_type=False, sharding=None
+    )
+
+
+def unchanged(x: Any) -> Any:
+    """What an operation gives that has nothing to do to its operand: an array."""
+    on_host = isinstance(x, (np.ndarray, np.generic, bool, int, float, complex))
+    if not on_host or trace.current.trace is not trace.base():
+        return x  # in traces a literal
+    aval = avals.aval_of(x)
+    return convert_element_type_p.bind(
+        x, new_dtype=aval.dtype, weak_type=aval.weak_type, sharding=None
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Cost, Remade
 from olympus._src.lax import families
 from olympus._src.lax.families import ShapedArray, elementwise
@@ -91,7 +92,7 @@ le_to_p = _comparison("le_to", "LE", None, (families.BOOL, *families.REAL), True
 lt_to_p = _comparison("lt_to", "LT", None, (families.BOOL, *families.REAL), True)
 
 
-def eq(x: Any, y: Any) -> Any:
+def eq(x: ArrayLike, y: ArrayLike) -> Array:
     """Whether elements are equal, elementwise.
 
     Args:
@@ -111,7 +112,7 @@ def eq(x: Any, y: Any) -> Any:
     return eq_p.bind(x, y)
 
 
-def ne(x: Any, y: Any) -> Any:
+def ne(x: ArrayLike, y: ArrayLike) -> Array:
     """Whether elements differ, elementwise.
 
     Args:
@@ -131,7 +132,7 @@ def ne(x: Any, y: Any) -> Any:
     return ne_p.bind(x, y)
 
 
-def ge(x: Any, y: Any) -> Any:
+def ge(x: ArrayLike, y: ArrayLike) -> Array:
     """Whether `x >= y`, elementwise.
 
     Args:
@@ -151,7 +152,7 @@ def ge(x: Any, y: Any) -> Any:
     return ge_p.bind(x, y)
 
 
-def gt(x: Any, y: Any) -> Any:
+def gt(x: ArrayLike, y: ArrayLike) -> Array:
     """Whether `x > y`, elementwise.
 
     Args:
@@ -171,7 +172,7 @@ def gt(x: Any, y: Any) -> Any:
     return gt_p.bind(x, y)
 
 
-def le(x: Any, y: Any) -> Any:
+def le(x: ArrayLike, y: ArrayLike) -> Array:
     """Whether `x <= y`, elementwise.
 
     Args:
@@ -191,7 +192,7 @@ def le(x: Any, y: Any) -> Any:
     return le_p.bind(x, y)
 
 
-def lt(x: Any, y: Any) -> Any:
+def lt(x: ArrayLike, y: ArrayLike) -> Array:
     """Whether `x < y`, elementwise.
 
     Args:

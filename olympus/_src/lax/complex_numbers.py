@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Cost
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import elementwise_rules, families
@@ -176,7 +177,7 @@ conj_p = elementwise(
 )
 
 
-def real(x: Any) -> Any:
+def real(x: ArrayLike) -> Array:
     """Real part, elementwise.
 
     Args:
@@ -195,7 +196,7 @@ def real(x: Any) -> Any:
     return real_p.bind(x)
 
 
-def imag(x: Any) -> Any:
+def imag(x: ArrayLike) -> Array:
     """Imaginary part, elementwise.
 
     Args:
@@ -214,7 +215,7 @@ def imag(x: Any) -> Any:
     return imag_p.bind(x)
 
 
-def complex_(x: Any, y: Any) -> Any:
+def complex_(x: ArrayLike, y: ArrayLike) -> Array:
     """The complex number `x + iy`, elementwise.
 
     Args:
@@ -233,7 +234,7 @@ def complex_(x: Any, y: Any) -> Any:
     return complex_p.bind(x, y)
 
 
-def abs_(x: Any) -> Any:
+def abs_(x: ArrayLike) -> Array:
     """Magnitude, elementwise; real for complex input.
 
     Args:
@@ -252,7 +253,7 @@ def abs_(x: Any) -> Any:
     return abs_p.bind(x)
 
 
-def conj(x: Any) -> Any:
+def conj(x: ArrayLike) -> Array:
     """Complex conjugate, elementwise; a real input becomes complex.
 
     Args:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Cost, LateRule, Primitive
 from olympus._src.core.sizes import as_size, non_negative
 from olympus._src.core.symbolic_values import Linear, Zero
@@ -109,7 +110,7 @@ concatenate_p = Primitive(
 )
 
 
-def concatenate(operands: Sequence[Any], dimension: int) -> Any:
+def concatenate(operands: Sequence[ArrayLike], dimension: int) -> Array:
     """Arrays one after another along an axis.
 
     Args:
@@ -129,7 +130,7 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
     """
     operands = tuple(operands)
     if len(operands) == 1 and not np.isscalar(operands[0]):
-        return operands[0]
+        return elementwise.unchanged(operands[0])
     return concatenate_p.bind(*operands, dimension=int(dimension))
 
 
@@ -197,7 +198,7 @@ split_p = Primitive(
 )
 
 
-def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
+def split(operand: ArrayLike, sizes: Sequence[int], axis: int = 0) -> list[Array]:
     """The operand cut along an axis in pieces of given sizes.
 
     Args:
@@ -348,8 +349,11 @@ slice_p = Primitive(
 
 
 def slice_(
-    operand: Any, start_indices: Any, limit_indices: Any, strides: Any = None
-) -> Any:
+    operand: ArrayLike,
+    start_indices: Sequence[int],
+    limit_indices: Sequence[int],
+    strides: Sequence[int] | None = None,
+) -> Array:
     """The part of an array between fixed positions.
 
     Args:
@@ -377,8 +381,12 @@ def slice_(
 
 
 def slice_in_dim(
-    operand: Any, start_index: Any, limit_index: Any, stride: int = 1, axis: int = 0
-) -> Any:
+    operand: ArrayLike,
+    start_index: int | None,
+    limit_index: int | None,
+    stride: int = 1,
+    axis: int = 0,
+) -> Array:
     """The part of an array between fixed positions of one axis.
 
     Args:
@@ -412,7 +420,9 @@ def slice_in_dim(
     )
 
 
-def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
+def index_in_dim(
+    operand: ArrayLike, index: int, axis: int = 0, keepdims: bool = True
+) -> Array:
     """The slice of an array at one fixed position of an axis.
 
     Args:
@@ -580,7 +590,11 @@ pad_p = Primitive(
 )
 
 
-def pad(operand: Any, padding_value: Any, padding_config: Any) -> Any:
+def pad(
+    operand: ArrayLike,
+    padding_value: ArrayLike,
+    padding_config: Sequence[tuple[int, int, int]],
+) -> Array:
     """The operand with a value before, after and between its elements.
 
     Args:

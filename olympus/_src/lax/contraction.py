@@ -9,12 +9,18 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise, families
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.kernels import contraction
-from olympus._src.lax.precision import canonical_precision, precision_text
+from olympus._src.lax.precision import (
+    DotDimensionNumbers,
+    PrecisionLike,
+    canonical_precision,
+    precision_text,
+)
 from olympus._src.lowering import types
 
 
@@ -324,14 +330,14 @@ dot_general_p = Primitive(
 
 
 def dot_general(
-    lhs: Any,
-    rhs: Any,
-    dimension_numbers: Any,
-    precision: Any = None,
-    preferred_element_type: Any = None,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    dimension_numbers: DotDimensionNumbers,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: Placement = None,
+) -> Array:
     """Contracts axes of two arrays, over shared batch axes.
 
     Args:
@@ -379,14 +385,14 @@ def _axes(x: Any, axes: Any) -> tuple[int, ...]:
 
 
 def dot(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     *,
-    dimension_numbers: Any = None,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    dimension_numbers: DotDimensionNumbers | None = None,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Placement = None,
+) -> Array:
     """Vector or matrix product; with `dimension_numbers`, any contraction.
 
     Args:
@@ -425,7 +431,9 @@ def dot(
     )
 
 
-def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
+def batch_matmul(
+    lhs: ArrayLike, rhs: ArrayLike, precision: PrecisionLike = None
+) -> Array:
     """Products of stacks of matrices.
 
     Args:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement, Shape
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.sizes import as_size, at_least, maximum
 from olympus._src.core.symbolic_values import Linear, Zero
@@ -48,7 +49,7 @@ class ConvDimensionNumbers(NamedTuple):
 ConvGeneralDilatedDimensionNumbers = ConvDimensionNumbers | tuple[str, str, str] | None
 
 
-def conv_general_permutations(dimension_numbers: Any) -> tuple[Any, ...]:
+def conv_general_permutations(dimension_numbers: Sequence[str]) -> tuple[Any, ...]:
     """For layouts such as ('NHWC', 'HWIO', 'NHWC'), the axes in the order of the specs.
 
     Spatial axes of all three come in the order of the kernel's letters.
@@ -80,7 +81,9 @@ def conv_general_permutations(dimension_numbers: Any) -> tuple[Any, ...]:
 
 
 def conv_dimension_numbers(
-    lhs_shape: Any, rhs_shape: Any, dimension_numbers: Any
+    lhs_shape: Shape,
+    rhs_shape: Shape,
+    dimension_numbers: ConvGeneralDilatedDimensionNumbers,
 ) -> ConvDimensionNumbers:
     """Any way to give the layouts as a `ConvDimensionNumbers`.
 
@@ -133,7 +136,10 @@ def dilated_size(size: int, by: int) -> int:
 
 
 def padtype_to_pads(
-    in_shape: Any, window_shape: Any, window_strides: Any, padding: Any
+    in_shape: Shape,
+    window_shape: Shape,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
 ) -> list[tuple[int, int]]:
     """A padding's name as the numbers of elements before and after each axis.
 
@@ -182,7 +188,11 @@ def _out_size(
 
 
 def conv_shape_tuple(
-    lhs_shape: Any, rhs_shape: Any, strides: Any, pads: Any, batch_group_count: int = 1
+    lhs_shape: Shape,
+    rhs_shape: Shape,
+    strides: Sequence[int],
+    pads: str | Sequence[tuple[int, int]],
+    batch_group_count: int = 1,
 ) -> tuple[int, ...]:
     """The shape of a convolution of axes in the order batch, features, spatial.
 
@@ -207,11 +217,11 @@ def conv_shape_tuple(
 
 
 def conv_general_shape_tuple(
-    lhs_shape: Any,
-    rhs_shape: Any,
-    window_strides: Any,
-    padding: Any,
-    dimension_numbers: Any,
+    lhs_shape: Shape,
+    rhs_shape: Shape,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    dimension_numbers: ConvGeneralDilatedDimensionNumbers,
 ) -> tuple[int, ...]:
     """The shape of a convolution of arrays in any layout.
 
@@ -595,19 +605,19 @@ conv_general_dilated_p = Primitive(
 
 
 def conv_general_dilated(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     window_strides: Sequence[int],
-    padding: Any,
-    lhs_dilation: Any = None,
-    rhs_dilation: Any = None,
-    dimension_numbers: Any = None,
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: ConvGeneralDilatedDimensionNumbers = None,
     feature_group_count: int = 1,
     batch_group_count: int = 1,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    precision: precision_.PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Placement = None,
+) -> Array:
     """A convolution (without reversing the kernel), with any stride and dilation.
 
     Args:
@@ -679,13 +689,13 @@ def _ints(values: Any) -> tuple[int, ...]:
 
 
 def conv(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     window_strides: Sequence[int],
     padding: str,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-) -> Any:
+    precision: precision_.PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """A convolution of axes in the order batch, features, spatial.
 
     Args:
@@ -714,15 +724,15 @@ def conv(
 
 
 def conv_with_general_padding(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     window_strides: Sequence[int],
-    padding: Any,
-    lhs_dilation: Any,
-    rhs_dilation: Any,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-) -> Any:
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None,
+    rhs_dilation: Sequence[int] | None,
+    precision: precision_.PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """A dilated convolution of axes in the order batch, features, spatial.
 
     Args:
@@ -778,17 +788,17 @@ def transpose_pads(window: int, step: int, padding: str) -> tuple[int, int]:
 
 
 def conv_transpose(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     strides: Sequence[int],
-    padding: Any,
-    rhs_dilation: Any = None,
-    dimension_numbers: Any = None,
+    padding: str | Sequence[tuple[int, int]],
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: ConvGeneralDilatedDimensionNumbers = None,
     transpose_kernel: bool = False,
-    precision: Any = None,
-    preferred_element_type: Any = None,
+    precision: precision_.PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
     use_consistent_padding: bool = False,
-) -> Any:
+) -> Array:
     """A convolution of the input spread by `strides`: the adjoint of a strided one.
 
     Args:
@@ -829,7 +839,7 @@ def conv_transpose(
             transpose_pads(k, s, padding) for k, s in zip(window, strides, strict=True)
         ]
     else:
-        pads = [tuple(pair) for pair in padding]
+        pads = [(low, high) for low, high in padding]
         if use_consistent_padding:
             pads = [
                 (k - 1 - low, k - 1 - high)
@@ -852,16 +862,16 @@ def conv_transpose(
 
 
 def conv_general_dilated_patches(
-    lhs: Any,
+    lhs: ArrayLike,
     filter_shape: Sequence[int],
     window_strides: Sequence[int],
-    padding: Any,
-    lhs_dilation: Any = None,
-    rhs_dilation: Any = None,
-    dimension_numbers: Any = None,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-) -> Any:
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: ConvGeneralDilatedDimensionNumbers = None,
+    precision: precision_.PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """The patches a convolution would see, along the axis of features.
 
     Args:

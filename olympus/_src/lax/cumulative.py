@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import maximum
 from olympus._src.core.symbolic_values import Zero
@@ -405,7 +406,7 @@ def _apply(p: Primitive, operand: Any, axis: int, reverse: bool) -> Any:
     return p.bind(operand, axis=axis, reverse=bool(reverse))
 
 
-def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+def cumsum(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Sums of the elements up to each one along an axis.
 
     Args:
@@ -420,7 +421,7 @@ def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     return _apply(cumsum_p, operand, axis, reverse)
 
 
-def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+def cumprod(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Products of the elements up to each one along an axis.
 
     Args:
@@ -435,7 +436,7 @@ def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     return _apply(cumprod_p, operand, axis, reverse)
 
 
-def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+def cummax(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """The largest of the elements up to each one along an axis.
 
     Args:
@@ -450,7 +451,7 @@ def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     return _apply(cummax_p, operand, axis, reverse)
 
 
-def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+def cummin(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """The smallest of the elements up to each one along an axis.
 
     Args:
@@ -465,7 +466,7 @@ def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     return _apply(cummin_p, operand, axis, reverse)
 
 
-def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+def cumlogsumexp(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """The logarithm of the sum of exponentials of the elements up to each one.
 
     Args:

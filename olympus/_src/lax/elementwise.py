@@ -68,6 +68,7 @@ from olympus._src.lax.choice import (
     select_n,
     select_n_p,
     size_value,
+    unchanged,
 )
 from olympus._src.lax.comparison import (
     eq,
@@ -305,5 +306,6 @@ __all__ = [
     "tan_p",
     "tanh",
     "tanh_p",
+    "unchanged",
     "xor_p",
 ]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import concatenation, elementwise, families, shaping, sizes
@@ -164,7 +165,9 @@ fft_p: Primitive = Primitive(
 )
 
 
-def fft(x: Any, fft_type: FftType | str | int, fft_lengths: Any) -> Any:
+def fft(
+    x: ArrayLike, fft_type: FftType | str | int, fft_lengths: Sequence[int]
+) -> Array:
     """The discrete Fourier transform along the last axes.
 
     Args:
@@ -205,7 +208,7 @@ def fft(x: Any, fft_type: FftType | str | int, fft_lengths: Any) -> Any:
         double = dtypes.to_inexact_dtype(dtype) == np.float64
         x = elementwise.convert(x, np.dtype(np.complex128 if double else np.complex64))
     if not lengths:
-        return x
+        return elementwise.unchanged(x)
     return fft_p.bind(x, fft_type=kind, fft_lengths=lengths)
 
 

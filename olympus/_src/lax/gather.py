@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, Arrays, IndexMode, Shape
 from olympus._src.core.primitive import Cost, LateRule, Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import concatenation, elementwise, families, shaping, sizes
@@ -492,16 +494,16 @@ gather_p = Primitive(
 
 
 def gather(
-    operand: Any,
-    start_indices: Any,
+    operand: ArrayLike,
+    start_indices: ArrayLike,
     dimension_numbers: GatherDimensionNumbers,
-    slice_sizes: Any,
+    slice_sizes: Shape,
     *,
     unique_indices: bool = False,
     indices_are_sorted: bool = False,
-    mode: Any = None,
-    fill_value: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+    fill_value: ArrayLike | None = None,
+) -> Array:
     """Slices of the operand at positions given by an array of index vectors.
 
     Args:
@@ -579,7 +581,7 @@ def take_along(x: Any, positions: Any, axis: int) -> Any:
 _NAN = float("nan")
 
 
-def index_take(src: Any, idxs: Any, axes: Any) -> Any:
+def index_take(src: ArrayLike, idxs: Arrays, axes: Sequence[int]) -> Array:
     """The elements of `src` at integer positions along some axes.
 
     Args:

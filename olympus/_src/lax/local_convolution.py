@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike, Shape
 from olympus._src.lax import contraction, convolution, families
 from olympus._src.lax import precision as precision_
+from olympus._src.lax.convolution import ConvGeneralDilatedDimensionNumbers
+from olympus._src.lax.precision import PrecisionLike
 
 
 def conv_general_dilated_local(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     window_strides: Sequence[int],
-    padding: Any,
+    padding: str | Sequence[tuple[int, int]],
     filter_shape: Sequence[int],
-    lhs_dilation: Any = None,
-    rhs_dilation: Any = None,
-    dimension_numbers: Any = None,
-    precision: Any = None,
-) -> Any:
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: ConvGeneralDilatedDimensionNumbers = None,
+    precision: PrecisionLike = None,
+) -> Array:
     """A convolution with a different kernel at each position of the result.
 
     Args:
@@ -72,11 +74,11 @@ def conv_general_dilated_local(
 
 
 def conv_transpose_shape_tuple(
-    lhs_shape: Any,
-    rhs_shape: Any,
-    window_strides: Any,
-    padding: Any,
-    dimension_numbers: Any,
+    lhs_shape: Shape,
+    rhs_shape: Shape,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    dimension_numbers: ConvGeneralDilatedDimensionNumbers,
 ) -> tuple[int, ...]:
     """The shape of a transposed convolution of arrays in any layout.
 
@@ -108,7 +110,7 @@ def conv_transpose_shape_tuple(
             for k, s in zip(rhs[2:], window_strides, strict=True)
         ]
     else:
-        pads = [tuple(pair) for pair in padding]
+        pads = [(low, high) for low, high in padding]
     wide = [
         convolution.dilated_size(size, step)
         for size, step in zip(lhs[2:], window_strides, strict=True)

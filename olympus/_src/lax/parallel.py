@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import avals, dtypes, trace
+from olympus._src.core.array_type import Array, PyTree
 from olympus._src.lax import (
     collective_exchanges,
     collectives,
@@ -88,7 +89,12 @@ def _axis(what: str, name: str, axis: int, ndim: int) -> int:
 # -- reductions ------------------------------------------------------------------------
 
 
-def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+def psum(
+    x: PyTree,
+    axis_name: Hashable,
+    *,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
+) -> PyTree:
     """The sum over a mapped axis, which every element along it gets.
 
     Args:
@@ -145,7 +151,12 @@ def _bind_reduction(p: Any, x: Any, names: tuple[Any, ...], groups: Any) -> Any:
     return p.bind(x, axes=names, axis_index_groups=groups)
 
 
-def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+def pmean(
+    x: PyTree,
+    axis_name: Hashable,
+    *,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
+) -> PyTree:
     """The mean over a mapped axis, which every element along it gets.
 
     Args:
@@ -193,7 +204,12 @@ def _elements(aval: Any, names: tuple[Any, ...], groups: Any) -> Any:
     return _count("pmean", axes) * math.prod(own)
 
 
-def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+def pmax(
+    x: PyTree,
+    axis_name: Hashable,
+    *,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
+) -> PyTree:
     """The greatest value along a mapped axis, which every element along it gets.
 
     Args:
@@ -216,7 +232,12 @@ def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     return _extreme("pmax", collectives.pmax_p, x, axis_name, axis_index_groups)
 
 
-def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+def pmin(
+    x: PyTree,
+    axis_name: Hashable,
+    *,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
+) -> PyTree:
     """The least value along a mapped axis, which every element along it gets.
 
     Args:
@@ -249,14 +270,14 @@ def _extreme(what: str, p: Any, x: Any, axis_name: Any, groups: Any) -> Any:
 
 
 def all_gather(
-    x: Any,
-    axis_name: Any,
+    x: PyTree,
+    axis_name: Hashable,
     *,
-    axis_index_groups: Any = None,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
     axis: int = 0,
     tiled: bool = False,
     to: str | None = None,
-) -> Any:
+) -> PyTree:
     """The values of all elements along a mapped axis, put together for each of them.
 
     Args:
@@ -307,13 +328,13 @@ def all_gather(
 
 
 def psum_scatter(
-    x: Any,
-    axis_name: Any,
+    x: PyTree,
+    axis_name: Hashable,
     *,
     scatter_dimension: int = 0,
-    axis_index_groups: Any = None,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
     tiled: bool = False,
-) -> Any:
+) -> PyTree:
     """The sum over a mapped axis, of which each element along it gets its own part.
 
     Args:
@@ -377,14 +398,14 @@ def _check_parts(what: str, aval: Any, axis: int, size: int, tiled: bool) -> Non
 
 
 def all_to_all(
-    x: Any,
-    axis_name: Any,
+    x: PyTree,
+    axis_name: Hashable,
     split_axis: int,
     concat_axis: int,
     *,
-    axis_index_groups: Any = None,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
     tiled: bool = False,
-) -> Any:
+) -> PyTree:
     """Distributes an axis of each element to all, and gathers the received parts.
 
     Element i gets part i of `split_axis` of every element. Without `tiled` it swaps
@@ -448,8 +469,12 @@ def all_to_all(
 
 
 def pswapaxes(
-    x: Any, axis_name: Any, axis: int, *, axis_index_groups: Any = None
-) -> Any:
+    x: PyTree,
+    axis_name: Hashable,
+    axis: int,
+    *,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
+) -> PyTree:
     """Swaps a mapped axis with an axis of the arrays of the same size.
 
     Args:
@@ -479,7 +504,7 @@ def pswapaxes(
 # -- moving ----------------------------------------------------------------------------
 
 
-def ppermute(x: Any, axis_name: Any, perm: Any) -> Any:
+def ppermute(x: PyTree, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> PyTree:
     """Sends each element's value to another element along a mapped axis.
 
     Args:
@@ -521,7 +546,7 @@ def ppermute(x: Any, axis_name: Any, perm: Any) -> Any:
     )
 
 
-def pshuffle(x: Any, axis_name: Any, perm: Any) -> Any:
+def pshuffle(x: PyTree, axis_name: Hashable, perm: Sequence[int]) -> PyTree:
     """Reorders the elements along a mapped axis.
 
     Args:
@@ -553,7 +578,7 @@ def pshuffle(x: Any, axis_name: Any, perm: Any) -> Any:
     return ppermute(x, axis_name, [(source, i) for i, source in enumerate(order)])
 
 
-def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
+def pbroadcast(x: PyTree, axis_name: Hashable, source: int) -> PyTree:
     """The value of one element along a mapped axis, which every element gets.
 
     Args:
@@ -595,7 +620,7 @@ def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
 # -- the axis itself -------------------------------------------------------------------
 
 
-def axis_index(axis_name: Any) -> Any:
+def axis_index(axis_name: Hashable) -> Array:
     """The index of the element along a mapped axis.
 
     Args:
@@ -627,7 +652,7 @@ def axis_index(axis_name: Any) -> Any:
     return index
 
 
-def axis_size(axis_name: Any) -> int:
+def axis_size(axis_name: Hashable) -> int:
     """The size of a mapped axis, as a Python number.
 
     Args:

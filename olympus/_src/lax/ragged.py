@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import contraction, elementwise, families, ragged_lowering
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.precision import canonical_precision
+from olympus._src.lax.precision import PrecisionLike, canonical_precision
 
 _NAME = "lax.ragged_dot_general"
 
@@ -406,15 +407,15 @@ ragged_dot_general_p = Primitive(
 
 
 def ragged_dot_general(
-    lhs: Any,
-    rhs: Any,
-    group_sizes: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    group_sizes: ArrayLike,
     ragged_dot_dimension_numbers: RaggedDotDimensionNumbers,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    group_offset: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    group_offset: ArrayLike | None = None,
+    out_sharding: Placement = None,
+) -> Array:
     """A contraction of which one axis of the first operand is cut in groups.
 
     With `b` batch axes, `m` free and `k` contracted ones, and `g` groups:
@@ -463,14 +464,14 @@ _ROWS = RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))
 
 
 def ragged_dot(
-    lhs: Any,
-    rhs: Any,
-    group_sizes: Any,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    group_offset: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    group_sizes: ArrayLike,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    group_offset: ArrayLike | None = None,
+    out_sharding: Placement = None,
+) -> Array:
     """Rows in groups times a matrix for each group.
 
     Args:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement, Shape
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import concatenation, elementwise, families, shaping, sizes
@@ -233,13 +234,13 @@ rng_bit_generator_p = Primitive(
 
 
 def rng_bit_generator(
-    key: Any,
-    shape: Any,
-    dtype: Any = np.uint32,
+    key: ArrayLike,
+    shape: Shape,
+    dtype: DTypeLike = np.uint32,
     algorithm: RandomAlgorithm = RandomAlgorithm.RNG_DEFAULT,
     *,
-    out_sharding: Any = None,
-) -> list[Any]:
+    out_sharding: Placement = None,
+) -> list[Array]:
     """Random bits from the platform's generator: fast, but not the same everywhere.
 
     Args:
@@ -338,7 +339,7 @@ rng_uniform_p = Primitive(
 )
 
 
-def rng_uniform(a: Any, b: Any, shape: Any) -> Any:
+def rng_uniform(a: ArrayLike, b: ArrayLike, shape: Shape) -> Array:
     """Random numbers from the platform's own generator, different at each run.
 
     They cannot be repeated; `olympus.random` gives numbers that can.

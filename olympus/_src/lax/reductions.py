@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement, Shape
 from olympus._src.core.primitive import Cost, Primitive, takes_primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
@@ -277,7 +278,9 @@ def _reduce(p: Primitive, operand: Any, axes: Any) -> Any:
     return p.bind(operand, axes=sizes.canonicalize_axes(axes, rank, f"lax.{p.name}"))
 
 
-def reduce_sum(operand: Any, axes: Any, *, out_sharding: Any = None) -> Any:
+def reduce_sum(
+    operand: ArrayLike, axes: int | Shape, *, out_sharding: Placement = None
+) -> Array:
     """The sum of elements along axes.
 
     Args:
@@ -297,7 +300,7 @@ def reduce_sum(operand: Any, axes: Any, *, out_sharding: Any = None) -> Any:
     return _reduce(families.reduce_sum_p, operand, axes)
 
 
-def reduce_prod(operand: Any, axes: Any) -> Any:
+def reduce_prod(operand: ArrayLike, axes: int | Shape) -> Array:
     """The product of elements along axes.
 
     Args:
@@ -313,7 +316,9 @@ def reduce_prod(operand: Any, axes: Any) -> Any:
     return _reduce(reduce_prod_p, operand, axes)
 
 
-def reduce_max(operand: Any, axes: Any, *, out_sharding: Any = None) -> Any:
+def reduce_max(
+    operand: ArrayLike, axes: int | Shape, *, out_sharding: Placement = None
+) -> Array:
     """The largest element along axes; NaN where there is one.
 
     Args:
@@ -330,7 +335,9 @@ def reduce_max(operand: Any, axes: Any, *, out_sharding: Any = None) -> Any:
     return _reduce(reduce_max_p, operand, axes)
 
 
-def reduce_min(operand: Any, axes: Any, *, out_sharding: Any = None) -> Any:
+def reduce_min(
+    operand: ArrayLike, axes: int | Shape, *, out_sharding: Placement = None
+) -> Array:
     """The smallest element along axes; NaN where there is one.
 
     Args:
@@ -347,7 +354,7 @@ def reduce_min(operand: Any, axes: Any, *, out_sharding: Any = None) -> Any:
     return _reduce(reduce_min_p, operand, axes)
 
 
-def reduce_and(operand: Any, axes: Any) -> Any:
+def reduce_and(operand: ArrayLike, axes: int | Shape) -> Array:
     """The bitwise conjunction of elements along axes.
 
     Args:
@@ -363,7 +370,7 @@ def reduce_and(operand: Any, axes: Any) -> Any:
     return _reduce(reduce_and_p, operand, axes)
 
 
-def reduce_or(operand: Any, axes: Any) -> Any:
+def reduce_or(operand: ArrayLike, axes: int | Shape) -> Array:
     """The bitwise disjunction of elements along axes.
 
     Args:
@@ -379,7 +386,7 @@ def reduce_or(operand: Any, axes: Any) -> Any:
     return _reduce(reduce_or_p, operand, axes)
 
 
-def reduce_xor(operand: Any, axes: Any) -> Any:
+def reduce_xor(operand: ArrayLike, axes: int | Shape) -> Array:
     """The bitwise exclusive disjunction of elements along axes.
 
     Args:
@@ -395,7 +402,7 @@ def reduce_xor(operand: Any, axes: Any) -> Any:
     return _reduce(reduce_xor_p, operand, axes)
 
 
-def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
+def argmax(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
     """The position of the largest element along an axis; the first of equals.
 
     Args:
@@ -413,7 +420,7 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
     return _position_of(argmax_p, operand, axis, index_dtype)
 
 
-def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
+def argmin(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
     """The position of the smallest element along an axis; the first of equals.
 
     Args:
@@ -438,7 +445,9 @@ def _position_of(p: Primitive, operand: Any, axis: int, index_dtype: Any) -> Any
     return p.bind(operand, axes=(axis,), index_dtype=kind)
 
 
-def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
+def reduce_precision(
+    operand: ArrayLike, exponent_bits: int, mantissa_bits: int
+) -> Array:
     """Floats rounded to fewer bits, in their own dtype.
 
     Args:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Cost
 from olympus._src.lax import division, families
 from olympus._src.lax.arithmetic import div, mul, neg, sign
@@ -92,7 +93,7 @@ nextafter_p = elementwise(
 )
 
 
-def floor(x: Any) -> Any:
+def floor(x: ArrayLike) -> Array:
     """Rounds towards minus infinity, elementwise.
 
     Args:
@@ -111,7 +112,7 @@ def floor(x: Any) -> Any:
     return floor_p.bind(x)
 
 
-def ceil(x: Any) -> Any:
+def ceil(x: ArrayLike) -> Array:
     """Rounds towards plus infinity, elementwise.
 
     Args:
@@ -130,7 +131,7 @@ def ceil(x: Any) -> Any:
     return ceil_p.bind(x)
 
 
-def rem(x: Any, y: Any) -> Any:
+def rem(x: ArrayLike, y: ArrayLike) -> Array:
     """Remainder, with the sign of the dividend, elementwise.
 
     Args:
@@ -149,7 +150,7 @@ def rem(x: Any, y: Any) -> Any:
     return rem_p.bind(x, y)
 
 
-def nextafter(x1: Any, x2: Any) -> Any:
+def nextafter(x1: ArrayLike, x2: ArrayLike) -> Array:
     """The next number after `x1` towards `x2`, elementwise.
 
     Args:
@@ -175,7 +176,9 @@ class RoundingMethod(enum.IntEnum):
     TO_NEAREST_EVEN = 1
 
 
-def round(x: Any, rounding_method: Any = RoundingMethod.AWAY_FROM_ZERO) -> Any:
+def round(
+    x: ArrayLike, rounding_method: RoundingMethod | int = RoundingMethod.AWAY_FROM_ZERO
+) -> Array:
     """Rounds to integers, elementwise.
 
     Args:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, ir
+from olympus._src.core.array_type import Array, ArrayLike, IndexMode
 from olympus._src.core.primitive import (
     LateRule,
     Primitive,
@@ -576,15 +577,15 @@ def _apply(
 
 
 def scatter(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-    mode: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+) -> Array:
     """The operand with windows at computed positions replaced by updates.
 
     Where positions repeat, which update stays is not stated.
@@ -625,15 +626,15 @@ def scatter(
 
 
 def scatter_add(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-    mode: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+) -> Array:
     """The operand with updates added at computed positions.
 
     Where positions repeat, all their updates are added.
@@ -674,15 +675,15 @@ def scatter_add(
 
 
 def scatter_sub(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-    mode: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+) -> Array:
     """The operand with updates subtracted at computed positions.
 
     Where positions repeat, all their updates are subtracted.
@@ -723,15 +724,15 @@ def scatter_sub(
 
 
 def scatter_mul(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-    mode: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+) -> Array:
     """The operand with windows at computed positions multiplied by updates.
 
     Where positions repeat, all their updates multiply.
@@ -772,15 +773,15 @@ def scatter_mul(
 
 
 def scatter_min(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-    mode: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+) -> Array:
     """The operand with the lesser of itself and updates at computed positions.
 
     Where positions repeat, the least update counts.
@@ -821,15 +822,15 @@ def scatter_min(
 
 
 def scatter_max(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-    mode: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+) -> Array:
     """The operand with the greater of itself and updates at computed positions.
 
     Where positions repeat, the greatest update counts.

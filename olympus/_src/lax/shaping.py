@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement, Shape
 from olympus._src.core.primitive import Cost, Primitive, Remade
 from olympus._src.core.sizes import as_size
 from olympus._src.core.symbolic_values import Zero
@@ -98,8 +100,12 @@ reshape_p = Primitive(
 
 
 def reshape(
-    operand: Any, new_sizes: Any, dimensions: Any = None, *, out_sharding: Any = None
-) -> Any:
+    operand: ArrayLike,
+    new_sizes: int | Shape,
+    dimensions: Sequence[int] | None = None,
+    *,
+    out_sharding: Placement = None,
+) -> Array:
     """The operand's elements in another shape, in row-major order.
 
     Args:
@@ -125,13 +131,15 @@ def reshape(
         order = tuple([int(d) for d in dimensions])
         order = None if order == tuple(range(aval.ndim)) else order
     if order is None and shape == aval.shape and not np.isscalar(operand):
-        return operand
+        return elementwise.unchanged(operand)
     return reshape_p.bind(
         operand, new_sizes=shape, dimensions=order, sharding=out_sharding
     )
 
 
-def collapse(operand: Any, start_dimension: int, stop_dimension: Any = None) -> Any:
+def collapse(
+    operand: ArrayLike, start_dimension: int, stop_dimension: int | None = None
+) -> Array:
     """The operand with the axes from `start_dimension` up to `stop_dimension` joined.
 
     Args:
@@ -199,7 +207,7 @@ def _squeeze_batch(args: Any, dims: Any, dimensions: Any) -> Any:
     return out, dim - sum(d < dim for d in shifted)
 
 
-def squeeze(array: Any, dimensions: Any) -> Any:
+def squeeze(array: ArrayLike, dimensions: int | Shape) -> Array:
     """The array without some axes of size 1.
 
     Args:
@@ -218,11 +226,11 @@ def squeeze(array: Any, dimensions: Any) -> Any:
     rank = avals.aval_of(array).ndim
     axes = sizes.canonicalize_axes(dimensions, rank, "lax.squeeze")
     if not axes and not np.isscalar(array):
-        return array
+        return elementwise.unchanged(array)
     return squeeze_p.bind(array, dimensions=axes)
 
 
-def expand_dims(array: Any, dimensions: Any) -> Any:
+def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
     """The array with new axes of size 1 at the positions `dimensions` of the result.
 
     Args:
@@ -250,7 +258,7 @@ def expand_dims(array: Any, dimensions: Any) -> Any:
 # -- transpose and broadcasts ----------------------------------------------------------
 
 
-def transpose(operand: Any, permutation: Any) -> Any:
+def transpose(operand: ArrayLike, permutation: Sequence[int] | np.ndarray) -> Array:
     """The operand with its axes in another order.
 
     Args:
@@ -275,14 +283,18 @@ def transpose(operand: Any, permutation: Any) -> Any:
 
 def _canonical(x: Any) -> Any:
     """`x`; of a NumPy array of 64 bits where those are off, one of 32."""
-    return (
-        elementwise.convert(x, avals.aval_of(x).dtype) if type(x) is np.ndarray else x
-    )
+    if type(x) is np.ndarray:
+        x = elementwise.convert(x, avals.aval_of(x).dtype)
+    return elementwise.unchanged(x)
 
 
 def broadcast_in_dim(
-    operand: Any, shape: Any, broadcast_dimensions: Any, *, out_sharding: Any = None
-) -> Any:
+    operand: ArrayLike,
+    shape: Shape,
+    broadcast_dimensions: Sequence[int],
+    *,
+    out_sharding: Placement = None,
+) -> Array:
     """The operand repeated to fill `shape`.
 
     Args:
@@ -312,7 +324,9 @@ def broadcast_in_dim(
     )
 
 
-def broadcast(operand: Any, sizes: Any, *, out_sharding: Any = None) -> Any:
+def broadcast(
+    operand: ArrayLike, sizes: Shape, *, out_sharding: Placement = None
+) -> Array:
     """The operand repeated along new leading axes.
 
     Args:
@@ -328,7 +342,7 @@ def broadcast(operand: Any, sizes: Any, *, out_sharding: Any = None) -> Any:
     """
     lead = tuple(sizes)
     if not lead and not np.isscalar(operand):
-        return operand
+        return elementwise.unchanged(operand)
     shape = avals.aval_of(operand).shape
     dims = tuple(range(len(lead), len(lead) + len(shape)))
     return broadcast_in_dim(operand, (*lead, *shape), dims, out_sharding=out_sharding)
@@ -343,7 +357,7 @@ def check_rank(what: str, rank: int) -> None:
         raise ValueError(f"{what} must be at most {_LARGEST_RANK}, got {rank}")
 
 
-def broadcast_to_rank(x: Any, rank: int) -> Any:
+def broadcast_to_rank(x: ArrayLike, rank: int) -> Array:
     """`x` with axes of size 1 added in front until it has `rank` axes.
 
     Example:
@@ -357,15 +371,21 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
             f"{rank}"
         )
     check_rank("lax.broadcast_to_rank: rank", rank)
-    return x if have == rank else expand_dims(x, range(rank - have))
+    if have == rank:
+        return elementwise.unchanged(x)
+    return expand_dims(x, range(rank - have))
 
 
 # -- filled arrays ---------------------------------------------------------------------
 
 
 def full(
-    shape: Any, fill_value: Any, dtype: Any = None, *, sharding: Any = None
-) -> Any:
+    shape: int | Shape,
+    fill_value: ArrayLike,
+    dtype: DTypeLike | None = None,
+    *,
+    sharding: Placement = None,
+) -> Array:
     """An array filled with one value.
 
     Args:
@@ -398,8 +418,12 @@ def full(
 
 
 def full_like(
-    x: Any, fill_value: Any, dtype: Any = None, shape: Any = None, sharding: Any = None
-) -> Any:
+    x: ArrayLike,
+    fill_value: ArrayLike,
+    dtype: DTypeLike | None = None,
+    shape: int | Shape | None = None,
+    sharding: Placement = None,
+) -> Array:
     """An array like `x` filled with one value.
 
     Args:
@@ -434,7 +458,7 @@ def full_like(
     return broadcast(elementwise.convert(fill_value, kind, weak), shape)
 
 
-def empty(shape: Any, dtype: Any, *, out_sharding: Any = None) -> Any:
+def empty(shape: Shape, dtype: DTypeLike, *, out_sharding: Placement = None) -> Array:
     """An array whose elements have no stated value (they are zero).
 
     Example:
@@ -475,7 +499,7 @@ iota_p = Primitive(
 )
 
 
-def iota(dtype: Any, size: int) -> Any:
+def iota(dtype: DTypeLike, size: int) -> Array:
     """The numbers 0, 1, ..., size - 1.
 
     Args:
@@ -498,8 +522,8 @@ def counting(size: Any) -> Any:
 
 
 def broadcasted_iota(
-    dtype: Any, shape: Any, dimension: int, *, out_sharding: Any = None
-) -> Any:
+    dtype: DTypeLike, shape: Shape, dimension: int, *, out_sharding: Placement = None
+) -> Array:
     """An array whose elements are their own positions along an axis.
 
     Args:
@@ -559,7 +583,7 @@ rev_p = Primitive(
 )
 
 
-def rev(operand: Any, dimensions: Any) -> Any:
+def rev(operand: ArrayLike, dimensions: Sequence[int]) -> Array:
     """The operand with the order along some axes reversed.
 
     Args:
@@ -575,7 +599,9 @@ def rev(operand: Any, dimensions: Any) -> Any:
     """
     rank = avals.aval_of(operand).ndim
     axes = sizes.canonicalize_axes(dimensions, rank, "lax.rev")
-    return rev_p.bind(operand, dimensions=axes) if axes else operand
+    if not axes:
+        return elementwise.unchanged(operand)
+    return rev_p.bind(operand, dimensions=axes)
 
 
 # -- tile ------------------------------------------------------------------------------
@@ -625,7 +651,7 @@ tile_p = Primitive(
 )
 
 
-def tile(operand: Any, reps: Any) -> Any:
+def tile(operand: ArrayLike, reps: Sequence[int]) -> Array:
     """The operand repeated along its axes.
 
     Args:
@@ -737,7 +763,7 @@ bitcast_convert_type_p = Primitive(
 )
 
 
-def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
+def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     """The operand's bits read as another dtype.
 
     Args:
@@ -771,7 +797,7 @@ copy_p: Primitive = Primitive(
 )
 
 
-def broadcast_like(arr: Any, like_arr: Any) -> Any:
+def broadcast_like(arr: ArrayLike, like_arr: ArrayLike) -> Array:
     """`arr` broadcast to the shape of another array, by NumPy's rule.
 
     Args:

@@ -10,6 +10,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.core import sizes as core_sizes
+from olympus._src.core.array_type import ArrayLike, Shape, SupportsDType
 from olympus._src.foundation import errors
 
 
@@ -88,7 +89,7 @@ def canonicalize_axes(axes: Any, rank: int, where: str = "axes") -> tuple[int, .
     return positions
 
 
-def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
     """The shape that NumPy's rule of broadcasting gives several shapes.
 
     Raises:
@@ -137,7 +138,7 @@ def check_sizes(what: str, shape: Any) -> None:
         raise TypeError(f"lax.{what}: sizes must not be negative, got {tuple(shape)}")
 
 
-def shape_as_value(shape: Any) -> Any:
+def shape_as_value(shape: Shape) -> np.ndarray:
     """A shape as an array of integers.
 
     Args:
@@ -154,7 +155,7 @@ def shape_as_value(shape: Any) -> Any:
     return np.array([int(d) for d in shape], np.int32)
 
 
-def dtype(x: Any) -> Any:
+def dtype(x: ArrayLike | SupportsDType | type[Any]) -> np.dtype[Any]:
     """The dtype that a value has as an array.
 
     Args:
@@ -176,9 +177,10 @@ def dtype(x: Any) -> Any:
         raise ValueError("lax.dtype: x must be an array or a number, got None")
     if isinstance(x, type):
         return dtypes.canonicalize_dtype(x)
-    if not hasattr(x, "dtype"):
+    own: Any = getattr(x, "dtype", None)
+    if own is None:
         return avals.aval_of(x).dtype
-    return dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True)
+    return dtypes.canonicalize_dtype(own, allow_extended_dtype=True)
 
 
 def max_dim(d1: int, d2: int) -> int:

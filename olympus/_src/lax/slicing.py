@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, Arrays, Shape
 from olympus._src.core.primitive import Cost, LateRule, Primitive
 from olympus._src.core.sizes import as_size, at_least, is_symbolic
 from olympus._src.core.symbolic_values import Linear, Zero
@@ -216,12 +217,12 @@ dynamic_slice_p = Primitive(
 
 
 def dynamic_slice(
-    operand: Any,
-    start_indices: Any,
-    slice_sizes: Any,
+    operand: ArrayLike,
+    start_indices: Arrays,
+    slice_sizes: Shape,
     *,
-    allow_negative_indices: Any = True,
-) -> Any:
+    allow_negative_indices: bool | Sequence[bool] = True,
+) -> Array:
     """A part of fixed size of an array, from a computed position.
 
     Args:
@@ -356,12 +357,12 @@ dynamic_update_slice_p = Primitive(
 
 
 def dynamic_update_slice(
-    operand: Any,
-    update: Any,
-    start_indices: Any,
+    operand: ArrayLike,
+    update: ArrayLike,
+    start_indices: Arrays,
     *,
-    allow_negative_indices: Any = True,
-) -> Any:
+    allow_negative_indices: bool | Sequence[bool] = True,
+) -> Array:
     """An array with a part replaced, at a computed position.
 
     Args:
@@ -403,13 +404,13 @@ def _list_starts(
 
 
 def dynamic_slice_in_dim(
-    operand: Any,
-    start_index: Any,
+    operand: ArrayLike,
+    start_index: ArrayLike,
     slice_size: int,
     axis: int = 0,
     *,
     allow_negative_indices: bool = True,
-) -> Any:
+) -> Array:
     """A part of fixed size along one axis, from a computed position.
 
     Args:
@@ -432,13 +433,13 @@ def dynamic_slice_in_dim(
 
 
 def dynamic_index_in_dim(
-    operand: Any,
-    index: Any,
+    operand: ArrayLike,
+    index: ArrayLike,
     axis: int = 0,
     keepdims: bool = True,
     *,
     allow_negative_indices: bool = True,
-) -> Any:
+) -> Array:
     """The slice of an array at one computed position of an axis.
 
     Args:
@@ -459,13 +460,13 @@ def dynamic_index_in_dim(
 
 
 def dynamic_update_slice_in_dim(
-    operand: Any,
-    update: Any,
-    start_index: Any,
+    operand: ArrayLike,
+    update: ArrayLike,
+    start_index: ArrayLike,
     axis: int,
     *,
     allow_negative_indices: bool = True,
-) -> Any:
+) -> Array:
     """An array with a part replaced along one axis, at a computed position.
 
     Args:
@@ -488,13 +489,13 @@ def dynamic_update_slice_in_dim(
 
 
 def dynamic_update_index_in_dim(
-    operand: Any,
-    update: Any,
-    index: Any,
+    operand: ArrayLike,
+    update: ArrayLike,
+    index: ArrayLike,
     axis: int,
     *,
     allow_negative_indices: bool = True,
-) -> Any:
+) -> Array:
     """An array with the slice at one computed position of an axis replaced.
 
     Args:

@@ -11,11 +11,12 @@ gathered (90 ms, not 380).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import as_size
 from olympus._src.core.symbolic_values import Zero
@@ -398,9 +399,26 @@ top_k_p = Primitive(
 # -- functions -------------------------------------------------------------------------
 
 
+@overload
 def sort(
-    operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1
-) -> Any:
+    operand: Array | np.ndarray,
+    dimension: int = ...,
+    is_stable: bool = ...,
+    num_keys: int = ...,
+) -> Array: ...
+@overload
+def sort(
+    operand: Sequence[ArrayLike],
+    dimension: int = ...,
+    is_stable: bool = ...,
+    num_keys: int = ...,
+) -> tuple[Array, ...]: ...
+def sort(
+    operand: ArrayLike | Sequence[ArrayLike],
+    dimension: int = -1,
+    is_stable: bool = True,
+    num_keys: int = 1,
+) -> Array | tuple[Array, ...]:
     """Elements in ascending order along an axis; NaN comes last.
 
     Args:
@@ -424,7 +442,7 @@ def sort(
       (Array([1, 2, 3], dtype=int32), Array([10, 20, 30], dtype=int32))
     """
     several = isinstance(operand, Sequence)
-    operands = tuple(operand) if several else (operand,)
+    operands = tuple(operand) if isinstance(operand, Sequence) else (operand,)
     if not operands:
         raise TypeError("lax.sort: needs at least one operand, got none")
     rank = avals.aval_of(operands[0]).ndim
@@ -438,8 +456,8 @@ def sort(
 
 
 def sort_key_val(
-    keys: Any, values: Any, dimension: int = -1, is_stable: bool = True
-) -> tuple[Any, Any]:
+    keys: ArrayLike, values: ArrayLike, dimension: int = -1, is_stable: bool = True
+) -> tuple[Array, Array]:
     """Keys in ascending order along an axis, and values in the order of their keys.
 
     Args:
@@ -456,7 +474,9 @@ def sort_key_val(
     return keys, values
 
 
-def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> list[Any]:
+def top_k(
+    operand: ArrayLike, k: int, *, axis: int = -1, is_stable: bool = True
+) -> list[Array]:
     """The largest elements along an axis, in descending order, and their positions.
 
     Args:

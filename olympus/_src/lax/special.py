@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Cost, Primitive
 from olympus._src.lax import elementwise, families
 from olympus._src.lax.elementwise import (
@@ -22,7 +23,7 @@ from olympus._src.lax.elementwise import (
     square,
     sub,
 )
-from olympus._src.lax.precision import bind_accurately
+from olympus._src.lax.precision import AccuracyMode, Tolerance, bind_accurately
 
 
 def _chlo(name: str) -> Callable[..., str]:
@@ -216,7 +217,7 @@ logaddexp2_p = _log_sum(
 # -- functions -------------------------------------------------------------------------
 
 
-def erf(x: Any) -> Any:
+def erf(x: ArrayLike) -> Array:
     """Error function, `2/sqrt(pi)` times the integral of `exp(-t^2)` from 0 to x.
 
     Args:
@@ -231,7 +232,7 @@ def erf(x: Any) -> Any:
     return erf_p.bind(x)
 
 
-def erfc(x: Any, *, accuracy: Any = None) -> Any:
+def erfc(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """`1 - erf(x)`, exact where erf(x) is close to 1.
 
     Args:
@@ -247,7 +248,7 @@ def erfc(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(erfc_p, x, accuracy)
 
 
-def erf_inv(x: Any) -> Any:
+def erf_inv(x: ArrayLike) -> Array:
     """The number whose error function is `x`.
 
     Args:
@@ -262,7 +263,7 @@ def erf_inv(x: Any) -> Any:
     return erf_inv_p.bind(x)
 
 
-def lgamma(x: Any) -> Any:
+def lgamma(x: ArrayLike) -> Array:
     """Logarithm of the absolute value of the gamma function.
 
     Args:
@@ -277,7 +278,7 @@ def lgamma(x: Any) -> Any:
     return lgamma_p.bind(x)
 
 
-def digamma(x: Any) -> Any:
+def digamma(x: ArrayLike) -> Array:
     """Derivative of `lgamma`.
 
     Args:
@@ -292,7 +293,7 @@ def digamma(x: Any) -> Any:
     return digamma_p.bind(x)
 
 
-def polygamma(m: Any, x: Any) -> Any:
+def polygamma(m: ArrayLike, x: ArrayLike) -> Array:
     """Derivative of order `m` of `digamma`.
 
     Args:
@@ -308,7 +309,7 @@ def polygamma(m: Any, x: Any) -> Any:
     return polygamma_p.bind(m, x)
 
 
-def zeta(x: Any, q: Any) -> Any:
+def zeta(x: ArrayLike, q: ArrayLike) -> Array:
     """Hurwitz' zeta function, the sum of `(q + k)^-x` over k = 0, 1, ...
 
     Args:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Cost, Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import concatenation, families
@@ -101,7 +102,7 @@ stack_p = Primitive(
 )
 
 
-def stack(operands: Sequence[Any], axis: int = 0) -> Any:
+def stack(operands: Sequence[ArrayLike], axis: int = 0) -> Array:
     """Arrays of one shape along a new axis.
 
     Args:
@@ -185,7 +186,7 @@ unstack_p = Primitive(
 )
 
 
-def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: ArrayLike, axis: int = 0) -> tuple[Array, ...]:
     """The slices of `x` along an axis, without that axis.
 
     Args:

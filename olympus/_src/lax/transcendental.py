@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Cost
 from olympus._src.lax import families
 from olympus._src.lax.arithmetic import add, div, integer_pow, mul, sub
@@ -15,7 +16,12 @@ from olympus._src.lax.bitwise import and_
 from olympus._src.lax.choice import as_element_type, select_n
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray, elementwise, scalar_like
-from olympus._src.lax.precision import accuracy_text, bind_accurately
+from olympus._src.lax.precision import (
+    AccuracyMode,
+    Tolerance,
+    accuracy_text,
+    bind_accurately,
+)
 from olympus._src.lowering import types
 
 
@@ -215,7 +221,7 @@ logistic_p = elementwise(
 )
 
 
-def exp(x: Any, *, accuracy: Any = None) -> Any:
+def exp(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Exponential, elementwise.
 
     Args:
@@ -236,7 +242,7 @@ def exp(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(exp_p, x, accuracy)
 
 
-def exp2(x: Any, *, accuracy: Any = None) -> Any:
+def exp2(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Two to the power of each element.
 
     Args:
@@ -257,7 +263,7 @@ def exp2(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(exp2_p, x, accuracy)
 
 
-def expm1(x: Any, *, accuracy: Any = None) -> Any:
+def expm1(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """`exp(x) - 1`, exact near zero.
 
     Args:
@@ -278,7 +284,7 @@ def expm1(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(expm1_p, x, accuracy)
 
 
-def log(x: Any, *, accuracy: Any = None) -> Any:
+def log(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Natural logarithm, elementwise.
 
     Args:
@@ -299,7 +305,7 @@ def log(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(log_p, x, accuracy)
 
 
-def log2(x: Any, *, accuracy: Any = None) -> Any:
+def log2(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Logarithm to base two, elementwise.
 
     Args:
@@ -320,7 +326,7 @@ def log2(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(log2_p, x, accuracy)
 
 
-def log1p(x: Any, *, accuracy: Any = None) -> Any:
+def log1p(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """`log(1 + x)`, exact near zero.
 
     Args:
@@ -341,7 +347,7 @@ def log1p(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(log1p_p, x, accuracy)
 
 
-def sqrt(x: Any, *, accuracy: Any = None) -> Any:
+def sqrt(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Square root, elementwise.
 
     Args:
@@ -362,7 +368,7 @@ def sqrt(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(sqrt_p, x, accuracy)
 
 
-def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
+def rsqrt(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Reciprocal of the square root, elementwise.
 
     Args:
@@ -383,7 +389,7 @@ def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(rsqrt_p, x, accuracy)
 
 
-def cbrt(x: Any, *, accuracy: Any = None) -> Any:
+def cbrt(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Cube root, elementwise.
 
     Args:
@@ -404,7 +410,9 @@ def cbrt(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(cbrt_p, x, accuracy)
 
 
-def logistic(x: Any, *, accuracy: Any = None) -> Any:
+def logistic(
+    x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None
+) -> Array:
     """Logistic function `1 / (1 + exp(-x))`, elementwise.
 
     Args:
@@ -425,7 +433,7 @@ def logistic(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(logistic_p, x, accuracy)
 
 
-def pow_(x: Any, y: Any) -> Any:
+def pow_(x: ArrayLike, y: ArrayLike) -> Array:
     """`x` to the power `y`, elementwise.
 
     Args:

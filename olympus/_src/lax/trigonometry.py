@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Cost
 from olympus._src.lax import elementwise_rules, families
 from olympus._src.lax.arithmetic import (
@@ -22,7 +23,12 @@ from olympus._src.lax.arithmetic import (
 from olympus._src.lax.choice import select
 from olympus._src.lax.comparison import lt
 from olympus._src.lax.families import ShapedArray, elementwise
-from olympus._src.lax.precision import accuracy_text, bind_accurately
+from olympus._src.lax.precision import (
+    AccuracyMode,
+    Tolerance,
+    accuracy_text,
+    bind_accurately,
+)
 from olympus._src.lax.transcendental import log1p, rsqrt
 from olympus._src.lowering import types
 
@@ -232,7 +238,7 @@ atan2_p = elementwise(
 )
 
 
-def sin(x: Any, *, accuracy: Any = None) -> Any:
+def sin(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Sine, elementwise; radians.
 
     Args:
@@ -253,7 +259,7 @@ def sin(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(sin_p, x, accuracy)
 
 
-def cos(x: Any, *, accuracy: Any = None) -> Any:
+def cos(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Cosine, elementwise; radians.
 
     Args:
@@ -274,7 +280,7 @@ def cos(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(cos_p, x, accuracy)
 
 
-def tan(x: Any, *, accuracy: Any = None) -> Any:
+def tan(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Tangent, elementwise; radians.
 
     Args:
@@ -295,7 +301,7 @@ def tan(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(tan_p, x, accuracy)
 
 
-def asin(x: Any) -> Any:
+def asin(x: ArrayLike) -> Array:
     """Inverse sine, elementwise.
 
     Args:
@@ -314,7 +320,7 @@ def asin(x: Any) -> Any:
     return asin_p.bind(x)
 
 
-def acos(x: Any) -> Any:
+def acos(x: ArrayLike) -> Array:
     """Inverse cosine, elementwise.
 
     Args:
@@ -333,7 +339,7 @@ def acos(x: Any) -> Any:
     return acos_p.bind(x)
 
 
-def atan(x: Any) -> Any:
+def atan(x: ArrayLike) -> Array:
     """Inverse tangent, elementwise.
 
     Args:
@@ -352,7 +358,7 @@ def atan(x: Any) -> Any:
     return atan_p.bind(x)
 
 
-def sinh(x: Any) -> Any:
+def sinh(x: ArrayLike) -> Array:
     """Hyperbolic sine, elementwise.
 
     Args:
@@ -371,7 +377,7 @@ def sinh(x: Any) -> Any:
     return sinh_p.bind(x)
 
 
-def cosh(x: Any) -> Any:
+def cosh(x: ArrayLike) -> Array:
     """Hyperbolic cosine, elementwise.
 
     Args:
@@ -390,7 +396,7 @@ def cosh(x: Any) -> Any:
     return cosh_p.bind(x)
 
 
-def tanh(x: Any, *, accuracy: Any = None) -> Any:
+def tanh(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
     """Hyperbolic tangent, elementwise.
 
     Args:
@@ -411,7 +417,7 @@ def tanh(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(tanh_p, x, accuracy)
 
 
-def asinh(x: Any) -> Any:
+def asinh(x: ArrayLike) -> Array:
     """Inverse hyperbolic sine, elementwise.
 
     Args:
@@ -430,7 +436,7 @@ def asinh(x: Any) -> Any:
     return asinh_p.bind(x)
 
 
-def acosh(x: Any) -> Any:
+def acosh(x: ArrayLike) -> Array:
     """Inverse hyperbolic cosine, elementwise.
 
     Args:
@@ -449,7 +455,7 @@ def acosh(x: Any) -> Any:
     return acosh_p.bind(x)
 
 
-def atanh(x: Any) -> Any:
+def atanh(x: ArrayLike) -> Array:
     """Inverse hyperbolic tangent, elementwise.
 
     Args:
@@ -468,7 +474,7 @@ def atanh(x: Any) -> Any:
     return atanh_p.bind(x)
 
 
-def atan2(x: Any, y: Any) -> Any:
+def atan2(x: ArrayLike, y: ArrayLike) -> Array:
     """Angle of the point (y, x), radians, elementwise.
 
     Args:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import avals, trace
+from olympus._src.core.array_type import Shape
 from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import as_size, maximum
 from olympus._src.core.symbolic_values import Zero
@@ -50,12 +51,12 @@ def check(name: str, operand: Any, params: Any) -> None:
 
 
 def reduce_window_shape_tuple(
-    operand_shape: Any,
-    window_dimensions: Any,
-    window_strides: Any,
-    padding: Any,
-    base_dilation: Any = None,
-    window_dilation: Any = None,
+    operand_shape: Shape,
+    window_dimensions: Shape,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    base_dilation: Sequence[int] | None = None,
+    window_dilation: Sequence[int] | None = None,
 ) -> tuple[int, ...]:
     """The shape of a reduction over windows.
 

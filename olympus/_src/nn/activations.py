@@ -11,6 +11,7 @@ from typing import Any
 
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import concatenation, sizes, special
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import arithmetic, creation, elementary, logic, promotion
@@ -43,7 +44,7 @@ def _fill_like(value: Any, x: Any) -> Any:
 
 
 @program(1)
-def relu(x: Any) -> Any:
+def relu(x: ArrayLike) -> Array:
     """Rectified linear unit, `max(x, 0)`; its derivative at 0 is 0.
 
     Args:
@@ -81,7 +82,7 @@ def _relu_jvp(primals: Any, tangents: Any) -> Any:
 
 
 @program(1)
-def relu6(x: Any) -> Any:
+def relu6(x: ArrayLike) -> Array:
     """Rectified linear unit cut off at 6, `min(max(x, 0), 6)`.
 
     Args:
@@ -124,7 +125,7 @@ def _relu6_jvp(primals: Any, tangents: Any) -> Any:
 
 
 @program(2)
-def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Any:
+def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 1e-2) -> Array:
     """`x` where it is not negative, `negative_slope * x` elsewhere.
 
     Args:
@@ -144,7 +145,7 @@ def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Any:
 
 
 @program(2)
-def elu(x: Any, alpha: Any = 1.0) -> Any:
+def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """Exponential linear unit: `x` where it is positive, else `alpha (exp(x) - 1)`.
 
     Args:
@@ -174,7 +175,7 @@ def _elu(name: str, x: Any, alpha: Any) -> Any:
 
 
 @program(2)
-def celu(x: Any, alpha: Any = 1.0) -> Any:
+def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """Continuously differentiable ELU: `max(x, 0) + alpha (exp(min(x, 0)/alpha) - 1)`.
 
     Args:
@@ -201,7 +202,7 @@ _SELU_SCALE = 1.0507009873554805
 
 
 @program(1)
-def selu(x: Any) -> Any:
+def selu(x: ArrayLike) -> Array:
     """Scaled ELU, which keeps the mean and variance of normal activations.
 
     Args:
@@ -225,7 +226,7 @@ def selu(x: Any) -> Any:
 
 
 @program(1)
-def sigmoid(x: Any) -> Any:
+def sigmoid(x: ArrayLike) -> Array:
     """Logistic function, `1 / (1 + exp(-x))`.
 
     Args:
@@ -247,7 +248,7 @@ def sigmoid(x: Any) -> Any:
 
 
 @program(1)
-def silu(x: Any) -> Any:
+def silu(x: ArrayLike) -> Array:
     """Sigmoid-weighted linear unit, `x sigmoid(x)`; also called swish.
 
     Args:
@@ -271,7 +272,7 @@ def silu(x: Any) -> Any:
 
 
 @program(1)
-def softplus(x: Any) -> Any:
+def softplus(x: ArrayLike) -> Array:
     """`log(1 + exp(x))`, a smooth rectifier.
 
     Args:
@@ -290,7 +291,7 @@ def softplus(x: Any) -> Any:
 
 
 @program(1)
-def log_sigmoid(x: Any) -> Any:
+def log_sigmoid(x: ArrayLike) -> Array:
     """Logarithm of the logistic function.
 
     Args:
@@ -309,7 +310,7 @@ def log_sigmoid(x: Any) -> Any:
 
 
 @program(1)
-def mish(x: Any) -> Any:
+def mish(x: ArrayLike) -> Array:
     """`x tanh(softplus(x))`.
 
     Args:
@@ -329,7 +330,7 @@ def mish(x: Any) -> Any:
     return multiply(x, lax.tanh(elementary.logaddexp(x, 0)))
 
 
-def glu(x: Any, axis: int = -1) -> Any:
+def glu(x: ArrayLike, axis: int = -1) -> Array:
     """Gated linear unit: one half of the array times the sigmoid of the other.
 
     Args:
@@ -375,7 +376,7 @@ def _glu(x: Any, axis: int) -> Any:
 _CUBIC = 0.044715
 
 
-def gelu(x: Any, approximate: bool = True) -> Any:
+def gelu(x: ArrayLike, approximate: bool = True) -> Array:
     """Gaussian error linear unit: `x` times the normal distribution function of x.
 
     Args:
@@ -410,7 +411,7 @@ def _gelu(x: Any, approximate: bool) -> Any:
 
 
 @program(1)
-def tanh(x: Any, /) -> Any:
+def tanh(x: ArrayLike, /) -> Array:
     """Hyperbolic tangent.
 
     Args:
@@ -428,7 +429,7 @@ def tanh(x: Any, /) -> Any:
 
 
 @program(1)
-def soft_sign(x: Any) -> Any:
+def soft_sign(x: ArrayLike) -> Array:
     """`x / (|x| + 1)`.
 
     Args:
@@ -447,7 +448,7 @@ def soft_sign(x: Any) -> Any:
 
 
 @program(2)
-def squareplus(x: Any, b: Any = 4) -> Any:
+def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
     """`(x + sqrt(x^2 + b)) / 2`, a smooth rectifier without exponentials.
 
     Args:
@@ -474,7 +475,7 @@ def squareplus(x: Any, b: Any = 4) -> Any:
 
 
 @program(1)
-def hard_tanh(x: Any) -> Any:
+def hard_tanh(x: ArrayLike) -> Array:
     """`x` limited to the range from -1 to 1.
 
     Args:
@@ -497,7 +498,7 @@ def hard_tanh(x: Any) -> Any:
 
 
 @program(1)
-def hard_sigmoid(x: Any) -> Any:
+def hard_sigmoid(x: ArrayLike) -> Array:
     """`relu6(x + 3) / 6`, a sigmoid in straight pieces.
 
     Args:
@@ -516,7 +517,7 @@ def hard_sigmoid(x: Any) -> Any:
 
 
 @program(1)
-def hard_silu(x: Any) -> Any:
+def hard_silu(x: ArrayLike) -> Array:
     """`x hard_sigmoid(x)`; also called hard swish.
 
     Args:
@@ -535,7 +536,7 @@ def hard_silu(x: Any) -> Any:
 
 
 @program(1)
-def sparse_plus(x: Any) -> Any:
+def sparse_plus(x: ArrayLike) -> Array:
     """0 up to -1, `(x + 1)^2 / 4` up to 1, then `x`.
 
     Args:
@@ -556,7 +557,7 @@ def sparse_plus(x: Any) -> Any:
 
 
 @program(1)
-def sparse_sigmoid(x: Any) -> Any:
+def sparse_sigmoid(x: ArrayLike) -> Array:
     """`(x + 1) / 2` limited to the range from 0 to 1: the derivative of `sparse_plus`.
 
     Args:
@@ -574,7 +575,7 @@ def sparse_sigmoid(x: Any) -> Any:
     return multiply(0.5, arithmetic.clip(add(x, 1.0), 0.0, 2.0))
 
 
-def identity(x: Any) -> Any:
+def identity(x: ArrayLike) -> Array:
     """The argument as an array.
 
     Args:
@@ -593,7 +594,7 @@ def identity(x: Any) -> Any:
 
 
 @program(1)
-def log1mexp(x: Any) -> Any:
+def log1mexp(x: ArrayLike) -> Array:
     """`log(1 - exp(-x))`, exact for small and for large x.
 
     Args:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from olympus._src.core import avals, dtypes, trace
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, KeyArray, Shape
 from olympus._src.core.sizes import is_symbolic
 from olympus._src.lax import concatenation, shaping, sizes
 from olympus._src.lax import elementwise as lax
@@ -26,19 +27,28 @@ class Initializer(Protocol):
     """A function that makes weights of a shape."""
 
     def __call__(
-        self, key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None
-    ) -> Any:
+        self,
+        key: KeyArray,
+        shape: int | Shape,
+        dtype: DTypeLike | None = None,
+        out_sharding: None = None,
+    ) -> Array:
         """Weights [*shape] of a dtype, drawn with a key."""
         raise NotImplementedError
 
 
-def _initializer(name: str, dtype: Any, draw: Callable[..., Any]) -> Callable[..., Any]:
+def _initializer(name: str, dtype: Any, draw: Callable[..., Any]) -> Initializer:
     """The function that a maker returns.
 
     `draw(key, shape, dtype)` is given a typed key and checked arguments.
     """
 
-    def init(key: Any, shape: Any, dtype: Any = dtype, out_sharding: Any = None) -> Any:
+    def init(
+        key: KeyArray,
+        shape: int | Shape,
+        dtype: DTypeLike | None = dtype,
+        out_sharding: None = None,
+    ) -> Array:
         full_name = f"initializers.{name}"
         refuse_sharding(full_name, out_sharding)
         key = keys.single_key(full_name, key)
@@ -63,7 +73,12 @@ def _weights_dtype(name: str, dtype: Any, kinds: str = "fc") -> Any:
 # -- constants -------------------------------------------------------------------------
 
 
-def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+def zeros(
+    key: KeyArray,
+    shape: int | Shape,
+    dtype: DTypeLike | None = None,
+    out_sharding: None = None,
+) -> Array:
     """Weights that are all 0.
 
     Args:
@@ -84,7 +99,12 @@ def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> 
     return creation.zeros(shape, float if dtype is None else dtype)
 
 
-def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+def ones(
+    key: KeyArray,
+    shape: int | Shape,
+    dtype: DTypeLike | None = None,
+    out_sharding: None = None,
+) -> Array:
     """Weights that are all 1.
 
     Args:
@@ -106,7 +126,7 @@ def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> A
     return creation.ones(shape, float if dtype is None else dtype)
 
 
-def constant(value: Any, dtype: Any = None) -> Callable[..., Any]:
+def constant(value: ArrayLike, dtype: DTypeLike | None = None) -> Initializer:
     """Weights that all have one value.
 
     Args:
@@ -123,7 +143,12 @@ def constant(value: Any, dtype: Any = None) -> Callable[..., Any]:
       Array([2., 2.], dtype=float32)
     """
 
-    def init(key: Any, shape: Any, dtype: Any = dtype, out_sharding: Any = None) -> Any:
+    def init(
+        key: KeyArray,
+        shape: int | Shape,
+        dtype: DTypeLike | None = dtype,
+        out_sharding: None = None,
+    ) -> Array:
         refuse_sharding("initializers.constant", out_sharding)
         weights_dtype = dtypes.check_user_dtype(
             float if dtype is None else dtype, "constant"
@@ -136,7 +161,7 @@ def constant(value: Any, dtype: Any = None) -> Callable[..., Any]:
 # -- draws -----------------------------------------------------------------------------
 
 
-def uniform(scale: Any = 1e-2, dtype: Any = None) -> Callable[..., Any]:
+def uniform(scale: ArrayLike = 1e-2, dtype: DTypeLike | None = None) -> Initializer:
     """Weights that are uniform from 0 up to `scale`.
 
     Args:
@@ -160,7 +185,7 @@ def uniform(scale: Any = 1e-2, dtype: Any = None) -> Callable[..., Any]:
     return _initializer("uniform", dtype, draw)
 
 
-def normal(stddev: Any = 1e-2, dtype: Any = None) -> Callable[..., Any]:
+def normal(stddev: ArrayLike = 1e-2, dtype: DTypeLike | None = None) -> Initializer:
     """Weights that are normal with mean 0.
 
     Args:
@@ -183,8 +208,11 @@ def normal(stddev: Any = 1e-2, dtype: Any = None) -> Callable[..., Any]:
 
 
 def truncated_normal(
-    stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, upper: Any = 2.0
-) -> Callable[..., Any]:
+    stddev: ArrayLike = 1e-2,
+    dtype: DTypeLike | None = None,
+    lower: ArrayLike = -2.0,
+    upper: ArrayLike = 2.0,
+) -> Initializer:
     """Weights that are normal with mean 0, without the tails.
 
     Args:
@@ -303,14 +331,14 @@ def _divisor(mode: str, fan_in: float, fan_out: float) -> float:
 
 
 def variance_scaling(
-    scale: Any,
+    scale: float,
     mode: str,
     distribution: str,
-    in_axis: Any = -2,
-    out_axis: Any = -1,
-    batch_axis: Any = (),
-    dtype: Any = None,
-) -> Callable[..., Any]:
+    in_axis: int | Shape = -2,
+    out_axis: int | Shape = -1,
+    batch_axis: int | Shape = (),
+    dtype: DTypeLike | None = None,
+) -> Initializer:
     """Weights whose variance is `scale` over the size of the layer.
 
     Args:
@@ -388,14 +416,31 @@ def _of_variance(
     return lax.mul(draw_truncated_normal(key, low, high, shape, dtype), factor)
 
 
+if TYPE_CHECKING:
+
+    class _ScalingMaker(Protocol):
+        """A maker of initializers whose variance follows the sizes of axes."""
+
+        def __call__(
+            self,
+            in_axis: int | Shape = ...,
+            out_axis: int | Shape = ...,
+            batch_axis: int | Shape = ...,
+            dtype: DTypeLike | None = None,
+        ) -> Initializer: ...
+
+
 def _define_scaling(
     name: str, scale: float, mode: str, distribution: str, source: str
-) -> Callable[..., Any]:
+) -> _ScalingMaker:
     """A maker of `variance_scaling` with some arguments given."""
 
     def make(
-        in_axis: Any = -2, out_axis: Any = -1, batch_axis: Any = (), dtype: Any = None
-    ) -> Callable[..., Any]:
+        in_axis: int | Shape = -2,
+        out_axis: int | Shape = -1,
+        batch_axis: int | Shape = (),
+        dtype: DTypeLike | None = None,
+    ) -> Initializer:
         return variance_scaling(
             scale, mode, distribution, in_axis, out_axis, batch_axis, dtype
         )
@@ -445,8 +490,8 @@ he_normal = _define_scaling("he_normal", 2.0, "fan_in", "truncated_normal", _HE)
 
 
 def orthogonal(
-    scale: Any = 1.0, column_axis: int = -1, dtype: Any = None
-) -> Callable[..., Any]:
+    scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None
+) -> Initializer:
     """Weights that form a matrix with orthonormal rows or columns.
 
     Args:
@@ -492,8 +537,8 @@ def _scaled_orthogonal(
 
 
 def delta_orthogonal(
-    scale: Any = 1.0, column_axis: int = -1, dtype: Any = None
-) -> Callable[..., Any]:
+    scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None
+) -> Initializer:
     """Weights of a convolution that is an orthogonal matrix at its middle, 0 elsewhere.
 
     Args:

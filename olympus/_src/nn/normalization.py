@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike, Placement
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping, sizes
@@ -23,8 +25,11 @@ multiply, subtract = arithmetic.multiply, arithmetic.subtract
 
 
 def logmeanexp(
-    x: Any, axis: Any = None, where: Any = None, keepdims: bool = False
-) -> Any:
+    x: ArrayLike,
+    axis: Axes = None,
+    where: ArrayLike | None = None,
+    keepdims: bool = False,
+) -> Array:
     """Logarithm of a mean of exponentials, `log(mean(exp(x)))`, without overflow.
 
     Args:
@@ -55,15 +60,15 @@ def logmeanexp(
 
 
 def standardize(
-    x: Any,
-    axis: Any = -1,
-    mean: Any = None,
-    variance: Any = None,
-    epsilon: Any = 1e-5,
-    where: Any = None,
+    x: ArrayLike,
+    axis: Axes = -1,
+    mean: ArrayLike | None = None,
+    variance: ArrayLike | None = None,
+    epsilon: ArrayLike = 1e-5,
+    where: ArrayLike | None = None,
     *,
     algorithm: str = "fast",
-) -> Any:
+) -> Array:
     """Elements minus their mean, divided by their standard deviation.
 
     Args:
@@ -133,13 +138,13 @@ def _square(x: Any) -> Any:
 
 
 def one_hot(
-    x: Any,
+    x: ArrayLike | Sequence[ArrayLike],
     num_classes: int,
     *,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     axis: int = -1,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: Placement = None,
+) -> Array:
     """Vectors of zeros with a 1 at the given positions.
 
     Args:

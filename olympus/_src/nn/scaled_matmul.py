@@ -7,12 +7,14 @@ smaller blocks, finer scales and one scale more for the whole array.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from olympus._src.api.custom_vjp import custom_vjp
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
 from olympus._src.lax import (
     concatenation,
     contraction,
@@ -21,6 +23,7 @@ from olympus._src.lax import (
     reductions,
     shaping,
 )
+from olympus._src.lax.precision import DotDimensionNumbers
 from olympus._src.numerics.scaled_dot import scale_blocks
 from olympus._src.numpy import creation
 
@@ -29,12 +32,12 @@ _ROWS = (((2,), (2,)), ((0,), (0,)))
 
 
 def scaled_matmul(
-    lhs: Any,
-    rhs: Any,
-    lhs_scales: Any,
-    rhs_scales: Any,
-    preferred_element_type: Any = np.float32,
-) -> Any:
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    lhs_scales: ArrayLike,
+    rhs_scales: ArrayLike,
+    preferred_element_type: DTypeLike = np.float32,
+) -> Array:
     """Products of rows whose blocks have scales, computed in float32.
 
     Args:
@@ -104,7 +107,7 @@ class BlockScaleConfig(NamedTuple):
 
 
 def get_scaled_dot_general_config(
-    mode: str, global_scale: Any = None
+    mode: str, global_scale: ArrayLike | None = None
 ) -> BlockScaleConfig:
     """How `scaled_dot_general` quantizes an operand.
 
@@ -230,13 +233,13 @@ def _rows_by_rows(x: Any, y: Any, configs: Any) -> Any:
 
 
 def scaled_dot_general(
-    lhs: Any,
-    rhs: Any,
-    dimension_numbers: Any,
-    preferred_element_type: Any = np.float32,
-    configs: Any = None,
-    implementation: Any = None,
-) -> Any:
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    dimension_numbers: DotDimensionNumbers,
+    preferred_element_type: DTypeLike = np.float32,
+    configs: Sequence[BlockScaleConfig] | None = None,
+    implementation: str | None = None,
+) -> Array:
     """A contraction of operands that are quantized first.
 
     Derivatives are contractions of that kind, too; rounding itself has slope one.

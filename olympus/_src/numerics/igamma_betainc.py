@@ -15,6 +15,7 @@ import numpy as np
 
 from olympus._src.control_flow.while_loop import while_loop
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import ad
@@ -698,7 +699,7 @@ random_gamma_grad_p = _elementwise(
 # -- functions -------------------------------------------------------------------------
 
 
-def igamma(a: Any, x: Any) -> Any:
+def igamma(a: ArrayLike, x: ArrayLike) -> Array:
     """The regularized lower incomplete gamma function, elementwise.
 
     Args:
@@ -712,7 +713,7 @@ def igamma(a: Any, x: Any) -> Any:
     return igamma_p.bind(a, x)
 
 
-def igammac(a: Any, x: Any) -> Any:
+def igammac(a: ArrayLike, x: ArrayLike) -> Array:
     """The regularized upper incomplete gamma function, elementwise: 1 - igamma.
 
     Args:
@@ -726,7 +727,7 @@ def igammac(a: Any, x: Any) -> Any:
     return igammac_p.bind(a, x)
 
 
-def igamma_grad_a(a: Any, x: Any) -> Any:
+def igamma_grad_a(a: ArrayLike, x: ArrayLike) -> Array:
     """The derivative of `igamma` in `a`, elementwise.
 
     Args:
@@ -740,7 +741,7 @@ def igamma_grad_a(a: Any, x: Any) -> Any:
     return igamma_grad_a_p.bind(a, x)
 
 
-def random_gamma_grad(a: Any, x: Any) -> Any:
+def random_gamma_grad(a: ArrayLike, x: ArrayLike) -> Array:
     """Derivative of a gamma variate `x` with respect to its shape `a`, elementwise.
 
     Args:
@@ -754,7 +755,7 @@ def random_gamma_grad(a: Any, x: Any) -> Any:
     return random_gamma_grad_p.bind(a, x)
 
 
-def betainc(a: Any, b: Any, x: Any) -> Any:
+def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """The regularized incomplete beta function, elementwise.
 
     Args:

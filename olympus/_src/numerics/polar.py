@@ -9,6 +9,7 @@ import numpy as np
 
 from olympus._src.control_flow import while_loop
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import concatenation, elementwise, linalg, reductions, shaping
 from olympus._src.lax.linalg import matrices
 
@@ -18,13 +19,13 @@ _WEIGHT_FOR_QR = 100.0
 
 
 def qdwh(
-    x: Any,
+    x: ArrayLike,
     *,
     is_hermitian: bool = False,
     max_iterations: int | None = None,
     eps: float | None = None,
-    dynamic_shape: tuple[Any, Any] | None = None,
-) -> tuple[Any, Any, Any, Any]:
+    dynamic_shape: tuple[ArrayLike, ArrayLike] | None = None,
+) -> tuple[Array, Array, Array, Array]:
     """The polar decomposition `x = U H`: orthonormal columns times a positive matrix.
 
     Args:
@@ -77,7 +78,7 @@ def qdwh(
 def _mask_outside(x: Any, shape: tuple[Any, Any]) -> Any:
     """`x` with zeros outside of its first rows and columns."""
     full = avals.aval_of(x).shape
-    mask = None
+    mask: Any = None
     for axis, size in enumerate(shape):
         place = shaping.broadcasted_iota(np.int32, full, axis)
         limit = elementwise.convert(size, np.dtype(np.int32))

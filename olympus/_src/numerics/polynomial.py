@@ -5,12 +5,14 @@ W. G. Horner, A new method of solving numerical equations, 1819.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from olympus._src.control_flow import scan as scan_
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import concatenation, cumulative, families, shaping, stacking
@@ -129,7 +131,9 @@ polynomial_p = Primitive(
 )
 
 
-def polynomial(x: Any, coeffs: Any, *, unroll: int = 16) -> Any:
+def polynomial(
+    x: ArrayLike, coeffs: ArrayLike | Sequence[ArrayLike], *, unroll: int = 16
+) -> Array:
     """A polynomial of each element: `coeffs[0] + coeffs[1] x + coeffs[2] x**2 + ...`.
 
     Args:

@@ -12,20 +12,22 @@ import numpy as np
 
 from olympus._src.calls.composite import composite
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
 from olympus._src.lax import contraction, elementwise, families, shaping
+from olympus._src.lax.precision import DotDimensionNumbers
 
 _SCALE = dtypes.as_dtype("float8_e8m0fnu")
 
 
 def scaled_dot(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     *,
-    lhs_scale: Any = None,
-    rhs_scale: Any = None,
-    dimension_numbers: Any = None,
-    preferred_element_type: Any = None,
-) -> Any:
+    lhs_scale: ArrayLike | None = None,
+    rhs_scale: ArrayLike | None = None,
+    dimension_numbers: DotDimensionNumbers | None = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """The contraction of `lhs * lhs_scale` and `rhs * rhs_scale`.
 
     Args:
@@ -64,7 +66,7 @@ def scaled_dot(
         batch = tuple(range(x.ndim - 2))
         dimension_numbers = (((x.ndim - 1,), (x.ndim - 2,)), (batch, batch))
     (cx, cy), (bx, by) = dimension_numbers
-    numbers = tuple(map(tuple, (cx, cy))), tuple(map(tuple, (bx, by)))
+    numbers = (tuple(cx), tuple(cy)), (tuple(bx), tuple(by))
     contraction.check_dimensions("lax.scaled_dot", x, y, numbers)
     scales = [
         _scale_of(name, aval, scale, axes)

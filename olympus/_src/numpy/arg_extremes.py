@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import reductions as lax_reductions
 from olympus._src.lax import shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import docstring_examples, promotion, reductions
 from olympus._src.numpy.promotion import aval_of, program
 
+if TYPE_CHECKING:
+    from olympus._src.numpy import function_types
 
-def _position_of(name: str, find: Any) -> Any:
+
+def _position_of(name: str, find: Any) -> function_types.PositionOf:
     @program(1, name=name)
     def position(a: Any, *, axis: Any, keepdims: bool) -> Any:
         x = a
@@ -33,7 +37,9 @@ def _position_of(name: str, find: Any) -> Any:
         axes = tuple(range(rank)) if axis is None else (index,)
         return reductions.keep_dims(out, a, axes)
 
-    def call(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Any:
+    def call(
+        a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool = False
+    ) -> Array:
         promotion.check_arraylike(name, a)
         promotion.check_out(name, out)
         return position(a, axis=reductions.static_axis(axis), keepdims=bool(keepdims))

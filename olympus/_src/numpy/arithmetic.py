@@ -7,16 +7,20 @@ NumPy ufuncs get that face in `ufunc.py`.
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from olympus._src.control_flow.while_loop import while_loop
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import barriers, families, reductions, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import docstring_examples, promotion
 from olympus._src.numpy.promotion import aval_of, program
+
+if TYPE_CHECKING:
+    from olympus._src.numpy import function_types
 
 
 def _is(x: Any, kinds: str) -> bool:
@@ -27,7 +31,7 @@ def _is(x: Any, kinds: str) -> bool:
 
 
 @program(2)
-def add(x: Any, y: Any, /) -> Any:
+def add(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Sum, elementwise; for booleans, disjunction.
 
     Args:
@@ -51,7 +55,7 @@ def add(x: Any, y: Any, /) -> Any:
 
 
 @program(2)
-def subtract(x: Any, y: Any, /) -> Any:
+def subtract(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Difference, elementwise; booleans are refused.
 
     Args:
@@ -77,7 +81,7 @@ def subtract(x: Any, y: Any, /) -> Any:
 
 
 @program(2)
-def multiply(x: Any, y: Any, /) -> Any:
+def multiply(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Product, elementwise; for booleans, conjunction.
 
     Args:
@@ -94,7 +98,7 @@ def multiply(x: Any, y: Any, /) -> Any:
 
 
 @program(2, name="divide")
-def true_divide(x1: Any, x2: Any, /) -> Any:
+def true_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Quotient, elementwise; integers become floats.
 
     Args:
@@ -111,7 +115,7 @@ def true_divide(x1: Any, x2: Any, /) -> Any:
 
 
 @program(2)
-def floor_divide(x1: Any, x2: Any, /) -> Any:
+def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Largest integer not above the quotient, elementwise.
 
     Differs from NumPy: division of integers by zero gives a number without meaning and
@@ -164,7 +168,7 @@ def _refuse_complex(name: str, x: Any, error: Any = TypeError) -> None:
 
 
 @program(2)
-def remainder(x1: Any, x2: Any, /) -> Any:
+def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Remainder with the sign of the divisor, elementwise.
 
     Differs from NumPy: division of integers by zero gives 0 and no warning.
@@ -192,7 +196,7 @@ def remainder(x1: Any, x2: Any, /) -> Any:
 
 
 @program(2)
-def fmod(x1: Any, x2: Any, /) -> Any:
+def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Remainder with the sign of the dividend, elementwise.
 
     Differs from NumPy: division of integers by zero gives 0 and no warning.
@@ -214,7 +218,7 @@ def fmod(x1: Any, x2: Any, /) -> Any:
 
 
 @program(2)
-def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
+def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
     """The pair of `floor_divide` and `remainder`.
 
     Differs from NumPy: division of integers by zero gives numbers without meaning and
@@ -239,7 +243,7 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
 # -- powers and roots ------------------------------------------------------------------
 
 
-def power(x1: Any, x2: Any, /) -> Any:
+def power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """`x1` to the power `x2`, elementwise.
 
     Differs from NumPy: integers raised to negative integers give numbers without
@@ -341,7 +345,7 @@ def _integers_power(x: Any, y: Any) -> Any:
 
 
 @program(2)
-def float_power(x: Any, y: Any, /) -> Any:
+def float_power(x: ArrayLike, y: ArrayLike, /) -> Array:
     """`x` to the power `y` in floating point, elementwise.
 
     Args:
@@ -358,7 +362,7 @@ def float_power(x: Any, y: Any, /) -> Any:
 
 
 @program(1)
-def square(x: Any, /) -> Any:
+def square(x: ArrayLike, /) -> Array:
     """Square, elementwise.
 
     Args:
@@ -375,7 +379,7 @@ def square(x: Any, /) -> Any:
 
 
 @program(1)
-def reciprocal(x: Any, /) -> Any:
+def reciprocal(x: ArrayLike, /) -> Array:
     """`1 / x`, elementwise, in floating point.
 
     Differs from NumPy: integers give floats.
@@ -394,7 +398,7 @@ def reciprocal(x: Any, /) -> Any:
 
 
 @program(2)
-def hypot(x1: Any, x2: Any, /) -> Any:
+def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Length of the hypotenuse, elementwise, without overflow of the squares.
 
     Args:
@@ -428,7 +432,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
 
 
 @program(1)
-def negative(x: Any, /) -> Any:
+def negative(x: ArrayLike, /) -> Array:
     """`-x`, elementwise; booleans are refused.
 
     Args:
@@ -450,7 +454,7 @@ def negative(x: Any, /) -> Any:
 
 
 @program(1)
-def positive(x: Any, /) -> Any:
+def positive(x: ArrayLike, /) -> Array:
     """`+x`, elementwise: the values unchanged.
 
     Args:
@@ -467,7 +471,7 @@ def positive(x: Any, /) -> Any:
 
 
 @program(1)
-def absolute(x: Any, /) -> Any:
+def absolute(x: ArrayLike, /) -> Array:
     """Magnitude, elementwise; real for complex input.
 
     Args:
@@ -484,7 +488,7 @@ def absolute(x: Any, /) -> Any:
 
 
 @program(1)
-def fabs(x: Any, /) -> Any:
+def fabs(x: ArrayLike, /) -> Array:
     """Magnitude in floating point, elementwise.
 
     Args:
@@ -502,7 +506,7 @@ def fabs(x: Any, /) -> Any:
 
 
 @program(1)
-def sign(x: Any, /) -> Any:
+def sign(x: ArrayLike, /) -> Array:
     """-1, 0 or 1 by the sign, elementwise; `x / abs(x)` for complex input.
 
     Args:
@@ -519,7 +523,7 @@ def sign(x: Any, /) -> Any:
 
 
 @program(1)
-def signbit(x: Any, /) -> Any:
+def signbit(x: ArrayLike, /) -> Array:
     """Whether the sign bit is set, elementwise; true of -0.0.
 
     Args:
@@ -547,7 +551,7 @@ def _bits_of(x: Any) -> Any:
 
 
 @program(2)
-def copysign(x1: Any, x2: Any, /) -> Any:
+def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Magnitudes of `x1` with the signs of `x2`, elementwise.
 
     Args:
@@ -566,7 +570,7 @@ def copysign(x1: Any, x2: Any, /) -> Any:
 
 
 @program(2)
-def heaviside(x1: Any, x2: Any, /) -> Any:
+def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """0 where `x1` is negative, 1 where positive, `x2` where zero.
 
     Args:
@@ -590,7 +594,7 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
 
 
 @program(2)
-def maximum(x: Any, y: Any, /) -> Any:
+def maximum(x: ArrayLike, y: ArrayLike, /) -> Array:
     """The larger of two, elementwise; NaN where either is.
 
     Args:
@@ -607,7 +611,7 @@ def maximum(x: Any, y: Any, /) -> Any:
 
 
 @program(2)
-def minimum(x: Any, y: Any, /) -> Any:
+def minimum(x: ArrayLike, y: ArrayLike, /) -> Array:
     """The smaller of two, elementwise; NaN where either is.
 
     Args:
@@ -635,7 +639,7 @@ def _ignoring_nan(extreme: Any, x: Any, y: Any) -> Any:
 
 
 @program(2)
-def fmax(x1: Any, x2: Any) -> Any:
+def fmax(x1: ArrayLike, x2: ArrayLike) -> Array:
     """The larger of two, elementwise; a number wins over NaN.
 
     Args:
@@ -651,7 +655,7 @@ def fmax(x1: Any, x2: Any) -> Any:
 
 
 @program(2)
-def fmin(x1: Any, x2: Any) -> Any:
+def fmin(x1: ArrayLike, x2: ArrayLike) -> Array:
     """The smaller of two, elementwise; a number wins over NaN.
 
     Args:
@@ -666,7 +670,12 @@ def fmin(x1: Any, x2: Any) -> Any:
     return _ignoring_nan(lax.min_, *promotion.promote_args("fmin", x1, x2))
 
 
-def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
+def clip(
+    arr: ArrayLike | None = None,
+    /,
+    min: ArrayLike | None = None,
+    max: ArrayLike | None = None,
+) -> Array:
     """Values limited to a range, elementwise.
 
     Differs from NumPy: the bounds are called `min` and `max`, and complex numbers are
@@ -691,17 +700,18 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
     promotion.check_arraylike("clip", arr)
     promotion.check_numbers("clip", arr)
     promotion.check_optional("clip", min, max)
-    operands = [x for x in (arr, min, max) if x is not None]
+    x: Any = arr
+    operands = [value for value in (arr, min, max) if value is not None]
     if any(dtypes.kind(aval_of(x).dtype) == "c" for x in operands):
         raise ValueError(
             "numpy.clip: arguments must be real, since complex numbers have no order; "
             "clip x.real and x.imag"
         )
     if min is not None and max is not None:
-        return _clip(arr, min, max)
+        return _clip(x, min, max)
     if min is not None:
-        return maximum(min, arr)
-    return positive(arr) if max is None else minimum(max, arr)
+        return maximum(min, x)
+    return positive(x) if max is None else minimum(max, x)
 
 
 @program(3, name="clip")
@@ -712,9 +722,9 @@ def _clip(x: Any, low: Any, high: Any) -> Any:
 # -- rounding --------------------------------------------------------------------------
 
 
-def _define_rounding(name: str, fun: Any, what: str) -> Any:
+def _define_rounding(name: str, fun: Any, what: str) -> function_types.Unary:
     @program(1, name=name)
-    def rounded(x: Any, /) -> Any:
+    def rounded(x: ArrayLike, /) -> Array:
         (x,) = promotion.promote_args(name, x)
         promotion.check_numbers(name, x)
         _refuse_complex(name, x)
@@ -741,7 +751,7 @@ trunc = _define_rounding("trunc", _truncate, "The nearest integer towards zero")
 
 
 @program(1)
-def rint(x: Any, /) -> Any:
+def rint(x: ArrayLike, /) -> Array:
     """The nearest integer in floating point, elementwise; halves go to even.
 
     Args:
@@ -762,7 +772,7 @@ def rint(x: Any, /) -> Any:
     return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
 
 
-def round(a: Any, decimals: int = 0, out: None = None) -> Any:
+def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
     """Rounded to a number of decimals, elementwise; halves go to even.
 
     Differs from NumPy: `out` must be None; `decimals` must not be negative for
@@ -821,7 +831,7 @@ def abs_int(n: int) -> int:
 
 
 @program(2)
-def nextafter(x: Any, y: Any, /) -> Any:
+def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
     """The float after `x` towards `y`, elementwise.
 
     Args:
@@ -852,7 +862,7 @@ def _modf(x: Any) -> tuple[Any, Any]:
     return lax.select(infinite, copysign(promotion.scalar(0, x), x), fraction), whole
 
 
-def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
+def modf(x: ArrayLike, /, out: None = None) -> tuple[Array, Array]:
     """Fractional and integral parts, elementwise, each with the sign of `x`.
 
     Args:
@@ -907,7 +917,7 @@ def _normal_part(x: Any) -> tuple[Any, Any, int]:
 
 
 @program(2)
-def ldexp(x1: Any, x2: Any, /) -> Any:
+def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """`x1 * 2**x2`, elementwise.
 
     Args:
@@ -947,7 +957,7 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
 
 
 @program(2)
-def gcd(x1: Any, x2: Any) -> Any:
+def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:
     """Greatest common divisor of integers, elementwise.
 
     Args:
@@ -988,7 +998,7 @@ def _integers(name: str, x: Any, y: Any) -> list[Any]:
 
 
 @program(2)
-def lcm(x1: Any, x2: Any) -> Any:
+def lcm(x1: ArrayLike, x2: ArrayLike) -> Array:
     """Least common multiple of integers, elementwise.
 
     Args:
@@ -1015,7 +1025,7 @@ def lcm(x1: Any, x2: Any) -> Any:
 
 
 @program(1)
-def conjugate(x: Any, /) -> Any:
+def conjugate(x: ArrayLike, /) -> Array:
     """Complex conjugate, elementwise; a real array is returned unchanged.
 
     Args:
@@ -1033,7 +1043,7 @@ def conjugate(x: Any, /) -> Any:
 
 
 @program(1)
-def real(val: Any, /) -> Any:
+def real(val: ArrayLike, /) -> Array:
     """Real part, elementwise; a real array is returned unchanged.
 
     Args:
@@ -1051,7 +1061,7 @@ def real(val: Any, /) -> Any:
 
 
 @program(1)
-def imag(val: Any, /) -> Any:
+def imag(val: ArrayLike, /) -> Array:
     """Imaginary part, elementwise; zeros for a real array.
 
     Args:
@@ -1068,7 +1078,7 @@ def imag(val: Any, /) -> Any:
 
 
 @program(1)
-def angle(z: Any, deg: bool = False) -> Any:
+def angle(z: ArrayLike, deg: bool = False) -> Array:
     """Angle of complex numbers from the positive real axis.
 
     Args:
@@ -1121,8 +1131,12 @@ def _where_literal(mask: Any, value: Any, x: Any) -> Any:
 
 
 def nan_to_num(
-    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
-) -> Any:
+    x: ArrayLike,
+    copy: bool = True,
+    nan: ArrayLike = 0.0,
+    posinf: ArrayLike | None = None,
+    neginf: ArrayLike | None = None,
+) -> Array:
     """NaN and infinities replaced by numbers, elementwise.
 
     Args:
@@ -1143,7 +1157,7 @@ def nan_to_num(
 
 
 @program(1)
-def frexp(x: Any, /) -> tuple[Any, Any]:
+def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
     """Mantissas and exponents: `x = mantissa * 2**exponent`.
 
     Args:
@@ -1192,7 +1206,7 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
 
 
 @program(1)
-def spacing(x: Any, /) -> Any:
+def spacing(x: ArrayLike, /) -> Array:
     """The distance to the next float away from zero, elementwise, with x's sign.
 
     Args:

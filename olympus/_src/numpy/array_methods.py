@@ -323,38 +323,36 @@ def _same(fun: Callable[..., Any], name: str | None = None) -> Any:
 
 
 def _methods() -> dict[str, Any]:
-    table: dict[str, Any] = {
-        fun.__name__: _same(fun)
-        for fun in (
-            reductions.all,
-            reductions.any,
-            arg_extremes.argmax,
-            arg_extremes.argmin,
-            reductions.max,
-            reductions.mean,
-            reductions.min,
-            reductions.prod,
-            reductions.ptp,
-            reductions.std,
-            reductions.sum,
-            reductions.var,
-            cumulative_sums.cumprod,
-            cumulative_sums.cumsum,
-            sorting.argpartition,
-            sorting.argsort,
-            sorting.sort,
-            manipulation.ravel,
-            manipulation.repeat,
-            manipulation.squeeze,
-            manipulation.swapaxes,
-            contractions.dot,
-            contractions.trace,
-            selection.diagonal,
-            searching.nonzero,
-            searching.searchsorted,
-            arithmetic.round,
-        )
-    }
+    functions: tuple[Any, ...] = (
+        reductions.all,
+        reductions.any,
+        arg_extremes.argmax,
+        arg_extremes.argmin,
+        reductions.max,
+        reductions.mean,
+        reductions.min,
+        reductions.prod,
+        reductions.ptp,
+        reductions.std,
+        reductions.sum,
+        reductions.var,
+        cumulative_sums.cumprod,
+        cumulative_sums.cumsum,
+        sorting.argpartition,
+        sorting.argsort,
+        sorting.sort,
+        manipulation.ravel,
+        manipulation.repeat,
+        manipulation.squeeze,
+        manipulation.swapaxes,
+        contractions.dot,
+        contractions.trace,
+        selection.diagonal,
+        searching.nonzero,
+        searching.searchsorted,
+        arithmetic.round,
+    )
+    table: dict[str, Any] = {fun.__name__: _same(fun) for fun in functions}
     table["conj"] = _same(arithmetic.conjugate, "conj")
     table["conjugate"] = _same(arithmetic.conjugate)
     table["choose"] = _same(selection.choose)

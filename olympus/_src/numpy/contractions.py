@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement
 from olympus._src.core.sizes import is_constant_shape, typical
 from olympus._src.foundation import caching
 from olympus._src.interpreters import evaluate
@@ -23,6 +24,7 @@ from olympus._src.lax import (
     stacking,
 )
 from olympus._src.lax import elementwise as lax
+from olympus._src.lax.precision import PrecisionLike
 from olympus._src.numpy import promotion
 
 aval_of = avals.aval_of
@@ -62,13 +64,13 @@ def _contract(
 
 @promotion.program(2)
 def matmul(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     *,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Placement = None,
+) -> Array:
     """The matrix product, over stacks of matrices.
 
     Differs from NumPy: products may be computed in less than full precision on some
@@ -150,13 +152,13 @@ def _batch_axes(x: Any, batch: tuple[int, ...]) -> tuple[Any, list[int]]:
 
 @promotion.program(2)
 def dot(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     *,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Placement = None,
+) -> Array:
     """The sum of products over a's last axis and b's second to last (or only) one.
 
     Differs from NumPy: products may be computed in less than full precision on some
@@ -192,8 +194,12 @@ def _contract_last(
 
 @promotion.program(2)
 def vdot(
-    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None
-) -> Any:
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """The sum of products of all elements, those of `a` conjugated.
 
     Source: `numpy.vdot`.
@@ -238,14 +244,14 @@ def _conjugate(x: Any) -> Any:
 
 @promotion.program(2)
 def vecdot(
-    x1: Any,
-    x2: Any,
+    x1: ArrayLike,
+    x2: ArrayLike,
     /,
     *,
     axis: int = -1,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-) -> Any:
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """Dot products of vectors along an axis, over stacks; `x1` is conjugated.
 
     Source: `numpy.vecdot`.
@@ -290,7 +296,7 @@ def _check_ranks(name: str, x1: Any, least1: int, x2: Any, least2: int) -> None:
 
 
 @promotion.program(2)
-def matvec(x1: Any, x2: Any, /) -> Any:
+def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Products of matrices [..., n, k] and vectors [..., k], over stacks.
 
     Source: `numpy.matvec`.
@@ -307,7 +313,7 @@ def matvec(x1: Any, x2: Any, /) -> Any:
 
 
 @promotion.program(2)
-def vecmat(x1: Any, x2: Any, /) -> Any:
+def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Products of vectors [..., n], conjugated, and matrices [..., n, k], over stacks.
 
     Source: `numpy.vecmat`.
@@ -325,8 +331,12 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
 
 @promotion.program(2)
 def inner(
-    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None
-) -> Any:
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """The sum of products over the last axes.
 
     Source: `numpy.inner`.
@@ -339,7 +349,7 @@ def inner(
 
 
 @promotion.program(2)
-def outer(a: Any, b: Any, out: None = None) -> Any:
+def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
     """Products of each element of `a` with each of `b`: array [a.size, b.size].
 
     Source: `numpy.outer`.
@@ -357,7 +367,7 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
 
 
 @promotion.program(2)
-def kron(a: Any, b: Any) -> Any:
+def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """The Kronecker product: blocks of `b`, one for each element of `a`.
 
     Source: `numpy.kron`.
@@ -387,14 +397,14 @@ def _to_rank(x: Any, rank: int) -> Any:
 
 @promotion.program(2)
 def tensordot(
-    a: Any,
-    b: Any,
-    axes: Any = 2,
+    a: ArrayLike,
+    b: ArrayLike,
+    axes: int | Sequence[int] | Sequence[Sequence[int]] = 2,
     *,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Placement = None,
+) -> Array:
     """The sum of products over chosen axes.
 
     Args:
@@ -442,13 +452,13 @@ def _paired_axes(x: Any, y: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int,
 
 @promotion.program(2)
 def cross(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     axisa: int = -1,
     axisb: int = -1,
     axisc: int = -1,
     axis: int | None = None,
-) -> Any:
+) -> Array:
     """The cross product of vectors of two or three components.
 
     Args:
@@ -499,13 +509,13 @@ def _component(v: Any, i: int, shape: tuple[int, ...]) -> Any:
 
 @promotion.program(1)
 def trace(
-    a: Any,
+    a: ArrayLike,
     offset: int = 0,
     axis1: int = 0,
     axis2: int = 1,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     out: None = None,
-) -> Any:
+) -> Array:
     """The sum along a diagonal.
 
     Args:
@@ -550,16 +560,16 @@ def _sum_dtype(dtype: Any, asked: Any) -> Any:
 
 
 def einsum(
-    subscripts: Any,
+    subscripts: str | ArrayLike,
     /,
     *operands: Any,
     out: None = None,
-    optimize: Any = "auto",
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    _dot_general: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    optimize: str | bool | Sequence[tuple[int, ...]] = "auto",
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    _dot_general: Callable[..., Array] | None = None,
+    out_sharding: Placement = None,
+) -> Array:
     """Sums of products, as the subscripts say.
 
     Differs from NumPy: products may be computed in less than full precision on some
@@ -592,7 +602,10 @@ def einsum(
 
 
 def einsum_path(
-    subscripts: Any, /, *operands: Any, optimize: Any = "auto"
+    subscripts: str | ArrayLike,
+    /,
+    *operands: Any,
+    optimize: str | bool | Sequence[tuple[int, ...]] = "auto",
 ) -> tuple[list[tuple[int, ...]], Any]:
     """The order in which `einsum` would take its products, without taking them.
 

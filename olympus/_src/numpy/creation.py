@@ -1,47 +1,56 @@
-"""Arrays from values: array, zeros, arange, linspace, eye, ...
+"""Arrays from values: array, zeros, full, eye, ...
 
 Where nothing is staged, the values are made by NumPy and put on the device, which
-compiles nothing. In a staged program filled arrays are broadcasts and ranges iotas.
+compiles nothing. In a staged program filled arrays are broadcasts.
 """
 
 from __future__ import annotations
 
-import math
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from olympus._src.core import avals, dtypes, trace
-from olympus._src.core.sizes import as_size, at_least, is_symbolic, maximum
-from olympus._src.foundation import errors
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    DTypeLike,
+    Placement,
+    Shape,
+    SupportsShape,
+)
+from olympus._src.core.sizes import is_symbolic
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import elementwise, families, shaping, stacking
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import (
-    arithmetic,
     docstring_examples,
-    elementary,
     promotion,
-    symbolic_ranges,
 )
 from olympus._src.numpy.promotion import aval_of
+
+if TYPE_CHECKING:
+    from olympus._src.numpy import function_types
 
 ShapedArray = avals.ShapedArray
 
 # -- array -----------------------------------------------------------------------------
 
+# To checkers the class of concrete arrays is not `Array`.
+_put: Any = concrete_arrays.put
+
 
 def array(
     object: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     *,
     copy: bool | None = True,
     order: str | None = "K",
     ndmin: int = 0,
-    device: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    device: Placement = None,
+    out_sharding: Placement = None,
+) -> Array:
     """Converts a value to an array.
 
     Differs from NumPy: the default dtypes are 32 bits wide unless 64-bit dtypes are
@@ -91,13 +100,13 @@ def array(
 
 def asarray(
     a: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     order: str | None = None,
     *,
     copy: bool | None = None,
-    device: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    device: Placement = None,
+    out_sharding: Placement = None,
+) -> Array:
     """Converts a value to an array; an array of that dtype is returned unchanged.
 
     Differs from NumPy: the default dtypes are 32 bits wide unless 64-bit dtypes are
@@ -126,9 +135,10 @@ def asarray(
         and type(a) is concrete_arrays.ArrayImpl
         and (dtype is None or a.dtype is dtype)
     ):
-        return a
+        same: Any = a
+        return same
     if plain and dtype is None and type(a) is np.ndarray and _is_plain(a.dtype):
-        return concrete_arrays.put(a, ShapedArray(a.shape, a.dtype), None)
+        return _put(a, ShapedArray(a.shape, a.dtype), None)
     out = array(
         a, dtype, copy=bool(copy), order=order, device=device, out_sharding=out_sharding
     )
@@ -332,7 +342,7 @@ def _stack_sequence(x: Any, dtype: Any) -> Any:
     return stacking.stack(parts)
 
 
-def copy(a: Any, order: str | None = None) -> Any:
+def copy(a: ArrayLike, order: str | None = None) -> Array:
     """A new array with the same values.
 
     Differs from NumPy: arrays never change, so a copy is needed only to keep a donated
@@ -352,7 +362,14 @@ def copy(a: Any, order: str | None = None) -> Any:
     return array(a, copy=True, order=order)
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
+def astype(
+    x: ArrayLike,
+    dtype: DTypeLike | None,
+    /,
+    *,
+    copy: bool = False,
+    device: Placement = None,
+) -> Array:
     """The array in another dtype.
 
     Differs from NumPy: NaN becomes 0, and numbers out of range the nearest, where the
@@ -413,10 +430,14 @@ def _shape(shape: Any, name: str) -> tuple[int, ...]:
     return sizes
 
 
-def _constant_array(name: str, value: int, what: str) -> Any:
+def _constant_array(name: str, value: int, what: str) -> function_types.Filled:
     def make(
-        shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
-    ) -> Any:
+        shape: int | Shape,
+        dtype: DTypeLike | None = None,
+        *,
+        device: Placement = None,
+        out_sharding: Placement = None,
+    ) -> Array:
         kind = dtypes.check_user_dtype(float if dtype is None else dtype, name)
         shape = _shape(shape, name)
         place = device if out_sharding is None else out_sharding
@@ -446,13 +467,13 @@ empty = _constant_array("empty", 0, "whose values are not stated; they are zeros
 
 
 def full(
-    shape: Any,
-    fill_value: Any,
-    dtype: Any = None,
+    shape: int | Shape,
+    fill_value: ArrayLike,
+    dtype: DTypeLike | None = None,
     *,
-    device: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    device: Placement = None,
+    out_sharding: Placement = None,
+) -> Array:
     """An array filled with one value.
 
     Args:
@@ -478,16 +499,15 @@ def full(
     if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():
         value = _number_in(fill_value, kind, weak)
         host = np.broadcast_to(value, shape)
-        return concrete_arrays.put(
-            np.array(host), ShapedArray(shape, kind, weak), place
-        )
+        return _put(np.array(host), ShapedArray(shape, kind, weak), place)
     if dtypes.is_python_scalar(fill_value) and not weak:
         fill_value = _number_in(fill_value, kind, weak)
     if isinstance(fill_value, (np.ndarray, np.generic)):
         # NumPy's broadcasting of a NumPy value would give a NumPy array.
         if dtypes.kind(fill_value.dtype) in "iu":  # of any size that the dtype holds
             fill_value = _cast_numpy(np.asarray(fill_value), kind)
-        fill_value = concrete_arrays.as_array(fill_value)
+        number: Any = concrete_arrays.as_array(fill_value)
+        fill_value = number
     value = elementwise.convert(fill_value, kind, weak)
     return _move_to_device(_spread(value, shape, "full"), place)
 
@@ -520,15 +540,15 @@ def _like(name: str, a: Any, dtype: Any, shape: Any) -> Any:
     return ShapedArray(own if shape is None else _shape(shape, name), kind, weak)
 
 
-def _constant_like(name: str, value: int, what: str) -> Any:
+def _constant_like(name: str, value: int, what: str) -> function_types.FilledLike:
     def make(
-        a: Any,
-        dtype: Any = None,
-        shape: Any = None,
+        a: ArrayLike | SupportsShape,
+        dtype: DTypeLike | None = None,
+        shape: int | Shape | None = None,
         *,
-        device: Any = None,
-        out_sharding: Any = None,
-    ) -> Any:
+        device: Placement = None,
+        out_sharding: Placement = None,
+    ) -> Array:
         aval = _like(name, a, dtype, shape)
         place = device if out_sharding is None else out_sharding
         if evaluate.is_staging() and aval.weak_type:
@@ -558,8 +578,12 @@ ones_like = _constant_like("ones_like", 1, "of ones")
 
 
 def empty_like(
-    prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None
-) -> Any:
+    prototype: ArrayLike | SupportsShape,
+    dtype: DTypeLike | None = None,
+    shape: int | Shape | None = None,
+    *,
+    device: Placement = None,
+) -> Array:
     """An array like another whose values are not stated; they are zeros.
 
     Differs from NumPy: the elements are zeros: memory that was never written is never
@@ -580,14 +604,14 @@ def empty_like(
 
 
 def full_like(
-    a: Any,
-    fill_value: Any,
-    dtype: Any = None,
-    shape: Any = None,
+    a: ArrayLike | SupportsShape,
+    fill_value: ArrayLike,
+    dtype: DTypeLike | None = None,
+    shape: int | Shape | None = None,
     *,
-    device: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    device: Placement = None,
+    out_sharding: Placement = None,
+) -> Array:
     """An array filled with one value, of the shape and dtype of another.
 
     Args:
@@ -608,304 +632,24 @@ def full_like(
     promotion.check_complex_number(fill_value, aval.dtype)
     if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():
         value = _number_in(fill_value, aval.dtype, aval.weak_type)
-        return concrete_arrays.put(
-            np.array(np.broadcast_to(value, aval.shape)), aval, place
-        )
+        return _put(np.array(np.broadcast_to(value, aval.shape)), aval, place)
     if dtypes.is_python_scalar(fill_value) and not aval.weak_type:
         fill_value = _number_in(fill_value, aval.dtype, False)
     value = elementwise.convert(fill_value, aval.dtype, aval.weak_type)
     return _move_to_device(_spread(value, aval.shape, "full_like"), place)
 
 
-# -- ranges ----------------------------------------------------------------------------
-
-
-def _number(x: Any, name: str, what: str) -> Any:
-    """A bound of a range as a number that is known."""
-    if isinstance(x, trace.Tracer):
-        raise x.refusal(
-            errors.ConcretizationTypeError,
-            f"numpy.{name}: {what} must be known while tracing, since it decides the "
-            f"size of the result; got a traced value of type {x.aval.short()}.",
-        )
-    if type(x) is concrete_arrays.ArrayImpl:
-        return np.asarray(x)[()]
-    return x
-
-
-def arange(
-    start: Any,
-    stop: Any = None,
-    step: Any = None,
-    dtype: Any = None,
-    *,
-    device: Any = None,
-    out_sharding: Any = None,
-) -> Any:
-    """Numbers at equal steps, from `start` up to but without `stop`.
-
-    Differs from NumPy: floats are float32 unless 64-bit dtypes are switched on.
-
-    Args:
-      start: first number; where `stop` is None, it is the end and 0 the first number.
-      stop: the end.
-      step: the difference; default 1.
-      dtype: element type; default that of the arguments together.
-      device, out_sharding: where it lives.
-
-    Returns:
-      An array of one axis.
-
-    Raises:
-      ConcretizationTypeError: an argument is traced.
-      ZeroDivisionError: the step is zero.
-
-    Source: NumPy, `numpy.arange`.
-
-    Example:
-      >>> import olympus.numpy as onp
-      >>> onp.arange(2, 8, 2)
-      Array([2, 4, 6], dtype=int32)
-    """
-    arguments = [x for x in (start, stop, step) if x is not None]
-    promotion.check_arraylike("arange", *arguments)
-    if any(map(is_symbolic, arguments)):
-        return symbolic_ranges.symbolic_range(start, stop, step, dtype)
-    values = [_number(x, "arange", "each argument") for x in arguments]
-    if any(np.ndim(v) for v in values):
-        raise TypeError(
-            "numpy.arange: arguments must be scalars, got "
-            f"{', '.join([aval_of(v).short() for v in values])}"
-        )
-    if dtype is None:
-        kind = dtypes.lattice_result(*[dtypes.dtype_and_weak(x) for x in arguments])[0]
-    else:
-        kind = dtypes.check_user_dtype(dtype, "arange")
-    if kind == np.bool_:
-        if dtype is not None:
-            raise TypeError(
-                "numpy.arange: dtype must be of numbers, got bool; compare a range of "
-                "integers with 0"
-            )
-        kind = dtypes.canonicalize_dtype(int)
-    place = device if out_sharding is None else out_sharding
-    first, last, by = _range_bounds(start, stop, step, values)
-    if dtype is None and type(first) is type(last) is type(by) is int and by:
-        _check_ends(range(first, last, by), kind)
-    if evaluate.is_staging() and place is None:
-        simple = first == 0 and by == 1
-        if simple and dtypes.kind(kind) in "iuf":
-            return shaping.iota(kind, max(0, math.ceil(last)))
-    with np.errstate(all="ignore"):
-        host = np.asarray(np.arange(first, last, by)).astype(kind)
-    return concrete_arrays.put(host, ShapedArray(host.shape, kind), place)
-
-
-def _check_ends(numbers: range, dtype: Any) -> None:
-    """Raises OverflowError where numbers of a range do not fit the default dtype."""
-    if numbers:
-        avals.check_range(numbers[0], dtype)
-        avals.check_range(numbers[-1], dtype)
-
-
-def _range_bounds(start: Any, stop: Any, step: Any, values: list[Any]) -> Any:
-    first = values.pop(0) if start is not None else 0
-    last = values.pop(0) if stop is not None else None
-    by = values.pop(0) if step is not None else 1
-    if last is None:
-        return type(first)(0) if isinstance(first, np.generic) else 0, first, by
-    return first, last, by
-
-
-def linspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    retstep: bool = False,
-    dtype: Any = None,
-    axis: int = 0,
-    *,
-    device: Any = None,
-) -> Any:
-    """Numbers at equal distances over an interval.
-
-    Differs from NumPy: floats are float32 unless 64-bit dtypes are switched on.
-
-    Args:
-      start, stop: ends of the interval: numbers or arrays that broadcast.
-      num: how many.
-      endpoint: whether `stop` is the last of them.
-      retstep: also return the distance.
-      dtype: element type; default the floating type of the ends.
-      axis: the axis of the result along which they lie.
-      device: where it lives.
-
-    Raises:
-      ValueError: `num` is negative.
-
-    Source: NumPy, `numpy.linspace`.
-
-    Example:
-      >>> import olympus.numpy as onp
-      >>> onp.linspace(0, 1, 3)
-      Array([0. , 0.5, 1. ], dtype=float32)
-    """
-    num = as_size(num)
-    if not at_least(num, 0) and num < 0:
-        raise ValueError(f"numpy.linspace: num must be non-negative, got {num}")
-    promotion.check_arraylike("linspace", start, stop)
-    working, _ = dtypes.lattice_result(
-        dtypes.dtype_and_weak(start), dtypes.dtype_and_weak(stop)
-    )
-    working = dtypes.to_inexact_dtype(working)
-    kind = working if dtype is None else dtypes.check_user_dtype(dtype, "linspace")
-    arguments = (start, stop, num)
-    known = not any(isinstance(x, trace.Tracer) or is_symbolic(x) for x in arguments)
-    out, step = (_linspace_known if known else _linspace_traced)(
-        start, stop, num, endpoint, working, kind, axis
-    )
-    if known:
-        out = concrete_arrays.put(out, ShapedArray(out.shape, kind), device)
-        if retstep:
-            step = np.asarray(step, working)
-            step = concrete_arrays.put(step, ShapedArray(step.shape, working), device)
-    return (out, step) if retstep else out
-
-
-def _linspace_known(
-    start: Any, stop: Any, num: int, endpoint: bool, working: Any, kind: Any, axis: int
-) -> Any:
-    # Interpolated in double precision and rounded once.
-    wide = np.complex128 if dtypes.kind(working) == "c" else np.float64
-    for x in (start, stop):
-        avals.check_not_masked(x)
-    low, high = (np.asarray(x).astype(working).astype(wide) for x in (start, stop))
-    values, step = np.linspace(low, high, num, endpoint, retstep=True, axis=axis)
-    if dtypes.kind(kind) in "iu":
-        values = np.floor(values)
-    return np.asarray(values).astype(kind), step
-
-
-def _linspace_traced(
-    start: Any, stop: Any, num: int, endpoint: bool, working: Any, kind: Any, axis: int
-) -> Any:
-    low, high = (elementwise.convert(x, working) for x in (start, stop))
-    shape = promotion.result_shape(
-        "linspace", [aval_of(low).shape, aval_of(high).shape]
-    )
-    low, high = (promotion.full_shape(x, shape) for x in (low, high))
-    parts = num - 1 if endpoint else num
-    real = dtypes.real_dtype(working)
-    rank = len(shape)
-    spread_shape = (num, *shape)
-    weights = elementwise.convert(
-        symbolic_ranges.shares(num, maximum(parts, 1), real), working
-    )
-    w = shaping.broadcast_in_dim(weights, spread_shape, (0,))
-    low_w, high_w = (
-        shaping.broadcast_in_dim(x, spread_shape, range(1, rank + 1))
-        for x in (low, high)
-    )
-    one = np.asarray(1, working)[()]
-    out = elementwise.add(
-        elementwise.mul(low_w, elementwise.sub(one, w)), elementwise.mul(high_w, w)
-    )
-    axis = sizes_.canonicalize_axis(axis, rank + 1, "numpy.linspace")
-    order = list(range(1, rank + 1))
-    order.insert(axis, 0)
-    out = shaping.transpose(out, order)
-    if dtypes.kind(kind) in "iu":
-        out = elementwise.floor(out)
-    if is_symbolic(parts):
-        divisor = elementwise.size_value(parts, np.dtype(working))
-    else:
-        divisor = np.asarray(parts if parts else np.nan, working)[()]
-    step = elementwise.div(elementwise.sub(high, low), divisor)
-    return elementwise.convert(out, kind), step
-
-
-def logspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    base: Any = 10.0,
-    dtype: Any = None,
-    axis: int = 0,
-) -> Any:
-    """Powers of a base whose exponents lie at equal distances.
-
-    Args:
-      start, stop: first and last exponent.
-      num: how many.
-      endpoint: whether `stop` is the last exponent.
-      base: the base.
-      dtype: element type; default the floating type of the arguments.
-      axis: the axis of the result along which they lie.
-
-    Source: NumPy, `numpy.logspace`.
-
-    Example:
-      >>> jnp.logspace(0, 3, 4, base=2)
-      Array([1., 2., 4., 8.], dtype=float32)
-    """
-    out = arithmetic.power(base, linspace(start, stop, num, endpoint, axis=axis))
-    return out if dtype is None else astype(out, dtype)
-
-
-def geomspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    dtype: Any = None,
-    axis: int = 0,
-) -> Any:
-    """Numbers at equal ratios over an interval.
-
-    Differs from NumPy: an end of 0 gives NaN and no error.
-
-    Args:
-      start, stop: ends of the interval, of one sign.
-      num: how many.
-      endpoint: whether `stop` is the last of them.
-      dtype: element type; default the floating type of the ends.
-      axis: the axis of the result along which they lie.
-
-    Source: NumPy, `numpy.geomspace`.
-
-    Example:
-      >>> jnp.geomspace(1, 8, 4).round(4)
-      Array([1., 2., 4., 8.], dtype=float32)
-    """
-    promotion.check_arraylike("geomspace", start, stop)
-    bound_types = [dtypes.dtype_and_weak(x) for x in (start, stop)]
-    kind = dtypes.to_inexact_dtype(dtypes.lattice_result(*bound_types)[0])
-    start, stop = (promotion.cast(x, kind, False) for x in (start, stop))
-    signs = arithmetic.sign(start)
-    low, high = (elementary.log10(arithmetic.multiply(signs, x)) for x in (start, stop))
-    out = logspace(low, high, num, endpoint, dtype=kind, axis=axis)
-    out = arithmetic.multiply(_align_with_lines(signs, aval_of(high).ndim, axis), out)
-    return out if dtype is None else astype(out, dtype)
-
-
-def _align_with_lines(x: Any, rank: int, axis: int) -> Any:
-    """One number for each line: axes of one in front, and where the lines lie."""
-    shape = aval_of(x).shape
-    if not shape:
-        return x
-    full = [1] * (rank - len(shape)) + list(shape)
-    full.insert(sizes_.canonicalize_axis(axis, rank + 1, "numpy.geomspace"), 1)
-    return shaping.reshape(x, tuple(full))
-
-
 # -- matrices --------------------------------------------------------------------------
 
 
 def eye(
-    N: Any, M: Any = None, k: Any = 0, dtype: Any = None, *, device: Any = None
-) -> Any:
+    N: int,
+    M: int | None = None,
+    k: ArrayLike = 0,
+    dtype: DTypeLike | None = None,
+    *,
+    device: Placement = None,
+) -> Array:
     """A matrix with ones on a diagonal and zeros elsewhere.
 
     Args:
@@ -938,13 +682,14 @@ def _diagonals(
             i = elementwise.add(i, offset)
         return elementwise.convert(compare(i, j), kind)
     offset = operator.index(k)
-    i = np.arange(rows)[:, None] + offset
-    j = np.arange(columns)[None, :]
-    host = (i == j if compare is elementwise.eq else i >= j).astype(kind)
-    return concrete_arrays.put(host, ShapedArray((rows, columns), kind), device)
+    row = np.arange(rows)[:, None] + offset
+    column = np.arange(columns)[None, :]
+    equal = compare is elementwise.eq
+    host = (row == column if equal else row >= column).astype(kind)
+    return _put(host, ShapedArray((rows, columns), kind), device)
 
 
-def identity(n: Any, dtype: Any = None) -> Any:
+def identity(n: int, dtype: DTypeLike | None = None) -> Array:
     """A square matrix with ones on the main diagonal.
 
     Args:
@@ -961,7 +706,9 @@ def identity(n: Any, dtype: Any = None) -> Any:
     return eye(n, dtype=dtype)
 
 
-def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> Any:
+def tri(
+    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
+) -> Array:
     """A matrix with ones on and below a diagonal and zeros above.
 
     Args:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike
 from olympus._src.lax import concatenation, cumulative, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import docstring_examples, logic, promotion, reductions
 from olympus._src.numpy.promotion import aval_of, check_arraylike, program
 
+if TYPE_CHECKING:
+    from olympus._src.numpy import function_types
+
 
 def _define_cumulative(
     name: str, scan: Any, neutral: int, ignore_nan: bool, what: str
-) -> Any:
+) -> function_types.Cumulative:
     @program(1, name=name)
     def run(a: Any, *, axis: int | None, dtype: Any) -> Any:
         x = a
@@ -38,8 +42,11 @@ def _define_cumulative(
         return scan(lax.convert(x, kind, False), axis)
 
     def call(
-        a: Any, axis: int | None = None, dtype: Any = None, out: None = None
-    ) -> Any:
+        a: ArrayLike,
+        axis: int | None = None,
+        dtype: DTypeLike | None = None,
+        out: None = None,
+    ) -> Array:
         check_arraylike(name, a)
         promotion.check_out(name, out)
         return run(a, axis=reductions.static_axis(axis), dtype=dtype)
@@ -72,15 +79,17 @@ nancumprod = _define_cumulative(
 )
 
 
-def _standard(name: str, scan: Any, neutral: int, what: str, *, widen: bool) -> Any:
+def _standard(
+    name: str, scan: Any, neutral: int, what: str, *, widen: bool
+) -> function_types.CumulativeOfStandard:
     def call(
-        x: Any,
+        x: ArrayLike,
         /,
         *,
         axis: int | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         include_initial: bool = False,
-    ) -> Any:
+    ) -> Array:
         check_arraylike(name, x)
         rank = aval_of(x).ndim
         if rank == 0:
@@ -132,8 +141,12 @@ cumulative_prod = _standard("cumulative_prod", cumprod, 1, "Products", widen=Fal
 
 
 def diff(
-    a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None
-) -> Any:
+    a: ArrayLike,
+    n: int = 1,
+    axis: int = -1,
+    prepend: ArrayLike | None = None,
+    append: ArrayLike | None = None,
+) -> Array:
     """Differences of neighbours along an axis.
 
     Args:
@@ -196,7 +209,9 @@ def _join_edges(a: Any, edge_values: Any, axis: int, flags: tuple[bool, bool]) -
     return concatenation.concatenate([*before, a, *edges], axis)
 
 
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+def ediff1d(
+    ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None
+) -> Array:
     """Differences of neighbours in the flattened array.
 
     Args:
@@ -229,7 +244,9 @@ def _ediff1d(ary: Any, *end_values: Any, flags: tuple[bool, bool]) -> Any:
     return concatenation.concatenate([*before, out, *ends], 0)
 
 
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = None) -> Any:
+def gradient(
+    f: ArrayLike, *varargs: ArrayLike, axis: Axes = None, edge_order: int | None = None
+) -> Array | list[Array]:
     """Slopes by central differences, one-sided at the ends.
 
     Args:
@@ -317,7 +334,9 @@ def _uneven_slope(part: Any, x: Any, n: int, axis: int, rank: int) -> Any:
     return concatenation.concatenate([first, middle, last], axis)
 
 
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+def trapezoid(
+    y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1
+) -> Array:
     """The integral of samples by the trapezoidal rule.
 
     Differs from NumPy: integers give float32 unless 64-bit dtypes are switched on.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import linalg
 from olympus._src.lax.linalg import matrices, qr_decomposition
@@ -27,33 +28,33 @@ from olympus._src.numpy.promotion import aval_of, check_arraylike
 class EigResult(NamedTuple):
     """Eigenvalues, and eigenvectors as columns."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Array
+    eigenvectors: Array
 
 
 @tree.returned_by("olympus.numpy.linalg.eigh")
 class EighResult(NamedTuple):
     """Eigenvalues, and eigenvectors as columns."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Array
+    eigenvectors: Array
 
 
 @tree.returned_by("olympus.numpy.linalg.qr")
 class QRResult(NamedTuple):
     """Q with orthonormal columns and R upper triangular."""
 
-    Q: Any
-    R: Any
+    Q: Array
+    R: Array
 
 
 @tree.returned_by("olympus.numpy.linalg.svd")
 class SVDResult(NamedTuple):
     """Left singular vectors, singular values, right singular vectors as rows."""
 
-    U: Any
-    S: Any
-    Vh: Any
+    U: Array
+    S: Array
+    Vh: Array
 
 
 def check_matrices(name: str, x: Any, *, square: bool = False) -> None:
@@ -70,7 +71,9 @@ def check_matrices(name: str, x: Any, *, square: bool = False) -> None:
 # -- Cholesky and QR -------------------------------------------------------------------
 
 
-def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
+def cholesky(
+    a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True
+) -> Array:
     """The triangular factor of positive definite matrices.
 
     Differs from NumPy: both triangles count, as `(a + a^H) / 2`, unless
@@ -111,7 +114,15 @@ def _cholesky(a: Any, *, upper: bool, symmetrize: bool) -> Any:
     return matrices.adjoint(factor) if upper else factor
 
 
-def qr(a: Any, mode: str = "reduced") -> Any:
+@overload
+def qr(a: ArrayLike, mode: Literal["r"]) -> Array: ...
+@overload
+def qr(
+    a: ArrayLike, mode: Literal["reduced", "complete", "full", "raw"] = ...
+) -> QRResult: ...
+@overload
+def qr(a: ArrayLike, mode: str = ...) -> Array | QRResult: ...
+def qr(a: ArrayLike, mode: str = "reduced") -> Array | QRResult:
     """The QR factorization: Q with orthonormal columns, R upper triangular.
 
     Differs from NumPy: "full" is another name of "reduced", and there is no "economic".
@@ -160,13 +171,38 @@ def _qr(a: Any, *, mode: str) -> Any:
 # -- singular values -------------------------------------------------------------------
 
 
+@overload
 def svd(
-    a: Any,
+    a: ArrayLike,
+    full_matrices: bool = ...,
+    compute_uv: Literal[True] = ...,
+    hermitian: bool = ...,
+    subset_by_index: tuple[int, int] | None = ...,
+) -> SVDResult: ...
+@overload
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = ...,
+    *,
+    compute_uv: Literal[False],
+    hermitian: bool = ...,
+    subset_by_index: tuple[int, int] | None = ...,
+) -> Array: ...
+@overload
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = ...,
+    compute_uv: bool = ...,
+    hermitian: bool = ...,
+    subset_by_index: tuple[int, int] | None = ...,
+) -> Array | SVDResult: ...
+def svd(
+    a: ArrayLike,
     full_matrices: bool = True,
     compute_uv: bool = True,
     hermitian: bool = False,
     subset_by_index: tuple[int, int] | None = None,
-) -> Any:
+) -> Array | SVDResult:
     """The singular value decomposition, `a = U diag(S) Vh`.
 
     Differs from NumPy: NaN among the elements give NaN and no error.
@@ -232,7 +268,7 @@ def _svd(a: Any, *, full: bool, compute_uv: bool, hermitian: bool, subset: Any) 
     return u, sorted_size, matrices.adjoint(v)
 
 
-def svdvals(x: Any, /) -> Any:
+def svdvals(x: ArrayLike, /) -> Array:
     """The singular values of matrices, descending.
 
     Differs from NumPy: NaN among the elements give NaN and no error.
@@ -257,8 +293,12 @@ def svdvals(x: Any, /) -> Any:
 
 
 def matrix_rank(
-    M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None
-) -> Any:
+    M: ArrayLike,
+    rtol: ArrayLike | None = None,
+    *,
+    hermitian: bool = False,
+    tol: ArrayLike | None = None,
+) -> Array:
     """How many singular values are not negligible.
 
     Args:
@@ -360,7 +400,9 @@ def _which_triangle(name: str, UPLO: Any) -> bool:
     )
 
 
-def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
+def eigh(
+    a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True
+) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
     Differs from NumPy: both triangles count, as `(a + a^H) / 2`, unless
@@ -398,7 +440,9 @@ def _eigh(a: Any, *, lower: bool, symmetrize: bool) -> Any:
     return values, vectors
 
 
-def eigvalsh(a: Any, UPLO: str | None = None, *, symmetrize_input: bool = True) -> Any:
+def eigvalsh(
+    a: ArrayLike, UPLO: str | None = None, *, symmetrize_input: bool = True
+) -> Array:
     """The eigenvalues of Hermitian matrices, ascending.
 
     Differs from NumPy: both triangles count, as `(a + a^H) / 2`, unless
@@ -428,7 +472,7 @@ def eigvalsh(a: Any, UPLO: str | None = None, *, symmetrize_input: bool = True) 
     return _eigh(a, lower=lower, symmetrize=bool(symmetrize_input))[0]
 
 
-def eig(a: Any) -> EigResult:
+def eig(a: ArrayLike) -> EigResult:
     """Eigenvalues and right eigenvectors of general matrices.
 
     Differs from NumPy: the results are complex, even where all eigenvalues are real;
@@ -467,7 +511,7 @@ def _eig(a: Any, *, vectors: bool) -> Any:
     )
 
 
-def eigvals(a: Any) -> Any:
+def eigvals(a: ArrayLike) -> Array:
     """The eigenvalues of general matrices.
 
     Differs from NumPy: the result is complex, even where all eigenvalues are real;

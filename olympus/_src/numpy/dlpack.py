@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, DTypeLike, Placement
 from olympus._src.interpreters import concrete_arrays
 
 
 def import_array(
-    external_array: Any, device: Any = None, copy: bool | None = None
-) -> Any:
+    external_array: Any, device: Placement = None, copy: bool | None = None
+) -> Array:
     """An array that shares the memory of another library's array.
 
     Args:
@@ -38,7 +39,7 @@ def import_array(
     return from_dlpack(external_array, device=device, copy=copy)
 
 
-def is_supported_dtype(dtype: Any) -> bool:
+def is_supported_dtype(dtype: DTypeLike) -> bool:
     """Whether DLPack supports arrays of a dtype.
 
     Args:
@@ -67,7 +68,9 @@ _NAMES = (
 _SUPPORTED = frozenset(dtypes.as_dtype(name) for name in _NAMES.split())
 
 
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+def from_dlpack(
+    x: Any, /, *, device: Placement = None, copy: bool | None = None
+) -> Array:
     """An array that shares the memory of another library's array.
 
     Args:

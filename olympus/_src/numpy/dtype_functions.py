@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, scalar_types
-from olympus._src.core.array_type import Array
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
 
 ndarray = Array
 ComplexWarning = np.exceptions.ComplexWarning
@@ -78,7 +78,7 @@ nan = np.nan
 newaxis = None
 
 
-def result_type(*args: Any) -> Any:
+def result_type(*args: ArrayLike | DTypeLike) -> np.dtype[Any]:
     """The dtype that an operation on these arguments works in.
 
     Differs from NumPy: a Python number gives way to any dtype of its kind, and int32
@@ -103,7 +103,7 @@ def result_type(*args: Any) -> Any:
     return dtypes.result_type(*args)
 
 
-def issubdtype(arg1: Any, arg2: Any) -> bool:
+def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> bool:
     """Whether a dtype is another, or belongs to a family.
 
     Args:
@@ -126,7 +126,9 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
     return dtypes.issubdtype(arg1, arg2)
 
 
-def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+def can_cast(
+    from_: ArrayLike | DTypeLike, to: DTypeLike, casting: str = "safe"
+) -> bool:
     """Whether values of one dtype can be cast to another under a rule.
 
     Args:
@@ -143,7 +145,8 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     if hasattr(from_, "dtype") and not isinstance(from_, (np.dtype, type)):
         from_ = from_.dtype
     rule: Any = casting
-    return np.can_cast(np.dtype(from_), np.dtype(to), casting=rule)
+    source: Any = from_
+    return np.can_cast(np.dtype(source), np.dtype(to), casting=rule)
 
 
 _KINDS = {
@@ -157,7 +160,7 @@ _KINDS = {
 }
 
 
-def isdtype(dtype: Any, kind: Any) -> bool:
+def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
     """Whether a dtype is of a kind.
 
     Args:
@@ -192,7 +195,7 @@ def _is_of(dtype: Any, kind: Any) -> bool:
     raise TypeError(f"numpy.isdtype: kind must be a dtype or a name, got {kind!r}")
 
 
-def isscalar(element: Any) -> bool:
+def isscalar(element: object) -> bool:
     """Whether a value is a number, or an array without axes.
 
     Args:
@@ -210,7 +213,7 @@ def isscalar(element: Any) -> bool:
     return shape == () and hasattr(element, "dtype")
 
 
-def iterable(y: Any) -> bool:
+def iterable(y: object) -> bool:
     """Whether a value can be iterated over.
 
     Args:

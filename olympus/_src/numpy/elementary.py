@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import bessel, special
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import docstring_examples, promotion
 from olympus._src.numpy.promotion import aval_of, program
 
+if TYPE_CHECKING:
+    from olympus._src.numpy import function_types
+
 
 def _elementary(
     name: str, fun: Callable[[Any], Any], what: str, strong: bool = False
-) -> Any:
+) -> function_types.Unary:
     """A function of one floating argument, from the operation of lax.
 
     The result of a number is weak, unless it is to be `strong`.
     """
 
     @program(1, name=name)
-    def call(x: Any, /) -> Any:
+    def call(x: ArrayLike, /) -> Array:
         promotion.check_arraylike(name, x)
         (x,) = promotion.promote_inexact(x)
         return promotion.strong(fun(x)) if strong else fun(x)
@@ -111,7 +115,7 @@ degrees = _elementary(
 
 
 @program(2)
-def arctan2(x1: Any, x2: Any, /) -> Any:
+def arctan2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Angle of the point (x2, x1) from the positive axis of x2, elementwise.
 
     Args:
@@ -131,7 +135,7 @@ def arctan2(x1: Any, x2: Any, /) -> Any:
 
 
 @program(1)
-def sinc(x: Any, /) -> Any:
+def sinc(x: ArrayLike, /) -> Array:
     """`sin(pi x) / (pi x)`, elementwise, and 1 at zero.
 
     Args:
@@ -166,7 +170,7 @@ def _sinc_near_zero(x: Any) -> Any:
 
 def _log_sum(name: str, real: Any, exponential: Any, scale: float) -> Any:
     @program(2, name=name)
-    def call(x1: Any, x2: Any, /) -> Any:
+    def call(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         x, y = promotion.promote_args_inexact(name, x1, x2)
         if not _complex(x):
             out = real(x, y)
@@ -199,7 +203,7 @@ logaddexp = _log_sum("logaddexp", special.logaddexp, lax.exp, 1.0)
 logaddexp2 = _log_sum("logaddexp2", special.logaddexp2, lax.exp2, 1 / math.log(2))
 
 
-def i0(x: Any) -> Any:
+def i0(x: ArrayLike) -> Array:
     """Modified Bessel function of the first kind, order zero, elementwise.
 
     Args:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike, Placement
 from olympus._src.core.sizes import as_size, is_symbolic
 from olympus._src.lax import concatenation, families, fourier, shaping
 from olympus._src.lax import elementwise as lax
@@ -207,7 +208,9 @@ def _transform_axes(
 # -- along one axis --------------------------------------------------------------------
 
 
-def fft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
+def fft(
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None
+) -> Array:
     """The discrete Fourier transform along an axis.
 
     Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
@@ -236,7 +239,9 @@ def fft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
     return _transform_one_axis("fft", FftType.FFT, a, n, axis, norm)
 
 
-def ifft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
+def ifft(
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None
+) -> Array:
     """The inverse of `fft`.
 
     Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
@@ -265,7 +270,9 @@ def ifft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
     return _transform_one_axis("ifft", FftType.IFFT, a, n, axis, norm)
 
 
-def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
+def rfft(
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None
+) -> Array:
     """The discrete Fourier transform of real numbers.
 
     Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
@@ -294,7 +301,9 @@ def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
     return _transform_one_axis("rfft", FftType.RFFT, a, n, axis, norm)
 
 
-def irfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
+def irfft(
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None
+) -> Array:
     """The inverse of `rfft`.
 
     Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
@@ -323,7 +332,9 @@ def irfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any
     return _transform_one_axis("irfft", FftType.IRFFT, a, n, axis, norm)
 
 
-def hfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
+def hfft(
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None
+) -> Array:
     """The transform of a signal that is Hermitian in time, hence a real spectrum.
 
     Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
@@ -359,7 +370,9 @@ def hfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
     )
 
 
-def ihfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
+def ihfft(
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None
+) -> Array:
     """The inverse of `hfft`.
 
     Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
@@ -401,7 +414,12 @@ def _invert_norm(name: str, norm: Any) -> str:
 # -- along several axes ----------------------------------------------------------------
 
 
-def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+def fftn(
+    a: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Array:
     """The discrete Fourier transform along several axes.
 
     Differs from NumPy: an axis may not repeat; each of the sizes is a positive integer,
@@ -430,7 +448,12 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> An
     return _transform_axes("fftn", FftType.FFT, a, s, axes, norm)
 
 
-def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+def fft2(
+    a: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = None,
+) -> Array:
     """The discrete Fourier transform along two axes.
 
     Differs from NumPy: there must be two axes, and they must differ; there is no `out`.
@@ -457,7 +480,12 @@ def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -
     return _transform_axes("fft2", FftType.FFT, a, s, axes, norm, True)
 
 
-def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+def ifftn(
+    a: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Array:
     """The inverse of `fftn`.
 
     Differs from NumPy: an axis may not repeat; each of the sizes is a positive integer,
@@ -486,7 +514,12 @@ def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> A
     return _transform_axes("ifftn", FftType.IFFT, a, s, axes, norm)
 
 
-def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+def ifft2(
+    a: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = None,
+) -> Array:
     """The inverse of `fft2`.
 
     Differs from NumPy: there must be two axes, and they must differ; there is no `out`.
@@ -513,7 +546,12 @@ def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) 
     return _transform_axes("ifft2", FftType.IFFT, a, s, axes, norm, True)
 
 
-def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+def rfftn(
+    a: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Array:
     """The transform of real numbers along several axes.
 
     Differs from NumPy: an axis may not repeat; each of the sizes is a positive integer,
@@ -542,7 +580,12 @@ def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> A
     return _transform_axes("rfftn", FftType.RFFT, a, s, axes, norm)
 
 
-def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+def rfft2(
+    a: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = None,
+) -> Array:
     """The transform of real numbers along two axes.
 
     Differs from NumPy: there must be two axes, and they must differ; there is no `out`.
@@ -569,7 +612,12 @@ def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) 
     return _transform_axes("rfft2", FftType.RFFT, a, s, axes, norm, True)
 
 
-def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+def irfftn(
+    a: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Array:
     """The inverse of `rfftn`.
 
     Differs from NumPy: an axis may not repeat; each of the sizes is a positive integer,
@@ -599,7 +647,12 @@ def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> 
     return _transform_axes("irfftn", FftType.IRFFT, a, s, axes, norm)
 
 
-def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+def irfft2(
+    a: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = None,
+) -> Array:
     """The inverse of `rfft2`.
 
     Differs from NumPy: there must be two axes, and they must differ; there is no `out`.
@@ -675,7 +728,13 @@ def _symbolic_frequencies(count: Any, d: Any, kind: Any, half: bool) -> Any:
     return lax.convert(arithmetic.true_divide(lax.convert(numbers, kind), unit), kind)
 
 
-def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+def fftfreq(
+    n: int,
+    d: ArrayLike = 1.0,
+    *,
+    dtype: DTypeLike | None = None,
+    device: Placement = None,
+) -> Array:
     """The frequencies of the elements of a result of `fft`.
 
     Differs from NumPy: the dtype can be chosen, and is float32 by default unless 64-bit
@@ -703,7 +762,13 @@ def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> A
     return _frequencies("fftfreq", n, d, dtype, device, half=False)
 
 
-def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+def rfftfreq(
+    n: int,
+    d: ArrayLike = 1.0,
+    *,
+    dtype: DTypeLike | None = None,
+    device: Placement = None,
+) -> Array:
     """The frequencies of the elements of a result of `rfft`.
 
     Differs from NumPy: the dtype can be chosen, and is float32 by default unless 64-bit
@@ -745,7 +810,7 @@ def _shift_by_half(name: str, x: Any, axes: Any, back: bool) -> Any:
     return manipulation.roll(x, tuple(steps), tuple(canonical))
 
 
-def fftshift(x: Any, axes: Any = None) -> Any:
+def fftshift(x: ArrayLike, axes: Axes = None) -> Array:
     """Moves the zero frequency to the middle.
 
     Args:
@@ -765,7 +830,7 @@ def fftshift(x: Any, axes: Any = None) -> Any:
     return _shift_by_half("fftshift", x, axes, back=False)
 
 
-def ifftshift(x: Any, axes: Any = None) -> Any:
+def ifftshift(x: ArrayLike, axes: Axes = None) -> Array:
     """The inverse of `fftshift`.
 
     Args:

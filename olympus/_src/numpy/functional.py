@@ -9,9 +9,10 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.api.vmap import vmap
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Shape
 from olympus._src.foundation import source_info
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import creation, manipulation, promotion
+from olympus._src.numpy import creation, manipulation, promotion, ranges
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
 _NAMES = r"\((?:\w+(?:,\w+)*)?\)"
@@ -198,8 +199,8 @@ def _map_over_leading_axes(
 
 
 def apply_along_axis(
-    func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any
-) -> Any:
+    func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any
+) -> Array:
     """A function of vectors, applied to each line along an axis.
 
     Differs from NumPy: the function is batched, not called in a loop, so it must be one
@@ -233,7 +234,7 @@ def apply_along_axis(
     return fun(arr)
 
 
-def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
+def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Shape) -> Array:
     """A function of an array and an axis, applied over several axes in turn.
 
     Args:
@@ -262,7 +263,11 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
 
 
 def fromfunction(
-    function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any
+    function: Callable[..., Any],
+    shape: int | Shape,
+    *,
+    dtype: DTypeLike = float,
+    **kwargs: Any,
 ) -> Any:
     """A function of positions, applied to each position of a grid.
 
@@ -288,4 +293,4 @@ def fromfunction(
         in_axes: list[int | None] = [None] * len(sizes)
         in_axes[len(sizes) - 1 - i] = 0
         fun = vmap(fun, in_axes=tuple(in_axes))
-    return fun(*[creation.arange(n, dtype=dtype) for n in sizes])
+    return fun(*[ranges.arange(n, dtype=dtype) for n in sizes])

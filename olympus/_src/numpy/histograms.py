@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import dtypes, trace
+from olympus._src.core.array_type import Array, ArrayLike, Placement
 from olympus._src.core.sizes import as_size, maximum
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import concatenation, families, shaping, stacking
@@ -19,6 +21,7 @@ from olympus._src.numpy import (
     logic,
     manipulation,
     promotion,
+    ranges,
     reductions,
     searching,
 )
@@ -26,13 +29,13 @@ from olympus._src.numpy.promotion import aval_of, check_arraylike
 
 
 def bincount(
-    x: Any,
-    weights: Any = None,
+    x: ArrayLike,
+    weights: ArrayLike | None = None,
     minlength: int = 0,
     *,
     length: int | None = None,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: Placement = None,
+) -> Array:
     """How often each non-negative integer occurs.
 
     Differs from NumPy: under `jit` the length must be known: pass `length`; numbers
@@ -80,8 +83,11 @@ def _bincount(x: Any, weights: Any, *, length: int) -> Any:
 
 
 def histogram_bin_edges(
-    a: Any, bins: Any = 10, range: Any = None, weights: Any = None
-) -> Any:
+    a: ArrayLike,
+    bins: ArrayLike = 10,
+    range: Sequence[ArrayLike] | None = None,
+    weights: ArrayLike | None = None,
+) -> Array:
     """The edges of a histogram's bins.
 
     Differs from NumPy: the number of bins must be a Python integer: rules such as
@@ -125,21 +131,21 @@ def _edges(name: str, a: Any, bins: Any, range: Any) -> Any:
             low, high = (promotion.cast(v, kind, False) for v in (low, high))
             low = arithmetic.subtract(low, arithmetic.multiply(shift, 0.5))
             high = arithmetic.add(high, arithmetic.multiply(shift, 0.5))
-            return creation.linspace(low, high, count + 1, dtype=kind)
+            return ranges.linspace(low, high, count + 1, dtype=kind)
     low, high = range
     if not isinstance(low, trace.Tracer) and low == high:
         low, high = low - 0.5, high + 0.5
-    return creation.linspace(low, high, count + 1, dtype=kind)
+    return ranges.linspace(low, high, count + 1, dtype=kind)
 
 
 def histogram(
-    a: Any,
-    bins: Any = 10,
-    range: Any = None,
-    weights: Any = None,
+    a: ArrayLike,
+    bins: ArrayLike = 10,
+    range: Sequence[ArrayLike] | None = None,
+    weights: ArrayLike | None = None,
     density: bool | None = None,
-    out_sharding: Any = None,
-) -> tuple[Any, Any]:
+    out_sharding: Placement = None,
+) -> tuple[Array, Array]:
     """How many values fall in each bin.
 
     Differs from NumPy: under `jit` the range need not be known; a NaN among the data
@@ -214,13 +220,13 @@ def _bins_of(values: Any, edges: Any) -> tuple[Any, Any]:
 
 
 def histogram2d(
-    x: Any,
-    y: Any,
-    bins: Any = 10,
-    range: Any = None,
-    weights: Any = None,
+    x: ArrayLike,
+    y: ArrayLike,
+    bins: ArrayLike | Sequence[ArrayLike] = 10,
+    range: Sequence[Sequence[ArrayLike]] | None = None,
+    weights: ArrayLike | None = None,
     density: bool | None = None,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """How many points of the plane fall in each bin.
 
     Differs from NumPy: counts are integers unless there are weights or `density` is
@@ -257,20 +263,21 @@ def histogram2d(
             "numpy.histogram2d: x and y must be vectors of one length, got "
             f"{aval_of(x).short()} and {aval_of(y).short()}"
         )
-    if not _is_number(bins) and len(bins) not in (1, 2):
-        bins = [bins, bins]
+    each: Any = bins
+    if not _is_number(bins) and len(each) not in (1, 2):
+        each = [bins, bins]
     sample = stacking.stack(promotion.promote_dtypes(x, y), 1)
-    counts, edges = histogramdd(sample, bins, range, weights, density)
+    counts, edges = histogramdd(sample, each, range, weights, density)
     return counts, edges[0], edges[1]
 
 
 def histogramdd(
-    sample: Any,
-    bins: Any = 10,
-    range: Any = None,
-    weights: Any = None,
+    sample: ArrayLike,
+    bins: ArrayLike | Sequence[ArrayLike] = 10,
+    range: Sequence[Sequence[ArrayLike] | None] | None = None,
+    weights: ArrayLike | None = None,
     density: bool | None = None,
-) -> tuple[Any, list[Any]]:
+) -> tuple[Array, list[Array]]:
     """How many points fall in each bin of a space of several dimensions.
 
     Differs from NumPy: counts are integers unless there are weights or `density` is

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Shape
 from olympus._src.core.sizes import is_symbolic, maximum, non_negative
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import elementwise as lax
@@ -22,9 +24,13 @@ from olympus._src.numpy import (
     indexing,
     logic,
     promotion,
+    ranges,
     searching,
 )
 from olympus._src.numpy.promotion import aval_of, check_arraylike
+
+if TYPE_CHECKING:
+    from olympus._src.numpy import function_types
 
 
 def _check_indices(name: str, indices: Any) -> None:
@@ -36,15 +42,15 @@ def _check_indices(name: str, indices: Any) -> None:
 
 
 def take(
-    a: Any,
-    indices: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    indices: ArrayLike,
+    axis: int | None = None,
     out: None = None,
     mode: str | None = None,
     unique_indices: bool = False,
     indices_are_sorted: bool = False,
-    fill_value: Any = None,
-) -> Any:
+    fill_value: ArrayLike | None = None,
+) -> Array:
     """Slices of an array at positions of an axis.
 
     Differs from NumPy: a position out of range gives NaN, or an extreme of an integer
@@ -142,14 +148,14 @@ def _wrap_indices(indices: Any, length: int) -> Any:
 
 
 def take_along_axis(
-    arr: Any,
-    indices: Any,
+    arr: ArrayLike,
+    indices: ArrayLike,
     axis: int | None = -1,
     mode: str | None = None,
-    fill_value: Any = None,
+    fill_value: ArrayLike | None = None,
     *,
     wrap_negative_indices: bool = True,
-) -> Any:
+) -> Array:
     """For each line along an axis, its elements at positions of its own.
 
     Differs from NumPy: a position out of range gives NaN, or an extreme of an integer
@@ -283,14 +289,14 @@ def _index_lines(x: Any, indices: Any, axis: int, name: str) -> tuple[Any, Any]:
 
 
 def put_along_axis(
-    arr: Any,
-    indices: Any,
-    values: Any,
+    arr: ArrayLike,
+    indices: ArrayLike,
+    values: ArrayLike,
     axis: int | None,
     inplace: bool = True,
     *,
     mode: str | None = None,
-) -> Any:
+) -> Array:
     """The array with values written, on each line along an axis, at its own positions.
 
     Differs from NumPy: arrays do not change in place, so `inplace` must be False and
@@ -336,7 +342,7 @@ def put_along_axis(
 # -- positions -------------------------------------------------------------------------
 
 
-def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+def unravel_index(indices: ArrayLike, shape: int | Shape) -> tuple[Array, ...]:
     """Positions in a flattened array as positions along each axis.
 
     Differs from NumPy: positions out of range are brought to the nearest and never
@@ -384,13 +390,13 @@ def _unravel(indices: Any, *, shape: tuple[int, ...]) -> Any:
 
 
 def ravel_multi_index(
-    multi_index: Any,
-    dims: Any,
+    multi_index: Sequence[ArrayLike],
+    dims: Sequence[int],
     mode: str = "raise",
     order: str = "C",
     *,
-    dtype: Any = None,
-) -> Any:
+    dtype: DTypeLike | None = None,
+) -> Array:
     """Positions along each axis as positions in the flattened array.
 
     Differs from NumPy: `mode="raise"` needs positions that are known, so not under
@@ -486,7 +492,23 @@ def _ravel_multi(*positions: Any, dims: Any, mode: str, order: str, kind: Any) -
     return total
 
 
-def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
+@overload
+def indices(
+    dimensions: Sequence[int],
+    dtype: DTypeLike | None = ...,
+    sparse: Literal[False] = ...,
+) -> Array: ...
+@overload
+def indices(
+    dimensions: Sequence[int], dtype: DTypeLike | None = ..., *, sparse: Literal[True]
+) -> tuple[Array, ...]: ...
+@overload
+def indices(
+    dimensions: Sequence[int], dtype: DTypeLike | None = ..., sparse: bool = ...
+) -> Array | tuple[Array, ...]: ...
+def indices(
+    dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False
+) -> Array | tuple[Array, ...]:
     """The positions of a grid: for each axis an array of positions along it.
 
     Args:
@@ -519,7 +541,7 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
     return creation.asarray(np.indices(sizes, kind))
 
 
-def ix_(*args: Any) -> tuple[Any, ...]:
+def ix_(*args: ArrayLike) -> tuple[Array, ...]:
     """Index arrays for the open grid of several sequences of positions.
 
     Args:
@@ -550,8 +572,8 @@ def ix_(*args: Any) -> tuple[Any, ...]:
 
 
 def meshgrid(
-    *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
-) -> list[Any]:
+    *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> list[Array]:
     """The coordinates of a grid from the coordinates of its axes.
 
     Args:
@@ -608,8 +630,8 @@ def _meshgrid(*xi: Any, sparse: bool, swap: bool) -> Any:
     return outs
 
 
-def _triangle_positions(name: str, lower: bool) -> Any:
-    def positions(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
+def _triangle_positions(name: str, lower: bool) -> function_types.TrianglePositions:
+    def positions(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
         rows = operator.index(n)
         columns = rows if m is None else operator.index(m)
         if rows < 0 or columns < 0:
@@ -619,8 +641,8 @@ def _triangle_positions(name: str, lower: bool) -> Any:
             )
         find = np.tril_indices if lower else np.triu_indices
         kind = dtypes.canonicalize_dtype(int)
-        indices = find(rows, operator.index(k), columns)
-        return tuple([creation.asarray(i.astype(kind)) for i in indices])
+        i, j = find(rows, operator.index(k), columns)
+        return creation.asarray(i.astype(kind)), creation.asarray(j.astype(kind))
 
     positions.__name__ = positions.__qualname__ = name
     side = "below" if lower else "above"
@@ -642,7 +664,7 @@ tril_indices = _triangle_positions("tril_indices", True)
 triu_indices = _triangle_positions("triu_indices", False)
 
 
-def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
     """The positions on and below a diagonal of a given matrix.
 
     Args:
@@ -659,7 +681,7 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
     return tril_indices(rows, k, columns)
 
 
-def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
     """The positions on and above a diagonal of a given matrix.
 
     Args:
@@ -685,7 +707,7 @@ def _matrix_shape(name: str, arr: Any) -> tuple[int, int]:
     return aval_of(arr).shape
 
 
-def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
+def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     """The positions of the main diagonal.
 
     Args:
@@ -702,10 +724,10 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
     n = operator.index(n)
     if n < 0:
         raise ValueError(f"n argument to diag_indices must be nonnegative, got {n}")
-    return (creation.arange(n),) * ndim
+    return (ranges.arange(n),) * ndim
 
 
-def diag_indices_from(arr: Any) -> tuple[Any, ...]:
+def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     """The positions of the main diagonal of a given array.
 
     Args:
@@ -728,8 +750,8 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
 
 
 def mask_indices(
-    n: int, mask_func: Any, k: Any = 0, *, size: int | None = None
-) -> tuple[Any, Any]:
+    n: int, mask_func: Callable[..., Any], k: Any = 0, *, size: int | None = None
+) -> tuple[Array, Array]:
     """The positions that a function such as `triu` leaves of a square of ones.
 
     Args:

@@ -13,6 +13,7 @@ from olympus._src.numpy import (
     join_split,
     manipulation,
     promotion,
+    ranges,
 )
 from olympus._src.numpy.promotion import aval_of
 
@@ -25,8 +26,8 @@ def _line(item: slice) -> Any:
     start = 0 if item.start is None else item.start
     step = 1 if item.step is None else item.step
     if isinstance(step, complex):
-        return creation.linspace(start, item.stop, int(abs(step)))
-    return creation.arange(start, item.stop, step)
+        return ranges.linspace(start, item.stop, int(abs(step)))
+    return ranges.arange(start, item.stop, step)
 
 
 class _Grid:

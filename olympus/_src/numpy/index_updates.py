@@ -266,14 +266,14 @@ def apply_traced(
     if not avals.aval_of(x).size or 0 in _result_shape(layout, partial, x_shape):
         return x
     scattered = (*layout.axes, *partial)
-    whole = [n for axis, n in enumerate(x_shape) if axis not in scattered]
+    windows = [n for axis, n in enumerate(x_shape) if axis not in scattered]
     before = layout.batch + tuple([avals.aval_of(p).size for p in partial.values()])
     return reduce.scatter_apply(
         x,
         _indices(layout, partial),
         func,
-        _numbers(layout, partial, len(before), len(before) + len(whole)),
-        update_shape=(*before, *whole),
+        _numbers(layout, partial, len(before), len(before) + len(windows)),
+        update_shape=(*before, *windows),
         indices_are_sorted=options.is_sorted,
         unique_indices=options.unique,
         mode=options.mode,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import dtypes, trace
+from olympus._src.core.array_type import Array, ArrayLike, Axes
 from olympus._src.core.sizes import is_symbolic, slice_positions
 from olympus._src.foundation import errors
 from olympus._src.interpreters import concrete_arrays
@@ -35,8 +37,12 @@ def _refuse_in_place(name: str, inplace: bool) -> None:
 
 
 def delete(
-    arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False
-) -> Any:
+    arr: ArrayLike,
+    obj: slice | ArrayLike | Sequence[int],
+    axis: int | None = None,
+    *,
+    assume_unique_indices: bool = False,
+) -> Array:
     """The array without some slices of an axis.
 
     Differs from NumPy: integers that are traced need `assume_unique_indices`.
@@ -127,7 +133,12 @@ def _delete_traced(x: Any, obj: Any, axis: int, n: int, unique: bool) -> Any:
     return indexing.getitem(x, (slice(None),) * axis + (positions,))
 
 
-def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+def insert(
+    arr: ArrayLike,
+    obj: slice | ArrayLike | Sequence[int],
+    values: ArrayLike,
+    axis: int | None = None,
+) -> Array:
     """The array with values put in before positions of an axis.
 
     Differs from NumPy: positions must be known, so not traced.
@@ -207,7 +218,9 @@ def _insert_symbolic(x: Any, obj: Any, values: Any, axis: int, n: Any) -> Any:
     return concatenation.concatenate([head, values, tail], axis)
 
 
-def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
+def fill_diagonal(
+    a: ArrayLike, val: ArrayLike, wrap: bool = False, *, inplace: bool = True
+) -> Array:
     """The array with values on its main diagonal.
 
     Differs from NumPy: arrays do not change in place, so `inplace` must be False and
@@ -253,8 +266,13 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
 
 
 def put(
-    a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True
-) -> Any:
+    a: ArrayLike,
+    ind: ArrayLike,
+    v: ArrayLike,
+    mode: str | None = None,
+    *,
+    inplace: bool = True,
+) -> Array:
     """The array with values at positions of the flattened array.
 
     Differs from NumPy: arrays do not change in place, so `inplace` must be False and
@@ -305,7 +323,9 @@ def put(
     return manipulation.reshape(out, aval_of(x).shape)
 
 
-def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
+def place(
+    arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = True
+) -> Array:
     """The array with values, in turn, at the elements where a mask holds.
 
     Differs from NumPy: arrays do not change in place, so `inplace` must be False and
@@ -346,7 +366,7 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
     return manipulation.reshape(out, aval_of(x).shape)
 
 
-def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axes = None) -> Array:
     """The array without the zeros at its ends.
 
     Args:

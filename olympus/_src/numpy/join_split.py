@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, trace
+from olympus._src.core.array_type import Array, ArrayLike, Arrays, DTypeLike
 from olympus._src.core.sizes import as_size, is_symbolic, maximum, minimum
 from olympus._src.foundation import errors
 from olympus._src.lax import concatenation, stacking
@@ -60,7 +61,11 @@ def _concatenate(*xs: Any, axis: int, dtype: Any) -> Any:
     )
 
 
-def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
+def concatenate(
+    arrays: Arrays,
+    axis: int | None = 0,
+    dtype: DTypeLike | None = None,
+) -> Array:
     """Arrays one after another along an axis.
 
     Args:
@@ -91,7 +96,7 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
     return _concatenate(*xs, axis=axis, dtype=kind)
 
 
-def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
+def concat(arrays: Arrays, /, *, axis: int | None = 0) -> Array:
     """Arrays one after another along an axis.
 
     Args:
@@ -113,7 +118,12 @@ def _stack(*xs: Any, axis: int, dtype: Any) -> Any:
     return stacking.stack(operands, axis)
 
 
-def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Any:
+def stack(
+    arrays: Arrays,
+    axis: int = 0,
+    out: None = None,
+    dtype: DTypeLike | None = None,
+) -> Array:
     """Arrays of one shape along a new axis.
 
     Args:
@@ -145,7 +155,7 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> An
     return _stack(*xs, axis=axis, dtype=kind)
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The slices of an array along an axis, without that axis.
 
     Args:
@@ -180,7 +190,7 @@ def _join_prepared(*xs: Any, prepare: Any, axis: int, dtype: Any) -> Any:
     return concatenate([prepare(x) for x in xs], axis, dtype)
 
 
-def vstack(tup: Any, dtype: Any = None) -> Any:
+def vstack(tup: Arrays, dtype: DTypeLike | None = None) -> Array:
     """Arrays joined along the first axis.
 
     Args:
@@ -198,7 +208,7 @@ def vstack(tup: Any, dtype: Any = None) -> Any:
     return _join_prepared(*xs, prepare=atleast_2d, axis=0, dtype=dtype)
 
 
-def hstack(tup: Any, dtype: Any = None) -> Any:
+def hstack(tup: Arrays, dtype: DTypeLike | None = None) -> Array:
     """Arrays joined along the second axis; vectors along their only one.
 
     Args:
@@ -215,7 +225,7 @@ def hstack(tup: Any, dtype: Any = None) -> Any:
     return concatenate(xs, 0 if aval_of(xs[0]).ndim == 1 else 1, dtype)
 
 
-def dstack(tup: Any, dtype: Any = None) -> Any:
+def dstack(tup: Arrays, dtype: DTypeLike | None = None) -> Array:
     """Arrays joined along the third axis.
 
     Args:
@@ -233,7 +243,7 @@ def dstack(tup: Any, dtype: Any = None) -> Any:
     return _join_prepared(*xs, prepare=atleast_3d, axis=2, dtype=dtype)
 
 
-def column_stack(tup: Any) -> Any:
+def column_stack(tup: Arrays) -> Array:
     """Vectors as the columns of a matrix; matrices side by side.
 
     Args:
@@ -254,7 +264,7 @@ def _as_column(x: Any) -> Any:
     return x if aval_of(x).ndim > 1 else reshape(x, (-1, 1))
 
 
-def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     """Values after those of an array.
 
     Args:
@@ -270,7 +280,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     return concatenate([arr, values], axis)
 
 
-def block(arrays: Any) -> Any:
+def block(arrays: Any) -> Array:
     """An array from nested lists of blocks: the innermost lists along the last axis.
 
     Args:
@@ -369,7 +379,9 @@ def _pieces(name: str, ary: Any, where: Any, axis: int, equal: bool) -> list[Any
     return list(_split_at(ary, cuts=cuts, axis=axis))
 
 
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def split(
+    ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike, axis: int = 0
+) -> list[Array]:
     """An array cut along an axis.
 
     Differs from NumPy: sections must be known when the program is traced.
@@ -394,7 +406,9 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return _pieces("split", ary, indices_or_sections, axis, True)
 
 
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def array_split(
+    ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike, axis: int = 0
+) -> list[Array]:
     """An array cut along an axis in pieces that may differ by one in size.
 
     Differs from NumPy: sections must be known when the program is traced.
@@ -413,7 +427,9 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return _pieces("array_split", ary, indices_or_sections, axis, False)
 
 
-def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+def hsplit(
+    ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike
+) -> list[Array]:
     """An array cut along its second axis; a vector along its only one.
 
     Args:
@@ -431,7 +447,9 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     return _pieces("hsplit", ary, indices_or_sections, axis, True)
 
 
-def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+def vsplit(
+    ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike
+) -> list[Array]:
     """An array cut along its first axis.
 
     Args:
@@ -447,7 +465,9 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     return _pieces("vsplit", ary, indices_or_sections, 0, True)
 
 
-def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+def dsplit(
+    ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike
+) -> list[Array]:
     """An array cut along its third axis.
 
     Args:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike, Placement
 from olympus._src.core.sizes import typical
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
+from olympus._src.lax.precision import PrecisionLike
 from olympus._src.numpy import (
     arithmetic,
     contractions,
@@ -31,8 +34,13 @@ vecdot = contractions.vecdot
 
 
 def matmul(
-    x1: Any, x2: Any, /, *, precision: Any = None, preferred_element_type: Any = None
-) -> Any:
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    *,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """The product of matrices, or of stacks of them.
 
     Args:
@@ -56,15 +64,15 @@ def matmul(
 
 
 def tensordot(
-    x1: Any,
-    x2: Any,
+    x1: ArrayLike,
+    x2: ArrayLike,
     /,
     *,
-    axes: Any = 2,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    axes: int | Sequence[int] | Sequence[Sequence[int]] = 2,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Placement = None,
+) -> Array:
     """The sum of products over chosen axes of two arrays.
 
     Args:
@@ -96,7 +104,7 @@ def tensordot(
     )
 
 
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     """The cross product of vectors of three components.
 
     Args:
@@ -120,7 +128,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return contractions.cross(x1, x2, axis=axis)
 
 
-def outer(x1: Any, x2: Any, /) -> Any:
+def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """All products of an element of one vector and one of another.
 
     Args:
@@ -142,7 +150,7 @@ def outer(x1: Any, x2: Any, /) -> Any:
     return contractions.outer(x1, x2)
 
 
-def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
     """The diagonals of matrices.
 
     Args:
@@ -159,7 +167,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     return promotion.strong(selection.diagonal(x, offset, -2, -1))
 
 
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """The sums along the diagonals of matrices.
 
     Args:
@@ -251,7 +259,12 @@ def _norm(x: Any, *, order: Any, axis: Any, keepdims: bool) -> Any:
     )
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(
+    x: ArrayLike,
+    ord: int | float | str | None = None,
+    axis: Axes = None,
+    keepdims: bool = False,
+) -> Array:
     """The norm of vectors or matrices.
 
     Args:
@@ -274,7 +287,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return _norm(x, order=ord, axis=static_axis(axis), keepdims=bool(keepdims))
 
 
-def cond(x: Any, p: Any = None) -> Any:
+def cond(x: ArrayLike, p: int | float | str | None = None) -> Array:
     """The condition number of matrices: the norm times that of the inverse.
 
     Differs from NumPy: empty matrices raise ValueError.
@@ -322,13 +335,13 @@ def _cond(x: Any, *, p: Any) -> Any:
 
 
 def vector_norm(
-    x: Any,
+    x: ArrayLike,
     /,
     *,
-    axis: Any = None,
+    axis: Axes = None,
     keepdims: bool = False,
-    ord: Any = 2,
-) -> Any:
+    ord: int | float = 2,
+) -> Array:
     """The norm of vectors along some axes, or of the flattened array.
 
     Args:
@@ -357,7 +370,9 @@ def _vector_norm_of(x: Any, *, order: Any, axis: Any, keepdims: bool) -> Any:
     return _vector_norm(x, order, axes, keepdims)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+def matrix_norm(
+    x: ArrayLike, /, *, keepdims: bool = False, ord: int | float | str | None = "fro"
+) -> Array:
     """The norm of matrices.
 
     Args:
@@ -377,7 +392,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 # -- powers and chains -----------------------------------------------------------------
 
 
-def matrix_power(a: Any, n: int) -> Any:
+def matrix_power(a: ArrayLike, n: int) -> Array:
     """Square matrices to an integer power, which of the inverse if negative.
 
     Differs from NumPy: singular matrices have powers below zero of inf or NaN, and no
@@ -431,7 +446,7 @@ def _matrix_power(a: Any, *, n: int) -> Any:
     return total
 
 
-def multi_dot(arrays: Any, *, precision: Any = None) -> Any:
+def multi_dot(arrays: Sequence[ArrayLike], *, precision: PrecisionLike = None) -> Array:
     """The product of several matrices, in the order that costs least.
 
     Differs from NumPy: there is no `out`; matrices are arrays, not lists.

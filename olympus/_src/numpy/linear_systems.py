@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import linalg, shaping
 from olympus._src.lax import sizes as sizes_
@@ -33,7 +35,7 @@ matmul = contractions.matmul
 # -- systems ---------------------------------------------------------------------------
 
 
-def solve(a: Any, b: Any) -> Any:
+def solve(a: ArrayLike, b: ArrayLike) -> Array:
     """The x with `a x = b`.
 
     Differs from NumPy: singular matrices give inf or NaN and no error.
@@ -89,7 +91,7 @@ def _solve_broadcast(a: Any, b: Any) -> Any:
     return linear_systems.solve(a, b)
 
 
-def inv(a: Any) -> Any:
+def inv(a: ArrayLike) -> Array:
     """The inverse of matrices.
 
     Differs from NumPy: singular matrices give inf or NaN and no error.
@@ -131,11 +133,11 @@ def _inv(a: Any) -> Any:
 class SlogdetResult(NamedTuple):
     """The sign of a determinant, and the logarithm of its magnitude."""
 
-    sign: Any
-    logabsdet: Any
+    sign: Array
+    logabsdet: Array
 
 
-def det(a: Any) -> Any:
+def det(a: ArrayLike) -> Array:
     """The determinant of matrices.
 
     Args:
@@ -238,7 +240,7 @@ def _det_jvp(primals: Any, tangents: Any) -> Any:
     return _det_of_factors(packed, pivots), change
 
 
-def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
+def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
     """The sign of the determinant of matrices, and the logarithm of its magnitude.
 
     Args:
@@ -325,8 +327,12 @@ _slogdet_by_qr.defjvp(_slogdet_jvp(_slogdet_by_qr))
 
 
 def pinv(
-    a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None
-) -> Any:
+    a: ArrayLike,
+    rtol: ArrayLike | None = None,
+    hermitian: bool = False,
+    *,
+    rcond: ArrayLike | None = None,
+) -> Array:
     """The pseudo-inverse of Moore and Penrose.
 
     Differs from NumPy: the default `rtol` grows with the size of the matrices and the
@@ -401,8 +407,8 @@ def _pinv_jvp(hermitian: bool, primals: Any, tangents: Any) -> Any:
 
 
 def lstsq(
-    a: Any, b: Any, rcond: float | None = None, *, numpy_resid: bool = False
-) -> Any:
+    a: ArrayLike, b: ArrayLike, rcond: float | None = None, *, numpy_resid: bool = False
+) -> tuple[Array, Array, Array, Array]:
     """The x for which `a x` is nearest to `b`; of several the shortest.
 
     Differs from NumPy: the sums of squares are always there, unless `numpy_resid` is
@@ -481,7 +487,7 @@ def _lstsq(a: Any, b: Any, *, rcond: float | None) -> Any:
 # -- tensors as matrices ---------------------------------------------------------------
 
 
-def tensorinv(a: Any, ind: int = 2) -> Any:
+def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     """The inverse of `tensordot` with an array.
 
     Args:
@@ -526,7 +532,7 @@ def _tensorinv(a: Any, *, ind: int) -> Any:
     return manipulation.reshape(_inv(flat), shape[ind:] + shape[:ind])
 
 
-def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """The x with `tensordot(a, x, x.ndim) = b`.
 
     Differs from NumPy: singular arrays give inf or NaN and no error.

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import concatenation, families, reductions, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import docstring_examples, promotion
 from olympus._src.numpy.promotion import aval_of, program
+
+if TYPE_CHECKING:
+    from olympus._src.numpy import function_types
 
 
 def _is(x: Any, kinds: str) -> bool:
@@ -20,9 +24,9 @@ def _is(x: Any, kinds: str) -> bool:
 # -- comparisons -----------------------------------------------------------------------
 
 
-def _comparison(name: str, fun: Any, what: str) -> Any:
+def _comparison(name: str, fun: Any, what: str) -> function_types.Binary:
     @program(2, name=name)
-    def compare(x: Any, y: Any, /) -> Any:
+    def compare(x: ArrayLike, y: ArrayLike, /) -> Array:
         x, y = promotion.promote_args(name, x, y)
         if name in _ORDERS and _is(x, "c"):
             return _compare_parts(fun, x, y)
@@ -71,7 +75,7 @@ def truth(x: Any) -> Any:
 
 def _logical(name: str, fun: Any, what: str) -> Any:
     @program(2, name=name)
-    def combine(x: Any, y: Any, /) -> Any:
+    def combine(x: ArrayLike, y: ArrayLike, /) -> Array:
         promotion.check_arraylike(name, x, y)
         dtypes.lattice_result(*[dtypes.dtype_and_weak(v) for v in (x, y)])
         x, y = promotion.broadcast(name, (x, y))
@@ -96,7 +100,7 @@ logical_xor = _logical("logical_xor", lax.bitwise_xor, "Exclusive disjunction")
 
 
 @program(1)
-def logical_not(x: Any, /) -> Any:
+def logical_not(x: ArrayLike, /) -> Array:
     """Negation of booleans, elementwise; zero is false.
 
     Args:
@@ -120,7 +124,7 @@ def logical_not(x: Any, /) -> Any:
 
 def _bitwise(name: str, fun: Any, what: str) -> Any:
     @program(2, name=name)
-    def combine(x: Any, y: Any, /) -> Any:
+    def combine(x: ArrayLike, y: ArrayLike, /) -> Array:
         x, y = promotion.promote_args(name, x, y)
         _refuse_inexact(name, x)
         return fun(x, y)
@@ -151,9 +155,9 @@ bitwise_or = _bitwise("bitwise_or", lax.bitwise_or, "Disjunction")
 bitwise_xor = _bitwise("bitwise_xor", lax.bitwise_xor, "Exclusive disjunction")
 
 
-def _inverter(name: str) -> Any:
+def _inverter(name: str) -> function_types.Unary:
     @program(1, name=name)
-    def call(x: Any, /) -> Any:
+    def call(x: ArrayLike, /) -> Array:
         (x,) = promotion.promote_args(name, x)
         _refuse_inexact(name, x)
         return lax.bitwise_not(x)
@@ -173,9 +177,9 @@ bitwise_not = _inverter("bitwise_not")
 bitwise_invert = _inverter("bitwise_invert")
 
 
-def _left_shifter(name: str) -> Any:
+def _left_shifter(name: str) -> function_types.Binary:
     @program(2, name=name)
-    def shift(x: Any, y: Any, /) -> Any:
+    def shift(x: ArrayLike, y: ArrayLike, /) -> Array:
         x, y = promotion.promote_args_numeric(name, x, y)
         _refuse_inexact(name, x)
         return lax.shift_left(x, y)
@@ -184,9 +188,9 @@ def _left_shifter(name: str) -> Any:
     return shift
 
 
-def _right_shifter(name: str) -> Any:
+def _right_shifter(name: str) -> function_types.Binary:
     @program(2, name=name)
-    def shift(x1: Any, x2: Any, /) -> Any:
+    def shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         x, y = promotion.promote_args_numeric(name, x1, x2)
         _refuse_inexact(name, x)
         if _is(x, "u"):
@@ -214,7 +218,7 @@ bitwise_right_shift = _right_shifter("bitwise_right_shift")
 
 
 @program(1)
-def bitwise_count(x: Any, /) -> Any:
+def bitwise_count(x: ArrayLike, /) -> Array:
     """How many bits of the magnitude are set, elementwise.
 
     Args:
@@ -243,7 +247,7 @@ def _all_false(x: Any) -> Any:
 
 
 @program(1)
-def isfinite(x: Any, /) -> Any:
+def isfinite(x: ArrayLike, /) -> Array:
     """Whether elements are neither infinite nor NaN.
 
     Args:
@@ -265,7 +269,7 @@ def isfinite(x: Any, /) -> Any:
 
 
 @program(1)
-def isinf(x: Any, /) -> Any:
+def isinf(x: ArrayLike, /) -> Array:
     """Whether elements are infinite.
 
     Args:
@@ -287,7 +291,7 @@ def isinf(x: Any, /) -> Any:
 
 
 @program(1)
-def isnan(x: Any, /) -> Any:
+def isnan(x: ArrayLike, /) -> Array:
     """Whether elements are NaN.
 
     Args:
@@ -304,7 +308,7 @@ def isnan(x: Any, /) -> Any:
     return lax.ne(x, x) if _is(x, "fc") else _all_false(x)
 
 
-def _infinite(name: str, value: float) -> Any:
+def _infinite(name: str, value: float) -> function_types.UnaryWithOut:
     @program(1, name=name)
     def test(x: Any) -> Any:
         (x,) = promotion.promote_args(name, x)
@@ -315,7 +319,7 @@ def _infinite(name: str, value: float) -> Any:
             )
         return lax.eq(x, promotion.scalar(value, x)) if _is(x, "f") else _all_false(x)
 
-    def call(x: Any, /, out: None = None) -> Any:
+    def call(x: ArrayLike, /, out: None = None) -> Array:
         promotion.check_out(name, out)
         return test(x)
 
@@ -338,7 +342,7 @@ isneginf = _infinite("isneginf", -np.inf)
 
 
 @program(1)
-def isreal(x: Any) -> Any:
+def isreal(x: ArrayLike) -> Array:
     """Whether the imaginary part of elements is zero.
 
     Args:
@@ -354,7 +358,7 @@ def isreal(x: Any) -> Any:
 
 
 @program(1)
-def iscomplex(x: Any) -> Any:
+def iscomplex(x: ArrayLike) -> Array:
     """Whether the imaginary part of elements is not zero.
 
     Args:
@@ -371,7 +375,7 @@ def iscomplex(x: Any) -> Any:
     return truth(lax.imag(x)) if _is(x, "c") else _all_false(x)
 
 
-def iscomplexobj(x: Any) -> bool:
+def iscomplexobj(x: object) -> bool:
     """Whether the dtype is complex.
 
     Args:
@@ -389,7 +393,7 @@ def iscomplexobj(x: Any) -> bool:
     return dtypes.kind(dtype) == "c"
 
 
-def isrealobj(x: Any) -> bool:
+def isrealobj(x: object) -> bool:
     """Whether the dtype is not complex.
 
     Args:
@@ -409,8 +413,12 @@ def isrealobj(x: Any) -> bool:
 
 @program(4)
 def isclose(
-    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
-) -> Any:
+    a: ArrayLike,
+    b: ArrayLike,
+    rtol: ArrayLike = 1e-05,
+    atol: ArrayLike = 1e-08,
+    equal_nan: bool = False,
+) -> Array:
     """Whether `|a - b| <= atol + rtol |b|`, elementwise.
 
     Args:
@@ -450,8 +458,12 @@ def _close(name: str, a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> 
 
 @program(4)
 def allclose(
-    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
-) -> Any:
+    a: ArrayLike,
+    b: ArrayLike,
+    rtol: ArrayLike = 1e-05,
+    atol: ArrayLike = 1e-08,
+    equal_nan: bool = False,
+) -> Array:
     """Whether all elements are close, as `isclose` has it.
 
     Args:
@@ -476,7 +488,7 @@ def every(mask: Any) -> Any:
     return reductions.reduce_and(mask, tuple(range(aval_of(mask).ndim)))
 
 
-def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Array:
     """Whether two arrays have one shape and equal elements.
 
     Args:
@@ -513,7 +525,7 @@ def _array_equal(x: Any, y: Any, equal_nan: bool) -> Any:
     return every(same)
 
 
-def array_equiv(a1: Any, a2: Any) -> Any:
+def array_equiv(a1: object, a2: object) -> Array:
     """Whether two arrays broadcast to one shape and are equal there.
 
     Args:
@@ -546,7 +558,7 @@ def _array_equiv(x: Any, y: Any) -> Any:
 # -- packed bits -----------------------------------------------------------------------
 
 
-def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
+def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Array:
     """Booleans as the bits of bytes, along an axis.
 
     Args:
@@ -601,8 +613,11 @@ def _packbits(a: Any, *, axis: int | None, little: bool) -> Any:
 
 
 def unpackbits(
-    a: Any, axis: int | None = None, count: int | None = None, bitorder: str = "big"
-) -> Any:
+    a: ArrayLike,
+    axis: int | None = None,
+    count: int | None = None,
+    bitorder: str = "big",
+) -> Array:
     """The bits of bytes, one in each element, along an axis.
 
     Args:

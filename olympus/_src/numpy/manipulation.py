@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from olympus._src.core import dtypes, trace
+from olympus._src.core.array_type import Array, ArrayLike, Axes, Placement, Shape
 from olympus._src.core.sizes import as_size, at_least, is_symbolic, non_negative
 from olympus._src.foundation import errors
 from olympus._src.interpreters import concrete_arrays
@@ -26,10 +27,13 @@ from olympus._src.numpy import docstring_examples, indexing, promotion
 from olympus._src.numpy.promotion import aval_of, check_arraylike, program
 from olympus._src.numpy.reductions import static_axis
 
+if TYPE_CHECKING:
+    from olympus._src.numpy import function_types
+
 # -- shapes ----------------------------------------------------------------------------
 
 
-def shape(a: Any) -> tuple[int, ...]:
+def shape(a: ArrayLike) -> tuple[int, ...]:
     """The sizes of the axes.
 
     Args:
@@ -45,7 +49,7 @@ def shape(a: Any) -> tuple[int, ...]:
     return aval_of(a).shape
 
 
-def ndim(a: Any) -> int:
+def ndim(a: ArrayLike) -> int:
     """The number of axes.
 
     Args:
@@ -61,7 +65,7 @@ def ndim(a: Any) -> int:
     return aval_of(a).ndim
 
 
-def size(a: Any, axis: Any = None) -> int:
+def size(a: ArrayLike, axis: Axes = None) -> int:
     """The number of elements, along some axes or all.
 
     Args:
@@ -81,7 +85,7 @@ def size(a: Any, axis: Any = None) -> int:
     return math.prod([aval_of(a).shape[i] for i in axes])
 
 
-def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
     """The shape that arrays of these shapes broadcast to.
 
     Args:
@@ -155,13 +159,13 @@ def _reshape(x: Any, *, shape: tuple[int, ...], order: str) -> Any:
 
 
 def reshape(
-    a: Any,
-    shape: Any,
+    a: ArrayLike,
+    shape: int | Shape,
     order: str = "C",
     *,
     copy: bool | None = None,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: Placement = None,
+) -> Array:
     """The elements in another shape.
 
     Differs from NumPy: `order` is "C" or "F"; arrays have no strides of their own, and
@@ -195,7 +199,8 @@ def reshape(
     if order not in ("C", "F"):
         raise _bad_order("reshape", order)
     if out_shape == aval_of(a).shape and hasattr(a, "aval"):
-        return shaping.copy_p.bind(a) if copy else a
+        same: Any = shaping.copy_p.bind(a) if copy else a
+        return same
     return _reshape(a, shape=out_shape, order=order)
 
 
@@ -204,7 +209,7 @@ def _bad_order(name: str, order: str) -> Exception:
     return kind(f"numpy.{name}: order must be 'C' or 'F', got {order!r}")
 
 
-def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
+def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Placement = None) -> Array:
     """The elements along one axis.
 
     Differs from NumPy: `order` is "C" or "F"; arrays have no strides of their own, and
@@ -227,7 +232,7 @@ def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
     return reshape(a, (aval_of(a).size,), order)
 
 
-def resize(a: Any, new_shape: Any) -> Any:
+def resize(a: ArrayLike, new_shape: int | Shape) -> Array:
     """The elements, repeated or cut off as needed, in another shape.
 
     Args:
@@ -264,7 +269,7 @@ def _squeeze(x: Any, *, axes: tuple[int, ...]) -> Any:
     return shaping.squeeze(x, axes)
 
 
-def squeeze(a: Any, axis: Any = None) -> Any:
+def squeeze(a: ArrayLike, axis: Axes = None) -> Array:
     """The array without axes of size 1.
 
     Args:
@@ -315,7 +320,7 @@ def _expand_dims(x: Any, *, axes: tuple[int, ...]) -> Any:
     return shaping.expand_dims(x, axes)
 
 
-def expand_dims(a: Any, axis: Any) -> Any:
+def expand_dims(a: ArrayLike, axis: int | Shape) -> Array:
     """The array with new axes of size 1.
 
     Args:
@@ -338,8 +343,8 @@ def expand_dims(a: Any, axis: Any) -> Any:
     return _expand_dims(a, axes=axes) if axes else as_is(a)
 
 
-def _define_at_least(name: str, rank: int, position: Any) -> Any:
-    def call(*arys: Any) -> Any:
+def _define_at_least(name: str, rank: int, position: Any) -> function_types.AtLeast:
+    def call(*arys: ArrayLike) -> Any:  # one array for one, else a list
         check_arraylike(name, *arys)
         outs = []
         for x in arys:
@@ -380,7 +385,7 @@ def _transpose(x: Any, *, order: tuple[int, ...]) -> Any:
     return shaping.transpose(x, order)
 
 
-def transpose(a: Any, axes: Any = None) -> Any:
+def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """The array with its axes in another order.
 
     Args:
@@ -417,7 +422,7 @@ def _permute_axes(a: Any, order: tuple[int, ...]) -> Any:
     return _transpose(a, order=order)
 
 
-def permute_dims(a: Any, /, axes: Any) -> Any:
+def permute_dims(a: ArrayLike, /, axes: Sequence[int]) -> Array:
     """The array with its axes in another order.
 
     Args:
@@ -433,7 +438,7 @@ def permute_dims(a: Any, /, axes: Any) -> Any:
     return transpose(a, axes)
 
 
-def matrix_transpose(x: Any, /) -> Any:
+def matrix_transpose(x: ArrayLike, /) -> Array:
     """The array with its last two axes exchanged.
 
     Args:
@@ -458,7 +463,7 @@ def matrix_transpose(x: Any, /) -> Any:
     return swapaxes(x, -1, -2)
 
 
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     """The array with two axes exchanged.
 
     Args:
@@ -480,7 +485,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     return _permute_axes(a, tuple(order))
 
 
-def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+def moveaxis(a: ArrayLike, source: int | Shape, destination: int | Shape) -> Array:
     """The array with some axes moved to other positions.
 
     Args:
@@ -512,7 +517,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     return _permute_axes(a, tuple(order))
 
 
-def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     """The array with an axis moved to stand before another.
 
     Args:
@@ -545,7 +550,7 @@ def _flip(x: Any, *, axes: tuple[int, ...]) -> Any:
     return shaping.rev(x, axes)
 
 
-def flip(m: Any, axis: Any = None) -> Any:
+def flip(m: ArrayLike, axis: Axes = None) -> Array:
     """The array with the order along some axes reversed.
 
     Args:
@@ -567,7 +572,7 @@ def flip(m: Any, axis: Any = None) -> Any:
     return _flip(m, axes=axes) if axes else as_is(m)
 
 
-def fliplr(m: Any) -> Any:
+def fliplr(m: ArrayLike) -> Array:
     """The array with the order along its second axis reversed.
 
     Args:
@@ -584,7 +589,7 @@ def fliplr(m: Any) -> Any:
     return flip(m, 1)
 
 
-def flipud(m: Any) -> Any:
+def flipud(m: ArrayLike) -> Array:
     """The array with the order along its first axis reversed.
 
     Args:
@@ -601,7 +606,7 @@ def flipud(m: Any) -> Any:
     return flip(m, 0)
 
 
-def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+def rot90(m: ArrayLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
     """The array turned by quarter turns in the plane of two axes.
 
     Args:
@@ -631,7 +636,9 @@ def _rotate(m: Any, *, turns: int, i: int, j: int) -> Any:
     return flip(swapaxes(m, i, j), j)
 
 
-def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+def roll(
+    a: ArrayLike, shift: ArrayLike | Sequence[ArrayLike], axis: Axes = None
+) -> Array:
     """The array with elements moved along axes; what leaves one end enters the other.
 
     Args:
@@ -713,7 +720,9 @@ def _broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Any:
     return promotion.full_shape(x, shape)
 
 
-def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
+def broadcast_to(
+    array: ArrayLike, shape: int | Shape, *, out_sharding: Placement = None
+) -> Array:
     """The array repeated to a shape it broadcasts to.
 
     Args:
@@ -746,7 +755,7 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
     return _broadcast_to(array, shape=out_shape)
 
 
-def broadcast_arrays(*args: Any) -> list[Any]:
+def broadcast_arrays(*args: ArrayLike) -> list[Array]:
     """Arrays repeated to their common shape.
 
     Args:
@@ -766,7 +775,7 @@ def broadcast_arrays(*args: Any) -> list[Any]:
     return [broadcast_to(x, out_shape) for x in args]
 
 
-def tile(A: Any, reps: Any) -> Any:
+def tile(A: ArrayLike, reps: int | Shape) -> Array:
     """Copies of an array side by side.
 
     Args:
@@ -794,13 +803,13 @@ def _tile(x: Any, *, reps: tuple[int, ...]) -> Any:
 
 
 def repeat(
-    a: Any,
-    repeats: Any,
+    a: ArrayLike,
+    repeats: ArrayLike | Sequence[ArrayLike],
     axis: int | None = None,
     *,
     total_repeat_length: int | None = None,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: Placement = None,
+) -> Array:
     """Each element repeated, along an axis.
 
     Differs from NumPy: under `jit` the length must be known where `repeats` is an
@@ -842,7 +851,8 @@ def repeat(
             )
         return _repeat_dynamic(a, repeats, axis, total_repeat_length)
     if is_symbolic(repeats) and total_repeat_length is None:
-        return _repeat_evenly(a, times=repeats, axis=axis)
+        times: Any = repeats
+        return _repeat_evenly(a, times=times, axis=axis)
     counts = np.asarray(repeats)
     if counts.ndim > 1 or (counts.ndim == 1 and len(counts) not in (1, length)):
         raise ValueError(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families
@@ -20,6 +21,9 @@ from olympus._src.numpy import (
 )
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 from olympus._src.numpy.reductions import static_axis
+
+if TYPE_CHECKING:
+    from olympus._src.numpy import function_types
 
 
 def _replace_nan(x: Any, value: float) -> Any:
@@ -82,18 +86,20 @@ _ARGUMENTS = """
 """
 
 
-def _define_with_dtype(name: str, plain: Any, neutral: float, what: str) -> Any:
+def _define_with_dtype(
+    name: str, plain: Any, neutral: float, what: str
+) -> function_types.NanFold:
     start = _without_nan(name, plain, neutral, True)
 
     def call(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
+        a: ArrayLike,
+        axis: Axes = None,
+        dtype: DTypeLike | None = None,
         out: None = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
-    ) -> Any:
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Array:
         return start(a, out, where, initial, axis=axis, keepdims=keepdims, dtype=dtype)
 
     arguments = _ARGUMENTS.format(
@@ -103,17 +109,19 @@ def _define_with_dtype(name: str, plain: Any, neutral: float, what: str) -> Any:
     return docstring_examples.describe(call, name, summary + arguments)
 
 
-def _extreme(name: str, plain: Any, neutral: float, what: str) -> Any:
+def _extreme(
+    name: str, plain: Any, neutral: float, what: str
+) -> function_types.NanExtreme:
     start = _without_nan(name, plain, neutral, False)
 
     def call(
-        a: Any,
-        axis: Any = None,
+        a: ArrayLike,
+        axis: Axes = None,
         out: None = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
-    ) -> Any:
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Array:
         return start(a, out, where, initial, axis=axis, keepdims=keepdims)
 
     summary = f"{what} of the elements that are not NaN; NaN where all are.\n"
@@ -128,13 +136,13 @@ nanmin = _extreme("nanmin", reductions.min, np.inf, "The smallest")
 
 
 def nanmean(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
+    dtype: DTypeLike | None = None,
     out: None = None,
     keepdims: bool = False,
-    where: Any = None,
-) -> Any:
+    where: ArrayLike | None = None,
+) -> Array:
     """The mean of the elements that are not NaN; NaN where all are.
 
     Args:
@@ -168,22 +176,22 @@ def _mask_valid(a: Any, where: Any = None) -> Any:
     return mask if where is None else logic.logical_and(mask, where)
 
 
-def _nan_spread(name: str, plain: Any, what: str) -> Any:
+def _nan_spread(name: str, plain: Any, what: str) -> function_types.NanSpread:
     @evaluate.fuse
     def spread(a: Any, *operands: Any, masked: bool, **options: Any) -> Any:
         mean = operands[masked] if len(operands) > masked else None
         return plain(a, where=_mask_valid(a, *operands[:masked]), mean=mean, **options)
 
     def call(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
+        a: ArrayLike,
+        axis: Axes = None,
+        dtype: DTypeLike | None = None,
         out: None = None,
         ddof: int = 0,
         keepdims: bool = False,
-        where: Any = None,
-        mean: Any = None,
-    ) -> Any:
+        where: ArrayLike | None = None,
+        mean: ArrayLike | None = None,
+    ) -> Array:
         check_arraylike(name, a)
         promotion.check_out(name, out)
         operands = [x for x in (where, mean) if x is not None]
@@ -215,7 +223,7 @@ nanvar = _nan_spread("nanvar", reductions.var, "The variance")
 nanstd = _nan_spread("nanstd", reductions.std, "The standard deviation")
 
 
-def _nan_position(name: str, plain: Any, neutral: float) -> Any:
+def _nan_position(name: str, plain: Any, neutral: float) -> function_types.PositionOf:
     @promotion.program(1, name=name)
     def position(a: Any, *, axis: Any, keepdims: bool) -> Any:
         if not _has_nan(a):
@@ -225,7 +233,9 @@ def _nan_position(name: str, plain: Any, neutral: float) -> Any:
         never = families.full_like(positions, -1)
         return lax.select(nothing, never, positions)
 
-    def call(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
+    def call(
+        a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool = False
+    ) -> Array:
         check_arraylike(name, a)
         promotion.check_out(name, out)
         return position(a, axis=static_axis(axis), keepdims=bool(keepdims))
@@ -257,13 +267,13 @@ nanargmin = _nan_position("nanargmin", arg_extremes.argmin, np.inf)
 
 
 def minmax(
-    a: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
     out: None = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
-) -> tuple[Any, Any]:
+    initial: tuple[ArrayLike | None, ArrayLike | None] | None = None,
+    where: ArrayLike | None = None,
+) -> tuple[Array, Array]:
     """The pair of the smallest and the largest element.
 
     Args:

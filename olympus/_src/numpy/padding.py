@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.sizes import as_size, is_symbolic, maximum
 from olympus._src.lax import concatenation, shaping
 from olympus._src.lax import elementwise as lax
@@ -88,7 +90,16 @@ def _symbolic_widths(width: Any, rank: int) -> tuple[tuple[Any, Any], ...]:
     return pairs
 
 
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+def pad(
+    array: ArrayLike,
+    pad_width: int
+    | Sequence[int]
+    | Sequence[Sequence[int]]
+    | ArrayLike
+    | Mapping[int, int | tuple[int, int]],
+    mode: str | Callable[..., Any] = "constant",
+    **kwargs: Any,
+) -> Array:
     """The array with elements added at its edges.
 
     Args:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.numpy import (
     arg_extremes,
     creation,
@@ -28,15 +29,35 @@ from olympus._src.numpy.promotion import aval_of, check_arraylike
 # -- fits ------------------------------------------------------------------------------
 
 
+@overload
 def polyfit(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
+    deg: int,
+    rcond: float | None = ...,
+    full: Literal[False] = ...,
+    w: ArrayLike | None = ...,
+    cov: Literal[False] = ...,
+) -> Array: ...
+@overload
+def polyfit(
+    x: ArrayLike,
+    y: ArrayLike,
+    deg: int,
+    rcond: float | None = ...,
+    full: bool = ...,
+    w: ArrayLike | None = ...,
+    cov: bool | str = ...,
+) -> Array | tuple[Any, ...]: ...
+def polyfit(
+    x: ArrayLike,
+    y: ArrayLike,
     deg: int,
     rcond: float | None = None,
     full: bool = False,
-    w: Any = None,
+    w: ArrayLike | None = None,
     cov: bool | str = False,
-) -> Any:
+) -> Array | tuple[Any, ...]:
     """The polynomial of a degree that is nearest to points, by least squares.
 
     Args:
@@ -138,7 +159,7 @@ def _polyfit(
 # -- roots -----------------------------------------------------------------------------
 
 
-def roots(p: Any, *, strip_zeros: bool = True) -> Any:
+def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
     """Where a polynomial is zero.
 
     Differs from NumPy: the result is complex, even where all roots are real; they may

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.control_flow import scan
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.sizes import is_symbolic
 from olympus._src.lax import concatenation, shaping, stacking
 from olympus._src.lax import elementwise as lax
@@ -23,7 +24,7 @@ from olympus._src.numpy import (
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
 
-def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
+def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
     """The values of a polynomial.
 
     Args:
@@ -75,7 +76,7 @@ def _polyadd(a1: Any, a2: Any) -> Any:
     return lax.add(a1, a2)
 
 
-def polyadd(a1: Any, a2: Any) -> Any:
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The sum of two polynomials.
 
     Args:
@@ -91,7 +92,7 @@ def polyadd(a1: Any, a2: Any) -> Any:
     return _polyadd(a1, a2)
 
 
-def polysub(a1: Any, a2: Any) -> Any:
+def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The difference of two polynomials.
 
     Args:
@@ -108,7 +109,7 @@ def polysub(a1: Any, a2: Any) -> Any:
     return _polyadd(a1, arithmetic.negative(a2))
 
 
-def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
+def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -> Array:
     """The product of two polynomials.
 
     Differs from NumPy: leading zeros are kept, since how many there are may be unknown,
@@ -127,15 +128,16 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
     check_arraylike("polymul", a1, a2)
     if trim_leading_zeros:
         a1, a2 = (insertion.trim_zeros(x, "f") for x in (a1, a2))
-    return signal.convolve(
-        *[
-            manipulation.atleast_1d(x) if aval_of(x).size else creation.zeros(1)
-            for x in (a1, a2)
-        ]
+    x, y = (
+        manipulation.atleast_1d(a) if aval_of(a).size else creation.zeros(1)
+        for a in (a1, a2)
     )
+    return signal.convolve(x, y)
 
 
-def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
+def polydiv(
+    u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False
+) -> tuple[Array, Array]:
     """The quotient and remainder of two polynomials.
 
     Differs from NumPy: leading zeros of the remainder are kept, so it has the size of
@@ -178,7 +180,7 @@ def _polydiv(u: Any, v: Any) -> Any:
     return concatenation.concatenate(parts, 0), u
 
 
-def polyder(p: Any, m: int = 1) -> Any:
+def polyder(p: ArrayLike, m: int = 1) -> Array:
     """The derivative of a polynomial.
 
     Differs from NumPy: integers give floats.
@@ -197,9 +199,10 @@ def polyder(p: Any, m: int = 1) -> Any:
     times = operator.index(m)
     if times < 0:
         raise ValueError("Order of derivative must be positive; numpy.polyder")
+    out = creation.asarray(p)
     for _ in range(times):
-        p = _derivative(p)
-    return p
+        out = _derivative(out)
+    return out
 
 
 @promotion.program(1, name="polyder")
@@ -210,7 +213,7 @@ def _derivative(p: Any) -> Any:
     return lax.mul(concatenation.slice_in_dim(p, 0, max(n - 1, 0)), powers)
 
 
-def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Array:
     """The integral of a polynomial.
 
     Args:
@@ -236,9 +239,10 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
         raise ValueError(
             "k must be a scalar or a rank-1 array of length 1 or m; numpy.polyint"
         )
+    out = creation.asarray(p)
     for c in constants:
-        p = _integral(p, c)
-    return p
+        out = _integral(out, c)
+    return out
 
 
 def _constants(k: Any) -> list[Any]:
@@ -258,7 +262,7 @@ def _integral(p: Any, c: Any) -> Any:
     return concatenation.concatenate([lax.div(p, powers), last], 0)
 
 
-def poly(seq_of_zeros: Any) -> Any:
+def poly(seq_of_zeros: ArrayLike) -> Array:
     """The polynomial that has given roots and a leading coefficient of one.
 
     Differs from NumPy: the result is complex for complex roots that come in pairs, and
@@ -305,7 +309,7 @@ def _poly(roots: Any) -> Any:
     return promotion.strong(out)
 
 
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Array:
     """The matrix of powers of a vector's elements.
 
     Args:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from olympus._src.core import avals, dtypes, ir, reads, trace
+from olympus._src.core.array_type import Array
 from olympus._src.foundation import caching, config
 from olympus._src.interpreters import concrete_arrays, evaluate, partial_eval
 from olympus._src.lax import elementwise, families, shaping, sizes
@@ -164,14 +165,14 @@ def check_out(name: str, out: Any) -> None:
 # -- dtypes ----------------------------------------------------------------------------
 
 
-def promote_dtypes(*args: Any) -> list[Any]:
+def promote_dtypes(*args: Any) -> list[Array]:
     """Arguments in their common dtype; Python numbers stay literals of a program."""
     typed = [dtypes.dtype_and_weak(x) for x in args]
     dtype, weak = dtypes.lattice_result(*typed)
     return [cast(x, dtype, weak) for x in args]
 
 
-def promote_inexact(*args: Any) -> list[Any]:
+def promote_inexact(*args: Any) -> list[Array]:
     """As `promote_dtypes`, integers and booleans becoming floats."""
     typed = [dtypes.dtype_and_weak(x) for x in args]
     dtype, weak = dtypes.lattice_result(*typed)
@@ -179,7 +180,7 @@ def promote_inexact(*args: Any) -> list[Any]:
     return [cast(x, dtype, weak) for x in args]
 
 
-def promote_mixed(*args: Any) -> list[Any]:
+def promote_mixed(*args: Any) -> list[Array]:
     """As `promote_inexact`, also where dtypes must agree: for arguments that differ by
     their meaning, such as values and edges.
     """
@@ -187,7 +188,7 @@ def promote_mixed(*args: Any) -> list[Any]:
     return [cast(x, dtypes.to_inexact_dtype(dtype), weak) for x in args]
 
 
-def promote_numeric(*args: Any) -> list[Any]:
+def promote_numeric(*args: Any) -> list[Array]:
     """As `promote_dtypes`, booleans becoming integers."""
     typed = [dtypes.dtype_and_weak(x) for x in args]
     dtype, weak = dtypes.lattice_result(*typed)
@@ -315,17 +316,17 @@ def _with_rank(x: Any, rank: int) -> Any:
     return shaping.broadcast_to_rank(x, rank) if aval_of(x).ndim else x
 
 
-def promote_args(name: str, *args: Any) -> Sequence[Any]:
+def promote_args(name: str, *args: Any) -> Sequence[Array]:
     """Checked arguments in one dtype and shape (scalars may stay scalars)."""
     return _promote_by_steps(promote_dtypes, name, args)
 
 
-def promote_args_inexact(name: str, *args: Any) -> Sequence[Any]:
+def promote_args_inexact(name: str, *args: Any) -> Sequence[Array]:
     """As `promote_args`, in a floating or complex dtype."""
     return _promote_by_steps(promote_inexact, name, args)
 
 
-def promote_args_numeric(name: str, *args: Any) -> Sequence[Any]:
+def promote_args_numeric(name: str, *args: Any) -> Sequence[Array]:
     """As `promote_args`, in a dtype of numbers."""
     return _promote_by_steps(promote_numeric, name, args)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike, Axes, Placement
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import concatenation, cumulative, families, shaping
 from olympus._src.lax import elementwise as lax
@@ -21,6 +22,9 @@ from olympus._src.numpy import (
 )
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 from olympus._src.numpy.reductions import static_axis
+
+if TYPE_CHECKING:
+    from olympus._src.numpy import function_types
 
 _METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 
@@ -253,18 +257,20 @@ def _start_quantile(
     )
 
 
-def _quantile_function(name: str, ignore_nan: bool, percent: bool) -> Any:
+def _quantile_function(
+    name: str, ignore_nan: bool, percent: bool
+) -> function_types.Quantile:
     def call(
-        a: Any,
-        q: Any,
-        axis: Any = None,
+        a: ArrayLike,
+        q: ArrayLike,
+        axis: Axes = None,
         out: None = None,
         overwrite_input: bool = False,
         method: str = "linear",
         keepdims: bool = False,
         *,
-        weights: Any = None,
-    ) -> Any:
+        weights: ArrayLike | None = None,
+    ) -> Array:
         if overwrite_input:
             raise ValueError(f"numpy.{name}: overwrite_input must be False")
         return _start_quantile(
@@ -305,17 +311,17 @@ nanpercentile = _quantile_function("nanpercentile", True, True)
 
 
 def percentile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: Axes = None,
     out: None = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
     *,
-    weights: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    weights: ArrayLike | None = None,
+    out_sharding: Placement = None,
+) -> Array:
     """The values below which given parts of the elements lie.
 
     Differs from NumPy: `out` must be None and `overwrite_input` False; q has at most
@@ -353,12 +359,12 @@ _percentile = _quantile_function("percentile", False, True)
 
 
 def median(
-    a: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
     out: None = None,
     overwrite_input: bool = False,
     keepdims: bool = False,
-) -> Any:
+) -> Array:
     """The middle element, or the mean of the two in the middle.
 
     Differs from NumPy: `out` must be None and `overwrite_input` False.
@@ -380,12 +386,12 @@ def median(
 
 
 def nanmedian(
-    a: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
     out: None = None,
     overwrite_input: bool = False,
     keepdims: bool = False,
-) -> Any:
+) -> Array:
     """The middle of the elements that are not NaN.
 
     Differs from NumPy: `out` must be None and `overwrite_input` False; there is no

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, trace
+from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike
 from olympus._src.foundation import errors
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families, shaping
@@ -239,15 +240,15 @@ def _sum_up(x: Any, axes: tuple[int, ...]) -> Any:
 
 
 def sum(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
+    dtype: DTypeLike | None = None,
     out: None = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
     promote_integers: bool = True,
-) -> Any:
+) -> Array:
     """The sum of elements, over some axes or all.
 
     Differs from NumPy: narrow integers widen to 32 bits, and not at all with
@@ -323,15 +324,15 @@ def _prod(
 
 
 def prod(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
+    dtype: DTypeLike | None = None,
     out: None = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
     promote_integers: bool = True,
-) -> Any:
+) -> Array:
     """The product of elements, over some axes or all.
 
     Differs from NumPy: narrow integers widen to 32 bits, and not at all with
@@ -440,13 +441,13 @@ def _min(
 
 
 def max(
-    a: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
     out: None = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
-) -> Any:
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
+) -> Array:
     """The largest element, over some axes or all; NaN where there is one.
 
     Args:
@@ -470,13 +471,13 @@ def max(
 
 
 def min(
-    a: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
     out: None = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
-) -> Any:
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
+) -> Array:
     """The smallest element, over some axes or all; NaN where there is one.
 
     Args:
@@ -505,7 +506,9 @@ def _ptp(a: Any, *, axis: Any, keepdims: bool) -> Any:
     return lax.sub(high, min(a, axis=axis, keepdims=keepdims))
 
 
-def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
+def ptp(
+    a: ArrayLike, axis: Axes = None, out: None = None, keepdims: bool = False
+) -> Array:
     """The largest element minus the smallest, over some axes or all.
 
     Args:
@@ -553,13 +556,13 @@ _any = _truth_fold("any", lax_reductions.reduce_or, False, lax.bitwise_or)
 
 
 def all(
-    a: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
     out: None = None,
     keepdims: bool = False,
     *,
-    where: Any = None,
-) -> Any:
+    where: ArrayLike | None = None,
+) -> Array:
     """Whether all elements are true, over some axes or all; zero is false.
 
     Args:
@@ -579,13 +582,13 @@ def all(
 
 
 def any(
-    a: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
     out: None = None,
     keepdims: bool = False,
     *,
-    where: Any = None,
-) -> Any:
+    where: ArrayLike | None = None,
+) -> Array:
     """Whether any element is true, over some axes or all; zero is false.
 
     Args:
@@ -609,7 +612,7 @@ def _count(a: Any, *, axis: Any, keepdims: bool) -> Any:
     return sum(logic.truth(a), axis=axis, keepdims=keepdims)
 
 
-def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def count_nonzero(a: ArrayLike, axis: Axes = None, keepdims: bool = False) -> Array:
     """How many elements are not zero, over some axes or all.
 
     Args:
@@ -677,14 +680,14 @@ def _mean(
 
 
 def mean(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
+    dtype: DTypeLike | None = None,
     out: None = None,
     keepdims: bool = False,
     *,
-    where: Any = None,
-) -> Any:
+    where: ArrayLike | None = None,
+) -> Array:
     """The arithmetic mean of elements, over some axes or all.
 
     Differs from NumPy: integers are averaged in float32 unless 64-bit dtypes are
@@ -837,17 +840,17 @@ def _std(x: Any, *operands: Any, **options: Any) -> Any:
 
 
 def var(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
+    dtype: DTypeLike | None = None,
     out: None = None,
     ddof: int = 0,
     keepdims: bool = False,
     *,
-    where: Any = None,
-    mean: Any = None,
-    correction: Any = None,
-) -> Any:
+    where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
+    correction: float | None = None,
+) -> Array:
     """The variance of elements, over some axes or all.
 
     Differs from NumPy: NaN, not infinity, where `ddof` is the number of elements or
@@ -879,17 +882,17 @@ def var(
 
 
 def std(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
+    dtype: DTypeLike | None = None,
     out: None = None,
     ddof: int = 0,
     keepdims: bool = False,
     *,
-    where: Any = None,
-    mean: Any = None,
-    correction: Any = None,
-) -> Any:
+    where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
+    correction: float | None = None,
+) -> Array:
     """The standard deviation of elements, over some axes or all.
 
     Differs from NumPy: NaN, not infinity, where `ddof` is the number of elements or

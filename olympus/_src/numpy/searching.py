@@ -12,6 +12,7 @@ import numpy as np
 
 from olympus._src.control_flow import scan
 from olympus._src.core import dtypes, trace
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.sizes import as_size, at_least, is_symbolic, upper_bound
 from olympus._src.foundation import errors
 from olympus._src.interpreters import concrete_arrays, evaluate
@@ -57,8 +58,8 @@ def known_positions(name: str, x: Any) -> np.ndarray:
 
 
 def nonzero(
-    a: Any, *, size: int | None = None, fill_value: Any = None
-) -> tuple[Any, ...]:
+    a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | None = None
+) -> tuple[Array, ...]:
     """The positions of elements that are not zero.
 
     Differs from NumPy: under `jit` the number of results must be known: pass `size`,
@@ -256,7 +257,9 @@ def _rank_by_sorting(line: Any, values: Any, side: str, kind: Any) -> Any:
     return shaping.reshape(positions, aval_of(values).shape)
 
 
-def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+def flatnonzero(
+    a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | None = None
+) -> Array:
     """The positions, in the flattened array, of elements that are not zero.
 
     Differs from NumPy: under `jit` the number of results must be known: pass `size`,
@@ -277,7 +280,9 @@ def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> A
     return nonzero(flat, size=size, fill_value=fill_value)[0]
 
 
-def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+def argwhere(
+    a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | None = None
+) -> Array:
     """The positions of elements that are not zero, one in each row.
 
     Differs from NumPy: under `jit` the number of rows must be known: pass `size`, and
@@ -313,14 +318,14 @@ def _columns(*xs: Any) -> Any:
 
 
 def compress(
-    condition: Any,
-    a: Any,
+    condition: ArrayLike,
+    a: ArrayLike,
     axis: int | None = None,
     *,
     size: int | None = None,
-    fill_value: Any = 0,
+    fill_value: ArrayLike = 0,
     out: None = None,
-) -> Any:
+) -> Array:
     """The slices of an array where a condition holds.
 
     Differs from NumPy: under `jit` the number of results must be known: pass `size`,
@@ -399,8 +404,13 @@ def _first_positions(condition: Any, *, length: int, size: int) -> Any:
 
 
 def searchsorted(
-    a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
-) -> Any:
+    a: ArrayLike,
+    v: ArrayLike,
+    side: str = "left",
+    sorter: ArrayLike | None = None,
+    *,
+    method: str = "scan",
+) -> Array:
     """Where values would be inserted in a sorted vector to keep its order.
 
     Differs from NumPy: `method` chooses between search, sorting and comparing all,
@@ -459,8 +469,8 @@ def _searchsorted(a: Any, v: Any, *, side: str, method: str) -> Any:
 
 
 def digitize(
-    x: Any, bins: Any, right: bool = False, *, method: str | None = None
-) -> Any:
+    x: ArrayLike, bins: ArrayLike, right: bool = False, *, method: str | None = None
+) -> Array:
     """The number of the bin that each value falls in.
 
     Differs from NumPy: edges that neither rise nor fall are no error, and give

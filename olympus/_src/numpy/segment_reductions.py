@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike, IndexMode
 from olympus._src.core.sizes import as_size
 from olympus._src.lax import (
     concatenation,
@@ -138,15 +139,15 @@ def _combine_segments(
 
 
 def segment_sum(
-    data: Any,
-    segment_ids: Any,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     bucket_size: int | None = None,
-    mode: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+    out_sharding: None = None,
+) -> Array:
     """Sum of the rows of each segment.
 
     Args:
@@ -190,15 +191,15 @@ def segment_sum(
 
 
 def segment_prod(
-    data: Any,
-    segment_ids: Any,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     bucket_size: int | None = None,
-    mode: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+    out_sharding: None = None,
+) -> Array:
     """Product of the rows of each segment.
 
     Args:
@@ -242,15 +243,15 @@ def segment_prod(
 
 
 def segment_max(
-    data: Any,
-    segment_ids: Any,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     bucket_size: int | None = None,
-    mode: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+    out_sharding: None = None,
+) -> Array:
     """Largest of the rows of each segment.
 
     Args:
@@ -295,15 +296,15 @@ def segment_max(
 
 
 def segment_min(
-    data: Any,
-    segment_ids: Any,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     bucket_size: int | None = None,
-    mode: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+    mode: IndexMode | None = None,
+    out_sharding: None = None,
+) -> Array:
     """Smallest of the rows of each segment.
 
     Args:

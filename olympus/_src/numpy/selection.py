@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, overload
 
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike, Arrays
 from olympus._src.core.sizes import is_symbolic, minimum, non_negative
 from olympus._src.interpreters import concrete_arrays
 from olympus._src.lax import concatenation, families, shaping
@@ -29,15 +31,37 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
     return promotion.full_shape(out, shape)
 
 
+@overload
+def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> Array: ...
+@overload
 def where(
-    condition: Any,
-    x: Any = None,
-    y: Any = None,
+    condition: ArrayLike,
+    x: None = ...,
+    y: None = ...,
+    /,
+    *,
+    size: int | None = ...,
+    fill_value: ArrayLike | None = ...,
+) -> tuple[Array, ...]: ...
+@overload
+def where(
+    condition: ArrayLike,
+    x: ArrayLike | None = ...,
+    y: ArrayLike | None = ...,
+    /,
+    *,
+    size: int | None = ...,
+    fill_value: ArrayLike | None = ...,
+) -> Array | tuple[Array, ...]: ...
+def where(
+    condition: ArrayLike,
+    x: ArrayLike | None = None,
+    y: ArrayLike | None = None,
     /,
     *,
     size: int | None = None,
-    fill_value: Any = None,
-) -> Any:
+    fill_value: ArrayLike | None = None,
+) -> Array | tuple[Array, ...]:
     """Elements of `x` where the condition holds, of `y` elsewhere.
 
     Differs from NumPy: with one argument, the number of results must be known under
@@ -75,7 +99,11 @@ def where(
     return _where(condition, x, y)
 
 
-def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+def select(
+    condlist: Sequence[ArrayLike],
+    choicelist: Sequence[ArrayLike],
+    default: ArrayLike = 0,
+) -> Array:
     """For each element the first choice whose condition holds.
 
     Args:
@@ -110,7 +138,13 @@ def _select(*args: Any, count: int) -> Any:
     return out
 
 
-def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+def piecewise(
+    x: ArrayLike,
+    condlist: Arrays,
+    funclist: Sequence[ArrayLike | Callable[..., Any]],
+    *args: Any,
+    **kw: Any,
+) -> Array:
     """For each element the function (or number) of the last condition that holds.
 
     Differs from NumPy: each function is computed for all elements, and the results are
@@ -177,7 +211,7 @@ def _triangle(m: Any, *, k: int, lower: bool) -> Any:
     return lax.select(inside, m, families.full_like(m, 0))
 
 
-def tril(m: Any, k: int = 0) -> Any:
+def tril(m: ArrayLike, k: int = 0) -> Array:
     """The array with zeros above a diagonal of its last two axes.
 
     Args:
@@ -195,7 +229,7 @@ def tril(m: Any, k: int = 0) -> Any:
     return _triangle(m, k=operator.index(k), lower=True)
 
 
-def triu(m: Any, k: int = 0) -> Any:
+def triu(m: ArrayLike, k: int = 0) -> Array:
     """The array with zeros below a diagonal of its last two axes.
 
     Args:
@@ -238,7 +272,7 @@ def _diagonal(a: Any, *, offset: int, axis1: int, axis2: int) -> Any:
     return concatenation.slice_in_dim(flat, start, stop, columns + 1, axis=len(lead))
 
 
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The diagonal of two axes, along a new last axis.
 
     Args:
@@ -256,7 +290,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return _diagonal(a, offset=operator.index(offset), axis1=axis1, axis2=axis2)
 
 
-def diag(v: Any, k: int = 0) -> Any:
+def diag(v: ArrayLike, k: int = 0) -> Array:
     """A matrix with a vector on a diagonal; or the diagonal of a matrix.
 
     Args:
@@ -294,7 +328,7 @@ def _diag(v: Any, *, k: int) -> Any:
     return lax.select(on, wide, families.full_like(wide, 0))
 
 
-def diagflat(v: Any, k: int = 0) -> Any:
+def diagflat(v: ArrayLike, k: int = 0) -> Array:
     """A matrix with the flattened array on a diagonal.
 
     Args:
@@ -319,8 +353,12 @@ def _diagflat(v: Any, *, k: int) -> Any:
 
 
 def extract(
-    condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0
-) -> Any:
+    condition: ArrayLike,
+    arr: ArrayLike,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike = 0,
+) -> Array:
     """The elements where a condition holds, along one axis.
 
     Differs from NumPy: under `jit` the number of results must be known: pass `size`,
@@ -345,13 +383,16 @@ def extract(
 
 def _ravel_operand(x: Any) -> Any:
     check_arraylike("extract", x)
-    return shaping.reshape(
-        concrete_arrays.as_array_or_tracer(x),
-        (aval_of(x).size,),
-    )
+    array: Any = concrete_arrays.as_array_or_tracer(x)
+    return shaping.reshape(array, (aval_of(x).size,))
 
 
-def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
+def choose(
+    a: ArrayLike,
+    choices: Arrays,
+    out: None = None,
+    mode: str = "raise",
+) -> Array:
     """For each element the choice that its index names.
 
     Differs from NumPy: `mode="raise"` needs positions that are known, so not under

@@ -7,12 +7,13 @@ Sizes depend on values, so these run on the host where the values are known; wit
 from __future__ import annotations
 
 import operator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import dtypes, trace
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import concatenation, cumulative, families, shaping, stacking
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -51,30 +52,95 @@ def _resize_axis(
 class unique_all_result(NamedTuple):
     """Distinct values, their first positions, the inverse, and counts."""
 
-    values: Any
-    indices: Any
-    inverse_indices: Any
-    counts: Any
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
 
 
 @tree.returned_by("olympus.numpy.unique_counts")
 class unique_counts_result(NamedTuple):
     """Distinct values and how often each occurs."""
 
-    values: Any
-    counts: Any
+    values: Array
+    counts: Array
 
 
 @tree.returned_by("olympus.numpy.unique_inverse")
 class unique_inverse_result(NamedTuple):
     """Distinct values, and for each element which of them it is."""
 
-    values: Any
-    inverse_indices: Any
+    values: Array
+    inverse_indices: Array
 
 
+@overload
 def unique(
-    ar: Any,
+    ar: ArrayLike,
+    return_index: Literal[False] = ...,
+    return_inverse: Literal[False] = ...,
+    return_counts: Literal[False] = ...,
+    axis: int | None = ...,
+    *,
+    equal_nan: bool = ...,
+    size: int | None = ...,
+    fill_value: ArrayLike | None = ...,
+    sorted: bool = ...,
+) -> Array: ...
+@overload
+def unique(
+    ar: ArrayLike,
+    *,
+    return_index: Literal[True],
+    return_inverse: bool = ...,
+    return_counts: bool = ...,
+    axis: int | None = ...,
+    equal_nan: bool = ...,
+    size: int | None = ...,
+    fill_value: ArrayLike | None = ...,
+    sorted: bool = ...,
+) -> tuple[Array, ...]: ...
+@overload
+def unique(
+    ar: ArrayLike,
+    return_index: bool = ...,
+    *,
+    return_inverse: Literal[True],
+    return_counts: bool = ...,
+    axis: int | None = ...,
+    equal_nan: bool = ...,
+    size: int | None = ...,
+    fill_value: ArrayLike | None = ...,
+    sorted: bool = ...,
+) -> tuple[Array, ...]: ...
+@overload
+def unique(
+    ar: ArrayLike,
+    return_index: bool = ...,
+    return_inverse: bool = ...,
+    *,
+    return_counts: Literal[True],
+    axis: int | None = ...,
+    equal_nan: bool = ...,
+    size: int | None = ...,
+    fill_value: ArrayLike | None = ...,
+    sorted: bool = ...,
+) -> tuple[Array, ...]: ...
+@overload
+def unique(
+    ar: ArrayLike,
+    return_index: bool = ...,
+    return_inverse: bool = ...,
+    return_counts: bool = ...,
+    axis: int | None = ...,
+    *,
+    equal_nan: bool = ...,
+    size: int | None = ...,
+    fill_value: ArrayLike | None = ...,
+    sorted: bool = ...,
+) -> Array | tuple[Array, ...]: ...
+def unique(
+    ar: ArrayLike,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -82,9 +148,9 @@ def unique(
     *,
     equal_nan: bool = True,
     size: int | None = None,
-    fill_value: Any = None,
+    fill_value: ArrayLike | None = None,
     sorted: bool = True,
-) -> Any:
+) -> Array | tuple[Array, ...]:
     """The distinct values, in ascending order.
 
     Differs from NumPy: under `jit` the number of results must be known: pass `size`,
@@ -261,7 +327,9 @@ def _changes(ordered: Any, equal_nan: bool) -> Any:
     return new
 
 
-def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+def unique_all(
+    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
+) -> unique_all_result:
     """Distinct values with first positions, inverse and counts.
 
     Differs from NumPy: under `jit` the number of results must be known: pass `size`.
@@ -282,7 +350,9 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
     )
 
 
-def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+def unique_counts(
+    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
+) -> unique_counts_result:
     """Distinct values and how often each occurs.
 
     Differs from NumPy: under `jit` the number of results must be known: pass `size`.
@@ -306,8 +376,8 @@ def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None)
 
 
 def unique_inverse(
-    x: Any, /, *, size: int | None = None, fill_value: Any = None
-) -> Any:
+    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
+) -> unique_inverse_result:
     """Distinct values, and for each element which of them it is.
 
     Differs from NumPy: under `jit` the number of results must be known: pass `size`.
@@ -330,7 +400,9 @@ def unique_inverse(
     )
 
 
-def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+def unique_values(
+    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
+) -> Array:
     """The distinct values.
 
     Differs from NumPy: under `jit` the number of results must be known: pass `size`.
@@ -353,13 +425,13 @@ def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None)
 
 
 def isin(
-    element: Any,
-    test_elements: Any,
+    element: ArrayLike,
+    test_elements: ArrayLike,
     assume_unique: bool = False,
     invert: bool = False,
     *,
     method: str = "auto",
-) -> Any:
+) -> Array:
     """Whether each element is among given values.
 
     Differs from NumPy: the algorithm is chosen by `method`, not `kind`.
@@ -449,8 +521,12 @@ def _select_first(x: Any, keep: Any, size: int, fills: tuple[Any, ...]) -> Any:
 
 
 def union1d(
-    ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None
-) -> Any:
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+) -> Array:
     """The values that occur in either array.
 
     Differs from NumPy: under `jit` the number of results must be known: pass `size`.
@@ -471,13 +547,13 @@ def union1d(
 
 
 def setdiff1d(
-    ar1: Any,
-    ar2: Any,
+    ar1: ArrayLike,
+    ar2: ArrayLike,
     assume_unique: bool = False,
     *,
     size: int | None = None,
-    fill_value: Any = None,
-) -> Any:
+    fill_value: ArrayLike | None = None,
+) -> Array:
     """The values of the first array that do not occur in the second.
 
     Differs from NumPy: under `jit` the number of results must be known: pass `size`.
@@ -519,13 +595,13 @@ def _setdiff(a: Any, b: Any, *fills: Any, assume_unique: bool, size: int) -> Any
 
 
 def setxor1d(
-    ar1: Any,
-    ar2: Any,
+    ar1: ArrayLike,
+    ar2: ArrayLike,
     assume_unique: bool = False,
     *,
     size: int | None = None,
-    fill_value: Any = None,
-) -> Any:
+    fill_value: ArrayLike | None = None,
+) -> Array:
     """The values that occur in exactly one of two arrays.
 
     Differs from NumPy: under `jit` the number of results must be known: pass `size`.
@@ -581,15 +657,45 @@ def _setxor_of_sets(x: Any, y: Any, fills: Any, size: int) -> Any:
     return _select_first(ordered, lax.bitwise_and(before, after), size, fills)
 
 
+@overload
 def intersect1d(
-    ar1: Any,
-    ar2: Any,
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = ...,
+    return_indices: Literal[False] = ...,
+    *,
+    size: int | None = ...,
+    fill_value: ArrayLike | None = ...,
+) -> Array: ...
+@overload
+def intersect1d(
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = ...,
+    *,
+    return_indices: Literal[True],
+    size: int | None = ...,
+    fill_value: ArrayLike | None = ...,
+) -> tuple[Array, Array, Array]: ...
+@overload
+def intersect1d(
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = ...,
+    return_indices: bool = ...,
+    *,
+    size: int | None = ...,
+    fill_value: ArrayLike | None = ...,
+) -> Array | tuple[Array, Array, Array]: ...
+def intersect1d(
+    ar1: ArrayLike,
+    ar2: ArrayLike,
     assume_unique: bool = False,
     return_indices: bool = False,
     *,
     size: int | None = None,
-    fill_value: Any = None,
-) -> Any:
+    fill_value: ArrayLike | None = None,
+) -> Array | tuple[Array, Array, Array]:
     """The values that occur in both arrays.
 
     Differs from NumPy: under `jit` the number of results must be known: pass `size`.
@@ -618,7 +724,8 @@ def intersect1d(
         return creation.asarray(np.intersect1d(x, y, assume_unique))
     values, i, j = np.intersect1d(x, y, assume_unique, return_indices=True)
     kind = dtypes.canonicalize_dtype(int)
-    return tuple(creation.asarray(v) for v in (values, i.astype(kind), j.astype(kind)))
+    first, second = creation.asarray(i.astype(kind)), creation.asarray(j.astype(kind))
+    return creation.asarray(values), first, second
 
 
 @promotion.evaluate.fuse

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
 from olympus._src.lax import concatenation, convolution, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
+from olympus._src.lax.precision import PrecisionLike
 from olympus._src.numpy import (
     arithmetic,
     creation,
@@ -26,8 +28,13 @@ from olympus._src.numpy import (
 )
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
+if TYPE_CHECKING:
+    from olympus._src.numpy import function_types
 
-def _sequence_product(name: str, what: str, reverse: bool) -> Any:
+
+def _sequence_product(
+    name: str, what: str, reverse: bool
+) -> function_types.SequenceProduct:
     @promotion.program(2, name=name)
     def run(a: Any, v: Any, *, mode: str, precision: Any, preferred: Any) -> Any:
         a, v = promotion.promote_inexact(a, v)
@@ -36,13 +43,13 @@ def _sequence_product(name: str, what: str, reverse: bool) -> Any:
     default = "full" if reverse else "valid"
 
     def call(
-        a: Any,
-        v: Any,
+        a: ArrayLike,
+        v: ArrayLike,
         mode: str = default,
         *,
-        precision: Any = None,
-        preferred_element_type: Any = None,
-    ) -> Any:
+        precision: PrecisionLike = None,
+        preferred_element_type: DTypeLike | None = None,
+    ) -> Array:
         check_arraylike(name, a, v)
         for x in (a, v):
             if aval_of(x).ndim != 1:
@@ -122,8 +129,13 @@ correlate = _sequence_product("correlate", "The cross-correlation", False)
 
 
 def interp(
-    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
-) -> Any:
+    x: ArrayLike,
+    xp: ArrayLike,
+    fp: ArrayLike,
+    left: ArrayLike | str | None = None,
+    right: ArrayLike | str | None = None,
+    period: ArrayLike | None = None,
+) -> Array:
     """Values between samples, on straight lines.
 
     Differs from NumPy: a period of 0 gives NaN and no error.
@@ -232,8 +244,11 @@ def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
 
 
 def unwrap(
-    p: Any, discont: Any = None, axis: int = -1, period: Any = 6.283185307179586
-) -> Any:
+    p: ArrayLike,
+    discont: ArrayLike | None = None,
+    axis: int = -1,
+    period: ArrayLike = 6.283185307179586,
+) -> Array:
     """The array with jumps of more than half a period taken out.
 
     Args:
@@ -305,8 +320,8 @@ def _fill_window(M: Any, values: Callable[[int, Any], Any]) -> Any:
     return values(n, kind) if n > 1 else creation.ones(max(n, 0), kind)
 
 
-def _window(name: str, values: Any, what: str) -> Any:
-    def make(M: int) -> Any:
+def _window(name: str, values: Any, what: str) -> function_types.Window:
+    def make(M: int) -> Array:
         return _fill_window(M, lambda n, kind: creation.asarray(values(n).astype(kind)))
 
     return docstring_examples.describe(
@@ -328,7 +343,7 @@ hamming = _window("hamming", np.hamming, "Hamming")
 hanning = _window("hanning", np.hanning, "Hann")
 
 
-def kaiser(M: int, beta: Any) -> Any:
+def kaiser(M: int, beta: ArrayLike) -> Array:
     """The Kaiser window.
 
     Args:

@@ -6,6 +6,7 @@ import operator
 from typing import Any
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike, Arrays, DTypeLike
 from olympus._src.lax import concatenation, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -44,14 +45,14 @@ def _sort(a: Any, *, axis: int | None, stable: bool, descending: bool) -> Any:
 
 
 def sort(
-    a: Any,
+    a: ArrayLike,
     axis: int | None = -1,
     *,
-    kind: Any = None,
+    kind: str | None = None,
     order: None = None,
     stable: bool = True,
     descending: bool = False,
-) -> Any:
+) -> Array:
     """The elements in ascending order, along an axis.
 
     Differs from NumPy: equal elements always keep their order; there is no `order` by
@@ -100,15 +101,15 @@ def _argsort(
 
 
 def argsort(
-    a: Any,
+    a: ArrayLike,
     axis: int | None = -1,
     *,
-    kind: Any = None,
+    kind: str | None = None,
     order: None = None,
     stable: bool = True,
     descending: bool = False,
-    dtype: Any = None,
-) -> Any:
+    dtype: DTypeLike | None = None,
+) -> Array:
     """The positions that would sort an array along an axis.
 
     Differs from NumPy: equal elements always keep their order; there is no `order` by
@@ -144,7 +145,12 @@ def argsort(
     )
 
 
-def lexsort(keys: Any, axis: int = -1, *, batch_size: int | None = None) -> Any:
+def lexsort(
+    keys: Arrays,
+    axis: int = -1,
+    *,
+    batch_size: int | None = None,
+) -> Array:
     """The positions that would sort by several keys, the last of them first.
 
     Args:
@@ -181,7 +187,7 @@ def _lexsort(*keys: Any, axis: int) -> Any:
     return out[-1]
 
 
-def partition(a: Any, kth: int, axis: int = -1) -> Any:
+def partition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
     """The array with the element of rank `kth` in its place, smaller ones before it.
 
     Differs from NumPy: `kth` is one integer; there are no `kind` and `order`.
@@ -202,7 +208,7 @@ def partition(a: Any, kth: int, axis: int = -1) -> Any:
     return sort(a, axis)
 
 
-def argpartition(a: Any, kth: int, axis: int = -1) -> Any:
+def argpartition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
     """The positions that would partition an array.
 
     Differs from NumPy: `kth` is one integer; there are no `kind` and `order`.
@@ -230,7 +236,7 @@ def _check_rank(name: str, a: Any, kth: int, axis: int) -> None:
     sizes_.canonicalize_axis(kth, aval_of(a).shape[i], f"numpy.{name}: kth")
 
 
-def sort_complex(a: Any) -> Any:
+def sort_complex(a: ArrayLike) -> Array:
     """The elements as complex numbers, by real part and then by imaginary part.
 
     Args:
@@ -253,14 +259,14 @@ def _sort_complex(a: Any) -> Any:
 
 
 def top_k(
-    a: Any,
+    a: ArrayLike,
     k: int,
     /,
     *,
     axis: int = -1,
     mode: str = "largest",
     sorted: bool = True,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The largest (or smallest) elements along an axis, and their positions.
 
     Args:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import concatenation, shaping
 from olympus._src.lax import elementwise as lax
@@ -28,13 +29,38 @@ from olympus._src.numpy.reductions import static_axis
 # -- averages --------------------------------------------------------------------------
 
 
+@overload
 def average(
-    a: Any,
-    axis: Any = None,
-    weights: Any = None,
+    a: ArrayLike,
+    axis: Axes = ...,
+    weights: ArrayLike | None = ...,
+    returned: Literal[False] = ...,
+    keepdims: bool = ...,
+) -> Array: ...
+@overload
+def average(
+    a: ArrayLike,
+    axis: Axes = ...,
+    weights: ArrayLike | None = ...,
+    *,
+    returned: Literal[True],
+    keepdims: bool = ...,
+) -> tuple[Array, Array]: ...
+@overload
+def average(
+    a: ArrayLike,
+    axis: Axes = ...,
+    weights: ArrayLike | None = ...,
+    returned: bool = ...,
+    keepdims: bool = ...,
+) -> Array | tuple[Array, Array]: ...
+def average(
+    a: ArrayLike,
+    axis: Axes = None,
+    weights: ArrayLike | None = None,
     returned: bool = False,
     keepdims: bool = False,
-) -> Any:
+) -> Array | tuple[Array, Array]:
     """The weighted mean of elements, over some axes or all.
 
     Differs from NumPy: NaN where the weights sum to zero, which NumPy refuses.
@@ -92,15 +118,15 @@ def _average(a: Any, w: Any, *, axis: Any, keepdims: bool) -> Any:
 
 
 def cov(
-    m: Any,
-    y: Any = None,
+    m: ArrayLike,
+    y: ArrayLike | None = None,
     rowvar: bool = True,
     bias: bool = False,
     ddof: int | None = None,
-    fweights: Any = None,
-    aweights: Any = None,
-    dtype: Any = None,
-) -> Any:
+    fweights: ArrayLike | None = None,
+    aweights: ArrayLike | None = None,
+    dtype: DTypeLike | None = None,
+) -> Array:
     """The covariances of variables.
 
     Differs from NumPy: weights below 0 are no errors, and give values without meaning.
@@ -213,7 +239,12 @@ def _weighted_center(x: Any, w: Any, aweights: Any, ddof: int) -> tuple[Any, Any
     return mean, lax.sub(total, lost)
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
+def corrcoef(
+    x: ArrayLike,
+    y: ArrayLike | None = None,
+    rowvar: bool = True,
+    dtype: DTypeLike | None = None,
+) -> Array:
     """The correlation coefficients of variables.
 
     Args:

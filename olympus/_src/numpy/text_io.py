@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, DTypeLike
 from olympus._src.numpy import creation
 
 printoptions = np.printoptions
@@ -38,7 +39,7 @@ def set_printoptions(*args: Any, **kwargs: Any) -> None:
 
 
 def array_repr(
-    arr: Any,
+    arr: object,
     max_line_width: int | None = None,
     precision: int | None = None,
     suppress_small: bool | None = None,
@@ -60,7 +61,7 @@ def array_repr(
 
 
 def array_str(
-    a: Any,
+    a: object,
     max_line_width: int | None = None,
     precision: int | None = None,
     suppress_small: bool | None = None,
@@ -109,8 +110,11 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def frombuffer(
-    buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
-) -> Any:
+    buffer: bytes | bytearray | memoryview | np.ndarray,
+    dtype: DTypeLike = float,
+    count: int = -1,
+    offset: int = 0,
+) -> Array:
     r"""An array of the numbers in a buffer.
 
     Differs from NumPy: the memory is copied to the device.
@@ -147,7 +151,9 @@ def fromiter(*args: Any, **kwargs: Any) -> Any:
     return creation.asarray(np.fromiter(*args, **kwargs))
 
 
-def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Any:
+def fromstring(
+    string: str, dtype: DTypeLike = float, count: int = -1, *, sep: str
+) -> Array:
     """An array of the numbers in a text.
 
     Differs from NumPy: the text is read on the host first.

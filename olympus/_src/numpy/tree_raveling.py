@@ -10,6 +10,7 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike, PyTree
 from olympus._src.lax import concatenation, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import creation, promotion
@@ -18,7 +19,7 @@ from olympus._src.numpy.promotion import aval_of, check_arraylike
 _FROM = "flatten_util.ravel_pytree"
 
 
-def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
+def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[ArrayLike], PyTree]]:
     """All elements of a pytree of arrays in one vector, and the inverse function.
 
     Args:

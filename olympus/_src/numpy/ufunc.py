@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import concrete_arrays
 from olympus._src.lax import shaping
@@ -99,7 +100,9 @@ class ufunc:
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}'>"
 
-    def __call__(self, *args: Any, out: None = None, where: None = None) -> Any:
+    def __call__(
+        self, *args: ArrayLike, out: None = None, where: None = None
+    ) -> Array | tuple[Array, ...]:
         promotion.check_out(self.__name__, out)
         if where is not None:
             raise NotImplementedError(
@@ -121,14 +124,14 @@ class ufunc:
 
     def reduce(
         self,
-        a: Any,
-        axis: Any = 0,
-        dtype: Any = None,
+        a: ArrayLike,
+        axis: Axes = 0,
+        dtype: DTypeLike | None = None,
         out: None = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
-    ) -> Any:
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Array:
         """The function folded over an axis.
 
         Args:
@@ -155,15 +158,19 @@ class ufunc:
                 where=where,
                 identity=self.identity,
             )
-        options = {"initial": initial, "where": where}
+        options: dict[str, Any] = {"initial": initial, "where": where}
         if dtype is not None:
             options["dtype"] = dtype
         options = {k: v for k, v in options.items() if v is not None}
         return self._reduce(a, axis=axis, keepdims=keepdims, **options)
 
     def accumulate(
-        self, a: Any, axis: int = 0, dtype: Any = None, out: None = None
-    ) -> Any:
+        self,
+        a: ArrayLike,
+        axis: int = 0,
+        dtype: DTypeLike | None = None,
+        out: None = None,
+    ) -> Array:
         """The function folded over the elements up to each one of an axis.
 
         Args:
@@ -181,20 +188,26 @@ class ufunc:
             )
         return self._accumulate(a, axis=axis, dtype=dtype)
 
-    def outer(self, A: Any, B: Any, /) -> Any:
+    def outer(self, A: ArrayLike, B: ArrayLike, /) -> Any:
         """The function of each element of `A` with each of `B`."""
         check_arraylike(f"{self.__name__}.outer", A, B)
         if self.nin != 2:
             raise ValueError(f"outer only supported for binary ufuncs, got {self!r}")
         rank = aval_of(B).ndim
-        first = concrete_arrays.as_array_or_tracer(A)
+        first: Any = concrete_arrays.as_array_or_tracer(A)
         shape = aval_of(first).shape
         columns = shaping.reshape(first, (*shape, *[1] * rank))
         return self(*promotion.align_ranks(columns, B))
 
     def at(
-        self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True
-    ) -> Any:
+        self,
+        a: ArrayLike,
+        indices: Any,
+        b: ArrayLike | None = None,
+        /,
+        *,
+        inplace: bool = True,
+    ) -> Array:
         """The array with the function applied at some positions.
 
         Args:
@@ -216,8 +229,13 @@ class ufunc:
         return getattr(at.IndexUpdateHelper(x)[indices], self._at)(b)
 
     def reduceat(
-        self, a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None
-    ) -> Any:
+        self,
+        a: ArrayLike,
+        indices: ArrayLike,
+        axis: int = 0,
+        dtype: DTypeLike | None = None,
+        out: None = None,
+    ) -> Array:
         """The function folded over slices of an axis.
 
         Args:
@@ -239,7 +257,12 @@ class ufunc:
 
 
 def frompyfunc(
-    func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None
+    func: Callable[..., Any],
+    /,
+    nin: int,
+    nout: int,
+    *,
+    identity: ArrayLike | None = None,
 ) -> ufunc:
     """A ufunc of a function of single elements.
 
@@ -293,9 +316,20 @@ def frompyfunc(
     return ufunc(func, int(nin), int(nout), name=name, identity=identity, call=checked)
 
 
-def _of(fun: Any, nin: int, **rules: Any) -> ufunc:
+if TYPE_CHECKING:
+
+    class _OneResult(ufunc):
+        """A ufunc with one result."""
+
+        def __call__(
+            self, *args: ArrayLike, out: None = None, where: None = None
+        ) -> Array: ...
+
+
+def _of(fun: Any, nin: int, **rules: Any) -> _OneResult:
     ufunc_methods.keep_steps_of(rules.get("call") or fun)
-    return ufunc(fun, nin, 1, **rules)
+    out: Any = ufunc(fun, nin, 1, **rules)
+    return out
 
 
 def _with_options(reduction: Any, join: Any = None) -> Any:

@@ -7,6 +7,7 @@ import operator
 from typing import Any
 
 from olympus._src.core import avals, dtypes, trace
+from olympus._src.core.array_type import Array, ArrayLike, KeyArray, Shape
 from olympus._src.lax import (
     concatenation,
     cumulative,
@@ -32,13 +33,13 @@ from olympus._src.random.uniform import (
 
 
 def permutation(
-    key: Any,
-    x: Any,
+    key: KeyArray,
+    x: ArrayLike,
     axis: int = 0,
     independent: bool = False,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """An array in random order, or the integers below a number.
 
     Args:
@@ -134,14 +135,14 @@ def _take(x: Any, positions: Any, axis: int) -> Any:
 
 
 def choice(
-    key: Any,
-    a: Any,
-    shape: Any = (),
+    key: KeyArray,
+    a: ArrayLike,
+    shape: int | Shape = (),
     replace: bool = True,
-    p: Any = None,
+    p: ArrayLike | None = None,
     axis: int = 0,
     mode: str | None = None,
-) -> Any:
+) -> Array:
     """Elements chosen from an array, or from the integers below a number.
 
     Args:
@@ -173,7 +174,6 @@ def choice(
     rank = avals.aval_of(a).ndim
     if not rank:
         size = _length("choice", "a", a)
-        a = None
     else:
         axis = sizes.canonicalize_axis(axis, rank, "random.choice")
         size = avals.aval_of(a).shape[axis]
@@ -187,7 +187,7 @@ def choice(
         "replace": replace,
         "high": high_gumbel("choice", mode),
     }
-    if a is None:
+    if not rank:
         return _choose(key, p, **static) if p is not None else _choose(key, **static)
     if p is None:
         return _choose_from(key, a, **static)
@@ -287,15 +287,15 @@ def _dtype(x: Any) -> Any:
 
 
 def categorical(
-    key: Any,
-    logits: Any,
+    key: KeyArray,
+    logits: ArrayLike,
     axis: int = -1,
-    shape: Any = None,
+    shape: int | Shape | None = None,
     replace: bool = True,
     mode: str | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Categories chosen by the logarithms of their probabilities.
 
     Args:

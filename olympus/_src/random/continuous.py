@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, KeyArray, Shape
 from olympus._src.foundation import config
 from olympus._src.lax import concatenation, reductions, sizes, special
 from olympus._src.lax import elementwise as ew
@@ -26,8 +27,12 @@ from olympus._src.random.uniform import draw_sign, draw_uniform, split_in
 
 
 def normal(
-    key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
-) -> Any:
+    key: KeyArray,
+    shape: int | Shape = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
+) -> Array:
     """Samples of the standard normal distribution.
 
     Args:
@@ -77,14 +82,14 @@ def _step_above(x: float, dtype: Any) -> float:
 
 
 def truncated_normal(
-    key: Any,
-    lower: Any,
-    upper: Any,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Samples of the standard normal distribution that lie between two bounds.
 
     Args:
@@ -141,13 +146,13 @@ def _like(x: Any, value: float) -> Any:
 
 
 def lognormal(
-    key: Any,
-    sigma: Any = 1.0,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    sigma: ArrayLike = 1.0,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Numbers whose logarithm is normal with mean 0.
 
     Args:
@@ -201,9 +206,24 @@ def parameters(
 # -- without parameters ----------------------------------------------------------------
 
 
+if TYPE_CHECKING:
+
+    class _Sampler(Protocol):
+        """A sampler of floats."""
+
+        def __call__(
+            self,
+            key: KeyArray,
+            shape: int | Shape = ...,
+            dtype: DTypeLike | None = None,
+            *,
+            out_sharding: None = None,
+        ) -> Array: ...
+
+
 def _sampler(
     name: str, draw: Callable[..., Any], first_line: str, mean: str
-) -> Callable[..., Any]:
+) -> _Sampler:
     """A public sampler of floats that takes a key, a shape and a dtype."""
 
     def run(key: Any, *, shape: Any, dtype: Any) -> Any:
@@ -213,8 +233,12 @@ def _sampler(
     fused = one_program(run)
 
     def sample(
-        key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
-    ) -> Any:
+        key: KeyArray,
+        shape: int | Shape = (),
+        dtype: DTypeLike | None = None,
+        *,
+        out_sharding: None = None,
+    ) -> Array:
         args = parameters(name, key, shape, dtype, out_sharding)
         return fused(args.key, shape=args.shape, dtype=args.dtype)
 
@@ -315,13 +339,13 @@ cauchy = _sampler(
 
 
 def gumbel(
-    key: Any,
-    shape: Any = (),
-    dtype: Any = None,
+    key: KeyArray,
+    shape: int | Shape = (),
+    dtype: DTypeLike | None = None,
     mode: str | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Samples of the Gumbel distribution.
 
     The density is `exp(-x - exp(-x))`.
@@ -371,13 +395,13 @@ def high_gumbel(name: str, mode: str | None) -> bool:
 
 
 def pareto(
-    key: Any,
-    b: Any,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    b: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Samples of the Pareto distribution, with density `b / x^(b+1)` for x >= 1.
 
     Args:
@@ -406,13 +430,13 @@ def _pareto(key: Any, b: Any, *, shape: Any, dtype: Any) -> Any:
 
 
 def rayleigh(
-    key: Any,
-    scale: Any,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    scale: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Lengths of plane vectors with normal entries.
 
     Args:
@@ -442,8 +466,12 @@ def _rayleigh(key: Any, scale: Any, *, shape: Any, dtype: Any) -> Any:
 
 
 def weibull_min(
-    key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None
-) -> Any:
+    key: KeyArray,
+    scale: ArrayLike,
+    concentration: ArrayLike,
+    shape: int | Shape = (),
+    dtype: DTypeLike | None = None,
+) -> Array:
     """Samples of the Weibull distribution of minima.
 
     The density is `c/s (x/s)^(c-1) exp(-(x/s)^c)` with scale s and concentration c.
@@ -488,15 +516,15 @@ def _weibull_min(
 
 
 def triangular(
-    key: Any,
-    left: Any,
-    mode: Any,
-    right: Any,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    left: ArrayLike,
+    mode: ArrayLike,
+    right: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Numbers whose density rises from `left` to `mode` and falls to `right`.
 
     Args:
@@ -537,13 +565,13 @@ def _triangular(
 
 
 def wald(
-    key: Any,
-    mean: Any,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    mean: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Samples of the inverse normal (Wald) distribution with shape parameter 1.
 
     Args:
@@ -588,8 +616,12 @@ def _wald(key: Any, mean: Any, *, shape: Any, dtype: Any) -> Any:
 
 
 def maxwell(
-    key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
-) -> Any:
+    key: KeyArray,
+    shape: int | Shape = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
+) -> Array:
     """Lengths of vectors in space with standard normal entries.
 
     Args:
@@ -631,8 +663,12 @@ def sum_of_last(x: Any) -> Any:
 
 
 def double_sided_maxwell(
-    key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None
-) -> Any:
+    key: KeyArray,
+    loc: ArrayLike,
+    scale: ArrayLike,
+    shape: int | Shape = (),
+    dtype: DTypeLike | None = None,
+) -> Array:
     """Maxwell numbers of random sign, scaled and moved.
 
     Args:

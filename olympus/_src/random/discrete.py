@@ -10,6 +10,7 @@ import numpy as np
 from olympus._src.control_flow import scan as scans
 from olympus._src.control_flow import while_loop as loops
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, KeyArray, Shape
 from olympus._src.lax import cumulative, reductions, shaping, sizes, special
 from olympus._src.lax import elementwise as ew
 from olympus._src.random import arguments, keys
@@ -78,14 +79,14 @@ _REJECTION_FROM = 10.0
 
 
 def poisson(
-    key: Any,
-    lam: Any,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    lam: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     *,
     method: str | None = None,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Counts of events that happen independently at a mean rate.
 
     Args:
@@ -120,7 +121,8 @@ def poisson(
             f"random.poisson: method must be None, which chooses by the mean, got "
             f"{method!r}; leave it out"
         )
-    name = key.dtype.implementation.name
+    kind: Any = key.dtype
+    name = kind.implementation.name
     if name != "threefry2x32":
         raise NotImplementedError(
             f"random.poisson: keys must be of the generator threefry2x32, got {name}; "
@@ -209,13 +211,13 @@ def _poisson_by_rejection(key: Any, lam: Any, dtype: Any) -> Any:
 
 
 def geometric(
-    key: Any,
-    p: Any,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    p: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """How many trials it takes to the first success.
 
     Args:
@@ -259,7 +261,13 @@ def _geometric(key: Any, p: Any, *, shape: Any, dtype: Any) -> Any:
 # -- binomial --------------------------------------------------------------------------
 
 
-def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
+def binomial(
+    key: KeyArray,
+    n: ArrayLike,
+    p: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Array:
     """How many of `n` independent trials succeed.
 
     Args:
@@ -435,14 +443,14 @@ def _stirling_tail(k: Any) -> Any:
 
 
 def multinomial(
-    key: Any,
-    n: Any,
-    p: Any,
+    key: KeyArray,
+    n: ArrayLike,
+    p: ArrayLike,
     *,
-    shape: Any = None,
-    dtype: Any = None,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     unroll: int | bool = 1,
-) -> Any:
+) -> Array:
     """How often each of several outcomes happens in `n` independent trials.
 
     Args:

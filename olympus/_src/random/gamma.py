@@ -10,6 +10,7 @@ import numpy as np
 from olympus._src.control_flow import scan as scans
 from olympus._src.control_flow import while_loop as loops
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, KeyArray, Shape
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
@@ -260,14 +261,14 @@ def _draw_two_logs(key: Any, a: Any, b: Any, shape: Any, dtype: Any) -> list[Any
 
 
 def gamma(
-    key: Any,
-    a: Any,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    a: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     *,
     method: str | None = None,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Samples of the gamma distribution of scale 1.
 
     The density is `x^(a-1) exp(-x)` over the gamma function of a.
@@ -313,14 +314,14 @@ def _gamma(key: Any, a: Any, *, shape: Any, dtype: Any) -> Any:
 
 
 def loggamma(
-    key: Any,
-    a: Any,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    a: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     *,
     method: str | None = None,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Logarithms of gamma numbers, exact also where those are too small for the dtype.
 
     Args:
@@ -353,15 +354,15 @@ def _loggamma(key: Any, a: Any, *, shape: Any, dtype: Any) -> Any:
 
 
 def beta(
-    key: Any,
-    a: Any,
-    b: Any,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    a: ArrayLike,
+    b: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     *,
     method: str | None = None,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Samples of the beta distribution.
 
     The density is in proportion to `x^(a-1) (1-x)^(b-1)`.
@@ -398,13 +399,13 @@ def _beta(key: Any, a: Any, b: Any, *, shape: Any, dtype: Any) -> Any:
 
 
 def dirichlet(
-    key: Any,
-    alpha: Any,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    alpha: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Points of the Dirichlet distribution: positive numbers that add up to 1.
 
     Args:
@@ -457,14 +458,14 @@ def _again(x: Any, shape: Any) -> Any:
 
 
 def chisquare(
-    key: Any,
-    df: Any,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    df: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     *,
     method: str | None = None,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Samples of the chi-square distribution.
 
     Args:
@@ -497,14 +498,14 @@ def _chisquare(key: Any, df: Any, *, shape: Any, dtype: Any) -> Any:
 
 
 def f(
-    key: Any,
-    dfnum: Any,
-    dfden: Any,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    dfnum: ArrayLike,
+    dfden: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Samples of the F distribution: quotients of mean squares of normal numbers.
 
     Args:
@@ -540,13 +541,13 @@ def _f(key: Any, dfnum: Any, dfden: Any, *, shape: Any, dtype: Any) -> Any:
 
 
 def t(
-    key: Any,
-    df: Any,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    df: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Numbers of Student's t distribution.
 
     Args:
@@ -578,8 +579,13 @@ def _t(key: Any, df: Any, *, shape: Any, dtype: Any) -> Any:
 
 
 def generalized_normal(
-    key: Any, p: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
-) -> Any:
+    key: KeyArray,
+    p: ArrayLike,
+    shape: int | Shape = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
+) -> Array:
     """Numbers with density in proportion to `exp(-|x|^p)`.
 
     Args:

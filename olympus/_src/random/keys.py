@@ -12,6 +12,7 @@ from typing import Any, NewType
 import numpy as np
 
 from olympus._src.core import array_type, avals, dtypes, trace
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, KeyArray
 from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import as_size
 from olympus._src.foundation import config, user_warnings
@@ -346,7 +347,12 @@ def _seed_traced(name: str, seed: Any, impl: Any) -> Any:
     return random_seed_p.bind(seed, impl=impl)
 
 
-def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
+def key(
+    seed: ArrayLike,
+    *,
+    impl: str | DTypeLike | None = None,
+    dtype: DTypeLike | None = None,
+) -> Array:
     """A random key from an integer.
 
     Args:
@@ -371,7 +377,7 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
     return _seed_key("key", seed, _find_implementation(impl, dtype))
 
 
-def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
+def PRNGKey(seed: ArrayLike, *, impl: str | DTypeLike | None = None) -> Array:
     """A random key from an integer, as an array of its words.
 
     Such an array says nothing of its generator; `key` makes keys that do.
@@ -398,7 +404,7 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
     return key if config.enable_custom_prng.value else random_unwrap_p.bind(key)
 
 
-def key_dtype(impl_spec: Any = None) -> Any:
+def key_dtype(impl_spec: str | DTypeLike | None = None) -> KeyType:
     """The dtype of keys of a generator.
 
     Args:
@@ -412,7 +418,7 @@ def key_dtype(impl_spec: Any = None) -> Any:
     return implementations.find(impl_spec).dtype
 
 
-def key_impl(keys: Any) -> str:
+def key_impl(keys: KeyArray) -> str:
     """The name of the generator that keys belong to.
 
     Args:
@@ -427,7 +433,7 @@ def key_impl(keys: Any) -> str:
     return typed.dtype.implementation.name
 
 
-def key_data(keys: Any) -> Any:
+def key_data(keys: KeyArray) -> Array:
     """The words of keys.
 
     Args:
@@ -445,7 +451,12 @@ def key_data(keys: Any) -> Any:
     return random_unwrap_p.bind(typed)
 
 
-def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -> Any:
+def wrap_key_data(
+    key_bits_array: ArrayLike,
+    *,
+    impl: str | DTypeLike | None = None,
+    dtype: DTypeLike | None = None,
+) -> Array:
     """Keys with the given words.
 
     Args:
@@ -465,7 +476,7 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
     return random_wrap_p.bind(key_bits_array, impl=implementation)
 
 
-def clone(key: Any) -> Any:
+def clone(key: KeyArray) -> Array:
     """The same key, which checks of key reuse treat as a new one.
 
     Args:
@@ -484,7 +495,7 @@ def clone(key: Any) -> Any:
 # -- deriving keys ---------------------------------------------------------------------
 
 
-def split(key: Any, num: int | tuple[int, ...] = 2) -> Any:
+def split(key: KeyArray, num: int | tuple[int, ...] = 2) -> Array:
     """New independent keys from one, which should not be used again.
 
     Args:
@@ -522,7 +533,7 @@ def _count(num: Any) -> tuple[int, ...]:
     return shape
 
 
-def fold_in(key: Any, data: Any) -> Any:
+def fold_in(key: KeyArray, data: ArrayLike) -> Array:
     """A new key from a key and a number.
 
     Args:

@@ -6,6 +6,7 @@ import operator
 from typing import Any
 
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, KeyArray, Shape
 from olympus._src.lax import elementwise as ew
 from olympus._src.lax import linalg, shaping, sizes
 from olympus._src.lax.linalg import matrices
@@ -27,14 +28,14 @@ from olympus._src.random.uniform import split_in
 
 
 def ball(
-    key: Any,
+    key: KeyArray,
     d: int,
     p: float = 2,
-    shape: Any = (),
-    dtype: Any = None,
+    shape: int | Shape = (),
+    dtype: DTypeLike | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Points of the unit ball, all equally likely.
 
     Args:
@@ -81,14 +82,14 @@ def _ball(key: Any, p: Any, *, d: int, shape: Any, dtype: Any) -> Any:
 
 
 def orthogonal(
-    key: Any,
+    key: KeyArray,
     n: int,
-    shape: Any = (),
-    dtype: Any = None,
+    shape: int | Shape = (),
+    dtype: DTypeLike | None = None,
     m: int | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Matrices with orthonormal rows or columns, all equally likely.
 
     Args:
@@ -142,15 +143,15 @@ def draw_orthogonal(key: Any, sides: tuple[int, int], shape: Any, dtype: Any) ->
 
 
 def multivariate_normal(
-    key: Any,
-    mean: Any,
-    cov: Any,
-    shape: Any = None,
-    dtype: Any = None,
+    key: KeyArray,
+    mean: ArrayLike,
+    cov: ArrayLike,
+    shape: int | Shape | None = None,
+    dtype: DTypeLike | None = None,
     method: str = "cholesky",
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Vectors of a normal distribution with given mean and covariance.
 
     Args:

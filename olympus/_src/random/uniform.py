@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, KeyArray, Shape
 from olympus._src.foundation import config
 from olympus._src.lax import concatenation, shaping
 from olympus._src.lax import elementwise as ew
@@ -17,8 +18,12 @@ from olympus._src.random.arguments import as_dtype, number, one_program, spread
 
 
 def bits(
-    key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
-) -> Any:
+    key: KeyArray,
+    shape: int | Shape = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
+) -> Array:
     """Random bits, as unsigned integers.
 
     Args:
@@ -62,14 +67,14 @@ def draw_bits(key: Any, bit_width: int, shape: tuple[int, ...]) -> Any:
 
 
 def uniform(
-    key: Any,
-    shape: Any = (),
-    dtype: Any = None,
-    minval: Any = 0.0,
-    maxval: Any = 1.0,
+    key: KeyArray,
+    shape: int | Shape = (),
+    dtype: DTypeLike | None = None,
+    minval: ArrayLike = 0.0,
+    maxval: ArrayLike = 1.0,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Floats between two bounds, all equally likely.
 
     Args:
@@ -143,14 +148,14 @@ def _difference(high: Any, low: Any) -> Any:
 
 
 def randint(
-    key: Any,
-    shape: Any,
-    minval: Any,
-    maxval: Any,
-    dtype: Any = None,
+    key: KeyArray,
+    shape: int | Shape,
+    minval: ArrayLike,
+    maxval: ArrayLike,
+    dtype: DTypeLike | None = None,
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """Integers between two bounds, all equally likely.
 
     Args:
@@ -281,13 +286,13 @@ def split_in(key: Any, count: int) -> list[Any]:
 
 
 def bernoulli(
-    key: Any,
-    p: Any = 0.5,
-    shape: Any = None,
+    key: KeyArray,
+    p: ArrayLike = 0.5,
+    shape: int | Shape | None = None,
     mode: str = "low",
     *,
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: None = None,
+) -> Array:
     """True with a given probability.
 
     Args:
@@ -340,8 +345,12 @@ def _bernoulli(key: Any, p: Any, *, shape: Any, dtype: Any, high: bool) -> Any:
 
 
 def rademacher(
-    key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
-) -> Any:
+    key: KeyArray,
+    shape: int | Shape = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
+) -> Array:
     """Signs: 1 or -1, equally likely.
 
     Args:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import source_info
 from olympus._src.lax.checkpoint_names import name_p
 from olympus._src.lax.contraction import dot_general_p
@@ -97,22 +98,24 @@ def format_policy(policy: Policy | None) -> str:
 # -- policies without settings ---------------------------------------------------------
 
 
-def everything_saveable(*_: Any, **__: Any) -> bool:
+def everything_saveable(*_: object, **__: object) -> bool:
     """Keeps all that the derivative needs, as without `checkpoint`."""
     return True
 
 
-def nothing_saveable(*_: Any, **__: Any) -> bool:
+def nothing_saveable(*_: object, **__: object) -> bool:
     """Computes everything again from the arguments, as with no policy."""
     return False
 
 
-def dots_saveable(prim: Any, *_: Any, **params: Any) -> bool:
+def dots_saveable(prim: Primitive, *_: object, **params: object) -> bool:
     """Keeps the results of matrix products and convolutions."""
     return prim is dot_general_p or prim is conv_general_dilated_p
 
 
-def dots_with_no_batch_dims_saveable(prim: Any, *_: Any, **params: Any) -> bool:
+def dots_with_no_batch_dims_saveable(
+    prim: Primitive, *_: object, **params: object
+) -> bool:
     """Keeps the results of matrix products that have no batch dimensions.
 
     Those are products with weights; products of activations with each other, as in
@@ -189,7 +192,7 @@ def save_anything_except_these_names(*names_not_to_save: str) -> Policy:
     """
     names = _names("save_anything_except_these_names", names_not_to_save)
 
-    def answer(prim: Any, *_: Any, **params: Any) -> bool:
+    def answer(prim: Any, *_: object, **params: object) -> bool:
         return prim is not name_p or params["name"] not in names
 
     return _Chosen("save_anything_except_these_names", names, answer)
@@ -206,7 +209,7 @@ def save_any_names_but_these(*names_not_to_save: str) -> Policy:
     """
     names = _names("save_any_names_but_these", names_not_to_save)
 
-    def answer(prim: Any, *_: Any, **params: Any) -> bool:
+    def answer(prim: Any, *_: object, **params: object) -> bool:
         return prim is name_p and params["name"] not in names
 
     return _Chosen("save_any_names_but_these", names, answer)
@@ -224,7 +227,7 @@ def save_only_these_names(*names_which_can_be_saved: str) -> Policy:
     """
     names = _names("save_only_these_names", names_which_can_be_saved)
 
-    def answer(prim: Any, *_: Any, **params: Any) -> bool:
+    def answer(prim: Any, *_: object, **params: object) -> bool:
         return prim is name_p and params["name"] in names
 
     return _Chosen("save_only_these_names", names, answer)

@@ -7,13 +7,33 @@ its own node types; `new_registry` makes one that shares nothing with jax's.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jaxlib import _jax  # type: ignore[attr-defined]
 
 pytree = _jax.pytree
 
-PyTreeDef = pytree.PyTreeDef
+if TYPE_CHECKING:
+
+    class PyTreeDef:
+        """The structure of a pytree; jaxlib ships no types of it."""
+
+        num_leaves: int
+        num_nodes: int
+
+        def unflatten(self, leaves: Iterable[Any], /) -> Any: ...
+        def flatten_up_to(self, tree: Any, /) -> list[Any]: ...
+        def compose(self, inner: PyTreeDef, /) -> PyTreeDef: ...
+        def children(self) -> list[PyTreeDef]: ...
+        def node_data(self) -> tuple[Any, Any] | None: ...
+        def __getattr__(self, name: str) -> Any: ...
+        @staticmethod
+        def from_node_data_and_children(
+            registry: Any, node: Any, children: Iterable[Any], /
+        ) -> PyTreeDef: ...
+
+else:
+    PyTreeDef = pytree.PyTreeDef
 PyTreeRegistry = pytree.PyTreeRegistry
 
 DictKey = pytree.DictKey

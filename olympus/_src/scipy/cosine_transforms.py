@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike, Axes
 from olympus._src.lax import complex_numbers as lax
 from olympus._src.lax import concatenation, sizes
 from olympus._src.numpy import arithmetic, fourier, manipulation, padding, promotion
@@ -131,10 +132,41 @@ def _call(
     )
 
 
-def _one(name: str, what: str, see: str) -> Callable[..., Any]:
+if TYPE_CHECKING:
+
+    class _AlongAxis(Protocol):
+        """A transform along one axis."""
+
+        def __call__(
+            self,
+            x: ArrayLike,
+            type: int = 2,
+            n: int | None = None,
+            axis: int = -1,
+            norm: str | None = None,
+        ) -> Array: ...
+
+    class _AlongAxes(Protocol):
+        """A transform along several axes."""
+
+        def __call__(
+            self,
+            x: ArrayLike,
+            type: int = 2,
+            s: Sequence[int] | None = None,
+            axes: Axes = None,
+            norm: str | None = None,
+        ) -> Array: ...
+
+
+def _one(name: str, what: str, see: str) -> _AlongAxis:
     def call(
-        x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Any = None
-    ) -> Any:
+        x: ArrayLike,
+        type: int = 2,
+        n: int | None = None,
+        axis: int = -1,
+        norm: str | None = None,
+    ) -> Array:
         return _call(name, x, type, (axis,), (n,), norm)
 
     call.__name__ = call.__qualname__ = name
@@ -169,10 +201,14 @@ def _one(name: str, what: str, see: str) -> Callable[..., Any]:
     return call
 
 
-def _several(name: str, what: str, see: str) -> Callable[..., Any]:
+def _several(name: str, what: str, see: str) -> _AlongAxes:
     def call(
-        x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: Any = None
-    ) -> Any:
+        x: ArrayLike,
+        type: int = 2,
+        s: Sequence[int] | None = None,
+        axes: Axes = None,
+        norm: str | None = None,
+    ) -> Array:
         checks.check_arrays(f"fft.{name}", x)
         counts = None if s is None else list(np.atleast_1d(s).tolist())
         rank = aval_of(x).ndim

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, Arrays
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import (
     arg_extremes,
@@ -50,12 +51,12 @@ _FOLDS: dict[str, Callable[[Any, int], Any]] = {
 
 
 def map_coordinates(
-    input: Any,
-    coordinates: Sequence[Any],
+    input: ArrayLike,
+    coordinates: Arrays,
     order: int,
     mode: str = "constant",
-    cval: Any = 0.0,
-) -> Any:
+    cval: ArrayLike = 0.0,
+) -> Array:
     """Values of an array at places that need not be integers.
 
     Differs from SciPy: `order` has to be given, and is 0 or 1; "wrap" repeats after as
@@ -309,7 +310,9 @@ def _interpolate_on_grid(values: Any, xi: Any, *operands: Any, method: str) -> A
 # -- nearest codes ---------------------------------------------------------------------
 
 
-def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Any, Any]:
+def vq(
+    obs: ArrayLike, code_book: ArrayLike, check_finite: bool = True
+) -> tuple[Array, Array]:
     """The nearest code of each observation.
 
     Differs from SciPy: NaN give distances of NaN and no error: `check_finite` has no

@@ -12,6 +12,7 @@ from olympus._src import tree
 from olympus._src.api import grad
 from olympus._src.control_flow import while_loop
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.numpy import contractions, creation, linalg, logic, selection
 from olympus._src.scipy import checks, lbfgs, line_search
 
@@ -35,15 +36,15 @@ class OptimizeResults(NamedTuple):
       nit: how many steps were made.
     """
 
-    x: Any
-    success: Any
-    status: Any
-    fun: Any
-    jac: Any
-    hess_inv: Any
-    nfev: Any
-    njev: Any
-    nit: Any
+    x: Array
+    success: Array
+    status: Array
+    fun: Array
+    jac: Array
+    hess_inv: Array | None
+    nfev: Array
+    njev: Array
+    nit: Array
 
 
 class _State(NamedTuple):
@@ -58,7 +59,7 @@ class _State(NamedTuple):
 
 def minimize(
     fun: Callable[..., Any],
-    x0: Any,
+    x0: ArrayLike,
     args: tuple[Any, ...] = (),
     *,
     method: str,

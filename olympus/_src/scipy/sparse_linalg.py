@@ -15,6 +15,7 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.control_flow import loops, while_loop
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import ArrayLike, PyTree
 from olympus._src.custom_rules import linear_solve
 from olympus._src.lax import linalg as lax_linalg
 from olympus._src.lax.linalg import matrices
@@ -170,15 +171,15 @@ def _squared_tolerance(b: Any, tol: Any, atol: Any) -> Any:
 
 
 def cg(
-    A: Any,
-    b: Any,
-    x0: Any = None,
+    A: ArrayLike | Callable[[Any], Any],
+    b: PyTree,
+    x0: PyTree = None,
     *,
     tol: float = 1e-5,
     atol: float = 0.0,
     maxiter: int | None = None,
-    M: Any = None,
-) -> tuple[Any, None]:
+    M: ArrayLike | Callable[[Any], Any] | None = None,
+) -> tuple[PyTree, None]:
     """Solves `A x = b` by conjugate gradients, for A Hermitian and positive definite.
 
     Differs from SciPy: `A` may be a function, and `b` a tree of arrays, but not a
@@ -241,15 +242,15 @@ def cg(
 
 
 def bicgstab(
-    A: Any,
-    b: Any,
-    x0: Any = None,
+    A: ArrayLike | Callable[[Any], Any],
+    b: PyTree,
+    x0: PyTree = None,
     *,
     tol: float = 1e-5,
     atol: float = 0.0,
     maxiter: int | None = None,
-    M: Any = None,
-) -> tuple[Any, None]:
+    M: ArrayLike | Callable[[Any], Any] | None = None,
+) -> tuple[PyTree, None]:
     """Solves `A x = b` by stabilized biconjugate gradients, for any regular A.
 
     Differs from SciPy: `A` may be a function, and `b` a tree of arrays, but not a
@@ -321,17 +322,17 @@ def bicgstab(
 
 
 def gmres(
-    A: Any,
-    b: Any,
-    x0: Any = None,
+    A: ArrayLike | Callable[[Any], Any],
+    b: PyTree,
+    x0: PyTree = None,
     *,
     tol: float = 1e-5,
     atol: float = 0.0,
     restart: int = 20,
     maxiter: int | None = None,
-    M: Any = None,
+    M: ArrayLike | Callable[[Any], Any] | None = None,
     solve_method: str = "batched",
-) -> tuple[Any, Any]:
+) -> tuple[PyTree, Any]:
     """Solves `A x = b` by least residuals in Krylov spaces, for any regular A.
 
     Differs from SciPy: `A` may be a function, and `b` a tree of arrays, but not a

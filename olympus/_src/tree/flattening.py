@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from olympus._src.runtime import pytree
@@ -12,6 +12,9 @@ from olympus._src.tree.keys import KeyPath
 from olympus._src.tree.registry import default_registry
 
 PyTreeDef = pytree.PyTreeDef
+# Arrays in tuples, lists, dicts, None and registered classes, nested in any way; an
+# array alone too. No type of Python says so much: a checker takes any value.
+PyTree = Any
 IsLeaf = Callable[[Any], bool] | None
 IsLeafOrPath = Callable[..., bool] | None  # may take the path before the node
 
@@ -20,7 +23,7 @@ IsLeafOrPath = Callable[..., bool] | None  # may take the path before the node
 flatten = default_registry.flatten
 
 
-def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], Any]:
+def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """Flattens a pytree into its leaves and its structure.
 
     Tuples, lists, dicts (in the order of their keys), namedtuples, OrderedDicts,
@@ -47,7 +50,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], Any]:
         raise _explain_error(error) from error.__cause__
 
 
-def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
+def tree_leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:
     """The leaves of a pytree.
 
     Args:
@@ -62,7 +65,7 @@ def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
     return tree_flatten(tree, is_leaf)[0]
 
 
-def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> Any:
+def tree_structure(tree: PyTree, is_leaf: IsLeaf = None) -> PyTreeDef:
     """The structure of a pytree.
 
     Args:
@@ -77,7 +80,7 @@ def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> Any:
     return tree_flatten(tree, is_leaf)[1]
 
 
-def tree_unflatten(treedef: Any, leaves: Iterable[Any]) -> Any:
+def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> PyTree:
     """Rebuilds a pytree from its structure and leaves.
 
     Args:
@@ -97,10 +100,10 @@ def tree_unflatten(treedef: Any, leaves: Iterable[Any]) -> Any:
 
 
 def tree_flatten_with_path(
-    tree: Any,
+    tree: PyTree,
     is_leaf: IsLeafOrPath = None,
     is_leaf_takes_path: bool = False,
-) -> tuple[list[tuple[KeyPath, Any]], Any]:
+) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
     """Flattens a pytree, with the key path of each leaf.
 
     Args:
@@ -130,7 +133,7 @@ def tree_flatten_with_path(
 
 
 def tree_leaves_with_path(
-    tree: Any,
+    tree: PyTree,
     is_leaf: IsLeafOrPath = None,
     is_leaf_takes_path: bool = False,
 ) -> list[tuple[KeyPath, Any]]:
@@ -161,7 +164,7 @@ def _explain_error(error: ValueError) -> ValueError:
 # -- one node --------------------------------------------------------------------------
 
 
-def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
+def flatten_one_level(tree: PyTree) -> tuple[Iterable[Any], Hashable]:
     """The children of one node, and its static data.
 
     Args:
@@ -184,7 +187,9 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
     return level
 
 
-def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], Any]:
+def flatten_one_level_with_keys(
+    tree: PyTree,
+) -> tuple[Iterable[tuple[Any, Any]], Hashable]:
     """The children of one node with their keys, and its static data.
 
     Args:
@@ -253,7 +258,7 @@ def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
 # -- structures ------------------------------------------------------------------------
 
 
-def treedef_children(treedef: Any) -> list[Any]:
+def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     """The structures of a structure's children.
 
     Args:
@@ -267,7 +272,7 @@ def treedef_children(treedef: Any) -> list[Any]:
     return treedef.children()
 
 
-def treedef_is_leaf(treedef: Any) -> bool:
+def treedef_is_leaf(treedef: PyTreeDef) -> bool:
     """Whether a structure is a leaf, or a node without children.
 
     Args:
@@ -281,7 +286,7 @@ def is_one_leaf(treedef: Any) -> bool:
     return treedef.num_nodes == 1 and treedef.num_leaves == 1
 
 
-def treedef_tuple(treedefs: Iterable[Any]) -> Any:
+def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     """The structure of a tuple whose elements have these structures.
 
     Args:

@@ -10,6 +10,8 @@ from olympus._src.tree import mismatch
 from olympus._src.tree.flattening import (
     IsLeaf,
     IsLeafOrPath,
+    PyTree,
+    PyTreeDef,
     flatten,
     tree_flatten,
     tree_flatten_with_path,
@@ -31,7 +33,9 @@ class _Missing:
 _MISSING: Any = _Missing()
 
 
-def tree_map(f: Function, tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
+def tree_map(
+    f: Function, tree: PyTree, *rest: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
     """Applies a function to each leaf of a pytree.
 
     Args:
@@ -60,11 +64,11 @@ def tree_map(f: Function, tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
 
 def tree_map_with_path(
     f: Function,
-    tree: Any,
-    *rest: Any,
+    tree: PyTree,
+    *rest: PyTree,
     is_leaf: IsLeafOrPath = None,
     is_leaf_takes_path: bool = False,
-) -> Any:
+) -> PyTree:
     """Applies a function to each leaf of a pytree and its key path.
 
     Args:
@@ -110,7 +114,7 @@ def _columns(
     return columns
 
 
-def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
+def tree_all(tree: PyTree, *, is_leaf: IsLeaf = None) -> bool:
     """Whether all leaves of a tree are true.
 
     Args:
@@ -127,7 +131,7 @@ def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
 
 def tree_reduce(
     function: Callable[[Any, Any], Any],
-    tree: Any,
+    tree: PyTree,
     initializer: Any = _MISSING,
     is_leaf: IsLeaf = None,
 ) -> Any:
@@ -160,7 +164,7 @@ def tree_reduce(
 
 def tree_reduce_associative(
     operation: Callable[[Any, Any], Any],
-    tree: Any,
+    tree: PyTree,
     *,
     identity: Any = _MISSING,
     is_leaf: IsLeaf = None,
@@ -205,8 +209,10 @@ def _halves(
 
 
 def tree_transpose(
-    outer_treedef: Any, inner_treedef: Any, pytree_to_transpose: Any
-) -> Any:
+    outer_treedef: PyTreeDef,
+    inner_treedef: PyTreeDef | None,
+    pytree_to_transpose: PyTree,
+) -> PyTree:
     """Exchanges the outer and the inner structure of a pytree of pytrees.
 
     Args:
@@ -246,7 +252,9 @@ def tree_transpose(
 # -- prefixes --------------------------------------------------------------------------
 
 
-def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> Any:
+def tree_broadcast(
+    prefix_tree: PyTree, full_tree: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
     """Copies the leaves of a prefix to all leaves of the pytree below them.
 
     Args:

@@ -141,7 +141,8 @@ def _select_places(x: Any, shape: Any, prefers: Any, params: Params) -> Any:
     padding, steps = params["padding"], params["window_strides"]
     has_padding = any(low or high for low, high in padding)
     padded = shifting.pad_interior(x, 0, padding, (1,) * len(shape))
-    best = selected = None
+    best: Any = None
+    selected: Any = None
     for n, place in enumerate(_places(params)):
         part = shifting.strided_slice(padded, range(len(shape)), place, shape, steps)
         number = shaping.full(shape, n, np.int32)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise
 from olympus._src.lax.families import ShapedArray
@@ -68,7 +69,7 @@ cholesky_p: Primitive = Primitive(
 )
 
 
-def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
+def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
     """The lower triangular matrix L with `L L^H = x`.
 
     Args:
@@ -183,7 +184,7 @@ cholesky_update_p: Primitive = Primitive(
 )
 
 
-def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
+def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
     """The factor R' with `R'^T R' = R^T R + w w^T`, in O(n^2) steps.
 
     Args:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise, families, reductions, shaping
 from olympus._src.lax.linalg import lapack, linear_systems, matrices
@@ -170,14 +171,14 @@ eig_p: Primitive = Primitive(
 
 
 def eig(
-    x: Any,
+    x: ArrayLike,
     *,
     compute_left_eigenvectors: bool = True,
     compute_right_eigenvectors: bool = True,
     implementation: EigImplementation | None = None,
     enable_eigvec_derivs: bool = False,
     use_magma: bool | None = None,
-) -> list[Any]:
+) -> list[Array]:
     """Eigenvalues w and eigenvectors of general matrices.
 
     Right ones are the columns of V with `x V = V diag(w)`, left ones those of U with

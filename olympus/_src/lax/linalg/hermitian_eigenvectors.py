@@ -6,6 +6,7 @@ import enum
 from typing import Any
 
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise
 from olympus._src.lax.families import ShapedArray
@@ -92,14 +93,14 @@ eigh_p: Primitive = Primitive(
 
 
 def eigh(
-    x: Any,
+    x: ArrayLike,
     *,
     symmetrize_input: bool = True,
     lower: bool = True,
     sort_eigenvalues: bool = True,
     subset_by_index: tuple[int, int] | None = None,
     implementation: EighImplementation | None = None,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """Eigenvectors and eigenvalues of Hermitian matrices.
 
     Args:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import elementwise, families, shaping
@@ -101,7 +102,7 @@ lu_pivots_to_permutation_p: Primitive = Primitive(
 )
 
 
-def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
+def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
     """The order of rows that a list of exchanges leads to.
 
     Args:
@@ -224,7 +225,7 @@ lu_p: Primitive = Primitive(
 )
 
 
-def lu(x: Any) -> list[Any]:
+def lu(x: ArrayLike) -> list[Array]:
     """L and U with `L U = P x`, where P exchanges rows.
 
     Args:

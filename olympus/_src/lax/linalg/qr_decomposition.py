@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.sizes import minimum
 from olympus._src.core.symbolic_values import Zero
@@ -146,7 +147,7 @@ householder_product_p: Primitive = Primitive(
 )
 
 
-def householder_product(a: Any, taus: Any) -> Any:
+def householder_product(a: ArrayLike, taus: ArrayLike) -> Array:
     """The first columns of a product of Householder's reflections.
 
     Args:
@@ -231,8 +232,13 @@ ormqr_p: Primitive = Primitive(
 
 
 def ormqr(
-    a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = False
-) -> Any:
+    a: ArrayLike,
+    taus: ArrayLike,
+    c: ArrayLike,
+    *,
+    left: bool = True,
+    transpose: bool = False,
+) -> Array:
     """Multiplies matrices by a product Q of Householder reflections, without forming Q.
 
     Args:
@@ -351,12 +357,12 @@ qr_p: Primitive = Primitive(
 
 
 def qr(
-    x: Any,
+    x: ArrayLike,
     *,
     pivoting: bool = False,
     full_matrices: bool = True,
     use_magma: bool | None = None,
-) -> Any:
+) -> tuple[Array, ...]:
     """Q with orthonormal columns and R upper triangular, with `Q R = x`.
 
     Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, matrices
@@ -57,12 +58,12 @@ schur_p: Primitive = Primitive(
 
 
 def schur(
-    x: Any,
+    x: ArrayLike,
     *,
     compute_schur_vectors: bool = True,
     sort_eig_vals: bool = False,
     select_callable: Callable[..., Any] | None = None,
-) -> list[Any]:
+) -> list[Array]:
     """Schur's form T of square matrices, with `x = Z T Z^H`.
 
     T is upper triangular; of real matrices it has blocks of two rows on its diagonal,
@@ -149,7 +150,7 @@ hessenberg_p: Primitive = Primitive(
 )
 
 
-def hessenberg(a: Any) -> list[Any]:
+def hessenberg(a: ArrayLike) -> list[Array]:
     """Hessenberg's form H of square matrices, with `a = Q H Q^H`.
 
     Args:

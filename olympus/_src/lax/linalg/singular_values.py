@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import Any, Literal, overload
 
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.sizes import minimum
 from olympus._src.lax import elementwise, families
@@ -194,14 +195,41 @@ svd_p: Primitive = Primitive(
 )
 
 
+@overload
 def svd(
-    x: Any,
+    x: ArrayLike,
+    *,
+    full_matrices: bool = ...,
+    compute_uv: Literal[True] = ...,
+    subset_by_index: tuple[int, int] | None = ...,
+    algorithm: SvdAlgorithm | None = ...,
+) -> tuple[Array, Array, Array]: ...
+@overload
+def svd(
+    x: ArrayLike,
+    *,
+    full_matrices: bool = ...,
+    compute_uv: Literal[False],
+    subset_by_index: tuple[int, int] | None = ...,
+    algorithm: SvdAlgorithm | None = ...,
+) -> Array: ...
+@overload
+def svd(
+    x: ArrayLike,
+    *,
+    full_matrices: bool = ...,
+    compute_uv: bool = ...,
+    subset_by_index: tuple[int, int] | None = ...,
+    algorithm: SvdAlgorithm | None = ...,
+) -> Array | tuple[Array, Array, Array]: ...
+def svd(
+    x: ArrayLike,
     *,
     full_matrices: bool = True,
     compute_uv: bool = True,
     subset_by_index: tuple[int, int] | None = None,
     algorithm: SvdAlgorithm | None = None,
-) -> Any:
+) -> Array | tuple[Array, Array, Array]:
     """Singular values s and vectors with `x = U diag(s) V^H`.
 
     Args:

@@ -237,7 +237,7 @@ def _cholesky(x: Any) -> Any:
     zero = families.full_like(rows[0][0], 0)
     nan = families.full_like(zero, np.nan)
     factor: Rows = []
-    failed = None
+    failed: Any = None
     for i in range(n):
         row: list[Any] = []
         for j in range(i + 1):

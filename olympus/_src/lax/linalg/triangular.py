@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise, families, shaping
@@ -183,15 +184,15 @@ triangular_solve_p: Primitive = Primitive(
 
 
 def triangular_solve(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     *,
     left_side: bool = False,
     lower: bool = False,
     unit_diagonal: bool = False,
     transpose_a: bool = False,
     conjugate_a: bool = False,
-) -> Any:
+) -> Array:
     """The X with `op(a) X = b`, or `X op(a) = b`, for triangular matrices.
 
     Args:

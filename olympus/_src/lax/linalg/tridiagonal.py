@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import concatenation, elementwise, families
@@ -58,7 +59,7 @@ tridiagonal_p: Primitive = Primitive(
 )
 
 
-def tridiagonal(a: Any, *, lower: bool = True) -> list[Any]:
+def tridiagonal(a: ArrayLike, *, lower: bool = True) -> list[Array]:
     """Reduces Hermitian matrices to real ones of three diagonals, `a = Q T Q^H`.
 
     Args:
@@ -232,8 +233,13 @@ tridiagonal_solve_p: Primitive = Primitive(
 
 
 def tridiagonal_solve(
-    dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool = False
-) -> Any:
+    dl: ArrayLike,
+    d: ArrayLike,
+    du: ArrayLike,
+    b: ArrayLike,
+    *,
+    perturb_singular: bool = False,
+) -> Array:
     """The X with `T X = b`, for matrices T of three diagonals.
 
     Args:

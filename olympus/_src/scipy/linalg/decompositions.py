@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import linalg as lax_linalg
 from olympus._src.lax.linalg import matrices
 from olympus._src.numpy import (
@@ -24,8 +25,11 @@ matmul = matrices.matmul
 
 
 def cholesky(
-    a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
-) -> Any:
+    a: ArrayLike,
+    lower: bool = False,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+) -> Array:
     """The triangular factor of positive definite matrices.
 
     Differs from SciPy: both triangles count, as `(a + a^H) / 2`; matrices that are not
@@ -66,8 +70,11 @@ def _cholesky(a: Any, *, lower: bool) -> Any:
 
 
 def cho_factor(
-    a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
-) -> tuple[Any, bool]:
+    a: ArrayLike,
+    lower: bool = False,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+) -> tuple[Array, bool]:
     """As `cholesky`, with which triangle it is, for `cho_solve`.
 
     Differs from SciPy: both triangles of `a` count, and the factor's other triangle is
@@ -98,11 +105,11 @@ def cho_factor(
 
 
 def cho_solve(
-    c_and_lower: tuple[Any, bool],
-    b: Any,
+    c_and_lower: tuple[ArrayLike, bool],
+    b: ArrayLike,
     overwrite_b: bool = False,
     check_finite: bool = True,
-) -> Any:
+) -> Array:
     """The x with `a x = b`, by the factor of `a`.
 
     Differs from SciPy: NaN and infinity spread to the result and are not refused:
@@ -156,8 +163,8 @@ def _cho_solve(c: Any, b: Any, *, lower: bool) -> Any:
 
 
 def lu_factor(
-    a: Any, overwrite_a: bool = False, check_finite: bool = True
-) -> tuple[Any, Any]:
+    a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Array, Array]:
     """The LU factorization with exchanges of rows, packed for `lu_solve`.
 
     Differs from SciPy: singular matrices give no warning, and NaN are not refused:
@@ -196,12 +203,12 @@ def _lu_factor(a: Any) -> Any:
 
 
 def lu_solve(
-    lu_and_piv: tuple[Any, Any],
-    b: Any,
+    lu_and_piv: tuple[ArrayLike, ArrayLike],
+    b: ArrayLike,
     trans: int = 0,
     overwrite_b: bool = False,
     check_finite: bool = True,
-) -> Any:
+) -> Array:
     """The x with `a x = b`, by the factors of `a`.
 
     Differs from SciPy: NaN and infinity spread to the result and are not refused:
@@ -262,11 +269,11 @@ def _lu_solve(packed: Any, pivots: Any, b: Any, *, trans: int) -> Any:
 
 
 def lu(
-    a: Any,
+    a: ArrayLike,
     permute_l: bool = False,
     overwrite_a: bool = False,
     check_finite: bool = True,
-) -> Any:
+) -> tuple[Array, ...]:
     """The LU factorization with exchanges of rows, `a = P L U`.
 
     Differs from SciPy: rows are exchanged by a matrix: there is no `p_indices`;
@@ -321,13 +328,13 @@ def _lu(a: Any, *, permute_l: bool) -> Any:
 
 
 def qr(
-    a: Any,
+    a: ArrayLike,
     overwrite_a: bool = False,
-    lwork: Any = None,
+    lwork: int | None = None,
     mode: str = "full",
     pivoting: bool = False,
     check_finite: bool = True,
-) -> tuple[Any, ...]:
+) -> tuple[Array, ...]:
     """The QR factorization: Q with orthonormal columns, R upper triangular.
 
     Differs from SciPy: there is no mode "raw"; `overwrite_a`, `lwork` and
@@ -373,14 +380,14 @@ def _qr(a: Any, *, mode: str, pivoting: bool) -> Any:
 
 
 def qr_multiply(
-    a: Any,
-    c: Any,
+    a: ArrayLike,
+    c: ArrayLike,
     mode: str = "right",
     pivoting: bool = False,
     conjugate: bool = False,
     overwrite_a: bool = False,
     overwrite_c: bool = False,
-) -> tuple[Any, ...]:
+) -> tuple[Array, ...]:
     """The QR factorization of `a`, and the product of Q and a matrix.
 
     Differs from SciPy: `overwrite_a` and `overwrite_c` have no effect.
@@ -443,14 +450,42 @@ def _qr_multiply(a: Any, c: Any, *, mode: str, pivoting: bool, conjugate: bool) 
     return (out, *others)
 
 
+@overload
 def svd(
-    a: Any,
+    a: ArrayLike,
+    full_matrices: bool = ...,
+    compute_uv: Literal[True] = ...,
+    overwrite_a: bool = ...,
+    check_finite: bool = ...,
+    lapack_driver: str = ...,
+) -> tuple[Array, Array, Array]: ...
+@overload
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = ...,
+    *,
+    compute_uv: Literal[False],
+    overwrite_a: bool = ...,
+    check_finite: bool = ...,
+    lapack_driver: str = ...,
+) -> Array: ...
+@overload
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = ...,
+    compute_uv: bool = ...,
+    overwrite_a: bool = ...,
+    check_finite: bool = ...,
+    lapack_driver: str = ...,
+) -> Array | tuple[Array, Array, Array]: ...
+def svd(
+    a: ArrayLike,
     full_matrices: bool = True,
     compute_uv: bool = True,
     overwrite_a: bool = False,
     check_finite: bool = True,
     lapack_driver: str = "gesdd",
-) -> Any:
+) -> Array | tuple[Array, Array, Array]:
     """The singular value decomposition, `a = U diag(s) Vh`.
 
     Differs from SciPy: where SciPy raises, for NaN, the results are NaN; the platform
@@ -480,12 +515,54 @@ def svd(
     """
     del overwrite_a, check_finite, lapack_driver
     checks.check_arrays("svd", a)
-    factors = decompositions.svd(a, full_matrices, compute_uv)
-    return tuple(factors) if compute_uv else factors
+    if not compute_uv:
+        return decompositions.svd(a, full_matrices, compute_uv=False)
+    u, s, vh = decompositions.svd(a, full_matrices)
+    return u, s, vh
 
 
+@overload
 def eigh(
-    a: Any,
+    a: ArrayLike,
+    b: None = ...,
+    lower: bool = ...,
+    eigvals_only: Literal[False] = ...,
+    overwrite_a: bool = ...,
+    overwrite_b: bool = ...,
+    turbo: bool = ...,
+    eigvals: None = ...,
+    type: int = ...,
+    check_finite: bool = ...,
+) -> tuple[Array, Array]: ...
+@overload
+def eigh(
+    a: ArrayLike,
+    b: None = ...,
+    lower: bool = ...,
+    *,
+    eigvals_only: Literal[True],
+    overwrite_a: bool = ...,
+    overwrite_b: bool = ...,
+    turbo: bool = ...,
+    eigvals: None = ...,
+    type: int = ...,
+    check_finite: bool = ...,
+) -> Array: ...
+@overload
+def eigh(
+    a: ArrayLike,
+    b: None = ...,
+    lower: bool = ...,
+    eigvals_only: bool = ...,
+    overwrite_a: bool = ...,
+    overwrite_b: bool = ...,
+    turbo: bool = ...,
+    eigvals: None = ...,
+    type: int = ...,
+    check_finite: bool = ...,
+) -> tuple[Array, Array] | Array: ...
+def eigh(
+    a: ArrayLike,
     b: None = None,
     lower: bool = True,
     eigvals_only: bool = False,
@@ -495,7 +572,7 @@ def eigh(
     eigvals: None = None,
     type: int = 1,
     check_finite: bool = True,
-) -> Any:
+) -> Array | tuple[Array, Array]:
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
     Differs from SciPy: both triangles count, as `(a + a^H) / 2`, whatever `lower` is;
@@ -540,10 +617,11 @@ def eigh(
             )
     checks.check_arrays("eigh", a)
     eigenpairs = decompositions.eigh(a, "L" if lower else "U")
-    return eigenpairs.eigenvalues if eigvals_only else tuple(eigenpairs)
+    values, vectors = eigenpairs
+    return values if eigvals_only else (values, vectors)
 
 
-def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The inverses of matrices.
 
     Differs from SciPy: singular matrices give inf or NaN and no error; there is no
@@ -570,7 +648,7 @@ def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     return linear_systems.inv(a)
 
 
-def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The determinants of matrices.
 
     Differs from SciPy: integers are computed in float32 unless 64-bit dtypes are
@@ -600,15 +678,15 @@ def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
 
 
 def solve(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     lower: bool = False,
     overwrite_a: bool = False,
     overwrite_b: bool = False,
     debug: bool = False,
     check_finite: bool = True,
     assume_a: str = "gen",
-) -> Any:
+) -> Array:
     """The x with `a x = b`.
 
     Differs from SciPy: singular matrices give inf or NaN, with no error and no warning;
@@ -654,15 +732,15 @@ _TRANSPOSES = {0: 0, "N": 0, 1: 1, "T": 1, 2: 2, "C": 2}
 
 
 def solve_triangular(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     trans: int | str = 0,
     lower: bool = False,
     unit_diagonal: bool = False,
     overwrite_b: bool = False,
-    debug: Any = None,
+    debug: bool | None = None,
     check_finite: bool = True,
-) -> Any:
+) -> Array:
     """The x with `a x = b`, for triangular matrices.
 
     Differs from SciPy: a zero on the diagonal gives inf or NaN and no error;

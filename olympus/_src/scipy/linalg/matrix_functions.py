@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from olympus._src.api import forward_mode
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.control_flow import loops
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import barriers, slicing
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import linalg as lax_linalg
@@ -55,7 +56,9 @@ def _pade_numerator(order: int) -> list[float]:
     return [float(x) for x in reversed(coefficients)]
 
 
-def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Any:
+def expm(
+    A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 16
+) -> Array:
     """The exponential of matrices.
 
     Differs from SciPy: `upper_triangular` is promised, not looked for; matrices that
@@ -133,9 +136,29 @@ def _pade(a: Any, order: int, upper: bool) -> Any:
     return linear_systems.solve(v - u, v + u)
 
 
+@overload
 def expm_frechet(
-    A: Any, E: Any, *, method: str | None = None, compute_expm: bool = True
-) -> Any:
+    A: ArrayLike,
+    E: ArrayLike,
+    *,
+    method: str | None = ...,
+    compute_expm: Literal[True] = ...,
+) -> tuple[Array, Array]: ...
+@overload
+def expm_frechet(
+    A: ArrayLike,
+    E: ArrayLike,
+    *,
+    method: str | None = ...,
+    compute_expm: Literal[False],
+) -> Array: ...
+@overload
+def expm_frechet(
+    A: ArrayLike, E: ArrayLike, *, method: str | None = ..., compute_expm: bool = ...
+) -> Array | tuple[Array, Array]: ...
+def expm_frechet(
+    A: ArrayLike, E: ArrayLike, *, method: str | None = None, compute_expm: bool = True
+) -> Array | tuple[Array, Array]:
     """The derivative of the exponential of matrices in a direction.
 
     Differs from SciPy: there is one method, and `check_finite` is not there.
@@ -218,8 +241,13 @@ def _schur_complex(x: Any) -> Any:
 
 
 def solve_sylvester(
-    A: Any, B: Any, C: Any, *, method: str = "schur", tol: float = 1e-8
-) -> Any:
+    A: ArrayLike,
+    B: ArrayLike,
+    C: ArrayLike,
+    *,
+    method: str = "schur",
+    tol: float = 1e-8,
+) -> Array:
     """The X with `A X + X B = C`.
 
     Differs from SciPy: the arguments are called A, B and C; equations without one
@@ -336,7 +364,7 @@ def _sylvester_jvp(method: str, tol: float, primals: Any, tangents: Any) -> Any:
 # -- square root, other functions ------------------------------------------------------
 
 
-def sqrtm(A: Any, blocksize: int = 1) -> Any:
+def sqrtm(A: ArrayLike, blocksize: int = 1) -> Array:
     """The principal square root of matrices.
 
     Differs from SciPy: the result is always complex, and NaN throughout where there is
@@ -413,7 +441,21 @@ def _root_jvp(primals: Any, tangents: Any) -> Any:
     return out, _sylvester_by((u, u, (z, back), (z, back)), a_dot, 0.0)
 
 
-def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
+@overload
+def funm(
+    A: ArrayLike, func: Callable[[Array], Array], disp: Literal[True] = ...
+) -> Array: ...
+@overload
+def funm(
+    A: ArrayLike, func: Callable[[Array], Array], *, disp: Literal[False]
+) -> tuple[Array, Array]: ...
+@overload
+def funm(
+    A: ArrayLike, func: Callable[[Array], Array], disp: bool = ...
+) -> tuple[Array, Array] | Array: ...
+def funm(
+    A: ArrayLike, func: Callable[[Array], Array], disp: bool = True
+) -> Array | tuple[Array, Array]:
     """A function of matrices, from the function of numbers.
 
     Differs from SciPy: the result is always complex; integers are refused; there is no

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from olympus._src.api.vmap import vmap
 from olympus._src.control_flow import loops
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import linalg as lax_linalg
 from olympus._src.lax import slicing
 from olympus._src.lax.linalg import eigenvectors, matrices
@@ -30,7 +31,7 @@ aval_of = checks.aval_of
 matmul = matrices.matmul
 
 
-def schur(a: Any, output: str = "real") -> list[Any]:
+def schur(a: ArrayLike, output: str = "real") -> list[Array]:
     """Schur's form T of square matrices, with `a = Z T Z^H`.
 
     Differs from SciPy: integers are refused; eigenvalues cannot be sorted, and `lwork`,
@@ -75,7 +76,9 @@ def _schur(a: Any, *, to_complex: bool) -> Any:
     return lax_linalg.schur(a)
 
 
-def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Any, Any]:
+def rsf2csf(
+    T: ArrayLike, Z: ArrayLike, check_finite: bool = True
+) -> tuple[Array, Array]:
     """The complex Schur form of a real one.
 
     Args:
@@ -161,13 +164,37 @@ def _turn_block(m: Any, t: Any, z: Any) -> Any:
     return selection.where(below, 0, t), z
 
 
+@overload
 def hessenberg(
-    a: Any,
+    a: ArrayLike,
+    *,
+    calc_q: Literal[False] = ...,
+    overwrite_a: bool = ...,
+    check_finite: bool = ...,
+) -> Array: ...
+@overload
+def hessenberg(
+    a: ArrayLike,
+    *,
+    calc_q: Literal[True],
+    overwrite_a: bool = ...,
+    check_finite: bool = ...,
+) -> tuple[Array, Array]: ...
+@overload
+def hessenberg(
+    a: ArrayLike,
+    *,
+    calc_q: bool = ...,
+    overwrite_a: bool = ...,
+    check_finite: bool = ...,
+) -> Array | tuple[Array, Array]: ...
+def hessenberg(
+    a: ArrayLike,
     *,
     calc_q: bool = False,
     overwrite_a: bool = False,
     check_finite: bool = True,
-) -> Any:
+) -> Array | tuple[Array, Array]:
     """Hessenberg's form H of square matrices, with `a = Q H Q^H`.
 
     Differs from SciPy: integers are refused; `overwrite_a` and `check_finite` have no
@@ -216,13 +243,13 @@ def _hessenberg(a: Any, *, calc_q: bool) -> Any:
 
 
 def polar(
-    a: Any,
+    a: ArrayLike,
     side: str = "right",
     *,
     method: str = "qdwh",
     eps: float | None = None,
     max_iterations: int | None = None,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The polar decomposition: orthonormal rows or columns times a positive matrix.
 
     Differs from SciPy: the default method is an iteration, which refuses matrices that
@@ -307,16 +334,49 @@ def _polar_by_iteration(a: Any, *, left: bool, eps: Any, most: Any) -> Any:
     return (matrices.adjoint(u), p) if left else (u, p)
 
 
+@overload
 def eigh_tridiagonal(
-    d: Any,
-    e: Any,
+    d: ArrayLike,
+    e: ArrayLike,
+    *,
+    eigvals_only: Literal[False] = ...,
+    select: str = ...,
+    select_range: tuple[int, int] | None = ...,
+    tol: float | None = ...,
+    key: object = ...,
+) -> tuple[Array, Array]: ...
+@overload
+def eigh_tridiagonal(
+    d: ArrayLike,
+    e: ArrayLike,
+    *,
+    eigvals_only: Literal[True],
+    select: str = ...,
+    select_range: tuple[int, int] | None = ...,
+    tol: float | None = ...,
+    key: object = ...,
+) -> Array: ...
+@overload
+def eigh_tridiagonal(
+    d: ArrayLike,
+    e: ArrayLike,
+    *,
+    eigvals_only: bool = ...,
+    select: str = ...,
+    select_range: tuple[int, int] | None = ...,
+    tol: float | None = ...,
+    key: object = ...,
+) -> tuple[Array, Array] | Array: ...
+def eigh_tridiagonal(
+    d: ArrayLike,
+    e: ArrayLike,
     *,
     eigvals_only: bool = False,
     select: str = "a",
     select_range: tuple[int, int] | None = None,
     tol: float | None = None,
-    key: Any = None,
-) -> Any:
+    key: object = None,
+) -> Array | tuple[Array, Array]:
     """Eigenvalues and eigenvectors of a Hermitian matrix of three diagonals.
 
     Differs from SciPy: complex numbers beside the diagonal are taken; there is no

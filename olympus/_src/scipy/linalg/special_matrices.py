@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, DTypeLike
 from olympus._src.numpy import creation
 from olympus._src.scipy.linalg import checks
 
@@ -31,7 +32,7 @@ def _floats(values: Any, shape: tuple[int, int]) -> Any:
     return creation.asarray(np.array(values, np.float64).reshape(shape).astype(dtype))
 
 
-def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Any:
+def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> Array:
     """The matrix of the discrete Fourier transform.
 
     Differs from SciPy: the dtype can be chosen; by default it is complex64 unless
@@ -71,7 +72,7 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Any:
     return creation.asarray((np.exp(-2j * np.pi * turns) / factor).astype(kind))
 
 
-def hadamard(n: int, dtype: Any = int) -> Any:
+def hadamard(n: int, dtype: DTypeLike = int) -> Array:
     """Sylvester's matrix of 1 and -1 with orthogonal rows.
 
     Args:
@@ -103,7 +104,7 @@ def hadamard(n: int, dtype: Any = int) -> Any:
     return creation.asarray(np.where(odd, -1, 1).astype(kind))
 
 
-def helmert(n: int, full: bool = False) -> Any:
+def helmert(n: int, full: bool = False) -> Array:
     """Orthonormal rows, each the contrast of a number and the mean of those before.
 
     Differs from SciPy: the result is float32 unless 64-bit dtypes are switched on.
@@ -137,7 +138,7 @@ def helmert(n: int, full: bool = False) -> Any:
     return _floats(matrix, matrix.shape)
 
 
-def hilbert(n: int) -> Any:
+def hilbert(n: int) -> Array:
     """Hilbert's matrix, `1 / (i + j + 1)`.
 
     Differs from SciPy: the result is float32 unless 64-bit dtypes are switched on.
@@ -163,7 +164,7 @@ def hilbert(n: int) -> Any:
     return _floats(1 / (place[:, None] + place[None, :] + 1.0), (count, count))
 
 
-def invhilbert(n: int) -> Any:
+def invhilbert(n: int) -> Array:
     """The inverse of Hilbert's matrix, whose elements are integers.
 
     Differs from SciPy: the result is floating, and float32 unless 64-bit dtypes are
@@ -220,7 +221,7 @@ def _kind(name: str, kind: Any) -> str:
     return kind
 
 
-def pascal(n: int, kind: str | None = None) -> Any:
+def pascal(n: int, kind: str | None = None) -> Array:
     """Pascal's triangle as a matrix.
 
     Differs from SciPy: the result is floating, where SciPy gives integers; there is no
@@ -255,7 +256,7 @@ def pascal(n: int, kind: str | None = None) -> Any:
     return _of_integers(count, elements[chosen])
 
 
-def invpascal(n: int, kind: str | None = None) -> Any:
+def invpascal(n: int, kind: str | None = None) -> Array:
     """The inverse of `pascal`.
 
     Differs from SciPy: the result is floating, where SciPy gives integers; there is no

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import concatenation, shaping, sizes
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax.linalg import matrices
@@ -38,7 +39,7 @@ def _promote_to_1d(x: Any) -> Any:
     return manipulation.atleast_1d(x)
 
 
-def block_diag(*arrs: Any) -> Any:
+def block_diag(*arrs: ArrayLike) -> Array:
     """A matrix with the given ones along its diagonal, and zeros.
 
     Args:
@@ -87,7 +88,7 @@ def _block_diag(*arrs: Any) -> Any:
     return concatenation.concatenate(rows, 0)
 
 
-def circulant(c: Any) -> Any:
+def circulant(c: ArrayLike) -> Array:
     """The matrix whose columns are all rotations of a vector.
 
     Args:
@@ -121,7 +122,7 @@ def _circulant(c: Any) -> Any:
     return _pick(c, (i - j) % max(n, 1))
 
 
-def toeplitz(c: Any, r: Any = None) -> Any:
+def toeplitz(c: ArrayLike, r: ArrayLike | None = None) -> Array:
     """The matrix whose diagonals are constant.
 
     Args:
@@ -165,7 +166,7 @@ def _toeplitz(c: Any, r: Any) -> Any:
     return _pick(line, m - 1 - i + j)
 
 
-def hankel(c: Any, r: Any = None) -> Any:
+def hankel(c: ArrayLike, r: ArrayLike | None = None) -> Array:
     """The matrix whose diagonals from lower left to upper right are constant.
 
     Differs from SciPy: leading axes are a batch, where SciPy flattens the arguments.
@@ -206,7 +207,7 @@ def _hankel(c: Any, r: Any) -> Any:
     return _pick(_join_vectors(c, r[..., 1:]), i + j)
 
 
-def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
+def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
     """The matrix that convolves vectors of `n` elements with a vector.
 
     Args:
@@ -270,7 +271,7 @@ def _mask_entries(x: Any, mask: np.ndarray) -> Any:
     )
 
 
-def companion(a: Any) -> Any:
+def companion(a: ArrayLike) -> Array:
     """The matrix whose characteristic polynomial is a given one.
 
     Differs from SciPy: a leading coefficient of zero gives inf or NaN and no error.
@@ -329,7 +330,7 @@ def _put_under_row(row: Any) -> Any:
     return entries + np.asarray(i == j + 1).astype(aval_of(row).dtype)
 
 
-def leslie(f: Any, s: Any) -> Any:
+def leslie(f: ArrayLike, s: ArrayLike) -> Array:
     """The matrix that takes a population, by ages, to the next generation.
 
     Args:
@@ -375,7 +376,7 @@ def _leslie(f: Any, s: Any) -> Any:
     return _mask_entries(_pick(line, place), (i == 0) | (i == j + 1))
 
 
-def fiedler(a: Any) -> Any:
+def fiedler(a: ArrayLike) -> Array:
     """The matrix of the distances of numbers.
 
     Args:
@@ -406,7 +407,7 @@ def _fiedler(a: Any) -> Any:
     return abs(a[..., :, None] - a[..., None, :])
 
 
-def fiedler_companion(a: Any) -> Any:
+def fiedler_companion(a: ArrayLike) -> Array:
     """The matrix of five diagonals whose characteristic polynomial is a given one.
 
     Differs from SciPy: a leading coefficient of zero gives inf or NaN and no error.

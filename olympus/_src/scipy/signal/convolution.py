@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike, Axes
 from olympus._src.lax import convolution, shaping, sizes
 from olympus._src.lax.linalg import matrices
+from olympus._src.lax.precision import PrecisionLike
 from olympus._src.numpy import fourier, promotion
 from olympus._src.scipy import checks
 
@@ -146,12 +148,12 @@ def _either(
 
 
 def convolve(
-    in1: Any,
-    in2: Any,
+    in1: ArrayLike,
+    in2: ArrayLike,
     mode: str = "full",
     method: str = "auto",
-    precision: Any = None,
-) -> Any:
+    precision: PrecisionLike = None,
+) -> Array:
     """The convolution of two arrays.
 
     Differs from SciPy: integers give floats; "auto" is "direct", whatever the sizes.
@@ -183,12 +185,12 @@ def convolve(
 
 
 def correlate(
-    in1: Any,
-    in2: Any,
+    in1: ArrayLike,
+    in2: ArrayLike,
     mode: str = "full",
     method: str = "auto",
-    precision: Any = None,
-) -> Any:
+    precision: PrecisionLike = None,
+) -> Array:
     """The cross-correlation of two arrays: sums of one and the other's shifts.
 
     Differs from SciPy: integers give floats; "auto" is "direct", whatever the sizes.
@@ -246,13 +248,13 @@ def _convolve_in_plane(
 
 
 def convolve2d(
-    in1: Any,
-    in2: Any,
+    in1: ArrayLike,
+    in2: ArrayLike,
     mode: str = "full",
     boundary: str = "fill",
     fillvalue: float = 0,
-    precision: Any = None,
-) -> Any:
+    precision: PrecisionLike = None,
+) -> Array:
     """The convolution of two matrices.
 
     Differs from SciPy: integers give floats; beyond the matrices there are zeros, and
@@ -286,13 +288,13 @@ def convolve2d(
 
 
 def correlate2d(
-    in1: Any,
-    in2: Any,
+    in1: ArrayLike,
+    in2: ArrayLike,
     mode: str = "full",
     boundary: str = "fill",
     fillvalue: float = 0,
-    precision: Any = None,
-) -> Any:
+    precision: PrecisionLike = None,
+) -> Array:
     """The cross-correlation of two matrices.
 
     Differs from SciPy: integers give floats; beyond the matrices there are zeros, and
@@ -325,7 +327,9 @@ def correlate2d(
     )
 
 
-def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
+def fftconvolve(
+    in1: ArrayLike, in2: ArrayLike, mode: str = "full", axes: Axes = None
+) -> Array:
     """The convolution of two arrays, by Fourier transforms.
 
     Differs from SciPy: integers give float32 unless 64-bit dtypes are switched on;

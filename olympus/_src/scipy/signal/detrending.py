@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import concatenation, sizes
 from olympus._src.numpy import manipulation, promotion, reductions
 from olympus._src.scipy import checks
@@ -16,12 +18,12 @@ aval_of = checks.aval_of
 
 
 def detrend(
-    data: Any,
+    data: ArrayLike,
     axis: int = -1,
     type: str = "linear",
-    bp: Any = 0,
+    bp: int | Sequence[int] | ArrayLike = 0,
     overwrite_data: None = None,
-) -> Any:
+) -> Array:
     """A signal less its mean, or less the line nearest to it.
 
     Differs from SciPy: arrays are never changed in place, so `overwrite_data` must be

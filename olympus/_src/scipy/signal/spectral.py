@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import complex_numbers as lax
 from olympus._src.lax import sizes
 from olympus._src.lax.linalg import matrices
@@ -189,18 +190,18 @@ _BOUNDARIES = ("even", "odd", "constant", "zeros", None)
 
 
 def stft(
-    x: Any,
-    fs: Any = 1.0,
-    window: Any = "hann",
+    x: ArrayLike,
+    fs: ArrayLike = 1.0,
+    window: str | float | tuple[Any, ...] | ArrayLike = "hann",
     nperseg: int | None = 256,
     noverlap: int | None = None,
     nfft: int | None = None,
-    detrend: Any = False,
+    detrend: str | bool | Callable[[Array], ArrayLike] = False,
     return_onesided: bool = True,
     boundary: str | None = "zeros",
     padded: bool = True,
     axis: int = -1,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """The short-time Fourier transform: spectra of overlapping segments of a signal.
 
     Differs from SciPy: there is no `scaling`: it is "spectrum"; the windows "taylor",
@@ -264,9 +265,9 @@ def stft(
 
 
 def istft(
-    Zxx: Any,
-    fs: Any = 1.0,
-    window: Any = "hann",
+    Zxx: ArrayLike,
+    fs: ArrayLike = 1.0,
+    window: str | float | tuple[Any, ...] | ArrayLike = "hann",
     nperseg: int | None = None,
     noverlap: int | None = None,
     nfft: int | None = None,
@@ -274,7 +275,7 @@ def istft(
     boundary: bool = True,
     time_axis: int = -1,
     freq_axis: int = -2,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The inverse of `stft`: overlapping segments added up, divided by their windows.
 
     Differs from SciPy: there is no `scaling`: it is "spectrum"; the windows "taylor",
@@ -376,19 +377,19 @@ def _overlap_add(z: Any, plan: _Plan, one_sided: bool, boundary: bool) -> Any:
 
 
 def csd(
-    x: Any,
-    y: Any,
-    fs: Any = 1.0,
-    window: Any = "hann",
+    x: ArrayLike,
+    y: ArrayLike | None,
+    fs: ArrayLike = 1.0,
+    window: str | float | tuple[Any, ...] | ArrayLike = "hann",
     nperseg: int | None = None,
     noverlap: int | None = None,
     nfft: int | None = None,
-    detrend: Any = "constant",
+    detrend: str | bool | Callable[[Array], ArrayLike] = "constant",
     return_onesided: bool = True,
     scaling: str = "density",
     axis: int = -1,
     average: str = "mean",
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The cross power spectral density of two signals, by Welch's method.
 
     Differs from SciPy: only None for `y` gives a real result, not `x` passed twice; the
@@ -439,18 +440,18 @@ def csd(
 
 
 def welch(
-    x: Any,
-    fs: Any = 1.0,
-    window: Any = "hann",
+    x: ArrayLike,
+    fs: ArrayLike = 1.0,
+    window: str | float | tuple[Any, ...] | ArrayLike = "hann",
     nperseg: int | None = None,
     noverlap: int | None = None,
     nfft: int | None = None,
-    detrend: Any = "constant",
+    detrend: str | bool | Callable[[Array], ArrayLike] = "constant",
     return_onesided: bool = True,
     scaling: str = "density",
     axis: int = -1,
     average: str = "mean",
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The power spectral density of a signal, by Welch's method.
 
     Differs from SciPy: the windows "taylor", "chebwin" and "dpss" are not known.

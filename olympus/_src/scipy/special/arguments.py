@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families, shaping
 from olympus._src.numpy import promotion
@@ -26,7 +27,7 @@ def as_array_if_list(x: Any) -> Any:
     return np.asarray(x) if isinstance(x, (list, tuple)) else x
 
 
-def inexact(name: str, *args: Any, weak: bool = True) -> list[Any]:
+def inexact(name: str, *args: Any, weak: bool = True) -> list[Array]:
     """The arguments as floating or complex arrays of one dtype and shape.
 
     Args:
@@ -46,7 +47,7 @@ def floats(
     *args: Any,
     weak: bool = True,
     error: type[Exception] = ValueError,
-) -> list[Any]:
+) -> list[Array]:
     """As `inexact`, refusing complex numbers."""
     values = inexact(name, *args, weak=weak)
     if dtypes.kind(avals.aval_of(values[0]).dtype) == "c":
@@ -57,13 +58,13 @@ def floats(
     return values
 
 
-def default_floats(*xs: Any) -> list[Any]:
+def default_floats(*xs: Any) -> list[Array]:
     """Floats in the default dtype, which is the widest there is."""
     dtype = dtypes.canonicalize_dtype(np.dtype(np.float64))
     return [lax.convert(x, dtype) for x in xs]
 
 
-def reals(name: str, *args: Any, weak: bool = True) -> list[Any]:
+def reals(name: str, *args: Any, weak: bool = True) -> list[Array]:
     """As `floats`, for functions that have only ever refused by a TypeError."""
     return floats(name, *args, weak=weak, error=TypeError)
 

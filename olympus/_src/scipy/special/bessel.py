@@ -12,6 +12,7 @@ import numpy as np
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.control_flow.scan import scan
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import bessel, concatenation
 from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
@@ -27,7 +28,7 @@ minimum, maximum = arithmetic.minimum, arithmetic.maximum
 
 
 @program(1)
-def i0(x: Any) -> Any:
+def i0(x: ArrayLike) -> Array:
     """Modified Bessel function of the first kind, of order 0.
 
     Args:
@@ -45,7 +46,7 @@ def i0(x: Any) -> Any:
 
 
 @program(1)
-def i0e(x: Any) -> Any:
+def i0e(x: ArrayLike) -> Array:
     """`exp(-|x|) i0(x)`, which does not overflow.
 
     Args:
@@ -63,7 +64,7 @@ def i0e(x: Any) -> Any:
 
 
 @program(1)
-def i1(x: Any) -> Any:
+def i1(x: ArrayLike) -> Array:
     """Modified Bessel function of the first kind, of order 1.
 
     Args:
@@ -81,7 +82,7 @@ def i1(x: Any) -> Any:
 
 
 @program(1)
-def i1e(x: Any) -> Any:
+def i1e(x: ArrayLike) -> Array:
     """`exp(-|x|) i1(x)`, which does not overflow.
 
     Args:
@@ -228,7 +229,7 @@ def _jn(z: Any, v: int, n_iter: int) -> Any:
     return wide(lambda x: _bessel_jn(x, v, n_iter))(z)
 
 
-def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Any:
+def bessel_jn(z: ArrayLike, *, v: int, n_iter: int = 50) -> Array:
     """Bessel functions of the first kind, of orders 0 to v.
 
     Args:

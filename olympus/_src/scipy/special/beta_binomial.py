@@ -11,6 +11,7 @@ import numpy as np
 
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import special
 from olympus._src.numerics import igamma_betainc
 from olympus._src.numpy import arithmetic, creation, elementary
@@ -35,7 +36,7 @@ lgamma, digamma = special.lgamma, special.digamma
 
 
 @program(2)
-def betaln(a: Any, b: Any) -> Any:
+def betaln(a: ArrayLike, b: ArrayLike) -> Array:
     """Logarithm of the magnitude of the beta function.
 
     Args:
@@ -135,7 +136,7 @@ _betaln.defjvps(
 
 
 @program(2)
-def beta(a: Any, b: Any) -> Any:
+def beta(a: ArrayLike, b: ArrayLike) -> Array:
     """Beta function, `gamma(a) gamma(b) / gamma(a + b)`.
 
     Args:
@@ -177,7 +178,7 @@ _beta.defjvps(
 
 
 @program(3)
-def betainc(a: Any, b: Any, x: Any) -> Any:
+def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """Regularized incomplete beta function.
 
     Differs from SciPy: NaN where a or b is 0, of which SciPy takes limits.
@@ -199,7 +200,7 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
 
 
 @program(2)
-def gammainc(a: Any, x: Any) -> Any:
+def gammainc(a: ArrayLike, x: ArrayLike) -> Array:
     """Regularized lower incomplete gamma function.
 
     Args:
@@ -218,7 +219,7 @@ def gammainc(a: Any, x: Any) -> Any:
 
 
 @program(2)
-def gammaincc(a: Any, x: Any) -> Any:
+def gammaincc(a: ArrayLike, x: ArrayLike) -> Array:
     """Regularized upper incomplete gamma function: one minus the lower one.
 
     Args:
@@ -245,7 +246,7 @@ def _multigammaln(a: Any, d: int) -> Any:
     return out + d * (d - 1) / 4 * math.log(math.pi)
 
 
-def multigammaln(a: Any, d: Any) -> Any:
+def multigammaln(a: ArrayLike, d: ArrayLike) -> Array:
     """Logarithm of the multivariate gamma function.
 
     Differs from SciPy: a number below the bound gives a value without meaning and no
@@ -268,8 +269,9 @@ def multigammaln(a: Any, d: Any) -> Any:
       Array([1.5502], dtype=float32)
     """
     try:
-        size = int(d)
-        is_whole = size == float(d) and size >= 1
+        number: Any = d
+        size = int(number)
+        is_whole = size == float(number) and size >= 1
     except (TypeError, ValueError) as error:
         if isinstance(error, ValueError) or hasattr(d, "aval"):
             raise
@@ -295,7 +297,7 @@ def _factorial(n: Any) -> Any:
     return where(n < 0, 0, wide(real_gamma)(safe + 1))
 
 
-def factorial(n: Any, exact: bool = False) -> Any:
+def factorial(n: ArrayLike, exact: bool = False) -> Array:
     """Factorial, `gamma(n + 1)`, of floats too; 0 below 0.
 
     Differs from SciPy: `exact` must be False, and there is no `extend`.
@@ -324,7 +326,7 @@ def factorial(n: Any, exact: bool = False) -> Any:
 
 
 @program(2)
-def poch(z: Any, m: Any) -> Any:
+def poch(z: ArrayLike, m: ArrayLike) -> Array:
     """Pochhammer symbol, `gamma(z + m) / gamma(z)`.
 
     Args:
@@ -380,7 +382,7 @@ _poch.defjvps(
 
 
 @program(2)
-def _comb(N: Any, k: Any, repetition: bool) -> Any:
+def _comb(N: ArrayLike, k: Any, repetition: bool) -> Any:
     count, k = reals("comb", N, k)
     if not repetition:
         return wide(_binomial)(count, k)
@@ -421,7 +423,7 @@ _smooth_binomial.defjvps(
 )
 
 
-def comb(N: Any, k: Any, *, repetition: bool = False) -> Any:
+def comb(N: ArrayLike, k: ArrayLike, *, repetition: bool = False) -> Array:
     """Number of ways to choose k of N things; 0 where k is below 0 or above N.
 
     Differs from SciPy: there is no `exact`.
@@ -442,7 +444,7 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Any:
     return _comb(N, k, repetition=bool(repetition))
 
 
-def bernoulli(n: Any) -> Any:
+def bernoulli(n: int) -> Array:
     """Bernoulli numbers B_0 to B_n, with B_1 = -1/2.
 
     Args:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from olympus._src.api.custom_jvp import custom_jvp
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import elementary, logic
 from olympus._src.numpy.promotion import program
@@ -19,7 +20,7 @@ exp, log, log1p = elementary.exp, elementary.log, elementary.log1p
 
 
 @program(2)
-def xlogy(x: Any, y: Any) -> Any:
+def xlogy(x: ArrayLike, y: ArrayLike) -> Array:
     """`x log(y)`, which is 0 where x is 0.
 
     Args:
@@ -51,7 +52,7 @@ _xlogy.defjvps(
 
 
 @program(2)
-def xlog1py(x: Any, y: Any) -> Any:
+def xlog1py(x: ArrayLike, y: ArrayLike) -> Array:
     """`x log(1 + y)`, exact for small y, and 0 where x is 0.
 
     Args:
@@ -85,7 +86,7 @@ _xlog1py.defjvps(
 
 
 @program(1)
-def entr(x: Any) -> Any:
+def entr(x: ArrayLike) -> Array:
     """Entropy of a probability, `-x log(x)`; 0 at 0 and -inf below.
 
     Args:
@@ -114,7 +115,7 @@ _entr.defjvps(lambda t, out, x: t * (-1 - log(x)))
 
 
 @program(2)
-def rel_entr(p: Any, q: Any) -> Any:
+def rel_entr(p: ArrayLike, q: ArrayLike) -> Array:
     """Relative entropy of a pair of probabilities, `p log(p / q)`.
 
     Args:
@@ -133,7 +134,8 @@ def rel_entr(p: Any, q: Any) -> Any:
       >>> special.rel_entr(jnp.array([0.0, 1.0]), jnp.array([2.0, 1.0]))
       Array([0., 0.], dtype=float32)
     """
-    return _rel_entr(*floats("rel_entr", p, q, weak=False))
+    p, q = floats("rel_entr", p, q, weak=False)
+    return _rel_entr(p, q)
 
 
 # atanh(v) = v + v^3 (1/3 + v^2/5 + ...), highest power first; up to v = 1/3.
@@ -174,7 +176,7 @@ def _rel_entr(p: Any, q: Any, shifted: bool = False) -> Any:
 
 
 @program(2)
-def kl_div(p: Any, q: Any) -> Any:
+def kl_div(p: ArrayLike, q: ArrayLike) -> Array:
     """Term of the Kullback-Leibler divergence, `p log(p / q) - p + q`.
 
     Args:
@@ -200,7 +202,7 @@ def kl_div(p: Any, q: Any) -> Any:
 
 
 @program(1)
-def expit(x: Any) -> Any:
+def expit(x: ArrayLike) -> Array:
     """Logistic function, `1 / (1 + exp(-x))`.
 
     Differs from SciPy: complex numbers are taken, too.
@@ -221,7 +223,7 @@ def expit(x: Any) -> Any:
 
 
 @program(1)
-def logit(x: Any) -> Any:
+def logit(x: ArrayLike) -> Array:
     """Logarithm of the odds, `log(x / (1 - x))`.
 
     Differs from SciPy: complex numbers are taken, too.
@@ -256,7 +258,7 @@ _logit.defjvps(lambda t, out, x: t / (x * (1 - x)))
 
 
 @program(2)
-def boxcox(x: Any, lmbda: Any) -> Any:
+def boxcox(x: ArrayLike, lmbda: ArrayLike) -> Array:
     """Box-Cox transform, `(x^lmbda - 1) / lmbda`, or `log(x)` where lmbda is 0.
 
     Differs from SciPy: complex numbers are taken, too.
@@ -278,7 +280,7 @@ def boxcox(x: Any, lmbda: Any) -> Any:
 
 
 @program(2)
-def boxcox1p(x: Any, lmbda: Any) -> Any:
+def boxcox1p(x: ArrayLike, lmbda: ArrayLike) -> Array:
     """Box-Cox transform of 1 + x, exact for small x.
 
     Differs from SciPy: complex numbers are taken, too.

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from olympus._src.api.custom_jvp import custom_jvp
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import special
 from olympus._src.numpy import arithmetic, elementary
 from olympus._src.numpy.promotion import program
@@ -29,7 +30,7 @@ _ROOT_PI = math.sqrt(math.pi)
 
 
 @program(1)
-def erf(x: Any) -> Any:
+def erf(x: ArrayLike) -> Array:
     """Error function: `2 / sqrt(pi)` times the integral of `exp(-t^2)` from 0 to x.
 
     Differs from SciPy: complex numbers are refused.
@@ -49,7 +50,7 @@ def erf(x: Any) -> Any:
 
 
 @program(1)
-def erfc(x: Any) -> Any:
+def erfc(x: ArrayLike) -> Array:
     """One minus the error function, exact where that is close to 1.
 
     Differs from SciPy: complex numbers are refused.
@@ -69,7 +70,7 @@ def erfc(x: Any) -> Any:
 
 
 @program(1)
-def erfinv(x: Any) -> Any:
+def erfinv(x: ArrayLike) -> Array:
     """Inverse of the error function.
 
     Args:
@@ -87,7 +88,7 @@ def erfinv(x: Any) -> Any:
 
 
 @program(1)
-def erfcinv(y: Any) -> Any:
+def erfcinv(y: ArrayLike) -> Array:
     """Inverse of `erfc`, exact for small y.
 
     Args:
@@ -177,7 +178,7 @@ scaled_erfc.defjvps(lambda t, out, x: t * _scaled_erfc_slope(out, x))
 
 
 @program(1)
-def ndtr(x: Any) -> Any:
+def ndtr(x: ArrayLike) -> Array:
     """Distribution function of the standard normal distribution.
 
     Differs from SciPy: complex numbers are refused.
@@ -242,7 +243,7 @@ _END = (
 
 
 @program(1)
-def ndtri(p: Any) -> Any:
+def ndtri(p: ArrayLike) -> Array:
     """Inverse of `ndtr`: the point below which the probability is p.
 
     Args:
@@ -280,7 +281,7 @@ _ndtri.defjvps(lambda t, out, p: t * math.sqrt(2 * math.pi) * exp(out * out / 2)
 
 
 @program(1)
-def log_ndtr(x: Any, series_order: int = 3) -> Any:
+def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:
     """Logarithm of `ndtr`, exact in both tails.
 
     Differs from SciPy: complex numbers are refused; `series_order` is there for code

@@ -10,6 +10,7 @@ import numpy as np
 
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import bessel
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import arithmetic, elementary, logic
@@ -90,7 +91,7 @@ _wofz.defjvps(lambda t, out, z: t * _wofz_slope(out, z))
 
 
 @program(1)
-def wofz(z: Any) -> Any:
+def wofz(z: ArrayLike) -> Array:
     """Faddeeva function, `exp(-z^2) erfc(-i z)`.
 
     Args:
@@ -117,7 +118,7 @@ def _as_complex(x: Any) -> Any:
 
 
 @program(1)
-def erfcx(x: Any) -> Any:
+def erfcx(x: ArrayLike) -> Array:
     """Scaled complementary error function, `exp(x^2) erfc(x)`.
 
     Args:
@@ -193,7 +194,7 @@ _dawsn.defjvps(lambda t, out, x: t * _dawsn_slope(out, x))
 
 
 @program(1)
-def dawsn(x: Any) -> Any:
+def dawsn(x: ArrayLike) -> Array:
     """Dawson's integral, `exp(-x^2)` times the integral of `exp(t^2)` from 0 to x.
 
     Differs from SciPy: complex numbers are refused.
@@ -282,7 +283,7 @@ def _fresnel_jvp(primals: Any, tangents: Any) -> Any:
 
 
 @program(1)
-def fresnel(x: Any) -> Any:
+def fresnel(x: ArrayLike) -> tuple[Array, Array]:
     """Fresnel's integrals of `sin(pi t^2 / 2)` and `cos(pi t^2 / 2)` from 0 to x.
 
     Differs from SciPy: complex numbers are refused.

@@ -8,6 +8,7 @@ from typing import Any
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.api.forward_mode import jvp
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
 from olympus._src.numpy import arithmetic, elementary, logic, promotion
@@ -39,7 +40,7 @@ _LANCZOS = (
 
 
 @program(1)
-def gammaln(x: Any) -> Any:
+def gammaln(x: ArrayLike) -> Array:
     """Logarithm of the magnitude of the gamma function.
 
     Args:
@@ -57,7 +58,7 @@ def gammaln(x: Any) -> Any:
 
 
 @program(1)
-def gammasgn(x: Any) -> Any:
+def gammasgn(x: ArrayLike) -> Array:
     """Sign of the gamma function: NaN at -1, -2, ..., that of x at 0.
 
     Args:
@@ -128,7 +129,7 @@ real_gamma.defjvps(lambda t, out, x: t * (out * special.digamma(x)))
 
 
 @program(1)
-def gamma(x: Any) -> Any:
+def gamma(x: ArrayLike) -> Array:
     """Gamma function, `(x - 1)!` at whole x; NaN at -1, -2, ...
 
     Args:
@@ -147,7 +148,7 @@ def gamma(x: Any) -> Any:
 
 
 @program(1)
-def loggamma(x: Any) -> Any:
+def loggamma(x: ArrayLike) -> Array:
     """Principal branch of the logarithm of the gamma function.
 
     Args:
@@ -210,7 +211,7 @@ def _log_sine(z: Any) -> Any:
 
 
 @program(1)
-def digamma(x: Any) -> Any:
+def digamma(x: ArrayLike) -> Array:
     """Derivative of the logarithm of the gamma function.
 
     Differs from SciPy: complex numbers are refused; 0 gives NaN, where SciPy gives an
@@ -231,7 +232,7 @@ def digamma(x: Any) -> Any:
 
 
 @program(2)
-def polygamma(n: Any, x: Any) -> Any:
+def polygamma(n: ArrayLike, x: ArrayLike) -> Array:
     """Derivatives of `digamma`, of order n.
 
     Differs from SciPy: n must be of an integer dtype.
@@ -302,7 +303,7 @@ def _hurwitz(x: Any, q: Any) -> Any:
     return wide(_zeta)(*reals("zeta", x, q))
 
 
-def zeta(x: Any, q: Any = None) -> Any:
+def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
     """Hurwitz zeta function, the sum over n from 0 of `(n + q)^-x`.
 
     Differs from SciPy: q has to be given: 1 is for Riemann's function.

@@ -8,6 +8,7 @@ from typing import Any
 
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.api.forward_mode import jvp
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import special
 from olympus._src.numerics import igamma_betainc
 from olympus._src.numpy import arithmetic, elementary, logic
@@ -115,7 +116,7 @@ _hyp1f1.defjvps(
 
 
 @program(3)
-def hyp1f1(a: Any, b: Any, x: Any) -> Any:
+def hyp1f1(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """Kummer's confluent hypergeometric function.
 
     Differs from SciPy: complex numbers are refused.
@@ -212,7 +213,7 @@ _hyp2f1.defjvps(
 
 
 @program(4)
-def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
+def hyp2f1(a: ArrayLike, b: ArrayLike, c: ArrayLike, x: ArrayLike) -> Array:
     """Gauss's hypergeometric function.
 
     Differs from SciPy: complex numbers are refused.

@@ -12,6 +12,7 @@ import numpy as np
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.control_flow.loops import fori_loop
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
 from olympus._src.numerics import igamma_betainc
@@ -89,7 +90,7 @@ _expi.defjvps(lambda t, out, x: t * (exp(x) / x))
 
 
 @program(1)
-def expi(x: Any) -> Any:
+def expi(x: ArrayLike) -> Array:
     """Exponential integral Ei: the integral of `exp(t) / t` from -infinity to x.
 
     Differs from SciPy: complex numbers are refused.
@@ -112,7 +113,7 @@ def expi(x: Any) -> Any:
 
 
 @program(1)
-def exp1(x: Any) -> Any:
+def exp1(x: ArrayLike) -> Array:
     """Exponential integral E1: the integral of `exp(-t) / t` from x to infinity.
 
     Differs from SciPy: complex numbers are refused.
@@ -183,7 +184,7 @@ _expn.defjvps(
 
 
 @program(2)
-def expn(n: Any, x: Any) -> Any:
+def expn(n: ArrayLike, x: ArrayLike) -> Array:
     """Generalized exponential integral: of `exp(-x t) / t^n` from 1 to infinity.
 
     Args:
@@ -257,7 +258,7 @@ def _sici_jvp(primals: Any, tangents: Any) -> Any:
 
 
 @program(1)
-def sici(x: Any) -> Any:
+def sici(x: ArrayLike) -> tuple[Array, Array]:
     """Sine integral and cosine integral.
 
     Differs from SciPy: complex numbers are refused.
@@ -323,7 +324,7 @@ _spence.defjvps(lambda t, out, x: t * _spence_slope(x))
 
 
 @program(1)
-def spence(x: Any) -> Any:
+def spence(x: ArrayLike) -> Array:
     """Spence's function: the integral of `log(t) / (1 - t)` from 1 to x.
 
     Differs from SciPy: complex numbers are refused.
@@ -407,7 +408,7 @@ _owens_t.defjvps(
 
 
 @program(2)
-def owens_t(h: Any, a: Any) -> Any:
+def owens_t(h: ArrayLike, a: ArrayLike) -> Array:
     """Owen's T: the probability that X > h and 0 < Y < a X, both standard normal.
 
     Args:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, overload
 
+from olympus._src.core.array_type import Array, ArrayLike, Axes
 from olympus._src.numpy import softmax_functions
 from olympus._src.scipy.special.arguments import check
 
 
-def softmax(x: Any, /, *, axis: Any = None) -> Any:
+def softmax(x: ArrayLike, /, *, axis: Axes = None) -> Array:
     """Exponentials divided by their sum: positive numbers that add up to 1.
 
     Args:
@@ -28,7 +29,7 @@ def softmax(x: Any, /, *, axis: Any = None) -> Any:
     return softmax_functions.softmax(x, axis)
 
 
-def log_softmax(x: Any, /, *, axis: Any = None) -> Any:
+def log_softmax(x: ArrayLike, /, *, axis: Axes = None) -> Array:
     """Logarithm of `softmax`, exact where that is close to 0.
 
     Args:
@@ -47,14 +48,42 @@ def log_softmax(x: Any, /, *, axis: Any = None) -> Any:
     return softmax_functions.log_softmax(x, axis)
 
 
+@overload
 def logsumexp(
-    a: Any,
-    axis: Any = None,
-    b: Any = None,
+    a: ArrayLike,
+    axis: Axes = ...,
+    b: ArrayLike | None = ...,
+    keepdims: bool = ...,
+    return_sign: Literal[False] = ...,
+    where: ArrayLike | None = ...,
+) -> Array: ...
+@overload
+def logsumexp(
+    a: ArrayLike,
+    axis: Axes = ...,
+    b: ArrayLike | None = ...,
+    keepdims: bool = ...,
+    *,
+    return_sign: Literal[True],
+    where: ArrayLike | None = ...,
+) -> tuple[Array, Array]: ...
+@overload
+def logsumexp(
+    a: ArrayLike,
+    axis: Axes = ...,
+    b: ArrayLike | None = ...,
+    keepdims: bool = ...,
+    return_sign: bool = ...,
+    where: ArrayLike | None = ...,
+) -> Array | tuple[Array, Array]: ...
+def logsumexp(
+    a: ArrayLike,
+    axis: Axes = None,
+    b: ArrayLike | None = None,
     keepdims: bool = False,
     return_sign: bool = False,
-    where: Any = None,
-) -> Any:
+    where: ArrayLike | None = None,
+) -> Array | tuple[Array, Array]:
     """Logarithm of a sum of exponentials, `log(sum(b exp(a)))`, without overflow.
 
     Args:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, trace
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.foundation import errors
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping
@@ -61,13 +62,13 @@ def _legendre(n: Any, m: Any, theta: Any, top: int) -> Any:
 
 
 def sph_harm_y(
-    n: Any,
-    m: Any,
-    theta: Any,
-    phi: Any,
+    n: ArrayLike,
+    m: ArrayLike,
+    theta: ArrayLike,
+    phi: ArrayLike,
     diff_n: int | None = None,
     n_max: int | None = None,
-) -> Any:
+) -> Array:
     """Spherical harmonics of degree n and order m, with the Condon-Shortley phase.
 
     Differs from SciPy: no derivatives come along: `diff_n` must be None; a negative

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.interpreters import concrete_arrays, evaluate
@@ -16,6 +16,7 @@ from olympus._src.lax import sizes
 from olympus._src.numpy import promotion, selection
 from olympus._src.scipy.stats import docstring_examples
 
+F = TypeVar("F", bound=Callable[..., Any])
 where = selection.where
 INFINITY = float("inf")
 NAN = float("nan")
@@ -43,9 +44,7 @@ _COMMON = {
 }
 
 
-def functions_of(
-    name: str, what: str, /, **parameters: str
-) -> Callable[[Callable[..., Any]], Any]:
+def functions_of(name: str, what: str, /, **parameters: str) -> Callable[[F], F]:
     """A decorator for the functions of a distribution.
 
     The formula gets arrays of one floating dtype whose shapes broadcast; the function
@@ -57,7 +56,7 @@ def functions_of(
       parameters: what each parameter of its own means.
     """
 
-    def define(formula: Callable[..., Any]) -> Any:
+    def define(formula: F) -> F:
         code = formula.__code__
         names = code.co_varnames[: code.co_argcount]
         full_name = f"scipy.stats.{name}.{formula.__name__}"
@@ -73,7 +72,7 @@ def functions_of(
     return define
 
 
-def public(signature: Callable[..., Any], run: Callable[..., Any]) -> Any:
+def public(signature: F, run: Callable[..., Any]) -> F:
     """`run`, which takes all by position, with the signature of another function."""
     code = signature.__code__
     names = code.co_varnames[: code.co_argcount]
@@ -93,7 +92,7 @@ def public(signature: Callable[..., Any], run: Callable[..., Any]) -> Any:
             return signature(*args, **kwargs)  # Python says what is wrong
         return run(*args, *[arguments[key] for key in remaining])
 
-    return call
+    return cast("F", call)
 
 
 def _document(

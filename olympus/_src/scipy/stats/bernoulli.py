@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.stats.arguments import NAN, functions_of, where
 from olympus._src.scipy.stats.formulas import mask_support, xlog1py, xlogy
@@ -14,12 +15,12 @@ _function = functions_of(
 
 
 @_function
-def logpmf(k: Any, p: Any, loc: Any = 0) -> Any:
+def logpmf(k: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:
     return mask_support(lambda k: xlogy(k, p) + xlog1py(1 - k, -p), k - loc, most=1)
 
 
 @_function
-def pmf(k: Any, p: Any, loc: Any = 0) -> Any:
+def pmf(k: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:
     return lax.exp(logpmf(k, p, loc))
 
 
@@ -28,11 +29,11 @@ def _is_chance(p: Any) -> Any:
 
 
 @_function
-def cdf(k: Any, p: Any) -> Any:
+def cdf(k: ArrayLike, p: ArrayLike) -> Array:
     out = where(k < 0, 0, where(k < 1, 1 - p, 1))
     return where(_is_chance(p) & (k == k), out, NAN)
 
 
 @_function
-def ppf(q: Any, p: Any) -> Any:
+def ppf(q: ArrayLike, p: ArrayLike) -> Array:
     return where(_is_chance(p) & _is_chance(q), where(q <= 1 - p, 0, 1), NAN)

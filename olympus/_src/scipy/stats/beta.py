@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.numerics import igamma_betainc
 from olympus._src.scipy.special.beta_binomial import betaln
@@ -21,7 +22,9 @@ _function = functions_of(
 
 
 @_function
-def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(
+    x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     z = (x - loc) / scale
     outside = (x < loc) | (x > loc + scale)
     z = where(outside, 0.5, z)
@@ -30,7 +33,9 @@ def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
 
 
 @_function
-def pdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def pdf(
+    x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     return lax.exp(logpdf(x, a, b, loc, scale))
 
 
@@ -41,20 +46,28 @@ def _place(x: Any, loc: Any, scale: Any) -> Any:
 
 
 @_function
-def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def cdf(
+    x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     return igamma_betainc.betainc(*alike(a, b, _place(x, loc, scale)))
 
 
 @_function
-def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logcdf(
+    x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     return log_of_chance(cdf(x, a, b, loc, scale))
 
 
 @_function
-def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def sf(
+    x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     return igamma_betainc.betainc(*alike(b, a, 1 - _place(x, loc, scale)))
 
 
 @_function
-def logsf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logsf(
+    x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     return log_of_chance(sf(x, a, b, loc, scale))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.special.beta_binomial import betaln
 from olympus._src.scipy.stats.arguments import functions_of
@@ -19,7 +20,9 @@ _function = functions_of(
 
 
 @_function
-def logpmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Any:
+def logpmf(
+    k: ArrayLike, n: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0
+) -> Array:
     def inside(k: Any) -> Any:
         return log_choices(n, k) + betaln(k + a, n - k + b) - betaln(a, b)
 
@@ -27,5 +30,7 @@ def logpmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Any:
 
 
 @_function
-def pmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Any:
+def pmf(
+    k: ArrayLike, n: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0
+) -> Array:
     return lax.exp(logpmf(k, n, a, b, loc))

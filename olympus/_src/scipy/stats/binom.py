@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.stats.arguments import functions_of
 from olympus._src.scipy.stats.formulas import log_choices, mask_support, xlog1py, xlogy
@@ -17,7 +18,7 @@ _function = functions_of(
 
 
 @_function
-def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
+def logpmf(k: ArrayLike, n: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:
     def inside(k: Any) -> Any:
         return log_choices(n, k) + xlogy(k, p) + xlog1py(n - k, -p)
 
@@ -25,5 +26,5 @@ def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
 
 
 @_function
-def pmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
+def pmf(k: ArrayLike, n: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:
     return lax.exp(logpmf(k, n, p, loc))

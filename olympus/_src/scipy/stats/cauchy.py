@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families
 from olympus._src.scipy.stats.arguments import NAN, functions_of, where
@@ -14,13 +15,13 @@ _function = functions_of("cauchy", "the Cauchy distribution")
 
 
 @_function
-def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     z = (x - loc) / scale
     return -(lax.log(math.pi * scale) + lax.log1p(z * z))
 
 
 @_function
-def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def pdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return lax.exp(logpdf(x, loc, scale))
 
 
@@ -30,22 +31,22 @@ def _upper(z: Any) -> Any:
 
 
 @_function
-def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return _upper((loc - x) / scale)
 
 
 @_function
-def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logcdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return log_of_chance(cdf(x, loc, scale))
 
 
 @_function
-def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def sf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return _upper((x - loc) / scale)
 
 
 @_function
-def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logsf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return log_of_chance(sf(x, loc, scale))
 
 
@@ -56,10 +57,10 @@ def _quantile(turn: Any, loc: Any, scale: Any) -> Any:
 
 
 @_function
-def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def ppf(q: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return _quantile(q - 0.5, loc, scale)
 
 
 @_function
-def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def isf(q: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return _quantile(0.5 - q, loc, scale)

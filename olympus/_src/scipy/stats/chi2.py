@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.scipy.stats import gamma
 from olympus._src.scipy.stats.arguments import functions_of
 
@@ -13,30 +12,36 @@ _function = functions_of(
 
 
 @_function
-def logpdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(
+    x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     return gamma.logpdf(x, df / 2, loc, 2 * scale)
 
 
 @_function
-def pdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def pdf(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return gamma.pdf(x, df / 2, loc, 2 * scale)
 
 
 @_function
-def cdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def cdf(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return gamma.cdf(x, df / 2, loc, 2 * scale)
 
 
 @_function
-def logcdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logcdf(
+    x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     return gamma.logcdf(x, df / 2, loc, 2 * scale)
 
 
 @_function
-def sf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def sf(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return gamma.sf(x, df / 2, loc, 2 * scale)
 
 
 @_function
-def logsf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logsf(
+    x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     return gamma.logsf(x, df / 2, loc, 2 * scale)

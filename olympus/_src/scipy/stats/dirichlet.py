@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping, special
@@ -50,7 +51,7 @@ def _logpdf(x: Any, alpha: Any) -> Any:
     return where(outside, -INFINITY, reductions.sum(terms, 0) - scale)
 
 
-def logpdf(x: Any, alpha: Any) -> Any:
+def logpdf(x: ArrayLike, alpha: ArrayLike) -> Array:
     """Logarithm of the density of the Dirichlet distribution.
 
     Args:
@@ -74,7 +75,7 @@ def _pdf(x: Any, alpha: Any) -> Any:
     return lax.exp(logpdf(x, alpha))
 
 
-def pdf(x: Any, alpha: Any) -> Any:
+def pdf(x: ArrayLike, alpha: ArrayLike) -> Array:
     """Density of the Dirichlet distribution; see `logpdf`.
 
     Args:

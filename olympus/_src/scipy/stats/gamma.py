@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
 from olympus._src.numerics import igamma_betainc
@@ -15,7 +16,9 @@ _function = functions_of("gamma", "the gamma distribution", a="its shape, positi
 
 
 @_function
-def logpdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(
+    x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     z = (x - loc) / scale
     outside = (x < loc) | (z == INFINITY)
     z = where(outside, 1, z)
@@ -24,7 +27,7 @@ def logpdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
 
 
 @_function
-def pdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def pdf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return lax.exp(logpdf(x, a, loc, scale))
 
 
@@ -39,20 +42,24 @@ def _place(x: Any, a: Any, loc: Any, scale: Any) -> Any:
 
 
 @_function
-def cdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def cdf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return igamma_betainc.igamma(*alike(a, _place(x, a, loc, scale)))
 
 
 @_function
-def logcdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logcdf(
+    x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     return log_of_chance(cdf(x, a, loc, scale))
 
 
 @_function
-def sf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def sf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return igamma_betainc.igammac(*alike(a, _place(x, a, loc, scale)))
 
 
 @_function
-def logsf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logsf(
+    x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     return log_of_chance(sf(x, a, loc, scale))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
 from olympus._src.numerics import igamma_betainc
@@ -18,17 +17,17 @@ _function = functions_of(
 
 
 @_function
-def logpdf(x: Any, beta: Any) -> Any:
+def logpdf(x: ArrayLike, beta: ArrayLike) -> Array:
     return lax.log(beta / 2) - special.lgamma(1 / beta) - lax.pow_(lax.abs_(x), beta)
 
 
 @_function
-def pdf(x: Any, beta: Any) -> Any:
+def pdf(x: ArrayLike, beta: ArrayLike) -> Array:
     return lax.exp(logpdf(x, beta))
 
 
 @_function
-def cdf(x: Any, beta: Any) -> Any:
+def cdf(x: ArrayLike, beta: ArrayLike) -> Array:
     # Half the weight lies beyond |x|; the other half says how much within.
     shape, power = alike(1 / beta, lax.pow_(lax.abs_(x), beta))
     within = igamma_betainc.igamma(shape, power)

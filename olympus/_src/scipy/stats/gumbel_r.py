@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.stats.arguments import INFINITY, NAN, functions_of, where
 from olympus._src.scipy.stats.formulas import log1mexp, positive
@@ -12,7 +11,7 @@ _function = functions_of("gumbel_r", "the right-skewed Gumbel distribution")
 
 
 @_function
-def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     z = (x - loc) / scale
     lowest = z == -INFINITY  # the sum below has no value there
     z = where(lowest, 0, z)
@@ -20,32 +19,32 @@ def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
 
 
 @_function
-def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def pdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return lax.exp(logpdf(x, loc, scale))
 
 
 @_function
-def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logcdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return -lax.exp((loc - x) / positive(scale))
 
 
 @_function
-def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return lax.exp(logcdf(x, loc, scale))
 
 
 @_function
-def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def sf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return -lax.expm1(logcdf(x, loc, scale))
 
 
 @_function
-def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logsf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return log1mexp(-logcdf(x, loc, scale))
 
 
 @_function
-def ppf(p: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def ppf(p: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     inside = (p >= 0) & (p <= 1)
     at = -lax.log(-lax.log(where(inside, p, 0.5)))
     return where(inside, loc + positive(scale) * at, NAN)

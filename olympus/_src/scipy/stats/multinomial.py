@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
@@ -39,7 +40,7 @@ def _logpmf(x: Any, n: Any, p: Any) -> Any:
     return where(fits, out, -INFINITY)
 
 
-def logpmf(x: Any, n: Any, p: Any) -> Any:
+def logpmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
     """Logarithm of the probability of counts in the multinomial distribution.
 
     Args:
@@ -64,7 +65,7 @@ def _pmf(x: Any, n: Any, p: Any) -> Any:
     return lax.exp(logpmf(x, n, p))
 
 
-def pmf(x: Any, n: Any, p: Any) -> Any:
+def pmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
     """Probability of counts in the multinomial distribution; see `logpmf`.
 
     Args:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping, sizes
@@ -77,7 +78,9 @@ def _squares(factor: Any, y: Any) -> Any:
     return reductions.sum(solved * solved, (-2, -1))
 
 
-def logpdf(x: Any, mean: Any, cov: Any, allow_singular: None = None) -> Any:
+def logpdf(
+    x: ArrayLike, mean: ArrayLike, cov: ArrayLike, allow_singular: None = None
+) -> Array:
     """Logarithm of the density of the normal distribution of vectors.
 
     Differs from SciPy: `mean` and `cov` have to be given; a vector is not taken for a
@@ -121,7 +124,7 @@ def _pdf(x: Any, mean: Any, cov: Any) -> Any:
     return lax.exp(logpdf(x, mean, cov))
 
 
-def pdf(x: Any, mean: Any, cov: Any) -> Any:
+def pdf(x: ArrayLike, mean: ArrayLike, cov: ArrayLike) -> Array:
     """Density of the normal distribution of vectors; see `logpdf`.
 
     Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
 from olympus._src.scipy.stats.arguments import functions_of
@@ -18,7 +19,7 @@ _function = functions_of(
 
 
 @_function
-def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
+def logpmf(k: ArrayLike, n: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:
     def inside(k: Any) -> Any:
         ways = special.lgamma(k + n) - special.lgamma(n) - special.lgamma(k + 1)
         return ways + n * lax.log(p) + xlog1py(k, -p)
@@ -27,5 +28,5 @@ def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
 
 
 @_function
-def pmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
+def pmf(k: ArrayLike, n: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:
     return lax.exp(logpmf(k, n, p, loc))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.special import erf_ndtr
 from olympus._src.scipy.stats.arguments import functions_of
@@ -15,41 +16,43 @@ _function = functions_of(
 
 
 @_function
-def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     z = (x - loc) / scale
     return -(z * z + lax.log(2 * math.pi * scale * scale)) / 2
 
 
 @_function
-def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def pdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return lax.exp(logpdf(x, loc, scale))
 
 
 @_function
-def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return erf_ndtr.ndtr((x - loc) / scale)
 
 
 @_function
-def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logcdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return erf_ndtr.log_ndtr((x - loc) / scale)
 
 
 @_function
-def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def sf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return erf_ndtr.ndtr((loc - x) / scale)
 
 
 @_function
-def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logsf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return erf_ndtr.log_ndtr((loc - x) / scale)
 
 
 @_function
-def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Any:
-    return loc + scale * erf_ndtr.ndtri(q)
+def ppf(q: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
+    out: Any = loc + scale * erf_ndtr.ndtri(q)
+    return out
 
 
 @_function
-def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Any:
-    return loc - scale * erf_ndtr.ndtri(q)
+def isf(q: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
+    out: Any = loc - scale * erf_ndtr.ndtri(q)
+    return out

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.stats.arguments import INFINITY, NAN, functions_of, where
 from olympus._src.scipy.stats.formulas import log1mexp
@@ -14,7 +13,9 @@ _function = functions_of(
 
 
 @_function
-def logpdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(
+    x: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     z = (x - loc) / scale
     below = x < loc + scale
     inside = lax.log(b / scale) - (b + 1) * lax.log(where(below, 1, z))
@@ -22,33 +23,37 @@ def logpdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
 
 
 @_function
-def pdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def pdf(x: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return lax.exp(logpdf(x, b, loc, scale))
 
 
 @_function
-def logsf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logsf(
+    x: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     below = x < loc + scale
     return -b * lax.log(where(below, 1, (x - loc) / scale))
 
 
 @_function
-def sf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def sf(x: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return lax.exp(logsf(x, b, loc, scale))
 
 
 @_function
-def cdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def cdf(x: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return -lax.expm1(logsf(x, b, loc, scale))
 
 
 @_function
-def logcdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logcdf(
+    x: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     return log1mexp(-logsf(x, b, loc, scale))
 
 
 @_function
-def ppf(q: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def ppf(q: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     inside = (q >= 0) & (q <= 1)
     at = lax.exp(-lax.log1p(-where(inside, q, 0)) / b)
     return where(inside, loc + scale * at, NAN)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
 from olympus._src.numerics import igamma_betainc
@@ -21,19 +22,19 @@ _function = functions_of(
 
 
 @_function
-def logpmf(k: Any, mu: Any, loc: Any = 0) -> Any:
+def logpmf(k: ArrayLike, mu: ArrayLike, loc: ArrayLike = 0) -> Array:
     return mask_support(
         lambda k: xlogy(k, mu) - special.lgamma(k + 1) - mu, k - loc, integers=True
     )
 
 
 @_function
-def pmf(k: Any, mu: Any, loc: Any = 0) -> Any:
+def pmf(k: ArrayLike, mu: ArrayLike, loc: ArrayLike = 0) -> Array:
     return lax.exp(logpmf(k, mu, loc))
 
 
 @_function
-def cdf(k: Any, mu: Any, loc: Any = 0) -> Any:
+def cdf(k: ArrayLike, mu: ArrayLike, loc: ArrayLike = 0) -> Array:
     k = k - loc
     below = k < 0
     most = lax.floor(where(below, 0, k))
@@ -48,7 +49,7 @@ _SERIES = (1 / 12, 1 / 24, 19 / 360, 9 / 80, 863 / 2520, 1375 / 1008)
 
 
 @_function
-def entropy(mu: Any, loc: Any = 0) -> Any:
+def entropy(mu: ArrayLike, loc: ArrayLike = 0) -> Array:
     mu, _ = alike(mu, loc)
     small = mu < _SMALL
     summed = _entropy_by_sum(where(small, mu, 1))

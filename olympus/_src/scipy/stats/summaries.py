@@ -9,6 +9,7 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import cumulative, shaping, sizes
 from olympus._src.lax import elementwise as lax
@@ -28,7 +29,7 @@ from olympus._src.scipy.stats.arguments import where
 class ModeResult(NamedTuple):
     """The most frequent values, and how often they occur."""
 
-    mode: Any
+    mode: Array
     count: Any
 
 
@@ -74,12 +75,12 @@ _METHODS = ("average", "min", "max", "dense", "ordinal")
 
 
 def rankdata(
-    a: Any,
+    a: ArrayLike,
     method: str = "average",
     *,
     axis: int | None = None,
     nan_policy: str = "propagate",
-) -> Any:
+) -> Array:
     """Ranks of elements from 1 on, the least first.
 
     Differs from SciPy: ranks are floating for all methods; NaN cannot be omitted.
@@ -157,7 +158,7 @@ def _rank_ties(ordered: Any, n: int, axis: int, method: str) -> Any:
 
 
 def mode(
-    a: Any,
+    a: ArrayLike,
     axis: int | None = 0,
     nan_policy: str = "propagate",
     keepdims: bool = False,
@@ -227,13 +228,13 @@ def _mode(a: Any, *, axis: int | None, keepdims: bool) -> Any:
 
 
 def sem(
-    a: Any,
+    a: ArrayLike,
     axis: int | None = 0,
     ddof: int = 1,
     nan_policy: str = "propagate",
     *,
     keepdims: bool = False,
-) -> Any:
+) -> Array:
     """Standard error of the mean: the deviation over the root of the count.
 
     Differs from SciPy: NaN raise no error; `axis` is one axis, or None.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
 from olympus._src.scipy.stats.arguments import functions_of
@@ -13,7 +13,9 @@ _function = functions_of("t", "Student's t distribution", df="degrees of freedom
 
 
 @_function
-def logpdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(
+    x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     z = (x - loc) / scale
     total = special.lgamma(df / 2) - special.lgamma((df + 1) / 2)
     total = total + lax.log(math.pi * df) / 2 + lax.log(scale)
@@ -21,5 +23,5 @@ def logpdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Any:
 
 
 @_function
-def pdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def pdf(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return lax.exp(logpdf(x, df, loc, scale))

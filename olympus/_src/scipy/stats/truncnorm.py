@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.special import erf_ndtr
 from olympus._src.scipy.stats import norm
@@ -52,26 +53,34 @@ def _replace_outside(x: Any, a: Any, b: Any) -> Any:
 
 
 @_function
-def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(
+    x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     z = (x - loc) / scale
     out = norm.logpdf(_replace_outside(z, a, b)) - lax.log(scale) - _log_weight(a, b)
     return _apply_interval(out, z, a, b, -INFINITY, -INFINITY)
 
 
 @_function
-def pdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def pdf(
+    x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     return lax.exp(logpdf(x, a, b, loc, scale))
 
 
 @_function
-def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logcdf(
+    x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     z = (x - loc) / scale
     at = _replace_outside(z, a, b)
     return _apply_interval(_share(a, at, at, b, a, b), z, a, b, -INFINITY, 0)
 
 
 @_function
-def logsf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logsf(
+    x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     z = (x - loc) / scale
     at = _replace_outside(z, a, b)
     return _apply_interval(_share(at, b, a, at, a, b), z, a, b, 0, -INFINITY)
@@ -90,10 +99,14 @@ def _share(low: Any, high: Any, low_rest: Any, high_rest: Any, a: Any, b: Any) -
 
 
 @_function
-def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def cdf(
+    x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     return lax.exp(logcdf(x, a, b, loc, scale))
 
 
 @_function
-def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def sf(
+    x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
     return lax.exp(logsf(x, a, b, loc, scale))

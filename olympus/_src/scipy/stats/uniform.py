@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.stats.arguments import INFINITY, NAN, functions_of, where
 
@@ -16,23 +15,23 @@ _function = functions_of(
 
 
 @_function
-def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     outside = (x < loc) | (x > loc + scale)
     density = where(x == x, -lax.log(scale), NAN)
     return where(outside, -INFINITY, density)
 
 
 @_function
-def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def pdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return lax.exp(logpdf(x, loc, scale))
 
 
 @_function
-def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     above = where(x > loc + scale, 1, (x - loc) / scale)
     return where(x < loc, 0, above)
 
 
 @_function
-def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def ppf(q: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return where((q >= 0) & (q <= 1), loc + scale * q, NAN)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import bessel
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.stats.arguments import NAN, functions_of, where
@@ -15,12 +15,12 @@ _function = functions_of(
 
 
 @_function
-def logpdf(x: Any, kappa: Any) -> Any:
+def logpdf(x: ArrayLike, kappa: ArrayLike) -> Array:
     # i0e holds exp(-kappa), which is why 1 is taken from the cosine.
     scale = math.log(2 * math.pi) + lax.log(bessel.bessel_i0e(kappa))
     return where(kappa >= 0, kappa * (lax.cos(x) - 1) - scale, NAN)
 
 
 @_function
-def pdf(x: Any, kappa: Any) -> Any:
+def pdf(x: ArrayLike, kappa: ArrayLike) -> Array:
     return lax.exp(logpdf(x, kappa))

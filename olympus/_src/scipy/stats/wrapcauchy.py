@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.stats.arguments import INFINITY, NAN, functions_of, where
 
@@ -17,7 +17,7 @@ _function = functions_of(
 
 
 @_function
-def logpdf(x: Any, c: Any) -> Any:
+def logpdf(x: ArrayLike, c: ArrayLike) -> Array:
     inside = lax.log1p(-c * c) - lax.log(1 + c * c - 2 * c * lax.cos(x))
     on_circle = ~((x < 0) | (x > 2 * math.pi))
     out = where(on_circle, inside - math.log(2 * math.pi), -INFINITY)
@@ -25,5 +25,5 @@ def logpdf(x: Any, c: Any) -> Any:
 
 
 @_function
-def pdf(x: Any, c: Any) -> Any:
+def pdf(x: ArrayLike, c: ArrayLike) -> Array:
     return lax.exp(logpdf(x, c))
