@@ -7,7 +7,7 @@ from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import trace
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, Axis
 from olympus._src.core.avals import ShapedArray
 from olympus._src.core.primitive import Primitive
 from olympus._src.interpreters import batching
@@ -92,7 +92,7 @@ def defreducer(prim: Primitive, ident: Any = None) -> None:
     prim.set_rule("batch", families.reduction_batch)
 
 
-def mapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray:
+def mapped_aval(size: int, axis: Axis, aval: ShapedArray) -> ShapedArray:
     """The type of one element of a value of a type.
 
     Args:
@@ -114,7 +114,7 @@ def mapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray:
 
 def unmapped_aval(
     size: int,
-    axis: int | None,
+    axis: Axis,
     aval: ShapedArray,
     explicit_mesh_axis: Hashable | None = None,
 ) -> ShapedArray:

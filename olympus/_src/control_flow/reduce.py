@@ -18,6 +18,8 @@ from olympus._src.core.array_type import (
     Array,
     ArrayLike,
     IndexMode,
+    Indices,
+    Padding,
     Placement,
     PyTree,
     Shape,
@@ -428,7 +430,7 @@ def reduce_window(
     computation: Callable[[Any, Any], Any],
     window_dimensions: Sequence[int],
     window_strides: Sequence[int] | None = None,
-    padding: str | Sequence[tuple[int, int]] = "VALID",
+    padding: Padding = "VALID",
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> PyTree:
@@ -484,7 +486,7 @@ def reduce_window(
 
 def scatter_apply(
     operand: ArrayLike,
-    scatter_indices: ArrayLike,
+    scatter_indices: Indices,
     func: Callable[[Any], Any],
     dimension_numbers: scatter.ScatterDimensionNumbers,
     *,

@@ -217,7 +217,7 @@ class Array(metaclass=_ArrayType):
             out: None = None,
             keepdims: bool = False,
             *,
-            where: ArrayLike | None = None,
+            where: OptionalArray = None,
         ) -> Array: ...
         def any(
             self,
@@ -225,18 +225,18 @@ class Array(metaclass=_ArrayType):
             out: None = None,
             keepdims: bool = False,
             *,
-            where: ArrayLike | None = None,
+            where: OptionalArray = None,
         ) -> Array: ...
         def argmax(
-            self, axis: int | None = None, out: None = None, keepdims: bool = False
+            self, axis: Axis = None, out: None = None, keepdims: bool = False
         ) -> Array: ...
         def argmin(
-            self, axis: int | None = None, out: None = None, keepdims: bool = False
+            self, axis: Axis = None, out: None = None, keepdims: bool = False
         ) -> Array: ...
         def argpartition(self, kth: int, axis: int = -1) -> Array: ...
         def argsort(
             self,
-            axis: int | None = -1,
+            axis: Axis = -1,
             *,
             descending: bool = False,
             stable: bool = True,
@@ -252,23 +252,23 @@ class Array(metaclass=_ArrayType):
             self, choices: Sequence[ArrayLike], out: None = None, mode: str = "raise"
         ) -> Array: ...
         def clip(
-            self, min: ArrayLike | None = None, max: ArrayLike | None = None
+            self, min: OptionalArray = None, max: OptionalArray = None
         ) -> Array: ...
         def compress(
-            self, condition: ArrayLike, axis: int | None = None, *, out: None = None
+            self, condition: ArrayLike, axis: Axis = None, *, out: None = None
         ) -> Array: ...
         def conj(self) -> Array: ...
         def conjugate(self) -> Array: ...
         def copy(self) -> Array: ...
         def cumprod(
             self,
-            axis: int | None = None,
+            axis: Axis = None,
             dtype: DTypeLike | None = None,
             out: None = None,
         ) -> Array: ...
         def cumsum(
             self,
-            axis: int | None = None,
+            axis: Axis = None,
             dtype: DTypeLike | None = None,
             out: None = None,
         ) -> Array: ...
@@ -288,8 +288,8 @@ class Array(metaclass=_ArrayType):
             axis: Axes = None,
             out: None = None,
             keepdims: bool = False,
-            initial: ArrayLike | None = None,
-            where: ArrayLike | None = None,
+            initial: OptionalArray = None,
+            where: OptionalArray = None,
         ) -> Array: ...
         def mean(
             self,
@@ -298,18 +298,18 @@ class Array(metaclass=_ArrayType):
             out: None = None,
             keepdims: bool = False,
             *,
-            where: ArrayLike | None = None,
+            where: OptionalArray = None,
         ) -> Array: ...
         def min(
             self,
             axis: Axes = None,
             out: None = None,
             keepdims: bool = False,
-            initial: ArrayLike | None = None,
-            where: ArrayLike | None = None,
+            initial: OptionalArray = None,
+            where: OptionalArray = None,
         ) -> Array: ...
         def nonzero(
-            self, *, size: int | None = None, fill_value: ArrayLike | None = None
+            self, *, size: int | None = None, fill_value: OptionalArray = None
         ) -> tuple[Array, ...]: ...
         def prod(
             self,
@@ -317,8 +317,8 @@ class Array(metaclass=_ArrayType):
             dtype: DTypeLike | None = None,
             out: None = None,
             keepdims: bool = False,
-            initial: ArrayLike | None = None,
-            where: ArrayLike | None = None,
+            initial: OptionalArray = None,
+            where: OptionalArray = None,
             promote_integers: bool = True,
         ) -> Array: ...
         def ptp(
@@ -328,7 +328,7 @@ class Array(metaclass=_ArrayType):
         def repeat(
             self,
             repeats: ArrayLike,
-            axis: int | None = None,
+            axis: Axis = None,
             *,
             total_repeat_length: int | None = None,
         ) -> Array: ...
@@ -344,13 +344,13 @@ class Array(metaclass=_ArrayType):
             self,
             v: ArrayLike,
             side: str = "left",
-            sorter: ArrayLike | None = None,
+            sorter: OptionalArray = None,
             *,
             method: str = "scan",
         ) -> Array: ...
         def sort(
             self,
-            axis: int | None = -1,
+            axis: Axis = -1,
             *,
             descending: bool = False,
             stable: bool = True,
@@ -366,8 +366,8 @@ class Array(metaclass=_ArrayType):
             ddof: int = 0,
             keepdims: bool = False,
             *,
-            where: ArrayLike | None = None,
-            mean: ArrayLike | None = None,
+            where: OptionalArray = None,
+            mean: OptionalArray = None,
             correction: float | None = None,
         ) -> Array: ...
         def sum(
@@ -376,20 +376,20 @@ class Array(metaclass=_ArrayType):
             dtype: DTypeLike | None = None,
             out: None = None,
             keepdims: bool = False,
-            initial: ArrayLike | None = None,
-            where: ArrayLike | None = None,
+            initial: OptionalArray = None,
+            where: OptionalArray = None,
             promote_integers: bool = True,
         ) -> Array: ...
         def swapaxes(self, axis1: int, axis2: int) -> Array: ...
         def take(
             self,
-            indices: ArrayLike,
-            axis: int | None = None,
+            indices: Indices,
+            axis: Axis = None,
             out: None = None,
             mode: IndexMode | None = None,
             unique_indices: bool = False,
             indices_are_sorted: bool = False,
-            fill_value: ArrayLike | None = None,
+            fill_value: OptionalArray = None,
         ) -> Array: ...
         def trace(
             self,
@@ -408,8 +408,8 @@ class Array(metaclass=_ArrayType):
             ddof: int = 0,
             keepdims: bool = False,
             *,
-            where: ArrayLike | None = None,
-            mean: ArrayLike | None = None,
+            where: OptionalArray = None,
+            mean: OptionalArray = None,
             correction: float | None = None,
         ) -> Array: ...
         def view(self, dtype: DTypeLike | None = None, type: None = None) -> Array: ...
@@ -426,6 +426,16 @@ DTypeLike = Union[str, type[Any], np.dtype, SupportsDType]  # noqa: UP007
 Shape = Sequence[int]
 # What becomes of indices that are out of bounds.
 IndexMode = Union[str, "GatherScatterMode"]
+# An array that may be left out.
+OptionalArray = Union[ArrayLike, None]  # noqa: UP007
+# Arrays of integers that are positions.
+Indices = ArrayLike
+# Matrices, in the last two axes of an array.
+Matrices = ArrayLike
+# One axis; None for all, or for the elements of all in order.
+Axis = Union[int, None]  # noqa: UP007
+# Padding of each axis, or the name of a rule for it.
+Padding = Union[str, Sequence[tuple[int, int]]]  # noqa: UP007
 # One axis, several, or all.
 Axes = Union[int, Sequence[int], None]  # noqa: UP007
 # Keys, or their words.

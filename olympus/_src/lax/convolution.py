@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement, Shape
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    DTypeLike,
+    Padding,
+    Placement,
+    Shape,
+)
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.sizes import as_size, at_least, maximum
 from olympus._src.core.symbolic_values import Linear, Zero
@@ -138,8 +145,8 @@ def dilated_size(size: int, by: int) -> int:
 def padtype_to_pads(
     in_shape: Shape,
     window_shape: Shape,
-    window_strides: Sequence[int],
-    padding: str | Sequence[tuple[int, int]],
+    window_strides: Shape,
+    padding: Padding,
 ) -> list[tuple[int, int]]:
     """A padding's name as the numbers of elements before and after each axis.
 
@@ -219,8 +226,8 @@ def conv_shape_tuple(
 def conv_general_shape_tuple(
     lhs_shape: Shape,
     rhs_shape: Shape,
-    window_strides: Sequence[int],
-    padding: str | Sequence[tuple[int, int]],
+    window_strides: Shape,
+    padding: Padding,
     dimension_numbers: ConvGeneralDilatedDimensionNumbers,
 ) -> tuple[int, ...]:
     """The shape of a convolution of arrays in any layout.
@@ -607,8 +614,8 @@ conv_general_dilated_p = Primitive(
 def conv_general_dilated(
     lhs: ArrayLike,
     rhs: ArrayLike,
-    window_strides: Sequence[int],
-    padding: str | Sequence[tuple[int, int]],
+    window_strides: Shape,
+    padding: Padding,
     lhs_dilation: Sequence[int] | None = None,
     rhs_dilation: Sequence[int] | None = None,
     dimension_numbers: ConvGeneralDilatedDimensionNumbers = None,
@@ -691,7 +698,7 @@ def _ints(values: Any) -> tuple[int, ...]:
 def conv(
     lhs: ArrayLike,
     rhs: ArrayLike,
-    window_strides: Sequence[int],
+    window_strides: Shape,
     padding: str,
     precision: precision_.PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
@@ -726,8 +733,8 @@ def conv(
 def conv_with_general_padding(
     lhs: ArrayLike,
     rhs: ArrayLike,
-    window_strides: Sequence[int],
-    padding: str | Sequence[tuple[int, int]],
+    window_strides: Shape,
+    padding: Padding,
     lhs_dilation: Sequence[int] | None,
     rhs_dilation: Sequence[int] | None,
     precision: precision_.PrecisionLike = None,
@@ -791,7 +798,7 @@ def conv_transpose(
     lhs: ArrayLike,
     rhs: ArrayLike,
     strides: Sequence[int],
-    padding: str | Sequence[tuple[int, int]],
+    padding: Padding,
     rhs_dilation: Sequence[int] | None = None,
     dimension_numbers: ConvGeneralDilatedDimensionNumbers = None,
     transpose_kernel: bool = False,
@@ -863,9 +870,9 @@ def conv_transpose(
 
 def conv_general_dilated_patches(
     lhs: ArrayLike,
-    filter_shape: Sequence[int],
-    window_strides: Sequence[int],
-    padding: str | Sequence[tuple[int, int]],
+    filter_shape: Shape,
+    window_strides: Shape,
+    padding: Padding,
     lhs_dilation: Sequence[int] | None = None,
     rhs_dilation: Sequence[int] | None = None,
     dimension_numbers: ConvGeneralDilatedDimensionNumbers = None,

@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.array_type import Array, ArrayLike, Arrays, IndexMode, Shape
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    Arrays,
+    IndexMode,
+    Indices,
+    OptionalArray,
+    Shape,
+)
 from olympus._src.core.primitive import Cost, LateRule, Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import concatenation, elementwise, families, shaping, sizes
@@ -495,14 +503,14 @@ gather_p = Primitive(
 
 def gather(
     operand: ArrayLike,
-    start_indices: ArrayLike,
+    start_indices: Indices,
     dimension_numbers: GatherDimensionNumbers,
     slice_sizes: Shape,
     *,
     unique_indices: bool = False,
     indices_are_sorted: bool = False,
     mode: IndexMode | None = None,
-    fill_value: ArrayLike | None = None,
+    fill_value: OptionalArray = None,
 ) -> Array:
     """Slices of the operand at positions given by an array of index vectors.
 

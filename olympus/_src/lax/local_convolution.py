@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from olympus._src.core import avals
-from olympus._src.core.array_type import Array, ArrayLike, Shape
+from olympus._src.core.array_type import Array, ArrayLike, Padding, Shape
 from olympus._src.lax import contraction, convolution, families
 from olympus._src.lax import precision as precision_
 from olympus._src.lax.convolution import ConvGeneralDilatedDimensionNumbers
@@ -15,9 +15,9 @@ from olympus._src.lax.precision import PrecisionLike
 def conv_general_dilated_local(
     lhs: ArrayLike,
     rhs: ArrayLike,
-    window_strides: Sequence[int],
-    padding: str | Sequence[tuple[int, int]],
-    filter_shape: Sequence[int],
+    window_strides: Shape,
+    padding: Padding,
+    filter_shape: Shape,
     lhs_dilation: Sequence[int] | None = None,
     rhs_dilation: Sequence[int] | None = None,
     dimension_numbers: ConvGeneralDilatedDimensionNumbers = None,
@@ -76,8 +76,8 @@ def conv_general_dilated_local(
 def conv_transpose_shape_tuple(
     lhs_shape: Shape,
     rhs_shape: Shape,
-    window_strides: Sequence[int],
-    padding: str | Sequence[tuple[int, int]],
+    window_strides: Shape,
+    padding: Padding,
     dimension_numbers: ConvGeneralDilatedDimensionNumbers,
 ) -> tuple[int, ...]:
     """The shape of a transposed convolution of arrays in any layout.

@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    DTypeLike,
+    OptionalArray,
+    Placement,
+)
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import contraction, elementwise, families, ragged_lowering
@@ -413,7 +419,7 @@ def ragged_dot_general(
     ragged_dot_dimension_numbers: RaggedDotDimensionNumbers,
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
-    group_offset: ArrayLike | None = None,
+    group_offset: OptionalArray = None,
     out_sharding: Placement = None,
 ) -> Array:
     """A contraction of which one axis of the first operand is cut in groups.
@@ -469,7 +475,7 @@ def ragged_dot(
     group_sizes: ArrayLike,
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
-    group_offset: ArrayLike | None = None,
+    group_offset: OptionalArray = None,
     out_sharding: Placement = None,
 ) -> Array:
     """Rows in groups times a matrix for each group.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, ir
-from olympus._src.core.array_type import Array, ArrayLike, IndexMode
+from olympus._src.core.array_type import Array, ArrayLike, IndexMode, Indices
 from olympus._src.core.primitive import (
     LateRule,
     Primitive,
@@ -578,7 +578,7 @@ def _apply(
 
 def scatter(
     operand: ArrayLike,
-    scatter_indices: ArrayLike,
+    scatter_indices: Indices,
     updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
@@ -627,7 +627,7 @@ def scatter(
 
 def scatter_add(
     operand: ArrayLike,
-    scatter_indices: ArrayLike,
+    scatter_indices: Indices,
     updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
@@ -676,7 +676,7 @@ def scatter_add(
 
 def scatter_sub(
     operand: ArrayLike,
-    scatter_indices: ArrayLike,
+    scatter_indices: Indices,
     updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
@@ -725,7 +725,7 @@ def scatter_sub(
 
 def scatter_mul(
     operand: ArrayLike,
-    scatter_indices: ArrayLike,
+    scatter_indices: Indices,
     updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
@@ -774,7 +774,7 @@ def scatter_mul(
 
 def scatter_min(
     operand: ArrayLike,
-    scatter_indices: ArrayLike,
+    scatter_indices: Indices,
     updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
@@ -823,7 +823,7 @@ def scatter_min(
 
 def scatter_max(
     operand: ArrayLike,
-    scatter_indices: ArrayLike,
+    scatter_indices: Indices,
     updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, trace
-from olympus._src.core.array_type import Shape
+from olympus._src.core.array_type import Padding, Shape
 from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import as_size, maximum
 from olympus._src.core.symbolic_values import Zero
@@ -54,7 +54,7 @@ def reduce_window_shape_tuple(
     operand_shape: Shape,
     window_dimensions: Shape,
     window_strides: Sequence[int],
-    padding: str | Sequence[tuple[int, int]],
+    padding: Padding,
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> tuple[int, ...]:

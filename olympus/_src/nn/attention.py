@@ -6,7 +6,7 @@ import math
 from typing import Any, Literal, overload
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import contraction, shaping
 from olympus._src.lax import elementwise as lax
@@ -15,65 +15,58 @@ from olympus._src.numpy.softmax_functions import check_arrays, logsumexp, softma
 _F32 = dtypes.as_dtype("float32")
 
 
+# fmt: off
 @overload
 def dot_product_attention(
-    query: ArrayLike,
-    key: ArrayLike,
-    value: ArrayLike,
-    bias: ArrayLike | None = ...,
-    mask: ArrayLike | None = ...,
+    query: ArrayLike, key: ArrayLike, value: ArrayLike,
+    bias: OptionalArray = ..., mask: OptionalArray = ...,
     *,
+    return_residual: Literal[False] = ...,
+    implementation: str | None = ...,
     scale: float | None = ...,
     is_causal: bool = ...,
-    query_seq_lengths: ArrayLike | None = ...,
-    key_value_seq_lengths: ArrayLike | None = ...,
+    query_seq_lengths: OptionalArray = ...,
+    key_value_seq_lengths: OptionalArray = ...,
     local_window_size: int | tuple[int, int] | None = ...,
-    implementation: str | None = ...,
-    return_residual: Literal[False] = ...,
 ) -> Array: ...
 @overload
 def dot_product_attention(
-    query: ArrayLike,
-    key: ArrayLike,
-    value: ArrayLike,
-    bias: ArrayLike | None = ...,
-    mask: ArrayLike | None = ...,
+    query: ArrayLike, key: ArrayLike, value: ArrayLike,
+    bias: OptionalArray = ..., mask: OptionalArray = ...,
     *,
+    return_residual: Literal[True],
+    implementation: str | None = ...,
     scale: float | None = ...,
     is_causal: bool = ...,
-    query_seq_lengths: ArrayLike | None = ...,
-    key_value_seq_lengths: ArrayLike | None = ...,
+    query_seq_lengths: OptionalArray = ...,
+    key_value_seq_lengths: OptionalArray = ...,
     local_window_size: int | tuple[int, int] | None = ...,
-    implementation: str | None = ...,
-    return_residual: Literal[True],
 ) -> tuple[Array, Array]: ...
 @overload
 def dot_product_attention(
-    query: ArrayLike,
-    key: ArrayLike,
-    value: ArrayLike,
-    bias: ArrayLike | None = ...,
-    mask: ArrayLike | None = ...,
+    query: ArrayLike, key: ArrayLike, value: ArrayLike,
+    bias: OptionalArray = ..., mask: OptionalArray = ...,
     *,
+    return_residual: bool = ...,
+    implementation: str | None = ...,
     scale: float | None = ...,
     is_causal: bool = ...,
-    query_seq_lengths: ArrayLike | None = ...,
-    key_value_seq_lengths: ArrayLike | None = ...,
+    query_seq_lengths: OptionalArray = ...,
+    key_value_seq_lengths: OptionalArray = ...,
     local_window_size: int | tuple[int, int] | None = ...,
-    implementation: str | None = ...,
-    return_residual: bool = ...,
 ) -> Array | tuple[Array, Array]: ...
+# fmt: on
 def dot_product_attention(
     query: ArrayLike,
     key: ArrayLike,
     value: ArrayLike,
-    bias: ArrayLike | None = None,
-    mask: ArrayLike | None = None,
+    bias: OptionalArray = None,
+    mask: OptionalArray = None,
     *,
     scale: float | None = None,
     is_causal: bool = False,
-    query_seq_lengths: ArrayLike | None = None,
-    key_value_seq_lengths: ArrayLike | None = None,
+    query_seq_lengths: OptionalArray = None,
+    key_value_seq_lengths: OptionalArray = None,
     local_window_size: int | tuple[int, int] | None = None,
     implementation: str | None = None,
     return_residual: bool = False,

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike, Placement
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    Axes,
+    DTypeLike,
+    OptionalArray,
+    Placement,
+)
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping, sizes
@@ -27,7 +34,7 @@ multiply, subtract = arithmetic.multiply, arithmetic.subtract
 def logmeanexp(
     x: ArrayLike,
     axis: Axes = None,
-    where: ArrayLike | None = None,
+    where: OptionalArray = None,
     keepdims: bool = False,
 ) -> Array:
     """Logarithm of a mean of exponentials, `log(mean(exp(x)))`, without overflow.
@@ -62,10 +69,10 @@ def logmeanexp(
 def standardize(
     x: ArrayLike,
     axis: Axes = -1,
-    mean: ArrayLike | None = None,
-    variance: ArrayLike | None = None,
+    mean: OptionalArray = None,
+    variance: OptionalArray = None,
     epsilon: ArrayLike = 1e-5,
-    where: ArrayLike | None = None,
+    where: OptionalArray = None,
     *,
     algorithm: str = "fast",
 ) -> Array:

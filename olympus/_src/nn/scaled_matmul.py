@@ -14,7 +14,7 @@ import numpy as np
 
 from olympus._src.api.custom_vjp import custom_vjp
 from olympus._src.core import avals, dtypes
-from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, OptionalArray
 from olympus._src.lax import (
     concatenation,
     contraction,
@@ -107,7 +107,7 @@ class BlockScaleConfig(NamedTuple):
 
 
 def get_scaled_dot_general_config(
-    mode: str, global_scale: ArrayLike | None = None
+    mode: str, global_scale: OptionalArray = None
 ) -> BlockScaleConfig:
     """How `scaled_dot_general` quantizes an operand.
 

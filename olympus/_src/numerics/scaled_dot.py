@@ -12,7 +12,7 @@ import numpy as np
 
 from olympus._src.calls.composite import composite
 from olympus._src.core import avals, dtypes
-from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, OptionalArray
 from olympus._src.lax import contraction, elementwise, families, shaping
 from olympus._src.lax.precision import DotDimensionNumbers
 
@@ -23,8 +23,8 @@ def scaled_dot(
     lhs: ArrayLike,
     rhs: ArrayLike,
     *,
-    lhs_scale: ArrayLike | None = None,
-    rhs_scale: ArrayLike | None = None,
+    lhs_scale: OptionalArray = None,
+    rhs_scale: OptionalArray = None,
     dimension_numbers: DotDimensionNumbers | None = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:

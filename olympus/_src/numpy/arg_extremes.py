@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, Axis
 from olympus._src.lax import reductions as lax_reductions
 from olympus._src.lax import shaping
 from olympus._src.lax import sizes as sizes_
@@ -38,7 +38,7 @@ def _position_of(name: str, find: Any) -> function_types.PositionOf:
         return reductions.keep_dims(out, a, axes)
 
     def call(
-        a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool = False
+        a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False
     ) -> Array:
         promotion.check_arraylike(name, a)
         promotion.check_out(name, out)

@@ -13,7 +13,7 @@ import numpy as np
 
 from olympus._src.control_flow.while_loop import while_loop
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
 from olympus._src.lax import barriers, families, reductions, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import docstring_examples, promotion
@@ -671,10 +671,10 @@ def fmin(x1: ArrayLike, x2: ArrayLike) -> Array:
 
 
 def clip(
-    arr: ArrayLike | None = None,
+    arr: OptionalArray = None,
     /,
-    min: ArrayLike | None = None,
-    max: ArrayLike | None = None,
+    min: OptionalArray = None,
+    max: OptionalArray = None,
 ) -> Array:
     """Values limited to a range, elementwise.
 
@@ -1134,8 +1134,8 @@ def nan_to_num(
     x: ArrayLike,
     copy: bool = True,
     nan: ArrayLike = 0.0,
-    posinf: ArrayLike | None = None,
-    neginf: ArrayLike | None = None,
+    posinf: OptionalArray = None,
+    neginf: OptionalArray = None,
 ) -> Array:
     """NaN and infinities replaced by numbers, elementwise.
 

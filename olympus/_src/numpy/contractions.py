@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement
+from olympus._src.core.array_type import Array, ArrayLike, Axis, DTypeLike, Placement
 from olympus._src.core.sizes import is_constant_shape, typical
 from olympus._src.foundation import caching
 from olympus._src.interpreters import evaluate
@@ -270,7 +270,7 @@ def vecdot(
     return shaping.squeeze(out, (rank - 2, rank - 1))
 
 
-def _axis_last(x: Any, axis: int, name: str) -> Any:
+def _axis_last(x: Any, axis: SupportsIndex, name: str) -> Any:
     rank = aval_of(x).ndim
     axis = sizes.canonicalize_axis(axis, rank, f"numpy.{name} axis")
     return families.move_axis(x, axis, rank - 1)
@@ -454,10 +454,10 @@ def _paired_axes(x: Any, y: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int,
 def cross(
     a: ArrayLike,
     b: ArrayLike,
-    axisa: int = -1,
-    axisb: int = -1,
-    axisc: int = -1,
-    axis: int | None = None,
+    axisa: SupportsIndex = -1,
+    axisb: SupportsIndex = -1,
+    axisc: SupportsIndex = -1,
+    axis: Axis = None,
 ) -> Array:
     """The cross product of vectors of two or three components.
 

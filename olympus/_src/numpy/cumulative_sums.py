@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    Axes,
+    Axis,
+    DTypeLike,
+    OptionalArray,
+)
 from olympus._src.lax import concatenation, cumulative, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -23,7 +30,7 @@ def _define_cumulative(
     name: str, scan: Any, neutral: int, ignore_nan: bool, what: str
 ) -> function_types.Cumulative:
     @program(1, name=name)
-    def run(a: Any, *, axis: int | None, dtype: Any) -> Any:
+    def run(a: Any, *, axis: Axis, dtype: Any) -> Any:
         x = a
         if axis is None or aval_of(x).ndim == 0:
             axis, x = 0, shaping.reshape(x, (aval_of(x).size,))
@@ -43,7 +50,7 @@ def _define_cumulative(
 
     def call(
         a: ArrayLike,
-        axis: int | None = None,
+        axis: Axis = None,
         dtype: DTypeLike | None = None,
         out: None = None,
     ) -> Array:
@@ -86,7 +93,7 @@ def _standard(
         x: ArrayLike,
         /,
         *,
-        axis: int | None = None,
+        axis: Axis = None,
         dtype: DTypeLike | None = None,
         include_initial: bool = False,
     ) -> Array:
@@ -144,8 +151,8 @@ def diff(
     a: ArrayLike,
     n: int = 1,
     axis: int = -1,
-    prepend: ArrayLike | None = None,
-    append: ArrayLike | None = None,
+    prepend: OptionalArray = None,
+    append: OptionalArray = None,
 ) -> Array:
     """Differences of neighbours along an axis.
 
@@ -210,7 +217,7 @@ def _join_edges(a: Any, edge_values: Any, axis: int, flags: tuple[bool, bool]) -
 
 
 def ediff1d(
-    ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None
+    ary: ArrayLike, to_end: OptionalArray = None, to_begin: OptionalArray = None
 ) -> Array:
     """Differences of neighbours in the flattened array.
 
@@ -335,7 +342,7 @@ def _uneven_slope(part: Any, x: Any, n: int, axis: int, rank: int) -> Any:
 
 
 def trapezoid(
-    y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1
+    y: ArrayLike, x: OptionalArray = None, dx: ArrayLike = 1.0, axis: int = -1
 ) -> Array:
     """The integral of samples by the trapezoidal rule.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, Matrices, OptionalArray
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import linalg
 from olympus._src.lax.linalg import matrices, qr_decomposition
@@ -72,7 +73,7 @@ def check_matrices(name: str, x: Any, *, square: bool = False) -> None:
 
 
 def cholesky(
-    a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True
+    a: Matrices, *, upper: bool = False, symmetrize_input: bool = True
 ) -> Array:
     """The triangular factor of positive definite matrices.
 
@@ -115,14 +116,14 @@ def _cholesky(a: Any, *, upper: bool, symmetrize: bool) -> Any:
 
 
 @overload
-def qr(a: ArrayLike, mode: Literal["r"]) -> Array: ...
+def qr(a: Matrices, mode: Literal["r"]) -> Array: ...
 @overload
 def qr(
-    a: ArrayLike, mode: Literal["reduced", "complete", "full", "raw"] = ...
+    a: Matrices, mode: Literal["reduced", "complete", "full", "raw"] = ...
 ) -> QRResult: ...
 @overload
-def qr(a: ArrayLike, mode: str = ...) -> Array | QRResult: ...
-def qr(a: ArrayLike, mode: str = "reduced") -> Array | QRResult:
+def qr(a: Matrices, mode: str = ...) -> Array | QRResult: ...
+def qr(a: Matrices, mode: str = "reduced") -> Array | QRResult:
     """The QR factorization: Q with orthonormal columns, R upper triangular.
 
     Differs from NumPy: "full" is another name of "reduced", and there is no "economic".
@@ -173,35 +174,35 @@ def _qr(a: Any, *, mode: str) -> Any:
 
 @overload
 def svd(
-    a: ArrayLike,
+    a: Matrices,
     full_matrices: bool = ...,
     compute_uv: Literal[True] = ...,
     hermitian: bool = ...,
-    subset_by_index: tuple[int, int] | None = ...,
+    subset_by_index: Sequence[int] | None = ...,
 ) -> SVDResult: ...
 @overload
 def svd(
-    a: ArrayLike,
+    a: Matrices,
     full_matrices: bool = ...,
     *,
     compute_uv: Literal[False],
     hermitian: bool = ...,
-    subset_by_index: tuple[int, int] | None = ...,
+    subset_by_index: Sequence[int] | None = ...,
 ) -> Array: ...
 @overload
 def svd(
-    a: ArrayLike,
+    a: Matrices,
     full_matrices: bool = ...,
     compute_uv: bool = ...,
     hermitian: bool = ...,
-    subset_by_index: tuple[int, int] | None = ...,
+    subset_by_index: Sequence[int] | None = ...,
 ) -> Array | SVDResult: ...
 def svd(
-    a: ArrayLike,
+    a: Matrices,
     full_matrices: bool = True,
     compute_uv: bool = True,
     hermitian: bool = False,
-    subset_by_index: tuple[int, int] | None = None,
+    subset_by_index: Sequence[int] | None = None,
 ) -> Array | SVDResult:
     """The singular value decomposition, `a = U diag(S) Vh`.
 
@@ -268,7 +269,7 @@ def _svd(a: Any, *, full: bool, compute_uv: bool, hermitian: bool, subset: Any) 
     return u, sorted_size, matrices.adjoint(v)
 
 
-def svdvals(x: ArrayLike, /) -> Array:
+def svdvals(x: Matrices, /) -> Array:
     """The singular values of matrices, descending.
 
     Differs from NumPy: NaN among the elements give NaN and no error.
@@ -294,10 +295,10 @@ def svdvals(x: ArrayLike, /) -> Array:
 
 def matrix_rank(
     M: ArrayLike,
-    rtol: ArrayLike | None = None,
+    rtol: OptionalArray = None,
     *,
     hermitian: bool = False,
-    tol: ArrayLike | None = None,
+    tol: OptionalArray = None,
 ) -> Array:
     """How many singular values are not negligible.
 
@@ -401,7 +402,7 @@ def _which_triangle(name: str, UPLO: Any) -> bool:
 
 
 def eigh(
-    a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True
+    a: Matrices, UPLO: str | None = None, symmetrize_input: bool = True
 ) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
@@ -441,7 +442,7 @@ def _eigh(a: Any, *, lower: bool, symmetrize: bool) -> Any:
 
 
 def eigvalsh(
-    a: ArrayLike, UPLO: str | None = None, *, symmetrize_input: bool = True
+    a: Matrices, UPLO: str | None = None, *, symmetrize_input: bool = True
 ) -> Array:
     """The eigenvalues of Hermitian matrices, ascending.
 
@@ -472,7 +473,7 @@ def eigvalsh(
     return _eigh(a, lower=lower, symmetrize=bool(symmetrize_input))[0]
 
 
-def eig(a: ArrayLike) -> EigResult:
+def eig(a: Matrices) -> EigResult:
     """Eigenvalues and right eigenvectors of general matrices.
 
     Differs from NumPy: the results are complex, even where all eigenvalues are real;
@@ -511,7 +512,7 @@ def _eig(a: Any, *, vectors: bool) -> Any:
     )
 
 
-def eigvals(a: ArrayLike) -> Array:
+def eigvals(a: Matrices) -> Array:
     """The eigenvalues of general matrices.
 
     Differs from NumPy: the result is complex, even where all eigenvalues are real;

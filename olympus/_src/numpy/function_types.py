@@ -13,7 +13,9 @@ from olympus._src.core.array_type import (
     Array,
     ArrayLike,
     Axes,
+    Axis,
     DTypeLike,
+    OptionalArray,
     Placement,
     Shape,
     SupportsShape,
@@ -87,7 +89,7 @@ class Cumulative(Protocol):
     def __call__(
         self,
         a: ArrayLike,
-        axis: int | None = None,
+        axis: Axis = None,
         dtype: DTypeLike | None = None,
         out: None = None,
     ) -> Array: ...
@@ -101,7 +103,7 @@ class CumulativeOfStandard(Protocol):
         x: ArrayLike,
         /,
         *,
-        axis: int | None = None,
+        axis: Axis = None,
         dtype: DTypeLike | None = None,
         include_initial: bool = False,
     ) -> Array: ...
@@ -113,7 +115,7 @@ class PositionOf(Protocol):
     def __call__(
         self,
         a: ArrayLike,
-        axis: int | None = None,
+        axis: Axis = None,
         out: None = None,
         keepdims: bool = False,
     ) -> Array: ...
@@ -128,8 +130,8 @@ class NanExtreme(Protocol):
         axis: Axes = None,
         out: None = None,
         keepdims: bool = False,
-        initial: ArrayLike | None = None,
-        where: ArrayLike | None = None,
+        initial: OptionalArray = None,
+        where: OptionalArray = None,
     ) -> Array: ...
 
 
@@ -143,8 +145,8 @@ class NanFold(Protocol):
         dtype: DTypeLike | None = None,
         out: None = None,
         keepdims: bool = False,
-        initial: ArrayLike | None = None,
-        where: ArrayLike | None = None,
+        initial: OptionalArray = None,
+        where: OptionalArray = None,
     ) -> Array: ...
 
 
@@ -159,8 +161,8 @@ class NanSpread(Protocol):
         out: None = None,
         ddof: int = 0,
         keepdims: bool = False,
-        where: ArrayLike | None = None,
-        mean: ArrayLike | None = None,
+        where: OptionalArray = None,
+        mean: OptionalArray = None,
     ) -> Array: ...
 
 
@@ -177,7 +179,7 @@ class Quantile(Protocol):
         method: str = "linear",
         keepdims: bool = False,
         *,
-        weights: ArrayLike | None = None,
+        weights: OptionalArray = None,
     ) -> Array: ...
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, trace
-from olympus._src.core.array_type import Array, ArrayLike, Placement
+from olympus._src.core.array_type import Array, ArrayLike, OptionalArray, Placement
 from olympus._src.core.sizes import as_size, maximum
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import concatenation, families, shaping, stacking
@@ -30,7 +30,7 @@ from olympus._src.numpy.promotion import aval_of, check_arraylike
 
 def bincount(
     x: ArrayLike,
-    weights: ArrayLike | None = None,
+    weights: OptionalArray = None,
     minlength: int = 0,
     *,
     length: int | None = None,
@@ -86,7 +86,7 @@ def histogram_bin_edges(
     a: ArrayLike,
     bins: ArrayLike = 10,
     range: Sequence[ArrayLike] | None = None,
-    weights: ArrayLike | None = None,
+    weights: OptionalArray = None,
 ) -> Array:
     """The edges of a histogram's bins.
 
@@ -142,7 +142,7 @@ def histogram(
     a: ArrayLike,
     bins: ArrayLike = 10,
     range: Sequence[ArrayLike] | None = None,
-    weights: ArrayLike | None = None,
+    weights: OptionalArray = None,
     density: bool | None = None,
     out_sharding: Placement = None,
 ) -> tuple[Array, Array]:
@@ -224,7 +224,7 @@ def histogram2d(
     y: ArrayLike,
     bins: ArrayLike | Sequence[ArrayLike] = 10,
     range: Sequence[Sequence[ArrayLike]] | None = None,
-    weights: ArrayLike | None = None,
+    weights: OptionalArray = None,
     density: bool | None = None,
 ) -> tuple[Array, Array, Array]:
     """How many points of the plane fall in each bin.
@@ -275,7 +275,7 @@ def histogramdd(
     sample: ArrayLike,
     bins: ArrayLike | Sequence[ArrayLike] = 10,
     range: Sequence[Sequence[ArrayLike] | None] | None = None,
-    weights: ArrayLike | None = None,
+    weights: OptionalArray = None,
     density: bool | None = None,
 ) -> tuple[Array, list[Array]]:
     """How many points fall in each bin of a space of several dimensions.

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Shape
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    Axis,
+    DTypeLike,
+    Indices,
+    OptionalArray,
+    Shape,
+)
 from olympus._src.core.sizes import is_symbolic, maximum, non_negative
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import elementwise as lax
@@ -43,13 +51,13 @@ def _check_indices(name: str, indices: Any) -> None:
 
 def take(
     a: ArrayLike,
-    indices: ArrayLike,
-    axis: int | None = None,
+    indices: Indices,
+    axis: Axis = None,
     out: None = None,
     mode: str | None = None,
     unique_indices: bool = False,
     indices_are_sorted: bool = False,
-    fill_value: ArrayLike | None = None,
+    fill_value: OptionalArray = None,
 ) -> Array:
     """Slices of an array at positions of an axis.
 
@@ -149,10 +157,10 @@ def _wrap_indices(indices: Any, length: int) -> Any:
 
 def take_along_axis(
     arr: ArrayLike,
-    indices: ArrayLike,
-    axis: int | None = -1,
+    indices: Indices,
+    axis: Axis = -1,
     mode: str | None = None,
-    fill_value: ArrayLike | None = None,
+    fill_value: OptionalArray = None,
     *,
     wrap_negative_indices: bool = True,
 ) -> Array:
@@ -290,9 +298,9 @@ def _index_lines(x: Any, indices: Any, axis: int, name: str) -> tuple[Any, Any]:
 
 def put_along_axis(
     arr: ArrayLike,
-    indices: ArrayLike,
+    indices: Indices,
     values: ArrayLike,
-    axis: int | None,
+    axis: Axis,
     inplace: bool = True,
     *,
     mode: str | None = None,
@@ -342,7 +350,7 @@ def put_along_axis(
 # -- positions -------------------------------------------------------------------------
 
 
-def unravel_index(indices: ArrayLike, shape: int | Shape) -> tuple[Array, ...]:
+def unravel_index(indices: Indices, shape: int | Shape) -> tuple[Array, ...]:
     """Positions in a flattened array as positions along each axis.
 
     Differs from NumPy: positions out of range are brought to the nearest and never

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, trace
-from olympus._src.core.array_type import Array, ArrayLike, Axes
+from olympus._src.core.array_type import Array, ArrayLike, Axes, Axis
 from olympus._src.core.sizes import is_symbolic, slice_positions
 from olympus._src.foundation import errors
 from olympus._src.interpreters import concrete_arrays
@@ -39,7 +39,7 @@ def _refuse_in_place(name: str, inplace: bool) -> None:
 def delete(
     arr: ArrayLike,
     obj: slice | ArrayLike | Sequence[int],
-    axis: int | None = None,
+    axis: Axis = None,
     *,
     assume_unique_indices: bool = False,
 ) -> Array:
@@ -137,7 +137,7 @@ def insert(
     arr: ArrayLike,
     obj: slice | ArrayLike | Sequence[int],
     values: ArrayLike,
-    axis: int | None = None,
+    axis: Axis = None,
 ) -> Array:
     """The array with values put in before positions of an axis.
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, trace
-from olympus._src.core.array_type import Array, ArrayLike, Arrays, DTypeLike
+from olympus._src.core.array_type import Array, ArrayLike, Arrays, Axis, DTypeLike
 from olympus._src.core.sizes import as_size, is_symbolic, maximum, minimum
 from olympus._src.foundation import errors
 from olympus._src.lax import concatenation, stacking
@@ -63,7 +63,7 @@ def _concatenate(*xs: Any, axis: int, dtype: Any) -> Any:
 
 def concatenate(
     arrays: Arrays,
-    axis: int | None = 0,
+    axis: Axis = 0,
     dtype: DTypeLike | None = None,
 ) -> Array:
     """Arrays one after another along an axis.
@@ -96,7 +96,7 @@ def concatenate(
     return _concatenate(*xs, axis=axis, dtype=kind)
 
 
-def concat(arrays: Arrays, /, *, axis: int | None = 0) -> Array:
+def concat(arrays: Arrays, /, *, axis: Axis = 0) -> Array:
     """Arrays one after another along an axis.
 
     Args:
@@ -264,7 +264,7 @@ def _as_column(x: Any) -> Any:
     return x if aval_of(x).ndim > 1 else reshape(x, (-1, 1))
 
 
-def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
+def append(arr: ArrayLike, values: ArrayLike, axis: Axis = None) -> Array:
     """Values after those of an array.
 
     Args:

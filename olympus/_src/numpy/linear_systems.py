@@ -12,7 +12,7 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import linalg, shaping
 from olympus._src.lax import sizes as sizes_
@@ -328,10 +328,10 @@ _slogdet_by_qr.defjvp(_slogdet_jvp(_slogdet_by_qr))
 
 def pinv(
     a: ArrayLike,
-    rtol: ArrayLike | None = None,
+    rtol: OptionalArray = None,
     hermitian: bool = False,
     *,
-    rcond: ArrayLike | None = None,
+    rcond: OptionalArray = None,
 ) -> Array:
     """The pseudo-inverse of Moore and Penrose.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, Axis
 from olympus._src.lax import concatenation, families, reductions, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import docstring_examples, promotion
@@ -558,7 +558,7 @@ def _array_equiv(x: Any, y: Any) -> Any:
 # -- packed bits -----------------------------------------------------------------------
 
 
-def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Array:
+def packbits(a: ArrayLike, axis: Axis = None, bitorder: str = "big") -> Array:
     """Booleans as the bits of bytes, along an axis.
 
     Args:
@@ -592,7 +592,7 @@ def _check_bit_order(name: str, bitorder: str) -> None:
 
 
 @program(1, name="packbits")
-def _packbits(a: Any, *, axis: int | None, little: bool) -> Any:
+def _packbits(a: Any, *, axis: Axis, little: bool) -> Any:
     a, axis = promotion.flatten_unless_axis("packbits", a, axis)
     byte = np.dtype(np.uint8)
     bits = lax.convert(truth(a), byte)
@@ -614,7 +614,7 @@ def _packbits(a: Any, *, axis: int | None, little: bool) -> Any:
 
 def unpackbits(
     a: ArrayLike,
-    axis: int | None = None,
+    axis: Axis = None,
     count: int | None = None,
     bitorder: str = "big",
 ) -> Array:
@@ -645,7 +645,7 @@ def unpackbits(
 
 
 @program(1, name="unpackbits")
-def _unpackbits(a: Any, *, axis: int | None, count: int | None, little: bool) -> Any:
+def _unpackbits(a: Any, *, axis: Axis, count: int | None, little: bool) -> Any:
     a, axis = promotion.flatten_unless_axis("unpackbits", a, axis)
     shape = list(aval_of(a).shape)
     split = (*shape[: axis + 1], 8, *shape[axis + 1 :])

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from olympus._src.core import dtypes, trace
-from olympus._src.core.array_type import Array, ArrayLike, Axes, Placement, Shape
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    Axes,
+    Axis,
+    Placement,
+    Shape,
+)
 from olympus._src.core.sizes import as_size, at_least, is_symbolic, non_negative
 from olympus._src.foundation import errors
 from olympus._src.interpreters import concrete_arrays
@@ -805,7 +812,7 @@ def _tile(x: Any, *, reps: tuple[int, ...]) -> Any:
 def repeat(
     a: ArrayLike,
     repeats: ArrayLike | Sequence[ArrayLike],
-    axis: int | None = None,
+    axis: Axis = None,
     *,
     total_repeat_length: int | None = None,
     out_sharding: Placement = None,

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    Axes,
+    Axis,
+    DTypeLike,
+    OptionalArray,
+)
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families
@@ -97,8 +104,8 @@ def _define_with_dtype(
         dtype: DTypeLike | None = None,
         out: None = None,
         keepdims: bool = False,
-        initial: ArrayLike | None = None,
-        where: ArrayLike | None = None,
+        initial: OptionalArray = None,
+        where: OptionalArray = None,
     ) -> Array:
         return start(a, out, where, initial, axis=axis, keepdims=keepdims, dtype=dtype)
 
@@ -119,8 +126,8 @@ def _extreme(
         axis: Axes = None,
         out: None = None,
         keepdims: bool = False,
-        initial: ArrayLike | None = None,
-        where: ArrayLike | None = None,
+        initial: OptionalArray = None,
+        where: OptionalArray = None,
     ) -> Array:
         return start(a, out, where, initial, axis=axis, keepdims=keepdims)
 
@@ -141,7 +148,7 @@ def nanmean(
     dtype: DTypeLike | None = None,
     out: None = None,
     keepdims: bool = False,
-    where: ArrayLike | None = None,
+    where: OptionalArray = None,
 ) -> Array:
     """The mean of the elements that are not NaN; NaN where all are.
 
@@ -189,8 +196,8 @@ def _nan_spread(name: str, plain: Any, what: str) -> function_types.NanSpread:
         out: None = None,
         ddof: int = 0,
         keepdims: bool = False,
-        where: ArrayLike | None = None,
-        mean: ArrayLike | None = None,
+        where: OptionalArray = None,
+        mean: OptionalArray = None,
     ) -> Array:
         check_arraylike(name, a)
         promotion.check_out(name, out)
@@ -234,7 +241,7 @@ def _nan_position(name: str, plain: Any, neutral: float) -> function_types.Posit
         return lax.select(nothing, never, positions)
 
     def call(
-        a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool = False
+        a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False
     ) -> Array:
         check_arraylike(name, a)
         promotion.check_out(name, out)
@@ -272,7 +279,7 @@ def minmax(
     out: None = None,
     keepdims: bool = False,
     initial: tuple[ArrayLike | None, ArrayLike | None] | None = None,
-    where: ArrayLike | None = None,
+    where: OptionalArray = None,
 ) -> tuple[Array, Array]:
     """The pair of the smallest and the largest element.
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
 from olympus._src.numpy import (
     arg_extremes,
     creation,
@@ -36,7 +36,7 @@ def polyfit(
     deg: int,
     rcond: float | None = ...,
     full: Literal[False] = ...,
-    w: ArrayLike | None = ...,
+    w: OptionalArray = ...,
     cov: Literal[False] = ...,
 ) -> Array: ...
 @overload
@@ -46,7 +46,7 @@ def polyfit(
     deg: int,
     rcond: float | None = ...,
     full: bool = ...,
-    w: ArrayLike | None = ...,
+    w: OptionalArray = ...,
     cov: bool | str = ...,
 ) -> Array | tuple[Any, ...]: ...
 def polyfit(
@@ -55,7 +55,7 @@ def polyfit(
     deg: int,
     rcond: float | None = None,
     full: bool = False,
-    w: ArrayLike | None = None,
+    w: OptionalArray = None,
     cov: bool | str = False,
 ) -> Array | tuple[Any, ...]:
     """The polynomial of a degree that is nearest to points, by least squares.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.control_flow import scan
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
 from olympus._src.core.sizes import is_symbolic
 from olympus._src.lax import concatenation, shaping, stacking
 from olympus._src.lax import elementwise as lax
@@ -213,7 +213,7 @@ def _derivative(p: Any) -> Any:
     return lax.mul(concatenation.slice_in_dim(p, 0, max(n - 1, 0)), powers)
 
 
-def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Array:
+def polyint(p: ArrayLike, m: int = 1, k: OptionalArray = None) -> Array:
     """The integral of a polynomial.
 
     Args:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike, Axes, Placement
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    Axes,
+    OptionalArray,
+    Placement,
+)
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import concatenation, cumulative, families, shaping
 from olympus._src.lax import elementwise as lax
@@ -269,7 +275,7 @@ def _quantile_function(
         method: str = "linear",
         keepdims: bool = False,
         *,
-        weights: ArrayLike | None = None,
+        weights: OptionalArray = None,
     ) -> Array:
         if overwrite_input:
             raise ValueError(f"numpy.{name}: overwrite_input must be False")
@@ -319,7 +325,7 @@ def percentile(
     method: str = "linear",
     keepdims: bool = False,
     *,
-    weights: ArrayLike | None = None,
+    weights: OptionalArray = None,
     out_sharding: Placement = None,
 ) -> Array:
     """The values below which given parts of the elements lie.

@@ -12,7 +12,13 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from olympus._src.core import avals, dtypes, trace
-from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    DTypeLike,
+    OptionalArray,
+    Placement,
+)
 from olympus._src.core.sizes import as_size, at_least, is_symbolic, maximum
 from olympus._src.foundation import errors
 from olympus._src.interpreters import concrete_arrays, evaluate
@@ -42,8 +48,8 @@ def _number(x: Any, name: str, what: str) -> Any:
 
 def arange(
     start: ArrayLike,
-    stop: ArrayLike | None = None,
-    step: ArrayLike | None = None,
+    stop: OptionalArray = None,
+    step: OptionalArray = None,
     dtype: DTypeLike | None = None,
     *,
     device: Placement = None,

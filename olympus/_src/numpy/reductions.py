@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, trace
-from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    Axes,
+    DTypeLike,
+    OptionalArray,
+)
 from olympus._src.foundation import errors
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families, shaping
@@ -245,8 +251,8 @@ def sum(
     dtype: DTypeLike | None = None,
     out: None = None,
     keepdims: bool = False,
-    initial: ArrayLike | None = None,
-    where: ArrayLike | None = None,
+    initial: OptionalArray = None,
+    where: OptionalArray = None,
     promote_integers: bool = True,
 ) -> Array:
     """The sum of elements, over some axes or all.
@@ -329,8 +335,8 @@ def prod(
     dtype: DTypeLike | None = None,
     out: None = None,
     keepdims: bool = False,
-    initial: ArrayLike | None = None,
-    where: ArrayLike | None = None,
+    initial: OptionalArray = None,
+    where: OptionalArray = None,
     promote_integers: bool = True,
 ) -> Array:
     """The product of elements, over some axes or all.
@@ -445,8 +451,8 @@ def max(
     axis: Axes = None,
     out: None = None,
     keepdims: bool = False,
-    initial: ArrayLike | None = None,
-    where: ArrayLike | None = None,
+    initial: OptionalArray = None,
+    where: OptionalArray = None,
 ) -> Array:
     """The largest element, over some axes or all; NaN where there is one.
 
@@ -475,8 +481,8 @@ def min(
     axis: Axes = None,
     out: None = None,
     keepdims: bool = False,
-    initial: ArrayLike | None = None,
-    where: ArrayLike | None = None,
+    initial: OptionalArray = None,
+    where: OptionalArray = None,
 ) -> Array:
     """The smallest element, over some axes or all; NaN where there is one.
 
@@ -561,7 +567,7 @@ def all(
     out: None = None,
     keepdims: bool = False,
     *,
-    where: ArrayLike | None = None,
+    where: OptionalArray = None,
 ) -> Array:
     """Whether all elements are true, over some axes or all; zero is false.
 
@@ -587,7 +593,7 @@ def any(
     out: None = None,
     keepdims: bool = False,
     *,
-    where: ArrayLike | None = None,
+    where: OptionalArray = None,
 ) -> Array:
     """Whether any element is true, over some axes or all; zero is false.
 
@@ -686,7 +692,7 @@ def mean(
     out: None = None,
     keepdims: bool = False,
     *,
-    where: ArrayLike | None = None,
+    where: OptionalArray = None,
 ) -> Array:
     """The arithmetic mean of elements, over some axes or all.
 
@@ -847,8 +853,8 @@ def var(
     ddof: int = 0,
     keepdims: bool = False,
     *,
-    where: ArrayLike | None = None,
-    mean: ArrayLike | None = None,
+    where: OptionalArray = None,
+    mean: OptionalArray = None,
     correction: float | None = None,
 ) -> Array:
     """The variance of elements, over some axes or all.
@@ -889,8 +895,8 @@ def std(
     ddof: int = 0,
     keepdims: bool = False,
     *,
-    where: ArrayLike | None = None,
-    mean: ArrayLike | None = None,
+    where: OptionalArray = None,
+    mean: OptionalArray = None,
     correction: float | None = None,
 ) -> Array:
     """The standard deviation of elements, over some axes or all.

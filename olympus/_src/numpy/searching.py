@@ -12,7 +12,7 @@ import numpy as np
 
 from olympus._src.control_flow import scan
 from olympus._src.core import dtypes, trace
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, Axis, OptionalArray
 from olympus._src.core.sizes import as_size, at_least, is_symbolic, upper_bound
 from olympus._src.foundation import errors
 from olympus._src.interpreters import concrete_arrays, evaluate
@@ -58,7 +58,7 @@ def known_positions(name: str, x: Any) -> np.ndarray:
 
 
 def nonzero(
-    a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | None = None
+    a: ArrayLike, *, size: int | None = None, fill_value: OptionalArray = None
 ) -> tuple[Array, ...]:
     """The positions of elements that are not zero.
 
@@ -258,7 +258,7 @@ def _rank_by_sorting(line: Any, values: Any, side: str, kind: Any) -> Any:
 
 
 def flatnonzero(
-    a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | None = None
+    a: ArrayLike, *, size: int | None = None, fill_value: OptionalArray = None
 ) -> Array:
     """The positions, in the flattened array, of elements that are not zero.
 
@@ -281,7 +281,7 @@ def flatnonzero(
 
 
 def argwhere(
-    a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | None = None
+    a: ArrayLike, *, size: int | None = None, fill_value: OptionalArray = None
 ) -> Array:
     """The positions of elements that are not zero, one in each row.
 
@@ -320,7 +320,7 @@ def _columns(*xs: Any) -> Any:
 def compress(
     condition: ArrayLike,
     a: ArrayLike,
-    axis: int | None = None,
+    axis: Axis = None,
     *,
     size: int | None = None,
     fill_value: ArrayLike = 0,
@@ -407,7 +407,7 @@ def searchsorted(
     a: ArrayLike,
     v: ArrayLike,
     side: str = "left",
-    sorter: ArrayLike | None = None,
+    sorter: OptionalArray = None,
     *,
     method: str = "scan",
 ) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike, IndexMode
+from olympus._src.core.array_type import Array, ArrayLike, IndexMode, Indices
 from olympus._src.core.sizes import as_size
 from olympus._src.lax import (
     concatenation,
@@ -140,7 +140,7 @@ def _combine_segments(
 
 def segment_sum(
     data: ArrayLike,
-    segment_ids: ArrayLike,
+    segment_ids: Indices,
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
@@ -192,7 +192,7 @@ def segment_sum(
 
 def segment_prod(
     data: ArrayLike,
-    segment_ids: ArrayLike,
+    segment_ids: Indices,
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
@@ -244,7 +244,7 @@ def segment_prod(
 
 def segment_max(
     data: ArrayLike,
-    segment_ids: ArrayLike,
+    segment_ids: Indices,
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
@@ -297,7 +297,7 @@ def segment_max(
 
 def segment_min(
     data: ArrayLike,
-    segment_ids: ArrayLike,
+    segment_ids: Indices,
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,

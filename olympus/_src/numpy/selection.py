@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike, Arrays
+from olympus._src.core.array_type import Array, ArrayLike, Arrays, OptionalArray
 from olympus._src.core.sizes import is_symbolic, minimum, non_negative
 from olympus._src.interpreters import concrete_arrays
 from olympus._src.lax import concatenation, families, shaping
@@ -41,26 +41,26 @@ def where(
     /,
     *,
     size: int | None = ...,
-    fill_value: ArrayLike | None = ...,
+    fill_value: OptionalArray = ...,
 ) -> tuple[Array, ...]: ...
 @overload
 def where(
     condition: ArrayLike,
-    x: ArrayLike | None = ...,
-    y: ArrayLike | None = ...,
+    x: OptionalArray = ...,
+    y: OptionalArray = ...,
     /,
     *,
     size: int | None = ...,
-    fill_value: ArrayLike | None = ...,
+    fill_value: OptionalArray = ...,
 ) -> Array | tuple[Array, ...]: ...
 def where(
     condition: ArrayLike,
-    x: ArrayLike | None = None,
-    y: ArrayLike | None = None,
+    x: OptionalArray = None,
+    y: OptionalArray = None,
     /,
     *,
     size: int | None = None,
-    fill_value: ArrayLike | None = None,
+    fill_value: OptionalArray = None,
 ) -> Array | tuple[Array, ...]:
     """Elements of `x` where the condition holds, of `y` elsewhere.
 
@@ -100,8 +100,8 @@ def where(
 
 
 def select(
-    condlist: Sequence[ArrayLike],
-    choicelist: Sequence[ArrayLike],
+    condlist: Arrays,
+    choicelist: Arrays,
     default: ArrayLike = 0,
 ) -> Array:
     """For each element the first choice whose condition holds.

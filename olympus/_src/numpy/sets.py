@@ -13,7 +13,7 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import dtypes, trace
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, Axis, OptionalArray
 from olympus._src.lax import concatenation, cumulative, families, shaping, stacking
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -80,11 +80,11 @@ def unique(
     return_index: Literal[False] = ...,
     return_inverse: Literal[False] = ...,
     return_counts: Literal[False] = ...,
-    axis: int | None = ...,
+    axis: Axis = ...,
     *,
     equal_nan: bool = ...,
     size: int | None = ...,
-    fill_value: ArrayLike | None = ...,
+    fill_value: OptionalArray = ...,
     sorted: bool = ...,
 ) -> Array: ...
 @overload
@@ -94,10 +94,10 @@ def unique(
     return_index: Literal[True],
     return_inverse: bool = ...,
     return_counts: bool = ...,
-    axis: int | None = ...,
+    axis: Axis = ...,
     equal_nan: bool = ...,
     size: int | None = ...,
-    fill_value: ArrayLike | None = ...,
+    fill_value: OptionalArray = ...,
     sorted: bool = ...,
 ) -> tuple[Array, ...]: ...
 @overload
@@ -107,10 +107,10 @@ def unique(
     *,
     return_inverse: Literal[True],
     return_counts: bool = ...,
-    axis: int | None = ...,
+    axis: Axis = ...,
     equal_nan: bool = ...,
     size: int | None = ...,
-    fill_value: ArrayLike | None = ...,
+    fill_value: OptionalArray = ...,
     sorted: bool = ...,
 ) -> tuple[Array, ...]: ...
 @overload
@@ -120,10 +120,10 @@ def unique(
     return_inverse: bool = ...,
     *,
     return_counts: Literal[True],
-    axis: int | None = ...,
+    axis: Axis = ...,
     equal_nan: bool = ...,
     size: int | None = ...,
-    fill_value: ArrayLike | None = ...,
+    fill_value: OptionalArray = ...,
     sorted: bool = ...,
 ) -> tuple[Array, ...]: ...
 @overload
@@ -132,11 +132,11 @@ def unique(
     return_index: bool = ...,
     return_inverse: bool = ...,
     return_counts: bool = ...,
-    axis: int | None = ...,
+    axis: Axis = ...,
     *,
     equal_nan: bool = ...,
     size: int | None = ...,
-    fill_value: ArrayLike | None = ...,
+    fill_value: OptionalArray = ...,
     sorted: bool = ...,
 ) -> Array | tuple[Array, ...]: ...
 def unique(
@@ -144,11 +144,11 @@ def unique(
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
-    axis: int | None = None,
+    axis: Axis = None,
     *,
     equal_nan: bool = True,
     size: int | None = None,
-    fill_value: ArrayLike | None = None,
+    fill_value: OptionalArray = None,
     sorted: bool = True,
 ) -> Array | tuple[Array, ...]:
     """The distinct values, in ascending order.
@@ -196,7 +196,7 @@ def unique(
     return outs[0] if len(outs) == 1 else tuple(outs)
 
 
-def _unique_host(x: np.ndarray, axis: int | None, equal_nan: bool) -> tuple[Any, ...]:
+def _unique_host(x: np.ndarray, axis: Axis, equal_nan: bool) -> tuple[Any, ...]:
     wide = x.astype(np.float32) if x.dtype.kind == "V" else x
     results = np.unique(
         wide,
@@ -217,7 +217,7 @@ def _unique_to_size(
     fill_value: Any,
     flags: tuple[bool, ...],
     equal_nan: bool,
-    axis: int | None,
+    axis: Axis,
 ) -> Any:
     fills = () if fill_value is None else (fill_value,)
     shape = aval_of(ar).shape
@@ -236,9 +236,7 @@ def _unique_to_size(
 
 
 @promotion.evaluate.fuse
-def _unique_sized(
-    ar: Any, *fills: Any, size: int, equal_nan: bool, axis: int | None
-) -> Any:
+def _unique_sized(ar: Any, *fills: Any, size: int, equal_nan: bool, axis: Axis) -> Any:
     kind = dtypes.canonicalize_dtype(int)
     if axis is None:
         items = shaping.reshape(ar, (aval_of(ar).size,))
@@ -328,7 +326,7 @@ def _changes(ordered: Any, equal_nan: bool) -> Any:
 
 
 def unique_all(
-    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
+    x: ArrayLike, /, *, size: int | None = None, fill_value: OptionalArray = None
 ) -> unique_all_result:
     """Distinct values with first positions, inverse and counts.
 
@@ -351,7 +349,7 @@ def unique_all(
 
 
 def unique_counts(
-    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
+    x: ArrayLike, /, *, size: int | None = None, fill_value: OptionalArray = None
 ) -> unique_counts_result:
     """Distinct values and how often each occurs.
 
@@ -376,7 +374,7 @@ def unique_counts(
 
 
 def unique_inverse(
-    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
+    x: ArrayLike, /, *, size: int | None = None, fill_value: OptionalArray = None
 ) -> unique_inverse_result:
     """Distinct values, and for each element which of them it is.
 
@@ -401,7 +399,7 @@ def unique_inverse(
 
 
 def unique_values(
-    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
+    x: ArrayLike, /, *, size: int | None = None, fill_value: OptionalArray = None
 ) -> Array:
     """The distinct values.
 
@@ -525,7 +523,7 @@ def union1d(
     ar2: ArrayLike,
     *,
     size: int | None = None,
-    fill_value: ArrayLike | None = None,
+    fill_value: OptionalArray = None,
 ) -> Array:
     """The values that occur in either array.
 
@@ -552,7 +550,7 @@ def setdiff1d(
     assume_unique: bool = False,
     *,
     size: int | None = None,
-    fill_value: ArrayLike | None = None,
+    fill_value: OptionalArray = None,
 ) -> Array:
     """The values of the first array that do not occur in the second.
 
@@ -600,7 +598,7 @@ def setxor1d(
     assume_unique: bool = False,
     *,
     size: int | None = None,
-    fill_value: ArrayLike | None = None,
+    fill_value: OptionalArray = None,
 ) -> Array:
     """The values that occur in exactly one of two arrays.
 
@@ -665,7 +663,7 @@ def intersect1d(
     return_indices: Literal[False] = ...,
     *,
     size: int | None = ...,
-    fill_value: ArrayLike | None = ...,
+    fill_value: OptionalArray = ...,
 ) -> Array: ...
 @overload
 def intersect1d(
@@ -675,7 +673,7 @@ def intersect1d(
     *,
     return_indices: Literal[True],
     size: int | None = ...,
-    fill_value: ArrayLike | None = ...,
+    fill_value: OptionalArray = ...,
 ) -> tuple[Array, Array, Array]: ...
 @overload
 def intersect1d(
@@ -685,7 +683,7 @@ def intersect1d(
     return_indices: bool = ...,
     *,
     size: int | None = ...,
-    fill_value: ArrayLike | None = ...,
+    fill_value: OptionalArray = ...,
 ) -> Array | tuple[Array, Array, Array]: ...
 def intersect1d(
     ar1: ArrayLike,
@@ -694,7 +692,7 @@ def intersect1d(
     return_indices: bool = False,
     *,
     size: int | None = None,
-    fill_value: ArrayLike | None = None,
+    fill_value: OptionalArray = None,
 ) -> Array | tuple[Array, Array, Array]:
     """The values that occur in both arrays.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, OptionalArray
 from olympus._src.lax import concatenation, convolution, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -134,7 +134,7 @@ def interp(
     fp: ArrayLike,
     left: ArrayLike | str | None = None,
     right: ArrayLike | str | None = None,
-    period: ArrayLike | None = None,
+    period: OptionalArray = None,
 ) -> Array:
     """Values between samples, on straight lines.
 
@@ -245,7 +245,7 @@ def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
 
 def unwrap(
     p: ArrayLike,
-    discont: ArrayLike | None = None,
+    discont: OptionalArray = None,
     axis: int = -1,
     period: ArrayLike = 6.283185307179586,
 ) -> Array:

@@ -6,7 +6,7 @@ import math
 from typing import Any, Literal, overload
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.array_type import Array, ArrayLike, Axes
+from olympus._src.core.array_type import Array, ArrayLike, Axes, OptionalArray
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import barriers, shaping, sizes
 from olympus._src.lax import elementwise as lax
@@ -43,7 +43,7 @@ def spread_arrays(operands: Any, flags: Any) -> list[Any]:
 # -- softmax ---------------------------------------------------------------------------
 
 
-def softmax(x: ArrayLike, axis: Axes = -1, where: ArrayLike | None = None) -> Array:
+def softmax(x: ArrayLike, axis: Axes = -1, where: OptionalArray = None) -> Array:
     """Exponentials divided by their sum: positive numbers that add up to 1.
 
     Args:
@@ -95,7 +95,7 @@ def _subtract_largest(x: Any, axis: Any, where: Any) -> Any:
     return subtract(safe, lax.convert(largest, kind.dtype, kind.weak_type))
 
 
-def log_softmax(x: ArrayLike, axis: Axes = -1, where: ArrayLike | None = None) -> Array:
+def log_softmax(x: ArrayLike, axis: Axes = -1, where: OptionalArray = None) -> Array:
     """Logarithm of `softmax`, exact where that is close to 0.
 
     Args:
@@ -132,37 +132,37 @@ def _log_softmax(*operands: Any, axis: Any, flags: Any) -> Any:
 def logsumexp(
     a: ArrayLike,
     axis: Axes = ...,
-    b: ArrayLike | None = ...,
+    b: OptionalArray = ...,
     keepdims: bool = ...,
     return_sign: Literal[False] = ...,
-    where: ArrayLike | None = ...,
+    where: OptionalArray = ...,
 ) -> Array: ...
 @overload
 def logsumexp(
     a: ArrayLike,
     axis: Axes = ...,
-    b: ArrayLike | None = ...,
+    b: OptionalArray = ...,
     keepdims: bool = ...,
     *,
     return_sign: Literal[True],
-    where: ArrayLike | None = ...,
+    where: OptionalArray = ...,
 ) -> tuple[Array, Array]: ...
 @overload
 def logsumexp(
     a: ArrayLike,
     axis: Axes = ...,
-    b: ArrayLike | None = ...,
+    b: OptionalArray = ...,
     keepdims: bool = ...,
     return_sign: bool = ...,
-    where: ArrayLike | None = ...,
+    where: OptionalArray = ...,
 ) -> Array | tuple[Array, Array]: ...
 def logsumexp(
     a: ArrayLike,
     axis: Axes = None,
-    b: ArrayLike | None = None,
+    b: OptionalArray = None,
     keepdims: bool = False,
     return_sign: bool = False,
-    where: ArrayLike | None = None,
+    where: OptionalArray = None,
 ) -> Array | tuple[Array, Array]:
     """Logarithm of a sum of exponentials, `log(sum(b exp(a)))`, without overflow.
 

@@ -6,7 +6,7 @@ import operator
 from typing import Any
 
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike, Arrays, DTypeLike
+from olympus._src.core.array_type import Array, ArrayLike, Arrays, Axis, DTypeLike
 from olympus._src.lax import concatenation, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -31,14 +31,14 @@ def _check_options(name: str, kind: Any, order: Any) -> None:
         )
 
 
-def _resolve_axis(a: Any, axis: int | None, name: str) -> tuple[Any, int]:
+def _resolve_axis(a: Any, axis: Axis, name: str) -> tuple[Any, int]:
     if axis is None:
         return shaping.reshape(a, (aval_of(a).size,)), 0
     return a, sizes_.canonicalize_axis(axis, aval_of(a).ndim, f"numpy.{name}")
 
 
 @program(1, name="sort")
-def _sort(a: Any, *, axis: int | None, stable: bool, descending: bool) -> Any:
+def _sort(a: Any, *, axis: Axis, stable: bool, descending: bool) -> Any:
     x, axis = _resolve_axis(a, axis, "sort")
     out = lax_sorting.sort(x, dimension=axis, is_stable=stable)
     return shaping.rev(out, (axis,)) if descending else out
@@ -46,7 +46,7 @@ def _sort(a: Any, *, axis: int | None, stable: bool, descending: bool) -> Any:
 
 def sort(
     a: ArrayLike,
-    axis: int | None = -1,
+    axis: Axis = -1,
     *,
     kind: str | None = None,
     order: None = None,
@@ -83,9 +83,7 @@ def sort(
 
 
 @program(1, name="argsort")
-def _argsort(
-    a: Any, *, axis: int | None, stable: bool, descending: bool, dtype: Any
-) -> Any:
+def _argsort(a: Any, *, axis: Axis, stable: bool, descending: bool, dtype: Any) -> Any:
     x, axis = _resolve_axis(a, axis, "argsort")
     shape = aval_of(x).shape
     places = shaping.broadcasted_iota(dtype, shape, axis)
@@ -102,12 +100,12 @@ def _argsort(
 
 def argsort(
     a: ArrayLike,
-    axis: int | None = -1,
+    axis: Axis = -1,
     *,
     kind: str | None = None,
     order: None = None,
-    stable: bool = True,
     descending: bool = False,
+    stable: bool = True,
     dtype: DTypeLike | None = None,
 ) -> Array:
     """The positions that would sort an array along an axis.

@@ -8,7 +8,13 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    Axes,
+    DTypeLike,
+    OptionalArray,
+)
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import concatenation, shaping
 from olympus._src.lax import elementwise as lax
@@ -33,7 +39,7 @@ from olympus._src.numpy.reductions import static_axis
 def average(
     a: ArrayLike,
     axis: Axes = ...,
-    weights: ArrayLike | None = ...,
+    weights: OptionalArray = ...,
     returned: Literal[False] = ...,
     keepdims: bool = ...,
 ) -> Array: ...
@@ -41,7 +47,7 @@ def average(
 def average(
     a: ArrayLike,
     axis: Axes = ...,
-    weights: ArrayLike | None = ...,
+    weights: OptionalArray = ...,
     *,
     returned: Literal[True],
     keepdims: bool = ...,
@@ -50,14 +56,14 @@ def average(
 def average(
     a: ArrayLike,
     axis: Axes = ...,
-    weights: ArrayLike | None = ...,
+    weights: OptionalArray = ...,
     returned: bool = ...,
     keepdims: bool = ...,
 ) -> Array | tuple[Array, Array]: ...
 def average(
     a: ArrayLike,
     axis: Axes = None,
-    weights: ArrayLike | None = None,
+    weights: OptionalArray = None,
     returned: bool = False,
     keepdims: bool = False,
 ) -> Array | tuple[Array, Array]:
@@ -119,12 +125,12 @@ def _average(a: Any, w: Any, *, axis: Any, keepdims: bool) -> Any:
 
 def cov(
     m: ArrayLike,
-    y: ArrayLike | None = None,
+    y: OptionalArray = None,
     rowvar: bool = True,
     bias: bool = False,
     ddof: int | None = None,
-    fweights: ArrayLike | None = None,
-    aweights: ArrayLike | None = None,
+    fweights: OptionalArray = None,
+    aweights: OptionalArray = None,
     dtype: DTypeLike | None = None,
 ) -> Array:
     """The covariances of variables.
@@ -241,7 +247,7 @@ def _weighted_center(x: Any, w: Any, aweights: Any, ddof: int) -> tuple[Any, Any
 
 def corrcoef(
     x: ArrayLike,
-    y: ArrayLike | None = None,
+    y: OptionalArray = None,
     rowvar: bool = True,
     dtype: DTypeLike | None = None,
 ) -> Array:

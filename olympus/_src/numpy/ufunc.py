@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    Axes,
+    DTypeLike,
+    Indices,
+    OptionalArray,
+)
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import concrete_arrays
 from olympus._src.lax import shaping
@@ -129,8 +136,8 @@ class ufunc:
         dtype: DTypeLike | None = None,
         out: None = None,
         keepdims: bool = False,
-        initial: ArrayLike | None = None,
-        where: ArrayLike | None = None,
+        initial: OptionalArray = None,
+        where: OptionalArray = None,
     ) -> Array:
         """The function folded over an axis.
 
@@ -203,7 +210,7 @@ class ufunc:
         self,
         a: ArrayLike,
         indices: Any,
-        b: ArrayLike | None = None,
+        b: OptionalArray = None,
         /,
         *,
         inplace: bool = True,
@@ -231,7 +238,7 @@ class ufunc:
     def reduceat(
         self,
         a: ArrayLike,
-        indices: ArrayLike,
+        indices: Indices,
         axis: int = 0,
         dtype: DTypeLike | None = None,
         out: None = None,
@@ -262,7 +269,7 @@ def frompyfunc(
     nin: int,
     nout: int,
     *,
-    identity: ArrayLike | None = None,
+    identity: OptionalArray = None,
 ) -> ufunc:
     """A ufunc of a function of single elements.
 

@@ -7,7 +7,13 @@ import operator
 from typing import Any
 
 from olympus._src.core import avals, dtypes, trace
-from olympus._src.core.array_type import Array, ArrayLike, KeyArray, Shape
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    KeyArray,
+    OptionalArray,
+    Shape,
+)
 from olympus._src.lax import (
     concatenation,
     cumulative,
@@ -139,7 +145,7 @@ def choice(
     a: ArrayLike,
     shape: int | Shape = (),
     replace: bool = True,
-    p: ArrayLike | None = None,
+    p: OptionalArray = None,
     axis: int = 0,
     mode: str | None = None,
 ) -> Array:

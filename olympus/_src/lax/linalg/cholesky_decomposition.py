@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise
 from olympus._src.lax.families import ShapedArray
@@ -69,7 +69,7 @@ cholesky_p: Primitive = Primitive(
 )
 
 
-def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
+def cholesky(x: Matrices, *, symmetrize_input: bool = True) -> Array:
     """The lower triangular matrix L with `L L^H = x`.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise, families, reductions, shaping
 from olympus._src.lax.linalg import lapack, linear_systems, matrices
@@ -171,7 +171,7 @@ eig_p: Primitive = Primitive(
 
 
 def eig(
-    x: ArrayLike,
+    x: Matrices,
     *,
     compute_left_eigenvectors: bool = True,
     compute_right_eigenvectors: bool = True,

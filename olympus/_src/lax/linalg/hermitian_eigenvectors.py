@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.core import avals
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise
 from olympus._src.lax.families import ShapedArray
@@ -93,12 +94,12 @@ eigh_p: Primitive = Primitive(
 
 
 def eigh(
-    x: ArrayLike,
+    x: Matrices,
     *,
     symmetrize_input: bool = True,
     lower: bool = True,
     sort_eigenvalues: bool = True,
-    subset_by_index: tuple[int, int] | None = None,
+    subset_by_index: Sequence[int] | None = None,
     implementation: EighImplementation | None = None,
 ) -> tuple[Array, Array]:
     """Eigenvectors and eigenvalues of Hermitian matrices.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import elementwise, families, shaping
@@ -225,7 +225,7 @@ lu_p: Primitive = Primitive(
 )
 
 
-def lu(x: ArrayLike) -> list[Array]:
+def lu(x: Matrices) -> list[Array]:
     """L and U with `L U = P x`, where P exchanges rows.
 
     Args:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.sizes import minimum
 from olympus._src.core.symbolic_values import Zero
@@ -147,7 +147,7 @@ householder_product_p: Primitive = Primitive(
 )
 
 
-def householder_product(a: ArrayLike, taus: ArrayLike) -> Array:
+def householder_product(a: Matrices, taus: ArrayLike) -> Array:
     """The first columns of a product of Householder's reflections.
 
     Args:
@@ -232,7 +232,7 @@ ormqr_p: Primitive = Primitive(
 
 
 def ormqr(
-    a: ArrayLike,
+    a: Matrices,
     taus: ArrayLike,
     c: ArrayLike,
     *,
@@ -357,7 +357,7 @@ qr_p: Primitive = Primitive(
 
 
 def qr(
-    x: ArrayLike,
+    x: Matrices,
     *,
     pivoting: bool = False,
     full_matrices: bool = True,

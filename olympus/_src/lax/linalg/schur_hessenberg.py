@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, matrices
@@ -58,7 +58,7 @@ schur_p: Primitive = Primitive(
 
 
 def schur(
-    x: ArrayLike,
+    x: Matrices,
     *,
     compute_schur_vectors: bool = True,
     sort_eig_vals: bool = False,
@@ -150,7 +150,7 @@ hessenberg_p: Primitive = Primitive(
 )
 
 
-def hessenberg(a: ArrayLike) -> list[Array]:
+def hessenberg(a: Matrices) -> list[Array]:
     """Hessenberg's form H of square matrices, with `a = Q H Q^H`.
 
     Args:

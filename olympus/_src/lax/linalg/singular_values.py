@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from olympus._src.core import avals
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.sizes import minimum
 from olympus._src.lax import elementwise, families
@@ -197,37 +198,37 @@ svd_p: Primitive = Primitive(
 
 @overload
 def svd(
-    x: ArrayLike,
+    x: Matrices,
     *,
     full_matrices: bool = ...,
     compute_uv: Literal[True] = ...,
-    subset_by_index: tuple[int, int] | None = ...,
+    subset_by_index: Sequence[int] | None = ...,
     algorithm: SvdAlgorithm | None = ...,
 ) -> tuple[Array, Array, Array]: ...
 @overload
 def svd(
-    x: ArrayLike,
+    x: Matrices,
     *,
     full_matrices: bool = ...,
     compute_uv: Literal[False],
-    subset_by_index: tuple[int, int] | None = ...,
+    subset_by_index: Sequence[int] | None = ...,
     algorithm: SvdAlgorithm | None = ...,
 ) -> Array: ...
 @overload
 def svd(
-    x: ArrayLike,
+    x: Matrices,
     *,
     full_matrices: bool = ...,
     compute_uv: bool = ...,
-    subset_by_index: tuple[int, int] | None = ...,
+    subset_by_index: Sequence[int] | None = ...,
     algorithm: SvdAlgorithm | None = ...,
 ) -> Array | tuple[Array, Array, Array]: ...
 def svd(
-    x: ArrayLike,
+    x: Matrices,
     *,
     full_matrices: bool = True,
     compute_uv: bool = True,
-    subset_by_index: tuple[int, int] | None = None,
+    subset_by_index: Sequence[int] | None = None,
     algorithm: SvdAlgorithm | None = None,
 ) -> Array | tuple[Array, Array, Array]:
     """Singular values s and vectors with `x = U diag(s) V^H`.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise, families, shaping
@@ -184,8 +184,8 @@ triangular_solve_p: Primitive = Primitive(
 
 
 def triangular_solve(
-    a: ArrayLike,
-    b: ArrayLike,
+    a: Matrices,
+    b: Matrices,
     *,
     left_side: bool = False,
     lower: bool = False,

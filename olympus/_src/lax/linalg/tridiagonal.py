@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import concatenation, elementwise, families
@@ -59,7 +59,7 @@ tridiagonal_p: Primitive = Primitive(
 )
 
 
-def tridiagonal(a: ArrayLike, *, lower: bool = True) -> list[Array]:
+def tridiagonal(a: Matrices, *, lower: bool = True) -> list[Array]:
     """Reduces Hermitian matrices to real ones of three diagonals, `a = Q T Q^H`.
 
     Args:
@@ -236,7 +236,7 @@ def tridiagonal_solve(
     dl: ArrayLike,
     d: ArrayLike,
     du: ArrayLike,
-    b: ArrayLike,
+    b: Matrices,
     *,
     perturb_singular: bool = False,
 ) -> Array:

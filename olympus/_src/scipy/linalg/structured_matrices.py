@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
 from olympus._src.lax import concatenation, shaping, sizes
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax.linalg import matrices
@@ -122,7 +122,7 @@ def _circulant(c: Any) -> Any:
     return _pick(c, (i - j) % max(n, 1))
 
 
-def toeplitz(c: ArrayLike, r: ArrayLike | None = None) -> Array:
+def toeplitz(c: ArrayLike, r: OptionalArray = None) -> Array:
     """The matrix whose diagonals are constant.
 
     Args:
@@ -166,7 +166,7 @@ def _toeplitz(c: Any, r: Any) -> Any:
     return _pick(line, m - 1 - i + j)
 
 
-def hankel(c: ArrayLike, r: ArrayLike | None = None) -> Array:
+def hankel(c: ArrayLike, r: OptionalArray = None) -> Array:
     """The matrix whose diagonals from lower left to upper right are constant.
 
     Differs from SciPy: leading axes are a batch, where SciPy flattens the arguments.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
 from olympus._src.lax import complex_numbers as lax
 from olympus._src.lax import sizes
 from olympus._src.lax.linalg import matrices
@@ -378,7 +378,7 @@ def _overlap_add(z: Any, plan: _Plan, one_sided: bool, boundary: bool) -> Any:
 
 def csd(
     x: ArrayLike,
-    y: ArrayLike | None,
+    y: OptionalArray,
     fs: ArrayLike = 1.0,
     window: str | float | tuple[Any, ...] | ArrayLike = "hann",
     nperseg: int | None = None,

@@ -8,7 +8,7 @@ from typing import Any
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.api.forward_mode import jvp
 from olympus._src.core import avals, dtypes
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
 from olympus._src.numpy import arithmetic, elementary, logic, promotion
@@ -303,7 +303,7 @@ def _hurwitz(x: Any, q: Any) -> Any:
     return wide(_zeta)(*reals("zeta", x, q))
 
 
-def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
+def zeta(x: ArrayLike, q: OptionalArray = None) -> Array:
     """Hurwitz zeta function, the sum over n from 0 of `(n + q)^-x`.
 
     Differs from SciPy: q has to be given: 1 is for Riemann's function.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, overload
 
-from olympus._src.core.array_type import Array, ArrayLike, Axes
+from olympus._src.core.array_type import Array, ArrayLike, Axes, OptionalArray
 from olympus._src.numpy import softmax_functions
 from olympus._src.scipy.special.arguments import check
 
@@ -52,37 +52,37 @@ def log_softmax(x: ArrayLike, /, *, axis: Axes = None) -> Array:
 def logsumexp(
     a: ArrayLike,
     axis: Axes = ...,
-    b: ArrayLike | None = ...,
+    b: OptionalArray = ...,
     keepdims: bool = ...,
     return_sign: Literal[False] = ...,
-    where: ArrayLike | None = ...,
+    where: OptionalArray = ...,
 ) -> Array: ...
 @overload
 def logsumexp(
     a: ArrayLike,
     axis: Axes = ...,
-    b: ArrayLike | None = ...,
+    b: OptionalArray = ...,
     keepdims: bool = ...,
     *,
     return_sign: Literal[True],
-    where: ArrayLike | None = ...,
+    where: OptionalArray = ...,
 ) -> tuple[Array, Array]: ...
 @overload
 def logsumexp(
     a: ArrayLike,
     axis: Axes = ...,
-    b: ArrayLike | None = ...,
+    b: OptionalArray = ...,
     keepdims: bool = ...,
     return_sign: bool = ...,
-    where: ArrayLike | None = ...,
+    where: OptionalArray = ...,
 ) -> Array | tuple[Array, Array]: ...
 def logsumexp(
     a: ArrayLike,
     axis: Axes = None,
-    b: ArrayLike | None = None,
+    b: OptionalArray = None,
     keepdims: bool = False,
     return_sign: bool = False,
-    where: ArrayLike | None = None,
+    where: OptionalArray = None,
 ) -> Array | tuple[Array, Array]:
     """Logarithm of a sum of exponentials, `log(sum(b exp(a)))`, without overflow.
 

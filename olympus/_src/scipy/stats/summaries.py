@@ -9,7 +9,7 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import avals, dtypes
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, Axis
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import cumulative, shaping, sizes
 from olympus._src.lax import elementwise as lax
@@ -54,7 +54,7 @@ def _only_propagate(name: str, nan_policy: str) -> None:
         )
 
 
-def _lines(name: str, a: Any, axis: int | None) -> tuple[Any, int]:
+def _lines(name: str, a: Any, axis: Axis) -> tuple[Any, int]:
     """The array, raveled for axis None, and the axis counted from the front."""
     a = (
         concrete_arrays.as_array(a)
@@ -78,7 +78,7 @@ def rankdata(
     a: ArrayLike,
     method: str = "average",
     *,
-    axis: int | None = None,
+    axis: Axis = None,
     nan_policy: str = "propagate",
 ) -> Array:
     """Ranks of elements from 1 on, the least first.
@@ -118,7 +118,7 @@ def rankdata(
 
 
 @evaluate.fuse
-def _rankdata(a: Any, *, method: str, axis: int | None) -> Any:
+def _rankdata(a: Any, *, method: str, axis: Axis) -> Any:
     a, axis = _lines("rankdata", a, axis)
     aval = avals.aval_of(a)
     n = aval.shape[axis]
@@ -159,7 +159,7 @@ def _rank_ties(ordered: Any, n: int, axis: int, method: str) -> Any:
 
 def mode(
     a: ArrayLike,
-    axis: int | None = 0,
+    axis: Axis = 0,
     nan_policy: str = "propagate",
     keepdims: bool = False,
 ) -> ModeResult:
@@ -195,7 +195,7 @@ def mode(
 
 
 @evaluate.fuse
-def _mode(a: Any, *, axis: int | None, keepdims: bool) -> Any:
+def _mode(a: Any, *, axis: Axis, keepdims: bool) -> Any:
     shape = avals.aval_of(a).shape
     a, line = _lines("mode", a, axis)
     whole = axis is None or not shape
@@ -229,7 +229,7 @@ def _mode(a: Any, *, axis: int | None, keepdims: bool) -> Any:
 
 def sem(
     a: ArrayLike,
-    axis: int | None = 0,
+    axis: Axis = 0,
     ddof: int = 1,
     nan_policy: str = "propagate",
     *,
@@ -271,7 +271,7 @@ def sem(
 
 
 @evaluate.fuse
-def _sem(a: Any, *, axis: int | None, ddof: int, omit: bool, keepdims: bool) -> Any:
+def _sem(a: Any, *, axis: Axis, ddof: int, omit: bool, keepdims: bool) -> Any:
     ndim = avals.aval_of(a).ndim
     a, line = _lines("sem", a, axis)
     if omit:
