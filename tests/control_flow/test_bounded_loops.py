@@ -182,7 +182,7 @@ def test_second_derivatives(checkpoints):
         yield olympus.grad(slope)(X)
 
     f = lambda x, w: loss(x, w, checkpoints=checkpoints)  # noqa: E731
-    close(second(f), second(written_out(steps_from(X))))
+    close(list(second(f)), list(second(written_out(steps_from(X)))))
 
 
 @pytest.mark.slow

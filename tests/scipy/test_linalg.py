@@ -71,7 +71,7 @@ CALLS = [
 def test_as_scipy(name, arguments, options):
     want = getattr(reference, name)(*arguments, **options)
     got = getattr(linalg, name)(*arguments, **options)
-    close(got, want, 1e-8)
+    close(got, want, rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.slow
@@ -122,7 +122,7 @@ def test_functions_of_matrices():
     found, error = linalg.funm(C, jnp.sin, disp=False)
     want, want_error = reference.funm(C, np.sin, disp=False)
     close(found, want)
-    close(error, want_error, 1e-3)
+    close(error, want_error, rtol=1e-3, atol=1e-3)
     close(linalg.expm(np.triu(C), upper_triangular=True), reference.expm(np.triu(C)))
     close(
         linalg.solve_sylvester(A, P[:3, :3], B, method="eigen"),
@@ -148,7 +148,7 @@ def test_dtypes_as_of_jax():
         assert linalg.sqrtm(whole).dtype == np.complex64
         assert linalg.cholesky(whole).dtype == np.float32
         assert linalg.lu_factor(whole)[1].dtype == np.int32
-        close(linalg.expm(np.float32(A)), reference.expm(A), 1e-4)
+        close(linalg.expm(np.float32(A)), reference.expm(A), rtol=1e-4, atol=1e-4)
 
 
 SMALL, OTHER = A[:3, :3], P[:3, :3]

@@ -66,6 +66,15 @@ def test_map_coordinates_as_scipy(mode, order):
     close(ndimage.map_coordinates(X, PLACES, order, mode, cval=2.0), want)
 
 
+def test_map_coordinates_weighs_in_the_wider_dtype():
+    samples, places = np.array([1.0, 2.0, 4.0]), np.float32([-0.3, 0.1, 1.7])
+    want = scipy.ndimage.map_coordinates(samples, [places], order=1, mode="mirror")
+    got = ndimage.map_coordinates(samples, [places], 1, "mirror")
+    np.testing.assert_allclose(got, want, rtol=1e-15)
+    twice = ndimage.map_coordinates(samples * (1 + 2j), [places], 1, "mirror")
+    np.testing.assert_allclose(twice, want * (1 + 2j), rtol=1e-15)
+
+
 def test_map_coordinates_rounds_to_integers():
     # jax 0.10.2
     whole = np.arange(12).reshape(3, 4)

@@ -115,8 +115,10 @@ def map_coordinates(
 def _map_coordinates(x: Any, cval: Any, *places: Any, order: int, mode: str) -> Any:
     aval = aval_of(x)
     x = manipulation.as_is(x)
+    samples = lax.real(x) if dtypes.kind(aval.dtype) == "c" else x
     per_axis = [
-        _neighbours(p, n, order, mode) for p, n in zip(places, aval.shape, strict=True)
+        _neighbours(p, samples, n, order, mode)
+        for p, n in zip(places, aval.shape, strict=True)
     ]
     total: Any = 0
     for corner in itertools.product(*per_axis):
@@ -131,9 +133,12 @@ def _map_coordinates(x: Any, cval: Any, *places: Any, order: int, mode: str) -> 
     return total.astype(aval.dtype)
 
 
-def _neighbours(place: Any, n: int, order: int, mode: str) -> list[Any]:
-    """Of each sample that counts: position, whether it is in the array, and share."""
-    (place,) = promotion.promote_inexact(place)
+def _neighbours(place: Any, samples: Any, n: int, order: int, mode: str) -> list[Any]:
+    """Of each sample that counts: position, whether it is in the array, and share.
+
+    They are computed in the wider of the dtypes of samples and places.
+    """
+    _, place = promotion.promote_inexact(samples, place)
     # Halves are rounded away from zero.
     first = lax.round(place) if order == 0 else lax.floor(place)
     share = place - first
