@@ -93,7 +93,6 @@ from olympus._src.lax.convolution import (
     conv_dimension_numbers,
     conv_general_dilated,
     conv_general_dilated_p,
-    conv_general_dilated_patches,
     conv_general_permutations,
     conv_general_shape_tuple,
     conv_shape_tuple,
@@ -281,6 +280,7 @@ from olympus._src.lax.gather import (
 )
 from olympus._src.lax.local_convolution import (
     conv_general_dilated_local,
+    conv_general_dilated_patches,
     conv_transpose_shape_tuple,
 )
 from olympus._src.lax.parallel import (

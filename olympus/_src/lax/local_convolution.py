@@ -1,15 +1,73 @@
-"""Convolutions with a kernel for each place, and shapes of transposed ones."""
+"""Patches, convolutions with a kernel for each, and shapes of transposed ones."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from olympus._src.core import avals
-from olympus._src.core.array_type import Array, ArrayLike, Padding, Shape
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Padding, Shape
 from olympus._src.lax import contraction, convolution, families
 from olympus._src.lax import precision as precision_
 from olympus._src.lax.convolution import ConvGeneralDilatedDimensionNumbers
 from olympus._src.lax.precision import PrecisionLike
+
+
+def conv_general_dilated_patches(
+    lhs: ArrayLike,
+    filter_shape: Shape,
+    window_strides: Shape,
+    padding: Padding,
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: ConvGeneralDilatedDimensionNumbers = None,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
+    """The patches a convolution would see, along the axis of features.
+
+    Args:
+      lhs: input.
+      filter_shape: size of a patch along each spatial axis.
+      window_strides: step of the window along each spatial axis.
+      padding: see `conv_general_dilated`.
+      lhs_dilation: distance of the input's elements.
+      rhs_dilation: distance of a patch's elements.
+      dimension_numbers: the layouts; see `conv_dimension_numbers`.
+      precision: None, a `Precision`, its name, a pair of them, or a `DotAlgorithm`.
+      preferred_element_type: dtype of the result.
+
+    Returns:
+      An array whose axis of features runs over features, then over a patch's elements.
+
+    Example:
+      >>> lax.conv_general_dilated_patches(
+      ...     jnp.ones((1, 2, 5, 5)), (3, 3), (1, 1), "VALID"
+      ... ).shape
+      (1, 18, 3, 3)
+    """
+    aval = avals.aval_of(lhs)
+    size = math.prod(filter_shape)
+    rank = 2 + len(filter_shape)
+    dn = convolution.conv_dimension_numbers(aval.shape, (1,) * rank, dimension_numbers)
+    features = aval.shape[dn.lhs_spec[1]]
+    one_hot = np.eye(size, dtype=aval.dtype).reshape(size, 1, *filter_shape)
+    kernel = np.tile(one_hot, (features, *[1] * (rank - 1)))
+    kernel = np.transpose(kernel, np.argsort(dn.rhs_spec))
+    return convolution.conv_general_dilated(
+        lhs,
+        kernel,
+        window_strides,
+        padding,
+        lhs_dilation=lhs_dilation,
+        rhs_dilation=rhs_dilation,
+        dimension_numbers=dn,
+        feature_group_count=features,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+    )
 
 
 def conv_general_dilated_local(
@@ -57,7 +115,7 @@ def conv_general_dilated_local(
     dilations = lhs_dilation, rhs_dilation
     window = tuple(filter_shape), tuple(window_strides), padding, *dilations
     own = dimension_numbers, precision_.first_precision(exact)
-    patches = convolution.conv_general_dilated_patches(lhs, *window, *own)
+    patches = conv_general_dilated_patches(lhs, *window, *own)
     kinds = avals.aval_of(lhs), avals.aval_of(rhs)
     numbers = convolution.conv_dimension_numbers(
         kinds[0].shape, kinds[1].shape, dimension_numbers
