@@ -1,5 +1,6 @@
 """Sphinx settings."""
 
+import functools
 import re
 import sys
 from pathlib import Path
@@ -60,7 +61,20 @@ napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 napoleon_custom_sections = ["Source"]
 autodoc_member_order = "alphabetical"
-autodoc_typehints = "none"
+autodoc_typehints = "signature"
+autodoc_type_aliases = {
+    **{name: name for name in ("ArrayLike", "DTypeLike", "PyTree", "Shape")},
+    "Arrays": "Sequence[ArrayLike]",
+    "Axes": "int | Sequence[int] | None",
+    "Axis": "int | None",
+    "Indices": "ArrayLike",
+    "IndexMode": "str | GatherScatterMode",
+    "KeyArray": "Array",
+    "Matrices": "ArrayLike",
+    "OptionalArray": "ArrayLike | None",
+    "Padding": "str | Sequence[tuple[int, int]]",
+    "Placement": "Device | Sharding | None",
+}
 # A class that stands on several pages is the same class on each.
 suppress_warnings = ["ref.python"]
 
@@ -90,6 +104,7 @@ def _to_restructured_text(app, what, name, thing, options, lines):
     """Docstrings write `Array`s, `[*shape, n]`, |x| and x_ as they are."""
     if not _is_ours(thing):
         return
+    lines[:] = _with_field_of_results(lines)
     for i, line in enumerate(lines):
         if line.lstrip().startswith((">>>", "...")):
             continue
@@ -98,6 +113,24 @@ def _to_restructured_text(app, what, name, thing, options, lines):
         )
         parts[::2] = [re.sub(r"([*|]|_\b)", r"\\\1", part) for part in parts[::2]]
         lines[i] = re.sub(r"(`[^`]+`)(?=\w)", r"\1\\ ", "".join(parts))
+
+
+def _with_field_of_results(lines):
+    """The section "Returns" as a field: its text is no type, whatever has a colon."""
+    if "Returns:" not in lines:
+        return lines
+    start = lines.index("Returns:")
+    end = start + 1
+    while end < len(lines) and lines[end].startswith(" "):
+        end += 1
+    text = " ".join(line.strip() for line in lines[start + 1 : end])
+    return [*lines[:start], f":returns: {text}", *lines[end:]]
+
+
+def _with_names_of_types(app, what, name, thing, options, signature, result):
+    """Names of types within others, as in `Shape | None`, without autodoc's wrapper."""
+    strip = functools.partial(re.sub, r"TypeAliasForwardRef\('([^']*)'\)", r"\1")
+    return signature and strip(signature), result and strip(result)
 
 
 def _is_ours(thing):
@@ -111,5 +144,6 @@ def _skip_others(app, what, name, thing, skip, options):
 
 def setup(app):
     app.connect("autodoc-process-docstring", _to_restructured_text, priority=400)
+    app.connect("autodoc-process-signature", _with_names_of_types)
     app.connect("autodoc-skip-member", _skip_others)
     app.connect("builder-inited", _write_reference)
