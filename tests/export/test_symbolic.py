@@ -130,7 +130,7 @@ def test_refuses_sizes_that_no_argument_tells():
         export.export(f)(*specs([("b*c", np.float32)]))
 
 
-def test_plain_lowering_refuses_open_sizes():
+def test_plain_lowering_refuses_dynamic_sizes():
     lower = olympus.jit(lambda x: jnp.zeros(x.shape)).lower
     with pytest.raises(ValueError, match=r"lowered by olympus\.export\.export"):
         lower(*specs([ROWS]))
@@ -139,7 +139,7 @@ def test_plain_lowering_refuses_open_sizes():
 # -- where it is called ----------------------------------------------------------------
 
 
-def test_call_in_another_program_of_open_sizes():
+def test_call_in_another_program_of_dynamic_sizes():
     inner = export.export(olympus.jit(lambda x: jnp.cumsum(x, 0) * x.shape[0]))
     inner = inner(*specs([ROWS]))
 

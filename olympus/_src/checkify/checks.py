@@ -285,7 +285,7 @@ class Checks:
         self.sites += sites
         if offset:
             code = _shift(code, np.int32(offset))
-        open_: Any = None if self.code is None else _is_open(self.code)
+        open_: Any = None if self.code is None else _is_dynamic(self.code)
         self.code = (
             code if open_ is None else elementwise.select(open_, code, self.code)
         )
@@ -312,7 +312,7 @@ class Checks:
     @staticmethod
     def merge(state: Sequence[Any], new: Sequence[Any]) -> list[Any]:
         """The state of what came first, of two of the same sites."""
-        open_ = _is_open(state[0])
+        open_ = _is_dynamic(state[0])
         pairs = zip(new, state, strict=True)
         return [elementwise.select(open_, x, y) for x, y in pairs]
 
@@ -441,7 +441,7 @@ def _shift(code: Any, offset: Any) -> Any:
 
 
 @evaluate.fuse
-def _is_open(code: Any) -> Any:
+def _is_dynamic(code: Any) -> Any:
     return elementwise.eq(code, np.int32(0))
 
 

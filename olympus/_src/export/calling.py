@@ -130,7 +130,7 @@ def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
     in_types = [types.tensor_type(operand_avals[i]) for i in kept_positions]
     out_types = [types.tensor_type(a) for a in exported.out_avals]
     if not symbolic_calls.are_known(exported.in_avals):
-        ctx.module.has_open_calls = True
+        ctx.module.has_dynamic_calls = True
     tokens = [types.token_type()] * len(exported.ordered_effects)
     values = [*[ctx.block.tokens[e] for e in exported.ordered_effects], *values]
     if exported.uses_global_constants and len(exported.platforms) > 1:

@@ -56,7 +56,7 @@ def load(lowered: LoweredProgram, built: Any) -> Any:
             options=built,
             devices=[lowered.device],
             host_callbacks=_host_callbacks(lowered),
-            has_open_sizes=lowered.has_open_sizes,
+            has_dynamic_sizes=lowered.has_dynamic_sizes,
         )
     return loaded
 

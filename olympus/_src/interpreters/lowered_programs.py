@@ -35,7 +35,7 @@ class LoweredProgram(NamedTuple):
       effects: its ordered effects, each an extra argument and result.
       has_effects: whether it has any effect.
       has_barriers: whether `fusion_limits` put barriers into it.
-      has_open_sizes: whether it calls functions of dynamic sizes, which it refines.
+      has_dynamic_sizes: whether it calls functions of dynamic sizes, which it refines.
       duration_s: how long lowering took.
     """
 
@@ -56,7 +56,7 @@ class LoweredProgram(NamedTuple):
     effects: Sequence[Any] = ()
     has_effects: bool = False
     has_barriers: bool = False
-    has_open_sizes: bool = False
+    has_dynamic_sizes: bool = False
     duration_s: float = 0.0
 
     def with_locations(self) -> str:
@@ -148,7 +148,7 @@ def lower(
         effects=[e for e in sorted(limited.effects, key=repr) if e.ordered],
         has_effects=bool(limited.effects),
         has_barriers=has_barriers,
-        has_open_sizes=module.has_open_calls,
+        has_dynamic_sizes=module.has_dynamic_calls,
         duration_s=duration_s,
     )
 

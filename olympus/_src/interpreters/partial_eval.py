@@ -381,7 +381,7 @@ def _needs_expansion(program: ir.Olympuspr, platform: str) -> bool:
 def _replacement(eqn: ir.Eqn, platform: str) -> Any:
     """The function over other operations that is lowered for an equation, or None."""
     p = eqn.primitive
-    if p.rewrite is not None and not _is_open(eqn):
+    if p.rewrite is not None and not _is_dynamic(eqn):
         function = p.rewrite(platform, *[v.aval for v in eqn.invars], **eqn.params)
         if function is not None:
             return function
@@ -390,7 +390,7 @@ def _replacement(eqn: ir.Eqn, platform: str) -> Any:
     return None
 
 
-def _is_open(eqn: ir.Eqn) -> bool:
+def _is_dynamic(eqn: ir.Eqn) -> bool:
     """Whether sizes are known by name only: what is fastest then is not known."""
     avals = [v.aval for v in (*eqn.invars, *eqn.outvars)]
     return not all(sizes.is_constant_shape(getattr(a, "shape", ())) for a in avals)

@@ -92,8 +92,8 @@ def lower(
     variants = [(p, partial_eval.expand(program, p)) for p in platforms]
     used = [True] * len(program.outvars)
     # An argument that is not read may tell the sizes of others.
-    is_open = [not sizes.is_constant_shape(a.shape) for a in program.in_avals]
-    keep = [keep_unused or o for o in is_open]
+    is_dynamic = [not sizes.is_constant_shape(a.shape) for a in program.in_avals]
+    keep = [keep_unused or o for o in is_dynamic]
     keep[: len(large)] = [False] * len(large)
     for _, variant in variants:  # all take what one of them needs
         _, needed = partial_eval.dce_olympuspr(variant, used, instantiate=keep)
@@ -113,7 +113,7 @@ def lower(
         aliases=lowered_programs.output_aliases(first, len(used_consts), donated, kept),
         sizes=(
             solve_sizes(*_kept_inputs(program, keep, arg_paths))
-            if solve_sizes is not None and any(is_open)
+            if solve_sizes is not None and any(is_dynamic)
             else None
         ),
     )

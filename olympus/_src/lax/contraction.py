@@ -164,7 +164,7 @@ def _sum_dtype(ax: Any, ay: Any, out: Any, dimension_numbers: Any) -> Any:
         return _INT32  # the compiler has no product of int2
     if not narrow or out.dtype.itemsize > 4:
         return out.dtype
-    if types.is_open(ax) or types.is_open(ay):
+    if types.has_symbolic_size(ax) or types.has_symbolic_size(ay):
         return _INT32
     work = out.size * math.prod([ax.shape[d] for d in cx])
     return _INT32 if work >= _LARGE else out.dtype

@@ -368,7 +368,7 @@ def _lower(ctx: Any, lhs: str, rhs: str, **params: Any) -> str:
 
 def _is_padded_by_name(padding: Any) -> bool:
     """Whether the padding has sizes that are known by name only."""
-    return dynamic_shapes.is_open([p for pair in padding for p in pair])
+    return dynamic_shapes.any_symbolic([p for pair in padding for p in pair])
 
 
 def _emit(

@@ -302,7 +302,7 @@ def _cumulative(
         in_aval, wide = aval, _widen_narrow(aval)
         x, aval = ctx.block.convert(x, in_aval, wide), wide
         folding = _Fold(ctx, combine, identity(aval.dtype), aval.dtype, small)
-        if ctx.platform != "cpu" or types.is_open(aval):
+        if ctx.platform != "cpu" or types.has_symbolic_size(aval):
             out = folding.windows(x, aval, axis, reverse)
         else:
             out = folding.blocks(x, aval, axis, reverse)

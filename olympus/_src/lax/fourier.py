@@ -73,13 +73,13 @@ def _abstract(x: Any, *, fft_type: FftType, fft_lengths: Any) -> Any:
 
 def _lower(ctx: Any, x: str, *, fft_type: FftType, fft_lengths: Any) -> str:
     (aval,), (out,) = ctx.avals_in, ctx.avals_out
-    if dynamic_shapes.is_open(fft_lengths):
+    if dynamic_shapes.any_symbolic(fft_lengths):
         raise NotImplementedError(
             "lax.fft: the lengths of transformed axes must be known when a program is "
             f"lowered, got {tuple(fft_lengths)}; give these axes a fixed size, or pad "
             "them to one"
         )
-    if not types.is_open(aval) and not (out.size and aval.size):
+    if not types.has_symbolic_size(aval) and not (out.size and aval.size):
         return ctx.block.splat(0, out)
     return ctx.block.emit(
         f"stablehlo.fft {x}, type = {fft_type.name}, length = "

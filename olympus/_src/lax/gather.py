@@ -169,7 +169,7 @@ def limits(operand_shape: Any, window: Any, index_map: Any, dtype: Any) -> Any:
     """
     top = dtypes.iinfo(dtype).max
     sizes_ = [operand_shape[d] - window[d] for d in index_map]
-    if dynamic_shapes.is_open(sizes_):
+    if dynamic_shapes.any_symbolic(sizes_):
         return tuple(sizes_)
     return np.array([min(s, top) for s in sizes_], np.int64).astype(dtype)
 
@@ -281,8 +281,8 @@ def result_shape(outer: Any, inner: Any, inner_dims: Any) -> tuple[int, ...]:
 def attributes(dn: Any, slice_sizes: Any, index_dim: int, is_sorted: bool) -> str:
     """The attributes of `stablehlo.gather`; dynamic sizes are an operand instead."""
     lists = types.int_list
-    is_open = dynamic_shapes.is_open(slice_sizes)
-    sizes_ = "" if is_open else f", slice_sizes = {types.i64_array(slice_sizes)}"
+    is_dynamic = dynamic_shapes.any_symbolic(slice_sizes)
+    sizes_ = "" if is_dynamic else f", slice_sizes = {types.i64_array(slice_sizes)}"
     batching = ""
     if dn.operand_batching_dims:
         batching = (
@@ -345,7 +345,7 @@ def _lower(
 def _emit_gather(
     block: Any, operands: Any, in_avals: Any, out: Any, sizes_: Any, text: str
 ) -> str:
-    if dynamic_shapes.is_open(sizes_):
+    if dynamic_shapes.any_symbolic(sizes_):
         return dynamic_shapes.gather(block, operands, in_avals, out, sizes_, text)
     return block.op1("stablehlo.gather", operands, in_avals, out, text)
 

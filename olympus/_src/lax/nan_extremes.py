@@ -62,7 +62,7 @@ def emit_reduce(ctx: Any, hlo: str, identity: Any, x: str, axes: Any) -> str:
 
 def _fold_pieces(block: Any, hlo: str, x: str, aval: Any, axes: Any) -> tuple[str, Any]:
     """Pieces of a long axis folded as whole arrays, which keeps NaN in one pass."""
-    if types.is_open(aval) or aval.size < _LARGE or aval.dtype.itemsize < 4:
+    if types.has_symbolic_size(aval) or aval.size < _LARGE or aval.dtype.itemsize < 4:
         return x, aval
     axis = max(axes, key=lambda a: aval.shape[a])
     many = aval.shape[axis]

@@ -35,7 +35,7 @@ def write(
     if mode == "batch":
         return _plain(ctx, operands, numbers, precision)
     form = _Form(ctx, operands, numbers, mode, outer, precision)
-    if form.is_open:  # what is cheaper depends on the sizes
+    if form.is_dynamic:  # what is cheaper depends on the sizes
         product, aval = _emit_masked(form)
         return ctx.block.reshape(product, aval, form.out)
     if not math.prod(form.out.shape) or not form.rows or not form.groups:
@@ -85,7 +85,7 @@ class _Form:
       first, second: their names.
       starts, ends: names of the groups' bounds [p, g], as rows of a problem.
       problems, rows, groups, batches: p, r, g, b; p is a multiple of b.
-      is_open: whether sizes are known by name only.
+      is_dynamic: whether sizes are known by name only.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class _Form:
     ) -> None:
         self.ctx, self.block, self.precision = ctx, ctx.block, precision
         (self.out,) = ctx.avals_out
-        self.is_open = any(map(types.is_open, (*ctx.avals_in, self.out)))
+        self.is_dynamic = any(map(types.has_symbolic_size, (*ctx.avals_in, self.out)))
         self.contracted = mode == "contracted"
         ax, ay, _ = ctx.avals_in
         (cx, cy), (bx, by) = numbers.dot_dimension_numbers
@@ -145,7 +145,7 @@ class _Form:
     def _bound(self, sizes: str, outer: list[int]) -> None:
         """Where groups start and end, by sums over the groups up to each."""
         block, aval = self.block, self.ctx.avals_in[2]
-        wide = not self.is_open and self.problems * self.rows * self.groups >= 2**31
+        wide = not self.is_dynamic and self.problems * self.rows * self.groups >= 2**31
         self.count = np.dtype(np.int64 if wide else np.int32)
         table = self._counts(self.problems, self.groups)
         sizes = block.convert(sizes, aval, ShapedArray(aval.shape, self.count))

@@ -176,7 +176,7 @@ def _generator_lower(
     # The operation makes words of 32 or 64 bits; narrower ones are their low bits.
     bits_aval = out if out.dtype.itemsize >= 4 else ShapedArray(shape, _U32)
     attribute = f"rng_algorithm = #stablehlo<rng_algorithm {_HLO_NAMES[algorithm]}>"
-    if types.is_open(bits_aval):
+    if types.has_symbolic_size(bits_aval):
         sizes_, kind = dynamic_shapes.shape_row(block, bits_aval)
         new_key, bits = dynamic_shapes.custom_call(
             block,

@@ -694,7 +694,7 @@ def _bitcast_lower(ctx: Any, x: str, *, new_dtype: Any) -> str:
     (aval,), (out,) = ctx.avals_in, ctx.avals_out
     if aval.dtype == new_dtype:
         return x
-    if aval.ndim != out.ndim and types.is_open(out):
+    if aval.ndim != out.ndim and types.has_symbolic_size(out):
         return _emit_pieces(ctx, x, aval, out)
     return ctx.block.op1("stablehlo.bitcast_convert", [x], [aval], out)
 

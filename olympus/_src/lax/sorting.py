@@ -207,7 +207,7 @@ def _sort_lower(
     ctx: Any, *operands: str, dimension: int, is_stable: bool, num_keys: int
 ) -> list[str]:
     in_avals = ctx.avals_in
-    if types.is_open(in_avals[0]):  # which way is best depends on the size
+    if types.has_symbolic_size(in_avals[0]):  # which way is best depends on the size
         return _emit_sort(ctx, operands, in_avals, dimension, is_stable, num_keys)
     on_cpu = ctx.platform == "cpu" and in_avals[0].size > _FEW
     if on_cpu and short_sort.suits(in_avals, num_keys, dimension):
@@ -314,7 +314,7 @@ def _top_k_lower(ctx: Any, x: str, *, k: int, axis: int) -> list[str]:
         x = families.emit_transpose(ctx, x, aval, moved, order)
     out_avals = [_permute_aval(out, order) for out in ctx.avals_out]
     on_cpu = ctx.platform == "cpu"
-    if types.is_open(moved):
+    if types.has_symbolic_size(moved):
         outs = dynamic_shapes.custom_call(
             ctx.block,
             "stablehlo.dynamic_top_k",

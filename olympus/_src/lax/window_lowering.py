@@ -48,7 +48,7 @@ def emit_fold(
       write: given a block and names for two elements of each, writes their fold.
     """
     pairs = [*scalars, *scalars]
-    if _is_open(params):
+    if _is_dynamic(params):
         symbol = _function(ctx, pairs, scalars, write)
         return _dynamic(ctx.block, args, in_avals, out_avals, params, symbol)
     inner = ctx.block.inner()
@@ -64,9 +64,9 @@ def emit_fold(
     )
 
 
-def _is_open(params: Any) -> bool:
+def _is_dynamic(params: Any) -> bool:
     padding = [p for pair in params["padding"] for p in pair]
-    return dynamic_shapes.is_open([*padding, *params["window_dimensions"]])
+    return dynamic_shapes.any_symbolic([*padding, *params["window_dimensions"]])
 
 
 def _function(ctx: Any, pairs: Any, scalars: Any, write: Write) -> str:

@@ -437,7 +437,7 @@ def _scatter_lower(
 ) -> str:
     s_aval, aval = ctx.avals_in
     (out,) = ctx.avals_out
-    if dynamic_shapes.is_open([p for pair in params["padding"] for p in pair]):
+    if dynamic_shapes.any_symbolic([p for pair in params["padding"] for p in pair]):
         return _scatter_padded(ctx, source, operand, select_prim, params)
     if not s_aval.size:
         return ctx.block.splat(0, out)

@@ -267,7 +267,7 @@ class Block:
         self, operand: str, in_aval: Any, out_aval: Any, starts: Any, kind: Any
     ) -> str:
         """`stablehlo.dynamic_slice` at the scalars `starts`, of type `kind`."""
-        if types.is_open(out_aval):
+        if types.has_symbolic_size(out_aval):
             return dynamic_shapes.slice_at(
                 self, operand, in_aval, out_aval, starts, kind
             )

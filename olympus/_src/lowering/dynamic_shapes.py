@@ -209,7 +209,7 @@ def row_aval(count: int) -> Any:
 
 def _row(block: Any, sizes: Sequence[Any]) -> str:
     whole = row_aval(len(sizes))
-    if not any(_is_open(s) for s in sizes):
+    if not any(_is_dynamic(s) for s in sizes):
         return block.constant(np.array(sizes, SIZE.dtype), whole)
     parts = [
         block.emit(
@@ -227,11 +227,11 @@ def _row(block: Any, sizes: Sequence[Any]) -> str:
     )
 
 
-def _is_open(size: Any) -> bool:
+def _is_dynamic(size: Any) -> bool:
     return type(size) is Size or sizes_.is_symbolic(size)
 
 
-def is_open(sizes: Sequence[Any]) -> bool:
+def any_symbolic(sizes: Sequence[Any]) -> bool:
     """Whether a size among these is known by name only."""
     return any(sizes_.is_symbolic(s) for s in sizes)
 

@@ -25,7 +25,7 @@ class Module:
       calls_python: whether `main` takes the number of their table, after all else.
       keepalives: values that must live as long as the program.
       variables: the dimension variables, which private functions take first.
-      has_open_calls: whether it calls functions that were written for dynamic sizes.
+      has_dynamic_calls: whether it calls functions that were written for dynamic sizes.
     """
 
     __slots__ = (
@@ -37,7 +37,7 @@ class Module:
         "callbacks",
         "calls_python",
         "functions",
-        "has_open_calls",
+        "has_dynamic_calls",
         "keepalives",
         "locations",
         "name",
@@ -48,7 +48,7 @@ class Module:
     def __init__(self, name: str, platform: str, locations: bool = False) -> None:
         self.name = _symbol(name)
         self.variables: Sequence[str] = ()
-        self.has_open_calls = False
+        self.has_dynamic_calls = False
         self.platform = platform
         self.locations = locations
         self.functions: list[str] = []

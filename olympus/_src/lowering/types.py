@@ -52,7 +52,7 @@ def tensor_type(aval: Any) -> str:
     return text
 
 
-def is_open(aval: Any) -> bool:
+def has_symbolic_size(aval: Any) -> bool:
     """Whether a size of the aval is known by name only."""
     return "?" in tensor_type(aval)
 

@@ -144,8 +144,8 @@ def _join_words(high: Any, low: Any) -> Any:
 
 def _encrypt_halves(words: Any, count: int) -> Any:
     """For each key, `count` words."""
-    is_open = is_symbolic(count)
-    if not is_open and count >= 2**32:
+    is_dynamic = is_symbolic(count)
+    if not is_dynamic and count >= 2**32:
         raise ValueError(
             f"random: at most 2**32 words of one key, got {count}; set "
             "olympus_threefry_partitionable, which has no such limit"
@@ -153,7 +153,7 @@ def _encrypt_halves(words: Any, count: int) -> Any:
     before = avals.aval_of(words).shape[:-1]
     half = -(-count // 2)
     counts = _iota(_U32, 2 * half)
-    if is_open or count % 2:  # what fills the second half counts as zero
+    if is_dynamic or count % 2:  # what fills the second half counts as zero
         inside = elementwise.lt(counts, elementwise.size_value(count, _U32))
         counts = elementwise.select(inside, counts, families.full_like(counts, 0))
     outs = random_bits.threefry2x32(

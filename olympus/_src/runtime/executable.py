@@ -45,7 +45,7 @@ def compile(
     host_callbacks: Sequence[Callable[..., Any]] = (),
     num_replicas: int = 1,
     num_partitions: int | None = None,
-    has_open_sizes: bool = False,
+    has_dynamic_sizes: bool = False,
 ) -> Program:
     """Compiles StableHLO for devices and loads the program.
 
@@ -57,14 +57,14 @@ def compile(
       num_replicas: copies that run the whole program, each on its own data.
       num_partitions: parts that one program is split in; one for each device that
         replicas leave, if None.
-      has_open_sizes: the module has sizes that follow from its arguments' types.
+      has_dynamic_sizes: the module has sizes that follow from its arguments' types.
 
     Raises:
       ValueError: an option is unknown or has a wrong value; or sizes do not follow.
       RuntimeError: XLA refuses the module.
     """
     chosen = list(devices) if devices else [client.default_device()]
-    text = mlir.refine_shapes(text) if has_open_sizes else text
+    text = mlir.refine_shapes(text) if has_dynamic_sizes else text
     code = text.encode() if isinstance(text, str) else text
     cpu_kernels.prepare_for(code)
     parts = len(chosen) // num_replicas if num_partitions is None else num_partitions

@@ -86,7 +86,7 @@ def call_kernel(
             "move the operand to the CPU with olympus.device_put"
         )
     n, more = len(operands), ""
-    if any(map(types.is_open, out_avals)):
+    if any(map(types.has_symbolic_size, out_avals)):
         shapes, kinds, more = dynamic_shapes.result_shapes(ctx.block, out_avals, n)
         operands, in_avals = [*operands, *shapes], [*in_avals, *kinds]
     operand_layouts, result_layouts = (

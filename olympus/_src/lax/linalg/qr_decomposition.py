@@ -63,7 +63,9 @@ def _geqp3_abstract(x: Any, order: Any) -> Any:
 
 def _geqp3_lower(ctx: Any, x: str, order: str) -> list[str]:
     aval, order_aval = ctx.avals_in
-    if not types.is_open(aval) and not aval.size:  # LAPACK divides by the rows
+    if (
+        not types.has_symbolic_size(aval) and not aval.size
+    ):  # LAPACK divides by the rows
         columns = ctx.block.iota(order_aval.ndim - 1, order_aval)
         one = ctx.block.splat(1, order_aval)
         columns = ctx.block.elementwise("stablehlo.add", [columns, one], order_aval)
