@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import olympus
+from olympus import lax
 from olympus.experimental import jet
 from olympus.extend import core
 from olympus.interpreters import ad, batching, mlir
@@ -136,3 +137,33 @@ def test_transpose_rules_that_return_something_else(scaled_p):
 
 def _nothing(ct, x, *, by):
     return []
+
+
+TABLES = (ad.primitive_jvps, ad.primitive_transposes, batching.primitive_batchers)
+TABLES += (batching.fancy_primitive_batchers, batching.axis_primitive_batchers)
+
+
+@pytest.mark.parametrize("number", range(len(TABLES)))
+def test_rules_that_are_read_can_be_written_back(number):
+    table = TABLES[number]
+    f = olympus.vmap(olympus.grad(lambda x: (lax.cos(x) * lax.neg(x)).sum()))
+    x = np.ones((2, 3), np.float32)
+    want = f(x)
+    official = {p: table[p] for p in (lax.cos_p, lax.mul_p, lax.neg_p) if p in table}
+    assert official
+    for p, rule in official.items():
+        table[p] = rule
+        assert table[p] == rule
+    olympus.clear_caches()
+    np.testing.assert_array_equal(f(x), want)
+
+
+def test_a_rule_of_one_primitive_for_another():
+    p = core.Primitive("cosine")
+    p.def_abstract_eval(lambda x: x)
+    p.def_impl(lax.cos)
+    ad.primitive_jvps[p] = ad.primitive_jvps[lax.cos_p]
+    batching.fancy_primitive_batchers[p] = batching.fancy_primitive_batchers[lax.cos_p]
+    out, slope = olympus.jvp(p.bind, (1.0,), (1.0,))
+    np.testing.assert_allclose((out, slope), (np.cos(1.0), -np.sin(1.0)), rtol=1e-6)
+    np.testing.assert_allclose(olympus.vmap(p.bind)(np.ones(2)), np.cos([1.0, 1.0]))

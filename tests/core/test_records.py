@@ -4,6 +4,8 @@ import ast
 import gc
 import math
 import pathlib
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -305,3 +307,51 @@ def test_the_build_of_an_eager_operation_is_chosen_by_its_record():
     nested = own("outer", lambda x: olympus.jit(lax.sin)(x))
     assert evaluate.eager_options(lowered(nested, (np.float32(1.0),), {})) == ()
     assert math.isclose(float(nested.bind(1.0)), math.sin(1.0), rel_tol=1e-6)
+
+
+def test_a_field_that_is_not_there_is_refused():
+    p = primitive.Primitive("misspelled")
+    with pytest.raises(TypeError, match="misspelled: there is no rule field 'btach'"):
+        p.set_rule("btach", lambda *args: args)
+
+
+def test_late_rules_are_rules_of_their_record_alone():
+    late = [
+        rule
+        for p in primitive.records()
+        for field in primitive.RULES
+        if isinstance(rule := getattr(p, field), primitive.LateRule)
+    ]
+    assert late
+    assert not any(hasattr(rule.load(), "takes_primitive") for rule in late)
+
+
+def test_primitives_are_made_while_others_are_listed():
+    stop, errors = threading.Event(), []
+
+    def make():
+        while not stop.is_set():
+            primitive.Primitive("made")
+
+    def look():
+        try:
+            for _ in range(300):
+                primitive.records()
+        except RuntimeError as error:
+            errors.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        makers = [threading.Thread(target=make) for _ in range(2)]
+        readers = [threading.Thread(target=look) for _ in range(2)]
+        for t in makers + readers:
+            t.start()
+        for t in readers:
+            t.join()
+    finally:
+        stop.set()
+        for t in makers:
+            t.join()
+        sys.setswitchinterval(before)
+    assert errors == []

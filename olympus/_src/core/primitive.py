@@ -61,6 +61,7 @@ from __future__ import annotations
 
 import enum
 import importlib
+import threading
 import types
 import weakref
 from collections.abc import Callable
@@ -95,6 +96,7 @@ RULES = (
     "impl",
     "reference",
 )
+_FIELDS = frozenset(RULES)
 
 
 class Cost(enum.Enum):
@@ -156,9 +158,13 @@ class LateRule:
 _records: weakref.WeakKeyDictionary[Primitive, None] = weakref.WeakKeyDictionary()
 
 
+_records_lock = threading.Lock()
+
+
 def records() -> list[Primitive]:
     """All primitives: those of olympus, and those that users have made and hold."""
-    return list(_records)
+    with _records_lock:
+        return list(_records)
 
 
 class Primitive:
@@ -238,11 +244,21 @@ class Primitive:
             self.set_rule(field, rules.pop(field, None))
         if rules:
             raise TypeError(f"Primitive {name}: there is no rule field {min(rules)!r}")
-        _records[self] = None
+        with _records_lock:
+            _records[self] = None
 
     def set_rule(self, field: str, rule: Rule) -> None:
-        """Writes a rule: for libraries that fill the records of their primitives."""
-        if getattr(rule, "takes_primitive", False):
+        """Writes a rule: for libraries that fill the records of their primitives.
+
+        A rule that was read from a record stays the rule of that one.
+
+        Raises:
+          TypeError: there is no such field.
+        """
+        if field not in _FIELDS:
+            raise TypeError(f"Primitive {self.name}: there is no rule field {field!r}")
+        shared = getattr(rule, "takes_primitive", False)
+        if shared and not isinstance(rule, types.MethodType):
             rule = types.MethodType(cast("Callable[..., Any]", rule), self)
         setattr(self, field, rule)
 
