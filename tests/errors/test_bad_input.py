@@ -213,3 +213,8 @@ def test_eager_operations_on_empty_arrays():
     with pytest.raises(ValueError, match=r"max|identity|zero-size"):
         jnp.max(x)
     assert lax.scan(lambda c, t: (c, t), 1.0, x)[1].shape == (0, 3)
+
+
+def test_shapes_of_what_is_no_function():
+    with pytest.raises(TypeError, match="eval_shape: expected a callable, got None"):
+        olympus.eval_shape(None, 1.0)

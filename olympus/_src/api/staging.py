@@ -90,5 +90,6 @@ def eval_shape(fun: Callable[..., Any], *args: PyTree, **kwargs: PyTree) -> PyTr
     """
     if isinstance(fun, jit_.JitFunction):
         return fun.eval_shape(*args, **kwargs)
+    parameters.check_callable("eval_shape", fun)
     jitted: Any = jit_.jit(fun)
     return jitted.trace_afresh(*args, **kwargs).out_info
