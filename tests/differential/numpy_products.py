@@ -214,7 +214,7 @@ def coefficients(d: Draw, kinds: str = "int single complex half") -> Any:
 def at_points(d: Draw) -> Call:
     p = d.array("int single complex", (d.integer(0, 5),), "unit")
     x = d.array("int single complex", d.pick([(), (3,), (2, 2)]), "unit")
-    return d.call(p if p.size else p.astype(x.dtype), x)
+    return d.call(p if p.size else np.zeros(0, x.dtype), x)
 
 
 def of_two(d: Draw) -> Call:
