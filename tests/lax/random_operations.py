@@ -320,7 +320,7 @@ def run_case(case):
 
 
 def _is_long_and_empty(shape):
-    """XLA goes along the axes before an empty one when it compiles: it takes minutes."""
+    """Whether XLA, which goes along axes before an empty one, compiles for minutes."""
     return 0 in shape and math.prod(shape[: shape.index(0)]) > 2**24
 
 
