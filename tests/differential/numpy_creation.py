@@ -278,6 +278,14 @@ NESTS: list[Any] = [
 ]
 
 
+def of_numbers(x: Any, **options: Any) -> Any:
+    """As `np.array`, but that text is refused: it is no number."""
+    out = np.array(x, **options)
+    if out.dtype.kind == "U":
+        raise TypeError
+    return out
+
+
 def a_nest(d: Draw) -> Call:
     options = d.options(dtype=[np.float32, np.complex64], ndmin=[0, 1, 3])
     return d.call(d.pick(NESTS), **options)
@@ -359,8 +367,8 @@ ENTRIES = [
     *entry("zeros_like ones_like", alike),
     *entry("empty_like", alike, oracle=np.zeros_like),
     *entry("full_like", filled_alike),
-    *entry("array", a_nest, jit=False),
-    *entry("asarray", something, jit=False),
+    *entry("array", a_nest, oracle=of_numbers, jit=False),
+    *entry("asarray", something, oracle=of_numbers, jit=False),
     *entry("copy", a_copy),
     *entry("astype", in_another_dtype, oracle=cast),
     *entry("frombuffer", bytes_of, jit=False),
