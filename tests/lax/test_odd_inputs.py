@@ -159,3 +159,11 @@ def test_what_changes_nothing_makes_numpy_arrays_of_64_bits_narrow():
         lax.convert_element_type(x, float),
     ):
         assert found.dtype == np.float32
+
+
+def test_a_long_array_of_start_indices_is_not_taken_apart() -> None:
+    starts = olympus.ShapeDtypeStruct((2**40,), np.int32)
+    x = olympus.ShapeDtypeStruct((3, 3), F32)
+    slice_of = lambda x, i: lax.dynamic_slice(x, i, (1, 1))  # noqa: E731
+    with pytest.raises(ValueError, match="2 axes, got 1099511627776"):
+        olympus.eval_shape(slice_of, x, starts)

@@ -61,18 +61,20 @@ def _positions(
     shape: Any, start_indices: Any, allow_negative: Any, where: str
 ) -> list[Any]:
     """Scalars that count from the beginning, of 32 bits or more."""
-    if not isinstance(start_indices, (tuple, list)):
-        start_indices = [
-            concatenation.index_in_dim(start_indices, i, 0, keepdims=False)
-            for i in range(avals.aval_of(start_indices).shape[0])
-        ]
-    if isinstance(allow_negative, bool):
-        allow_negative = [allow_negative] * len(start_indices)
-    if len(start_indices) != len(shape):
+    is_array = not isinstance(start_indices, (tuple, list))
+    n = avals.aval_of(start_indices).shape[0] if is_array else len(start_indices)
+    if n != len(shape):  # before an array is taken apart, which may be long
         raise ValueError(
             f"{where}: must have a start index for each of the operand's {len(shape)} "
-            f"axes, got {len(start_indices)}"
+            f"axes, got {n}"
         )
+    if is_array:
+        start_indices = [
+            concatenation.index_in_dim(start_indices, i, 0, keepdims=False)
+            for i in range(n)
+        ]
+    if isinstance(allow_negative, bool):
+        allow_negative = [allow_negative] * n
     return [
         position(i, size, negative)
         for i, size, negative in zip(start_indices, shape, allow_negative, strict=True)
