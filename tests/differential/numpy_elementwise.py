@@ -28,6 +28,20 @@ def two(kinds: str, values: str = "plain") -> Drawn:
     return lambda d: d.call(*d.arrays(2, kinds, values=values))
 
 
+def quotient(d: Draw) -> Call:
+    """A dividend and a divisor; a repeated divisor has a reciprocal that is normal.
+
+    XLA multiplies by the reciprocals of those: see docs/accuracy.
+    """
+    call = two("float", "special")(d)
+    x, y = call.args
+    repeated = np.shape(y) != np.broadcast_shapes(np.shape(x), np.shape(y))
+    if repeated and isinstance(y, (np.ndarray, np.generic)):
+        limit = 0.5 / ml_dtypes.finfo(y.dtype).smallest_normal
+        y = np.where(np.abs(y) > limit, y.dtype.type(1.5), y)
+    return d.call(x, y)
+
+
 def one_option(kinds: str, values: str = "plain", **options: Any) -> Drawn:
     return lambda d: d.call(d.array(kinds, "any", values), **d.options(**options))
 
@@ -217,7 +231,7 @@ ARITHMETIC = [
     *entry("square", one("int uint float", "plain extreme special")),
     *entry("reciprocal", one("float", "plain special"), signs=True),
     *entry("divide", two(NUMBERS, "positive unit"), prepare=as_floats, ulps=32),
-    *entry("divide", two("float", "special"), prepare=as_floats, label="special"),
+    *entry("divide", quotient, prepare=as_floats, label="special"),
     *entry("floor_divide", divisors("int uint"), prepare=in_common_dtype, ulps=0),
     *entry("remainder fmod", divisors("int uint"), prepare=in_common_dtype, ulps=0),
     *entry("floor_divide remainder fmod divmod", two("single", "plain zeros"),

@@ -76,7 +76,9 @@ def widened(d: Draw) -> Call:
 
 def squeezed(d: Draw) -> Call:
     x = d.array(ANY, d.pick([(1,), (1, 4), (3, 1, 2), (), (1, 1), (2, 3)]))
-    return d.call(x, **d.options(axis=[None, 0, -1, (0,), 1, ()]))
+    # NumPy alone takes 0 and -1 as axes of a scalar.
+    axes = [None, 0, -1, (0,), 1, ()] if x.ndim else [None, 1, ()]
+    return d.call(x, **d.options(axis=axes))
 
 
 def matrices(d: Draw) -> Call:

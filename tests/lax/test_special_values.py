@@ -84,3 +84,15 @@ def test_negative_powers_of_integers_and_formats_without_exponent_are_refused():
         lax.integer_pow(np.int32([2, 3]), -1)
     with pytest.raises(ValueError, match="exponent_bits must be 1 or more"):
         lax.reduce_precision(np.float32([1]), 0, 3)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "float64"])
+def test_division_by_literals_with_a_subnormal_reciprocal(dtype):
+    with olympus.enable_x64(dtype == "float64"):
+        largest = jnp.finfo(dtype).max
+        x = jnp.asarray([1.0, -0.5, 0.25, jnp.nan, jnp.inf], dtype) * largest
+        for literal in (largest, largest / 2, largest / 4, jnp.inf):
+            with np.errstate(invalid="ignore"):
+                want = np.asarray(x).astype("longdouble") / np.longdouble(literal)
+            got = np.asarray(olympus.jit(lambda x, y=literal: x / y)(x))
+            np.testing.assert_allclose(got.astype("longdouble"), want, rtol=1e-2)

@@ -191,7 +191,7 @@ def _div_checkify(checks: Any, x: Any, y: Any) -> Any:
 
 
 def _div_lower(ctx: Any, x: str, y: str) -> str:
-    return division.emit_division(ctx, "stablehlo.divide", x, y, None)
+    return division.emit_quotient(ctx, x, y)
 
 
 div_p = elementwise(

@@ -1,4 +1,4 @@
-"""Division of integers as StableHLO, where the divisor may be zero."""
+"""Division as StableHLO, where the compiler by itself gives wrong quotients."""
 
 from __future__ import annotations
 
@@ -9,6 +9,25 @@ import numpy as np
 from olympus._src.core import dtypes
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
+
+
+def emit_quotient(ctx: Any, x: str, y: str) -> str:
+    """Writes `x / y`, where an integer divided by zero has all bits set."""
+    block, out = ctx.block, ctx.avals_out[0]
+    literal = block.counter.literals.get(y)
+    if literal is None or not _has_subnormal_reciprocal(literal, out.dtype):
+        return emit_division(ctx, "stablehlo.divide", x, y, None)
+    # The compiler multiplies by the reciprocal of a literal, and flushes this one to 0;
+    # so the divisor is written as one that depends on `x`.
+    kind = types.tensor_type(out)
+    y = block.emit(f"stablehlo.clamp {y}, {x}, {y} : {kind}")
+    return block.elementwise("stablehlo.divide", [x, y], out)
+
+
+def _has_subnormal_reciprocal(literal: Any, dtype: Any) -> bool:
+    if dtypes.kind(dtype) != "f":
+        return False
+    return 1 < abs(float(literal)) * float(dtypes.finfo(dtype).smallest_normal) < np.inf
 
 
 def emit_division(ctx: Any, op: str, x: str, y: str, by_zero: str | None) -> str:
@@ -26,7 +45,7 @@ def emit_division(ctx: Any, op: str, x: str, y: str, by_zero: str | None) -> str
     """
     block, out = ctx.block, ctx.avals_out[0]
     kind = dtypes.kind(out.dtype)
-    if kind not in "iu" or y in block.counter.nonzero:
+    if kind not in "iu" or y in block.counter.literals:
         return block.elementwise(op, [x, y], out)
     flags = ShapedArray(out.shape, np.dtype(np.bool_))
     order = "SIGNED" if kind == "i" else "UNSIGNED"

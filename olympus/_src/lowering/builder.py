@@ -25,14 +25,15 @@ class Counter:
     Attributes:
       n: the next number.
       calls_python: whether the function takes the number of the callbacks to call.
-      nonzero: names of literals without a zero.
+      literals: numbers other than 0, by the names of scalars and of arrays that are
+        filled with one.
     """
 
-    __slots__ = ("calls_python", "n", "nonzero")
+    __slots__ = ("calls_python", "literals", "n")
 
     def __init__(self) -> None:
         self.n = 0
-        self.nonzero: set[str] = set()
+        self.literals: dict[str, Any] = {}
         self.calls_python = False
 
 
@@ -188,7 +189,7 @@ class Block:
             name = self.emit(f"stablehlo.constant {text}")
             self.constants[text] = name
         if quick:
-            self.counter.nonzero.add(name)
+            self.counter.literals[name] = value
             self.constants[aval, type(value), value] = name
         return name
 
@@ -200,8 +201,8 @@ class Block:
             words = range(out_aval.ndim, out_aval.storage.ndim)
             name = self.broadcast(operand, in_aval, out_aval, words)
             self.constants[key] = name
-            if operand in self.counter.nonzero:
-                self.counter.nonzero.add(name)
+            if operand in self.counter.literals:
+                self.counter.literals[name] = self.counter.literals[operand]
         return name
 
     def spread_key(self, operand: str, out_aval: Any) -> Any:

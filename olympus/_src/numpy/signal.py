@@ -185,9 +185,9 @@ def interp(
 def _interp(
     x: Any, xp: Any, fp: Any, *operands: Any, sides: Any, periodic: bool
 ) -> Any:
-    x, xp = promotion.promote_inexact(x, xp)
     (fp,) = promotion.promote_inexact(fp)
-    fp = promotion.promote_dtypes(fp, x)[0]
+    x, xp, fp_real = promotion.promote_inexact(x, xp, _real(fp))
+    fp = promotion.promote_dtypes(fp, fp_real)[0]
     remaining = list(operands)
     if periodic:
         period = promotion.cast(remaining.pop(), aval_of(x).dtype, False)
@@ -221,6 +221,10 @@ def _interp(
         )
         out = lax.select(outside(x, indexing.getitem(xp, (k,))), value, out)
     return out
+
+
+def _real(x: Any) -> Any:
+    return lax.real(x) if dtypes.kind(aval_of(x).dtype) == "c" else x
 
 
 def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
