@@ -53,15 +53,20 @@ def check_parameters(name, wanted, found):
             assert given.default == p.default or given.default in (None, "backward")
 
 
-@pytest.mark.parametrize("name", standard.FUNCTIONS)
-def test_functions_take_the_calls_of_the_standard(name):
-    wanted = standard.FUNCTIONS[name].parameters
-    check_parameters(name, wanted, inspect.signature(lookup(name)).parameters)
+@pytest.mark.parametrize("function", standard.FUNCTIONS, ids=lambda f: f.name)
+def test_functions_take_the_calls_of_the_standard(function):
+    found = inspect.signature(lookup(function.name)).parameters
+    check_parameters(function.name, function.signature.parameters, found)
 
 
-@pytest.mark.parametrize("name", standard.signatures(standard.METHODS))
+def test_functions_of_the_standard_are_in_the_table_once():
+    names = [f.name for f in standard.FUNCTIONS]
+    assert len(names) == len(set(names)) == standard.HOW_MANY
+
+
+@pytest.mark.parametrize("name", standard.METHOD_SIGNATURES)
 def test_methods_take_the_calls_of_the_standard(name):
-    wanted = standard.signatures(standard.METHODS)[name].parameters
+    wanted = standard.METHOD_SIGNATURES[name].parameters
     method = getattr(jnp.ones((2, 2)), name)
     check_parameters(name, wanted, inspect.signature(method).parameters)
 
@@ -102,33 +107,26 @@ def result_dtype(rule, dtype):
     return np.dtype(dtype)
 
 
-def cases(table):
-    return [
-        pytest.param(name, takes, rule, id=name)
-        for names, takes, rule in table
-        for name in names.split()
-    ]
-
-
-@pytest.mark.parametrize(("name", "takes", "rule"), cases(standard.ELEMENTWISE))
-def test_dtypes_of_elementwise_functions(name, takes, rule):
+@pytest.mark.parametrize("function", standard.ELEMENTWISE, ids=lambda f: f.name)
+def test_dtypes_of_elementwise_functions(function):
     with olympus.enable_x64(True):
-        for dtype in takes:
+        for dtype in function.takes:
             x = olympus.ShapeDtypeStruct((2, 3), np.dtype(dtype))
-            args = [x] * (2 if name in standard.BINARY else 1)
-            out = olympus.eval_shape(lookup(name), *args)
+            args = [x] * function.arity
+            out = olympus.eval_shape(lookup(function.name), *args)
             assert out.shape == (2, 3)
-            assert out.dtype == result_dtype(rule, dtype), dtype
+            assert out.dtype == result_dtype(function.gives, dtype), dtype
 
 
-@pytest.mark.parametrize(("name", "takes", "rule"), cases(standard.REDUCTIONS))
-def test_dtypes_of_reductions(name, takes, rule):
-    options = {"axis": 0} if name.startswith("cum") else {}
+@pytest.mark.parametrize("function", standard.REDUCTIONS, ids=lambda f: f.name)
+def test_dtypes_of_reductions(function):
+    options = {"axis": 0} if function.name.startswith("cum") else {}
+    reduce = functools.partial(lookup(function.name), **options)
     with olympus.enable_x64(True):
-        for dtype in takes:
+        for dtype in function.takes:
             x = olympus.ShapeDtypeStruct((3, 3), np.dtype(dtype))
-            out = olympus.eval_shape(functools.partial(lookup(name), **options), x)
-            assert out.dtype == result_dtype(rule, dtype), dtype
+            out = olympus.eval_shape(reduce, x)
+            assert out.dtype == result_dtype(function.gives, dtype), dtype
 
 
 def families():

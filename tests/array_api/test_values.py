@@ -269,9 +269,12 @@ def _agree(name, found, wanted):
         )
 
 
-@pytest.mark.parametrize("name", sorted(standard.UNARY + standard.BINARY))
-def test_special_values(name):
-    args = PAIRS if name in standard.BINARY else [SPECIAL]
+@pytest.mark.parametrize(
+    "function", sorted(standard.ELEMENTWISE, key=lambda f: f.name), ids=lambda f: f.name
+)
+def test_special_values(function):
+    name = function.name
+    args = PAIRS if function.arity == 2 else [SPECIAL]
     if name.startswith("bitwise"):
         args = [np.arange(-8, 9) * 15, np.arange(17) % 8][: len(args)]
     with np.errstate(all="ignore"):

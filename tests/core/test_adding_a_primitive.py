@@ -21,7 +21,7 @@ from tests.core.test_records import lowered
 from tests.export.test_samples import round_trip_is_exact
 from tests.lax import test_rules
 from tests.lax.sampling import Sample, array, bf16
-from tests.sweep.arguments import Case, numbers
+from tests.public_functions.points import SmoothCase, numbers
 from tests.sweep.checking import check
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "architecture.md"
@@ -60,7 +60,7 @@ def test_the_samples_of_a_record(sample):
 
 
 def test_all_derivatives_agree(versine):
-    check(Case("versine", versine, (numbers(5),)))
+    check(SmoothCase("versine", versine, (numbers(5),)))
 
 
 def test_what_it_refuses(versine):

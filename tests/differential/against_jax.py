@@ -14,8 +14,8 @@ import numpy as np
 import olympus
 from tests.differential import running
 from tests.differential.comparing import Disagreement, agree, leaves
-from tests.differential.entries import Entry
 from tests.differential.running import Case, Failure, Outcome
+from tests.public_functions.entries import Entry
 
 
 def theirs(case: Case) -> Any:

@@ -7,22 +7,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tests.public_functions.drawing import kind
+
 
 class Disagreement(AssertionError):
     """A result that is not the oracle's."""
-
-
-def kind(dtype: Any) -> str:
-    """b, i, u, f or c; NumPy calls the small floats V."""
-    return "f" if dtype.kind == "V" else dtype.kind
-
-
-def widened(x: Any) -> Any:
-    """An argument in double precision, where it is a number of less."""
-    if not isinstance(x, (np.ndarray, np.generic)):
-        return x
-    wide = {"f": np.float64, "c": np.complex128}.get(kind(x.dtype))
-    return x if wide is None else np.asarray(x).astype(wide)
 
 
 def leaves(out: Any) -> list[Any]:

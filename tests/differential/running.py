@@ -11,8 +11,8 @@ import numpy as np
 
 import olympus
 from tests.differential.comparing import Disagreement, agree
-from tests.differential.drawing import Call, Draw
-from tests.differential.entries import Entry, map_arrays
+from tests.public_functions.drawing import Call, Draw
+from tests.public_functions.entries import Entry, map_arrays
 
 GROUP = 8  # cases that are compiled together
 

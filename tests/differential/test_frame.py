@@ -10,8 +10,8 @@ import pytest
 
 from tests.differential import running
 from tests.differential.comparing import Disagreement, agree
-from tests.differential.drawing import Call, Draw
-from tests.differential.entries import Entry
+from tests.public_functions.drawing import Call, Draw
+from tests.public_functions.entries import Entry
 
 
 def one_vector(d: Draw) -> Call:

@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 
 import olympus
-from tests.differential import public_functions, running
-from tests.differential.drawing import Draw
-from tests.differential.entries import Entry
+from tests.differential import running
 from tests.differential.running import Case
+from tests.public_functions import table
+from tests.public_functions.drawing import Draw
+from tests.public_functions.entries import Entry
 from tests.sampling import EVERYTHING, SEED
 
 CASES = 16 if EVERYTHING else 3
@@ -103,7 +104,5 @@ def failures(entry: Entry) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_functions_promote_nothing_of_their_own(part: int) -> None:
-    lines = [
-        line for e in public_functions.ENTRIES[part::PARTS] for line in failures(e)
-    ]
+    lines = [line for e in table.DRAWN[part::PARTS] for line in failures(e)]
     assert not lines, "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Every public function of the swept pages agrees with NumPy or SciPy.
+"""Every public function whose calls are drawn agrees with NumPy or SciPy.
 
 A run takes a part of the entries and some cases of each, which the seed in the report's
 header chooses; `OLYMPUS_SWEEP=all` takes all entries and more cases.
@@ -6,14 +6,14 @@ header chooses; `OLYMPUS_SWEEP=all` takes all entries and more cases.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.differential import complete, public_functions, running
-from tests.differential.entries import Entry
+from tests.differential import running
+from tests.public_functions import table
+from tests.public_functions.entries import Entry
 from tests.sampling import EVERYTHING, SEED, is_in_part
 
 CASES = 48 if EVERYTHING else running.GROUP
@@ -22,39 +22,13 @@ QUICK = 4  # entries among the quick tests
 
 
 def is_taken(entry: Entry) -> bool:
-    return is_in_part(entry.id, public_functions.SHARES[entry.id])
+    return is_in_part(entry.id, table.SHARES[entry.id])
 
 
 TAKEN = [
     pytest.param(e, marks=[] if i < QUICK else [pytest.mark.slow], id=e.id)
-    for i, e in enumerate(filter(is_taken, public_functions.ENTRIES))
+    for i, e in enumerate(filter(is_taken, table.DRAWN))
 ]
-
-
-@pytest.mark.parametrize("page", complete.PAGES)
-def test_every_public_function_is_in_a_table(page: str) -> None:
-    """In a table, or among those that are tested elsewhere."""
-    public, covered = public_functions.functions(page), public_functions.covered(page)
-    elsewhere = complete.PAGES[page]
-    assert public - covered - elsewhere == set()
-    assert elsewhere & covered == set(), "in a table now: take it off the list"
-    assert (covered | elsewhere) - public == set(), "not a function of the page"
-
-
-@pytest.mark.parametrize("page", complete.PAGES_OF_CLASSES)
-def test_every_class_is_in_a_table(page: str) -> None:
-    """As functions are; a distribution is a module."""
-    public = set(importlib.import_module(f"olympus.{page}").__all__)
-    assert public - public_functions.covered(page) == complete.PAGES_OF_CLASSES[page]
-
-
-@pytest.mark.parametrize("page", complete.PAGES)
-def test_aliases_are_the_same_function(page: str) -> None:
-    for alias, name in public_functions.ALIASES.get(page, {}).items():
-        entry = next(
-            e for e in public_functions.ENTRIES if (e.page, e.name) == (page, name)
-        )
-        assert Entry(page, alias, entry.draw).function() is entry.function()
 
 
 @pytest.mark.parametrize("entry", TAKEN)

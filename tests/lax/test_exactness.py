@@ -9,7 +9,6 @@ import pytest
 
 import olympus
 from olympus import lax
-from tests.sweep.arguments import words
 
 F32 = np.float32
 X = np.arange(4, dtype=F32).reshape(2, 2)
@@ -91,14 +90,10 @@ def test_accumulation_types_of_presets() -> None:
     assert Preset.DEFAULT.accumulation_type is None
 
 
-FUNCTIONS = sorted(
-    words(
-        "exp exp2 expm1 log log1p log2 sin cos tan tanh sqrt rsqrt cbrt logistic erfc"
-    )
-)
+NAMES = "cbrt cos erfc exp exp2 expm1 log log1p log2 logistic rsqrt sin sqrt tan tanh"
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", NAMES.split())
 def test_an_accuracy_reaches_the_compiler(name: str) -> None:
     f = getattr(lax, name)
     kinds = {
@@ -116,7 +111,7 @@ def test_an_accuracy_reaches_the_compiler(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.sampled(4)
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", NAMES.split())
 def test_accurate_functions_have_the_same_values_and_slopes(name: str) -> None:
     f = getattr(lax, name)
     for accuracy in (lax.AccuracyMode.HIGHEST, lax.Tolerance(rtol=1e-6)):

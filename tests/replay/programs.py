@@ -15,7 +15,8 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax, nn, random
 from olympus.experimental import checkify
-from tests.differential import public_functions, running
+from tests.differential import running
+from tests.public_functions import table
 
 SEED = 20
 
@@ -38,7 +39,7 @@ class Program(NamedTuple):
 
 def programs() -> Iterator[Program]:
     yield from _by_hand()
-    for entry in public_functions.ENTRIES:
+    for entry in table.DRAWN:
         if entry.jit:
             yield from _of_entry(entry)
 

@@ -19,6 +19,7 @@ import olympus.numpy as jnp
 import olympus.random
 from olympus import lax, nn
 from olympus.scipy import special
+from tests.result_types.calls import calls
 from tests.result_types.known_differences import KNOWN_DIFFERENCES, is_known_difference
 from tests.result_types.running import ACCIDENT, KINDS, Library, run_calls, spreads
 from tests.sampling import EVERYTHING, part
@@ -108,6 +109,13 @@ def test_calls_that_are_open_still_differ() -> None:
         if is_open(text, wide) and not differences(text, wide, row, played)
     ]
     assert agreeing == []
+
+
+def test_the_calls_of_the_table_are_those_recorded() -> None:
+    """`python -m tests.data.record_result_types` records the missing ones."""
+    for wide in ("off", "on"):
+        texts = [text for row in RECORDED[f"x64 {wide}"].values() for text in row]
+        assert sorted(texts) == sorted(calls())
 
 
 def test_the_kinds_of_arguments_are_those_of_the_recording() -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import olympus
 import olympus.numpy as jnp
 from olympus import tree_util
+from tests.public_functions.points import SmoothCase
 from tests.sampling import generator
-from tests.sweep.arguments import Case
 
 
 def inexact(out: Any) -> list[Any]:
@@ -72,7 +72,7 @@ def variants(rng: Any, xs: Any) -> tuple[Any, Any]:
     return stacked, [None if k else a for k, a in zip(kept, axes, strict=True)]
 
 
-def check(case: Case) -> None:
+def check(case: SmoothCase) -> None:
     """Compares tangents and their own tangents with central differences, cotangents
     with tangents, compiled results with others, and mapped ones with a loop.
     """

@@ -1,7 +1,8 @@
 """Every differentiable public function: all derivatives agree with each other.
 
-A run sweeps a part of the cases, which the seed in the report's header chooses;
-`OLYMPUS_SWEEP=all` sweeps them all.
+The table of `tests/public_functions` says where functions are smooth. A run sweeps a
+part of these points, which the seed in the report's header chooses; `OLYMPUS_SWEEP=all`
+sweeps them all.
 """
 
 from __future__ import annotations
@@ -10,58 +11,27 @@ from typing import Any
 
 import pytest
 
-import olympus.lax
-import olympus.lax.linalg
-import olympus.nn
+from tests.public_functions import table
+from tests.public_functions.points import SmoothCase
 from tests.sampling import part
-from tests.sweep import lax_cases, linalg_cases, nn_cases, numpy_cases
-from tests.sweep.arguments import Case
 from tests.sweep.checking import check
 
-TABLES = {
-    "numpy": ([olympus.numpy], numpy_cases),
-    "lax": ([olympus.lax], lax_cases),
-    "nn": ([olympus.nn], nn_cases),
-    "linalg": (
-        [olympus.numpy.linalg, olympus.numpy.fft, olympus.lax.linalg],
-        linalg_cases,
-    ),
-}
-CASES = [case for _, table in TABLES.values() for case in table.CASES]
+# Factorisations and transforms compile for a second.
+LONG = {"numpy.linalg", "numpy.fft", "lax.linalg"}
+CASES = [(case, e.page in LONG) for e in table.ENTRIES for case in e.smooth_cases()]
 SLOW_SHARE, QUICK = 16, 4  # one in so many cases; so many cases
 
-_chosen = part(CASES, SLOW_SHARE)
-_long = {id(case) for case in linalg_cases.CASES}  # compile for a second
 
-
-def marks(i: int, case: Case) -> list[Any]:
-    return [] if i < QUICK and id(case) not in _long else [pytest.mark.slow]
+def marks(i: int, is_long: bool) -> list[Any]:
+    return [] if i < QUICK and not is_long else [pytest.mark.slow]
 
 
 PARAMS = [
-    pytest.param(c, marks=marks(i, c), id=f"{c.name}-{i}")
-    for i, c in enumerate(_chosen)
+    pytest.param(case, marks=marks(i, is_long), id=f"{case.name}-{i}")
+    for i, (case, is_long) in enumerate(part(CASES, SLOW_SHARE))
 ]
 
 
-@pytest.mark.parametrize(("modules", "table"), TABLES.values(), ids=TABLES)
-def test_every_public_function_is_in_a_table(modules: Any, table: Any) -> None:
-    """In the table of those swept, or among those that have no derivative."""
-    public = {
-        name
-        for module in modules
-        for name in module.__all__
-        if callable(getattr(module, name))
-        and not isinstance(getattr(module, name), type)
-        and not hasattr(getattr(module, name), "bind")
-    }
-    swept = {case.name for case in table.CASES}
-    others = table.WITHOUT_DERIVATIVE | getattr(table, "ELSEWHERE", set())
-    assert public - swept - others == set()
-    assert (swept | others) - public == set()
-    assert swept & others == set()
-
-
 @pytest.mark.parametrize("case", PARAMS)
-def test_all_derivatives_agree(case: Case) -> None:
+def test_all_derivatives_agree(case: SmoothCase) -> None:
     check(case)

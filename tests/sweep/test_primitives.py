@@ -14,8 +14,8 @@ import pytest
 from olympus._src.lax import scatter
 from tests.lax import samples
 from tests.lax.test_rules import doubled
+from tests.public_functions.points import SmoothCase
 from tests.sampling import part
-from tests.sweep.arguments import Case
 from tests.sweep.checking import check
 
 SLOW_SHARE, QUICK = 20, 3  # one in so many samples; the first so many
@@ -54,7 +54,7 @@ PARAMS = [
 ]
 
 
-def as_case(s: Any) -> Case:
+def as_case(s: Any) -> SmoothCase:
     """The primitive as a function of those arguments that move."""
     params = doubled(s)
     if params.get("update_olympuspr") is not None:
@@ -69,7 +69,7 @@ def as_case(s: Any) -> Case:
             given[i] = x
         return s.p.bind(*given, **params)
 
-    return Case(s.p.name, f, tuple(args[i] for i in moving))
+    return SmoothCase(s.p.name, f, tuple(args[i] for i in moving))
 
 
 @pytest.mark.slow

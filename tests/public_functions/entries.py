@@ -1,4 +1,4 @@
-"""Entries of a table: which functions, how their calls are drawn, what they give."""
+"""Entries of the table: which functions, and what the runners need to test them."""
 
 from __future__ import annotations
 
@@ -9,18 +9,31 @@ from typing import Any
 
 import numpy as np
 
-from tests.differential.comparing import widened
-from tests.differential.drawing import Call, Draw
+from tests.public_functions.drawing import Call, Draw, widened
+from tests.public_functions.points import SmoothCase, smooth_case
+
+# How recorded calls name the pages.
+NAMESPACES = {
+    "numpy": "jnp",
+    "numpy.linalg": "jnp.linalg",
+    "numpy.fft": "jnp.fft",
+    "scipy.special": "special",
+}
 
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A public function and the calls of it that are drawn.
+    """A public function, and how each runner tests it.
+
+    A function may have several entries, with labels, where its calls are drawn in
+    several ways. What other runners read is then in the one without a label.
 
     Attributes:
       page: the page without its first word: `numpy`, `scipy.special`, ...
       name: the function's name there; `add.reduce` is a method of `add`.
-      draw: makes a call of a `Draw`.
+      draw: makes a call of a `Draw`. Drawn calls are compared with an oracle.
+      undrawn: why there is no `draw`.
+      alias: the name of the page that is the same function, in place of `draw`.
       oracle: gets the arguments in double precision; a name or a function.
       call: how the function is called, where it is not `f(*args, **kwargs)`.
       prepare: what is done to the arguments before they are widened for the oracle.
@@ -32,11 +45,22 @@ class Entry:
       signs: whether zeros must have the oracle's sign.
       wide: whether the oracle works in double precision.
       label: tells entries of one name apart.
+      smooth: points where all derivatives must agree: the arguments as a tuple,
+        `(X,)`; with what is called in front, `(lambda x: f(x, 1), X)`; or a list of
+        such. A text says why there are none.
+      types: calls whose result types are recorded, with semicolons between them:
+        `v, w; v, axis=0`. `tests/result_types/calls.py` has the variables. Where it is
+        not a call of the function, `{f}` stands for its name.
+      standard: the function's parameters in the array API standard, and where its
+        results have fixed dtypes those: `x1, x2, /: real -> same`, in the words of
+        `tests/array_api/standard.py`. None where the standard does not have it.
     """
 
     page: str
     name: str
-    draw: Callable[[Draw], Call]
+    draw: Callable[[Draw], Call] | None = None
+    undrawn: str = ""
+    alias: str = ""
     oracle: Any = None
     call: Callable[..., Any] | None = None
     prepare: Callable[..., Any] | None = None
@@ -47,6 +71,9 @@ class Entry:
     signs: bool = False
     wide: bool = True
     label: str = ""
+    smooth: Any = ()
+    types: str = ""
+    standard: str | None = None
 
     @property
     def id(self) -> str:
@@ -60,6 +87,23 @@ class Entry:
         if self.call is None:
             return own
         return lambda *args, **kwargs: self.call(own, *args, **kwargs)
+
+    def smooth_cases(self) -> list[SmoothCase]:
+        """The points where all derivatives must agree, each with what is called."""
+        if isinstance(self.smooth, str) or not self.smooth:
+            return []
+        points = self.smooth if isinstance(self.smooth, list) else [self.smooth]
+        own = Entry(self.page, self.name).function()
+        return [smooth_case(self.name, own, point) for point in points]
+
+    def recorded_calls(self) -> list[str]:
+        """The texts of calls whose result types are recorded."""
+        name = f"{NAMESPACES.get(self.page, self.page)}.{self.name}"
+        calls = [part.strip() for part in self.types.split(";") if part.strip()]
+        return [
+            call.replace("{f}", name) if "{f}" in call else f"{name}({call})"
+            for call in calls
+        ]
 
     def expected(self, call: Call) -> Any:
         """What the oracle gives."""
@@ -94,12 +138,18 @@ class Entry:
         return float(self.scale(*call.args)) if callable(self.scale) else self.scale
 
 
-def entries(page: str) -> Callable[..., list[Entry]]:
-    """Makes the function by which a table of a page lists its entries."""
+def entries(page: str, **common: Any) -> Callable[..., list[Entry]]:
+    """Makes the function by which a module lists entries of a page.
 
-    def entry(names: str, draw: Callable[[Draw], Call], **settings: Any) -> list[Entry]:
-        """The same draw for several names."""
-        return [Entry(page, name, draw, **settings) for name in names.split()]
+    `common` are fields that all of them share.
+    """
+
+    def entry(
+        names: str, draw: Callable[[Draw], Call] | None = None, **fields: Any
+    ) -> list[Entry]:
+        """The same fields for several names."""
+        fields = {**common, **fields}
+        return [Entry(page, name, draw, **fields) for name in names.split()]
 
     return entry
 

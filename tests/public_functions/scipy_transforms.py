@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
-from tests.differential.drawing import Call, Draw
-from tests.differential.entries import entries
+from tests.public_functions.drawing import Call, Draw
+from tests.public_functions.entries import entries
+from tests.public_functions.reasons import OWN_TESTS
 
 # -- cosine transforms -----------------------------------------------------------------
 
@@ -164,4 +165,5 @@ ENTRIES = [
         "map_coordinates", coordinates, oracle=at_places, ulps=256, scale="args"
     ),
     *entries("scipy.cluster.vq")("vq", codes, ulps=64, scale=1.0),
+    *entries("scipy.spatial.transform")("Rotation Slerp", undrawn=OWN_TESTS),
 ]

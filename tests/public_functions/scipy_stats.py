@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from tests.differential.drawing import Call, Draw
-from tests.differential.entries import Entry, entries
-from tests.differential.scipy_special import between
+from tests.public_functions.drawing import Call, Draw
+from tests.public_functions.entries import Entry, entries
+from tests.public_functions.scipy_special import between
 
 entry = entries("scipy.stats")
 METHODS = "pdf logpdf pmf logpmf cdf logcdf sf logsf ppf isf"

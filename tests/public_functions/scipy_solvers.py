@@ -9,9 +9,9 @@ import numpy as np
 from scipy import interpolate
 from scipy.sparse import linalg
 
-from tests.differential.drawing import Call, Draw
-from tests.differential.entries import entries
-from tests.differential.numpy_linalg import regular
+from tests.public_functions.drawing import Call, Draw
+from tests.public_functions.entries import entries
+from tests.public_functions.numpy_linalg import regular
 
 # -- systems of equations --------------------------------------------------------------
 

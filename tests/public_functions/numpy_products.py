@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tests.differential.drawing import Call, Draw
-from tests.differential.entries import entries, in_common_dtype
+import olympus.numpy as jnp
+from tests.public_functions.drawing import Call, Draw
+from tests.public_functions.entries import entries, in_common_dtype
+from tests.public_functions.points import OTHER, SQUARE, M, N, W, X, Y, Z
+from tests.public_functions.reasons import DISCRETE
 
 entry = entries("numpy")
 
@@ -274,27 +277,168 @@ def fitted(d: Draw) -> Call:
 
 
 ENTRIES = [
-    *entry("dot", dots, scale=magnitude, prepare=in_common_dtype),
-    *entry("inner", inners, scale=magnitude, prepare=in_common_dtype),
-    *entry("matmul", stacks, scale=magnitude, prepare=in_common_dtype),
-    *entry("vdot", flats, scale=magnitude, prepare=in_common_dtype),
-    *entry("outer", outers, scale=magnitude, prepare=in_common_dtype),
-    *entry("kron", krons, scale=magnitude, prepare=in_common_dtype),
-    *entry("cross", crosses, scale=magnitude, prepare=in_common_dtype),
-    *entry("vecdot", vecdots, scale=magnitude, prepare=in_common_dtype),
-    *entry("matvec", matvecs, scale=magnitude, prepare=in_common_dtype),
-    *entry("vecmat", vecmats, scale=magnitude, prepare=in_common_dtype),
-    *entry("tensordot", tensordots, scale=magnitude),
-    *entry("einsum", einsums, oracle=drop_optimize, scale=magnitude, ulps=8),
+    *entry(
+        "dot",
+        dots,
+        scale=magnitude,
+        prepare=in_common_dtype,
+        smooth=[(SQUARE, OTHER), (X, Y), (Z, W)],
+        types=(
+            "v, w; a, b; s, t; v, w, preferred_element_type=np.float32; "
+            "v, v, preferred_element_type=D"
+        ),
+    ),
+    *entry(
+        "inner",
+        inners,
+        scale=magnitude,
+        prepare=in_common_dtype,
+        smooth=(M, N),
+        types="v, w; s, t; v, w, preferred_element_type=np.float32",
+    ),
+    *entry(
+        "matmul",
+        stacks,
+        scale=magnitude,
+        prepare=in_common_dtype,
+        smooth=[(SQUARE, OTHER), (X, Y), (Z, W)],
+        types="v, w; s, t; v, v, preferred_element_type=D",
+        standard="x1, x2, /",
+    ),
+    *entry(
+        "vdot",
+        flats,
+        scale=magnitude,
+        prepare=in_common_dtype,
+        smooth=[(X, Y), (Z, W)],
+        types="v, w; s, t; v, w, preferred_element_type=np.float32",
+    ),
+    *entry(
+        "outer",
+        outers,
+        scale=magnitude,
+        prepare=in_common_dtype,
+        smooth=(X, Y[:3]),
+        types="v, w; a, b",
+    ),
+    *entry(
+        "kron",
+        krons,
+        scale=magnitude,
+        prepare=in_common_dtype,
+        smooth=(X, Y[:3]),
+        types="v, w; s, t",
+    ),
+    *entry(
+        "cross",
+        crosses,
+        scale=magnitude,
+        prepare=in_common_dtype,
+        smooth=(SQUARE, OTHER),
+        types="v, w",
+    ),
+    *entry(
+        "vecdot",
+        vecdots,
+        scale=magnitude,
+        prepare=in_common_dtype,
+        smooth=(M, N),
+        types="v, w; s, t",
+        standard="x1, x2, /, *, axis=-1",
+    ),
+    *entry(
+        "matvec",
+        matvecs,
+        scale=magnitude,
+        prepare=in_common_dtype,
+        smooth=(M, X[:4]),
+        types="s, t",
+    ),
+    *entry(
+        "vecmat",
+        vecmats,
+        scale=magnitude,
+        prepare=in_common_dtype,
+        smooth=(X[:3], M),
+        types="s, t",
+    ),
+    *entry(
+        "tensordot",
+        tensordots,
+        scale=magnitude,
+        smooth=(lambda x, y: jnp.tensordot(x, y, axes=[[0], [0]]), M, N),
+        types="s, t",
+        standard="x1, x2, /, *, axes=2",
+    ),
+    *entry(
+        "einsum",
+        einsums,
+        oracle=drop_optimize,
+        scale=magnitude,
+        ulps=8,
+        smooth=(lambda x, y: jnp.einsum("ij,kj->ik", x, y), M, N),
+        types=(
+            "'i,i->', v, w; 'i,j->ij', v, w; 'ii->i', s; 'ij->i', m; "
+            "'i,i,i->i', v, w, v"
+        ),
+    ),
     *entry("einsum", einsums_by_numbers, scale=magnitude, label="numbers"),
-    *entry("einsum_path", a_path, call=steps, oracle=steps_there, jit=False),
-    *entry("polyval", at_points, scale=lambda *_: 30.0, ulps=8),
-    *entry("polyadd polysub", of_two, prepare=in_common_dtype, scale="args"),
-    *entry("polymul", of_two, oracle=untrimmed, scale=magnitude, kinds=False),
-    *entry("polydiv", divided, oracle=with_zeros, ulps=64, scale=lambda *_: 200.0),
-    *entry("polyder", times_differentiated, ulps=8, kinds=False),
-    *entry("polyint", times_integrated, ulps=8),
-    *entry("poly", by_roots, ulps=16, scale=lambda *_: 4.0),
-    *entry("roots", roots_of, call=in_order, ulps=1e4, scale=lambda *_: 1.0, jit=False),
-    *entry("polyfit", fitted, ulps=1e4, scale=lambda *_: 1.0),
+    *entry(
+        "einsum_path",
+        a_path,
+        call=steps,
+        oracle=steps_there,
+        jit=False,
+        smooth=DISCRETE,
+    ),
+    *entry(
+        "polyval", at_points, scale=lambda *_: 30.0, ulps=8, smooth=(X, Y), types="v, w"
+    ),
+    *entry(
+        "polyadd polysub",
+        of_two,
+        prepare=in_common_dtype,
+        scale="args",
+        smooth=(X, Y[:3]),
+        types="v, w",
+    ),
+    *entry(
+        "polymul",
+        of_two,
+        oracle=untrimmed,
+        scale=magnitude,
+        kinds=False,
+        smooth=(X, Y[:3]),
+        types="v, w; v, w, trim_leading_zeros=False",
+    ),
+    *entry(
+        "polydiv",
+        divided,
+        oracle=with_zeros,
+        ulps=64,
+        scale=lambda *_: 200.0,
+        smooth=(lambda x, y: jnp.polydiv(x, y)[0], X, Y[:3]),
+        types="v, w, trim_leading_zeros=False",
+    ),
+    *entry(
+        "polyder", times_differentiated, ulps=8, kinds=False, smooth=(X,), types="v"
+    ),
+    *entry("polyint", times_integrated, ulps=8, smooth=(X,), types="v; v, 1, b"),
+    *entry("poly", by_roots, ulps=16, scale=lambda *_: 4.0, smooth=(X[:3],), types="v"),
+    *entry(
+        "roots",
+        roots_of,
+        call=in_order,
+        ulps=1e4,
+        scale=lambda *_: 1.0,
+        jit=False,
+        smooth=(lambda x: jnp.roots(x, strip_zeros=False), np.array([1.0, -6, 11, -6])),
+    ),
+    *entry(
+        "polyfit",
+        fitted,
+        ulps=1e4,
+        scale=lambda *_: 1.0,
+        smooth=(lambda x, y: jnp.polyfit(x, y, 2), X, Y),
+    ),
 ]

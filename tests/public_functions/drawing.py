@@ -43,6 +43,19 @@ class Call(NamedTuple):
     kwargs: dict[str, Any]
 
 
+def kind(dtype: Any) -> str:
+    """b, i, u, f or c; NumPy calls the small floats V."""
+    return "f" if dtype.kind == "V" else dtype.kind
+
+
+def widened(x: Any) -> Any:
+    """An argument in double precision, where it is a number of less."""
+    if not isinstance(x, (np.ndarray, np.generic)):
+        return x
+    wide = {"f": np.float64, "c": np.complex128}.get(kind(x.dtype))
+    return x if wide is None else np.asarray(x).astype(wide)
+
+
 class Draw:
     """The dice of one case.
 

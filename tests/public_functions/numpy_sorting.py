@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tests.differential.drawing import Call, Draw
-from tests.differential.entries import entries, in_common_dtype
+import olympus.numpy as jnp
+from tests.public_functions.drawing import Call, Draw
+from tests.public_functions.entries import entries, in_common_dtype
+from tests.public_functions.points import M, X, Z
+from tests.public_functions.reasons import DISCRETE
 
 entry = entries("numpy")
 
@@ -224,29 +227,134 @@ def is_in(x: Any, y: Any, invert: bool = False, method: str = "") -> Any:
 
 
 ENTRIES = [
-    *entry("sort", along(ANY, MANY), oracle=arranged, ulps=0),
-    *entry("argsort", along(ANY, MANY), oracle=order),
-    *entry("lexsort", keys),
-    *entry("partition argpartition", parted, call=at_its_place, ulps=0),
-    *entry("top_k", largest_few, oracle=few_largest, ulps=0),
-    *entry("sort_complex", complex_order, ulps=0),
-    *entry("nonzero argwhere flatnonzero where", nonzeros, jit=False),
+    *entry(
+        "sort",
+        along(ANY, MANY),
+        oracle=arranged,
+        ulps=0,
+        smooth=[(M,), (lambda x: jnp.sort(x, axis=0), M)],
+        types="v; a",
+        standard="x, /, *, axis=-1, descending=False, stable=True: real -> same",
+    ),
+    *entry(
+        "argsort",
+        along(ANY, MANY),
+        oracle=order,
+        smooth=DISCRETE,
+        types="v; v, dtype=D",
+        standard="x, /, *, axis=-1, descending=False, stable=True: real -> index",
+    ),
+    *entry("lexsort", keys, smooth=DISCRETE, types="[v, w]"),
+    *entry(
+        "partition",
+        parted,
+        call=at_its_place,
+        ulps=0,
+        smooth=(lambda x: jnp.partition(x, 2), X),
+        types="v, 1",
+    ),
+    *entry(
+        "argpartition", parted, call=at_its_place, ulps=0, smooth=DISCRETE, types="v, 1"
+    ),
+    *entry(
+        "top_k",
+        largest_few,
+        oracle=few_largest,
+        ulps=0,
+        smooth=(lambda x: jnp.top_k(x, 2)[0], M),
+    ),
+    *entry("sort_complex", complex_order, ulps=0, smooth=(Z,), types="v"),
+    *entry(
+        "nonzero",
+        nonzeros,
+        jit=False,
+        smooth=DISCRETE,
+        types="v, size=2; v, size=2, fill_value=b",
+        standard="x, /",
+    ),
+    *entry(
+        "argwhere flatnonzero", nonzeros, jit=False, smooth=DISCRETE, types="v, size=2"
+    ),
+    *entry("where", nonzeros, jit=False, label="positions"),
     *entry("nonzero", nonzeros_of_size, oracle=nonzero_of_size, label="size"),
     *entry("where", nonzeros_of_size, oracle=nonzero_of_size, label="size"),
     *entry("argwhere", nonzeros_of_size, oracle=argwhere_of_size, label="size"),
     *entry("flatnonzero", nonzeros_of_size, oracle=flatnonzero_of_size, label="size"),
-    *entry("unique", collection, jit=False, ulps=0),
+    *entry(
+        "unique",
+        collection,
+        jit=False,
+        ulps=0,
+        smooth=DISCRETE,
+        types=(
+            "v, size=2; v, return_index=True, return_counts=True, size=2; "
+            "v, return_inverse=True, size=2, fill_value=2"
+        ),
+    ),
     *entry("unique", collection_of_size, oracle=unique_of_size, ulps=0, label="size"),
-    *entry("unique_all unique_counts unique_inverse", alone, jit=False, ulps=0),
-    *entry("unique_values", alone, oracle=lambda x: np.unique(x, equal_nan=False),
-           jit=False, ulps=0),
-    *entry("union1d setdiff1d setxor1d", two_sets, prepare=in_common_dtype,
-           jit=False, ulps=0, kinds=False),
-    *entry("intersect1d", intersection, prepare=in_common_dtype, jit=False, ulps=0),
+    *entry(
+        "unique_all unique_counts unique_inverse",
+        alone,
+        jit=False,
+        ulps=0,
+        smooth=DISCRETE,
+        types="v, size=3",
+        standard="x, /",
+    ),
+    *entry(
+        "unique_values",
+        alone,
+        oracle=lambda x: np.unique(x, equal_nan=False),
+        jit=False,
+        ulps=0,
+        smooth=DISCRETE,
+        types="v, size=2",
+        standard="x, /",
+    ),
+    *entry(
+        "union1d setdiff1d",
+        two_sets,
+        prepare=in_common_dtype,
+        jit=False,
+        ulps=0,
+        kinds=False,
+        smooth=DISCRETE,
+        types="v, w, size=4; v, w, size=4, fill_value=3",
+    ),
+    *entry(
+        "setxor1d",
+        two_sets,
+        prepare=in_common_dtype,
+        jit=False,
+        ulps=0,
+        kinds=False,
+        smooth=DISCRETE,
+        types="v, w, size=4",
+    ),
+    *entry(
+        "intersect1d",
+        intersection,
+        prepare=in_common_dtype,
+        jit=False,
+        ulps=0,
+        smooth=DISCRETE,
+        types="v, w, size=4",
+    ),
     *entry("union1d", two_sets_of_size, oracle=of_size(np.union1d), label="size"),
     *entry("setdiff1d", two_sets_of_size, oracle=of_size(np.setdiff1d), label="size"),
     *entry("setxor1d", two_sets_of_size, oracle=of_size(np.setxor1d), label="size"),
-    *entry("intersect1d", intersection_of_size, oracle=of_size(np.intersect1d),
-           label="size"),
-    *entry("isin", members, oracle=is_in, prepare=in_common_dtype),
-]  # fmt: skip
+    *entry(
+        "intersect1d",
+        intersection_of_size,
+        oracle=of_size(np.intersect1d),
+        label="size",
+    ),
+    *entry(
+        "isin",
+        members,
+        oracle=is_in,
+        prepare=in_common_dtype,
+        smooth=DISCRETE,
+        types="v, w",
+    ),
+]

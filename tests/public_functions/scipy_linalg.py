@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from tests.differential.drawing import Call, Draw
-from tests.differential.entries import entries
-from tests.differential.numpy_linalg import (
+from tests.public_functions.drawing import Call, Draw
+from tests.public_functions.entries import entries
+from tests.public_functions.numpy_linalg import (
     OBLONG,
     hermitian,
     matrix,

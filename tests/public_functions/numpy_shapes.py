@@ -1,4 +1,4 @@
-"""Shapes, order and place of elements: joining, splitting, repeating, padding, bits."""
+"""Functions of olympus.numpy that arrange elements: shapes, joins, pads."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from tests.differential.drawing import Call, Draw
-from tests.differential.entries import entries
+import olympus.numpy as jnp
+from tests.public_functions.drawing import Call, Draw
+from tests.public_functions.entries import entries
+from tests.public_functions.points import M, N, SharedCall, X, Y, signed
+from tests.public_functions.reasons import DISCRETE
 
 entry = entries("numpy")
-
 ANY = "bool int uint float complex"
 SHAPES = [(), (0,), (1,), (5,), (3, 4), (1, 4), (2, 0), (2, 3, 2)]
 
@@ -230,6 +232,7 @@ def trimmed(d: Draw) -> Call:
 
 # -- padding ---------------------------------------------------------------------------
 
+
 STATISTICS = ["maximum", "mean", "median", "minimum"]
 
 
@@ -289,169 +292,199 @@ def padded_by_a_function(d: Draw) -> Call:
     return d.call(x, d.pick([1, (2, 1)]), ramp)
 
 
-# -- choosing --------------------------------------------------------------------------
-
-
-def by_conditions(d: Draw) -> Call:
-    shape = d.pick([(4,), (2, 3), ()])
-    n = d.integer(1, 3)
-    conditions = [d.array("bool", shape) for _ in range(n)]
-    choices = [d.array("single int", shape) for _ in range(n)]
-    return d.call(conditions, choices, **d.options(default=[0, 2.5, -1]))
-
-
-def by_pieces(d: Draw) -> Call:
-    x = d.array("single", d.pick([(5,), (2, 3), ()]))
-    conditions = [np.asarray(x < 0), np.asarray(x > 1)]
-    functions: list[Any] = [lambda v: -v, 3.5]
-    if d.chance():
-        functions.append(lambda v: v * 2)
-    return d.call(x, conditions, functions)
-
-
-def by_number(d: Draw) -> Call:
-    choices = [d.array("int single", (3,)) for _ in range(3)]
-    mode = d.pick(["wrap", "clip"])
-    return d.call(d.array("int", (3,), "plain"), choices, mode=mode)
-
-
-def where_it_holds(d: Draw) -> Call:
-    x = d.array(ANY, d.pick([(5,), (4, 5)]))
-    axis = d.pick([None, 0, -1]) if x.ndim > 1 else 0
-    n = x.size if axis is None else x.shape[axis]
-    return d.call(d.array("bool", (d.pick([n, n - 1]),)), x, axis=axis)
-
-
-def taken_out(d: Draw) -> Call:
-    x = d.array(ANY, d.pick([(5,), (2, 3)]))
-    return d.call(d.array("bool", x.shape), x)
-
-
-# -- along axes ------------------------------------------------------------------------
-
-
-def by_vectors(d: Draw) -> Call:
-    x = d.array("int single", d.pick([(5,), (3, 4), (2, 3, 2)]))
-    f = d.pick([lambda v: v[::-1] * 2, lambda v: v.sum(), lambda v: v[:, None] * v])
-    return d.call(f, d.axis(x), x)
-
-
-def over_axes(d: Draw) -> Call:
-    x = d.array("int single", d.pick([(3, 4), (2, 3, 2)]))
-    return d.call(lambda v, axis: v.sum(axis), x, d.pick([0, (0, 1), [-1]]))
-
-
-def elementwise(d: Draw) -> Call:
-    return d.call(d.array("int single", (3,)), d.array("single", (2, 1)))
-
-
-def vectorized(f: Any, x: Any, y: Any) -> Any:
-    return f(lambda a, b: a * b + a, otypes=[np.float64])(x, y)
-
-
-# -- differences and bits --------------------------------------------------------------
-
-
-def differences(d: Draw) -> Call:
-    x = d.array(ANY, d.pick([(5,), (3, 4), (1,), (2, 0)]))
-    options = d.options(n=[0, 1, 2, 4], axis=[0, -1])
-    if x.ndim == 1 and x.dtype.kind in "if":
-        options |= d.options(prepend=[0, np.ones(2, x.dtype)], append=[1])
-    return d.call(x, **options)
-
-
-def flat_differences(d: Draw) -> Call:
-    x = d.array("int single", d.pick([(5,), (2, 3), (1,), (0,)]))
-    return d.call(x, **d.options(to_end=[1, np.ones(2, np.int8)], to_begin=[-1]))
-
-
-def slopes(d: Draw) -> Call:
-    x = d.array("int single complex", d.pick([(5,), (3, 4), (2, 3, 2)]))
-    if x.dtype.kind == "i":
-        x = x.astype(np.int32)  # NumPy takes differences in the narrow dtype
-    axis = d.pick([None, 0, -1])
-    if d.chance(0.3):
-        places = np.cumsum(d.rng.uniform(0.5, 2, x.shape[0])).astype(np.float32)
-        return d.call(x, places, axis=0)
-    return d.call(x, *d.pick([(), (2,), (0.5,)]), axis=axis)
-
-
-def bits(d: Draw) -> Call:
-    x = d.array("bool int", d.pick([(5,), (3, 9), (8,), (0,)]), "ties")
-    return d.call(x, **d.options(axis=[None, 0, -1], bitorder=["big", "little"]))
-
-
-def from_bits(d: Draw) -> Call:
-    x = d.filled(np.uint8, d.pick([(3,), (2, 3), (0,)]), "extreme")
-    options = d.options(axis=[None, 0, -1], bitorder=["big", "little"])
-    return d.call(x, **options, **d.options(count=[None, 3, 0, -2, 30]))
-
-
-# -- places ----------------------------------------------------------------------------
-
-
-def flat_places(d: Draw) -> Call:
-    dims = d.pick([(3, 4), (2, 3, 2), (5,)])
-    mode = d.pick(["wrap", "clip"])
-    rows = tuple(d.array("int", (4,), "plain").astype(np.int32) for _ in dims)
-    return d.call(rows, dims, mode, **d.options(order=["C", "F"]))
-
-
-def unraveled(d: Draw) -> Call:
-    dims = d.pick([(3, 4), (2, 3, 2), (5,)])
-    n = int(np.prod(dims))
-    return d.call(d.rng.integers(0, n, d.pick([(), (4,)])).astype(np.int32), dims)
-
-
 ENTRIES = [
-    *entry("reshape", new_shape),
-    *entry("ravel", a_line),
-    *entry("transpose", order_of_axes),
-    *entry("permute_dims", all_axes),
-    *entry("matrix_transpose", matrices),
-    *entry("moveaxis", moved),
-    *entry("rollaxis", rolled),
-    *entry("swapaxes", swapped),
-    *entry("expand_dims", widened),
-    *entry("squeeze", squeezed),
-    *entry("broadcast_to", spread),
-    *entry("broadcast_arrays", several),
-    *entry("broadcast_shapes", shapes_alone, jit=False),
-    *entry("atleast_1d atleast_2d atleast_3d", any_of_them),
-    *entry("concatenate concat", joined),
-    *entry("append", joined_with),
-    *entry("stack", stacked),
-    *entry("hstack vstack dstack column_stack", alike),
-    *entry("block", blocks),
-    *entry("split array_split", cut),
-    *entry("hsplit", cut_in_two(1)),
-    *entry("vsplit", cut_in_two(2)),
-    *entry("dsplit", cut_in_two(3)),
-    *entry("unstack", apart),
-    *entry("tile", tiled),
-    *entry("repeat", repeated),
-    *entry("delete", left_out, jit=False),
-    *entry("insert", put_in, jit=False),
-    *entry("resize", resized),
-    *entry("roll", rolled_elements),
-    *entry("rot90", turned),
-    *entry("flip", flipped),
-    *entry("fliplr flipud", of_two_axes),
-    *entry("trim_zeros", trimmed, jit=False),
-    *entry("pad", padded, ulps=8),
+    *entry(
+        "reshape",
+        new_shape,
+        smooth=(lambda x: jnp.reshape(x, (4, 3)), M),
+        types="m, (3, 2)",
+        standard="x, /, shape, *, copy=None",
+    ),
+    *entry("ravel", a_line, smooth=(X,), types="v; a"),
+    *entry("transpose", order_of_axes, smooth=(M,), types="v; m, (1, 0)"),
+    *entry(
+        "permute_dims",
+        all_axes,
+        smooth=(lambda x: jnp.permute_dims(x, (1, 0)), M),
+        types="m, (1, 0)",
+        standard="x, /, axes",
+    ),
+    *entry("matrix_transpose", matrices, smooth=(M,), types="m", standard="x, /"),
+    *entry(
+        "moveaxis",
+        moved,
+        smooth=(lambda x: jnp.moveaxis(x, 0, 1), M),
+        types="m, 0, 1",
+        standard="x, source, destination, /",
+    ),
+    *entry("rollaxis", rolled, smooth=(lambda x: jnp.rollaxis(x, 1), M), types="m, 1"),
+    *entry(
+        "swapaxes",
+        swapped,
+        smooth=(lambda x: jnp.swapaxes(x, 0, 1), M),
+        types="m, 0, 1",
+    ),
+    *entry(
+        "expand_dims",
+        widened,
+        smooth=(lambda x: jnp.expand_dims(x, 1), M),
+        types="v, axis=0; m, 1",
+        standard="x, /, *, axis=0",
+    ),
+    *entry("squeeze", squeezed, smooth=(M,), types="v", standard="x, /, axis"),
+    *entry(
+        "broadcast_to",
+        spread,
+        smooth=(lambda x: jnp.broadcast_to(x, (2, 5)), X),
+        types="v, (2, 3)",
+        standard="x, /, shape",
+    ),
+    *entry(
+        "broadcast_arrays",
+        several,
+        smooth=(lambda x, y: jnp.broadcast_arrays(x, y), M, X[:4]),
+        types="v; v, w",
+        standard="*arrays",
+    ),
+    *entry("broadcast_shapes", shapes_alone, jit=False, smooth=DISCRETE),
+    *entry("atleast_1d atleast_2d", any_of_them, smooth=(X,), types="v; a"),
+    *entry("atleast_3d", any_of_them, smooth=(X,), types="v"),
+    *entry(
+        "concatenate",
+        joined,
+        smooth=(SharedCall(lambda f, x, y: f([x, y], axis=1)), M, N),
+        types="m; [v, w]; (v, w); [v]; [v, w], dtype=np.float32; [v], dtype=D",
+    ),
+    *entry(
+        "concat",
+        joined,
+        smooth=(SharedCall(lambda f, x, y: f([x, y], axis=1)), M, N),
+        types="[v, w]",
+        standard="arrays, /, *, axis=0",
+    ),
+    *entry("append", joined_with, smooth=(M, N), types="v, w"),
+    *entry(
+        "stack",
+        stacked,
+        smooth=(lambda x, y: jnp.stack([x, y], 1), M, N),
+        types=(
+            "m; [v, w]; (v, w); [v]; [a, b]; [v, w], dtype=np.float32; [v], dtype=D"
+        ),
+        standard="arrays, /, *, axis=0",
+    ),
+    *entry(
+        "hstack",
+        alike,
+        smooth=(SharedCall(lambda f, x, y: f([x, y])), M, N),
+        types="m; [v, w]; [v]; [a, b]; [v, w], dtype=np.float32",
+    ),
+    *entry(
+        "vstack",
+        alike,
+        smooth=(SharedCall(lambda f, x, y: f([x, y])), M, N),
+        types="m; [v, w]; [v], dtype=D",
+    ),
+    *entry(
+        "dstack column_stack",
+        alike,
+        smooth=(SharedCall(lambda f, x, y: f([x, y])), M, N),
+        types="m; [v, w]",
+    ),
+    *entry(
+        "block",
+        blocks,
+        smooth=(SharedCall(lambda f, x, y: f([x, y])), M, N),
+        types="[v, w]; [v]",
+    ),
+    *entry(
+        "split",
+        cut,
+        smooth=(SharedCall(lambda f, x: f(x, 2, axis=1)), M),
+        types="m, 3, axis=1",
+    ),
+    *entry(
+        "array_split",
+        cut,
+        smooth=(SharedCall(lambda f, x: f(x, 2, axis=1)), M),
+        types="m, 3, axis=1; m, 3",
+    ),
+    *entry(
+        "hsplit", cut_in_two(1), smooth=(lambda x: jnp.hsplit(x, 2), M), types="m, 3"
+    ),
+    *entry(
+        "vsplit", cut_in_two(2), smooth=(lambda x: jnp.vsplit(x, [1]), M), types="m, 2"
+    ),
+    *entry(
+        "dsplit",
+        cut_in_two(3),
+        smooth=(lambda x: jnp.dsplit(x, 2), signed(2, 2, 2)),
+        types="m[..., None][:, :, [0, 0]], 2",
+    ),
+    *entry("unstack", apart, smooth=(M,), types="v; m", standard="x, /, *, axis=0"),
+    *entry(
+        "tile",
+        tiled,
+        smooth=(lambda x: jnp.tile(x, (2, 1)), M),
+        types="v, 1; v, (2, 3)",
+        standard="x, repetitions, /",
+    ),
+    *entry(
+        "repeat",
+        repeated,
+        smooth=(lambda x: jnp.repeat(x, 2, axis=1), M),
+        types="v, 1; v, w, total_repeat_length=3",
+        standard="x, repeats, /, *, axis=None",
+    ),
+    *entry(
+        "delete",
+        left_out,
+        jit=False,
+        smooth=(lambda x: jnp.delete(x, np.array([1])), X),
+        types="v, 1; np.arange(3.0, dtype='f'), v",
+    ),
+    *entry(
+        "insert",
+        put_in,
+        jit=False,
+        smooth=(lambda x, v: jnp.insert(x, 2, v), X, Y[0]),
+        types="v, 1, w",
+    ),
+    *entry(
+        "resize",
+        resized,
+        smooth=(lambda x: jnp.resize(x, (7,)), X),
+        types="v, 1; m, (3, 2)",
+    ),
+    *entry(
+        "roll",
+        rolled_elements,
+        smooth=(lambda x: jnp.roll(x, 2), M),
+        types="v, 1; v, 1.5; v, a",
+        standard="x, /, shift, *, axis=None",
+    ),
+    *entry("rot90", turned, smooth=(M,), types="m"),
+    *entry(
+        "flip",
+        flipped,
+        smooth=(M,),
+        types="v; v, axis=0",
+        standard="x, /, *, axis=None",
+    ),
+    *entry("fliplr flipud", of_two_axes, smooth=(M,), types="m"),
+    *entry("trim_zeros", trimmed, jit=False, smooth=DISCRETE),
+    *entry(
+        "pad",
+        padded,
+        ulps=8,
+        smooth=[
+            (lambda x, mode=mode: jnp.pad(x, 2, mode=mode), M)
+            for mode in ("constant", "reflect", "edge", "wrap", "mean", "linear_ramp")
+        ],
+        types=(
+            "v, 1; v, 1, mode='mean'; "
+            "v, 1, mode='linear_ramp', end_values=2.5; v, 1, mode='edge'; "
+            "v, 1, constant_values=w[0] if hasattr(w, 'dtype') else w"
+        ),
+    ),
     *entry("pad", padded_by_a_function, label="function"),
-    *entry("select", by_conditions),
-    *entry("piecewise", by_pieces),
-    *entry("choose", by_number),
-    *entry("compress", where_it_holds, jit=False),
-    *entry("extract", taken_out, jit=False),
-    *entry("apply_along_axis", by_vectors, ulps=16, scale="args"),
-    *entry("apply_over_axes", over_axes, ulps=16, scale="args"),
-    *entry("diff", differences, ulps=16, scale="args"),
-    *entry("ediff1d", flat_differences, scale="args"),
-    *entry("gradient", slopes, ulps=16, scale="args"),
-    *entry("packbits", bits),
-    *entry("unpackbits", from_bits),
-    *entry("ravel_multi_index", flat_places),
-    *entry("unravel_index", unraveled),
 ]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.differential.drawing import Call, Draw
-from tests.differential.entries import entries
+from tests.public_functions.drawing import Call, Draw
+from tests.public_functions.entries import entries
 
 # -- images ----------------------------------------------------------------------------
 

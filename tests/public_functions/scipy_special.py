@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from tests.differential.drawing import Call, Draw
-from tests.differential.entries import entries
+from tests.public_functions.drawing import Call, Draw
+from tests.public_functions.entries import entries
 
 entry = entries("scipy.special")
 
@@ -152,58 +152,114 @@ UNIT = (0.0, 1.0)
 
 ENTRIES = [
     *entry(
-        "erf erfc expit entr ndtr", some("int half single", "plain special"), ulps=32
+        "erf entr ndtr", some("int half single", "plain special"), ulps=32, types="v; a"
     ),
-    *entry("i0e i1e", some("int half single", "plain special"), ulps=64),
-    *entry("i0 i1", some("int single", "plain"), ulps=64),
+    *entry("erfc expit", some("int half single", "plain special"), ulps=32, types="v"),
+    *entry("i0e i1e", some("int half single", "plain special"), ulps=64, types="v"),
+    *entry("i0", some("int single", "plain"), ulps=64, types="v; a"),
+    *entry("i1", some("int single", "plain"), ulps=64, types="v"),
     # exp(-x**2 / 2) is off by x**2 / 2 units of the last place.
-    *entry("log_ndtr", within((-20.0, 12.0)), ulps=128),
-    *entry("erfcx dawsn", within((-6.0, 40.0)), ulps=32),
-    *entry("gammasgn", some("single", "plain special")),
-    *entry("gammaln", within((-12.0, 40.0)), ulps=64, scale=1.0),
-    *entry("digamma", within((-8.3, 40.0)), ulps=512, scale="result"),
-    *entry("gamma", within((-4.3, 12.0)), ulps=256),
-    *entry("factorial", within((-0.5, 12.0)), ulps=128),
-    *entry("spence", within((0.0, 30.0)), ulps=32, scale=1.0),
-    *entry("exp1", within((0.01, 30.0)), ulps=64),
-    *entry("expi", within((-20.0, 20.0)), ulps=64, scale=1.0),
-    *entry("sici", within((-30.0, 30.0)), ulps=64, scale=4.0),
-    *entry("fresnel", within((-6.0, 6.0)), ulps=256, scale=1.0),
-    *entry("erfinv", within((-1.0, 1.0)), ulps=32, scale=1.0),
+    *entry("log_ndtr", within((-20.0, 12.0)), ulps=128, types="v"),
+    *entry("erfcx dawsn", within((-6.0, 40.0)), ulps=32, types="v"),
+    *entry("gammasgn", some("single", "plain special"), types="v"),
+    *entry("gammaln", within((-12.0, 40.0)), ulps=64, scale=1.0, types="v; a"),
+    *entry("digamma", within((-8.3, 40.0)), ulps=512, scale="result", types="v; a"),
+    *entry("gamma", within((-4.3, 12.0)), ulps=256, types="v"),
+    *entry("factorial", within((-0.5, 12.0)), ulps=128, types="v; v, exact=False"),
+    *entry("spence", within((0.0, 30.0)), ulps=32, scale=1.0, types="v"),
+    *entry("exp1", within((0.01, 30.0)), ulps=64, types="v"),
+    *entry("expi", within((-20.0, 20.0)), ulps=64, scale=1.0, types="v"),
+    *entry("sici", within((-30.0, 30.0)), ulps=64, scale=4.0, types="v"),
+    *entry("fresnel", within((-6.0, 6.0)), ulps=256, scale=1.0, types="v"),
+    *entry("erfinv", within((-1.0, 1.0)), ulps=32, scale=1.0, types="v"),
     *entry("erfcinv", within((0.0, 2.0)), ulps=64, scale=1.0),
-    *entry("ndtri", within(UNIT), ulps=64, scale=1.0),
-    *entry("logit", within(UNIT), ulps=32, scale=1.0),
-    *entry("beta", within(POSITIVE, POSITIVE), ulps=512),
-    *entry("betaln", within(POSITIVE, (0.05, 60.0)), ulps=64, scale=60.0),
-    *entry("betainc", within(POSITIVE, POSITIVE, UNIT), ulps=256, scale=1.0),
+    *entry("ndtri", within(UNIT), ulps=64, scale=1.0, types="v"),
+    *entry("logit", within(UNIT), ulps=32, scale=1.0, types="v"),
+    *entry("beta", within(POSITIVE, POSITIVE), ulps=512, types="v, w; 2, v; v, 2.5"),
+    *entry("betaln", within(POSITIVE, (0.05, 60.0)), ulps=64, scale=60.0, types="v, w"),
     *entry(
-        "gammainc gammaincc", within(NOT_NEGATIVE, (0.0, 30.0)), ulps=256, scale=1.0
+        "betainc",
+        within(POSITIVE, POSITIVE, UNIT),
+        ulps=256,
+        scale=1.0,
+        types="v, w, v; v, w, 0.5",
     ),
-    *entry("xlogy xlog1py kl_div rel_entr", entropies, ulps=32, scale="args"),
-    *entry("zeta", within((1.05, 12.0), POSITIVE), ulps=256),
-    *entry("polygamma", whole_and(0, 6, (0.2, 12.0)), ulps=1024, scale=1.0),
-    *entry("comb", two_counts, ulps=512),
-    *entry("poch", within(POSITIVE, (-3.7, 6.0)), ulps=2048),
-    *entry("boxcox", within((0.05, 12.0), (-2.0, 2.0)), ulps=256, scale=1.0),
-    *entry("boxcox1p", within((-0.8, 12.0), (-2.0, 2.0)), ulps=256, scale=1.0),
-    *entry("expn", whole_and(0, 9, (0.05, 20.0)), ulps=256),
-    *entry("owens_t", within((-6.0, 6.0), (-6.0, 6.0)), ulps=256, scale=0.25),
     *entry(
-        "hyp1f1", within((-4.0, 4.0), (0.3, 6.0), (-6.0, 6.0)), ulps=4096, scale=1.0
+        "gammainc",
+        within(NOT_NEGATIVE, (0.0, 30.0)),
+        ulps=256,
+        scale=1.0,
+        types="v, w; v, 2; v, 2.5",
+    ),
+    *entry(
+        "gammaincc",
+        within(NOT_NEGATIVE, (0.0, 30.0)),
+        ulps=256,
+        scale=1.0,
+        types="v, w",
+    ),
+    *entry("xlogy", entropies, ulps=32, scale="args", types="v, w; 2, v; v, 2; v, 2.5"),
+    *entry("xlog1py", entropies, ulps=32, scale="args", types="v, w; v, 2"),
+    *entry("kl_div", entropies, ulps=32, scale="args", types="v, w"),
+    *entry("rel_entr", entropies, ulps=32, scale="args", types="v, w; v, 2.5"),
+    *entry("zeta", within((1.05, 12.0), POSITIVE), ulps=256, types="v, w; 2, v; v, 2"),
+    *entry(
+        "polygamma",
+        whole_and(0, 6, (0.2, 12.0)),
+        ulps=1024,
+        scale=1.0,
+        types="v, w; 2, v; v, 2",
+    ),
+    *entry("comb", two_counts, ulps=512, types="v, w; 2, v; v, 2"),
+    *entry("poch", within(POSITIVE, (-3.7, 6.0)), ulps=2048, types="v, w; v, 2"),
+    *entry(
+        "boxcox",
+        within((0.05, 12.0), (-2.0, 2.0)),
+        ulps=256,
+        scale=1.0,
+        types="v, w; v, 2.5",
+    ),
+    *entry(
+        "boxcox1p", within((-0.8, 12.0), (-2.0, 2.0)), ulps=256, scale=1.0, types="v, w"
+    ),
+    *entry("expn", whole_and(0, 9, (0.05, 20.0)), ulps=256, types="v, w; 2, v"),
+    *entry(
+        "owens_t", within((-6.0, 6.0), (-6.0, 6.0)), ulps=256, scale=0.25, types="v, w"
+    ),
+    *entry(
+        "hyp1f1",
+        within((-4.0, 4.0), (0.3, 6.0), (-6.0, 6.0)),
+        ulps=4096,
+        scale=1.0,
+        types="v, w, v; v, w, 0.5",
     ),
     *entry(
         "hyp2f1",
         within((-3.0, 3.0), (-3.0, 3.0), (0.4, 6.0), (-0.9, 0.8)),
         ulps=8192,
         scale=1.0,
+        types="v, w, 1, 0.5",
     ),
     *entry("loggamma", plane(-5.0, 8.0), ulps=512, scale=8.0, label="complex"),
-    *entry("loggamma", within((0.05, 30.0)), ulps=64, scale=1.0),
-    *entry("wofz", plane(-4.0, 5.0), ulps=512),
-    *entry("softmax log_softmax", along_axes, ulps=32, scale=1.0),
-    *entry("logsumexp", sums_of_exponentials, oracle=sum_of_exponentials, ulps=32,
-           scale="args"),
-    *entry("bernoulli", bernoulli_numbers, oracle=exact_bernoulli, ulps=64, jit=False),
+    *entry("loggamma", within((0.05, 30.0)), ulps=64, scale=1.0, types="v"),
+    *entry("wofz", plane(-4.0, 5.0), ulps=512, types="v"),
+    *entry("softmax log_softmax", along_axes, ulps=32, scale=1.0, types="v"),
+    *entry(
+        "logsumexp",
+        sums_of_exponentials,
+        oracle=sum_of_exponentials,
+        ulps=32,
+        scale="args",
+        types="v; v, b=w",
+    ),
+    *entry(
+        "bernoulli",
+        bernoulli_numbers,
+        oracle=exact_bernoulli,
+        ulps=64,
+        jit=False,
+        types="v; a",
+    ),
     *entry(
         "bessel_jn",
         lambda d: d.call(between(d, 0.05, 9.0, "vector"), d.integer(0, 6)),
@@ -211,6 +267,7 @@ ENTRIES = [
         oracle=lambda z, v: first_kind(special.jv, z, v),
         ulps=4096,
         scale=1.0,
+        types="v, v=2",
     ),
     *entry(
         "sph_harm_y",
@@ -219,11 +276,13 @@ ENTRIES = [
         oracle=lambda *args: special.sph_harm_y(*args),
         ulps=512,
         scale=1.0,
+        types="np.array([1]), np.array([1]), v[:1], w[:1], n_max=2",
     ),
     *entry(
         "multigammaln",
         lambda d: d.call(between(d, 3.6, 20.0), d.integer(1, 7)),
         ulps=64,
         scale=60.0,
+        types="v, 2",
     ),
 ]

@@ -1,0 +1,21 @@
+"""Functions of olympus.nn.initializers."""
+
+from __future__ import annotations
+
+from tests.public_functions.entries import entries
+from tests.public_functions.reasons import OWN_TESTS
+
+entry = entries("nn.initializers", undrawn=OWN_TESTS)
+
+ENTRIES = [
+    *entry(
+        """glorot_normal he_normal he_uniform lecun_normal lecun_uniform normal
+        orthogonal uniform truncated_normal glorot_uniform""",
+        types="{f}()(key, (3, 3), D)",
+    ),
+    *entry("zeros ones", types="key, (3, 3), D"),
+    *entry(
+        """Initializer constant delta_orthogonal kaiming_normal kaiming_uniform
+        variance_scaling xavier_normal xavier_uniform"""
+    ),
+]
