@@ -115,3 +115,14 @@ def test_numbers_are_compared_by_value() -> None:
     same = lax.RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))
     assert samples_ragged.ROWS == same != samples_ragged.PARTS
     assert len({samples_ragged.ROWS, same}) == 1
+
+
+@pytest.mark.parametrize("x64", [False, True])
+@pytest.mark.parametrize(
+    "dtypes", ["i4 u4", "u4 i1", "u1 i1", "i4 f2", "f2 f4", "f4 c8"]
+)
+def test_two_dtypes_meet_as_in_the_plain_contraction(dtypes: str, x64: bool) -> None:
+    lhs, rhs = (np.ones((3, 3), dtype) for dtype in dtypes.split())
+    with olympus.enable_x64(x64):
+        out = olympus.eval_shape(lax.ragged_dot, lhs, rhs[None], np.array([3]))
+        assert out.dtype == olympus.eval_shape(lax.dot, lhs, rhs).dtype

@@ -109,6 +109,21 @@ def test_the_derivative_is_that_of_differences():
     np.testing.assert_allclose(slope[0, 2, 1, 3], difference, rtol=2e-2, atol=2e-3)
 
 
+def test_integers_of_64_bits_are_as_those_of_32():
+    rng = np.random.default_rng(1)
+    # Weights are rounded to whole numbers; scores so far apart give zeros and ones.
+    q, k, v = (rng.integers(-999, 999, (1, 3, 2, 4)) for _ in range(3))
+    mask = rng.random((1, 2, 3, 3)) < 0.7
+    with olympus.enable_x64(True):
+        outs = [
+            nn.dot_product_attention(*(x.astype(d) for x in (q, k, v)), mask=mask)
+            for d in (np.int32, np.int64)
+        ]
+    assert [x.dtype for x in outs] == [np.int32, np.int64]
+    np.testing.assert_array_equal(*outs)
+    assert np.any(outs[0])
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -186,7 +186,7 @@ def _abstract(
     shape += [s for d, s in enumerate(y.shape) if d not in (*cy, *by, *group)]
     dtype = preferred_element_type
     if dtype is None:
-        dtype = dtypes.promote_types(x.dtype, y.dtype)
+        dtype = contraction.common_dtype(x, y)
     return ShapedArray(tuple(shape), dtype, x.weak_type and y.weak_type)
 
 

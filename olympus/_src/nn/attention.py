@@ -13,6 +13,7 @@ from olympus._src.lax import elementwise as lax
 from olympus._src.numpy.softmax_functions import check_arrays, logsumexp, softmax
 
 _F32 = dtypes.as_dtype("float32")
+_F64 = dtypes.as_dtype("float64")
 
 
 # fmt: off
@@ -311,7 +312,9 @@ def _scores(query: Any, key: Any, bias: Any, seen: Any, scale: float) -> Any:
 
 
 def _accumulator(dtype: Any) -> Any:
-    return dtype if dtypes.itemsize_bits(dtype) > 32 else _F32
+    if dtypes.itemsize_bits(dtype) <= 32:
+        return _F32
+    return dtype if dtypes.kind(dtype) in "fc" else _F64
 
 
 def _weighted_means(scores: Any, value: Any, dtype: Any, with_sums: bool) -> Any:
