@@ -17,6 +17,10 @@ NAMESPACES = {
     "numpy": "jnp",
     "numpy.linalg": "jnp.linalg",
     "numpy.fft": "jnp.fft",
+    "nn": "nn",
+    "nn.initializers": "nn.initializers",
+    "lax": "lax",
+    "lax.linalg": "lax.linalg",
     "scipy.special": "special",
 }
 
@@ -51,6 +55,7 @@ class Entry:
       types: calls whose result types are recorded, with semicolons between them:
         `v, w; v, axis=0`. `tests/result_types/calls.py` has the variables. Where it is
         not a call of the function, `{f}` stands for its name.
+      unrecorded: why there are no `types`.
       standard: the function's parameters in the array API standard, and where its
         results have fixed dtypes those: `x1, x2, /: real -> same`, in the words of
         `tests/array_api/standard.py`. None where the standard does not have it.
@@ -73,6 +78,7 @@ class Entry:
     label: str = ""
     smooth: Any = ()
     types: str = ""
+    unrecorded: str = ""
     standard: str | None = None
 
     @property
@@ -98,8 +104,10 @@ class Entry:
 
     def recorded_calls(self) -> list[str]:
         """The texts of calls whose result types are recorded."""
-        name = f"{NAMESPACES.get(self.page, self.page)}.{self.name}"
-        calls = [part.strip() for part in self.types.split(";") if part.strip()]
+        if not self.types:
+            return []
+        name = f"{NAMESPACES[self.page]}.{self.name}"
+        calls = [part.strip() for part in self.types.split(";")]
         return [
             call.replace("{f}", name) if "{f}" in call else f"{name}({call})"
             for call in calls

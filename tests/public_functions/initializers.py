@@ -14,8 +14,12 @@ ENTRIES = [
         types="{f}()(key, (3, 3), D)",
     ),
     *entry("zeros ones", types="key, (3, 3), D"),
+    *entry("Initializer"),
+    *entry("constant", types="{f}(2.5)(key, (3,), D)"),
+    *entry("delta_orthogonal", types="{f}()(key, (3, 3, 3), D)"),
     *entry(
-        """Initializer constant delta_orthogonal kaiming_normal kaiming_uniform
-        variance_scaling xavier_normal xavier_uniform"""
+        "kaiming_normal kaiming_uniform xavier_normal xavier_uniform",
+        types="{f}()(key, (3, 3), D)",
     ),
+    *entry("variance_scaling", types="{f}(1.0, 'fan_in', 'normal')(key, (3, 3), D)"),
 ]

@@ -19,7 +19,14 @@ from tests.public_functions.points import (
     numbers,
     signed,
 )
-from tests.public_functions.reasons import CONSTANT, DISCRETE, NO_RULE, SAMPLES
+from tests.public_functions.reasons import (
+    CONSTANT,
+    DISCRETE,
+    NO_RULE,
+    NOT_IN_JAX,
+    OWN_TESTS,
+    SAMPLES,
+)
 
 entry = entries("lax", undrawn=SAMPLES)
 
@@ -33,7 +40,7 @@ ENTRIES = [
     ),
     *entry("cos log logistic rsqrt sqrt tanh conj", smooth=[(X,), (Z,)], types="v"),
     *entry("exp sin", smooth=[(X,), (Z,)], types="v; a"),
-    *entry("log2 one_minus_square", smooth=(X,)),
+    *entry("log2 one_minus_square", smooth=(X,), unrecorded=NOT_IN_JAX),
     *entry("real imag", smooth=(Z,), types="v; a"),
     *entry("acosh", smooth=(ABOVE,), types="v"),
     *entry("add mul", smooth=[(M, N)], types="v, w; a, b; v, b; v, 2; v, 2.0"),
@@ -69,7 +76,11 @@ ENTRIES = [
         smooth=[(lambda x, k=k: lax.integer_pow(x, k), M) for k in (-2, 0, 1, 3)],
         types="v, 2; v, -2",
     ),
-    *entry("polynomial", smooth=(lambda x, c: lax.polynomial(x, c), M, X)),
+    *entry(
+        "polynomial",
+        smooth=(lambda x, c: lax.polynomial(x, c), M, X),
+        unrecorded=NOT_IN_JAX,
+    ),
     *entry(
         "scaled_dot",
         smooth=(
@@ -80,12 +91,18 @@ ENTRIES = [
             signed(4, 2),
             numbers(3, 2),
         ),
+        unrecorded=OWN_TESTS,
     ),
     *entry(
         "platform_dependent",
         smooth=(lambda x: lax.platform_dependent(x, cpu=jnp.sin, default=jnp.cos), X),
+        types="v, cpu=jnp.sin, default=jnp.cos",
     ),
-    *entry("composite", smooth=(lambda x: lax.composite(jnp.sin, "my.sin")(x), X)),
+    *entry(
+        "composite",
+        smooth=(lambda x: lax.composite(jnp.sin, "my.sin")(x), X),
+        types="{f}(jnp.sin, 'my.sin')(v)",
+    ),
     *entry(
         "clamp",
         smooth=(lambda a, x, b: lax.clamp(a, x, b), N * 0 - 0.5, M, N * 0 + 0.6),
@@ -114,7 +131,7 @@ ENTRIES = [
         types="v, D",
     ),
     *entry("optimization_barrier", smooth=(M,), types="v"),
-    *entry("stage", smooth=(M,)),
+    *entry("stage", smooth=(M,), types="v"),
     *entry(
         """bitwise_and bitwise_or bitwise_xor ge gt le ne nextafter
         shift_right_arithmetic shift_right_logical""",
@@ -124,10 +141,12 @@ ENTRIES = [
     *entry("bitwise_not clz is_finite population_count", smooth=DISCRETE, types="v"),
     *entry("eq", smooth=DISCRETE, types="v, w; a, b"),
     *entry("lt", smooth=DISCRETE, types="v, w; v, b; v, 2; v, 2.0"),
-    *entry("mulhi after_all dce_sink dtype", smooth=DISCRETE),
+    *entry("mulhi", smooth=DISCRETE, types="v, w"),
+    *entry("after_all dce_sink", smooth=DISCRETE, unrecorded=OWN_TESTS),
+    *entry("dtype", smooth=DISCRETE, types="v"),
     *entry("shift_left", smooth=DISCRETE, types="v, w; v, 2"),
     *entry("random_gamma_grad", smooth=NO_RULE, types="v, w"),
     *entry("stop_gradient", smooth=CONSTANT, types="v"),
     *entry("bitcast_convert_type", smooth=DISCRETE, types="v, D"),
-    *entry("create_token", smooth=CONSTANT),
+    *entry("create_token", smooth=CONSTANT, unrecorded=OWN_TESTS),
 ]

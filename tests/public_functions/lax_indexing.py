@@ -115,5 +115,12 @@ ENTRIES = [
         ],
         types=SCATTERED,
     ),
-    *entry("scatter_apply", smooth=NO_RULE),
+    *entry(
+        "scatter_apply",
+        smooth=NO_RULE,
+        types=(
+            "v, np.array([[0]]), lambda x: x,"
+            " lax.ScatterDimensionNumbers((), (0,), (0,)), update_shape=(1,)"
+        ),
+    ),
 ]

@@ -8,7 +8,7 @@ import olympus
 from olympus import lax
 from tests.public_functions.entries import entries
 from tests.public_functions.points import M, W, X, Z, numbers, signed
-from tests.public_functions.reasons import DISCRETE, SAMPLES
+from tests.public_functions.reasons import DISCRETE, OWN_TESTS, SAMPLES
 
 entry = entries("lax", undrawn=SAMPLES)
 
@@ -49,6 +49,7 @@ ENTRIES = [
             signed(3, 4),
             signed(2, 4, 2),
         ),
+        types="s, t[None], np.array([3])",
     ),
     *entry(
         "ragged_dot_general",
@@ -56,6 +57,10 @@ ENTRIES = [
             lambda a, b: lax.ragged_dot_general(a, b, np.array([1, 2]), PARTS),
             signed(2, 4),
             signed(4, 3),
+        ),
+        types=(
+            "s, t[None], np.array([3]),"
+            " lax.RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), [0], [0])"
         ),
     ),
     *entry(
@@ -67,6 +72,7 @@ ENTRIES = [
             signed(2, 4, 2),
             signed(3, 4, 2),
         ),
+        unrecorded=OWN_TESTS,
     ),
     *entry(
         "with_sharding_constraint",
@@ -76,6 +82,7 @@ ENTRIES = [
             ),
             M,
         ),
+        unrecorded=OWN_TESTS,
     ),
     *entry(
         "conv_general_dilated",
@@ -122,6 +129,9 @@ ENTRIES = [
             signed(1, 2, 4, 3),
             signed(3, 2, 2, 2),
         ),
+        types=(
+            "s[None, None], t[None, None], (1, 1), ((1, 0), (0, 1)), (1, 1), (1, 1)"
+        ),
     ),
     *entry(
         "conv_transpose",
@@ -145,9 +155,9 @@ ENTRIES = [
         types="v, 'fft', (3,); v, 'rfft', (3,); v, 'irfft', (3,)",
     ),
     *entry(
-        """conv_dimension_numbers conv_general_permutations
-        conv_general_shape_tuple conv_shape_tuple conv_transpose_shape_tuple
-        padtype_to_pads""",
+        """conv_dimension_numbers conv_general_permutations conv_general_shape_tuple
+        conv_shape_tuple conv_transpose_shape_tuple padtype_to_pads""",
         smooth=DISCRETE,
+        unrecorded=OWN_TESTS,
     ),
 ]

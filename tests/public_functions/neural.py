@@ -385,7 +385,12 @@ ENTRIES = [
     ),
     *entry("hard_swish", alias="hard_silu", smooth=(M,), types="v"),
     *entry("swish", alias="silu", smooth=(M,), types="v"),
-    *entry("get_scaled_dot_general_config", undrawn=OWN_TESTS, smooth=DISCRETE),
+    *entry(
+        "get_scaled_dot_general_config",
+        undrawn=OWN_TESTS,
+        smooth=DISCRETE,
+        unrecorded=OWN_TESTS,
+    ),
     *entry(
         "logsumexp",
         undrawn=OWN_TESTS,
@@ -398,5 +403,10 @@ ENTRIES = [
             "v, where=np.array([True, False, True])"
         ),
     ),
-    *entry("scaled_dot_general scaled_matmul", undrawn=OWN_TESTS, smooth=OWN_TESTS),
+    *entry(
+        "scaled_dot_general scaled_matmul",
+        undrawn=OWN_TESTS,
+        smooth=OWN_TESTS,
+        unrecorded=OWN_TESTS,
+    ),
 ]

@@ -10,7 +10,7 @@ import olympus.numpy as jnp
 from tests.public_functions.drawing import Call, Draw
 from tests.public_functions.entries import entries
 from tests.public_functions.points import SQUARE, M, SharedCall, X, Y
-from tests.public_functions.reasons import CONSTANT, DISCRETE
+from tests.public_functions.reasons import CONSTANT, DISCRETE, NOT_OF_ARRAYS, NOT_TRACED
 
 entry = entries("numpy")
 
@@ -407,26 +407,60 @@ ENTRIES = [
     ),
     *entry("indices", places, smooth=CONSTANT, types="(2, 2), dtype=D"),
     *entry("ix_", open_grid, jit=False, smooth=DISCRETE, types="v"),
-    *entry("mgrid ogrid", a_grid, call=indexed, scale=3.0, smooth=CONSTANT),
-    *entry("r_", to_be_joined, call=indexed, scale=3.0, smooth=CONSTANT),
-    *entry("c_", columns, call=indexed, smooth=CONSTANT),
-    *entry("s_ index_exp", an_index, call=written, jit=False, smooth=CONSTANT),
+    *entry(
+        "mgrid ogrid",
+        a_grid,
+        call=indexed,
+        scale=3.0,
+        smooth=CONSTANT,
+        types="{f}[0:3]; {f}[0:2:0.5]",
+    ),
+    *entry(
+        "r_",
+        to_be_joined,
+        call=indexed,
+        scale=3.0,
+        smooth=(lambda x: jnp.r_[x, 1, x * x], X),
+        types="{f}[v, 1, 2.5]",
+    ),
+    *entry(
+        "c_",
+        columns,
+        call=indexed,
+        smooth=(lambda x, y: jnp.c_[x, y], X, Y),
+        types="{f}[v, w]",
+    ),
+    *entry(
+        "s_ index_exp",
+        an_index,
+        call=written,
+        jit=False,
+        smooth=CONSTANT,
+        unrecorded=NOT_OF_ARRAYS,
+    ),
     *entry(
         "fromfunction",
         a_function,
         smooth=(lambda x: jnp.fromfunction(lambda i: i * x[0], (3,)), X),
         types="lambda i: i, (3,), dtype=D",
     ),
-    *entry("tril_indices triu_indices", triangle_places, smooth=DISCRETE),
+    *entry("tril_indices triu_indices", triangle_places, smooth=DISCRETE, types="3"),
     *entry(
         "tril_indices_from triu_indices_from",
         triangle_places_of,
         smooth=DISCRETE,
         types="s",
     ),
-    *entry("diag_indices", diagonal_places, smooth=DISCRETE),
+    *entry("diag_indices", diagonal_places, smooth=DISCRETE, types="3"),
     *entry("diag_indices_from", diagonal_places_of, smooth=DISCRETE, types="s"),
-    *entry("mask_indices", masked_places, call=by_mask, jit=False, smooth=DISCRETE),
+    *entry(
+        "mask_indices",
+        masked_places,
+        call=by_mask,
+        jit=False,
+        smooth=DISCRETE,
+        unrecorded=NOT_TRACED,
+    ),
     *entry(
         "zeros ones",
         constants,
@@ -509,11 +543,17 @@ ENTRIES = [
         types="v, D",
         standard="x, dtype, /, *, copy=True, device=None",
     ),
-    *entry("frombuffer", bytes_of, jit=False, smooth=CONSTANT),
-    *entry("fromstring", a_text, jit=False, smooth=CONSTANT),
-    *entry("fromiter", steps, jit=False, smooth=CONSTANT),
+    *entry("frombuffer", bytes_of, jit=False, smooth=CONSTANT, types="b'12345678', D"),
+    *entry("fromstring", a_text, jit=False, smooth=CONSTANT, types="'1 2', D, sep=' '"),
+    *entry("fromiter", steps, jit=False, smooth=CONSTANT, unrecorded=NOT_TRACED),
     *entry("bartlett", a_window, scale=lambda *_: 1.0, smooth=CONSTANT, types="a"),
-    *entry("blackman hamming hanning", a_window, scale=lambda *_: 1.0, smooth=CONSTANT),
+    *entry(
+        "blackman hamming hanning",
+        a_window,
+        scale=lambda *_: 1.0,
+        smooth=CONSTANT,
+        types="3",
+    ),
     *entry(
         "kaiser", a_kaiser, ulps=64, scale=lambda *_: 1.0, smooth=CONSTANT, types="3, a"
     ),

@@ -11,7 +11,7 @@ import olympus.numpy as jnp
 from tests.public_functions.drawing import Call, Draw
 from tests.public_functions.entries import entries, in_common_dtype
 from tests.public_functions.points import OTHER, SQUARE, M, N, W, X, Y, Z
-from tests.public_functions.reasons import DISCRETE
+from tests.public_functions.reasons import DISCRETE, NOT_TRACED
 
 entry = entries("numpy")
 
@@ -390,6 +390,7 @@ ENTRIES = [
         oracle=steps_there,
         jit=False,
         smooth=DISCRETE,
+        unrecorded=NOT_TRACED,
     ),
     *entry(
         "polyval", at_points, scale=lambda *_: 30.0, ulps=8, smooth=(X, Y), types="v, w"
@@ -433,6 +434,7 @@ ENTRIES = [
         scale=lambda *_: 1.0,
         jit=False,
         smooth=(lambda x: jnp.roots(x, strip_zeros=False), np.array([1.0, -6, 11, -6])),
+        types="v, strip_zeros=False",
     ),
     *entry(
         "polyfit",
@@ -440,5 +442,6 @@ ENTRIES = [
         ulps=1e4,
         scale=lambda *_: 1.0,
         smooth=(lambda x, y: jnp.polyfit(x, y, 2), X, Y),
+        types="v, w, 1",
     ),
 ]

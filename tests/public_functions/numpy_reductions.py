@@ -9,7 +9,7 @@ import numpy as np
 from tests.public_functions.drawing import Call, Draw
 from tests.public_functions.entries import as_floats, entries
 from tests.public_functions.points import M, SharedCall, X
-from tests.public_functions.reasons import DISCRETE
+from tests.public_functions.reasons import DISCRETE, NOT_IN_JAX
 
 entry = entries("numpy")
 NUMBERS = "bool int uint float complex"
@@ -262,7 +262,7 @@ ENTRIES = [
         standard="x, /, *, axis=None, keepdims=False: real -> same",
     ),
     *entry("max min", extremum_of_some, ulps=0, label="where"),
-    *entry("minmax", extremum, oracle=ends, ulps=0, smooth=(M,)),
+    *entry("minmax", extremum, oracle=ends, ulps=0, smooth=(M,), unrecorded=NOT_IN_JAX),
     *entry(
         "ptp",
         range_of,

@@ -10,7 +10,7 @@ import olympus.numpy as jnp
 from tests.public_functions.drawing import Call, Draw
 from tests.public_functions.entries import entries
 from tests.public_functions.points import M, N, SharedCall, X, Y, signed
-from tests.public_functions.reasons import DISCRETE
+from tests.public_functions.reasons import DISCRETE, NOT_TRACED
 
 entry = entries("numpy")
 ANY = "bool int uint float complex"
@@ -346,7 +346,13 @@ ENTRIES = [
         types="v; v, w",
         standard="*arrays",
     ),
-    *entry("broadcast_shapes", shapes_alone, jit=False, smooth=DISCRETE),
+    *entry(
+        "broadcast_shapes",
+        shapes_alone,
+        jit=False,
+        smooth=DISCRETE,
+        types="(2, 1), (3,)",
+    ),
     *entry("atleast_1d atleast_2d", any_of_them, smooth=(X,), types="v; a"),
     *entry("atleast_3d", any_of_them, smooth=(X,), types="v"),
     *entry(
@@ -471,7 +477,7 @@ ENTRIES = [
         standard="x, /, *, axis=None",
     ),
     *entry("fliplr flipud", of_two_axes, smooth=(M,), types="m"),
-    *entry("trim_zeros", trimmed, jit=False, smooth=DISCRETE),
+    *entry("trim_zeros", trimmed, jit=False, smooth=DISCRETE, unrecorded=NOT_TRACED),
     *entry(
         "pad",
         padded,

@@ -11,7 +11,7 @@ import olympus.numpy as jnp
 from tests.public_functions.drawing import Call, Draw
 from tests.public_functions.entries import entries, in_common_dtype
 from tests.public_functions.points import M, X, Z
-from tests.public_functions.reasons import DISCRETE
+from tests.public_functions.reasons import DISCRETE, NOT_IN_JAX
 
 entry = entries("numpy")
 
@@ -262,6 +262,7 @@ ENTRIES = [
         oracle=few_largest,
         ulps=0,
         smooth=(lambda x: jnp.top_k(x, 2)[0], M),
+        unrecorded=NOT_IN_JAX,
     ),
     *entry("sort_complex", complex_order, ulps=0, smooth=(Z,), types="v"),
     *entry(

@@ -322,6 +322,7 @@ ENTRIES = [
         ulps=16,
         scale="args",
         smooth=(lambda x: jnp.histogram2d(Y, Y, bins=3, weights=x)[0], X),
+        types="v, w, bins=2",
     ),
     *entry(
         "histogramdd",
@@ -330,6 +331,7 @@ ENTRIES = [
         ulps=16,
         scale="args",
         smooth=(lambda x: jnp.histogramdd(M, bins=2, weights=x)[0], X[:3]),
+        types="m, bins=2",
     ),
     *entry(
         "bincount",

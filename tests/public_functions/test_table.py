@@ -7,7 +7,7 @@ import importlib
 import pytest
 
 from tests.public_functions import table
-from tests.public_functions.entries import Entry
+from tests.public_functions.entries import NAMESPACES, Entry
 
 
 @pytest.mark.parametrize("page", [*table.PAGES, *table.PAGES_OF_CLASSES])
@@ -38,6 +38,15 @@ def test_points_where_functions_are_smooth_or_a_reason_is_given(page: str) -> No
 def test_pages_with_smooth_points_are_swept_for_completeness() -> None:
     pages = {e.page for e in table.ENTRIES if e.smooth}
     assert pages == set(table.SMOOTH_PAGES)
+
+
+@pytest.mark.parametrize("page", NAMESPACES)
+def test_types_are_recorded_or_a_reason_is_given(page: str) -> None:
+    of_names = table.entries_of(page)
+    for name in table.functions(page):
+        own = [e for e in of_names[name] if e.name == name]
+        recorded = any(e.types for e in own)
+        assert recorded != any(e.unrecorded for e in own), f"{page}.{name}"
 
 
 def test_aliases_are_the_same_function() -> None:

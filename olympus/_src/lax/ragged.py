@@ -187,7 +187,7 @@ def _abstract(
     dtype = preferred_element_type
     if dtype is None:
         dtype = contraction.common_dtype(x, y)
-    return ShapedArray(tuple(shape), dtype, x.weak_type and y.weak_type)
+    return ShapedArray(tuple(shape), dtype)
 
 
 def _lower(ctx: Any, x: str, y: str, sizes: str, **params: Any) -> Any:
