@@ -117,7 +117,7 @@ def function(entry: Entry) -> Function:
     return Function(name, signature(parameters), takes, gives)
 
 
-HOW_MANY = 171  # functions have a page in the standard
+FUNCTION_COUNT = 171  # functions have a page in the standard
 FUNCTIONS = [function(e) for e in table.ENTRIES if e.standard is not None]
 ELEMENTWISE = [f for f in FUNCTIONS if f.is_elementwise]
 REDUCTIONS = [f for f in FUNCTIONS if f.takes and not f.is_elementwise]

@@ -61,7 +61,7 @@ def test_functions_take_the_calls_of_the_standard(function):
 
 def test_functions_of_the_standard_are_in_the_table_once():
     names = [f.name for f in standard.FUNCTIONS]
-    assert len(names) == len(set(names)) == standard.HOW_MANY
+    assert len(names) == len(set(names)) == standard.FUNCTION_COUNT
 
 
 @pytest.mark.parametrize("name", standard.METHOD_SIGNATURES)

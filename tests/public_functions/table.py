@@ -114,8 +114,8 @@ def is_function(x: object) -> bool:
 
 def entries_of(page: str) -> dict[str, list[Entry]]:
     """The entries of each name of a page; methods of a name are among its own."""
-    of_names: dict[str, list[Entry]] = {}
+    by_name: dict[str, list[Entry]] = {}
     for entry in ENTRIES:
         if entry.page == page:
-            of_names.setdefault(entry.name.split(".")[0], []).append(entry)
-    return of_names
+            by_name.setdefault(entry.name.split(".")[0], []).append(entry)
+    return by_name

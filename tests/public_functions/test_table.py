@@ -29,10 +29,10 @@ def test_calls_are_drawn_or_a_reason_is_given(page: str) -> None:
 
 @pytest.mark.parametrize("page", table.SMOOTH_PAGES)
 def test_points_where_functions_are_smooth_or_a_reason_is_given(page: str) -> None:
-    of_names = table.entries_of(page)
+    by_name = table.entries_of(page)
     for name in table.functions(page):
-        given = [e.smooth for e in of_names[name] if e.name == name and e.smooth]
-        assert len(given) == 1, f"{page}.{name}: one field `smooth` of all its entries"
+        fields = [e.smooth for e in by_name[name] if e.name == name and e.smooth]
+        assert len(fields) == 1, f"{page}.{name}: one field `smooth` of all its entries"
 
 
 def test_pages_with_smooth_points_are_swept_for_completeness() -> None:
@@ -42,9 +42,9 @@ def test_pages_with_smooth_points_are_swept_for_completeness() -> None:
 
 @pytest.mark.parametrize("page", NAMESPACES)
 def test_types_are_recorded_or_a_reason_is_given(page: str) -> None:
-    of_names = table.entries_of(page)
+    by_name = table.entries_of(page)
     for name in table.functions(page):
-        own = [e for e in of_names[name] if e.name == name]
+        own = [e for e in by_name[name] if e.name == name]
         recorded = any(e.types for e in own)
         assert recorded != any(e.unrecorded for e in own), f"{page}.{name}"
 
