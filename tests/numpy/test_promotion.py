@@ -94,3 +94,13 @@ def test_integers_that_do_not_fit():
         jnp.array(2**40)
     with pytest.raises(OverflowError):
         jnp.array([2**40])
+
+
+@pytest.mark.parametrize(
+    ("kinds", "dtype"),
+    [("b1 i8 b1", "f8"), ("i4 i8 f4", "f8"), ("b1 i4 f2", "f4"), ("f2 f2 f4", "f4")],
+)
+def test_interpolation_promotes_the_places_before_the_samples(kinds, dtype):
+    with olympus.enable_x64(True):
+        x, xp, fp = (olympus.ShapeDtypeStruct((3,), np.dtype(k)) for k in kinds.split())
+        assert olympus.eval_shape(jnp.interp, x, xp, fp).dtype == np.dtype(dtype)

@@ -185,6 +185,7 @@ def interp(
 def _interp(
     x: Any, xp: Any, fp: Any, *operands: Any, sides: Any, periodic: bool
 ) -> Any:
+    x, xp = promotion.promote_inexact(x, xp)
     (fp,) = promotion.promote_inexact(fp)
     x, xp, fp_real = promotion.promote_inexact(x, xp, _real(fp))
     fp = promotion.promote_dtypes(fp, fp_real)[0]
