@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
+import typing
 
 import pytest
 
@@ -100,3 +102,38 @@ def test_every_public_function_and_class_has_a_docstring(name):
         and not (getattr(thing, "__doc__", None) or "").strip()
     ]
     assert not bare
+
+
+def _with_methods(name, thing):
+    """A public function, or a class and its public methods, by their names."""
+    yield name, thing
+    for entry, member in vars(thing).items() if isinstance(thing, type) else ():
+        member = getattr(member, "__func__", None) or getattr(member, "fget", member)
+        is_public = not entry.startswith("_") or entry in ("__init__", "__call__")
+        if is_public and inspect.isfunction(member):
+            yield f"{name}.{entry}", member
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_annotations_of_every_public_name_can_be_read(name):
+    module = importlib.import_module(name)
+    unreadable = {}
+    for entry in getattr(module, "__all__", None) or dir(module):
+        thing = getattr(module, entry)
+        is_definition = isinstance(thing, type) or inspect.isroutine(thing)
+        if entry.startswith("_") or not is_definition or not _is_ours(thing):
+            continue
+        for place, definition in _with_methods(entry, thing):
+            try:
+                typing.get_type_hints(definition)
+            except NameError as error:
+                unreadable[place] = str(error)
+    assert not unreadable
+
+
+def test_annotations_of_a_named_tuple_are_read_in_its_own_file():
+    from olympus.bundle import ExecutableInfo
+
+    hints = typing.get_type_hints(ExecutableInfo)
+    assert typing.get_type_hints(ExecutableInfo.__new__) == hints
+    assert hints["platform"] is str

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol, Union
 
 import numpy as np
 
-from olympus._src.core import avals
 from olympus._src.tree.flattening import PyTree as PyTree
 
 if TYPE_CHECKING:
@@ -54,6 +53,7 @@ class SupportsDevices(Protocol):
 
 _concrete_types: set[type] = set()
 _tracer_types: tuple[type[Any], ...] = ()
+_aval_types: tuple[type[Any], ...] = ()  # of tracers that stand for arrays
 
 
 class _ArrayType(type):
@@ -61,7 +61,7 @@ class _ArrayType(type):
 
     def __instancecheck__(cls, x: Any) -> bool:
         return type(x) in _concrete_types or (
-            isinstance(x, _tracer_types) and isinstance(x.aval, avals.ShapedArray)
+            isinstance(x, _tracer_types) and isinstance(x.aval, _aval_types)
         )
 
     def __subclasscheck__(cls, kind: type) -> bool:
@@ -447,13 +447,13 @@ Placement = Union[SupportsDevice, SupportsDevices, None]  # noqa: UP007
 def register_concrete(kind: type) -> None:
     """Says that `kind` is the class of concrete arrays."""
     _concrete_types.add(kind)
-    avals.register_aval(kind, lambda x: x.aval)
 
 
-def register_tracers(kind: type) -> None:
-    """Says that `kind` is the class of traced values."""
-    global _tracer_types
+def register_tracers(kind: type, aval_kind: type) -> None:
+    """Says which class traced values have, and which class the types of arrays."""
+    global _tracer_types, _aval_types
     _tracer_types = (*_tracer_types, kind)
+    _aval_types = (*_aval_types, aval_kind)
 
 
 def concrete_types() -> set[type]:

@@ -8,15 +8,13 @@ came from a Python number, and gives way to what it meets.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import ml_dtypes
 import numpy as np
 
+from olympus._src.core.array_type import ArrayLike, DTypeLike
 from olympus._src.foundation import caching, config, errors, user_warnings
-
-if TYPE_CHECKING:
-    from olympus._src.core.array_type import ArrayLike, DTypeLike
 
 finfo = ml_dtypes.finfo
 iinfo = ml_dtypes.iinfo

@@ -12,7 +12,7 @@ import threading
 from types import TracebackType
 from typing import Any, NoReturn
 
-from olympus._src.core import array_type
+from olympus._src.core import array_type, avals
 from olympus._src.foundation import errors
 
 
@@ -259,7 +259,7 @@ class Tracer:
         raise self._concretization("pickling")
 
 
-array_type.register_tracers(Tracer)
+array_type.register_tracers(Tracer, avals.ShapedArray)
 
 
 def see(kind: type[Exception]) -> str:

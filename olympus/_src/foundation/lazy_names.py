@@ -11,7 +11,7 @@ import contextlib
 import importlib
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ForwardRef
 
 
 class Late:
@@ -78,3 +78,22 @@ def _claim(page: str, names: Mapping[str, Any], value: Any) -> None:
     if names.get(getattr(value, "__qualname__", "")) is value:
         with contextlib.suppress(AttributeError, TypeError):  # it may have no place
             value.__module__ = page
+            _keep_annotations(value, home)
+
+
+def _keep_annotations(value: Any, home: str) -> None:
+    """Has the annotations of a class, which are text, be read in the file it is from.
+
+    `typing.get_type_hints` looks for their names in `__module__`. Functions have the
+    names of their file with them.
+    """
+    if not isinstance(value, type):
+        return
+    annotations = vars(value).get("__annotations__", {})
+    for name, text in annotations.items():
+        if isinstance(text, ForwardRef):  # of a NamedTuple
+            text = text.__forward_arg__
+        if isinstance(text, str):
+            annotations[name] = ForwardRef(
+                text, module=home, is_argument=False, is_class=True
+            )

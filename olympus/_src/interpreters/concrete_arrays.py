@@ -15,6 +15,7 @@ from olympus._src.runtime import client, placement
 
 ArrayImpl = array_.ArrayImpl
 array_type.register_concrete(ArrayImpl)
+avals_.register_aval(ArrayImpl, lambda x: x.aval)
 
 
 def as_array(x: Any, device: Any = None) -> ArrayImpl:
