@@ -6,7 +6,7 @@ from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, sizes
-from olympus._src.core.array_type import ArrayLike
+from olympus._src.core.array_type import ArrayLike, DTypeLike, Placement, Shape
 from olympus._src.core.avals import AbstractValue
 
 
@@ -28,10 +28,10 @@ class ShapeDtypeStruct:
 
     def __init__(
         self,
-        shape: Any,
-        dtype: Any,
+        shape: Shape,
+        dtype: DTypeLike,
         *,
-        sharding: Any = None,
+        sharding: Placement = None,
         weak_type: bool = False,
         **_: Any,
     ) -> None:

@@ -43,7 +43,7 @@ class SymbolicZero:
         self.aval = aval
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> tuple[int, ...]:
         """Sizes of the axes."""
         return self.aval.shape
 

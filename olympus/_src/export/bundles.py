@@ -73,7 +73,7 @@ class Bundle:
         *,
         exported: Exported | None = None,
         use_executables: bool = True,
-        device: Any = None,
+        device: Placement = None,
         compiler_options: Sequence[tuple[str, Any]] = (),
     ) -> None:
         self._contents = contents

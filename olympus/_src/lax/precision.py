@@ -84,7 +84,7 @@ class DotAlgorithmPreset(enum.Enum):
         return self.name
 
     @property
-    def accumulation_type(self) -> Any:
+    def accumulation_type(self) -> np.dtype[Any] | None:
         """The dtype in which products are added up; None where that is open."""
         return _NAMED_TYPES.get("_".join(_words(self)[2:3]))
 

@@ -10,6 +10,7 @@ on the axis:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,11 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import contraction, elementwise, families, ragged_lowering
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.precision import PrecisionLike, canonical_precision
+from olympus._src.lax.precision import (
+    DotDimensionNumbers,
+    PrecisionLike,
+    canonical_precision,
+)
 
 _NAME = "lax.ragged_dot_general"
 
@@ -55,9 +60,9 @@ lhs_ragged_dimensions=(0,), rhs_group_dimensions=(0,))
 
     def __init__(
         self,
-        dot_dimension_numbers: Any,
-        lhs_ragged_dimensions: Any,
-        rhs_group_dimensions: Any,
+        dot_dimension_numbers: DotDimensionNumbers,
+        lhs_ragged_dimensions: Sequence[int],
+        rhs_group_dimensions: Sequence[int],
     ) -> None:
         (cx, cy), (bx, by) = dot_dimension_numbers
         self.dot_dimension_numbers = (_ints(cx), _ints(cy)), (_ints(bx), _ints(by))

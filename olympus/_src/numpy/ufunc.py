@@ -195,7 +195,7 @@ class ufunc:
             )
         return self._accumulate(a, axis=axis, dtype=dtype)
 
-    def outer(self, A: ArrayLike, B: ArrayLike, /) -> Any:
+    def outer(self, A: ArrayLike, B: ArrayLike, /) -> Array:
         """The function of each element of `A` with each of `B`."""
         check_arraylike(f"{self.__name__}.outer", A, B)
         if self.nin != 2:
@@ -204,7 +204,8 @@ class ufunc:
         first: Any = concrete_arrays.as_array_or_tracer(A)
         shape = aval_of(first).shape
         columns = shaping.reshape(first, (*shape, *[1] * rank))
-        return self(*promotion.align_ranks(columns, B))
+        out: Any = self(*promotion.align_ranks(columns, B))  # one, of two operands
+        return out
 
     def at(
         self,

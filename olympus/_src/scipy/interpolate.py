@@ -187,11 +187,11 @@ class RegularGridInterpolator:
 
     def __init__(
         self,
-        points: Any,
-        values: Any,
+        points: Sequence[ArrayLike],
+        values: ArrayLike,
         method: str = "linear",
         bounds_error: bool = False,
-        fill_value: Any = math.nan,
+        fill_value: ArrayLike | None = math.nan,
     ) -> None:
         _check_method(method)
         if bounds_error:
@@ -211,7 +211,9 @@ class RegularGridInterpolator:
         self.grid = grid
         self.values = values
 
-    def __call__(self, xi: Any, method: str | None = None) -> Any:
+    def __call__(
+        self, xi: ArrayLike | Sequence[ArrayLike], method: str | None = None
+    ) -> Array:
         """The values at places.
 
         Args:
@@ -226,23 +228,23 @@ class RegularGridInterpolator:
         """
         chosen = self.method if method is None else _check_method(method)
         by_axis = isinstance(xi, (tuple, list))
+        places: Any = xi
         if by_axis:
-            xi = manipulation.moveaxis(
-                creation.asarray(manipulation.broadcast_arrays(*xi)), 0, -1
-            )
-        checks.check_arrays("interpolate.RegularGridInterpolator", xi)
-        if aval_of(xi).ndim == 1 and len(self.grid) == 1:
-            xi = creation.asarray(xi)[:, None]
-        if not aval_of(xi).ndim or aval_of(xi).shape[-1] != len(self.grid):
+            stacked = creation.asarray(manipulation.broadcast_arrays(*places))
+            places = manipulation.moveaxis(stacked, 0, -1)
+        checks.check_arrays("interpolate.RegularGridInterpolator", places)
+        if aval_of(places).ndim == 1 and len(self.grid) == 1:
+            places = creation.asarray(places)[:, None]
+        if not aval_of(places).ndim or aval_of(places).shape[-1] != len(self.grid):
             raise ValueError(
                 "scipy.interpolate.RegularGridInterpolator: the requested sample "
                 f"points xi must be [..., {len(self.grid)}], one for each axis of the "
-                f"grid, got {aval_of(xi).short()}"
+                f"grid, got {aval_of(places).short()}"
             )
-        rows = xi[None] if aval_of(xi).ndim == 1 else xi
+        rows = places[None] if aval_of(places).ndim == 1 else places
         fill = () if self.fill_value is None else (self.fill_value,)
         out = _interpolate_on_grid(self.values, rows, *self.grid, *fill, method=chosen)
-        return out[0] if by_axis and aval_of(xi).ndim == 1 else out
+        return out[0] if by_axis and aval_of(places).ndim == 1 else out
 
 
 def _check_method(method: str) -> str:

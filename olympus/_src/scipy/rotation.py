@@ -10,6 +10,7 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import avals, dtypes, trace
+from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, KeyArray
 from olympus._src.numpy import (
     creation,
     decompositions,
@@ -48,7 +49,7 @@ class Rotation(NamedTuple):
       [0. 1. 0.]
     """
 
-    quat: Any
+    quat: Any  # an array; typed as one, indexing would have to give it
 
     @classmethod
     def concatenate(cls, rotations: Sequence[Rotation]) -> Rotation:
@@ -61,7 +62,7 @@ class Rotation(NamedTuple):
         return cls(join_split.concatenate(quats, axis=0))
 
     @classmethod
-    def from_euler(cls, seq: str, angles: Any, degrees: bool = False) -> Rotation:
+    def from_euler(cls, seq: str, angles: ArrayLike, degrees: bool = False) -> Rotation:
         """Turns about coordinate axes, one after another.
 
         Args:
@@ -84,7 +85,7 @@ class Rotation(NamedTuple):
         )
 
     @classmethod
-    def from_matrix(cls, matrix: Any) -> Rotation:
+    def from_matrix(cls, matrix: ArrayLike) -> Rotation:
         """Rotations by their matrices.
 
         Args:
@@ -103,7 +104,7 @@ class Rotation(NamedTuple):
         return cls(quaternions.from_matrix(matrix))
 
     @classmethod
-    def from_mrp(cls, mrp: Any) -> Rotation:
+    def from_mrp(cls, mrp: ArrayLike) -> Rotation:
         """Rotations by modified Rodrigues parameters: the axis times tan(angle / 4).
 
         Args:
@@ -117,7 +118,7 @@ class Rotation(NamedTuple):
         return cls(quaternions.from_rodrigues(mrp))
 
     @classmethod
-    def from_quat(cls, quat: Any) -> Rotation:
+    def from_quat(cls, quat: ArrayLike) -> Rotation:
         """Rotations by quaternions, which are scaled to length 1.
 
         Args:
@@ -131,7 +132,7 @@ class Rotation(NamedTuple):
         return cls(quaternions.from_quaternion(quat))
 
     @classmethod
-    def from_rotvec(cls, rotvec: Any, degrees: bool = False) -> Rotation:
+    def from_rotvec(cls, rotvec: ArrayLike, degrees: bool = False) -> Rotation:
         """Rotations by vectors along the axis, as long as the angle.
 
         Args:
@@ -146,7 +147,7 @@ class Rotation(NamedTuple):
         return cls(quaternions.from_rotation_vector(rotvec, degrees=bool(degrees)))
 
     @classmethod
-    def identity(cls, num: int | None = None, dtype: Any = float) -> Rotation:
+    def identity(cls, num: int | None = None, dtype: DTypeLike = float) -> Rotation:
         """Rotations by nothing.
 
         Args:
@@ -160,7 +161,7 @@ class Rotation(NamedTuple):
         return cls(creation.asarray(quat))
 
     @classmethod
-    def random(cls, random_key: Any, num: int | None = None) -> Rotation:
+    def random(cls, random_key: KeyArray, num: int | None = None) -> Rotation:
         """Rotations drawn evenly from all.
 
         Args:
@@ -189,7 +190,7 @@ class Rotation(NamedTuple):
         _check_lead("Rotation.__mul__", self.quat, other.quat)
         return Rotation(quaternions.compose_rotations(self.quat, other.quat))
 
-    def apply(self, vectors: Any, inverse: bool = False) -> Any:
+    def apply(self, vectors: ArrayLike, inverse: bool = False) -> Array:
         """Vectors turned.
 
         Args:
@@ -210,7 +211,7 @@ class Rotation(NamedTuple):
             matrix = manipulation.matrix_transpose(matrix)
         return quaternions.rotate_vectors(matrix, vectors)
 
-    def as_euler(self, seq: str, degrees: bool = False) -> Any:
+    def as_euler(self, seq: str, degrees: bool = False) -> Array:
         """The angles of three turns about coordinate axes.
 
         Args:
@@ -235,15 +236,15 @@ class Rotation(NamedTuple):
             self.quat, axes=axes, intrinsic=intrinsic, degrees=bool(degrees)
         )
 
-    def as_matrix(self) -> Any:
+    def as_matrix(self) -> Array:
         """The matrices [..., 3, 3] by which vectors are turned."""
         return quaternions.to_matrix(self.quat)
 
-    def as_mrp(self) -> Any:
+    def as_mrp(self) -> Array:
         """The modified Rodrigues parameters [..., 3], of turns by at most pi."""
         return quaternions.to_rodrigues(self.quat)
 
-    def as_rotvec(self, degrees: bool = False) -> Any:
+    def as_rotvec(self, degrees: bool = False) -> Array:
         """Vectors [..., 3] along the axis, as long as the angle, which is at most pi.
 
         Args:
@@ -251,7 +252,7 @@ class Rotation(NamedTuple):
         """
         return quaternions.to_rotation_vector(self.quat, degrees=bool(degrees))
 
-    def as_quat(self, canonical: bool = False, scalar_first: bool = False) -> Any:
+    def as_quat(self, canonical: bool = False, scalar_first: bool = False) -> Array:
         """The quaternions [..., 4].
 
         Args:
@@ -266,11 +267,11 @@ class Rotation(NamedTuple):
         """The rotation back."""
         return Rotation(quaternions.inverse(self.quat))
 
-    def magnitude(self) -> Any:
+    def magnitude(self) -> Array:
         """The angles [...] of the rotations, from 0 to pi."""
         return quaternions.angle_of(self.quat)
 
-    def mean(self, weights: Any = None) -> Rotation:
+    def mean(self, weights: ArrayLike | None = None) -> Rotation:
         """The rotation nearest to several, by the chord between their matrices.
 
         Args:
@@ -372,13 +373,13 @@ class Slerp(NamedTuple):
       45.0
     """
 
-    times: Any
-    timedelta: Any
+    times: Array
+    timedelta: Array
     rotations: Rotation
-    rotvecs: Any
+    rotvecs: Array
 
     @classmethod
-    def init(cls, times: Any, rotations: Rotation) -> Slerp:
+    def init(cls, times: ArrayLike, rotations: Rotation) -> Slerp:
         """The motion that is at given rotations at given times.
 
         Args:
@@ -417,7 +418,7 @@ class Slerp(NamedTuple):
             times, times[1:] - times[:-1], start, (start.inv() * stop).as_rotvec()
         )
 
-    def __call__(self, times: Any) -> Rotation:
+    def __call__(self, times: ArrayLike) -> Rotation:
         """The rotations at times.
 
         Args:

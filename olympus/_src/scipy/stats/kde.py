@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 from olympus._src.core import avals, dtypes
+from olympus._src.core.array_type import Array, ArrayLike, KeyArray, Shape
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping
@@ -59,7 +61,10 @@ class gaussian_kde:
     __slots__ = ("covariance", "dataset", "inv_cov", "neff", "weights")
 
     def __init__(
-        self, dataset: Any, bw_method: Any = None, weights: Any = None
+        self,
+        dataset: ArrayLike,
+        bw_method: str | ArrayLike | Callable[[gaussian_kde], ArrayLike] | None = None,
+        weights: ArrayLike | None = None,
     ) -> None:
         if (
             avals.is_array_like(dataset)
@@ -87,8 +92,8 @@ class gaussian_kde:
                     f"{_NAME}: weights must be a vector of length {self.n}, got shape "
                     f"{avals.aval_of(weights).shape}"
                 )
-            _, weights = same_dtype(self.dataset, weights)
-            self.weights = weights / reductions.sum(weights)
+            _, shares = same_dtype(self.dataset, weights)
+            self.weights = shares / reductions.sum(shares)
         self.neff = 1 / reductions.sum(self.weights * self.weights)
         factor = self._factor("scott" if bw_method is None else bw_method)
         spread = statistics.cov(self.dataset, bias=False, aweights=self.weights)
@@ -120,19 +125,19 @@ class gaussian_kde:
         """How many points there are."""
         return int(avals.aval_of(self.dataset).shape[1])
 
-    def tree_flatten(self) -> tuple[Any, Any]:
+    def tree_flatten(self) -> tuple[tuple[Array, ...], None]:
         """The arrays, for trees."""
         return tuple(getattr(self, key) for key in self.__slots__), None
 
     @classmethod
-    def tree_unflatten(cls, static: Any, children: Any) -> gaussian_kde:
+    def tree_unflatten(cls, static: None, children: Sequence[Any]) -> gaussian_kde:
         """An estimate of arrays that are known."""
         self = object.__new__(cls)
         for key, child in zip(cls.__slots__, children, strict=True):
             setattr(self, key, child)
         return self
 
-    def logpdf(self, x: Any) -> Any:
+    def logpdf(self, x: ArrayLike) -> Array:
         """Logarithm of the density at points [d, m], or at m numbers.
 
         Returns:
@@ -146,11 +151,11 @@ class gaussian_kde:
         points = self._points(points)
         return _log_density(self.dataset, self.weights, self.covariance, points)
 
-    def evaluate(self, points: Any) -> Any:
+    def evaluate(self, points: ArrayLike) -> Array:
         """Density at points [d, m], or at m numbers; see `logpdf`."""
         return lax.exp(self.logpdf(points))
 
-    def pdf(self, x: Any) -> Any:
+    def pdf(self, x: ArrayLike) -> Array:
         """Density at points [d, m], or at m numbers; see `logpdf`."""
         return self.evaluate(x)
 
@@ -168,7 +173,7 @@ class gaussian_kde:
             )
         return rows
 
-    def integrate_gaussian(self, mean: Any, cov: Any) -> Any:
+    def integrate_gaussian(self, mean: ArrayLike, cov: ArrayLike) -> Array:
         """Integral of the density times that of a normal distribution.
 
         Args:
@@ -187,7 +192,7 @@ class gaussian_kde:
         total = self.covariance + shaping.reshape(cov, (self.d, self.d))
         return lax.exp(_log_density(self.dataset, self.weights, total, mean))[0]
 
-    def integrate_box_1d(self, low: Any, high: Any) -> Any:
+    def integrate_box_1d(self, low: ArrayLike, high: ArrayLike) -> Array:
         """Weight between two numbers, where points are numbers.
 
         Raises:
@@ -206,7 +211,7 @@ class gaussian_kde:
             self.weights * (erf_ndtr.ndtr(above) - erf_ndtr.ndtr(below))
         )
 
-    def integrate_kde(self, other: gaussian_kde) -> Any:
+    def integrate_kde(self, other: gaussian_kde) -> Array:
         """Integral of the product of two densities.
 
         Raises:
@@ -221,7 +226,7 @@ class gaussian_kde:
         logs = _log_density(self.dataset, self.weights, total, other.dataset)
         return reductions.sum(lax.exp(logs) * other.weights)
 
-    def resample(self, key: Any, shape: Any = ()) -> Any:
+    def resample(self, key: KeyArray, shape: Shape = ()) -> Array:
         """Points drawn from the density.
 
         Args:
@@ -243,14 +248,17 @@ class gaussian_kde:
         return index_routines.take(self.dataset, places, 1) + noise
 
     def integrate_box(
-        self, low_bounds: Any, high_bounds: Any, maxpts: Any = None
-    ) -> Any:
+        self,
+        low_bounds: ArrayLike,
+        high_bounds: ArrayLike,
+        maxpts: int | None = None,
+    ) -> NoReturn:
         """Not offered: only `integrate_box_1d` is."""
         raise NotImplementedError(
             f"{_NAME}.integrate_box: boxes must be intervals; use integrate_box_1d"
         )
 
-    def set_bandwidth(self, bw_method: Any = None) -> Any:
+    def set_bandwidth(self, bw_method: object = None) -> NoReturn:
         """Not offered: an estimate does not change."""
         raise NotImplementedError(
             f"{_NAME}.set_bandwidth: estimates are never changed; make a new one with "
