@@ -83,23 +83,13 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
     flags, required, out_nonzero = settled_tangents(body, start, n_ys)
     nonzero = Parts(flags, params)
     closed, new_consts = inner_programs.absorb(jvp_body(body, flags, required)[0])
-    counts = [
-        len(new_consts) + len(values.consts),
-        n_carry,
-        len(values.xs),
-        sum(nonzero.consts),
-        sum(nonzero.carry),
-        sum(nonzero.xs),
-    ]
-    c, s, x, tc, ts, tx = inner_programs.split_by_sizes(closed.olympuspr.invars, counts)
-    n_out_s = sum(out_nonzero[:n_carry])
-    out_s, out_y, out_ts, out_ty = inner_programs.split_by_sizes(
-        closed.olympuspr.outvars, [n_carry, n_ys, n_out_s, sum(out_nonzero[n_carry:])]
-    )
-    program = closed.olympuspr.replace(
-        invars=c + tc + s + ts + x + tx,
-        outvars=out_s + out_ts + out_y + out_ty,
-        debug_info=inner_programs.forget_argument_names(closed.olympuspr.debug_info),
+    n_consts = len(new_consts) + len(values.consts)
+    n_t, n_yt = sum(out_nonzero[:n_carry]), sum(out_nonzero[n_carry:])
+    program = _tangents_beside_values(
+        closed.olympuspr,
+        [n_consts, n_carry, len(values.xs)],
+        [sum(nonzero.consts), sum(nonzero.carry), sum(nonzero.xs)],
+        [n_carry, n_ys, n_t, n_yt],
     )
     outs = p.bind(
         *new_consts,
@@ -112,16 +102,43 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
         **{
             **params,
             "olympuspr": ir.ClosedOlympuspr(program),
-            "num_consts": len(c) + len(tc),
-            "num_carry": n_carry + n_out_s,
+            "num_consts": n_consts + sum(nonzero.consts),
+            "num_carry": n_carry + n_t,
         },
     )
     last, last_t, ys, ys_t = inner_programs.split_by_sizes(
-        outs, [n_carry, n_out_s, n_ys, len(out_ty)]
+        outs, [n_carry, n_t, n_ys, n_yt]
     )
     results = last + ys
     avals = [inner_programs.aval_of(x) for x in results]
     return results, with_zeros(iter(last_t + ys_t), out_nonzero, avals)
+
+
+def _tangents_beside_values(
+    program: ir.Olympuspr,
+    n_values: Sequence[int],
+    n_tangents: Sequence[int],
+    n_outs: Sequence[int],
+) -> ir.Olympuspr:
+    """A body of all values and then all tangents, as a body that `scan` can run.
+
+    Args:
+      program: the body.
+      n_values: how many of its inputs are constants, carries and slices.
+      n_tangents: how many are tangents of each of these.
+      n_outs: how many results are carries, slices, and tangents of both.
+    """
+    c, s, x, tc, ts, tx = inner_programs.split_by_sizes(
+        program.invars, [*n_values, *n_tangents]
+    )
+    out_s, out_y, out_ts, out_ty = inner_programs.split_by_sizes(
+        program.outvars, n_outs
+    )
+    return program.replace(
+        invars=c + tc + s + ts + x + tx,
+        outvars=out_s + out_ts + out_y + out_ty,
+        debug_info=inner_programs.forget_argument_names(program.debug_info),
+    )
 
 
 # -- linearisation ---------------------------------------------------------------------

@@ -255,17 +255,23 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any)
 # -- derivatives -----------------------------------------------------------------------
 
 
+def _settle_tangents(body: ir.Olympuspr, start: Parts) -> tuple[Any, list[bool]]:
+    """The body with tangents, and which carries have nonzero ones in any step."""
+    carry = start.carry
+    while True:
+        flags = [*start.body_consts, *carry]
+        closed, out_nonzero = scan_derivatives.jvp_body(body, flags, carry)
+        if out_nonzero == carry:
+            return closed, carry
+        carry = out_nonzero
+
+
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     body, test = params["body_olympuspr"].olympuspr, params["cond_olympuspr"].olympuspr
     values, slopes = Parts(primals, params), Parts(tangents, params)
     nonzero = Parts(scan_derivatives.is_moving(tangents), params)
     n = len(values.carry)
-    while True:
-        flags = [*nonzero.body_consts, *nonzero.carry]
-        closed, out_nonzero = scan_derivatives.jvp_body(body, flags, nonzero.carry)
-        if out_nonzero == nonzero.carry:
-            break
-        nonzero.carry = out_nonzero
+    closed, nonzero.carry = _settle_tangents(body, nonzero)
     closed, new_consts = inner_programs.absorb(closed)
     carry_slopes = scan_derivatives.instantiate_flagged(slopes.carry, nonzero.carry)
     const_slopes = scan_derivatives.instantiate_flagged(

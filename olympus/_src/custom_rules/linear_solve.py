@@ -281,20 +281,8 @@ def _transpose_matvec(
         )
         return _as_body(matvec, back, body, n_consts)
     forward, linear, zeros = ad.linearize_olympuspr(closed.olympuspr, nonzero)
-    # What the derivative keeps may depend on what A is made of, but not on x.
     n_residuals = len(forward.olympuspr.outvars) - n
-    used = [False] * n + [True] * n_residuals
-    is_const = [not m for m in nonzero]
-    residual_program, needed = partial_eval.dce_olympuspr(
-        forward.olympuspr, used, is_const
-    )
-    if any(needed[n_consts:]):
-        raise TypeError(
-            f"custom_linear_solve: matvec {inner_programs.fun_text(matvec)} must be "
-            "linear, "
-            "got a function whose derivative depends on its argument; leave out "
-            "products of the argument with itself, and functions like sin"
-        )
+    residual_program = _program_of_residuals(matvec, forward.olympuspr, n_consts, n)
     flows = [z is None for z in zeros]
     back, _ = ad.transpose_olympuspr(
         linear.olympuspr,
@@ -315,6 +303,27 @@ def _transpose_matvec(
         run, [*const_avals, *in_avals], info or ir.DebugInfo("transpose", "matvec")
     )
     return _as_body(matvec, ir.ClosedOlympuspr(program, more), body, n_consts)
+
+
+def _program_of_residuals(
+    matvec: Any, forward: ir.Olympuspr, n_consts: int, n: int
+) -> ir.Olympuspr:
+    """What the derivative of A keeps, from what A is made of.
+
+    Raises:
+      TypeError: it depends on the vector.
+    """
+    used = [False] * n + [True] * (len(forward.outvars) - n)
+    program, needed = partial_eval.dce_olympuspr(
+        forward, used, [True] * n_consts + [False] * n
+    )
+    if any(needed[n_consts:]):
+        raise TypeError(
+            f"custom_linear_solve: matvec {inner_programs.fun_text(matvec)} must be "
+            "linear, got a function whose derivative depends on its argument; leave "
+            "out products of the argument with itself, and functions like sin"
+        )
+    return program
 
 
 def _as_body(

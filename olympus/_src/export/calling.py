@@ -133,20 +133,12 @@ def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
         ctx.module.has_dynamic_calls = True
     tokens = [types.token_type()] * len(exported.ordered_effects)
     values = [*[ctx.block.tokens[e] for e in exported.ordered_effects], *values]
+    in_types, out_types = tokens + in_types, tokens + out_types
     if exported.uses_global_constants and len(exported.platforms) > 1:
         place = checks.platform_number(exported, ctx.platform)
         values = [ctx.block.constant(place, _INDEX), *values]
-        tokens = [types.tensor_type(_INDEX), *tokens]
-    in_types = tokens + in_types
-    tokens = [types.token_type()] * len(exported.ordered_effects)
-    out_types = tokens + out_types
-    if (functions.in_types, functions.out_types) != (in_types, out_types):
-        raise ValueError(
-            f"Exported.call: the module of {exported.fun_name!r} must take "
-            f"{in_types} and return {out_types}, got one that takes "
-            f"{functions.in_types} and returns {functions.out_types}; export the "
-            "function again"
-        )
+        in_types = [types.tensor_type(_INDEX), *in_types]
+    _check_module(exported, functions, in_types, out_types)
     symbol = ctx.module.splice(functions.texts, f"call_exported_{exported.fun_name}")
     outs = ctx.block.emit_many(
         f"func.call @{symbol}({', '.join(values)}) : ({', '.join(in_types)}) -> "
@@ -160,6 +152,19 @@ def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
             outs[len(tokens) :], exported.out_avals, ctx.avals_out, strict=True
         )
     ]
+
+
+def _check_module(
+    exported: Any, functions: Any, in_types: list[str], out_types: list[str]
+) -> None:
+    """Raises ValueError unless the module has the types that its record says."""
+    if (functions.in_types, functions.out_types) != (in_types, out_types):
+        raise ValueError(
+            f"Exported.call: the module of {exported.fun_name!r} must take "
+            f"{in_types} and return {out_types}, got one that takes "
+            f"{functions.in_types} and returns {functions.out_types}; export the "
+            "function again"
+        )
 
 
 def _jvp(primals: Any, tangents: Any, *, exported: Any) -> Any:

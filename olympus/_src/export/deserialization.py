@@ -96,17 +96,7 @@ def _read(data: bytes, outer: _Outer) -> Exported:
     fields, sections = Fields(packed.fields, serialization.KIND), packed.sections
     if outer.scope is None and fields.has("constraints"):
         outer.scope = _read_scope(fields)
-    read_aval = functools.partial(arrays.read_aval, scope=outer.scope)
-    in_avals = fields.each("in_avals", read_aval)
-    out_avals = fields.each("out_avals", read_aval)
-    in_tree = trees.from_json(fields.items("in_tree"))
-    out_tree = trees.from_json(fields.items("out_tree"))
-    require(in_tree.num_leaves == len(in_avals), "in_tree must fit in_avals")
-    require(out_tree.num_leaves == len(out_avals), "out_tree must fit out_avals")
-    require(_is_call(in_tree), "in_tree must be that of (args, kwargs)")
-    named = dimensions.shape_variables(a.shape for a in in_avals)
-    needed = dimensions.shape_variables(a.shape for a in out_avals)
-    require(set(needed) <= set(named), "sizes of out_avals must follow from in_avals")
+    in_tree, in_avals, out_tree, out_avals = _read_signature(fields, outer.scope)
     platforms = fields.texts("platforms")
     require(0 < len(platforms) == len(set(platforms)), "platforms must differ")
     require(serialization.MODULE in sections, "there must be a module")
@@ -141,6 +131,22 @@ def _read(data: bytes, outer: _Outer) -> Exported:
         uses_global_constants=fields.flag("uses_global_constants"),
         _get_vjp=_read_vjp(sections.get(serialization.VJP), in_avals, out_avals, outer),
     )
+
+
+def _read_signature(fields: Fields, scope: SymbolicScope | None) -> tuple[Any, ...]:
+    """Structure and types of arguments and of results, which must fit each other."""
+    read_aval = functools.partial(arrays.read_aval, scope=scope)
+    in_avals = fields.each("in_avals", read_aval)
+    out_avals = fields.each("out_avals", read_aval)
+    in_tree = trees.from_json(fields.items("in_tree"))
+    out_tree = trees.from_json(fields.items("out_tree"))
+    require(in_tree.num_leaves == len(in_avals), "in_tree must fit in_avals")
+    require(out_tree.num_leaves == len(out_avals), "out_tree must fit out_avals")
+    require(_is_call(in_tree), "in_tree must be that of (args, kwargs)")
+    named = dimensions.shape_variables(a.shape for a in in_avals)
+    needed = dimensions.shape_variables(a.shape for a in out_avals)
+    require(set(needed) <= set(named), "sizes of out_avals must follow from in_avals")
+    return in_tree, in_avals, out_tree, out_avals
 
 
 def _read_scope(fields: Fields) -> SymbolicScope:

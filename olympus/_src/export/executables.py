@@ -74,15 +74,7 @@ def pack(compiled: Any, shared: Sequence[Any] = ()) -> bytes:
         )
     signature, program = stages.parts_of(compiled)
     lowered = program.lowered
-    if lowered.callbacks is not None or lowered.effects:
-        table = lowered.callbacks
-        count = 0 if table is None else len(table.functions)
-        raise ValueError(
-            f"serialize: the program of {signature.name} must not call Python, which "
-            "cannot be written to bytes, got one with "
-            f"{count} callbacks; take out debug.print, io_callback "
-            "and pure_callback, or export the function"
-        )
+    _refuse_callbacks(signature.name, lowered)
     places = {id(x): i for i, x in enumerate(shared)}
     kept_elsewhere = [places.get(id(c)) for c in lowered.consts]
     fields = {
@@ -107,6 +99,17 @@ def pack(compiled: Any, shared: Sequence[Any] = ()) -> bytes:
         if kept_elsewhere[i] is None:
             sections[_constant(i)] = arrays.write_array(value)
     return container.pack(Container(KIND, _VERSIONS[-1], fields, sections))
+
+
+def _refuse_callbacks(name: str, lowered: Any) -> None:
+    if lowered.callbacks is not None or lowered.effects:
+        table = lowered.callbacks
+        count = 0 if table is None else len(table.functions)
+        raise ValueError(
+            f"serialize: the program of {name} must not call Python, which cannot be "
+            f"written to bytes, got one with {count} callbacks; take out debug.print, "
+            "io_callback and pure_callback, or export the function"
+        )
 
 
 def _constant(i: int) -> str:

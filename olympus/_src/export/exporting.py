@@ -138,33 +138,11 @@ def _export_traced(
     """The program of a traced function; all exports are made here."""
     version = _calling_convention()
     closed = traced.olympuspr
-    name = traced.fun_name
-    for c in closed.consts:
-        if isinstance(c, trace.Tracer):
-            raise trace.leak_error(c, "export")
-    donated = set(traced.donate_argnums)
-    in_avals = tree.tree_leaves(traced.in_avals)
-    lowered = portable.lower(
-        closed.olympuspr,
-        closed.consts,
-        name=name,
-        platforms=platforms,
-        donated=[i in donated for i in range(len(in_avals))],
-        keep_unused=traced.keep_unused,
-        result_names=closed.olympuspr.debug_info.result_paths,
-        arg_paths=calling.argument_paths(traced.in_avals),
-        solve_sizes=dimension_variables.Arguments,
-    )
-    if lowered.callbacks:
-        raise NotImplementedError(
-            f"export: {name!r} must not call back to Python, got a program with "
-            "callbacks (pure_callback, io_callback, debug.print): they do not exist "
-            "in another process; remove them"
-        )
+    lowered = _lower(traced, platforms)
     checks.check_custom_calls(portable_modules.custom_calls(lowered.text), disabled)
-    out_avals = closed.out_avals
+    in_avals, out_avals = tree.tree_leaves(traced.in_avals), closed.out_avals
     return Exported(
-        fun_name=name,
+        fun_name=traced.fun_name,
         in_tree=traced.in_tree,
         in_avals=in_avals,
         out_tree=traced.out_tree,
@@ -185,6 +163,33 @@ def _export_traced(
         uses_global_constants=len(platforms) > 1,
         _get_vjp=lambda exported: _export_vjp(exported, closed),
     )
+
+
+def _lower(traced: Any, platforms: Sequence[str]) -> portable.PortableProgram:
+    """The program as StableHLO; it must not need this process."""
+    closed = traced.olympuspr
+    for c in closed.consts:
+        if isinstance(c, trace.Tracer):
+            raise trace.leak_error(c, "export")
+    donated = set(traced.donate_argnums)
+    lowered = portable.lower(
+        closed.olympuspr,
+        closed.consts,
+        name=traced.fun_name,
+        platforms=platforms,
+        donated=[i in donated for i in range(len(tree.tree_leaves(traced.in_avals)))],
+        keep_unused=traced.keep_unused,
+        result_names=closed.olympuspr.debug_info.result_paths,
+        arg_paths=calling.argument_paths(traced.in_avals),
+        solve_sizes=dimension_variables.Arguments,
+    )
+    if lowered.callbacks:
+        raise NotImplementedError(
+            f"export: {traced.fun_name!r} must not call back to Python, got a program "
+            "with callbacks (pure_callback, io_callback, debug.print): they do not "
+            "exist in another process; remove them"
+        )
+    return lowered
 
 
 def _unordered_effects(effects: Any) -> list[Any]:

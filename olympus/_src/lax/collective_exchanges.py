@@ -69,45 +69,32 @@ def _all_gather_batch(
     (x,), (dim,), names = args, dims, named(axis_name)
     position = all_gather_dimension
 
-    def over_one(name: Any, x: Any, dim: int | None) -> Any:
-        """One more axis at `position`, gathered over one of the names."""
-        if name == axis.name:
-            return by_group(axis_index_groups, axis, x, dim, stacked)
-
-        size = trace.axis_size(name, "all_gather") if len(names) > 1 else axis_size
+    def gather_other(x: Any, dim: int | None, **params: Any) -> Any:
+        """Gathers over axes that are not the mapped one."""
+        params["axis_index_groups"] = axis_index_groups
         return batch_other_axes(
             x,
             dim,
             lambda x, shift: all_gather_p.bind(
-                x,
-                all_gather_dimension=position + shift,
-                axis_index_groups=axis_index_groups,
-                axis_name=(name,),
-                axis_size=size,
-                tiled=False,
+                x, all_gather_dimension=position + shift, **params
             ),
         )
 
-    def stacked(size: int, x: Any, dim: int | None) -> Any:
+    def move_mapped_axis(size: int, x: Any, dim: int | None) -> Any:
         if dim is None:
             return families.insert_axis(x, position, size), None
         return families.move_axis(x, dim, position), None
 
     if axis.name not in names:
-        return batch_other_axes(
-            x,
-            dim,
-            lambda x, shift: all_gather_p.bind(
-                x,
-                all_gather_dimension=position + shift,
-                axis_index_groups=axis_index_groups,
-                axis_name=axis_name,
-                axis_size=axis_size,
-                tiled=tiled,
-            ),
+        return gather_other(
+            x, dim, axis_name=axis_name, axis_size=axis_size, tiled=tiled
         )
     for name in reversed(names):  # the last name varies fastest
-        x, dim = over_one(name, x, dim)
+        if name == axis.name:
+            x, dim = by_group(axis_index_groups, axis, x, dim, move_mapped_axis)
+            continue
+        size = trace.axis_size(name, "all_gather") if len(names) > 1 else axis_size
+        x, dim = gather_other(x, dim, axis_name=(name,), axis_size=size, tiled=False)
     count = len(names) + tiled
     if count > 1:
         return batch_other_axes(
@@ -166,41 +153,26 @@ def _reduce_scatter_batch(
     (x,), (dim,), names = args, dims, named(axis_name)
     position = scatter_dimension
 
-    def over_one(name: Any, size: int, x: Any, dim: int | None) -> Any:
-        """Removes the axis at `position` in favour of one of the names."""
-        if name == axis.name:
-            return by_group(axis_index_groups, axis, x, dim, summed)
+    def scatter_other(x: Any, dim: int | None, **params: Any) -> Any:
+        """Scatters over axes that are not the mapped one."""
+        params["axis_index_groups"] = axis_index_groups
         return batch_other_axes(
             x,
             dim,
             lambda x, shift: reduce_scatter_p.bind(
-                x,
-                axis_index_groups=axis_index_groups,
-                axis_name=(name,),
-                axis_size=size,
-                scatter_dimension=position + shift,
-                tiled=False,
+                x, scatter_dimension=position + shift, **params
             ),
         )
 
-    def summed(size: int, x: Any, dim: int | None) -> Any:
+    def sum_mapped_axis(size: int, x: Any, dim: int | None) -> Any:
         if dim is None:
             return collectives.times(x, size), position
         x = families.move_axis(x, dim, 0)
         return families.reduce_sum_p.bind(x, axes=(0,)), position
 
     if axis.name not in names:
-        return batch_other_axes(
-            x,
-            dim,
-            lambda x, shift: reduce_scatter_p.bind(
-                x,
-                axis_index_groups=axis_index_groups,
-                axis_name=axis_name,
-                axis_size=axis_size,
-                scatter_dimension=position + shift,
-                tiled=tiled,
-            ),
+        return scatter_other(
+            x, dim, axis_name=axis_name, axis_size=axis_size, tiled=tiled
         )
     sizes = [axis_size]
     if len(names) > 1:
@@ -213,7 +185,10 @@ def _reduce_scatter_batch(
             x, dim, lambda x, shift: _split_axis(x, position + shift, parts)
         )
     for name, size in zip(names, sizes, strict=True):
-        x, dim = over_one(name, size, x, dim)
+        if name == axis.name:
+            x, dim = by_group(axis_index_groups, axis, x, dim, sum_mapped_axis)
+            continue
+        x, dim = scatter_other(x, dim, axis_name=(name,), axis_size=size, tiled=False)
     return x, dim
 
 

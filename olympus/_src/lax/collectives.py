@@ -155,7 +155,14 @@ def _all_reduce(
     ) -> Any:
         (x,), (dim,) = args, dims
 
-        def reduced(size: int, x: Any, dim: int | None) -> Any:
+        def rebind(x: Any, shift: int) -> Any:
+            shifted = tuple([a + shift if isinstance(a, int) else a for a in axes])
+            return p.bind(x, axes=shifted, axis_index_groups=axis_index_groups)
+
+        if axis.name not in axes:
+            return batch_other_axes(x, dim, rebind)
+
+        def reduce_mapped_axis(size: int, x: Any, dim: int | None) -> Any:
             positions = _positions_among(axes)
             if dim is None:
                 x = repeated(x, size)
@@ -163,18 +170,11 @@ def _all_reduce(
             x = families.move_axis(x, dim, 0)
             return reduce_p.bind(x, axes=(0, *[a + 1 for a in positions])), None
 
-        if axis.name in axes:
-            out, out_dim = by_group(axis_index_groups, axis, x, dim, reduced)
-            other_axes = tuple([a for a in _names_among(axes) if a != axis.name])
-            if other_axes:
-                out = p.bind(out, axes=other_axes, axis_index_groups=None)
-            return out, out_dim
-
-        def rebind(x: Any, shift: int) -> Any:
-            shifted = tuple([a + shift if isinstance(a, int) else a for a in axes])
-            return p.bind(x, axes=shifted, axis_index_groups=axis_index_groups)
-
-        return batch_other_axes(x, dim, rebind)
+        out, out_dim = by_group(axis_index_groups, axis, x, dim, reduce_mapped_axis)
+        other_axes = tuple([a for a in _names_among(axes) if a != axis.name])
+        if other_axes:
+            out = p.bind(out, axes=other_axes, axis_index_groups=None)
+        return out, out_dim
 
     def lower(ctx: Any, x: str, *, axes: Any, **_: Any) -> Any:
         if _names_among(axes):

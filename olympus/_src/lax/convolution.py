@@ -266,6 +266,9 @@ def order_by_spec(values: Sequence[int], spec: Sequence[int]) -> tuple[int, ...]
 # -- types -----------------------------------------------------------------------------
 
 
+_LISTS = ("window_strides", "padding", "lhs_dilation", "rhs_dilation")
+
+
 def _abstract(lhs: Any, rhs: Any, **params: Any) -> Any:
     dn = params["dimension_numbers"]
     groups, batches = params["feature_group_count"], params["batch_group_count"]
@@ -277,9 +280,23 @@ def _abstract(lhs: Any, rhs: Any, **params: Any) -> Any:
             f"{_NAME}: input and kernel must have as many axes, two or more, got "
             f"{lhs.short()} and {rhs.short()}"
         )
-    spatial = lhs.ndim - 2
-    lists = ("window_strides", "padding", "lhs_dilation", "rhs_dilation")
-    for name in lists:
+    _check_window(params, spatial=lhs.ndim - 2)
+    _check_groups(lhs, rhs, dn, groups, batches)
+    n, _, *sizes = [lhs.shape[d] for d in dn.lhs_spec]
+    out_features, _, *window = [rhs.shape[d] for d in dn.rhs_spec]
+    out = [
+        _out_size(*line)
+        for line in zip(sizes, window, *[params[k] for k in _LISTS], strict=True)
+    ]
+    shape = order_by_spec((n // batches, out_features, *out), dn.out_spec)
+    preferred = params["preferred_element_type"]
+    weak = lhs.weak_type and rhs.weak_type
+    return ShapedArray(shape, dtype if preferred is None else preferred, weak)
+
+
+def _check_window(params: dict[str, Any], spatial: int) -> None:
+    """Raises unless the lists that describe the window fit the spatial axes."""
+    for name in _LISTS:
         if len(params[name]) != spatial:
             raise TypeError(
                 f"{_NAME}: {name} must have an entry for each of {spatial} spatial "
@@ -290,8 +307,12 @@ def _abstract(lhs: Any, rhs: Any, **params: Any) -> Any:
     for name in ("window_strides", "lhs_dilation", "rhs_dilation"):
         if any(v < 1 for v in params[name]):
             raise ValueError(f"{_NAME}: {name} must be positive, got {params[name]}")
-    n, features, *sizes = [lhs.shape[d] for d in dn.lhs_spec]
-    out_features, in_features, *window = [rhs.shape[d] for d in dn.rhs_spec]
+
+
+def _check_groups(lhs: Any, rhs: Any, dn: Any, groups: int, batches: int) -> None:
+    """Raises unless groups of features or of the batch divide both operands."""
+    n, features = (lhs.shape[d] for d in dn.lhs_spec[:2])
+    out_features, in_features = (rhs.shape[d] for d in dn.rhs_spec[:2])
     if groups < 1 or batches < 1 or (groups > 1 and batches > 1):
         raise ValueError(
             f"{_NAME}: feature_group_count and batch_group_count must be positive and "
@@ -309,14 +330,6 @@ def _abstract(lhs: Any, rhs: Any, **params: Any) -> Any:
             f"{_NAME}: batch_group_count must divide the batch and the output features"
             f", got {batches}, {n} of {lhs.short()} and {out_features} of {rhs.short()}"
         )
-    out = [
-        _out_size(*line)
-        for line in zip(sizes, window, *[params[k] for k in lists], strict=True)
-    ]
-    shape = order_by_spec((n // batches, out_features, *out), dn.out_spec)
-    preferred = params["preferred_element_type"]
-    weak = lhs.weak_type and rhs.weak_type
-    return ShapedArray(shape, dtype if preferred is None else preferred, weak)
 
 
 # -- lowering --------------------------------------------------------------------------

@@ -138,6 +138,23 @@ def _patches(x: Any, fill: Any, params: Any) -> Any:
 # -- reductions ------------------------------------------------------------------------
 
 
+def _emit_step(platform: str, block: Any, hlo: str, names: list[str], aval: Any) -> str:
+    """The operation that folds one more element, as text."""
+    if hlo in nan_extremes.DIRECTIONS and nan_extremes.loses_nan(platform, aval.dtype):
+        x, y = names
+        return nan_extremes.emit_first(block, hlo, x, y, aval)
+    return str(block.elementwise(hlo, names, aval))
+
+
+def _fold_patches(x: Any, start: Any, params: Any, fold: Callable[..., Any]) -> Any:
+    """What NumPy's `fold` makes of the elements of each window."""
+    shape = reduce_window_shape_tuple(x.shape, *[params[k] for k in LISTS])
+    out = np.empty(shape, x.dtype)
+    for at, _, patch in _patches(x, start, params):
+        out[at] = fold(patch.reshape(-1), initial=start)
+    return out
+
+
 def _window_reduction(
     name: str,
     hlo: str,
@@ -166,16 +183,8 @@ def _window_reduction(
             [out],
             params,
             [scalar],
-            lambda block, names: [write(ctx.platform, block, names, scalar)],
+            lambda block, names: [_emit_step(ctx.platform, block, hlo, names, scalar)],
         )[0]
-
-    def write(platform: str, block: Any, names: list[str], aval: Any) -> str:
-        if hlo in nan_extremes.DIRECTIONS and nan_extremes.loses_nan(
-            platform, aval.dtype
-        ):
-            x, y = names
-            return nan_extremes.emit_first(block, hlo, x, y, aval)
-        return str(block.elementwise(hlo, names, aval))
 
     @takes_primitive
     def rewrite(p: Primitive, platform: str, x: Any, **params: Any) -> Any:
@@ -191,12 +200,8 @@ def _window_reduction(
         return p.bind(args[0], **with_axis(params, dim)), dim
 
     def reference(x: Any, **params: Any) -> Any:
-        shape = reduce_window_shape_tuple(x.shape, *[params[k] for k in LISTS])
-        out = np.empty(shape, x.dtype)
         start = np.asarray(identity(x.dtype)).astype(x.dtype)[()]
-        for at, _, patch in _patches(x, start, params):
-            out[at] = fold(patch.reshape(-1), initial=start)
-        return out
+        return _fold_patches(x, start, params, fold)
 
     return Primitive(
         name,

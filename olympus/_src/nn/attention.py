@@ -162,25 +162,30 @@ def _check_shapes(
         )
     batch = q.shape[0] if q.ndim == 4 else 1
     scores = (batch, n, q.shape[-3], k.shape[-3])
-    for name, x in (("bias", bias), ("mask", mask)):
-        if x is None:
-            continue
-        shape = avals.aval_of(x).shape
-        shape = (1,) * (4 - len(shape)) + shape
-        if len(shape) != 4 or any(
-            d not in (1, s) for d, s in zip(shape, scores, strict=True)
-        ):
-            raise ValueError(
-                f"nn.dot_product_attention: {name} must broadcast to [batch, heads, "
-                f"query positions, key positions] = {scores}, got shape "
-                f"{avals.aval_of(x).shape}; add axes of size 1"
-            )
+    _check_broadcasts("bias", bias, scores)
+    _check_broadcasts("mask", mask, scores)
     for x in lengths:
         if x is not None and avals.aval_of(x).shape != (batch,):
             raise ValueError(
                 "nn.dot_product_attention: sequence lengths must be one integer for "
                 f"each batch, {(batch,)}, got {avals.aval_of(x).short()}; reshape them"
             )
+
+
+def _check_broadcasts(name: str, x: Any, scores: tuple[int, ...]) -> None:
+    """Raises ValueError where an argument does not broadcast to the scores."""
+    if x is None:
+        return
+    own = avals.aval_of(x).shape
+    shape = (1,) * (4 - len(own)) + own
+    if len(shape) != 4 or any(
+        d not in (1, s) for d, s in zip(shape, scores, strict=True)
+    ):
+        raise ValueError(
+            f"nn.dot_product_attention: {name} must broadcast to [batch, heads, "
+            f"query positions, key positions] = {scores}, got shape {own}; add axes of "
+            "size 1"
+        )
 
 
 def _check_dtypes(

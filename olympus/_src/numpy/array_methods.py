@@ -211,31 +211,38 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Any:
         return _view_of_parts(self, kind)
     if dtypes.kind(kind) == "c":
         parts = _view(self, dtypes.real_dtype(kind))
-        if aval_of(parts).shape[-1] % 2:
-            raise ValueError(
-                f"Array.view: the last axis must hold whole elements of {kind}, got "
-                f"{aval_of(self).short()}"
-            )
+        _check_whole_elements(parts, 2, self, kind)
         return elementwise.complex_(parts[..., 0::2], parts[..., 1::2])
+    return _view_of_reals(self, kind)
+
+
+def _view_of_reals(x: Any, kind: Any) -> Any:
+    """A view of real numbers as others, which may be narrower or wider."""
+    own, shape = aval_of(x).dtype, aval_of(x).shape
     old, new = dtypes.itemsize_bits(own), dtypes.itemsize_bits(kind)
-    shape = aval_of(self).shape
     if old != new and not shape:
         raise ValueError(
             "Array.view: a scalar has no axis for elements of another size, got "
             f"{own} to {kind}; reshape it to one axis first"
         )
     if old < new:
-        if shape[-1] % (new // old):
-            raise ValueError(
-                f"Array.view: the last axis must hold whole elements of {kind}, got "
-                f"{aval_of(self).short()}"
-            )
-        split = (*shape[:-1], shape[-1] // (new // old), new // old)
-        return shaping.bitcast_convert_type(manipulation.reshape(self, split), kind)
-    out = shaping.bitcast_convert_type(self, kind)
+        count = new // old
+        _check_whole_elements(x, count, x, kind)
+        split = (*shape[:-1], shape[-1] // count, count)
+        return shaping.bitcast_convert_type(manipulation.reshape(x, split), kind)
+    out = shaping.bitcast_convert_type(x, kind)
     if old == new:
         return out
     return manipulation.reshape(out, (*shape[:-1], shape[-1] * (old // new)))
+
+
+def _check_whole_elements(parts: Any, count: int, x: Any, kind: Any) -> None:
+    """Raises ValueError unless the last axis holds a multiple of `count` parts."""
+    if aval_of(parts).shape[-1] % count:
+        raise ValueError(
+            f"Array.view: the last axis must hold whole elements of {kind}, got "
+            f"{aval_of(x).short()}"
+        )
 
 
 def _byteswap(self: Any) -> Any:

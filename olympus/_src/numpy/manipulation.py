@@ -860,7 +860,19 @@ def repeat(
     if is_symbolic(repeats) and total_repeat_length is None:
         times: Any = repeats
         return _repeat_evenly(a, times=times, axis=axis)
-    counts = np.asarray(repeats)
+    counts = _check_counts(np.asarray(repeats), length)
+    if counts.size == 1 and total_repeat_length is None:
+        return _repeat_evenly(a, times=int(counts.reshape(())), axis=axis)
+    where = np.repeat(np.arange(length), np.broadcast_to(counts, (length,)))
+    if total_repeat_length is not None:
+        where = where[:total_repeat_length]
+        missing = total_repeat_length - len(where)
+        where = np.concatenate([where, np.full(missing, max(length - 1, 0))])
+    return _take_along(a, where.astype(np.int32), axis)
+
+
+def _check_counts(counts: np.ndarray, length: int) -> np.ndarray:
+    """How often `repeat` repeats the elements of an axis, if it can."""
     if counts.ndim > 1 or (counts.ndim == 1 and len(counts) not in (1, length)):
         raise ValueError(
             f"numpy.repeat: repeats must be a number or one for each of the {length} "
@@ -872,14 +884,7 @@ def repeat(
         )
     if counts.size and counts.min() < 0:
         raise ValueError("numpy.repeat: repeats must be non-negative")
-    if counts.size == 1 and total_repeat_length is None:
-        return _repeat_evenly(a, times=int(counts.reshape(())), axis=axis)
-    where = np.repeat(np.arange(length), np.broadcast_to(counts, (length,)))
-    if total_repeat_length is not None:
-        where = where[:total_repeat_length]
-        missing = total_repeat_length - len(where)
-        where = np.concatenate([where, np.full(missing, max(length - 1, 0))])
-    return _take_along(a, where.astype(np.int32), axis)
+    return counts
 
 
 @program(1, name="repeat")

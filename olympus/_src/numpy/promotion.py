@@ -37,18 +37,12 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
     """
 
     def wrap(fun: F) -> F:
-        code = fun.__code__
-        names = code.co_varnames[: code.co_argcount]
-        by_position = code.co_posonlyargcount
-        values = fun.__defaults__ or ()
-        required = len(names) - len(values)
-        defaults = dict(zip(names[required:], values, strict=True))
         named = name or fun.__name__
         if name is not None:
             fun.__name__ = fun.__qualname__ = name
         run: Any = evaluate.fuse(fun)
-
         programs = run.programs
+        sort_arguments = _argument_sorter(fun, arrays)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if current.trace is not _eval:
@@ -68,28 +62,10 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
                         if executable is not None:
                             return executable([x._buffer, y._buffer])
                 return run(*args)
-            sorted_ = _sort_arguments(args, kwargs)
-            if sorted_ is None:  # Python says what is wrong
+            operands = sort_arguments(args, kwargs)
+            if operands is None:  # Python says what is wrong
                 return fun(*args, **kwargs)
-            return run(*sorted_, **kwargs)
-
-        def _sort_arguments(args: Any, kwargs: Any) -> Any:
-            """The arrays; moves everything else to `kwargs`, in one order."""
-            if len(args) > len(names):
-                return None
-            for key, value in zip(names[arrays:], args[arrays:], strict=False):
-                if key in kwargs:
-                    return None
-                kwargs[key] = value
-            operands = args[:arrays]
-            for i in range(len(operands)):
-                if names[i] in kwargs:
-                    return None
-            for i in range(len(operands), arrays):
-                if i < by_position or (names[i] not in kwargs and i < required):
-                    return None
-                operands += (kwargs.pop(names[i], defaults.get(names[i])),)
-            return operands
+            return run(*operands, **kwargs)
 
         call.__name__ = call.__qualname__ = named
         call.__doc__ = fun.__doc__
@@ -99,6 +75,36 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
         return call  # type: ignore[return-value]
 
     return wrap
+
+
+def _argument_sorter(fun: Any, arrays: int) -> Callable[[Any, Any], Any]:
+    """What finds the arrays among the arguments of a call of `fun`."""
+    code = fun.__code__
+    names = code.co_varnames[: code.co_argcount]
+    by_position = code.co_posonlyargcount
+    values = fun.__defaults__ or ()
+    required = len(names) - len(values)
+    defaults = dict(zip(names[required:], values, strict=True))
+
+    def sort_arguments(args: Any, kwargs: Any) -> Any:
+        """The arrays, or None if the call is wrong; the rest is moved to `kwargs`."""
+        if len(args) > len(names):
+            return None
+        for key, value in zip(names[arrays:], args[arrays:], strict=False):
+            if key in kwargs:
+                return None
+            kwargs[key] = value
+        operands = args[:arrays]
+        for i in range(len(operands)):
+            if names[i] in kwargs:
+                return None
+        for i in range(len(operands), arrays):
+            if i < by_position or (names[i] not in kwargs and i < required):
+                return None
+            operands += (kwargs.pop(names[i], defaults.get(names[i])),)
+        return operands
+
+    return sort_arguments
 
 
 _HOST_VALUES = frozenset((bool, int, float, complex, np.ndarray))

@@ -745,24 +745,7 @@ def _var(
         operands = tuple(others)
     where, _ = chosen(operands, flags)
     axes = axes_of("var", x, axis)
-    own = dtypes.to_inexact_dtype(aval_of(x).dtype)
-    working, kind = own, dtypes.real_dtype(own)
-    if dtype is not None:
-        kind = dtypes.check_user_dtype(dtype, "var")
-        if dtypes.kind(kind) == "b":
-            raise TypeError(
-                "numpy.var: dtype must be of numbers, got bool; convert the result "
-                "with astype"
-            )
-        if dtypes.kind(kind) != "c" and dtypes.kind(own) == "c":
-            raise ValueError(
-                f"numpy.var: dtype must be complex for complex arrays, got {kind}; "
-                "take the real part first"
-            )
-        if dtypes.kind(kind) in "iu":  # a variance is no integer
-            kind = dtypes.canonicalize_dtype(float)
-        working = dtypes.standard_result((own, False), (kind, False))[0]
-    working = _upcast(working)
+    working, kind = _variance_dtypes(aval_of(x).dtype, dtype)
     real = dtypes.real_dtype(working)
     x = promotion.cast(x, working, False)
     args = () if where is None else (where,)
@@ -779,22 +762,51 @@ def _var(
         )
         gap = lax.select(counted, gap, families.full_like(gap, 0))
     n = _count_of("var", x, axes, where, real, keepdims)
-    known = isinstance(n, np.generic)
     less = np.asarray(ddof, real)[()]
-    n = n - less if known else lax.sub(n, less)
+    n = n - less if isinstance(n, np.generic) else lax.sub(n, less)
     total = square_magnitude(gap)
     total = _sum(total, axis=axes, keepdims=keepdims, dtype=real, promote=True)
-    if known and n <= 0:
-        out = families.full_like(total, np.nan)
-    elif known:
-        out = lax.div(total, n)
-    else:
-        enough = lax.gt(n, promotion.scalar(0, n))
-        shape = aval_of(total).shape
-        out = lax.div(total, promotion.full_shape(n, shape))
-        missing = promotion.full_shape(promotion.scalar(np.nan, total), shape)
-        out = lax.select(promotion.full_shape(enough, shape), out, missing)
-    return promotion.cast(out, kind, False)
+    return promotion.cast(_divide_by_freedom(total, n), kind, False)
+
+
+def _variance_dtypes(dtype: Any, asked: Any) -> tuple[Any, Any]:
+    """The dtype that a variance is computed in, and that of the result.
+
+    Args:
+      dtype: of the array.
+      asked: the caller's, or None.
+    """
+    own = dtypes.to_inexact_dtype(dtype)
+    if asked is None:
+        return _upcast(own), dtypes.real_dtype(own)
+    kind = dtypes.check_user_dtype(asked, "var")
+    if dtypes.kind(kind) == "b":
+        raise TypeError(
+            "numpy.var: dtype must be of numbers, got bool; convert the result "
+            "with astype"
+        )
+    if dtypes.kind(kind) != "c" and dtypes.kind(own) == "c":
+        raise ValueError(
+            f"numpy.var: dtype must be complex for complex arrays, got {kind}; "
+            "take the real part first"
+        )
+    if dtypes.kind(kind) in "iu":  # a variance is no integer
+        kind = dtypes.canonicalize_dtype(float)
+    return _upcast(dtypes.standard_result((own, False), (kind, False))[0]), kind
+
+
+def _divide_by_freedom(total: Any, n: Any) -> Any:
+    """The sum of squares by the degrees of freedom; NaN where there are none."""
+    is_known = isinstance(n, np.generic)
+    if is_known and n <= 0:
+        return families.full_like(total, np.nan)
+    if is_known:
+        return lax.div(total, n)
+    enough = lax.gt(n, promotion.scalar(0, n))
+    shape = aval_of(total).shape
+    out = lax.div(total, promotion.full_shape(n, shape))
+    missing = promotion.full_shape(promotion.scalar(np.nan, total), shape)
+    return lax.select(promotion.full_shape(enough, shape), out, missing)
 
 
 def _spread(

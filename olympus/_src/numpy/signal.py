@@ -50,20 +50,7 @@ def _sequence_product(
         precision: PrecisionLike = None,
         preferred_element_type: DTypeLike | None = None,
     ) -> Array:
-        check_arraylike(name, a, v)
-        for x in (a, v):
-            if aval_of(x).ndim != 1:
-                raise ValueError(
-                    f"{name}() only support 1-dimensional inputs; got "
-                    f"{aval_of(x).short()}"
-                )
-            if not aval_of(x).size:
-                raise ValueError(f"{name}: inputs cannot be empty; numpy.{name}")
-        if mode not in ("full", "same", "valid"):
-            raise ValueError(
-                f"mode must be one of ['full', 'same', 'valid']; numpy.{name} got "
-                f"{mode!r}"
-            )
+        _check_sequences(name, a, v, mode)
         return run(
             a, v, mode=mode, precision=precision, preferred=preferred_element_type
         )
@@ -84,6 +71,21 @@ def _sequence_product(
     Source: NumPy, `numpy.{name}`.
 """,
     )
+
+
+def _check_sequences(name: str, a: Any, v: Any, mode: str) -> None:
+    check_arraylike(name, a, v)
+    for x in (a, v):
+        if aval_of(x).ndim != 1:
+            raise ValueError(
+                f"{name}() only support 1-dimensional inputs; got {aval_of(x).short()}"
+            )
+        if not aval_of(x).size:
+            raise ValueError(f"{name}: inputs cannot be empty; numpy.{name}")
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(
+            f"mode must be one of ['full', 'same', 'valid']; numpy.{name} got {mode!r}"
+        )
 
 
 def _slide(

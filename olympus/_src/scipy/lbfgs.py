@@ -69,12 +69,7 @@ def minimize(
     Source: Nocedal and Wright, Numerical optimization, 2006, algorithms 7.4 and 7.5.
     """
     evaluate = grad.value_and_grad(fun)
-    tries, memory = operator.index(maxls), operator.index(maxcor)
-    if memory < 1:
-        raise ValueError(
-            f"scipy.optimize.minimize: maxcor must be positive, got {memory}; say how "
-            "many steps to remember"
-        )
+    tries, memory = operator.index(maxls), _check_memory(operator.index(maxcor))
     most = 200 * aval_of(x0).size if maxiter is None else operator.index(maxiter)
     # Each value comes with its gradient.
     bounds = [np.inf if n is None else operator.index(n) for n in (maxfun, maxgrad)]
@@ -113,10 +108,24 @@ def minimize(
         return State(*[where(search.is_found, new, old) for new, old in pairs])
 
     end = while_loop.while_loop(is_running, step, _first_state(evaluate, x0, memory))
+    return end, _status_of(reasons(end), end.failed)
+
+
+def _check_memory(maxcor: int) -> int:
+    if maxcor < 1:
+        raise ValueError(
+            f"scipy.optimize.minimize: maxcor must be positive, got {maxcor}; say how "
+            "many steps to remember"
+        )
+    return maxcor
+
+
+def _status_of(reasons: list[Any], failed: Any) -> Any:
+    """The number of the first reason that holds."""
     status: Any = _FAILED
-    for number, reason in reversed(list(enumerate(reasons(end)))):
+    for number, reason in reversed(list(enumerate(reasons))):
         status = where(reason, number, status)
-    return end, where(end.failed, _FAILED, status)
+    return where(failed, _FAILED, status)
 
 
 def _first_state(evaluate: Any, x0: Any, memory: int) -> State:

@@ -53,58 +53,65 @@ def search(
     Source: Nocedal and Wright, Numerical optimization, 2006, section 3.5.
     """
     rate = contractions.dot(slope, direction)
-    dtype = aval_of(value).dtype
-    number = np.dtype(dtype).type
+    number = np.dtype(aval_of(value).dtype).type
 
     def is_running(s: Search) -> Any:
         return ~s.is_found & (s.count < tries)
 
-    def narrow(s: Search) -> Search:
+    def try_step(s: Search) -> Search:
         there, slope_there = evaluate(x + s.step * direction)
         here = contractions.dot(slope_there, direction)
-        worse = ~(there <= value + _DECREASE * s.step * rate)
-        worse = worse | (there >= s.low_value) & (s.low > 0)
-        good = ~worse & (abs(here) <= -_SLOPE * rate)
-        down = ~worse & (here < 0)
-        low, low_value, low_rate = (
-            where(down, new, old)
-            for new, old in (
-                (s.step, s.low),
-                (there, s.low_value),
-                (here, s.low_rate),
-            )
-        )
-        high = where(down, s.high, s.step)
-        high_value = where(down, s.high_value, there)
-        following = _choose_step(low, low_value, low_rate, high, high_value)
-        return Search(
-            where(good, s.step, following),
-            low,
-            low_value,
-            low_rate,
-            high,
-            high_value,
-            there,
-            slope_there,
-            good,
-            s.count + 1,
-        )
+        return _narrow(s, value, rate, there, slope_there, here)
 
-    zero, far = number(0), number(np.inf)
     start = Search(
-        number(1),
-        zero,
-        value,
-        rate.astype(dtype),
-        far,
-        far,
-        value,
-        slope,
-        rate >= 0,
-        0,
+        step=number(1),
+        low=number(0),
+        low_value=value,
+        low_rate=rate.astype(aval_of(value).dtype),
+        high=number(np.inf),
+        high_value=number(np.inf),
+        value=value,
+        slope=slope,
+        is_found=rate >= 0,
+        count=0,
     )
-    end = while_loop.while_loop(is_running, narrow, start)
+    end = while_loop.while_loop(is_running, try_step, start)
     return end._replace(is_found=end.is_found & (rate < 0))
+
+
+def _narrow(
+    s: Search, value: Any, rate: Any, there: Any, slope_there: Any, here: Any
+) -> Search:
+    """The search after a step was tried.
+
+    Args:
+      s: the search before.
+      value, rate: of the function at the start, the rate along the direction.
+      there, slope_there, here: value, gradient and rate where the step leads.
+    """
+    worse = ~(there <= value + _DECREASE * s.step * rate)
+    worse = worse | (there >= s.low_value) & (s.low > 0)
+    good = ~worse & (abs(here) <= -_SLOPE * rate)
+    down = ~worse & (here < 0)
+    low, low_value, low_rate = (
+        where(down, new, old)
+        for new, old in ((s.step, s.low), (there, s.low_value), (here, s.low_rate))
+    )
+    high = where(down, s.high, s.step)
+    high_value = where(down, s.high_value, there)
+    following = _choose_step(low, low_value, low_rate, high, high_value)
+    return Search(
+        step=where(good, s.step, following),
+        low=low,
+        low_value=low_value,
+        low_rate=low_rate,
+        high=high,
+        high_value=high_value,
+        value=there,
+        slope=slope_there,
+        is_found=good,
+        count=s.count + 1,
+    )
 
 
 def _choose_step(low: Any, value: Any, rate: Any, high: Any, high_value: Any) -> Any:

@@ -168,22 +168,17 @@ def _bfgs(
         )
 
     value, slope = evaluate(x0)
-    start = _State(
-        x0,
-        value,
-        slope,
-        creation.eye(size, dtype=dtype),
-        1,
-        0,
-        ~logic.isfinite(value),
-    )
+    identity = creation.eye(size, dtype=dtype)
+    start = _State(x0, value, slope, identity, 1, 0, ~logic.isfinite(value))
     end = while_loop.while_loop(is_running, step, start)
-    success = converged(end) & ~end.failed
-    status = where(success, 0, where(end.failed, 3, 1))
+    return _results_of(end, converged(end) & ~end.failed)
+
+
+def _results_of(end: _State, success: Any) -> OptimizeResults:
     return OptimizeResults(
         end.x,
         success,
-        status,
+        where(success, 0, where(end.failed, 3, 1)),
         end.value,
         end.slope,
         end.inverse,
