@@ -9,6 +9,8 @@ from olympus.experimental import jet
 from olympus.extend import core
 from olympus.interpreters import ad, batching, mlir
 
+F32 = olympus.core.ShapedArray((), np.dtype("float32"))
+
 
 @pytest.fixture
 def scaled_p():
@@ -167,3 +169,28 @@ def test_a_rule_of_one_primitive_for_another():
     out, slope = olympus.jvp(p.bind, (1.0,), (1.0,))
     np.testing.assert_allclose((out, slope), (np.cos(1.0), -np.sin(1.0)), rtol=1e-6)
     np.testing.assert_allclose(olympus.vmap(p.bind)(np.ones(2)), np.cos([1.0, 1.0]))
+
+
+@pytest.mark.parametrize(
+    ("several", "out", "message"),
+    [
+        (False, None, "type of each result.* got None of type NoneType; return core"),
+        (
+            False,
+            [F32],
+            r"got \[.*\] of type list; .*or set multiple_results for several",
+        ),
+        (False, olympus.ShapeDtypeStruct((), "float32"), "got ShapeDtypeStruct"),
+        (True, None, "must return a list or tuple, .*got None of type NoneType"),
+        (True, F32, "since its multiple_results is True, got .* of type ShapedArray"),
+        (True, [F32, 3], "type of each result.* got 3 of type int"),
+    ],
+)
+def test_rules_that_return_no_types(several, out, message):
+    p = core.Primitive("untyped", multiple_results=several)
+    p.def_abstract_eval(lambda x: out)
+    with pytest.raises(TypeError, match=f"^untyped: its rule for abstract .*{message}"):
+        olympus.make_olympuspr(p.bind)(1.0)
+    p.def_effectful_abstract_eval(lambda x: (out, ()))
+    with pytest.raises(TypeError, match=message):
+        olympus.jit(p.bind)(1.0)

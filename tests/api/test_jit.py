@@ -389,3 +389,20 @@ def test_a_donated_argument_may_be_what_the_function_closes_over():
     np.testing.assert_array_equal(f(other), [1, 1, 1])
     assert other.is_deleted()
     assert not c.is_deleted()
+
+
+def test_unknown_dialects_name_the_method_that_was_called():
+    lowered = olympus.jit(lambda x: x).lower(1.0)
+    for method in (lowered.as_text, lowered.compiler_ir):
+        message = f"^{method.__name__}: dialect must be 'stablehlo' or 'hlo', got 'zz'"
+        with pytest.raises(ValueError, match=message):
+            method("zz")
+
+
+def test_programs_for_other_platforms_are_compiled_for_the_device():
+    traced = olympus.jit(lambda x: x + 1).trace(1.0)
+    for platform in ("cpu", "tpu"):
+        compiled = traced.lower(lowering_platforms=(platform,)).compile()
+        assert float(compiled(1.0)) == 2.0
+    with pytest.raises(ValueError, match="must be lowered for one platform, got"):
+        traced.lower(lowering_platforms=("cpu", "tpu")).compile()

@@ -160,7 +160,15 @@ def test_wrong_use(folder, words, said, capsys):
 
 def test_a_folder_that_is_not_there(folder, capsys):
     assert run(folder, "show") == 2
-    assert "--dir must be a folder" in capsys.readouterr().err
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert f"--dir must be an existing folder, got no such folder, '{folder}'" in (
+        shown.err
+    )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_text("")
+    assert run(folder, "show") == 2
+    assert f"got a file, '{folder}'; leave it out" in capsys.readouterr().err
 
 
 def test_a_folder_that_others_may_write_is_said_not_to_be_used(cache, folder, capsys):

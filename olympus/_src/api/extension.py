@@ -52,7 +52,13 @@ class Primitive(primitive_.Primitive):
 
     def def_abstract_eval(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Says its results' types: `rule(*avals, **params)`."""
-        self.set_rule("abstract", rule)
+
+        def abstract(*avals: Any, **params: Any) -> Any:
+            out = rule(*avals, **params)
+            self._check_avals(out)
+            return out
+
+        self.set_rule("abstract", abstract)
         return rule
 
     def def_effectful_abstract_eval(
@@ -71,9 +77,27 @@ class Primitive(primitive_.Primitive):
                     )
             return inferred
 
-        self.set_rule("abstract", lambda *avals, **params: rule(*avals, **params)[0])
+        self.def_abstract_eval(lambda *avals, **params: rule(*avals, **params)[0])
         self.set_rule("effects", effects)
         return rule
+
+    def _check_avals(self, out: Any) -> None:
+        """Raises TypeError unless a rule returned the types of the results."""
+        if self.multiple_results and type(out) not in (list, tuple):
+            raise TypeError(
+                f"{self}: its rule for abstract evaluation must return a list or tuple,"
+                f" since its multiple_results is True, got {out!r} of type "
+                f"{type(out).__name__}; write it so for one result too"
+            )
+        for aval in out if self.multiple_results else (out,):
+            if not isinstance(aval, AbstractValue):
+                raise TypeError(
+                    f"{self}: its rule for abstract evaluation must return the type of "
+                    "each result, an instance of core.AbstractValue, got "
+                    f"{aval!r} of type {type(aval).__name__}; return "
+                    "core.ShapedArray(shape, dtype), or set multiple_results for "
+                    "several results"
+                )
 
 
 class Window(MutableMapping[Any, Any]):

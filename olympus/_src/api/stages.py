@@ -222,7 +222,7 @@ class Lowered(_Stage):
           ValueError: an unknown dialect.
         """
         text = self._lowered.with_locations() if debug_info else self._lowered.text
-        if _dialect(dialect) == "hlo":
+        if _dialect("as_text", dialect) == "hlo":
             return mlir.hlo_text(text)
         return mlir.canonical_text(text, debug_info=debug_info)
 
@@ -232,7 +232,7 @@ class Lowered(_Stage):
         Raises:
           ValueError: an unknown dialect.
         """
-        if _dialect(dialect) == "hlo":
+        if _dialect("compiler_ir", dialect) == "hlo":
             return mlir.xla_computation(self._lowered.text)
         return mlir.parse(self._lowered.text)
 
@@ -241,7 +241,7 @@ class Lowered(_Stage):
         return mlir.cost_analysis(self._lowered.text)
 
     def compile(self, compiler_options: dict[str, Any] | None = None) -> Compiled:
-        """Compiles for the device.
+        """Compiles for the device, whichever platform it was lowered for.
 
         Args:
           compiler_options: XLA's options by name, added to those of `jit`; and 'tier',
@@ -261,12 +261,15 @@ class Lowered(_Stage):
         return f"Lowered({self._signature.name})"
 
 
-def _dialect(dialect: str | None) -> str:
+def _dialect(method: str, dialect: str | None) -> str:
     if dialect in (None, "stablehlo", "mhlo"):
         return "stablehlo"
     if dialect == "hlo":
         return "hlo"
-    raise ValueError(f"as_text: dialect must be 'stablehlo' or 'hlo', got {dialect!r}")
+    raise ValueError(
+        f"{method}: dialect must be 'stablehlo' or 'hlo', got {dialect!r}; leave it "
+        "out for 'stablehlo'"
+    )
 
 
 class Compiled(_Stage):

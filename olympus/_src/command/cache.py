@@ -115,12 +115,16 @@ def _run(arguments: argparse.Namespace) -> int:
     folder = os.path.abspath(chosen) if chosen else compile_cache.folder()
     if not folder:
         raise Failure("there must be a folder, got a user without a home; give --dir")
+    if chosen and not os.path.isdir(folder):
+        kind = "a file" if os.path.exists(folder) else "no such folder"
+        raise Failure(
+            f"--dir must be an existing folder, got {kind}, {folder!r}; leave it out "
+            "to see the folder of the settings"
+        )
     print(f"folder:   {folder}")
     if not compile_cache.is_on():
         print("the settings of this environment turn the cache off")
     if not os.path.isdir(folder):
-        if chosen:
-            raise Failure(f"--dir must be a folder, got {chosen!r}")
         print("programs: none; the first compilation makes the folder")
         return 0
     limit = compiler.compilation_cache_max_size.value
