@@ -1,6 +1,6 @@
 """The stages of a call of a jitted function: traced, lowered, compiled."""
 
-from olympus._src.api.jit import JitFunction as Wrapped
+from olympus._src.api.jit_function import JitFunction as Wrapped
 from olympus._src.api.stages import ArgInfo as ArgInfo
 from olympus._src.api.stages import Compiled as Compiled
 from olympus._src.api.stages import Lowered as Lowered

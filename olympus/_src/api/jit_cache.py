@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from olympus._src import tree
-from olympus._src.api import signatures
+from olympus._src.api.retraces import Retrace
 from olympus._src.api.tracing import TracedProgram
 from olympus._src.foundation import caching
 from olympus._src.interpreters.compiled_programs import CompiledProgram
@@ -61,7 +61,7 @@ class State:
         self.tree_entries: dict[Any, Entry] = {}  # by structure and types of leaves
         self.entries: dict[Any, Entry] = {}
         self.traced: dict[Any, TracedProgram] = {}
-        self.records: list[signatures.Retrace] = []
+        self.records: list[Retrace] = []
         self.lock = threading.RLock()
         _states.add(self)
 
@@ -127,7 +127,7 @@ class CacheInfo:
 
     __slots__ = ("retraces", "size")
 
-    def __init__(self, size: int, retraces: Sequence[signatures.Retrace]) -> None:
+    def __init__(self, size: int, retraces: Sequence[Retrace]) -> None:
         self.size = size
         self.retraces = list(retraces)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from olympus._src import tree
-from olympus._src.api import parameters, signatures, tracing
+from olympus._src.api import arguments, parameters, signatures, tracing
 from olympus._src.core import bindings, ir, trace
 from olympus._src.foundation import config, errors, source_info, tracebacks
 from olympus._src.interpreters import partial_eval
@@ -130,9 +130,7 @@ class _Static:
         kwargs = {k: v for k, v in kwargs.items() if k not in self.names}
         leaves, structure = tree.tree_flatten((args, kwargs))
         call = signatures.Call(fun, static_args, static_kwargs, leaves, structure)
-        call.avals = [
-            signatures.argument_aval(x, call, i) for i, x in enumerate(leaves)
-        ]
+        call.avals = [arguments.argument_aval(x, call, i) for i, x in enumerate(leaves)]
         return call
 
     def _positions(self, fun: Any, count: int) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from olympus._src import tree
-from olympus._src.api import signatures, tracing
+from olympus._src.api import arguments, signatures, tracing
 from olympus._src.calls.pjit import pjit_p
 from olympus._src.core import ir
 from olympus._src.core.array_type import PyTree
@@ -71,9 +71,7 @@ def _program_of(f: Any, args: Any, kwargs: Any) -> tuple[signatures.Call, Any]:
     """The call, and its program with constants as first inputs."""
     leaves, structure = tree.tree_flatten((args, kwargs))
     call = signatures.Call(f, (), (), leaves, structure)
-    call.avals = [
-        signatures.abstract_argument(x, call, i) for i, x in enumerate(leaves)
-    ]
+    call.avals = [arguments.abstract_argument(x, call, i) for i, x in enumerate(leaves)]
     info = call.debug_info("saved_residuals")
 
     run, _ = tracing.flat_function(f, call, info)

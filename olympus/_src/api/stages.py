@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from olympus._src import tree
-from olympus._src.api import shapes, signatures
+from olympus._src.api import arguments, shapes, signatures
 from olympus._src.api.tracing import TracedProgram
 from olympus._src.core import ir, trace
 from olympus._src.foundation import tracebacks
@@ -305,7 +305,7 @@ class Compiled(_Stage):
         if structure != self.in_tree:
             raise TypeError(self._structure_message(structure))
         call = self._signature.call
-        arrays = [signatures.as_argument(x, call, i) for i, x in enumerate(leaves)]
+        arrays = [arguments.as_argument(x, call, i) for i, x in enumerate(leaves)]
         self._check_types(arrays)
         return self.out_tree.unflatten(self._compiled.call(arrays))
 

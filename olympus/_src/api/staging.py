@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.api import jit as jit_
-from olympus._src.api import parameters
+from olympus._src.api import jit_function, parameters
 from olympus._src.core import ir, trace
 from olympus._src.core.array_type import PyTree
 from olympus._src.foundation import source_info, tracebacks
@@ -88,7 +88,7 @@ def eval_shape(fun: Callable[..., Any], *args: PyTree, **kwargs: PyTree) -> PyTr
       >>> olympus.eval_shape(lambda x: x[:, 0], onp.ones((3, 2)))
       ShapeDtypeStruct(shape=(3,), dtype=float32)
     """
-    if isinstance(fun, jit_.JitFunction):
+    if isinstance(fun, jit_function.JitFunction):
         return fun.eval_shape(*args, **kwargs)
     parameters.check_callable("eval_shape", fun)
     jitted: Any = jit_.jit(fun)

@@ -80,11 +80,33 @@ def flat_function(
         args, kwargs = call.arguments(tracers)
         result = fun(*args, **kwargs)
         outs, results.tree = tree.tree_flatten(result)
-        results.paths = signatures.result_paths(result, results.tree)
-        signatures.check_results(outs, results.paths, info)
+        results.paths = result_paths(result, results.tree)
+        check_results(outs, results.paths, info)
         return outs
 
     return run, results
+
+
+def result_paths(result: Any, structure: Any) -> list[str]:
+    """A path for each output, as in `result[0]['w']`."""
+    if tree.is_one_leaf(structure):
+        return ["result"]
+    pairs = tree.tree_flatten_with_path(result)[0]
+    return [f"result{tree.keystr(path)}" for path, _ in pairs]
+
+
+def check_results(
+    outs: Sequence[Any], paths: Sequence[str], info: ir.DebugInfo
+) -> None:
+    """Raises TypeError where an output is not an array."""
+    for x, path in zip(outs, paths, strict=True):
+        if not avals_.is_array_like(x):
+            where = f" at {info.func_location}" if info.func_location else ""
+            raise TypeError(
+                f"function {info.func_name}{where} traced for {info.traced_for} "
+                f"returned a value of type {type(x)} at output component {path}, "
+                "which is not a valid olympus type; return arrays and numbers only"
+            )
 
 
 def trace_call(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from olympus._src import tree
-from olympus._src.api import parameters, shapes, signatures, stages
+from olympus._src.api import arguments, parameters, shapes, signatures, stages, tracing
 from olympus._src.api.jit import jit
 from olympus._src.core import trace
 from olympus._src.core.array_type import Placement, PyTree
@@ -235,13 +235,13 @@ class Bundle:
         with self._numbers():
             if any(isinstance(x, trace.Tracer) for x in leaves):
                 types = [
-                    signatures.argument_aval(x, self._call, i)
+                    arguments.argument_aval(x, self._call, i)
                     for i, x in enumerate(leaves)
                 ]
                 self._check_types(types)
                 return calling.call_flat(self.exported, leaves)
             values = [
-                signatures.as_argument(x, self._call, i) for i, x in enumerate(leaves)
+                arguments.as_argument(x, self._call, i) for i, x in enumerate(leaves)
             ]
             key = tuple([x.aval for x in values])
             run = self._runs.get(key)
@@ -394,7 +394,7 @@ class Bundle:
             leaves = self._flatten_arguments(args, kwargs)
             with self._numbers():
                 types = [
-                    signatures.abstract_argument(x, self._call, i)
+                    arguments.abstract_argument(x, self._call, i)
                     for i, x in enumerate(leaves)
                 ]
             self._check_types(types)
@@ -495,7 +495,7 @@ def slots_of_exported(exported: Exported) -> tuple[list[Slot], list[Slot]]:
 def result_paths(out_tree: Any) -> list[str]:
     """A path for each leaf of a result of this structure."""
     result = out_tree.unflatten(range(out_tree.num_leaves))
-    return signatures.result_paths(result, out_tree)
+    return tracing.result_paths(result, out_tree)
 
 
 def _fits(slot: Slot, aval: Any) -> bool:

@@ -1,0 +1,55 @@
+"""Leaves of a call: their arrays and types, and how wrong arguments are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.api.signatures import Call
+from olympus._src.core import avals as avals_
+from olympus._src.core import dtypes
+from olympus._src.foundation import source_info
+from olympus._src.interpreters import concrete_arrays
+
+ShapedArray = avals_.ShapedArray
+
+
+def as_argument(x: Any, call: Call, i: int) -> Any:
+    """A concrete array for an argument leaf."""
+    try:
+        return concrete_arrays.as_array(x)
+    except TypeError as error:
+        raise _bad_argument(x, call, i, error) from None
+
+
+def argument_aval(x: Any, call: Call, i: int) -> Any:
+    """The type of an argument leaf that may be a tracer."""
+    try:
+        return avals_.aval_of(x)
+    except TypeError as error:
+        raise _bad_argument(x, call, i, error) from None
+
+
+def abstract_argument(x: Any, call: Call, i: int) -> Any:
+    """The type of an argument leaf that may be only described."""
+    if avals_.is_array_like(x):
+        return argument_aval(x, call, i)
+    if hasattr(x, "shape") and hasattr(x, "dtype"):
+        dtype = dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True)
+        return ShapedArray(tuple(x.shape), dtype, getattr(x, "weak_type", False))
+    raise _bad_argument(x, call, i)
+
+
+def _bad_argument(
+    x: Any, call: Call, i: int, error: TypeError | None = None
+) -> TypeError:
+    path = call.paths()[i]
+    known = source_info.function_code(call.fun) is not None
+    where = f" at {source_info.function_location(call.fun)}" if known else ""
+    return TypeError(
+        f"Error interpreting argument to {source_info.function_name(call.fun)}{where} "
+        "as an abstract array. The problematic "
+        f"value is of type {type(x)} and was passed to the function at path {path}.\n"
+        + (f"{error}.\n" if avals_.is_array_like(x) else "")
+        + "Arguments must be arrays, numbers, or pytrees of them; mark Python values "
+        "with static_argnums or static_argnames."
+    )

@@ -1,0 +1,425 @@
+"""Jitted functions: looking up a call's program, and tracing and compiling new ones."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from olympus._src import tree
+from olympus._src.api import arguments, retraces, signatures, stages
+from olympus._src.api.jit_cache import (
+    CacheInfo,
+    Entry,
+    State,
+    find_state,
+    forget_heavy,
+    note_traced_code,
+)
+from olympus._src.api.tracing import TracedProgram, trace_call
+from olympus._src.calls import pjit as jit_
+from olympus._src.core import avals as avals_
+from olympus._src.core import trace
+from olympus._src.foundation import config, logs, source_info, tracebacks
+from olympus._src.interpreters import (
+    concrete_arrays,
+    evaluate,
+    lowered_programs,
+    portable,
+    tiers,
+)
+from olympus._src.runtime import array as array_
+from olympus._src.runtime import client
+
+ArrayImpl = array_.ArrayImpl
+current = trace.current
+_eval = evaluate.eval_trace()
+
+
+class Options:
+    """The options of `jit`, without the function; hashable."""
+
+    __slots__ = (
+        "_key",
+        "compiler_options",
+        "device",
+        "donate_argnames",
+        "donate_argnums",
+        "inline",
+        "keep_unused",
+        "static_argnames",
+        "static_argnums",
+    )
+    compiler_options: tuple[tuple[str, Any], ...]
+    device: Any
+    donate_argnames: Any
+    donate_argnums: Any
+    inline: bool
+    keep_unused: bool
+    static_argnames: Any
+    static_argnums: Any
+
+    def __init__(self, **fields: Any) -> None:
+        for name in Options.__slots__[1:]:
+            setattr(self, name, fields[name])
+        self._key = tuple([fields[name] for name in Options.__slots__[1:]])
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Options and self._key == other._key
+
+
+class JitFunction:
+    """A function that compiles itself for each signature it is called with."""
+
+    derived_fields = frozenset(
+        ("_flat_entries", "_options", "_params", "_tree_entries")
+    )
+
+    def __init__(self, fun: Callable[..., Any], options: Options) -> None:
+        _copy_names(self, fun)
+        self.__wrapped__ = fun
+        self._fun = fun
+        self._options = options
+        self._state: State | None = None
+        self._flat_entries: dict[Any, Entry] = {}  # the state's, once it is known
+        self._tree_entries: dict[Any, Entry] = {}
+        self._params: signatures.Parameters | None = None
+        self._plain = not options.static_argnums and not options.static_argnames
+        self._plain = self._plain and options.device is None
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else _BoundJit(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<jit of {self._fun!r}>"
+
+    # -- calls ---------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # Arrays by position need no parsing. One array, the commonest call, is looked
+        # up without even a list: of six microseconds XLA itself takes five.
+        if current.trace is _eval and not kwargs:
+            if len(args) == 1 and type(args[0]) is ArrayImpl:
+                key: Any = (config.trace_context(), args[0].aval)
+                entry = self._flat_entries.get(key)
+                buffers = [args[0]._buffer]
+            else:
+                entry, buffers = self._find_flat(args)
+            if entry is not None:
+                try:
+                    return entry.call(buffers)
+                except Exception as error:
+                    _explain_deleted(error, entry, args)
+                    raise
+        try:
+            if self._plain and current.trace is _eval:
+                return self._call_tree(args, kwargs)
+            return self._dispatch(args, kwargs)
+        except Exception as error:
+            tracebacks.hide(error)
+            raise
+
+    def _find_flat(self, args: tuple[Any, ...]) -> tuple[Entry | None, list[Any]]:
+        """The entry for positional arrays, and their buffers."""
+        key: list[Any] = [config.trace_context()]
+        buffers: list[Any] = []
+        for x in args:
+            if type(x) is not ArrayImpl:
+                return None, buffers
+            key.append(x.aval)
+            buffers.append(x._buffer)
+        return self._flat_entries.get(tuple(key)), buffers
+
+    def _call_tree(self, args: Any, kwargs: Any) -> Any:
+        """A call of arguments in containers; none is static."""
+        leaves, structure = tree.flatten((args, kwargs))
+        key: list[Any] = [config.trace_context(), structure]
+        buffers = []
+        for x in leaves:
+            if type(x) is not ArrayImpl:
+                if not avals_.is_array_like(x):
+                    return self._dispatch(args, kwargs)  # which says what is wrong
+                x = concrete_arrays.as_array(x)
+            key.append(x.aval)
+            buffers.append(x._buffer)
+        entry = self._tree_entries.get(tuple(key))
+        if entry is None:
+            return self._dispatch(args, kwargs)
+        try:
+            return entry.call(buffers)
+        except Exception as error:
+            _explain_deleted(error, entry, leaves)
+            raise
+
+    def _dispatch(self, args: Any, kwargs: Any) -> Any:
+        if config.jit_disabled():
+            return self._fun(*args, **kwargs)
+        call = self._parameters().bind(args, kwargs)
+        if current.trace is not _eval:
+            return self._stage(call)
+        device = self._options.device
+        arrays = [arguments.as_argument(x, call, i) for i, x in enumerate(call.leaves)]
+        if client.several_devices():
+            device = device or concrete_arrays.common_device(arrays)
+            arrays = concrete_arrays.on_device(arrays, device)
+        call.avals = [a.aval for a in arrays]
+        key = (config.trace_context(), device, call.key())
+        state = self._current_state()
+        entry = state.entries.get(key)
+        if entry is None:
+            entry = self._compile_entry(call, key, device)
+        buffers = [a._buffer for a in arrays]
+        if self._plain and not client.several_devices():
+            if not kwargs and all(type(x) is ArrayImpl for x in args):
+                self._flat_entries[(key[0], *call.avals)] = entry
+            else:
+                self._tree_entries[(key[0], call.structure, *call.avals)] = entry
+        try:
+            return entry.call(buffers)
+        except Exception as error:
+            _explain_deleted(error, entry, call.leaves)
+            raise
+
+    def _compile_entry(self, call: signatures.Call, key: Any, device: Any) -> Entry:
+        state = self._current_state()
+        with state.lock:
+            entry = state.entries.get(key)
+            if entry is not None:
+                return entry
+            traced, record = self._find_trace(call)
+            lowered = self._lower(traced, device)
+            compiled, upgrade = tiers.compile(lowered, self._options.compiler_options)
+            _log_compile(traced, lowered, compiled)
+            if record is not None:
+                record.lower_s = lowered.duration_s
+                record.compile_s = compiled.duration_s
+                record.program_reused = compiled.reused
+                retraces.report(record)
+            entry = Entry(traced, compiled)
+            if len(state.entries) >= evaluate.MAX_PROGRAMS:
+                state.clear()
+            state.entries[key] = entry
+            if upgrade is not None:
+                upgrade.start(entry.adopt)
+            return entry
+
+    def _stage(self, call: signatures.Call) -> Any:
+        """Applies the function as one equation of the program being traced."""
+        call.avals = [
+            arguments.argument_aval(x, call, i) for i, x in enumerate(call.leaves)
+        ]
+        traced = self._trace(call)
+        outs = jit_.bind_program(
+            traced.program,
+            traced.consts,
+            call.leaves,
+            name=traced.name,
+            donated=tuple(traced.donated),
+            keep_unused=self._options.keep_unused,
+            inline=self._options.inline,
+            compiler_options=self.compiler_options,
+        )
+        return traced.out_tree.unflatten(outs)
+
+    # -- tracing -------------------------------------------------------------------
+
+    def _trace(self, call: signatures.Call) -> TracedProgram:
+        """The program of a call; the function runs if it did not for this signature."""
+        traced, record = self._find_trace(call)
+        if record is not None:
+            retraces.report(record)
+        return traced
+
+    def _find_trace(
+        self, call: signatures.Call
+    ) -> tuple[TracedProgram, retraces.Retrace | None]:
+        """`_trace`, and the record of it if the function ran."""
+        key = (config.trace_context(), current.axis_env, call.key())
+        state = self._current_state()
+        traced = state.traced.get(key)
+        if traced is not None and traced.alive():
+            return traced, None
+        with state.lock:
+            traced = state.traced.get(key)
+            if traced is not None and traced.alive():
+                return traced, None
+            traced = self._trace_uncached(call)
+            state.traced[key] = traced
+            forget_heavy(self._fun, traced)
+            remade = note_traced_code(source_info.function_code(self._fun))
+            record = retraces.Retrace(
+                call, state.records, traced.duration_s, remade=remade
+            )
+            state.records.append(record)
+        return traced, record
+
+    def _lower(
+        self, traced: TracedProgram, device: Any, platform: str | None = None
+    ) -> lowered_programs.LoweredProgram:
+        return lowered_programs.lower(
+            traced.program,
+            traced.consts,
+            name=traced.name,
+            device=device,
+            platform=platform,
+            donated=traced.donated,
+            keep_unused=self._options.keep_unused,
+            result_names=traced.debug_info.result_paths,
+        )
+
+    def _parameters(self) -> signatures.Parameters:
+        if self._params is None:
+            self._params = signatures.Parameters(self._fun, self._options)
+        return self._params
+
+    def _current_state(self) -> State:
+        state = self._state
+        if state is None:
+            state = find_state(self._fun, self._options)
+            self._use(state)
+        return state
+
+    def _use(self, state: State) -> None:
+        self._state = state
+        self._flat_entries = state.flat_entries
+        self._tree_entries = state.tree_entries
+
+    # -- stages --------------------------------------------------------------------
+
+    def trace(self, *args: Any, **kwargs: Any) -> stages.Traced:
+        """Traces for these arguments, which may be `ShapeDtypeStruct`s.
+
+        Returns:
+          A `stages.Traced` with the olympuspr.
+        """
+        try:
+            return self._traced_stage(self._trace, args, kwargs)
+        except Exception as error:
+            tracebacks.hide(error)
+            raise
+
+    def trace_afresh(self, *args: Any, **kwargs: Any) -> stages.Traced:
+        """`trace`, without looking in the cache: the function runs again."""
+        return self._traced_stage(self._trace_uncached, args, kwargs)
+
+    def _traced_stage(self, tracing: Any, args: Any, kwargs: Any) -> stages.Traced:
+        call = self._parameters().bind(args, kwargs)
+        call.avals = [
+            arguments.abstract_argument(x, call, i) for i, x in enumerate(call.leaves)
+        ]
+        return stages.Traced(tracing(call), call, self)
+
+    def _trace_uncached(self, call: signatures.Call) -> TracedProgram:
+        return trace_call(self._fun, call, call.donated(self._options))
+
+    @property
+    def compiler_options(self) -> tuple[tuple[str, Any], ...]:
+        """XLA's options, by name."""
+        return tiers.split_tier(self._options.compiler_options)[1]
+
+    @property
+    def keep_unused(self) -> bool:
+        """Whether programs take arguments that nobody reads."""
+        return self._options.keep_unused
+
+    def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:
+        """Traces and lowers for these arguments; `trace(...).lower()`."""
+        return self.trace(*args, **kwargs).lower()
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """The `ShapeDtypeStruct`s of the results, without computing them."""
+        return self.trace(*args, **kwargs).out_info
+
+    def lower_traced(
+        self, traced: TracedProgram, platforms: Sequence[str] = ()
+    ) -> lowered_programs.LoweredProgram | portable.PortableProgram:
+        """Lowers for the options' device, or for other platforms."""
+        if len(platforms) > 1:
+            return portable.lower(
+                traced.program,
+                traced.consts,
+                name=traced.name,
+                platforms=platforms,
+                donated=traced.donated,
+                keep_unused=self.keep_unused,
+                result_names=traced.debug_info.result_paths,
+            )
+        platform = platforms[0] if platforms else None
+        return self._lower(traced, self._options.device, platform)
+
+    # -- the cache -----------------------------------------------------------------
+
+    def cache_info(self) -> CacheInfo:
+        """How many signatures are compiled, and why the function was traced."""
+        state = self._current_state()
+        return CacheInfo(len(state.entries), state.records)
+
+    def clear_cache(self) -> None:
+        """Forgets all traced and compiled signatures of this function."""
+        self._current_state().clear()
+
+    def _cache_size(self) -> int:
+        return len(self._current_state().entries)
+
+
+class _BoundJit:
+    """A jitted function as a method of an instance."""
+
+    def __init__(self, jitted: JitFunction, instance: Any) -> None:
+        self.__func__ = jitted
+        self.__self__ = instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self.__func__, name)
+        if name in ("trace", "lower", "eval_shape"):
+            return lambda *args, **kwargs: attribute(self.__self__, *args, **kwargs)
+        return attribute
+
+
+def _copy_names(wrapper: Any, fun: Any) -> None:
+    for name in (
+        "__module__",
+        "__name__",
+        "__qualname__",
+        "__doc__",
+        "__annotations__",
+    ):
+        value = getattr(fun, name, None)
+        if value is not None:
+            setattr(wrapper, name, value)
+    if not hasattr(fun, "__name__"):
+        wrapper.__name__ = source_info.function_name(fun)
+    wrapper.__dict__.update(
+        {k: v for k, v in getattr(fun, "__dict__", {}).items() if k not in ("_fun",)}
+        if inspect.isfunction(fun)
+        else {}
+    )
+
+
+def _log_compile(traced: TracedProgram, lowered: Any, compiled: Any) -> None:
+    if config.log_compiles.value:
+        shapes = ", ".join(a.short() for a in traced.program.in_avals)
+        done = "Traced again, program reused:" if compiled.reused else "Compiled"
+        logs.warning(
+            f"{done} {traced.name} for arguments ({shapes}): trace "
+            f"{traced.duration_s:.4f} s, lower {lowered.duration_s:.4f} s, compile "
+            f"{compiled.duration_s:.4f} s"
+        )
+
+
+def _explain_deleted(error: Exception, entry: Entry, args: Sequence[Any]) -> None:
+    """Raises an error of its own where an argument was deleted or donated."""
+    if isinstance(error, FloatingPointError):
+        return  # a bad number was found in what the call itself returned
+    for i, x in enumerate(args):
+        if type(x) is ArrayImpl and x.is_deleted():
+            raise RuntimeError(
+                f"{entry.name}: argument {i} of type {x.aval.short()} has been deleted "
+                "or donated to an earlier call; keep a copy, or do not donate it"
+            ) from None
