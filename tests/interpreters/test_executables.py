@@ -7,6 +7,7 @@ import gc
 import pytest
 
 import olympus
+from olympus._src.api import stages
 from olympus._src.interpreters import compilation
 
 
@@ -30,3 +31,10 @@ def test_dropped_executables_go_on_where_functions_hold_them(monkeypatch):
     for _ in range(2):
         assert [f(2.0) for f in functions] == [6, 7, 8]
     assert len(compilation._loaded) == 1
+
+
+def test_compiled_programs_are_never_changed():
+    compiled = stages.parts_of(olympus.jit(lambda x: x).lower(1.0).compile())[1]
+    for name in (*compiled._fields, "other"):
+        with pytest.raises(AttributeError):
+            setattr(compiled, name, None)

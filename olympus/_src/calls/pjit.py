@@ -13,12 +13,12 @@ from olympus._src.foundation import config
 from olympus._src.interpreters import (
     ad,
     batching,
+    compiled_programs,
     concrete_arrays,
     lowered_programs,
     partial_eval,
     residuals,
 )
-from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.programs import inner_programs, rematerialization, series
 
 
@@ -163,7 +163,7 @@ def run(*args: Any, olympuspr: Any, name: str, **params: Any) -> Any:
     key = ("compiled", device, config.trace_context())
     compiled = olympuspr.olympuspr.derived(
         key,
-        lambda p: CompiledProgram(
+        lambda p: compiled_programs.build(
             lowered_programs.lower(p, olympuspr.consts, name=name, device=device)
         ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,133 +17,127 @@ from olympus._src.interpreters.lowered_programs import LoweredProgram
 from olympus._src.runtime import executable, placement
 
 
-class CompiledProgram:
-    """A loaded executable with its constants.
-
-    Args:
-      lowered: the program.
-      options: XLA's, by name.
-      loaded: the executable, where it need not be compiled.
-      checks_numbers: look for NaN or infinity in results; None: as the settings say.
+class CompiledProgram(NamedTuple):
+    """A loaded executable with its constants; nothing of it changes.
 
     Attributes:
-      reused: whether an executable of the same text was in memory already.
+      lowered: the program.
+      options: XLA's, by name.
+      executable: what was loaded for it.
       run: takes the caller's jaxlib buffers, one for each input; returns the results.
       run_one: the same for a program of one result, which it returns itself.
+      reused: whether an executable of the same text was in memory already.
+      duration_s: how long it took to make.
     """
 
-    __slots__ = (
-        "_all_kept",
-        "_const_buffers",
-        "_effects",
-        "_kept",
-        "_last_buffers",
-        "duration_s",
-        "executable",
-        "lowered",
-        "options",
-        "reused",
-        "run",
-        "run_one",
-    )
+    lowered: LoweredProgram
+    options: tuple[tuple[str, Any], ...]
+    executable: executable.Executable
+    # Functions in fields, not methods: a call is a few microseconds in all.
     run: Callable[[list[Any]], list[ArrayImpl]]
     run_one: Callable[[list[Any]], ArrayImpl]
-
-    def __init__(
-        self,
-        lowered: LoweredProgram,
-        options: tuple[tuple[str, Any], ...] = (),
-        loaded: Any = None,
-        checks_numbers: bool | None = None,
-    ) -> None:
-        start = time.perf_counter()
-        if config.no_execution.value:
-            raise RuntimeError(
-                f"{lowered.module_name} would be compiled and run, but the setting "
-                "olympus_no_execution is on; trace only, or turn it off"
-            )
-        self.lowered = lowered
-        out_avals = list(lowered.out_avals)
-        out_avals += [effect_tokens.TOKEN_AVAL] * len(lowered.effects)
-        built_here, self.reused = loaded is None, False
-        if built_here:
-            built = compilation.build_options_of(lowered, options)
-            self.reused = compilation.is_loaded(lowered, built)
-            loaded = compilation.load(lowered, built)
-        self.executable = executable.Executable(
-            loaded,
-            out_avals,
-            lowered.device,
-            committed=lowered.committed,
-            donated=tuple(lowered.aliases),
-            has_side_effects=lowered.has_effects,
-        )
-        self._const_buffers = [c._buffer for c in lowered.consts]
-        self._last_buffers = _callback_buffers(lowered)
-        self._kept = [i for i, k in enumerate(lowered.kept) if k]
-        self._all_kept = all(lowered.kept)
-        self._effects = lowered.effects
-        # Functions in slots, not methods: a call is a few microseconds in all.
-        if checks_numbers is None:
-            checks_numbers = number_checks.is_wanted()
-        self.run, self.run_one = self._runners(checks_numbers)
-        self.options = options
-        self.duration_s = time.perf_counter() - start
-        if built_here:
-            events.record_event_duration_secs(
-                "/olympus/core/compile/backend_compile_duration", self.duration_s
-            )
+    reused: bool
+    duration_s: float
 
     def call(self, arrays: Sequence[ArrayImpl]) -> list[ArrayImpl]:
         """`run` for arrays, which are moved to the program's device."""
         device_arrays = on_device(arrays, self.lowered.device)
         return self.run([x._buffer for x in device_arrays])
 
-    def _runners(self, checks_numbers: bool) -> tuple[Any, Any]:
-        plain = self._all_kept and not self._const_buffers and not self._effects
-        plain = plain and not self._last_buffers
-        run = self.executable.execute if plain else self._general_runner()
-        if any(a.dtype == dtypes.float0 for a in self.lowered.out_avals):
-            run, plain = _with_float0(run), False
-        if checks_numbers:
-            run = number_checks.with_number_check(run, self.lowered, self._kept)
-        elif plain:
-            return run, self.executable.execute_one
-        return run, lambda buffers: run(buffers)[0]
 
-    def _general_runner(self) -> Callable[[list[Any]], list[ArrayImpl]]:
-        """Runs a program that does not just take the caller's buffers.
+def build(
+    lowered: LoweredProgram,
+    options: tuple[tuple[str, Any], ...] = (),
+    loaded: Any = None,
+    checks_numbers: bool | None = None,
+) -> CompiledProgram:
+    """Compiles and loads a program.
 
-        It is closed over the parts, not the program, which would then be its own
-        garbage: constants may be large, and must go when the program does.
-        """
-        kept_positions = None if self._all_kept else self._kept
-        first, last = self._const_buffers, self._last_buffers
-        effects, execute = self._effects, self.executable.execute
-        donated = tuple(self.lowered.aliases) if first else ()
-        table = self.lowered.callbacks  # must live as long as whoever may run it
+    Args:
+      lowered: the program.
+      options: XLA's, by name.
+      loaded: the executable, where it need not be compiled.
+      checks_numbers: look for NaN or infinity in results; None: as the settings say.
+    """
+    start = time.perf_counter()
+    if config.no_execution.value:
+        raise RuntimeError(
+            f"{lowered.module_name} would be compiled and run, but the setting "
+            "olympus_no_execution is on; trace only, or turn it off"
+        )
+    built_here, reused = loaded is None, False
+    if built_here:
+        built = compilation.build_options_of(lowered, options)
+        reused = compilation.is_loaded(lowered, built)
+        loaded = compilation.load(lowered, built)
+    program = executable.Executable(
+        loaded,
+        [*lowered.out_avals, *[effect_tokens.TOKEN_AVAL] * len(lowered.effects)],
+        lowered.device,
+        committed=lowered.committed,
+        donated=tuple(lowered.aliases),
+        has_side_effects=lowered.has_effects,
+    )
+    if checks_numbers is None:
+        checks_numbers = number_checks.is_wanted()
+    run, run_one = _runners(lowered, program, checks_numbers)
+    duration_s = time.perf_counter() - start
+    if built_here:
+        events.record_event_duration_secs(
+            "/olympus/core/compile/backend_compile_duration", duration_s
+        )
+    return CompiledProgram(lowered, options, program, run, run_one, reused, duration_s)
 
-        def run(buffers: list[Any]) -> list[ArrayImpl]:
-            if kept_positions is not None:
-                buffers = [buffers[i] for i in kept_positions]
-            if first:
-                buffers = first + buffers
-            if donated:  # the function may close over what it is given
-                placement.keep_from_donation(buffers, donated, first)
-            if not effects:
-                return execute(buffers + last if last else buffers)
-            # No lock is held while it runs: a callback may start such a program itself,
-            # in another thread. Programs of one thread are ordered by the tokens they
-            # pass on.
-            tokens = effect_tokens.last_tokens.take(effects)
-            outs = execute([*buffers, *tokens, *last])
-            n = len(outs) - len(tokens)
-            effect_tokens.last_tokens.put(effects, outs[n:])
-            return outs[:n]
 
-        if table is not None:
-            run.callbacks = table  # type: ignore[attr-defined]
-        return run
+def _runners(
+    lowered: LoweredProgram, program: executable.Executable, checks_numbers: bool
+) -> tuple[Any, Any]:
+    """What runs a program on buffers, and what returns its one result."""
+    extra = lowered.consts or lowered.effects or lowered.callbacks is not None
+    plain = all(lowered.kept) and not extra
+    run = program.execute if plain else _general_runner(lowered, program)
+    if any(a.dtype == dtypes.float0 for a in lowered.out_avals):
+        run, plain = _with_float0(run), False
+    if checks_numbers:
+        kept = [i for i, k in enumerate(lowered.kept) if k]
+        run = number_checks.with_number_check(run, lowered, kept)
+    elif plain:
+        return run, program.execute_one
+    return run, lambda buffers: run(buffers)[0]
+
+
+def _general_runner(
+    lowered: LoweredProgram, program: executable.Executable
+) -> Callable[[list[Any]], list[ArrayImpl]]:
+    """Runs a program that does not just take the caller's buffers."""
+    kept_positions = None
+    if not all(lowered.kept):
+        kept_positions = [i for i, k in enumerate(lowered.kept) if k]
+    first, last = [c._buffer for c in lowered.consts], _callback_buffers(lowered)
+    effects, execute = lowered.effects, program.execute
+    donated = tuple(lowered.aliases) if first else ()
+    table = lowered.callbacks  # must live as long as whoever may run it
+
+    def run(buffers: list[Any]) -> list[ArrayImpl]:
+        if kept_positions is not None:
+            buffers = [buffers[i] for i in kept_positions]
+        if first:
+            buffers = first + buffers
+        if donated:  # the function may close over what it is given
+            placement.keep_from_donation(buffers, donated, first)
+        if not effects:
+            return execute(buffers + last if last else buffers)
+        # No lock is held while it runs: a callback may start such a program itself, in
+        # another thread. Programs of one thread are ordered by the tokens they pass on.
+        tokens = effect_tokens.last_tokens.take(effects)
+        outs = execute([*buffers, *tokens, *last])
+        n = len(outs) - len(tokens)
+        effect_tokens.last_tokens.put(effects, outs[n:])
+        return outs[:n]
+
+    if table is not None:
+        run.callbacks = table  # type: ignore[attr-defined]
+    return run
 
 
 def _callback_buffers(lowered: LoweredProgram) -> list[Any]:

@@ -14,7 +14,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import ir, primitive, trace
 from olympus._src.foundation import caching, config, source_info
 from olympus._src.interpreters import concrete_arrays, lowered_programs, partial_eval
-from olympus._src.interpreters.compiled_programs import CompiledProgram
+from olympus._src.interpreters.compiled_programs import CompiledProgram, build
 from olympus._src.interpreters.concrete_arrays import as_array
 from olympus._src.runtime import build_options, client
 
@@ -64,7 +64,7 @@ def _needs_full_build(program: ir.Olympuspr) -> bool:
 
 def _compile_eager(lowered: lowered_programs.LoweredProgram) -> CompiledProgram:
     """Compiles a program made for one eager operation."""
-    return CompiledProgram(lowered, tuple(eager_options(lowered)))
+    return build(lowered, tuple(eager_options(lowered)))
 
 
 _programs: dict[Any, Any] = {}
@@ -222,7 +222,7 @@ def _fuse_program(
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
     _forget_lines(program)
     lowered = lowered_programs.lower(program, consts, name=name)
-    compiled = _compile_eager(lowered) if quick else CompiledProgram(lowered, ())
+    compiled = _compile_eager(lowered) if quick else build(lowered)
     if container is None:
         return compiled.run_one
     return lambda buffers: container(compiled.run(buffers))

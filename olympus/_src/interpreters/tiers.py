@@ -18,7 +18,7 @@ from typing import Any
 from olympus._src.foundation import caching, config, events, logs
 from olympus._src.foundation import compiler_settings as compiler
 from olympus._src.interpreters import compilation, portable
-from olympus._src.interpreters.compiled_programs import CompiledProgram
+from olympus._src.interpreters.compiled_programs import CompiledProgram, build
 from olympus._src.interpreters.lowered_programs import LoweredProgram
 
 TIERS = ("full", "quick", "auto")
@@ -70,7 +70,7 @@ def compile(
         lowered.refuse_compilation()
     tier = tier or default or compiler.compiler_tier.value
     if tier == "full" or not is_suited(lowered):
-        return CompiledProgram(lowered, xla_options), None
+        return build(lowered, xla_options), None
     chosen = dict(compilation.quick_options(lowered.platform))
     chosen.update(xla_options)  # the user's own come first
     quick = tuple(sorted(chosen.items()))
@@ -78,13 +78,13 @@ def compile(
         return _quick_build(lowered, quick, ""), None
     built = compilation.build_options_of(lowered, xla_options)
     if compilation.is_ready(lowered, built):
-        return CompiledProgram(lowered, xla_options), None
+        return build(lowered, xla_options), None
     program = _quick_build(lowered, quick, "; the full build goes on beside it")
     return program, Upgrade(lowered, xla_options, built)
 
 
 def _quick_build(lowered: LoweredProgram, options: Any, more: str) -> CompiledProgram:
-    program = CompiledProgram(lowered, tuple(options))
+    program = build(lowered, tuple(options))
     events.record_event_duration_secs(
         _EVENTS + "quick_build_duration",
         program.duration_s,
@@ -153,7 +153,7 @@ class Upgrade:
         if self._adopt is None or self._adopt() is None:
             return
         loaded = compilation.load(self._lowered, self._built)
-        program = CompiledProgram(
+        program = build(
             self._lowered, self._options, loaded, checks_numbers=self._checks
         )
         adopt = self._adopt()

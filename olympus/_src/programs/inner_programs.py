@@ -20,11 +20,11 @@ from olympus._src.core.primitive import takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import config, source_info
 from olympus._src.interpreters import (
+    compiled_programs,
     concrete_arrays,
     lowered_programs,
     partial_eval,
 )
-from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.lax import elementwise
 from olympus._src.lowering import module as lowering
 from olympus._src.programs import parameter_names
@@ -491,7 +491,7 @@ def _executable_of(p: Any, avals: Any, params: Any, device: Any) -> Any:
         eqn = ir.Eqn(p, inputs, outs, params, effects)
         program = ir.Olympuspr((), inputs, outs, [eqn], effects)
         lowered = lowered_programs.lower(program, (), name=p.name, device=device)
-        return CompiledProgram(lowered)
+        return compiled_programs.build(lowered)
 
     holder, key = None, []
     for name, value in params.items():

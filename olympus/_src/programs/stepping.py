@@ -12,8 +12,11 @@ import numpy as np
 
 from olympus._src.core import ir
 from olympus._src.foundation import config
-from olympus._src.interpreters import concrete_arrays, lowered_programs
-from olympus._src.interpreters.compiled_programs import CompiledProgram
+from olympus._src.interpreters import (
+    compiled_programs,
+    concrete_arrays,
+    lowered_programs,
+)
 from olympus._src.lax import concatenation
 from olympus._src.programs.scan_operands import Parts
 
@@ -22,7 +25,7 @@ def run(closed: ir.ClosedOlympuspr, args: Any) -> list[Any]:
     """Runs a program as one compiled unit."""
     compiled = closed.olympuspr.derived(
         ("step", config.trace_context()),
-        lambda p: CompiledProgram(
+        lambda p: compiled_programs.build(
             lowered_programs.lower(p, closed.consts, name="step")
         ),
     )
