@@ -92,20 +92,20 @@ def check_output(x: Any, api: str, where: Any, holomorphic: bool) -> None:
 
 
 def check_types(
-    given: Sequence[Any],
-    wanted: Sequence[Any],
+    values: Sequence[Any],
+    expected: Sequence[Any],
     complain: Callable[[int, Any, Any], Exception],
     any_for_float0: bool = False,
 ) -> None:
     """Compares the types of tangents or cotangents with those they must have.
 
     Args:
-      given: the values.
-      wanted: their avals; weakness does not matter.
+      values: the values.
+      expected: their avals; weakness does not matter.
       complain: makes the error from the position, the aval wanted and that given.
       any_for_float0: admit anything where nothing flows.
     """
-    for i, (x, want) in enumerate(zip(given, wanted, strict=True)):
+    for i, (x, want) in enumerate(zip(values, expected, strict=True)):
         aval = avals_.aval_of(x)
         if aval is want or (any_for_float0 and want.dtype == float0):
             continue
@@ -113,22 +113,22 @@ def check_types(
             raise complain(i, want, aval)
 
 
-def mismatch(api: str, first: str, second: str, wanted: Any, given: Any) -> str:
+def mismatch(api: str, first: str, second: str, expected: Any, value: Any) -> str:
     """Where a tree differs from a structure, in words.
 
     Args:
       api: the public function.
       first, second: names of what has the structure, and of the tree.
-      wanted: the structure.
-      given: the tree.
+      expected: the structure.
+      value: the tree.
     """
     try:
-        mismatches = tree.equality_errors(tree.skeleton(wanted), given)
+        mismatches = tree.equality_errors(tree.skeleton(expected), value)
     except Exception:  # a class of a user's refuses to hold what stands for leaves
         mismatches = []
     places = " and ".join([m.describe(first, second) for m in mismatches[:4]])
-    text = f"{api}: {second} must have the structure of {first}, {wanted}, got "
-    got = str(tree.tree_structure(given))
+    text = f"{api}: {second} must have the structure of {first}, {expected}, got "
+    got = str(tree.tree_structure(value))
     return text + (f"{places} ({got})" if places else got)
 
 

@@ -113,7 +113,7 @@ def _concrete(x: Any) -> Any:
     return concrete_arrays.as_array(x)
 
 
-def with_still_arrays(leaves: list[Any], moving: Sequence[bool] | None) -> list[Any]:
+def with_still_arrays(leaves: list[Any], nonzero: Sequence[bool] | None) -> list[Any]:
     """Arguments as a function that is linearised sees them: all look like arrays.
 
     Those with a tangent are traced; the others, such as Python integers, become arrays.
@@ -124,7 +124,7 @@ def with_still_arrays(leaves: list[Any], moving: Sequence[bool] | None) -> list[
         if kind is ArrayImpl or isinstance(x, trace.Tracer):
             continue
         aval = avals_.aval_of(x)
-        if aval.to_tangent() is not aval or (moving is not None and not moving[i]):
+        if aval.to_tangent() is not aval or (nonzero is not None and not nonzero[i]):
             arrays[i] = as_array(x)
     return arrays
 
@@ -135,7 +135,7 @@ def linearize_leaves(
     leaves: list[Any],
     structure: Any,
     has_aux: bool,
-    moving: Sequence[bool] | None,
+    nonzero: Sequence[bool] | None,
 ) -> tuple[list[Any], list[Any], ad.LinearProgram, Found]:
     """Runs a function, and keeps the linear program that its tangents go through.
 
@@ -144,15 +144,15 @@ def linearize_leaves(
       fun: the user's function.
       leaves, structure: of a sequence of its arguments.
       has_aux: as of `on_leaves`.
-      moving: which leaves have tangents; None for all that can.
+      nonzero: which leaves have tangents; None for all that can.
 
     Returns:
       The arguments that it ran on, flat results, the linear program without what none
       of them needs, and what else the function returned.
     """
     flat, out_info = on_leaves(api, fun, fun, structure, has_aux)
-    leaves = with_still_arrays(leaves, moving)
-    outs, tape = ad.linearize(flat, leaves, debug_info(api, fun), moving=moving)
+    leaves = with_still_arrays(leaves, nonzero)
+    outs, tape = ad.linearize(flat, leaves, debug_info(api, fun), nonzero=nonzero)
     return leaves, outs, tape.pruned(), out_info
 
 

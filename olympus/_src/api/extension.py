@@ -349,7 +349,7 @@ def register_lowering(
       NotImplementedError: a rule that builds MLIR operations; or one for one platform.
     """
     if rule is None:
-        return lambda given: register_lowering(p, given, platform)
+        return lambda rule: register_lowering(p, rule, platform)
     several = getattr(rule, "multiple_results", None)
     if several is None or platform is not None:
         raise NotImplementedError(

@@ -99,19 +99,19 @@ def _check_orders(
 
 def _slope_function(f: Any) -> Any:
     def slope(args: Any, tangents: Any) -> Any:
-        return _moving_leaves(forward_mode.jvp(f, args, tangents)[1])
+        return _differentiable_leaves(forward_mode.jvp(f, args, tangents)[1])
 
     return slope
 
 
 def _pullback_function(f: Any) -> Any:
     def pullback(args: Any, cotangent: Any) -> Any:
-        return _moving_leaves(reverse_mode.vjp(f, *args)[1](cotangent))
+        return _differentiable_leaves(reverse_mode.vjp(f, *args)[1](cotangent))
 
     return pullback
 
 
-def _moving_leaves(x: Any) -> list[Any]:
+def _differentiable_leaves(x: Any) -> list[Any]:
     return [leaf for leaf in tree.tree_leaves(x) if not _is_float0(leaf)]
 
 

@@ -243,13 +243,15 @@ def _apply_to_basis(linear: Callable[..., Any], avals: Sequence[Any]) -> list[An
         ]
     zeros: list[Any] = []
 
-    def moving(*basis: Any) -> list[Any]:
+    def nonzero_rows(*basis: Any) -> list[Any]:
         rows = linear(*basis)
         zeros[:] = [t if type(t) is Zero else None for t in rows]
         return [t for t in rows if type(t) is not Zero]
 
     axis = batching.AxisData(None, count)
-    outs, dims = batching.batch(moving, axis, _basis(avals, count), [0] * len(avals))
+    outs, dims = batching.batch(
+        nonzero_rows, axis, _basis(avals, count), [0] * len(avals)
+    )
     nonzero = iter(map(families.at_front, [axis] * len(outs), outs, dims))
     return [next(nonzero) if z is None else z for z in zeros]
 

@@ -254,7 +254,7 @@ class Names:
         self._names = positional_names(fun) if plain is None else None
 
     @classmethod
-    def given(cls, name: str, positional: Sequence[str]) -> Names:
+    def from_names(cls, name: str, positional: Sequence[str]) -> Names:
         """Of a function that is not here: its name, and those of its parameters."""
         names = cls.__new__(cls)
         names.__name__, names.__code__ = name, None

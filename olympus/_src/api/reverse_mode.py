@@ -287,11 +287,11 @@ def vjp(
 
 
 def differentiate(
-    fun: Any, leaves: Any, structure: Any, has_aux: bool, moving: Any = None
+    fun: Any, leaves: Any, structure: Any, has_aux: bool, nonzero: Any = None
 ) -> tuple[Any, VJP, Any]:
     """The result of a function, its derivative's transpose, and the auxiliary value."""
     leaves, outs, linear, out_info = common.linearize_leaves(
-        "vjp", fun, leaves, structure, has_aux, moving
+        "vjp", fun, leaves, structure, has_aux, nonzero
     )
     out_avals = [avals_.aval_of(x).to_tangent() for x in outs]
     position = {id(x): i for i, x in enumerate(leaves)}

@@ -275,12 +275,12 @@ def _dialect(method: str, dialect: str | None) -> str:
 class Compiled(_Stage):
     """A compiled function of one signature."""
 
-    __slots__ = ("__weakref__", "_compiled", "_wanted")
+    __slots__ = ("__weakref__", "_compiled", "_expected")
 
     def __init__(self, signature: Signature, compiled: CompiledProgram) -> None:
         super().__init__(signature)
         self.adopt(compiled)
-        self._wanted = [a.strip_weak_type() for a in signature.call.avals]
+        self._expected = [a.strip_weak_type() for a in signature.call.avals]
 
     def adopt(self, compiled: CompiledProgram) -> None:
         """Runs this program from the next call on."""
@@ -322,7 +322,7 @@ class Compiled(_Stage):
     def _check_types(self, arrays: Sequence[Any]) -> None:
         wrong = [
             (i, expected, a.aval)
-            for i, (expected, a) in enumerate(zip(self._wanted, arrays, strict=True))
+            for i, (expected, a) in enumerate(zip(self._expected, arrays, strict=True))
             if a.aval.strip_weak_type() is not expected
         ]
         if not wrong:
@@ -358,7 +358,7 @@ class Compiled(_Stage):
     def input_shardings(self) -> Any:
         """A sharding for each argument, in `in_tree`."""
         sharding = self._compiled.executable.sharding
-        return self.in_tree.unflatten([sharding] * len(self._wanted))
+        return self.in_tree.unflatten([sharding] * len(self._expected))
 
     @property
     def output_shardings(self) -> Any:

@@ -105,9 +105,9 @@ def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) ->
     return outs[:n], apply
 
 
-def _split_program(program: ir.Olympuspr, moving: Sequence[bool]) -> tuple[Any, ...]:
+def _split_program(program: ir.Olympuspr, nonzero: Sequence[bool]) -> tuple[Any, ...]:
     """The forward program, where its residuals are, and the linear program."""
-    forward, linear, zeros = ad.linearize_olympuspr(program, moving)
+    forward, linear, zeros = ad.linearize_olympuspr(program, nonzero)
     return *residuals.forward_sources(forward, len(program.outvars)), linear, zeros
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from olympus._src.control_flow.scan_derivatives import (
     instantiate_flagged,
-    is_moving,
+    nonzero_flags,
     with_zeros,
 )
 from olympus._src.core import ir
@@ -26,15 +26,17 @@ def _any(rows: Sequence[Sequence[bool]]) -> list[bool]:
     return [any(column) for column in zip(*rows, strict=True)]
 
 
-def _moving_outputs(branches: Sequence[Any], flags: Sequence[bool]) -> list[bool]:
+def _nonzero_outputs(branches: Sequence[Any], flags: Sequence[bool]) -> list[bool]:
     """Which results have a tangent in some branch."""
     return _any([_jvp_branch(b, flags, ())[1] for b in branches])
 
 
-def _jvp_branch(branch: Any, flags: Sequence[bool], moving_outs: Sequence[bool]) -> Any:
-    key = ("jvp", tuple(flags), tuple(moving_outs))
+def _jvp_branch(
+    branch: Any, flags: Sequence[bool], nonzero_outs: Sequence[bool]
+) -> Any:
+    key = ("jvp", tuple(flags), tuple(nonzero_outs))
     return branch.olympuspr.derived(
-        key, lambda p: ad.jvp_olympuspr(p, flags, moving_outs)
+        key, lambda p: ad.jvp_olympuspr(p, flags, nonzero_outs)
     )
 
 
@@ -50,8 +52,8 @@ def _share_consts(closed: Sequence[ir.ClosedOlympuspr]) -> Any:
 def jvp(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
     """The rule of `cond_p.jvp`."""
     index, *operands = primals
-    flags = is_moving(tangents[1:])
-    nonzero_outs = _moving_outputs(branches, flags)
+    flags = nonzero_flags(tangents[1:])
+    nonzero_outs = _nonzero_outputs(branches, flags)
     closed, consts = _share_consts(
         [_jvp_branch(b, flags, nonzero_outs)[0] for b in branches]
     )
@@ -68,8 +70,8 @@ def jvp(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
 def linearize(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
     """The rule of `cond_p.linearize`."""
     index, *operands = primals
-    flags = is_moving(tangents[1:])
-    nonzero_outs = _moving_outputs(branches, flags)
+    flags = nonzero_flags(tangents[1:])
+    nonzero_outs = _nonzero_outputs(branches, flags)
     split = [
         b.olympuspr.derived(
             ("linearized", tuple(flags), tuple(nonzero_outs)),
@@ -141,7 +143,7 @@ def _from_slots(
 def transpose(p: Any, cts: Any, index: Any, *operands: Any, branches: Any) -> Any:
     """The rule of `cond_p.transpose`."""
     linear = [type(x) is Linear for x in operands]
-    nonzero = is_moving(cts)
+    nonzero = nonzero_flags(cts)
 
     def transposed(branch: Any, required: Sequence[bool]) -> Any:
         key = ("transposed", tuple(linear), tuple(nonzero), tuple(required))

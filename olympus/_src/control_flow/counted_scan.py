@@ -59,7 +59,7 @@ class Counted:
 
 
 def linearize_with_recomputation(
-    program: ir.Olympuspr, moving: Sequence[bool], instantiate: Sequence[bool] = ()
+    program: ir.Olympuspr, nonzero: Sequence[bool], instantiate: Sequence[bool] = ()
 ) -> tuple[ir.ClosedOlympuspr, ir.ClosedOlympuspr, list[Any]]:
     """As `ad.linearize_olympuspr`, but keeps inputs only and computes the rest again.
 
@@ -71,9 +71,9 @@ def linearize_with_recomputation(
 
     def run(*args: Any) -> list[Any]:
         primals, slopes_in = list(args[:n]), args[n:]
-        chosen = [i for i, m in enumerate(moving) if m]
+        chosen = [i for i, m in enumerate(nonzero) if m]
 
-        def of_moving(*some: Any) -> list[Any]:
+        def of_nonzero(*some: Any) -> list[Any]:
             inputs = list(primals)
             for i, x in zip(chosen, some, strict=True):
                 inputs[i] = x
@@ -81,12 +81,12 @@ def linearize_with_recomputation(
 
         info = inner_programs.forget_argument_names(program.debug_info) or _INFO
         values = [primals[i] for i in chosen]
-        _, linear = ad.linearize(of_moving, values, info, instantiate)
+        _, linear = ad.linearize(of_nonzero, values, info, instantiate)
         zeros[:] = linear.outs
         return [t for t in linear.apply(slopes_in) if type(t) is not Zero]
 
     slopes = [
-        v.aval.to_tangent() for v, m in zip(program.invars, moving, strict=True) if m
+        v.aval.to_tangent() for v, m in zip(program.invars, nonzero, strict=True) if m
     ]
     info = inner_programs.forget_argument_names(program.debug_info) or _INFO
     tangent, consts = partial_eval.trace_to_olympuspr(

@@ -20,7 +20,7 @@ from olympus._src.programs import inner_programs
 from olympus._src.programs.scan_operands import Parts
 
 
-def is_moving(tangents: Sequence[Any]) -> list[bool]:
+def nonzero_flags(tangents: Sequence[Any]) -> list[bool]:
     """Which of some tangents or cotangents are not zero."""
     return [type(t) is not Zero for t in tangents]
 
@@ -44,7 +44,7 @@ def with_zeros(nonzero: Any, flags: Sequence[bool], avals: Sequence[Any]) -> lis
 
 
 def settled_tangents(
-    body: ir.Olympuspr, moving: Parts, num_ys: int
+    body: ir.Olympuspr, nonzero: Parts, num_ys: int
 ) -> tuple[list[bool], list[bool], list[bool]]:
     """Which tangents there are once the carries' have settled.
 
@@ -52,9 +52,9 @@ def settled_tangents(
       Flags of the body's inputs; flags of the results whose tangent is wanted in any
       case; flags of the results that have one.
     """
-    carry = moving.carry
+    carry = nonzero.carry
     while True:
-        flags = [*moving.consts, *carry, *moving.xs]
+        flags = [*nonzero.consts, *carry, *nonzero.xs]
         required = [*carry, *[False] * num_ys]
         _, out_nonzero = jvp_body(body, flags, required)
         if out_nonzero[: len(carry)] == carry:
@@ -79,13 +79,13 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
     body, n_carry = params["olympuspr"].olympuspr, params["num_carry"]
     n_ys = len(body.outvars) - n_carry
     values, slopes = Parts(primals, params), Parts(tangents, params)
-    start = Parts(is_moving(tangents), params)
+    start = Parts(nonzero_flags(tangents), params)
     flags, required, out_nonzero = settled_tangents(body, start, n_ys)
     nonzero = Parts(flags, params)
     closed, new_consts = inner_programs.absorb(jvp_body(body, flags, required)[0])
     n_consts = len(new_consts) + len(values.consts)
     n_t, n_yt = sum(out_nonzero[:n_carry]), sum(out_nonzero[n_carry:])
-    program = _tangents_beside_values(
+    program = _order_for_scan(
         closed.olympuspr,
         [n_consts, n_carry, len(values.xs)],
         [sum(nonzero.consts), sum(nonzero.carry), sum(nonzero.xs)],
@@ -114,7 +114,7 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
     return results, with_zeros(iter(last_t + ys_t), out_nonzero, avals)
 
 
-def _tangents_beside_values(
+def _order_for_scan(
     program: ir.Olympuspr,
     n_values: Sequence[int],
     n_tangents: Sequence[int],
@@ -249,7 +249,7 @@ def linearize(
     """
     body, n_carry = params["olympuspr"].olympuspr, params["num_carry"]
     n_outs = len(body.outvars)
-    start = Parts(is_moving(tangents), params)
+    start = Parts(nonzero_flags(tangents), params)
     flags, required, _ = settled_tangents(body, start, n_outs - n_carry)
     forward, tangent, out_zeros = body.derived(
         ("linearized", split, tuple(flags), tuple(required)),
@@ -290,16 +290,16 @@ def _tangent_loop(
     tangent: ir.ClosedOlympuspr,
     residuals: list[Any],
     fixed: list[bool],
-    moving: Parts,
+    nonzero: Parts,
     slopes: Parts,
     params: Any,
 ) -> Callable[[], list[Any]]:
     """The loop of the linear program, with tangents for operands."""
     counts = [
         len(residuals),
-        sum(moving.consts),
-        sum(moving.carry),
-        sum(moving.xs),
+        sum(nonzero.consts),
+        sum(nonzero.carry),
+        sum(nonzero.xs),
     ]
     r, tc, ts, tx = inner_programs.split_by_sizes(tangent.olympuspr.invars, counts)
     program = tangent.olympuspr.replace(
@@ -324,10 +324,10 @@ def _tangent_loop(
     def apply() -> list[Any]:
         return p.bind(
             *consts,
-            *instantiate_flagged(slopes.consts, moving.consts),
-            *instantiate_flagged(slopes.carry, moving.carry),
+            *instantiate_flagged(slopes.consts, nonzero.consts),
+            *instantiate_flagged(slopes.carry, nonzero.carry),
             *rows,
-            *instantiate_flagged(slopes.xs, moving.xs),
+            *instantiate_flagged(slopes.xs, nonzero.xs),
             **new_params,
         )
 
@@ -344,7 +344,7 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
     parts = Parts(args, params)
     linear = Parts([type(x) is Linear for x in args], params)
     flags = [*linear.consts, *[True] * n_carry, *linear.xs]
-    nonzero = [True] * n_carry + is_moving(cts[n_carry:])
+    nonzero = [True] * n_carry + nonzero_flags(cts[n_carry:])
     n_c, n_x = sum(linear.consts), sum(linear.xs)
     required = [False] * n_c + [True] * n_carry + [False] * n_x
     closed, in_nonzero = body.derived(

@@ -269,7 +269,7 @@ def _settle_tangents(body: ir.Olympuspr, start: Parts) -> tuple[Any, list[bool]]
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     body, test = params["body_olympuspr"].olympuspr, params["cond_olympuspr"].olympuspr
     values, slopes = Parts(primals, params), Parts(tangents, params)
-    nonzero = Parts(scan_derivatives.is_moving(tangents), params)
+    nonzero = Parts(scan_derivatives.nonzero_flags(tangents), params)
     n = len(values.carry)
     closed, nonzero.carry = _settle_tangents(body, nonzero)
     closed, new_consts = inner_programs.absorb(closed)

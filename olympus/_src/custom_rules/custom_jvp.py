@@ -44,7 +44,7 @@ def _jvp(
 ) -> Any:
     functions.check_fixed("custom_jvp", name, tangents[:num_consts])
     consts, args = primals[:num_consts], primals[num_consts:]
-    slopes = [functions.moving_tangent(t) for t in tangents[num_consts:]]
+    slopes = [functions.replace_float0(t) for t in tangents[num_consts:]]
     if all(type(t) is Zero for t in slopes):
         outs = custom_jvp_call_p.bind(
             *primals,

@@ -48,7 +48,7 @@ def _forward(primals: Any, tangents: Any, params: Any) -> Any:
     """Results of `fwd`, and a function of no arguments that applies `custom_lin`."""
     n, name, call = params["num_consts"], params["name"], params["call_olympuspr"]
     functions.check_fixed("custom_vjp", name, tangents[:n])
-    slopes = [functions.moving_tangent(t) for t in tangents[n:]]
+    slopes = [functions.replace_float0(t) for t in tangents[n:]]
     perturbed = tuple([type(t) is not Zero for t in slopes])
     outs, residuals, pullback = _run_forward(primals, perturbed, params)
     if type(call) is ir.ClosedOlympuspr:
@@ -67,7 +67,7 @@ def _forward(primals: Any, tangents: Any, params: Any) -> Any:
             out_avals=tuple([z.aval for z in tangents_out]),
             symbolic_zeros=params["symbolic_zeros"],
         )
-        return [functions.moving_tangent(t) for t in out_slopes]
+        return [functions.replace_float0(t) for t in out_slopes]
 
     return outs, apply
 

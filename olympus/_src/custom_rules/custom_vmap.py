@@ -75,7 +75,7 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     by the tangents.
     """
     call, n = params["call_olympuspr"], params["num_consts"]
-    slopes = [functions.moving_tangent(t) for t in tangents]
+    slopes = [functions.replace_float0(t) for t in tangents]
     nonzero = [type(t) is not Zero for t in slopes]
     consts = [i for i in range(n) if nonzero[i]]
     others = [i for i in range(n, len(slopes)) if nonzero[i]]
@@ -124,14 +124,14 @@ def _value(t: Any) -> Any:
     return families.instantiate(t)
 
 
-def _rule_jvp(rule: Any, moving: Sequence[bool]) -> Callable[..., Any]:
+def _rule_jvp(rule: Any, nonzero: Sequence[bool]) -> Callable[..., Any]:
     """The rule for values and tangents, from the rule for values."""
 
     def both(size: int, mapped: Sequence[bool], args: Sequence[Any]) -> Any:
-        count = len(moving)
+        count = len(nonzero)
         flags = list(mapped[:count])
         values, slopes = list(args[:count]), list(args[count:])
-        chosen = [i for i, m in enumerate(moving) if m]
+        chosen = [i for i, m in enumerate(nonzero) if m]
         tangents = [ad.zero_tangent(x) for x in values]
         for i, t, m in zip(chosen, slopes, mapped[count:], strict=True):
             if m and not flags[i]:
@@ -163,7 +163,7 @@ def _rule_jvp(rule: Any, moving: Sequence[bool]) -> Callable[..., Any]:
 def _linearize(primals: Any, tangents: Any, **params: Any) -> Any:
     """Values by the function with its rule, tangents by what it computes."""
     outs = custom_vmap_call_p.bind(*primals, **params)
-    slopes = [functions.moving_tangent(t) for t in tangents]
+    slopes = [functions.replace_float0(t) for t in tangents]
 
     def apply() -> list[Any]:
         call = params["call_olympuspr"]

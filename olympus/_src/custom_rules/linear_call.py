@@ -28,7 +28,7 @@ def _stage(trace: Any, args: Any, params: Any) -> Any:
 
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     call, fixed = params["call_olympuspr"], params["num_consts"] + params["num_res"]
-    slopes = [functions.moving_tangent(t) for t in tangents]
+    slopes = [functions.replace_float0(t) for t in tangents]
     outs = linear_call_p.bind(*primals, **params)
     total = [ad.zero_tangent(x) for x in outs]
     if any(type(t) is not Zero for t in slopes[fixed:]):

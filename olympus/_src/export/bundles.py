@@ -88,7 +88,7 @@ class Bundle:
         self.made_by = dict(contents.made_by)
         self.in_tree = _read_tree(contents.in_tree, contents.arguments, "in_tree")
         self.out_tree = _read_tree(contents.out_tree, contents.results, "out_tree")
-        names = parameters.Names.given(self.name, contents.argument_names)
+        names = parameters.Names.from_names(self.name, contents.argument_names)
         self._call = signatures.Call(names, (), (), (), self.in_tree)
         self._use_executables = use_executables
         self._programs = [self._read_program(data) for data in contents.executables]
@@ -484,7 +484,7 @@ _WIDE = {"i": 8, "u": 8, "f": 8, "c": 16}
 
 def slots_of_exported(exported: Exported) -> tuple[list[Slot], list[Slot]]:
     """The arguments and results of an exported program, which has no names for them."""
-    names = parameters.Names.given(exported.fun_name, ())
+    names = parameters.Names.from_names(exported.fun_name, ())
     paths = signatures.Call(names, (), (), (), exported.in_tree).paths()
     return (
         bundle_files.slots_of(paths, exported.in_avals),

@@ -152,7 +152,7 @@ class _Maker:
     def contents(self, name: str | None, doc: str | None) -> Contents:
         """The contents, without programs."""
         name = name or self.name
-        names = parameters.Names.given(name, self.argument_names)
+        names = parameters.Names.from_names(name, self.argument_names)
         paths = signatures.Call(names, (), (), (), self.in_tree).paths()
         out_paths = result_paths(self.out_tree)
         return Contents(

@@ -320,7 +320,7 @@ class Program:
         self._check_results(executable.result_types(loaded))
         lowered = self._lowered_program(device, self._constants_on(device, shared))
         compiled = compiled_programs.build(lowered, tuple(self._options), loaded)
-        names = parameters.Names.given(self.name, self._names)
+        names = parameters.Names.from_names(self.name, self._names)
         call = signatures.Call(names, (), (), (), in_tree)
         call.avals = list(self.in_avals)
         signature = stages.Signature(

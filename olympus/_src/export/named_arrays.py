@@ -75,24 +75,24 @@ def write_npz(path: str, values: Mapping[str, np.ndarray]) -> None:
 # -- arguments -------------------------------------------------------------------------
 
 
-def match(names: Sequence[str], given: Mapping[str, Any]) -> list[Any]:
+def match(names: Sequence[str], arrays: Mapping[str, Any]) -> list[Any]:
     """The values of the arguments, in order.
 
     Args:
       names: paths of the arguments, as in `x` and `params['w']`.
-      given: values by path. `params/w` and `params.w` mean `params['w']`, and `arr_0`,
+      arrays: values by path. `params/w` and `params.w` mean `params['w']`, and `arr_0`,
         `arr_1`, ... all arguments in order, as numpy.savez calls what has no name.
 
     Raises:
       ValueError: an argument has no value, a value no argument, or two the same one.
     """
     in_order = [f"arr_{i}" for i in range(len(names))]
-    if names and sorted(given) == sorted(in_order) and set(names).isdisjoint(given):
-        return [given[name] for name in in_order]
+    if names and sorted(arrays) == sorted(in_order) and set(names).isdisjoint(arrays):
+        return [arrays[name] for name in in_order]
     by_path: dict[str, Any] = {}
     extra = []
     spelling = _spellings(names)
-    for name, value in given.items():
+    for name, value in arrays.items():
         path = name if name in names else spelling.get(_plain(name))
         if path is None:
             extra.append(name)

@@ -315,7 +315,7 @@ def linearize(
     primals: Sequence[Any],
     info: ir.DebugInfo,
     instantiate: Sequence[bool] = (),
-    moving: Sequence[bool] | None = None,
+    nonzero: Sequence[bool] | None = None,
 ) -> tuple[list[Any], LinearProgram]:
     """Results of a function of flat arguments, and its derivative there as a tape.
 
@@ -324,7 +324,7 @@ def linearize(
       primals: where to linearise it.
       info: names for messages.
       instantiate: results whose tangent must be on the tape, even if it is zero.
-      moving: which arguments have a nonzero tangent; all but those of integers if None.
+      nonzero: which arguments have a nonzero tangent; None for all but integers.
     """
     tape = TangentTape(current.trace, info)
     t = LinearizeTrace(current.trace, tape)
@@ -333,7 +333,9 @@ def linearize(
         aval = avals_.aval_of(x).to_tangent()
         tangent = tape.new_input(aval)
         # Integers and keys have zero tangents; programs inside need not carry them.
-        is_zero = aval.dtype == dtypes.float0 or (moving is not None and not moving[i])
+        is_zero = aval.dtype == dtypes.float0 or (
+            nonzero is not None and not nonzero[i]
+        )
         inputs.append(x if is_zero else JVPTracer(t, x, tangent))
     outs, tangents = _run(t, fun, inputs)
     for i, force in enumerate(instantiate):

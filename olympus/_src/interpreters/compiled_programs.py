@@ -79,7 +79,7 @@ def build(
         has_side_effects=lowered.has_effects,
     )
     if checks_numbers is None:
-        checks_numbers = number_checks.is_wanted()
+        checks_numbers = number_checks.is_enabled()
     run, run_one = _runners(lowered, program, checks_numbers)
     duration_s = time.perf_counter() - start
     if built_here:

@@ -15,7 +15,7 @@ from olympus._src.interpreters.lowered_programs import LoweredProgram
 Runner = Callable[[list[Any]], list[ArrayImpl]]
 
 
-def is_wanted() -> bool:
+def is_enabled() -> bool:
     """Whether the settings of this thread ask for it."""
     return bool(config.debug_nans.value or config.debug_infs.value)
 

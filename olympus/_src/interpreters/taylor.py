@@ -100,7 +100,7 @@ class JetTrace(trace.Trace):
     def _apply(
         self, p: Any, series: list[Series], params: Any, memo: _Memo
     ) -> list[Series]:
-        if not any(map(is_moving, series)):
+        if not any(map(is_nonzero, series)):
             out = p.bind(*[s[0] for s in series], **params)
             outs = out if p.multiple_results else [out]
             return [self.split(x) for x in outs]
@@ -144,12 +144,12 @@ class JetTrace(trace.Trace):
     def wrap(self, series: Series) -> Any:
         """The tracer of a series; its first term if all others are zero."""
         return (
-            JetTracer(self, series[0], series[1:]) if is_moving(series) else series[0]
+            JetTracer(self, series[0], series[1:]) if is_nonzero(series) else series[0]
         )
 
     def tangent(self, series: Series) -> Any:
         """The derivative of a series of one term more, as a value of this trace."""
-        if not is_moving(series):
+        if not is_nonzero(series):
             return Zero(avals_.aval_of(series[0]).to_tangent())
         slope = [self._scale_coefficient(c, k) for k, c in enumerate(series) if k]
         return self.wrap([families.instantiate(slope[0]), *slope[1:]])
@@ -172,7 +172,7 @@ class JetTrace(trace.Trace):
         return ""
 
 
-def is_moving(series: Series) -> bool:
+def is_nonzero(series: Series) -> bool:
     """Whether some coefficient after the first is not zero."""
     return any(type(c) is not Zero for c in series[1:])
 
@@ -312,9 +312,9 @@ def _jet_olympuspr(
     return ir.ClosedOlympuspr(program, consts), out_patterns
 
 
-def instantiate_series(series: Series, wanted: Pattern) -> Series:
+def instantiate_series(series: Series, pattern: Pattern) -> Series:
     """A series with values in place of zeros where they are wanted."""
-    terms = zip(series[1:], wanted, strict=True)
+    terms = zip(series[1:], pattern, strict=True)
     return [series[0], *[families.instantiate(c) if w else c for c, w in terms]]
 
 

@@ -797,12 +797,12 @@ def instantiate(t: Any, shape: Any = None) -> Any:
     return zero if shape is not None else broadcast_to_shape(zero, t.aval.shape)
 
 
-def grow_to(x: Any, rank: int, beside: Sequence[Any]) -> Any:
+def grow_to(x: Any, rank: int, others: Sequence[Any]) -> Any:
     """A batched scalar stretched along the other operands' axes."""
     aval = avals.aval_of(x)
     if aval.ndim == rank:
         return x
-    shape = next(s for s in (avals.aval_of(b).shape for b in beside) if len(s) == rank)
+    shape = next(s for s in (avals.aval_of(b).shape for b in others) if len(s) == rank)
     return broadcast_in_dim_p.bind(
         x, shape=shape, broadcast_dimensions=tuple(range(aval.ndim)), sharding=None
     )

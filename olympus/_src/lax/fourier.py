@@ -212,14 +212,14 @@ def fft(
     return fft_p.bind(x, fft_type=kind, fft_lengths=lengths)
 
 
-def _type_of(given: Any) -> FftType:
-    if isinstance(given, FftType):
-        return given
-    if isinstance(given, str):
-        if given.upper() in FftType.__members__:
-            return FftType[given.upper()]
+def _type_of(kind: Any) -> FftType:
+    if isinstance(kind, FftType):
+        return kind
+    if isinstance(kind, str):
+        if kind.upper() in FftType.__members__:
+            return FftType[kind.upper()]
         raise ValueError(
-            f"lax.fft: Unknown FFT type {given!r}; take one of "
+            f"lax.fft: Unknown FFT type {kind!r}; take one of "
             f"{', '.join(FftType.__members__)}"
         )
-    raise TypeError(f"lax.fft: Unknown FFT type value {given!r}; pass an FftType")
+    raise TypeError(f"lax.fft: Unknown FFT type value {kind!r}; pass an FftType")

@@ -484,8 +484,8 @@ def _iota_abstract(*, dtype: Any, shape: Any, dimension: int, sharding: Any) -> 
 
 def _iota_reference(*, dtype: Any, shape: Any, dimension: int, sharding: Any) -> Any:
     line = np.arange(shape[dimension]).astype(dtype)
-    beside = [-1 if i == dimension else 1 for i in range(len(shape))]
-    return np.broadcast_to(line.reshape(beside), shape)
+    stretched = [-1 if i == dimension else 1 for i in range(len(shape))]
+    return np.broadcast_to(line.reshape(stretched), shape)
 
 
 iota_p = Primitive(

@@ -23,8 +23,8 @@ from olympus._src.numpy import arithmetic, elementary, promotion, reductions
 from olympus._src.numpy.softmax_functions import (
     axes_of,
     check_arrays,
-    given_arrays,
     logsumexp,
+    pack_optional,
     spread_arrays,
 )
 
@@ -105,7 +105,7 @@ def standardize(
             "'stable'."
         )
     check_arrays("standardize", x, mean, variance, epsilon, where)
-    operands, flags = given_arrays(x, mean, variance, epsilon, where)
+    operands, flags = pack_optional(x, mean, variance, epsilon, where)
     stable = algorithm == "stable"
     return _standardize(*operands, axis=axes_of(axis), stable=stable, flags=flags)
 

@@ -44,8 +44,8 @@ def _any(flags: Any) -> Any:
 Step = Callable[..., tuple[Any, ...]]
 
 
-def iterate(step: Step, state: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
-    """Repeats `(n, state, given) -> (state, unfinished)` until all are finished.
+def iterate(step: Step, state: tuple[Any, ...], operands: tuple[Any, ...]) -> Any:
+    """Repeats `(n, state, operands) -> (state, unfinished)` until all are finished.
 
     An element that is finished keeps its state.
     """
@@ -57,41 +57,46 @@ def iterate(step: Step, state: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
     def body(carry: Any) -> Any:
         n, active, old = carry
         count = e.convert(e.add(n, np.int32(1)), avals.aval_of(old[0]).dtype)
-        new, unfinished = step(count, old, given)
+        new, unfinished = step(count, old, operands)
         next_state = tuple(
             [e.select(active, a, b) for a, b in zip(new, old, strict=True)]
         )
         return e.add(n, np.int32(1)), e.bitwise_and(active, unfinished), next_state
 
-    active = e.eq(given[0], given[0])
+    active = e.eq(operands[0], operands[0])
     return while_loop(going, body, (np.int32(0), active, state))[2]
 
 
 class _Loop:
-    """What an iteration converges to, as an elementwise function of what is given.
+    """What an iteration converges to, as an elementwise function of its operands.
 
     Args:
-      start: `(*given) -> state`.
+      start: `(*operands) -> state`.
       step: as of `iterate`.
       count: the size of the state.
-      moving: for each derivative that was taken, which of the given move. After the
-        given follow the directions of these, derivative by derivative, and after the
-        state its tangents.
+      has_tangent: for each derivative that was taken, which operands have a nonzero
+        tangent. These tangents follow the operands, derivative by derivative; the
+        tangents of the state follow the state.
     """
 
-    __slots__ = ("count", "moving", "start", "step")
+    __slots__ = ("count", "has_tangent", "start", "step")
 
     def __init__(
         self,
         start: Callable[..., Any],
         step: Step,
         count: int,
-        moving: tuple[tuple[bool, ...], ...] = (),
+        has_tangent: tuple[tuple[bool, ...], ...] = (),
     ) -> None:
-        self.start, self.step, self.count, self.moving = start, step, count, moving
+        self.start, self.step, self.count, self.has_tangent = (
+            start,
+            step,
+            count,
+            has_tangent,
+        )
 
     def _key(self) -> tuple[Any, ...]:
-        return self.start, self.step, self.moving
+        return self.start, self.step, self.has_tangent
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Loop) and self._key() == other._key()
@@ -102,37 +107,39 @@ class _Loop:
     def __repr__(self) -> str:
         return self.step.__name__.strip("_")
 
-    def along(self, *moving: bool) -> _Loop:
+    def along(self, *has_tangent: bool) -> _Loop:
         """The loop of the state and its tangents."""
-        return _Loop(self.start, self.step, self.count, (*self.moving, moving))
+        return _Loop(
+            self.start, self.step, self.count, (*self.has_tangent, has_tangent)
+        )
 
     def size(self) -> int:
         """How many results there are."""
-        return self.count << len(self.moving)
+        return self.count << len(self.has_tangent)
 
-    def _without_last(self, given: Any) -> tuple[_Loop, Any, list[Any]]:
+    def _without_last(self, operands: Any) -> tuple[_Loop, Any, list[Any]]:
         """The loop that was differentiated, its arguments, and their tangents."""
-        *before, last = self.moving
-        own, directions = given[: len(last)], iter(given[len(last) :])
+        *before, last = self.has_tangent
+        own, directions = operands[: len(last)], iter(operands[len(last) :])
         tangents = [
             next(directions) if moves else Zero(avals.aval_of(g).to_tangent())
             for g, moves in zip(own, last, strict=True)
         ]
         return _Loop(self.start, self.step, self.count, tuple(before)), own, tangents
 
-    def begin(self, given: Any) -> tuple[Any, ...]:
+    def begin(self, operands: Any) -> tuple[Any, ...]:
         """The state to begin with."""
-        if not self.moving:
-            return tuple(self.start(*given))
-        inner, own, tangents = self._without_last(given)
+        if not self.has_tangent:
+            return tuple(self.start(*operands))
+        inner, own, tangents = self._without_last(operands)
         outs, moved = ad.jvp(lambda *xs: list(inner.begin(xs)), [*own], tangents)
         return (*outs, *_whole(outs, moved))
 
-    def advance(self, n: Any, state: Any, given: Any) -> Any:
-        """The step; tangents have to come to rest as well."""
-        if not self.moving:
-            return self.step(n, state, given)
-        inner, own, tangents = self._without_last(given)
+    def advance(self, n: Any, state: Any, operands: Any) -> Any:
+        """One step. It is the last one if the tangents converged as well."""
+        if not self.has_tangent:
+            return self.step(n, state, operands)
+        inner, own, tangents = self._without_last(operands)
         count = inner.size()
         values, slopes = state[:count], state[count:]
 
@@ -148,9 +155,9 @@ class _Loop:
         unfinished = e.bitwise_or(unfinished, e.gt(change, bound))
         return (*new, *new_slopes), unfinished
 
-    def __call__(self, *given: Any) -> Any:
+    def __call__(self, *operands: Any) -> Any:
         """The state in the end."""
-        return loop_p.bind(*given, loop=self)
+        return loop_p.bind(*operands, loop=self)
 
 
 def _whole(values: Any, tangents: Any) -> list[Any]:
@@ -160,12 +167,12 @@ def _whole(values: Any, tangents: Any) -> list[Any]:
     ]
 
 
-def _loop_abstract(*given: Any, loop: _Loop) -> Any:
-    return [avals.ShapedArray(given[0].shape, given[0].dtype)] * loop.size()
+def _loop_abstract(*operands: Any, loop: _Loop) -> Any:
+    return [avals.ShapedArray(operands[0].shape, operands[0].dtype)] * loop.size()
 
 
-def _loop_decompose(*given: Any, loop: _Loop) -> Any:
-    return list(iterate(loop.advance, loop.begin(given), given))
+def _loop_decompose(*operands: Any, loop: _Loop) -> Any:
+    return list(iterate(loop.advance, loop.begin(operands), operands))
 
 
 def _loop_jvp(primals: Any, tangents: Any, *, loop: _Loop) -> Any:
@@ -211,19 +218,19 @@ loop_p = Primitive(
 # -- the gamma function ----------------------------------------------------------------
 
 
-def _series_step(n: Any, state: Any, given: Any) -> Any:
+def _series_step(n: Any, state: Any, operands: Any) -> Any:
     """Terms x^n / ((a+1) ... (a+n)) and their sum."""
     term, total = state
-    a, x = given
+    a, x = operands
     term = e.mul(term, e.div(x, e.add(a, n)))
     total = e.add(total, term)
     return (term, total), e.gt(term, e.mul(total, _epsilon(total)))
 
 
-def _fraction_step(n: Any, state: Any, given: Any) -> Any:
+def _fraction_step(n: Any, state: Any, operands: Any) -> Any:
     """Lentz's method for 1 / (x+1-a - 1(1-a) / (x+3-a - ...))."""
     c, d, h = state
-    a, x = given
+    a, x = operands
     tiny = _number(x, float(dtypes.finfo(avals.aval_of(x).dtype).tiny) * 1e3)
     numerator = e.mul(n, e.sub(a, n))
     b = e.add(e.sub(x, a), e.add(e.mul(n, _number(x, 2)), _number(x, 1)))
@@ -486,10 +493,10 @@ def _gamma_density_slope(a: Any, x: Any) -> Any:
 # -- the beta function -----------------------------------------------------------------
 
 
-def _beta_step(n: Any, state: Any, given: Any) -> Any:
+def _beta_step(n: Any, state: Any, operands: Any) -> Any:
     """Two of Lentz's steps: the even and the odd coefficient."""
     c, d, h = state
-    a, b, x = given
+    a, b, x = operands
     one, two = _number(x, 1), _number(x, 2)
     twice = e.mul(n, two)
     even = e.div(

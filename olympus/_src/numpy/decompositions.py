@@ -332,9 +332,9 @@ def matrix_rank(
     return _rank_by(M, bound, hermitian=bool(hermitian), relative=tol is None)
 
 
-def one_of(name: str, **given: Any) -> Any:
+def one_of(name: str, **names: Any) -> Any:
     """The one argument that is not None, of two names for one thing."""
-    arguments = {k: v for k, v in given.items() if v is not None}
+    arguments = {k: v for k, v in names.items() if v is not None}
     if len(arguments) > 1:
         both = " and ".join(arguments)
         raise ValueError(

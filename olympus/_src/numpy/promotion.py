@@ -215,10 +215,10 @@ def cast(x: Any, dtype: Any, weak: bool) -> Any:
     return convert(x, dtype, weak)
 
 
-def strong(x: Any, *given: Any) -> Any:
+def strong(x: Any, *others: Any) -> Any:
     """`x` in its own dtype, no longer weak unless all that was given is."""
     aval = aval_of(x)
-    if given and all(dtypes.dtype_and_weak(g)[1] for g in given):
+    if others and all(dtypes.dtype_and_weak(g)[1] for g in others):
         return x
     return convert(x, aval.dtype, False) if aval.weak_type else x
 

@@ -26,7 +26,7 @@ def axes_of(axis: Any) -> Any:
     return reductions.static_axis(axis)
 
 
-def given_arrays(*arrays: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
+def pack_optional(*arrays: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
     """The arrays that are not None, and which of them are there."""
     return (
         tuple([x for x in arrays if x is not None]),
@@ -35,7 +35,7 @@ def given_arrays(*arrays: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
 
 
 def spread_arrays(operands: Any, flags: Any) -> list[Any]:
-    """Undoes `given_arrays`."""
+    """Undoes `pack_optional`."""
     remaining = iter(operands)
     return [next(remaining) if there else None for there in flags]
 
@@ -61,7 +61,7 @@ def softmax(x: ArrayLike, axis: Axes = -1, where: OptionalArray = None) -> Array
       Array([0.5, 0.5], dtype=float32)
     """
     check_arrays("softmax", x, where)
-    operands, flags = given_arrays(x, where)
+    operands, flags = pack_optional(x, where)
     return _softmax(*operands, axis=axes_of(axis), flags=flags)
 
 
@@ -112,7 +112,7 @@ def log_softmax(x: ArrayLike, axis: Axes = -1, where: OptionalArray = None) -> A
       Array([  0., -inf], dtype=float32)
     """
     check_arrays("log_softmax", x, where)
-    operands, flags = given_arrays(x, where)
+    operands, flags = pack_optional(x, where)
     return _log_softmax(*operands, axis=axes_of(axis), flags=flags)
 
 
@@ -185,7 +185,7 @@ def logsumexp(
       Array(1., dtype=float32)
     """
     check_arrays("logsumexp", a, b, where)
-    operands, flags = given_arrays(a, b, where)
+    operands, flags = pack_optional(a, b, where)
     return _logsumexp(
         *operands,
         axis=axes_of(axis),

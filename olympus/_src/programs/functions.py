@@ -192,19 +192,19 @@ class Mapped:
         ]
 
 
-def with_axis(x: Any, dim: int | None, wanted: int | None, size: int) -> Any:
-    """A value with its mapped axis at `wanted`, repeated if it has none."""
-    if dim == wanted:
+def with_axis(x: Any, dim: int | None, target: int | None, size: int) -> Any:
+    """A value with its mapped axis at `target`, repeated if it has none."""
+    if dim == target:
         return x
-    if wanted is None:
+    if target is None:
         raise errors.UnexpectedTracerError(
             "vmap: a rule of a function without mapped arguments closes over a "
             "mapped value; pass it to the function as an argument, and handle it in "
             "the rule"
         )
     if dim is None:
-        return families.insert_axis(x, wanted, size)
-    return families.move_axis(x, dim, wanted)
+        return families.insert_axis(x, target, size)
+    return families.move_axis(x, dim, target)
 
 
 # -- checks that the rules share -------------------------------------------------------
@@ -234,7 +234,7 @@ def location(fun: Any) -> str:
     return source_info.function_location(fun)
 
 
-def moving_tangent(t: Any) -> Any:
+def replace_float0(t: Any) -> Any:
     """A tangent; one that can only be zero, as those of integers, becomes a Zero."""
     if type(t) is not Zero and avals_.aval_of(t).dtype == dtypes.float0:
         return Zero(avals_.aval_of(t))
@@ -249,7 +249,7 @@ def check_fixed(what: str, name: str, tangents: Sequence[Any]) -> None:
       name: the user's function.
       tangents: of the values that it closes over.
     """
-    nonzero = [t for t in map(moving_tangent, tangents) if type(t) is not Zero]
+    nonzero = [t for t in map(replace_float0, tangents) if type(t) is not Zero]
     if nonzero:
         listed = ", ".join([avals_.aval_of(t).short() for t in nonzero])
         raise errors.UnexpectedTracerError(

@@ -543,11 +543,13 @@ def refuse_unmasked(what: str, *programs: ir.ClosedOlympuspr) -> None:
         )
 
 
-def check_operand_types(what: str, args: Sequence[Any], wanted: Sequence[Any]) -> None:
+def check_operand_types(
+    what: str, args: Sequence[Any], expected: Sequence[Any]
+) -> None:
     """Raises TypeError where operands do not fit a program's inputs."""
-    if len(args) != len(wanted):
-        raise TypeError(f"{what}: {len(wanted)} operands are needed, got {len(args)}")
-    for i, (aval, want) in enumerate(zip(args, wanted, strict=True)):
+    if len(args) != len(expected):
+        raise TypeError(f"{what}: {len(expected)} operands are needed, got {len(args)}")
+    for i, (aval, want) in enumerate(zip(args, expected, strict=True)):
         if not same_type(aval, want):
             raise TypeError(
                 f"{what}: operand {i} has type {aval.short()}, its program takes "
@@ -567,22 +569,24 @@ def structure_mismatch(
 
 
 def type_mismatches(
-    structure: Any, given: Sequence[Any], wanted: Sequence[Any], root: str
+    structure: Any, actual: Sequence[Any], expected: Sequence[Any], root: str
 ) -> list[str]:
     """`root['path'] got f32[4], expected f32[3]` for each leaf whose types differ."""
-    paths = tree.tree_flatten_with_path(structure.unflatten(range(len(given))))[0]
+    paths = tree.tree_flatten_with_path(structure.unflatten(range(len(actual))))[0]
     return [
         f"at {root}{tree.keystr(path)} got {g.short()}, expected {w.short()}"
-        for (path, _), g, w in zip(paths, given, wanted, strict=True)
+        for (path, _), g, w in zip(paths, actual, expected, strict=True)
         if not same_type(g, w)
     ]
 
 
 def check_carry(
-    what: str, name: str, body: Body, structure: Any, wanted: Sequence[Any]
+    what: str, name: str, body: Body, structure: Any, required: Sequence[Any]
 ) -> None:
     """Raises TypeError where a body returns a carry of another type."""
-    wrong = type_mismatches(structure, body.out_avals[: len(wanted)], wanted, "carry")
+    wrong = type_mismatches(
+        structure, body.out_avals[: len(required)], required, "carry"
+    )
     if wrong:
         raise TypeError(
             f"{what}: {name} {fun_text(body.fun)} must return a carry of the "
@@ -599,7 +603,7 @@ def check_like(
     avals: Sequence[Any],
     model_name: str,
     model: Any,
-    wanted: Sequence[Any],
+    required: Sequence[Any],
 ) -> None:
     """Raises where what a function returns is not of the types of another value.
 
@@ -610,7 +614,7 @@ def check_like(
       structure, avals: of its result.
       model_name: the name of the value it should be like.
       model: that value.
-      wanted: types of its leaves.
+      required: types of its leaves.
 
     Raises:
       TypeError: structures or dtypes differ.
@@ -621,9 +625,9 @@ def check_like(
     if structure != expected:
         places = structure_mismatch(expected, structure, model_name, "the result")
         raise TypeError(f"{start}, got {places}; return a tree of the same structure")
-    wrong = type_mismatches(expected, avals, wanted, "result")
+    wrong = type_mismatches(expected, avals, required, "result")
     if wrong:
-        pairs = zip(avals, wanted, strict=True)
+        pairs = zip(avals, required, strict=True)
         kind = ValueError if any(a.shape != w.shape for a, w in pairs) else TypeError
         raise kind(
             f"{start}; {'; '.join(wrong)}; return arrays of the same shapes and dtypes"

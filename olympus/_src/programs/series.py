@@ -75,11 +75,11 @@ def _whole(flags: Sequence[bool], order: int) -> list[taylor.Pattern]:
     return [(flag,) * order for flag in flags]
 
 
-def _fill_terms(series: Sequence[Series], moving: Sequence[bool]) -> list[Any]:
+def _fill_terms(series: Sequence[Series], nonzero: Sequence[bool]) -> list[Any]:
     """The terms of the series that move, as values."""
     return [
         families.instantiate(c)
-        for s, m in zip(series, moving, strict=True)
+        for s, m in zip(series, nonzero, strict=True)
         if m
         for c in s[1:]
     ]
@@ -137,7 +137,7 @@ def scan(p: Any, series: list[Series], **params: Any) -> Any:
     """The terms of carries are carries, and those of slices are slices."""
     body, order = params["olympuspr"], len(series[0]) - 1
     parts = Parts(series, params)
-    moves = Parts([taylor.is_moving(s) for s in series], params)
+    moves = Parts([taylor.is_nonzero(s) for s in series], params)
     program, out_patterns, moves.carry = _settle_carry(
         body, moves.consts, moves.carry, moves.xs, order
     )
@@ -184,8 +184,8 @@ def while_loop(p: Any, series: list[Series], **params: Any) -> Any:
     body, test = params["body_olympuspr"], params["cond_olympuspr"]
     order, n, m = len(series[0]) - 1, params["cond_nconsts"], params["body_nconsts"]
     test_consts, body_consts, carry = series[:n], series[n : n + m], series[n + m :]
-    const_moves = [taylor.is_moving(s) for s in body_consts]
-    moves = [taylor.is_moving(s) for s in carry]
+    const_moves = [taylor.is_nonzero(s) for s in body_consts]
+    moves = [taylor.is_nonzero(s) for s in carry]
     program, out_patterns, moves = _settle_carry(body, const_moves, moves, [], order)
     program, consts = inner_programs.absorb(program)
     n_terms = [order * sum(const_moves), order * sum(moves)]

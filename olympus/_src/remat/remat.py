@@ -144,8 +144,8 @@ class _Linearized:
 
     __slots__ = ("consts", "program", "split", "zeros")
 
-    def __init__(self, program: ir.Olympuspr, moving: Any, policy: Any) -> None:
-        forward, tangent, self.zeros = ad.linearize_olympuspr(program, moving)
+    def __init__(self, program: ir.Olympuspr, nonzero: Any, policy: Any) -> None:
+        forward, tangent, self.zeros = ad.linearize_olympuspr(program, nonzero)
         whole, self.consts = _without_constants(forward)
         self.split = splitting.split(whole, len(program.outvars), policy)
         again = self.split.again

@@ -170,7 +170,7 @@ def _lower(p: Polynomial, scope: Any) -> float:
 
 
 def _least(
-    p: Polynomial, scope: Any, given: tuple[Polynomial, ...], splits: int
+    p: Polynomial, scope: Any, constraints: tuple[Polynomial, ...], splits: int
 ) -> float:
     """The same under further inequalities; infinite where these cannot all hold."""
     split = _extreme_in(p) if splits < _MAX_SPLITS else None
@@ -182,17 +182,19 @@ def _least(
             else add_scaled_polynomial(b, a, -1)
         )
         return min(
-            _least(_replace_atom(p, split, a), scope, (*given, first), splits + 1),
+            _least(
+                _replace_atom(p, split, a), scope, (*constraints, first), splits + 1
+            ),
             _least(
                 _replace_atom(p, split, b),
                 scope,
-                (*given, _negate_polynomial(first)),
+                (*constraints, _negate_polynomial(first)),
                 splits + 1,
             ),
         )
     if not any(p):
         return p.get((), 0)
-    least = linear_programming.minimum(p, _facts((p, *given), given, scope))
+    least = linear_programming.minimum(p, _facts((p, *constraints), constraints, scope))
     if least == linear_programming.CONTRADICTION:
         return _INFINITE
     return -_INFINITE if least is None else math.ceil(least)  # type: ignore[arg-type]
@@ -220,10 +222,10 @@ def _replace_atom(p: Polynomial, atom: Atom, by: Polynomial) -> Polynomial:
 
 
 def _facts(
-    start: Iterable[Polynomial], given: tuple[Polynomial, ...], scope: Any
+    start: Iterable[Polynomial], constraints: tuple[Polynomial, ...], scope: Any
 ) -> list[Polynomial]:
     """Polynomials that are never negative, about some monomials and related ones."""
-    facts: list[Polynomial] = [*given, *scope.facts]
+    facts: list[Polynomial] = [*constraints, *scope.facts]
     pending = [m for p in (*start, *facts) for m in p if m]
     seen: set[Monomial] = set()
     while pending and len(facts) < _MAX_FACTS:

@@ -457,7 +457,7 @@ def _parse_selection(select: str, bounds: Any, n: int) -> tuple[int, int]:
 @promotion.program(2, name="eigh_tridiagonal")
 def _eigh_tridiagonal(d: Any, e: Any, *, first: int, last: int) -> Any:
     main = selection.diag(d)
-    beside = selection.diag(e, 1)
-    whole = main + beside + matrices.adjoint(beside)
+    off_diagonal = selection.diag(e, 1)
+    whole = main + off_diagonal + matrices.adjoint(off_diagonal)
     vectors, values = lax_linalg.eigh(whole)
     return values[first:last], vectors[:, first:last]

@@ -61,8 +61,8 @@ def functions_of(name: str, what: str, /, **parameters: str) -> Callable[[F], F]
         names = code.co_varnames[: code.co_argcount]
         full_name = f"scipy.stats.{name}.{formula.__name__}"
 
-        def run(*given: Any) -> Any:
-            return formula(*floating(full_name, names, given))
+        def run(*operands: Any) -> Any:
+            return formula(*floating(full_name, names, operands))
 
         run.__name__ = run.__qualname__ = f"{name}_{formula.__name__}"
         function = public(formula, evaluate.fuse(run))
@@ -116,9 +116,9 @@ def _document(
 {docstring_examples.of(name, kind)}    """
 
 
-def check(name: str, names: Any, given: Any) -> None:
+def check(name: str, names: Any, operands: Any) -> None:
     """Raises TypeError unless all are real arrays or numbers; lists are not."""
-    for key, x in zip(names, given, strict=True):
+    for key, x in zip(names, operands, strict=True):
         if not avals.is_array_like(x):
             raise TypeError(
                 f"{name}: {key} must be an array or a number, got {type(x).__name__}; "
@@ -131,10 +131,10 @@ def check(name: str, names: Any, given: Any) -> None:
             )
 
 
-def floating(name: str, names: Any, given: Any) -> list[Any]:
+def floating(name: str, names: Any, operands: Any) -> list[Any]:
     """Arguments as arrays of one floating dtype and shape; scalars stay scalars."""
-    check(name, names, given)
-    out = same_dtype(*given)
+    check(name, names, operands)
+    out = same_dtype(*operands)
     shapes = [avals.aval_of(x).shape for x in out]
     if len({s for s in shapes if s}) < 2:
         return out
@@ -151,14 +151,14 @@ def floating(name: str, names: Any, given: Any) -> list[Any]:
     return [promotion.broadcast_to_shape(x, shape) for x in out]
 
 
-def same_dtype(*given: Any) -> list[Any]:
+def same_dtype(*operands: Any) -> list[Any]:
     """Arguments as arrays of one floating dtype."""
-    return _as_arrays(promotion.promote_inexact(*given))
+    return _as_arrays(promotion.promote_inexact(*operands))
 
 
-def mixed_dtype(*given: Any) -> list[Any]:
+def mixed_dtype(*operands: Any) -> list[Any]:
     """As `same_dtype`, for counts and probabilities, whose dtypes always differ."""
-    return _as_arrays(promotion.promote_mixed(*given))
+    return _as_arrays(promotion.promote_mixed(*operands))
 
 
 def _as_arrays(values: list[Any]) -> list[Any]:

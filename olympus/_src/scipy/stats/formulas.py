@@ -12,10 +12,10 @@ from olympus._src.scipy.special.beta_binomial import betaln
 from olympus._src.scipy.stats.arguments import INFINITY, NAN, where
 
 
-def alike(*given: Any) -> list[Any]:
+def alike(*args: Any) -> list[Any]:
     """Arrays of one dtype filled up to one shape, scalars too."""
-    shape = max((avals.aval_of(x).shape for x in given), key=len)
-    return [promotion.full_shape(x, shape) for x in given]
+    shape = max((avals.aval_of(x).shape for x in args), key=len)
+    return [promotion.full_shape(x, shape) for x in args]
 
 
 def positive(scale: Any) -> Any:
