@@ -35,8 +35,8 @@ all_checks = automatic_checks | user_checks
 class Error:
     """The first failure of a function that `checkify` returned, or none.
 
-    It is a pytree of arrays, so it may leave `jit` and `vmap`; under `vmap` it tells of
-    each mapped element. Make it by `checkify`; then ask `get`, or `throw`.
+    It is a pytree of arrays, so it may leave `jit` and `vmap`; under `vmap` it
+    describes each mapped element. `checkify` returns it; then call `get` or `throw`.
 
     Args:
       _pred: bool, whether something failed; None where nothing can.
@@ -68,7 +68,7 @@ class Error:
         Under `vmap` there is a line for each element that failed, with its index.
 
         Raises:
-          TracerBoolConversionError: inside a traced function, where nobody knows yet.
+          TracerBoolConversionError: inside a traced function, where it is not known.
         """
         records = self._failures()
         return failures.explain(records) if records else None
@@ -145,7 +145,7 @@ def checkify(
       It may be given to `jit`, `vmap` and `grad`.
 
     Raises:
-      TypeError: `f` is not callable, or `errors` is no set of categories.
+      TypeError: `f` is not callable, or `errors` is not a set of categories.
 
     Example:
       >>> import olympus
@@ -190,7 +190,7 @@ def _categories(errors: Any) -> frozenset[Any]:
 def _trace(f: Any, args: Any, kwargs: Any) -> tuple[ir.Olympuspr, list[Any], Any]:
     """The function's program; its arguments are constants of it.
 
-    So values that are no arrays pass to `f` as they are.
+    So values that are not arrays pass to `f` as they are.
     """
     structures: list[Any] = []
 
@@ -236,13 +236,13 @@ def check(
 
     Args:
       pred: bool scalar that must be true.
-      msg: what to say otherwise; a format string, as of `str.format`.
+      msg: the message otherwise; a format string, as in `str.format`.
       *fmt_args, **fmt_kwargs: arrays, or trees of them, that the message shows.
       debug: do nothing where `checkify` is not there, instead of refusing to compile.
 
     Raises:
       JaxRuntimeError: `pred` is false, outside of traced functions.
-      TypeError: `pred` is no bool scalar, or a value of the message is no array.
+      TypeError: `pred` is not a bool scalar, or a value of the message is not an array.
       ValueError: in a function that is compiled, without `checkify`.
 
     Example:
@@ -274,7 +274,7 @@ def debug_check(
 
     Args:
       pred: bool scalar that must be true.
-      msg: what to say otherwise; a format string, as of `str.format`.
+      msg: the message otherwise; a format string, as in `str.format`.
       *fmt_args, **fmt_kwargs: arrays, or trees of them, that the message shows.
 
     Example:
@@ -300,7 +300,7 @@ def check_error(error: Error) -> None:
 
     Raises:
       JaxRuntimeError: something failed, outside of traced functions.
-      TypeError: `error` is no `Error`.
+      TypeError: `error` is not an `Error`.
 
     Example:
       >>> import olympus.numpy as onp

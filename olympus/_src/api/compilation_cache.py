@@ -18,7 +18,7 @@ def set_cache_dir(path: str | os.PathLike[str]) -> None:
         to you, and nobody else may be able to write to it.
 
     Raises:
-      ValueError: it is no path.
+      ValueError: it is not a path.
 
     Example:
       >>> import olympus
@@ -36,7 +36,7 @@ def reset_cache() -> None:
     """Forgets what this process knows of its cache folders.
 
     Folders are looked at again, those that could not be written are tried again, and
-    trouble is reported again. Programs on disk and in memory stay.
+    problems are reported again. Programs on disk and in memory stay.
 
     Example:
       >>> from olympus.experimental.compilation_cache import compilation_cache

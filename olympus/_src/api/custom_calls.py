@@ -35,7 +35,7 @@ class Arguments:
       nondiff_argnums, nondiff_argnames: as given to the decorator.
 
     Raises:
-      TypeError: these are no ints, or no names.
+      TypeError: these are not ints or not names.
     """
 
     __slots__ = ("_names", "_nums", "_signature", "fun", "what")
@@ -188,7 +188,7 @@ def flatten_results(what: str, fun: Any, result: Any) -> tuple[list[Any], Any]:
 
 
 class Results:
-    """The structure of a function's results, told by whatever runs first: the function
+    """The structure of a function's results, recorded by what runs first: the function
     itself or one of its rules.
     """
 
@@ -226,7 +226,7 @@ def on_leaves(
 
 
 def as_seen(t: Any, aval: Any, *, symbolic: bool) -> Any:
-    """A tangent or cotangent as a user's rule sees it: an array, where it is no zero.
+    """A tangent or cotangent as a user's rule sees it: an array unless it is zero.
 
     Args:
       t: a value or a Zero.
@@ -256,7 +256,7 @@ def known_zero(t: Any) -> bool:
 
 
 def check_rule(what: str, argument: str, rule: Any) -> None:
-    """Raises TypeError for a rule that is no function."""
+    """Raises TypeError for a rule that is not a function."""
     remedy = "pass the function itself, not its result"
     inner_programs.check_callable(what, remedy, **{argument: rule})
 

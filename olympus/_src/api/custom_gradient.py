@@ -86,7 +86,7 @@ def closure_convert(
 ) -> tuple[Callable[..., Any], list[Array]]:
     """Makes the traced values that a function closes over arguments of it.
 
-    Rules of `custom_jvp` and `custom_vjp` cannot speak of values that come by closure.
+    Rules of `custom_jvp` and `custom_vjp` cannot refer to values that come by closure.
     A function that takes another, and has such rules, converts it and passes the values
     on as arguments. The function is traced to a program for the types of the examples.
 
@@ -99,7 +99,7 @@ def closure_convert(
       values, which are floating point values that are being traced.
 
     Raises:
-      TypeError: `fun` is no function, or examples are no arrays.
+      TypeError: `fun` is not a function, or examples are not arrays.
 
     Example:
       >>> import olympus
@@ -148,7 +148,7 @@ def custom_gradient(
     Args:
       fun: returns a pair of its result and a function from the result's cotangent to a
         tuple of the arguments' cotangents (for one argument, also that cotangent
-        itself). The function may use what was computed on the way; it is traced, so
+        itself). The function may use intermediate values; it is traced, so
         Python cannot branch on its values.
       with_logs, remat, with_accums: not available; they must be False.
 
@@ -157,7 +157,7 @@ def custom_gradient(
       decorator.
 
     Raises:
-      TypeError: `fun` is no function, or does not return such a pair.
+      TypeError: `fun` is not a function, or does not return such a pair.
       NotImplementedError: an option is set.
 
     Example:

@@ -38,7 +38,7 @@ class custom_jvp(Generic[P, R]):
       A function like `fun`, with the methods `defjvp` and `defjvps`.
 
     Raises:
-      TypeError: `fun` is no function, or arguments are chosen by something else than
+      TypeError: `fun` is not a function, or arguments are chosen by something else than
         positions and names.
 
     Example:
@@ -97,7 +97,7 @@ class custom_jvp(Generic[P, R]):
           `jvp`, so that this serves as a decorator.
 
         Raises:
-          TypeError: `jvp` is no function.
+          TypeError: `jvp` is not a function.
         """
         custom_calls.check_rule("custom_jvp.defjvp", "jvp", jvp)
         self.jvp = jvp
@@ -112,7 +112,7 @@ class custom_jvp(Generic[P, R]):
             argument; None for a term that is zero.
 
         Raises:
-          TypeError: some term is no function.
+          TypeError: a term is not a function.
           ValueError: the function has arguments that are not differentiated.
 
         Example:

@@ -27,7 +27,7 @@ class custom_vjp(Generic[P, R]):
 
     Write it as two functions and register them by `defvjp`: `fwd` returns the result
     and residuals, whatever the other needs; `bwd` gives the cotangents of the arguments
-    for those of the result. Forward mode (`jvp`) cannot pass such a function.
+    for those of the result. Forward mode (`jvp`) does not support it.
 
     Args:
       fun: a function of arrays and pytrees of them.
@@ -39,7 +39,7 @@ class custom_vjp(Generic[P, R]):
       A function like `fun`, with the method `defvjp`.
 
     Raises:
-      TypeError: `fun` is no function, or arguments are chosen by something else than
+      TypeError: `fun` is not a function, or arguments are chosen by something else than
         positions and names.
 
     Example:
@@ -107,7 +107,7 @@ class custom_vjp(Generic[P, R]):
             them again later, it calls the function in place of `fwd`.
 
         Raises:
-          TypeError: `fwd` or `bwd` is no function.
+          TypeError: `fwd` or `bwd` is not a function.
         """
         custom_calls.check_rule("custom_vjp.defvjp", "fwd", fwd)
         custom_calls.check_rule("custom_vjp.defvjp", "bwd", bwd)

@@ -32,7 +32,7 @@ class custom_vmap(Generic[P, R]):
       A function like `fun`, with the method `def_vmap`.
 
     Raises:
-      TypeError: `fun` is no function.
+      TypeError: `fun` is not a function.
 
     Example:
       >>> import olympus, olympus.numpy as onp
@@ -82,7 +82,7 @@ class custom_vmap(Generic[P, R]):
           `vmap_rule`, so that this serves as a decorator.
 
         Raises:
-          TypeError: `vmap_rule` is no function.
+          TypeError: `vmap_rule` is not a function.
         """
         custom_calls.check_rule("custom_vmap.def_vmap", "vmap_rule", vmap_rule)
         self.vmap_rule = vmap_rule

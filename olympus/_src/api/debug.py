@@ -64,7 +64,7 @@ def breakpoint(
     """Opens a prompt each time the program reaches this point.
 
     The prompt understands `p` and `pp` (print an expression), `l` (list the source),
-    `bt` (the frames), `u` and `d` (go up and down), `c` (continue) and `q` (give up).
+    `bt` (the frames), `u` and `d` (go up and down), `c` (continue) and `q` (quit).
 
     Args:
       backend: 'cli' or None for a prompt on the terminal.
@@ -146,7 +146,7 @@ def _split_traced(
 
 
 def _is_no_node(x: Any) -> bool:
-    """Whether a value is no container; flattening would warn of some, as generators."""
+    """Whether a value is no container; flattening warns of some, as of generators."""
     return not (tree.is_tree_node(type(x)) or hasattr(type(x), "_fields"))
 
 
@@ -239,7 +239,7 @@ class Prompt(cmd.Cmd):
         return False
 
     def default(self, line: str) -> None:
-        """Evaluates what is no command, as Python would."""
+        """Evaluates what is not a command, as Python would."""
         self._evaluate(line, repr)
 
     do_c = do_cont = do_EOF = do_continue

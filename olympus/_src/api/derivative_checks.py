@@ -102,8 +102,8 @@ def check_types(
     Args:
       values: the values.
       expected: their avals; weakness does not matter.
-      complain: makes the error from the position, the aval wanted and that given.
-      any_for_float0: admit anything where nothing flows.
+      complain: makes the error from the position, the expected aval and the actual one.
+      any_for_float0: accept anything where there is no tangent.
     """
     for i, (x, want) in enumerate(zip(values, expected, strict=True)):
         aval = avals_.aval_of(x)

@@ -143,7 +143,7 @@ def linearize_leaves(
       api: the public function.
       fun: the user's function.
       leaves, structure: of a sequence of its arguments.
-      has_aux: as of `on_leaves`.
+      has_aux: as in `on_leaves`.
       nonzero: which leaves have tangents; None for all that can.
 
     Returns:
@@ -201,7 +201,7 @@ class Plan:
       api: the public function.
       fun: the user's function.
       argnums, has_aux, holomorphic: as given to it.
-      accepts: the arguments' kind, as of `derivative_checks.check_input`.
+      accepts: the arguments' kind, as in `derivative_checks.check_input`.
       too_few: the error for a call of too few arguments.
     """
 

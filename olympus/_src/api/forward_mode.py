@@ -111,7 +111,7 @@ def linearize(
       `has_aux` also the auxiliary value.
 
     Raises:
-      TypeError: `fun` is not callable, or returns what is no array.
+      TypeError: `fun` is not callable, or returns what is not an array.
 
     Example:
       >>> import olympus, olympus.numpy as onp

@@ -51,7 +51,7 @@ class _Gradient:
         value = out_info.structure.unflatten(outs)
         self._check_output(value)
         seed = common.one_like(avals_.aval_of(value))
-        # A number of a rule stays one; the seed is no number of the user's.
+        # A number of a rule stays one; the seed is not a number of the user's.
         grads = [
             common.as_array(g) if g is seed else common.as_result(g)
             for g in linear.transpose([seed])
@@ -96,7 +96,7 @@ def value_and_grad(
         negative ones count from the last.
       has_aux: `fun` returns a pair of the scalar and an auxiliary value.
       holomorphic: `fun` is complex differentiable.
-      allow_int: admit integer arguments; their gradients have dtype `float0`.
+      allow_int: accept integer arguments; their gradients have dtype `float0`.
       reduce_axes: no longer supported.
 
     Returns:
@@ -104,7 +104,7 @@ def value_and_grad(
       with `has_aux` the value is a pair too.
 
     Raises:
-      TypeError: when called: the result is no scalar, or arguments are not floating.
+      TypeError: when called: the result is not a scalar, or arguments are not floating.
 
     Example:
       >>> import olympus
@@ -146,7 +146,7 @@ def grad(
         negative ones count from the last.
       has_aux: `fun` returns a pair of the scalar and an auxiliary value.
       holomorphic: `fun` is complex differentiable.
-      allow_int: admit integer arguments; their gradients have dtype `float0`.
+      allow_int: accept integer arguments; their gradients have dtype `float0`.
       reduce_axes: no longer supported.
 
     Returns:
@@ -155,7 +155,7 @@ def grad(
       auxiliary value.
 
     Raises:
-      TypeError: when called: the result is no scalar, or arguments are not floating.
+      TypeError: when called: the result is not a scalar, or arguments are not floating.
 
     Source: Griewank and Walther, Evaluating Derivatives, chapter 3.
 

@@ -54,7 +54,7 @@ def check_grads(
       AssertionError: a derivative differs; the message says in which mode, of which
         order, for which argument or result, and shows both numbers.
       TypeError: no argument is floating or complex.
-      ValueError: `order` or `modes` mean nothing.
+      ValueError: `order` or `modes` are invalid.
 
     Source: Fornberg, Generation of Finite Difference Formulas on Arbitrarily Spaced
     Grids, 1988.

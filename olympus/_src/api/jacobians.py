@@ -85,7 +85,7 @@ def jacrev(
       argnums: the positional argument or arguments to differentiate with respect to.
       has_aux: `fun` returns a pair of its result and an auxiliary value.
       holomorphic: `fun` is complex differentiable.
-      allow_int: admit integer arguments; their derivatives are zeros of their dtype.
+      allow_int: accept integer arguments; their derivatives are zeros of their dtype.
 
     Returns:
       A function of `fun`'s arguments. In the structure of the result it has at each

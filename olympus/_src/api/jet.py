@@ -62,8 +62,8 @@ def jet(
       fun: a function of arrays that returns an array or a tree of arrays.
       primals: tuple or list of the arguments at 0, each an array or a number.
       series: for each argument a tuple or list of its derivatives of order 1 to K,
-        of the argument's shape or scalars; `zero_series` for an argument that does not
-        move, and `zero_term` for a derivative that is zero.
+        of the argument's shape or scalars; `zero_series` for an argument that is
+        constant, and `zero_term` for a derivative that is zero.
       factorial_scaled: whether the terms are derivatives; if not, they are coefficients
         of powers of t, which are derivatives divided by the factorial of the order.
 
@@ -71,7 +71,8 @@ def jet(
       A pair of `fun(*primals)` and, in its structure, a list of K terms for each array.
 
     Raises:
-      TypeError: `primals` or `series` is no tuple or list, or an argument no array.
+      TypeError: `primals` or `series` is not a tuple or list, or an argument is not an
+        array.
       ValueError: the arguments have different numbers of terms, or terms of a wrong
         shape.
 
@@ -225,7 +226,7 @@ def _column(
         not taylor.may_move(aval) and all(map(_is_known_zero, terms))
     ):
         return [x, *[Zero(aval.to_tangent())] * order]
-    if not taylor.may_move(aval):  # a number that moves is no integer
+    if not taylor.may_move(aval):  # a number that moves is not an integer
         float_ = dtypes.canonicalize_dtype(np.dtype(np.float64))
         x = elementwise.convert(x, float_, weak_type=aval.weak_type)
         aval = avals_.aval_of(x)

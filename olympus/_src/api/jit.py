@@ -53,7 +53,7 @@ def jit(
       static_argnums, static_argnames: arguments that are Python values, part of the
         signature; each is inferred from the other. They must be hashable.
       donate_argnums, donate_argnames: arguments whose buffers results may take over.
-      keep_unused: keep arguments nobody reads in the compiled program.
+      keep_unused: keep unused arguments in the compiled program.
       device, backend: where to run; default the arguments' device.
       inline: splice the program into the one that calls it.
       compiler_options: XLA's options, by name; and 'tier', which is one of 'full',

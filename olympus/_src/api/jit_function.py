@@ -322,7 +322,7 @@ class JitFunction:
 
     @property
     def keep_unused(self) -> bool:
-        """Whether programs take arguments that nobody reads."""
+        """Whether programs take unused arguments."""
         return self._options.keep_unused
 
     def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:

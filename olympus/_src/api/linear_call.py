@@ -33,8 +33,8 @@ def linear_call(
       The result of `fun`.
 
     Raises:
-      TypeError: `fun` or `fun_transpose` is no function, arguments are no arrays, or
-        results do not have the structure and types that they must.
+      TypeError: `fun` or `fun_transpose` is not a function, arguments are not arrays,
+        or results do not have the structure and types that they must.
 
     Example:
       >>> import olympus

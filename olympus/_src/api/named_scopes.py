@@ -39,7 +39,7 @@ class named_scope(_Block):
       name: the name; names of nested blocks are joined by a slash.
 
     Raises:
-      TypeError: `name` is no string.
+      TypeError: `name` is not a string.
 
     Example:
       >>> import olympus, numpy as np
@@ -111,7 +111,7 @@ class _Folding(trace.Trace):
 class ensure_compile_time_eval(_Block):
     """A block whose operations run immediately, also while a program is traced.
 
-    Operations on traced values are staged as ever.
+    Operations on traced values are staged as usual.
 
     Example:
       >>> import olympus, numpy as np

@@ -59,7 +59,7 @@ def as_argnums(api: str, argnums: Any) -> tuple[int, ...]:
     """The positions of the arguments to differentiate by, one at least.
 
     Raises:
-      TypeError: `argnums` is no int or sequence of ints.
+      TypeError: `argnums` is not an int or sequence of ints.
       ValueError: it is empty.
     """
     positions = as_positions(api, argnums)
@@ -79,7 +79,7 @@ def as_names(
     """Names of arguments as a tuple.
 
     Args:
-      api, value, option, requirement: as of `as_positions`.
+      api, value, option, requirement: as in `as_positions`.
 
     Raises:
       TypeError: the value holds something else.
@@ -237,7 +237,7 @@ def read_signature(fun: Callable[..., Any]) -> inspect.Signature | None:
 class Names:
     """What messages say of a function, without what its closure holds.
 
-    The code of a plain function tells its parameters, when somebody asks.
+    The code of a plain function tells its parameters, on demand.
 
     Args:
       fun: the function.

@@ -25,7 +25,7 @@ def devices(backend: str | None = None) -> list[Device]:
     """All devices of a platform; of the default one if none is named.
 
     Raises:
-      RuntimeError: the platform is not there; says what to install.
+      RuntimeError: the platform is missing; the message says what to install.
     """
     return list(client.devices(backend))
 
@@ -137,8 +137,8 @@ def with_sharding_constraint(x: PyTree, shardings: PyTree) -> PyTree:
       A pytree of the same structure.
 
     Raises:
-      TypeError: a leaf of `shardings` is no sharding of one device.
-      ValueError: a leaf is None, or `shardings` is no prefix of `x`.
+      TypeError: a leaf of `shardings` is not a sharding of one device.
+      ValueError: a leaf is None, or `shardings` is not a prefix of `x`.
 
     Example:
       >>> import olympus, numpy as np
@@ -191,7 +191,7 @@ def device_get(x: PyTree) -> PyTree:
       x: a pytree of arrays.
 
     Returns:
-      The same tree of `numpy.ndarray`s; random keys and leaves that are no arrays
+      The same tree of `numpy.ndarray`s; random keys and leaves that are not arrays
       stay.
     """
     leaves, structure = tree.tree_flatten(x)

@@ -38,7 +38,7 @@ def checkpoint(
     Args:
       fun: a function of arrays and pytrees of them.
       prevent_cse: keep the compiler from merging the second computation with the first,
-        which would keep the values after all. Where they are apart anyway, as in the
+        which would keep the values after all. Where they are separate anyway, as in the
         body of a `scan`, False lets it optimise more. A tuple with an entry for each
         positional argument (a bool, or a tree of them) sets it for each.
       policy: which intermediate values to keep; see `olympus.checkpoint_policies`.

@@ -245,14 +245,14 @@ def vjp(
 
     Args:
       fun: a function of arrays and pytrees of them.
-      *primals: its arguments; integers and booleans are admitted.
+      *primals: its arguments; integers and booleans are accepted.
       has_aux: `fun` returns a pair, of which the second is passed through.
       reduce_axes: no longer supported.
       saveable_args: a bool for each argument, or nested tuples of bools: whether the
         transpose may keep it. Those that it may not keep but needs must be put back
         in its `args_res` before it is called.
       in_nzs: a bool for each argument, or nested tuples of bools: whether its cotangent
-        is wanted, others are zero. All are if None.
+        is computed; the others are zero. None computes all.
 
     Returns:
       The result, and a function from its cotangent (same structure, shapes and dtypes)
@@ -260,7 +260,7 @@ def vjp(
       Cotangents of integers have dtype `float0`.
 
     Raises:
-      TypeError: `fun` is not callable, or returns what is no array.
+      TypeError: `fun` is not callable, or returns what is not an array.
 
     Source: Griewank and Walther, Evaluating Derivatives, chapter 3.
 
@@ -373,7 +373,8 @@ def linear_transpose(
     """The transpose of a linear function.
 
     The function is traced but not evaluated, so it must be linear in its arguments as
-    a program: operations on them need a transpose. What it adds to them does not show.
+    a program: operations on them need a transpose. Constants that it adds have no
+    effect.
 
     Args:
       fun: the linear function, of floats and complex numbers or of integers alone.

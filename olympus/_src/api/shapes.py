@@ -17,7 +17,7 @@ class ShapeDtypeStruct:
       shape: sizes of the axes.
       dtype: element type.
       sharding: where it would live.
-      weak_type: whether its dtype gives way in promotion.
+      weak_type: whether its dtype is weak in promotion.
 
     Example:
       >>> olympus.ShapeDtypeStruct((2, 3), 'float32')

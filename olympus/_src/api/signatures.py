@@ -172,7 +172,7 @@ class Call:
 
 
 class LazyNames(Sequence[str]):
-    """Paths of a call's leaves, found when somebody asks."""
+    """Paths of a call's leaves, computed on demand."""
 
     __slots__ = ("_call", "_names")
 

@@ -64,7 +64,7 @@ class Signature(NamedTuple):
       out_tree: the structure of the results.
       out_avals: their types.
       donated: which leaves of the arguments a result may overwrite.
-      keep_unused: whether programs take arguments that nobody reads.
+      keep_unused: whether programs take unused arguments.
     """
 
     name: str
@@ -107,7 +107,7 @@ class _Stage:
 
     @property
     def keep_unused(self) -> bool:
-        """Whether arguments that nobody reads are kept."""
+        """Whether unused arguments are kept."""
         return self._signature.keep_unused
 
     @property

@@ -24,7 +24,7 @@ def symbolic_shape(
     """The symbolic shape that a text describes.
 
     Args:
-      shape_spec: sizes with commas between them, parentheses around them if you like.
+      shape_spec: sizes separated by commas, optionally in parentheses.
         A size is an integer, a name, or made of those by `+`, `-`, `*`, `^` (and a
         number), `floordiv(a, b)`, `mod(a, b)`, `max(a, b)` and `min(a, b)`. '_' copies
         the size of `like` at its place, '...' at the end the rest of it. None stands
@@ -102,7 +102,7 @@ def symbolic_args_specs(
       A tree like `args` of `ShapeDtypeStruct`.
 
     Raises:
-      ValueError: `shapes_specs` is no prefix of `args`, or a text has no such form.
+      ValueError: `shapes_specs` is not a prefix of `args`, or a text has no such form.
 
     Source: the behaviour of `jax.export.symbolic_args_specs`.
 

@@ -72,7 +72,7 @@ def flat_function(
 ) -> tuple[Callable[..., list[Any]], Results]:
     """The function of a call's leaves, and where it notes the structure of its result.
 
-    It raises TypeError where a result is no array.
+    It raises TypeError where a result is not an array.
     """
     results = Results()
 

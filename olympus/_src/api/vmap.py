@@ -37,16 +37,16 @@ def vmap(
       out_axes: where each result gets the mapped axis; a prefix of the result's tree.
         None where the result does not depend on the mapped arguments.
       axis_name: a name collectives such as `lax.psum` may use inside `fun`.
-      axis_size: the size of the axis, where no argument tells it.
+      axis_size: the size of the axis, where no argument has it.
       spmd_axis_name: the axes of a mesh that the mapped axis is spread over.
-      sum_match: accepted for callers that give it; changes nothing.
+      sum_match: accepted for compatibility; has no effect.
 
     Returns:
       A function of arguments with one more axis.
 
     Raises:
-      TypeError: `in_axes` or `out_axes` are no ints, None, or containers of those; a
-        mapped argument or a result is no array.
+      TypeError: `in_axes` or `out_axes` are not ints, None, or containers of those; a
+        mapped argument or a result is not an array.
       ValueError: mapped axes do not exist or differ in size, or trees of axes do not
         fit the arguments or the result.
 

@@ -1,6 +1,6 @@
 """User functions as functions of flat NumPy arrays, and the operation that calls them.
 
-Leaves of the arguments that are no arrays, such as strings, stay on the host: the
+Leaves of the arguments that are not arrays, such as strings, stay on the host: the
 program carries only the arrays.
 """
 

@@ -112,7 +112,7 @@ def debug_callback(
       **kwargs: more of these.
 
     Raises:
-      TypeError: `callback` is no function.
+      TypeError: `callback` is not a function.
 
     Example:
       >>> import olympus
@@ -168,7 +168,7 @@ def debug_print(
       **kwargs: more values, by name.
 
     Raises:
-      TypeError: `fmt` is no string.
+      TypeError: `fmt` is not a string.
       ValueError: an argument has no place in `fmt`.
       KeyError: a name in `fmt` is not given.
       IndexError: `fmt` has more places than there are arguments.

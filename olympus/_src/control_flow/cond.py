@@ -115,7 +115,8 @@ def _batch_all(
 def _only_where_chosen(index: Any, i: int, x: Any) -> Any:
     """`x`, which passes gradients only where branch `i` is chosen.
 
-    A branch's derivative may be infinite where it is not: times zero that is no number.
+    A branch's derivative may be infinite where it is not: times zero that is not a
+    number.
     """
     if not dtypes.issubdtype(avals_.aval_of(x).dtype, np.inexact):
         return x
@@ -224,7 +225,7 @@ def cond(
       What the chosen function returns.
 
     Raises:
-      TypeError: `pred` is no scalar, or the functions return different types.
+      TypeError: `pred` is not a scalar, or the functions return different types.
 
     Source: `stablehlo.case`.
 
@@ -293,7 +294,8 @@ def switch(
       What `branches[index]` returns.
 
     Raises:
-      TypeError: `index` is no integer scalar, or the functions return different types.
+      TypeError: `index` is not an integer scalar, or the functions return different
+        types.
       ValueError: there are no branches.
 
     Source: `stablehlo.case`.

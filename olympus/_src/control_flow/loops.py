@@ -50,7 +50,7 @@ def fori_loop(
       The last carry; `init_val` where there are no steps.
 
     Raises:
-      TypeError: bounds are no integers or differ in dtype, or the carry changes type.
+      TypeError: bounds are not integers or differ in dtype, or the carry changes type.
       ValueError: `unroll` with bounds that are traced or with `checkpoints`, or
         `checkpoints` with bounds that are traced and without `max_steps`.
 

@@ -64,7 +64,7 @@ def platform_dependent(
 
     Raises:
       NotImplementedError: there is none for the platform, when it is lowered.
-      TypeError: an argument is no function, or they return different types.
+      TypeError: an argument is not a function, or they return different types.
       ValueError: a platform is named `gpu`, which may be `cuda` or `rocm`.
 
     Example:

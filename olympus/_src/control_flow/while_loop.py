@@ -396,7 +396,7 @@ def while_loop(
 
     Raises:
       TypeError: `cond_fun` returns no boolean scalar, the carry changes its type, or
-        `max_steps` is no integer.
+        `max_steps` is not an integer.
       ValueError: `max_steps` is negative, or `checkpoints` is none of the above or is
         given without `max_steps`.
 

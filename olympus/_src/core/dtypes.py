@@ -1,7 +1,7 @@
 """Dtypes: what they are called, how they are related, how they promote.
 
 A dtype is a `numpy.dtype` (NumPy's own, or one of ml_dtypes') or an `ExtendedDType`,
-whose elements are no numbers, such as random keys. A value's dtype may be *weak*: it
+whose elements are not numbers, such as random keys. A value's dtype may be *weak*: it
 came from a Python number, and gives way to what it meets.
 """
 
@@ -315,7 +315,7 @@ def scalar_type_of(x: object) -> type:
       `bool`, `int`, `float` or `complex`.
 
     Raises:
-      TypeError: the elements are no numbers.
+      TypeError: the elements are not numbers.
 
     Example:
       >>> from olympus import dtypes

@@ -1,4 +1,4 @@
-"""Whether two programs are the same but for their objects: names, order, parameters."""
+"""Whether two programs are equal except for their objects: names, order, parameters."""
 
 from __future__ import annotations
 

@@ -191,7 +191,8 @@ def custom_linear_solve(
       transpose_solve: `transpose_solve(vecmat, b)` solves with the transpose of A, for
         which it gets `vecmat`; needed for reverse mode unless `symmetric`.
       symmetric: A is its own transpose, and `solve` serves for both.
-      has_aux: the solves return a pair of x and more, which has no derivative.
+      has_aux: the solves return a pair of x and auxiliary values, which have no
+        derivative.
 
     Returns:
       x, or the pair of x and what else `solve` returned.

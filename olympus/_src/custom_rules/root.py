@@ -162,7 +162,8 @@ def custom_root(
       solve: `solve(f, initial_guess)` returns the root.
       tangent_solve: `tangent_solve(g, y)` returns the x for which g(x) is y; `g` is `f`
         linearised at the root.
-      has_aux: `solve` returns a pair of the root and more, which has no derivative.
+      has_aux: `solve` returns a pair of the root and auxiliary values, without
+        derivative.
 
     Returns:
       The root, or the pair of the root and what else `solve` returned.

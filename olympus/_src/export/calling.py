@@ -237,7 +237,7 @@ def _no_tangent(aval: Any) -> Any:
 
 
 def _as_cotangents(out_avals: Any, values: Any) -> list[Any]:
-    """A cotangent for each result, where `values` has those that are no float0."""
+    """A cotangent for each result, where `values` has those that are not float0."""
     remaining = iter(values)
     return [next(remaining) if _varies(a) else _no_tangent(a) for a in out_avals]
 

@@ -299,7 +299,7 @@ class Program:
           shared: the arrays that `pack` was given.
 
         Raises:
-          Unreadable: the trees do not fit, the device is of another kind, or the
+          Unreadable: the trees do not fit, the device is of the wrong kind, or the
             runtime refuses the machine code.
         """
         self._check_trees(in_tree, out_tree)

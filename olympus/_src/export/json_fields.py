@@ -18,8 +18,8 @@ class Fields:
       where: what it is, for messages.
 
     Raises:
-      Unreadable: it is no object, or (by the methods) a value is absent or of another
-        kind.
+      Unreadable: it is not an object, or (by the methods) a value is absent or of
+        another kind.
     """
 
     __slots__ = ("values", "where")

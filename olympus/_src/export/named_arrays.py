@@ -22,7 +22,7 @@ def read_npz(path: str) -> dict[str, np.ndarray]:
     """The arrays of a file that `numpy.savez` wrote, by name; nothing is unpickled.
 
     Raises:
-      ValueError: it is no such file, or holds Python objects.
+      ValueError: it is not such a file, or holds Python objects.
       OSError: it cannot be read.
     """
     try:

@@ -58,7 +58,7 @@ def custom_calls(text: str) -> list[tuple[str, str]]:
     return mlir.custom_calls(text) if "custom_call" in text else []
 
 
-# In MLIR's pretty form names that are no identifiers stand in quotes.
+# In MLIR's pretty form names that are not identifiers stand in quotes.
 _CUSTOM_CALL = re.compile(
     r'^.*stablehlo\.custom_call @(?:"((?:[^"\\]|\\.)*)"|([\w.$-]+)).*$', re.MULTILINE
 )

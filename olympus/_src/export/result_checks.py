@@ -16,7 +16,7 @@ def deviation(actual: Any, expected: Any) -> float:
 
     Returns:
       0 where they are equal, with NaN equal to NaN; infinity where shape, dtype, or
-      which elements are finite differ, or any element that is no floating number.
+      which elements are finite differ, or any element that is not a floating number.
     """
     if actual.shape != expected.shape or actual.dtype != expected.dtype:
         return np.inf

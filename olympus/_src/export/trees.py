@@ -66,8 +66,8 @@ def register_pytree_node_serialization(
       The class.
 
     Raises:
-      ValueError: the class is no node of trees, or it or the name is registered.
-      TypeError: a rule is no function.
+      ValueError: the class is not a node of trees, or it or the name is registered.
+      TypeError: a rule is not a function.
 
     Example:
       >>> from olympus import export, tree_util
@@ -125,7 +125,7 @@ def register_namedtuple_serialization(
       The class.
 
     Raises:
-      ValueError: it is no namedtuple, or it or the name is registered.
+      ValueError: it is not a namedtuple, or it or the name is registered.
 
     Example:
       >>> import collections
@@ -241,7 +241,7 @@ def to_json(treedef: Any) -> list[Any]:
     """The nodes of a structure.
 
     Raises:
-      ValueError: a type of node is not registered, or a key is no string or integer.
+      ValueError: a type of node is not registered, or a key is not a string or integer.
     """
     out: list[Any] = []
     pending = [treedef]

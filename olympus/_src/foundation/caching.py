@@ -204,7 +204,7 @@ def exact(value: Any) -> Any:
     """A key that only values of one type and one meaning share.
 
     Python finds 1, 1.0 and True equal, and 0.0 and -0.0; programs made for one of them
-    are no programs for the others. Values of other classes are what they say they are.
+    are not programs for the others. Values of other classes are what they say they are.
     """
     kind = type(value)
     if kind is float:

@@ -25,7 +25,7 @@ _PREFIX_BYTES = len(_MARK) + 8
 
 
 class Unreadable(ValueError):
-    """The bytes are no container, a damaged one, or one of another kind or version."""
+    """The bytes are not a container, or it is damaged or of another kind or version."""
 
 
 class Container:

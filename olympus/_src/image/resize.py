@@ -152,12 +152,12 @@ def resize(
       precision: how exactly products are summed, see `lax.Precision`.
 
     Returns:
-      An array of that shape; floating, but for the method "nearest", which keeps the
+      An array of that shape; floating, except for the method "nearest", which keeps the
       dtype.
 
     Raises:
       ValueError: the shape has another number of axes, or there is no such method.
-      TypeError: the image is no array.
+      TypeError: the image is not an array.
 
     Source: Keys, Cubic convolution interpolation, 1981, for "cubic".
 
@@ -233,7 +233,7 @@ def scale_and_translate(
       shape: the new shape, of as many axes.
       spatial_dims: the axes that are scaled and moved; others keep their size.
       scale, translation: vectors with a number for each of these axes.
-      method: as of `resize`, but for "nearest".
+      method: as in `resize`, except for "nearest".
       antialias: widen the kernel where samples get fewer, so that all of them count.
       precision: how exactly products are summed, see `lax.Precision`.
 
@@ -241,9 +241,9 @@ def scale_and_translate(
       A floating array of that shape.
 
     Raises:
-      ValueError: numbers of axes do not agree, an axis is named twice or not there, or
-        the method is "nearest".
-      TypeError: an argument is no array.
+      ValueError: numbers of axes do not agree, an axis is named twice or does not
+        exist, or the method is "nearest".
+      TypeError: an argument is not an array.
 
     Example:
       >>> import numpy as np

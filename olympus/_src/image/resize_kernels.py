@@ -62,7 +62,7 @@ def _numbers(count: int, dtype: Any, rank: int, axis: int) -> Any:
 
 
 def _normalize_columns(weights: Any) -> Any:
-    """Columns that sum to 1, but for those that are all but zero."""
+    """Columns that sum to 1, except for those that are all but zero."""
     total = reductions.sum(weights, axis=0, keepdims=True)
     tiny = 1000 * float(dtypes.finfo(aval_of(weights).dtype).eps)
     small = arithmetic.absolute(total) <= tiny
@@ -77,7 +77,7 @@ def weights(
     Args:
       method: a key of `KERNELS`, or "area".
       size: how many samples there are.
-      count: how many are wanted.
+      count: size of the result.
       scale, translation: numbers of one floating dtype, which is the result's.
       antialias: widen the kernel where samples get fewer.
     """

@@ -219,7 +219,7 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
         ]
 
     def zeros(self, aval: Any) -> Any:
-        """Zeros that the tape makes, so that they are no constant it carries."""
+        """Zeros that the tape makes, so that they are not constants it carries."""
         zero = families.scalar_of(aval, 0)
         if not aval.shape:
             return zero
@@ -231,7 +231,7 @@ class splitting:
     """Lets a tape split mixed operations (see `TangentTape`) for a `with` block.
 
     Args:
-      trace_: the interpreter that runs the block; nothing happens if it is no tape.
+      trace_: the interpreter that runs the block; nothing happens if it is not a tape.
     """
 
     __slots__ = ("outer", "tape")

@@ -39,7 +39,7 @@ def stop_gradient(x: PyTree) -> PyTree:
       x: a pytree of arrays.
 
     Returns:
-      A pytree of the same structure; differentiation takes its leaves for constants.
+      A pytree of the same structure; differentiation treats its leaves as constants.
 
     Example:
       >>> olympus.grad(lambda x: x * lax.stop_gradient(x))(3.0)
@@ -288,7 +288,7 @@ def after_all(*operands: Any) -> Any:
       A token.
 
     Raises:
-      TypeError: an operand is no token.
+      TypeError: an operand is not a token.
 
     Source: `stablehlo.after_all`.
 

@@ -114,7 +114,7 @@ def concatenate(operands: Sequence[ArrayLike], dimension: int) -> Array:
     """Arrays one after another along an axis.
 
     Args:
-      operands: arrays of one dtype, equal in shape but for that axis.
+      operands: arrays of one dtype, equal in shape except for that axis.
       dimension: the axis.
 
     Raises:

@@ -648,7 +648,7 @@ def conv_general_dilated(
       lhs_dilation: holes in the input, as the distance of its elements; default 1.
       rhs_dilation: holes in the kernel, likewise.
       dimension_numbers: the layouts; see `conv_dimension_numbers`.
-      feature_group_count: groups of features that do not see each other.
+      feature_group_count: groups of features that are convolved separately.
       batch_group_count: groups of the batch, each for its own output features.
       precision: None, a `Precision`, its name, a pair of them, or a `DotAlgorithm`.
       preferred_element_type: dtype of the sums and the result; default the operands'.

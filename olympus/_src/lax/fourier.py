@@ -108,7 +108,7 @@ def _transpose_of_rfft(ct: Any, lengths: Any) -> Any:
         weighted = _weight_frequencies(elementwise.conj(ct), lengths, n / 2, n)
         return fft_p.bind(weighted, fft_type=FftType.IRFFT, fft_lengths=lengths)
     # Of all frequencies those beyond the half were dropped: they get zeros. With more
-    # axes the ends are no real numbers, and platforms differ in what they read there.
+    # axes the ends are not real numbers, and platforms differ in what they read there.
     config = [(0, 0, 0)] * (aval.ndim - 1) + [(0, lengths[-1] - aval.shape[-1], 0)]
     full = concatenation.pad(ct, np.zeros((), aval.dtype)[()], config)
     out = fft_p.bind(full, fft_type=FftType.FFT, fft_lengths=lengths)
@@ -184,7 +184,7 @@ def fft(
     Raises:
       ValueError: sizes do not agree, there is no such transform, or RFFT is given
         complex numbers.
-      TypeError: `fft_type` is no name or number of a transform.
+      TypeError: `fft_type` is not a name or number of a transform.
 
     Source: `stablehlo.fft`.
 

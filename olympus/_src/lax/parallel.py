@@ -340,18 +340,18 @@ def psum_scatter(
     Args:
       x: an array of numbers or a pytree of those.
       axis_name: the name of a mapped axis, or a tuple of names.
-      scatter_dimension: the axis of the arrays that is dealt out.
+      scatter_dimension: the axis of the arrays that is distributed.
       axis_index_groups: lists of one size of indices along the mapped axis: sums are
-        taken, and dealt out, within each group.
-      tiled: each element gets a piece of that axis; without, the axis is as long as
-        the mapped one, and goes.
+        taken, and distributed, within each group.
+      tiled: each element gets a piece of that axis; if not, the axis is as long as
+        the mapped one, and is removed.
 
     Returns:
       As `x`: arrays without `scatter_dimension`, or with a shorter one.
 
     Raises:
       NameError: no axis of that name is mapped.
-      ValueError: the axis that is dealt out has another length.
+      ValueError: the axis that is distributed has another length.
 
     Example:
       >>> import olympus, numpy as np
@@ -414,12 +414,12 @@ def all_to_all(
     Args:
       x: an array or a pytree of arrays.
       axis_name: the name of a mapped axis, or a tuple of names.
-      split_axis: the axis of the arrays that is dealt out.
+      split_axis: the axis of the arrays that is distributed.
       concat_axis: the axis of the result along which the parts are put together.
       axis_index_groups: lists of one size of indices along the mapped axis: elements
         exchange within each group.
       tiled: `split_axis` is cut into pieces that are joined along the existing
-        `concat_axis`; without, it is as long as the mapped axis, and goes.
+        `concat_axis`; if not, it is as long as the mapped axis, and is removed.
 
     Returns:
       As `x`: if tiled, arrays of the same rank; if not, with `split_axis` removed and
@@ -518,7 +518,7 @@ def ppermute(x: PyTree, axis_name: Hashable, perm: Sequence[tuple[int, int]]) ->
 
     Raises:
       NameError: no axis of that name is mapped.
-      ValueError: an index is out of range, or comes twice.
+      ValueError: an index is out of range, or occurs twice.
 
     Example:
       >>> import olympus, numpy as np
@@ -559,7 +559,7 @@ def pshuffle(x: PyTree, axis_name: Hashable, perm: Sequence[int]) -> PyTree:
 
     Raises:
       NameError: no axis of that name is mapped.
-      ValueError: `perm` is no permutation of the axis's indices.
+      ValueError: `perm` is not a permutation of the axis's indices.
 
     Example:
       >>> import olympus, numpy as np

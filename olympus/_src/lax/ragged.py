@@ -432,7 +432,7 @@ def ragged_dot_general(
     With `b` batch axes, `m` free and `k` contracted ones, and `g` groups:
 
     - `m` is cut: `[b, m, k], [g, b, k, n] -> [b, m, n]`, each row with the matrix of
-      its group; rows behind the last group are zero.
+      its group; rows after the last group are zero.
     - `k` is cut: `[b, m, k], [b, k, n] -> [g, b, m, n]`, each group contracted alone.
     - `b` is cut: `[b, m, k], [b, k, n] -> [b, m, n]`, the plain contraction.
 
@@ -452,7 +452,7 @@ def ragged_dot_general(
       Array as above.
 
     Raises:
-      TypeError: axes or sizes do not agree, or `group_sizes` are no integers.
+      TypeError: axes or sizes do not agree, or `group_sizes` are not integers.
 
     Source: groups of rows as in T. Gale and others, MegaBlocks, 2022.
     """
@@ -496,10 +496,10 @@ def ragged_dot(
       out_sharding: where the result lives.
 
     Returns:
-      Array [m, n]; rows behind the last group are zero.
+      Array [m, n]; rows after the last group are zero.
 
     Raises:
-      TypeError: sizes do not agree, or `group_sizes` are no integers.
+      TypeError: sizes do not agree, or `group_sizes` are not integers.
 
     Source: groups of rows as in T. Gale and others, MegaBlocks, 2022.
 

@@ -118,7 +118,7 @@ def threefry2x32(k1: Any, k2: Any, x1: Any, x2: Any) -> list[Any]:
     Args:
       k1: first key word, uint32.
       k2: second key word, uint32.
-      x1: first counter word, uint32; all are of one shape, or scalars beside arrays.
+      x1: first counter word, uint32; all are of one shape, or scalars among arrays.
       x2: second counter word, uint32.
 
     Returns:
@@ -353,8 +353,8 @@ def rng_uniform(a: ArrayLike, b: ArrayLike, shape: Shape) -> Array:
       Array of the bounds' dtype, uniform in [a, b).
 
     Raises:
-      TypeError: a bound is no real number.
-      ValueError: bounds differ in dtype or are no scalars.
+      TypeError: a bound is not a real number.
+      ValueError: bounds differ in dtype or are not scalars.
 
     Source: `stablehlo.rng`.
 

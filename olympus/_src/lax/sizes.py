@@ -22,7 +22,7 @@ def canonicalize_shape(shape: Any, where: str = "") -> tuple[int, ...]:
       where: the function that was given it, for the error.
 
     Raises:
-      TypeError: an entry is traced or is no integer.
+      TypeError: an entry is traced or is not an integer.
     """
     if type(shape) is tuple and all(type(d) is int for d in shape):
         return shape

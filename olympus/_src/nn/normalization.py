@@ -166,7 +166,7 @@ def one_hot(
 
     Raises:
       ValueError: there is no such axis.
-      TypeError: `num_classes` is no integer, is negative, or is traced.
+      TypeError: `num_classes` is not an integer, is negative, or is traced.
 
     Example:
       >>> import numpy as np

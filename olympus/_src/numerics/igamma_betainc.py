@@ -72,7 +72,7 @@ class _Loop:
 
     Args:
       start: `(*operands) -> state`.
-      step: as of `iterate`.
+      step: as in `iterate`.
       count: the size of the state.
       has_tangent: for each derivative that was taken, which operands have a nonzero
         tangent. These tangents follow the operands, derivative by derivative; the

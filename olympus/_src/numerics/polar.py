@@ -39,8 +39,8 @@ def qdwh(
       U [m, n]; H [n, n], Hermitian; how many steps were taken; whether they converged.
 
     Raises:
-      ValueError: `x` is no matrix, or has fewer rows than columns.
-      TypeError: the dtype is of another kind.
+      ValueError: `x` is not a matrix, or has fewer rows than columns.
+      TypeError: the dtype is of the wrong kind.
 
     Source: Nakatsukasa, Bai and Gygi, Optimizing Halley's iteration for computing the
     matrix polar decomposition, 2010.

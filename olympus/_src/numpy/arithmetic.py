@@ -41,7 +41,7 @@ def add(x: ArrayLike, y: ArrayLike, /) -> Array:
       An array of the promoted dtype.
 
     Raises:
-      TypeError: an argument is no array, or shapes do not broadcast.
+      TypeError: an argument is not an array, or shapes do not broadcast.
 
     Source: NumPy, `numpy.add`.
 
@@ -118,7 +118,7 @@ def true_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Largest integer not above the quotient, elementwise.
 
-    Differs from NumPy: division of integers by zero gives a number without meaning and
+    Differs from NumPy: division of integers by zero gives a meaningless number and
     no warning.
 
     Args:
@@ -221,7 +221,7 @@ def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
     """The pair of `floor_divide` and `remainder`.
 
-    Differs from NumPy: division of integers by zero gives numbers without meaning and
+    Differs from NumPy: division of integers by zero gives meaningless numbers and
     no warning.
 
     Args:
@@ -780,7 +780,7 @@ def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
 
     Args:
       a: array or number.
-      decimals: places after the point; may be negative for floats.
+      decimals: decimal places; may be negative for floats.
       out: must be None.
 
     Raises:

@@ -109,7 +109,7 @@ def matmul(
 
 
 def _matrix_by_vector(a: Any, b: Any, precision: Any, preferred: Any) -> Any:
-    """Products where one contraction serves: one operand is no stack."""
+    """Products where one contraction serves: one operand is not a stack."""
     x, y = aval_of(a), aval_of(b)
     cy = max(y.ndim - 2, 0)
     out = _contract(

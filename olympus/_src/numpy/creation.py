@@ -69,7 +69,7 @@ def array(
       An array; weakly typed where `object` is a Python number and no dtype is given.
 
     Raises:
-      TypeError: the elements are no numbers.
+      TypeError: the elements are not numbers.
       ValueError: nested sequences are not of equal lengths, or contain None.
       OverflowError: an integer is too large for the dtype.
 
@@ -120,8 +120,8 @@ def asarray(
       device, out_sharding: where it lives.
 
     Raises:
-      TypeError: the elements are no numbers.
-      ValueError: `copy` is False and the value is no array of that dtype.
+      TypeError: the elements are not numbers.
+      ValueError: `copy` is False and the value is not an array of that dtype.
 
     Source: NumPy, `numpy.asarray`.
 

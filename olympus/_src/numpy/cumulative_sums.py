@@ -158,7 +158,7 @@ def diff(
 
     Args:
       a: array of at least one axis.
-      n: how many times over.
+      n: how many times.
       axis: the axis.
       prepend, append: values put before and after `a` along the axis.
 
@@ -258,7 +258,7 @@ def gradient(
 
     Args:
       f: array of values.
-      *varargs: distances of samples: one number for all axes, or for each axis a
+      *varargs: distances between samples: one number for all axes, or for each axis a
         number or a vector of coordinates.
       axis: an axis, several, or None for all.
       edge_order: must be None or 1.
@@ -351,7 +351,7 @@ def trapezoid(
     Args:
       y: array of values.
       x: their coordinates; default at distances `dx`.
-      dx: distance of samples.
+      dx: distance between samples.
       axis: the axis integrated over.
 
     Source: NumPy, `numpy.trapezoid`.

@@ -212,7 +212,7 @@ def svd(
       a: matrices [..., m, n].
       full_matrices: whether U and Vh are square; otherwise they have min(m, n) columns
         and rows.
-      compute_uv: whether U and Vh are wanted.
+      compute_uv: whether to compute U and Vh.
       hermitian: promises that `a` is Hermitian, which costs less.
       subset_by_index: a range of singular values, which no platform offers so far.
 

@@ -18,14 +18,14 @@ def import_array(
       external_array: an object with `__dlpack__` and `__dlpack_device__`, on a CPU or a
         GPU.
       device: where the array goes; default where the other is.
-      copy: True for a copy, False for none at any price, None where one is needed.
+      copy: True to copy, False never to copy, None to copy where it is needed.
 
     Returns:
       An array of the same shape and dtype; 64-bit dtypes are narrowed where they are
       off.
 
     Raises:
-      TypeError: the object does not speak DLPack.
+      TypeError: the object does not support DLPack.
       ValueError: a copy is needed and `copy` is False.
 
     Source: the DLPack protocol.
@@ -76,13 +76,13 @@ def from_dlpack(
     Args:
       x: an object with `__dlpack__` and `__dlpack_device__`, on a CPU or a GPU.
       device: where the array goes; default where `x` is.
-      copy: True for a copy, False for none at any price, None where one is needed.
+      copy: True to copy, False never to copy, None to copy where it is needed.
 
     Returns:
       An array of x's shape and dtype; 64-bit dtypes are narrowed where they are off.
 
     Raises:
-      TypeError: `x` does not speak DLPack.
+      TypeError: `x` does not support DLPack.
       ValueError: a copy is needed and `copy` is False.
 
     Source: the DLPack protocol; `numpy.from_dlpack`.

@@ -81,7 +81,7 @@ newaxis = None
 def result_type(*args: ArrayLike | DTypeLike) -> np.dtype[Any]:
     """The dtype that an operation on these arguments works in.
 
-    Differs from NumPy: a Python number gives way to any dtype of its kind, and int32
+    Differs from NumPy: a Python number yields to any dtype of its kind, and int32
     with float32 gives float32.
 
     Args:
@@ -114,7 +114,7 @@ def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> bool:
       True where `arg1` equals `arg2` or lies under it.
 
     Raises:
-      TypeError: one of them stands for no dtype.
+      TypeError: one of them does not denote a dtype.
 
     Source: NumPy, `numpy.issubdtype`, further with the small integers and floats.
 

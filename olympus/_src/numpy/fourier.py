@@ -311,7 +311,7 @@ def irfft(
 
     Args:
       a: array, of n // 2 + 1 frequencies.
-      n: how many numbers come out; by default twice the size of the axis, less 2.
+      n: size of the result; by default twice the size of the axis, less 2.
       axis: which axis is transformed.
       norm: what is divided by n: "backward" (the default) the inverse transform,
         "forward" the other, "ortho" both by its root.
@@ -341,8 +341,8 @@ def hfft(
     there is no `out`.
 
     Args:
-      a: array, of the n // 2 + 1 first places in time.
-      n: how many frequencies come out; by default twice the size of the axis, less 2.
+      a: array, of the n // 2 + 1 first points in time.
+      n: number of frequencies; by default twice the size of the axis, less 2.
       axis: which axis is transformed.
       norm: what is divided by n: "backward" (the default) the inverse transform,
         "forward" the other, "ortho" both by its root.
@@ -386,7 +386,7 @@ def ihfft(
         "forward" the other, "ortho" both by its root.
 
     Returns:
-      A complex array of n // 2 + 1 places in time.
+      A complex array of n // 2 + 1 points in time.
 
     Raises:
       ValueError: there is no such axis or norm, or `n` is below 1.
@@ -738,11 +738,11 @@ def fftfreq(
     """The frequencies of the elements of a result of `fft`.
 
     Differs from NumPy: the dtype can be chosen, and is float32 by default unless 64-bit
-    dtypes are switched on; no places are no error.
+    dtypes are switched on; `n` may be 0.
 
     Args:
-      n: how many places there are.
-      d: the distance of two samples, in units of time.
+      n: how many samples there are.
+      d: the distance between two samples, in units of time.
       dtype: of the result; by default the default floating dtype.
       device: where the result lives.
 
@@ -776,7 +776,7 @@ def rfftfreq(
 
     Args:
       n: how many samples there are.
-      d: the distance of two samples, in units of time.
+      d: the distance between two samples, in units of time.
       dtype: of the result; by default the default floating dtype.
       device: where the result lives.
 

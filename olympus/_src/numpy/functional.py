@@ -110,7 +110,7 @@ def vectorize(
       A function that maps `pyfunc` over all other axes, which broadcast.
 
     Raises:
-      TypeError: `excluded` holds something else; arguments or results are more or less
+      TypeError: `excluded` holds other things; arguments or results are more or less
         than the signature says.
       ValueError: the signature cannot be read, or shapes do not fit it.
 

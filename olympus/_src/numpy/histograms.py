@@ -149,7 +149,7 @@ def histogram(
     """How many values fall in each bin.
 
     Differs from NumPy: under `jit` the range need not be known; a NaN among the data
-    gives bins without meaning, where NumPy raises.
+    gives meaningless bins, where NumPy raises.
 
     Args:
       a: array of values.
@@ -230,7 +230,7 @@ def histogram2d(
     """How many points of the plane fall in each bin.
 
     Differs from NumPy: counts are integers unless there are weights or `density` is
-    set; a NaN among the data gives bins without meaning, where NumPy raises.
+    set; a NaN among the data gives meaningless bins, where NumPy raises.
 
     Args:
       x, y: the points' coordinates: vectors [n].
@@ -244,7 +244,7 @@ def histogram2d(
       The counts [bins of x, bins of y], the edges along x, and those along y.
 
     Raises:
-      TypeError: `x` and `y` are no vectors of one length.
+      TypeError: `x` and `y` are not vectors of one length.
       ValueError: `range` or `weights` do not fit.
 
     Source: NumPy, `numpy.histogram2d`.
@@ -281,7 +281,7 @@ def histogramdd(
     """How many points fall in each bin of a space of several dimensions.
 
     Differs from NumPy: counts are integers unless there are weights or `density` is
-    set; a NaN among the data gives bins without meaning, where NumPy raises.
+    set; a NaN among the data gives meaningless bins, where NumPy raises.
 
     Args:
       sample: the points [n, d].

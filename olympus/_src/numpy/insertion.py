@@ -276,7 +276,7 @@ def put(
     """The array with values at positions of the flattened array.
 
     Differs from NumPy: arrays do not change in place, so `inplace` must be False and
-    the result is returned; positions out of range are brought to the nearest unless
+    the result is returned; positions out of range are clipped to the nearest one unless
     `mode` says otherwise.
 
     Args:

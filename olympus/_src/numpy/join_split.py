@@ -69,7 +69,7 @@ def concatenate(
     """Arrays one after another along an axis.
 
     Args:
-      arrays: sequence of arrays, equal in shape but for that axis.
+      arrays: sequence of arrays, equal in shape except for that axis.
       axis: the axis; None joins the flattened arrays.
       dtype: element type; default that of the arrays together.
 
@@ -100,7 +100,7 @@ def concat(arrays: Arrays, /, *, axis: Axis = 0) -> Array:
     """Arrays one after another along an axis.
 
     Args:
-      arrays: sequence of arrays, equal in shape but for that axis.
+      arrays: sequence of arrays, equal in shape except for that axis.
       axis: the axis; None joins the flattened arrays.
 
     Source: Python array API standard, `concat`.

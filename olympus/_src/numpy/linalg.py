@@ -403,7 +403,7 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
       n: the power.
 
     Raises:
-      TypeError: the matrices are not square, or `n` is no integer.
+      TypeError: the matrices are not square, or `n` is not an integer.
 
     Source: NumPy, `numpy.linalg.matrix_power`; repeated squaring.
 

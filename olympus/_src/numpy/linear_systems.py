@@ -427,7 +427,7 @@ def lstsq(
       `a`; its singular values.
 
     Raises:
-      TypeError: `a` is no matrix, or `b` is neither a vector nor a matrix.
+      TypeError: `a` is not a matrix, or `b` is neither a vector nor a matrix.
       ValueError: `a` and `b` have different numbers of rows.
 
     Source: NumPy, `numpy.linalg.lstsq`.
@@ -491,7 +491,7 @@ def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     """The inverse of `tensordot` with an array.
 
     Args:
-      a: array whose first `ind` axes have together as many places as the others.
+      a: array whose first `ind` axes hold together as many elements as the others.
       ind: how many axes are those of the result of the product.
 
     Returns:
@@ -499,7 +499,7 @@ def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
       `tensordot(x, tensordot(a, y, a.ndim - ind), ind)` is y.
 
     Raises:
-      ValueError: numbers of places differ, or `ind` is not positive.
+      ValueError: numbers of elements differ, or `ind` is not positive.
 
     Source: NumPy, `numpy.linalg.tensorinv`.
 

@@ -216,7 +216,7 @@ def _nan_spread(name: str, plain: Any, what: str) -> function_types.NanSpread:
       axis: an axis, several, or None for all.
       dtype: element type of the result.
       out: must be None.
-      ddof: what is taken from the number of elements in the divisor.
+      ddof: what is subtracted from the number of elements in the divisor.
       keepdims: keep the reduced axes, with size 1.
       where: mask of the elements that count.
       mean: the mean, where it is known.

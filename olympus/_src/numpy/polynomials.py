@@ -187,7 +187,7 @@ def polyder(p: ArrayLike, m: int = 1) -> Array:
 
     Args:
       p: vector of coefficients, highest power first.
-      m: how many times over.
+      m: how many times.
 
     Source: NumPy, `numpy.polyder`.
 
@@ -218,7 +218,7 @@ def polyint(p: ArrayLike, m: int = 1, k: OptionalArray = None) -> Array:
 
     Args:
       p: vector of coefficients, highest power first.
-      m: how many times over.
+      m: how many times.
       k: constants of integration, one for each time; default 0.
 
     Source: NumPy, `numpy.polyint`.

@@ -349,7 +349,7 @@ def _promote_by_steps(promote: Any, name: str, args: tuple[Any, ...]) -> Sequenc
         for x in args:
             kind = type(x)
             key.append(kind if kind in _NUMBERS else x.aval)
-    except AttributeError:  # NumPy's arrays, or what is no array at all
+    except AttributeError:  # NumPy's arrays, or what is not an array at all
         check_arraylike(name, *args)
         return broadcast(name, promote(*args))
     steps = _steps.get(tuple(key))

@@ -790,7 +790,7 @@ def _variance_dtypes(dtype: Any, asked: Any) -> tuple[Any, Any]:
             f"numpy.var: dtype must be complex for complex arrays, got {kind}; "
             "take the real part first"
         )
-    if dtypes.kind(kind) in "iu":  # a variance is no integer
+    if dtypes.kind(kind) in "iu":  # a variance is not an integer
         kind = dtypes.canonicalize_dtype(float)
     return _upcast(dtypes.standard_result((own, False), (kind, False))[0]), kind
 
@@ -879,7 +879,7 @@ def var(
       axis: an axis, several, or None for all.
       dtype: element type of the result; default a's, floats for integers.
       out: must be None.
-      ddof: what is taken from the number of elements in the divisor.
+      ddof: what is subtracted from the number of elements in the divisor.
       keepdims: keep the reduced axes, with size 1.
       where: mask of the elements that count.
       mean: the mean, where it is known, with the reduced axes kept.
@@ -921,7 +921,7 @@ def std(
       axis: an axis, several, or None for all.
       dtype: element type of the result; default a's, floats for integers.
       out: must be None.
-      ddof: what is taken from the number of elements in the divisor.
+      ddof: what is subtracted from the number of elements in the divisor.
       keepdims: keep the reduced axes, with size 1.
       where: mask of the elements that count.
       mean: the mean, where it is known, with the reduced axes kept.

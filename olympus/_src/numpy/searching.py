@@ -429,7 +429,7 @@ def searchsorted(
       An integer array of v's shape.
 
     Raises:
-      ValueError: `side` is neither, or `a` is no vector.
+      ValueError: `side` is neither, or `a` is not a vector.
 
     Source: NumPy, `numpy.searchsorted`.
 
@@ -473,8 +473,8 @@ def digitize(
 ) -> Array:
     """The number of the bin that each value falls in.
 
-    Differs from NumPy: edges that neither rise nor fall are no error, and give
-    positions without meaning.
+    Differs from NumPy: edges that are not monotonic are not an error, and give
+    meaningless positions.
 
     Args:
       x: array of values.

@@ -166,7 +166,7 @@ def segment_sum(
       An array [num_segments, ...] of data's dtype; empty segments hold 0.
 
     Raises:
-      TypeError: the numbers are no integers.
+      TypeError: the numbers are not integers.
       ValueError: the numbers do not fit the rows, or `num_segments` is negative.
       ConcretizationTypeError: the numbers are traced and `num_segments` is not given.
 
@@ -218,7 +218,7 @@ def segment_prod(
       An array [num_segments, ...] of data's dtype; empty segments hold 1.
 
     Raises:
-      TypeError: the numbers are no integers.
+      TypeError: the numbers are not integers.
       ValueError: the numbers do not fit the rows, or `num_segments` is negative.
       ConcretizationTypeError: the numbers are traced and `num_segments` is not given.
 
@@ -271,7 +271,7 @@ def segment_max(
         least value of the dtype.
 
     Raises:
-      TypeError: the numbers are no integers.
+      TypeError: the numbers are not integers.
       ValueError: the numbers do not fit the rows, or `num_segments` is negative.
       ConcretizationTypeError: the numbers are traced and `num_segments` is not given.
 
@@ -324,7 +324,7 @@ def segment_min(
         largest value of the dtype.
 
     Raises:
-      TypeError: the numbers are no integers.
+      TypeError: the numbers are not integers.
       ValueError: the numbers do not fit the rows, or `num_segments` is negative.
       ConcretizationTypeError: the numbers are traced and `num_segments` is not given.
 

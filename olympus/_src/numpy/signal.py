@@ -143,15 +143,15 @@ def interp(
     Differs from NumPy: a period of 0 gives NaN and no error.
 
     Args:
-      x: where values are wanted.
-      xp: rising vector of the samples' places.
+      x: where to interpolate.
+      xp: increasing vector of the samples' coordinates.
       fp: vector of the samples' values.
       left, right: values outside the samples' range, default the first and last; or
         "extrapolate".
-      period: the places' period.
+      period: the period of the coordinates.
 
     Raises:
-      ValueError: the samples are no vectors of one size.
+      ValueError: the samples are not vectors of one size.
 
     Source: NumPy, `numpy.interp`.
 

@@ -64,7 +64,7 @@ def sort(
       kind: has no effect on the result.
       order: must be None.
       stable: whether equal elements keep their order.
-      descending: falling order instead.
+      descending: descending order instead.
 
     Returns:
       An array like `a`; NaN comes last.
@@ -119,7 +119,7 @@ def argsort(
       kind: has no effect on the result.
       order: must be None.
       stable: whether equal elements keep their order.
-      descending: falling order instead.
+      descending: descending order instead.
       dtype: integer dtype of the result.
 
     Returns:

@@ -135,17 +135,17 @@ def cov(
 ) -> Array:
     """The covariances of variables.
 
-    Differs from NumPy: weights below 0 are no errors, and give values without meaning.
+    Differs from NumPy: weights below 0 are no errors, and give meaningless values.
 
     Args:
       m: matrix of observations: variables in rows; or a vector of one variable's.
       y: further variables.
       rowvar: False where variables are in columns.
       bias: divide by the number of observations instead of one less.
-      ddof: what is taken from the number of observations; overrides `bias`.
+      ddof: what is subtracted from the number of observations; overrides `bias`.
       fweights: how often each observation counts, integers.
       aweights: how much each observation counts.
-      dtype: element type of the work.
+      dtype: dtype to compute in.
 
     Source: NumPy, `numpy.cov`.
 
@@ -257,7 +257,7 @@ def corrcoef(
       x: matrix of observations: variables in rows; or a vector of one variable's.
       y: further variables.
       rowvar: False where variables are in columns.
-      dtype: element type of the work.
+      dtype: dtype to compute in.
 
     Source: NumPy, `numpy.corrcoef`.
 

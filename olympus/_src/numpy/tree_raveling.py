@@ -30,9 +30,9 @@ def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[ArrayLike], PyTree]]:
       tree of the same structure, shapes and dtypes.
 
     Raises:
-      TypeError: a leaf is no array; or, of the function, the vector has another dtype
-        though the leaves have several. Where they all have one, the vector's dtype is
-        that of the new leaves.
+      TypeError: a leaf is not an array; or, of the function, the vector has another
+        dtype though the leaves have several. Where they all have one, the vector's
+        dtype is that of the new leaves.
       ValueError: of the function, the vector has another shape.
 
     Example:

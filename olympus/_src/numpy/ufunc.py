@@ -288,7 +288,7 @@ def frompyfunc(
       and `reduceat`.
 
     Raises:
-      TypeError: `func` is not callable, or the numbers are no ints.
+      TypeError: `func` is not callable, or the numbers are not ints.
 
     Source: NumPy, `numpy.frompyfunc`.
 

@@ -160,7 +160,7 @@ def _check_results(what: str, fun: Any, result: Any, leaves: list[Any]) -> None:
 
 
 class _Paths(Sequence[str]):
-    """A path for each leaf of a body's arguments, found when somebody asks."""
+    """A path for each leaf of a body's arguments, computed on demand."""
 
     __slots__ = ("_names", "_parameters", "_tree")
 

@@ -17,8 +17,8 @@ from olympus._src.random import keys
 def one_program(fun: Callable[..., Any]) -> Callable[..., Any]:
     """Makes a sampler run as one compiled program, compiled as jit would.
 
-    A key gives the same numbers however few are drawn, so no program may take the
-    quicker way to compile, which rounds otherwise.
+    A key gives the same numbers however few are drawn, so no program is compiled by
+    the quick build, which may round differently.
     """
     return evaluate.fuse(fun, quick=False)
 
@@ -36,7 +36,7 @@ def float_dtype(name: str, dtype: Any) -> Any:
     """A user's dtype, which must be of floats; None is the default float.
 
     Raises:
-      ValueError: it is of another kind.
+      ValueError: it is of the wrong kind.
     """
     canonical = dtypes.check_user_dtype(float if dtype is None else dtype, name)
     if dtypes.kind(canonical) != "f":
@@ -51,7 +51,7 @@ def integer_dtype(name: str, dtype: Any, error: Any = TypeError) -> Any:
     """A user's dtype, which must be of integers; None is the default integer.
 
     Raises:
-      TypeError: it is of another kind, or the `error` that is given.
+      TypeError: it is of the wrong kind, or the `error` that is given.
     """
     canonical = dtypes.check_user_dtype(int if dtype is None else dtype, name)
     if dtypes.kind(canonical) not in "ui":
@@ -66,7 +66,7 @@ def inexact_dtype(name: str, dtype: Any) -> Any:
     """The floating or complex dtype of a result; by default that of floats.
 
     Raises:
-      ValueError: the dtype is of another kind.
+      ValueError: the dtype is of the wrong kind.
     """
     dtype = dtypes.check_user_dtype(float if dtype is None else dtype, name)
     if dtypes.kind(dtype) not in "fc":

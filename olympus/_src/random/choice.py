@@ -156,7 +156,7 @@ def choice(
       a: array of at least one axis; or an integer, for the numbers from 0 below it.
       shape: how many are chosen, and in what shape.
       replace: whether an element may be chosen again.
-      p: the probability of each element [n]; default all alike.
+      p: the probability of each element [n]; default equal.
       axis: the axis of `a` whose slices are chosen.
       mode: how Gumbel numbers are drawn for choices with `p` and without `replace`; see
         `gumbel`.

@@ -46,7 +46,7 @@ def normal(
       Numbers [*shape].
 
     Raises:
-      ValueError: several keys are given, or the dtype is of another kind.
+      ValueError: several keys are given, or the dtype is of the wrong kind.
 
     Example:
       >>> from olympus import random
@@ -104,8 +104,8 @@ def truncated_normal(
       Floats [*shape].
 
     Raises:
-      ValueError: several keys are given, the dtype is of another kind, or the bounds do
-        not broadcast to `shape`.
+      ValueError: several keys are given, the dtype is of the wrong kind, or the bounds
+        do not broadcast to `shape`.
 
     Example:
       >>> from olympus import random
@@ -257,7 +257,7 @@ def _sampler(
       Floats [*shape].
 
     Raises:
-      ValueError: several keys are given, or the dtype is of another kind.
+      ValueError: several keys are given, or the dtype is of the wrong kind.
 
     Example:
       >>> from olympus import random
@@ -354,15 +354,15 @@ def gumbel(
       key: one key.
       shape: shape of the result.
       dtype: float dtype; default the default one.
-      mode: 'high' or 'highest' draws twice the bits, for a sharper tail; 'low' does
-        not; default by `olympus_high_dynamic_range_gumbel`.
+      mode: 'high' or 'highest' draws twice the bits, for a more accurate tail; 'low'
+        does not; default by `olympus_high_dynamic_range_gumbel`.
       out_sharding: None.
 
     Returns:
       Floats [*shape].
 
     Raises:
-      ValueError: several keys are given, or the dtype or mode is of another kind.
+      ValueError: several keys are given, or the dtype or mode is of the wrong kind.
 
     Example:
       >>> from olympus import random

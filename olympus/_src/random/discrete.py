@@ -101,7 +101,7 @@ def poisson(
       Integers [*shape]; -1 where the mean is negative or NaN.
 
     Raises:
-      ValueError: several keys are given, the dtype is of another kind, or `lam` does
+      ValueError: several keys are given, the dtype is of the wrong kind, or `lam` does
         not broadcast to `shape`.
       NotImplementedError: the generator of the key is not Threefry.
 
@@ -231,8 +231,8 @@ def geometric(
       Integers [*shape] from 1 on.
 
     Raises:
-      ValueError: several keys are given, the dtype is of another kind, or `p` does not
-        broadcast to `shape`.
+      ValueError: several keys are given, the dtype is of the wrong kind, or `p` does
+        not broadcast to `shape`.
 
     Example:
       >>> from olympus import random
@@ -282,7 +282,7 @@ def binomial(
       Integers as floats [*shape]; NaN where the parameters have no meaning.
 
     Raises:
-      ValueError: several keys are given, the dtype is of another kind, or `n` and `p`
+      ValueError: several keys are given, the dtype is of the wrong kind, or `n` and `p`
         do not broadcast to `shape`.
 
     Source: sums of geometric numbers where `n p` is at most 10; else Hörmann, "The
@@ -467,8 +467,8 @@ def multinomial(
       Integers [*shape]; they add up to `n` along the last axis.
 
     Raises:
-      ValueError: several keys are given, the dtype is of another kind, or the shapes do
-        not fit.
+      ValueError: several keys are given, the dtype is of the wrong kind, or the shapes
+        do not fit.
 
     Example:
       >>> from olympus import random

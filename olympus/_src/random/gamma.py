@@ -285,8 +285,8 @@ def gamma(
       Floats [*shape].
 
     Raises:
-      ValueError: several keys are given, the dtype is of another kind, or `a` does not
-        broadcast to `shape`.
+      ValueError: several keys are given, the dtype is of the wrong kind, or `a` does
+        not broadcast to `shape`.
 
     Source: Marsaglia and Tsang, "A simple method for generating gamma variables", 2000.
 
@@ -510,8 +510,8 @@ def f(
 
     Args:
       key: one key.
-      dfnum: degrees of freedom above the line, positive.
-      dfden: degrees of freedom below the line, positive.
+      dfnum: degrees of freedom of the numerator, positive.
+      dfden: degrees of freedom of the denominator, positive.
       shape: shape of the result, to which both broadcast; default their shape.
       dtype: float dtype; default the default one.
       out_sharding: None.

@@ -14,7 +14,7 @@ _WORD = np.dtype(np.uint32)
 
 
 class KeyImplementation:
-    """A generator of random bits that is steered by keys.
+    """A generator of random bits that is controlled by keys.
 
     The functions work on arrays of words, whose last axes are those of a key. Axes
     before them are any number of keys side by side.
@@ -124,7 +124,7 @@ def find(spec: Any) -> KeyImplementation:
 
     Raises:
       ValueError: there is none of that name.
-      TypeError: `spec` is nothing of the kind.
+      TypeError: `spec` is none of these.
     """
     if spec is None:
         spec = config.default_prng_impl.value

@@ -252,7 +252,7 @@ def single_key(name: str, key: Any) -> Any:
     """A user's one key as a typed key.
 
     Raises:
-      TypeError: it is no key.
+      TypeError: it is not a key.
       ValueError: it is an array of several.
     """
     keys, _ = as_keys(name, key)
@@ -364,7 +364,7 @@ def key(
       A scalar array whose dtype is a dtype of keys.
 
     Raises:
-      TypeError: the seed is no scalar integer.
+      TypeError: the seed is not a scalar integer.
       ValueError: there is no such generator.
       OverflowError: the seed needs more than 64 bits.
 
@@ -391,7 +391,7 @@ def PRNGKey(seed: ArrayLike, *, impl: str | DTypeLike | None = None) -> Array:
       `olympus_enable_custom_prng` is set.
 
     Raises:
-      TypeError: the seed is no scalar integer.
+      TypeError: the seed is not a scalar integer.
       ValueError: there is no such generator.
       OverflowError: the seed needs more than 64 bits.
 
@@ -545,7 +545,7 @@ def fold_in(key: KeyArray, data: ArrayLike) -> Array:
 
     Raises:
       ValueError: several keys are given.
-      TypeError: `data` is no scalar integer.
+      TypeError: `data` is not a scalar integer.
       OverflowError: a Python integer is negative or needs more than 32 bits.
 
     Example:

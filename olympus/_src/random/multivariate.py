@@ -50,7 +50,7 @@ def ball(
       Floats [*shape, d].
 
     Raises:
-      ValueError: several keys are given, or the dtype is of another kind.
+      ValueError: several keys are given, or the dtype is of the wrong kind.
 
     Source: Barthe, Guedon, Mendelson and Naor, "A probabilistic approach to the
       geometry of the l_p^n ball" (2005).
@@ -104,7 +104,7 @@ def orthogonal(
       An array [*shape, n, m].
 
     Raises:
-      ValueError: several keys are given, or the dtype is of another kind.
+      ValueError: several keys are given, or the dtype is of the wrong kind.
 
     Source: Mezzadri, "How to generate random matrices from the classical compact
       groups" (2007): Q of normal matrices, with R's diagonal made positive.

@@ -36,7 +36,7 @@ def bits(
       Unsigned integers [*shape], each equally likely.
 
     Raises:
-      ValueError: several keys are given, or `dtype` is of another kind.
+      ValueError: several keys are given, or `dtype` is of the wrong kind.
 
     Example:
       >>> from olympus import random
@@ -89,8 +89,8 @@ def uniform(
       Floats [*shape].
 
     Raises:
-      ValueError: several keys are given, the dtype is of another kind, or the bounds do
-        not broadcast to `shape`.
+      ValueError: several keys are given, the dtype is of the wrong kind, or the bounds
+        do not broadcast to `shape`.
 
     Example:
       >>> from olympus import random
@@ -164,7 +164,7 @@ def randint(
       minval: integers, the lower bound, included; broadcasts to `shape`.
       maxval: integers, the upper bound, excluded; broadcasts to `shape`. Where it is
         not above `minval`, that is the result.
-      dtype: integer dtype; default the default one. Bounds are cut to its range.
+      dtype: integer dtype; default the default one. Bounds are clipped to its range.
       out_sharding: None.
 
     Returns:
@@ -172,7 +172,7 @@ def randint(
 
     Raises:
       ValueError: several keys are given, or the bounds do not broadcast to `shape`.
-      TypeError: the dtype or the bounds are of another kind (floats are cut).
+      TypeError: the dtype or the bounds are of the wrong kind (floats are truncated).
 
     Example:
       >>> from olympus import random

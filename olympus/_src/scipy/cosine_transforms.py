@@ -238,7 +238,7 @@ def _several(name: str, what: str, see: str) -> _AlongAxes:
 
     Raises:
       NotImplementedError: the type is another one.
-      ValueError: an axis is not there or named twice, or sizes do not fit.
+      ValueError: an axis does not exist or is named twice, or sizes do not fit.
 
     Source: SciPy, `scipy.fft.{name}`.
 

@@ -57,16 +57,16 @@ def map_coordinates(
     mode: str = "constant",
     cval: ArrayLike = 0.0,
 ) -> Array:
-    """Values of an array at places that need not be integers.
+    """Values of an array at coordinates that need not be integers.
 
     Differs from SciPy: `order` has to be given, and is 0 or 1; "wrap" repeats after as
-    many samples as there are, one more than in SciPy; "constant" passes from the last
-    sample to `cval` in a straight line; there are no `output`, `prefilter` and modes
-    "grid-...".
+    many samples as there are, one more than in SciPy; "constant" interpolates
+    linearly between the last sample and `cval`; there are no `output`, `prefilter` and
+    modes "grid-...".
 
     Args:
       input: array.
-      coordinates: for each axis an array of places, of shapes that broadcast.
+      coordinates: for each axis an array; their shapes broadcast.
       order: 0 for the nearest sample, 1 for straight lines between samples.
       mode: what is beyond the array: "constant", the number `cval`; "nearest", its
         edge; "wrap", the array again; "mirror" or "reflect", its mirror image, about
@@ -74,12 +74,12 @@ def map_coordinates(
       cval: the number.
 
     Returns:
-      An array of the places' shape and the dtype of `input`; where that is of
+      An array of the coordinates' shape and the dtype of `input`; where that is of
       integers, halves are rounded away from zero.
 
     Raises:
       NotImplementedError: there is no such order or mode here.
-      ValueError: there is not one array of places for each axis.
+      ValueError: there is not one array of coordinates for each axis.
 
     Source: SciPy, `scipy.ndimage.map_coordinates`.
 
@@ -157,21 +157,23 @@ def _neighbours(place: Any, samples: Any, n: int, order: int, mode: str) -> list
 class RegularGridInterpolator:
     """Values between samples on a grid of any number of axes.
 
-    Differs from SciPy: `bounds_error` must be False, which is the default: places
+    Differs from SciPy: `bounds_error` must be False, which is the default: points
     beyond the grid give `fill_value`; methods are "linear" and "nearest"; the vectors
-    must rise, which is promised and not looked for.
+    must be increasing, which is not checked.
 
     Args:
-      points: for each axis a rising vector of places.
+      points: for each axis an increasing vector of coordinates.
       values: samples [n, m, ..., *], with an axis for each of these vectors, and more.
       method: "linear" or "nearest".
-      bounds_error: False: places beyond the grid are no errors, since a traced function
-        could not raise them.
-      fill_value: the value beyond the grid; None to go on with the outermost cell.
+      bounds_error: must be False, since a traced function cannot raise errors for
+        points beyond the grid.
+      fill_value: the value beyond the grid; None to extrapolate from the outermost
+        cell.
 
     Raises:
-      ValueError: sizes do not agree, a vector is none, or there is no such method.
-      TypeError: an argument is no array.
+      ValueError: sizes do not agree, `points` are not vectors, or there is no such
+        method.
+      TypeError: an argument is not an array.
       NotImplementedError: `bounds_error` is on.
 
     Source: SciPy, `scipy.interpolate.RegularGridInterpolator`.
@@ -214,17 +216,18 @@ class RegularGridInterpolator:
     def __call__(
         self, xi: ArrayLike | Sequence[ArrayLike], method: str | None = None
     ) -> Array:
-        """The values at places.
+        """The values at points.
 
         Args:
-          xi: places [..., d], or a tuple of an array for each axis.
+          xi: points [..., d], or a tuple of an array for each axis.
           method: "linear" or "nearest"; default that of the interpolator.
 
         Returns:
           An array [..., *].
 
         Raises:
-          ValueError: places have another number of axes, or there is no such method.
+          ValueError: points have another number of coordinates, or there is no such
+            method.
         """
         chosen = self.method if method is None else _check_method(method)
         by_axis = isinstance(xi, (tuple, list))

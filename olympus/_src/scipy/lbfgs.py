@@ -26,13 +26,13 @@ _FAILED = 5  # the status where no step is found
 
 
 class State(NamedTuple):
-    """Where the method is.
+    """The state of the method.
 
     Attributes:
-      x: array [n], the place.
+      x: array [n], the current point.
       value, slope: of the function there.
       changes, turns: arrays [maxcor, n], by how much the last steps changed the place
-        and the gradient; the newest is last, and rows of zeros are no steps.
+        and the gradient; the newest is last, and rows of zeros are not steps.
       scale: the inverse of the Hessian before those, a multiple of the identity.
       decrease: how much the last step brought, relative to the value.
       evaluations, steps: how many were made.

@@ -24,11 +24,11 @@ class OptimizeResults(NamedTuple):
     """The result of `minimize`.
 
     Args:
-      x: the place.
+      x: the point.
       success: whether the gradient is small enough there.
       status: 0 for success; 1 if there were too many steps; 3 if no step was found that
-        brings the value down. Of L-BFGS also 2 and 3 for too many values and gradients,
-        4 if a step brought the value down too little, and 5 if none was found.
+        decreases the value. Of L-BFGS also 2 and 3 for too many values and gradients,
+        4 if a step decreased the value too little, and 5 if none was found.
       fun: the value.
       jac: the gradient.
       hess_inv: an approximation of the inverse of the Hessian; None of L-BFGS.
@@ -91,9 +91,10 @@ def minimize(
       `OptimizeResults`.
 
     Raises:
-      ValueError: there is no such method, `x0` is no vector, or `maxcor` is not
+      ValueError: there is no such method, `x0` is not a vector, or `maxcor` is not
         positive.
-      TypeError: `args` is no tuple, `x0` is not floating, or there is no such option.
+      TypeError: `args` is not a tuple, `x0` is not floating, or there is no such
+        option.
 
     Source: Nocedal and Wright, Numerical optimization, 2006, chapters 3, 6 and 7.
 

@@ -1,4 +1,4 @@
-"""Rotations of space as values, by SciPy's names, and the motion between them."""
+"""Rotations in space as values, with SciPy's names, and their interpolation."""
 
 from __future__ import annotations
 
@@ -63,15 +63,16 @@ class Rotation(NamedTuple):
 
     @classmethod
     def from_euler(cls, seq: str, angles: ArrayLike, degrees: bool = False) -> Rotation:
-        """Turns about coordinate axes, one after another.
+        """Rotations about coordinate axes, one after another.
 
         Args:
-          seq: one to three axes; of "xyz" where they stay, of "XYZ" where they turn.
+          seq: one to three axes: of "xyz" for axes that stay fixed (extrinsic), of
+            "XYZ" for axes that rotate with the body (intrinsic).
           angles: for each axis an angle [..., n]; a number for one axis.
           degrees: angles are in degrees, not in radians.
 
         Raises:
-          ValueError: `seq` is something else, or angles are not as many.
+          ValueError: `seq` is invalid, or there are more or fewer angles.
         """
         checks.check_arrays("Rotation.from_euler", angles)
         axes, intrinsic = _axes_of(seq)
@@ -148,7 +149,7 @@ class Rotation(NamedTuple):
 
     @classmethod
     def identity(cls, num: int | None = None, dtype: DTypeLike = float) -> Rotation:
-        """Rotations by nothing.
+        """Identity rotations.
 
         Args:
           num: how many; None for a single one.
@@ -162,10 +163,10 @@ class Rotation(NamedTuple):
 
     @classmethod
     def random(cls, random_key: KeyArray, num: int | None = None) -> Rotation:
-        """Rotations drawn evenly from all.
+        """Random rotations, all equally likely.
 
         Args:
-          random_key: a key.
+          random_key: a random key.
           num: how many; None for a single one.
         """
         lead = () if num is None else (operator.index(num),)
@@ -191,11 +192,11 @@ class Rotation(NamedTuple):
         return Rotation(quaternions.compose_rotations(self.quat, other.quat))
 
     def apply(self, vectors: ArrayLike, inverse: bool = False) -> Array:
-        """Vectors turned.
+        """Rotates vectors.
 
         Args:
           vectors: [..., 3]; leading axes are broadcast with those of the rotations.
-          inverse: turn them back instead.
+          inverse: apply the inverse rotation instead.
 
         Returns:
           Vectors [..., 3].
@@ -215,17 +216,17 @@ class Rotation(NamedTuple):
         """The angles of three turns about coordinate axes.
 
         Args:
-          seq: three axes, of which neighbours differ; of "xyz" where they stay, of
-            "XYZ" where they turn.
-          degrees: give degrees, not radians.
+          seq: three axes, of which neighbours differ: of "xyz" for fixed axes
+            (extrinsic), of "XYZ" for axes that rotate (intrinsic).
+          degrees: return degrees, not radians.
 
         Returns:
           Angles [..., 3]: the outer ones from -pi to pi; the middle one from -pi/2 to
-          pi/2, or from 0 to pi where the outer axes are the same. Where the middle turn
-          brings the outer axes together, the third angle is zero.
+          pi/2, or from 0 to pi where the outer axes are the same. Where the middle
+          rotation makes the outer axes coincide (gimbal lock), the third angle is zero.
 
         Raises:
-          ValueError: `seq` is something else.
+          ValueError: `seq` has another value.
         """
         axes, intrinsic = _axes_of(seq)
         if len(axes) != 3:
@@ -237,18 +238,18 @@ class Rotation(NamedTuple):
         )
 
     def as_matrix(self) -> Array:
-        """The matrices [..., 3, 3] by which vectors are turned."""
+        """The rotation matrices [..., 3, 3]."""
         return quaternions.to_matrix(self.quat)
 
     def as_mrp(self) -> Array:
-        """The modified Rodrigues parameters [..., 3], of turns by at most pi."""
+        """The modified Rodrigues parameters [..., 3], of angles up to pi."""
         return quaternions.to_rodrigues(self.quat)
 
     def as_rotvec(self, degrees: bool = False) -> Array:
         """Vectors [..., 3] along the axis, as long as the angle, which is at most pi.
 
         Args:
-          degrees: give degrees, not radians.
+          degrees: return degrees, not radians.
         """
         return quaternions.to_rotation_vector(self.quat, degrees=bool(degrees))
 
@@ -256,15 +257,15 @@ class Rotation(NamedTuple):
         """The quaternions [..., 4].
 
         Args:
-          canonical: of each and its negative that whose scalar is positive, or, where
-            it is zero, whose first part that is not.
+          canonical: choose the sign so that the scalar is positive or, where it is
+            zero, the first nonzero component is.
           scalar_first: put the scalar first, not last.
         """
         quat = quaternions.canonical(self.quat) if canonical else self.quat
         return manipulation.roll(quat, 1, axis=-1) if scalar_first else quat
 
     def inv(self) -> Rotation:
-        """The rotation back."""
+        """The inverse rotation."""
         return Rotation(quaternions.inverse(self.quat))
 
     def magnitude(self) -> Array:
@@ -275,14 +276,14 @@ class Rotation(NamedTuple):
         """The rotation nearest to several, by the chord between their matrices.
 
         Args:
-          weights: how much each counts [n]; default the same.
+          weights: how much each counts [n]; default equal.
 
         Returns:
           A single rotation.
 
         Raises:
           TypeError: this is a single rotation.
-          ValueError: weights are not as many as the rotations.
+          ValueError: there is not one weight for each rotation.
 
         Source: Markley and others, "Averaging quaternions", 2007.
         """
@@ -348,18 +349,18 @@ def _check_lead(name: str, x: Any, y: Any) -> None:
 
 @tree.returned_by("olympus.scipy.spatial.transform.Slerp")
 class Slerp(NamedTuple):
-    """Motion through rotations, between each two at a steady turn about one axis.
+    """Interpolates rotations: between two of them at a constant rate about one axis.
 
-    Differs from SciPy: it is made by `Slerp.init`; times beyond the first and last go
-    on with the turns there and are no errors.
+    Differs from SciPy: it is made by `Slerp.init`; times beyond the first and last
+    are extrapolated and are not errors.
 
     Make it by `Slerp.init(times, rotations)`; called with times it gives rotations.
 
     Args:
-      times: rising times [n].
-      timedelta: the differences of times [n - 1].
-      rotations: the rotations that start each part [n - 1].
-      rotvecs: the turns from these to the next ones [n - 1, 3].
+      times: increasing times [n].
+      timedelta: the differences between times [n - 1].
+      rotations: the rotations at the start of each interval [n - 1].
+      rotvecs: the rotations from these to the next ones [n - 1, 3].
 
     Source: SciPy, `scipy.spatial.transform.Slerp`; Shoemake, "Animating rotation with
     quaternion curves", 1985.
@@ -380,16 +381,16 @@ class Slerp(NamedTuple):
 
     @classmethod
     def init(cls, times: ArrayLike, rotations: Rotation) -> Slerp:
-        """The motion that is at given rotations at given times.
+        """The interpolation that has given rotations at given times.
 
         Args:
-          times: rising times [n].
+          times: increasing times [n].
           rotations: as many rotations, at least two.
 
         Raises:
-          TypeError: `rotations` is no Rotation.
+          TypeError: `rotations` is not a Rotation.
           ValueError: there are fewer than two, they are not as many as times, or times
-            that are known do not rise.
+            that are known are not increasing.
         """
         if not isinstance(rotations, Rotation):
             raise TypeError("`rotations` must be a `Rotation` instance.")
@@ -422,8 +423,8 @@ class Slerp(NamedTuple):
         """The rotations at times.
 
         Args:
-          times: a number or a vector; before the first time and after the last one the
-            motion of the nearest part goes on.
+          times: a number or a vector; before the first time and after the last one, the
+            nearest interval is extrapolated.
 
         Raises:
           ValueError: `times` has several axes.

@@ -184,7 +184,7 @@ def cg(
 
     Differs from SciPy: `A` may be a function, and `b` a tree of arrays, but not a
     sparse matrix; the relative tolerance is called `tol`; the second result is None,
-    and says nothing of convergence; there is no `callback`.
+    and says nothing about convergence; there is no `callback`.
 
     Args:
       A: a matrix, or a function that multiplies by it.
@@ -255,12 +255,12 @@ def bicgstab(
 
     Differs from SciPy: `A` may be a function, and `b` a tree of arrays, but not a
     sparse matrix; the relative tolerance is called `tol`; the second result is None,
-    and says nothing of convergence; there is no `callback`.
+    and says nothing about convergence; there is no `callback`.
 
     Args:
       A: a matrix, or a function that multiplies by it.
       b: the right side, an array or a tree of arrays.
-      x0, tol, atol, maxiter, M: as of `cg`.
+      x0, tol, atol, maxiter, M: as in `cg`.
 
     Returns:
       x, of the structure of `b`, and None. It can be differentiated by `b`, and by what
@@ -337,13 +337,13 @@ def gmres(
 
     Differs from SciPy: `A` may be a function, and `b` a tree of arrays, but not a
     sparse matrix; the relative tolerance is called `tol`; the second result is always
-    0, and says nothing of convergence; there is no `callback`.
+    0, and says nothing about convergence; there is no `callback`.
 
     Args:
       A: a matrix, or a function that multiplies by it.
       b: the right side, an array or a tree of arrays.
-      x0, tol, atol, M: as of `cg`.
-      restart: dimension of the spaces; it takes that many vectors of memory.
+      x0, tol, atol, M: as in `cg`.
+      restart: dimension of the spaces; that many vectors are kept in memory.
       maxiter: spaces at most; default ten times the number of unknowns.
       solve_method: "batched" or "incremental"; both compute the same here.
 

@@ -266,7 +266,7 @@ def tree_broadcast(
       A tree of the structure of `full_tree`, of leaves of `prefix_tree`.
 
     Raises:
-      ValueError: it is no prefix; the message says where.
+      ValueError: it is not a prefix; the message says where.
 
     Example:
       >>> from olympus import tree
@@ -330,7 +330,7 @@ def broadcast_axes(
       As many values as the structure has leaves.
 
     Raises:
-      ValueError: `axes` is no prefix; the message says where.
+      ValueError: `axes` is not a prefix; the message says where.
     """
     if axes is None or type(axes) is int:
         return [axes] * treedef.num_leaves
@@ -342,7 +342,7 @@ def broadcast_axes(
 
 
 def _spread(axes: Any, treedef: Any, spread: list[Any]) -> bool:
-    """Appends to `spread` what `axes` says of each leaf; False if it is no prefix."""
+    """Appends what `axes` says of each leaf to `spread`; False if it is no prefix."""
     # Structures are compared, not trees of them: a node's class may refuse to be made
     # of anything but its own kind of leaves.
     lone = axes is None or type(axes) is int

@@ -34,7 +34,7 @@ class Mismatch:
 
 
 def prefix_errors(prefix: Any, full: Any, is_leaf: IsLeaf = None) -> list[Mismatch]:
-    """The places at which one tree is no prefix of another.
+    """The places at which one tree is not a prefix of another.
 
     Args:
       prefix: a tree whose leaves stand for whole trees.

@@ -234,8 +234,8 @@ def register_dataclass(
     `olympus.tree.static()`.
 
     Args:
-      nodetype: the class. One that is no data class must be callable with its fields as
-        keywords, and needs both lists.
+      nodetype: the class. One that is not a data class must be callable with its fields
+        as keywords, and needs both lists.
       data_fields: names of the fields that are children; all init fields that are not
         static, if neither list is given.
       meta_fields: names of the static fields; they must compare and hash.

@@ -330,7 +330,7 @@ def _joint_scope(a: Dim, b: Any, what: str) -> Any:
 
 
 def _as_array(function: Any, left: Any, right: Any) -> Any:
-    """An operation with something that is no size: computed by the program."""
+    """An operation with something that is not a size: computed by the program."""
     for x in (left, right):
         if type(x) is not Dim and not avals.is_array_like(x):
             return NotImplemented

@@ -81,7 +81,7 @@ def cholesky(x: Matrices, *, symmetrize_input: bool = True) -> Array:
 
     Raises:
       ValueError: the last two axes have different sizes.
-      TypeError: the dtype is of another kind.
+      TypeError: the dtype is of the wrong kind.
 
     Source: LAPACK, potrf.
 

@@ -199,7 +199,7 @@ def eig(
 
     Raises:
       ValueError: the last two axes have different sizes.
-      TypeError: the dtype is of another kind.
+      TypeError: the dtype is of the wrong kind.
       NotImplementedError: a derivative of vectors, without `enable_eigvec_derivs`.
 
     Source: LAPACK, geev.

@@ -118,7 +118,7 @@ def eigh(
 
     Raises:
       ValueError: the last two axes have different sizes.
-      TypeError: the dtype is of another kind.
+      TypeError: the dtype is of the wrong kind.
       NotImplementedError: the method, or a part of the eigenvalues, is not there.
 
     Source: LAPACK, syevd and heevd.

@@ -238,7 +238,7 @@ def lu(x: Matrices) -> list[Array]:
 
     Raises:
       ValueError: `x` has fewer than two axes.
-      TypeError: the dtype is of another kind.
+      TypeError: the dtype is of the wrong kind.
 
     Source: LAPACK, getrf.
 

@@ -162,7 +162,7 @@ def householder_product(a: Matrices, taus: ArrayLike) -> Array:
 
     Raises:
       ValueError: sizes do not agree.
-      TypeError: dtypes differ, or are no floating or complex ones.
+      TypeError: dtypes differ, or are not floating or complex ones.
 
     Source: LAPACK, orgqr and ungqr.
 
@@ -255,7 +255,7 @@ def ormqr(
 
     Raises:
       ValueError: sizes do not agree.
-      TypeError: dtypes differ, or are no floating or complex ones.
+      TypeError: dtypes differ, or are not floating or complex ones.
 
     Source: LAPACK, ormqr and unmqr.
     """
@@ -381,7 +381,7 @@ def qr(
 
     Raises:
       ValueError: `x` has fewer than two axes.
-      TypeError: the dtype is of another kind.
+      TypeError: the dtype is of the wrong kind.
 
     Source: LAPACK, geqrf, geqp3 and orgqr.
 

@@ -81,7 +81,7 @@ def schur(
 
     Raises:
       ValueError: the last two axes have different sizes.
-      TypeError: the dtype is of another kind.
+      TypeError: the dtype is of the wrong kind.
       NotImplementedError: eigenvalues are to be sorted.
 
     Source: LAPACK, gees.
@@ -163,7 +163,7 @@ def hessenberg(a: Matrices) -> list[Array]:
 
     Raises:
       ValueError: the last two axes have different sizes, or size 0.
-      TypeError: the dtype is of another kind.
+      TypeError: the dtype is of the wrong kind.
 
     Source: LAPACK, gehrd.
 

@@ -246,7 +246,7 @@ def svd(
 
     Raises:
       ValueError: `x` has fewer than two axes.
-      TypeError: the dtype is of another kind.
+      TypeError: the dtype is of the wrong kind.
       NotImplementedError: the method, or a part of the values, is not there.
 
     Source: LAPACK, gesdd and gesvd.

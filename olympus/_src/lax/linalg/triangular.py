@@ -211,7 +211,7 @@ def triangular_solve(
 
     Raises:
       ValueError: sizes do not agree.
-      TypeError: dtypes differ, or are of another kind.
+      TypeError: dtypes differ, or are of the wrong kind.
 
     Source: BLAS, trsm; `stablehlo.triangular_solve`.
 

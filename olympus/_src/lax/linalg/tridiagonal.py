@@ -73,7 +73,7 @@ def tridiagonal(a: Matrices, *, lower: bool = True) -> list[Array]:
 
     Raises:
       ValueError: the last two axes have different sizes, or size 0.
-      TypeError: the dtype is of another kind.
+      TypeError: the dtype is of the wrong kind.
 
     Source: LAPACK, sytrd and hetrd.
 

@@ -224,7 +224,7 @@ def lu_solve(
       An array of the shape of `b`, leading axes broadcast with those of the factors.
 
     Raises:
-      ValueError: shapes do not agree, or `trans` is something else.
+      ValueError: shapes do not agree, or `trans` has another value.
 
     Source: SciPy, `scipy.linalg.lu_solve`; see `lu_factor`.
 
@@ -347,7 +347,7 @@ def qr(
       overwrite_a, lwork, check_finite: not used; they are SciPy's.
 
     Returns:
-      A tuple of Q, but for the mode "r", of R, and with `pivoting` of the columns'
+      A tuple of Q, except for the mode "r", of R, and with `pivoting` of the columns'
       order [..., n]: `a[:, order] = Q R`.
 
     Raises:
@@ -495,7 +495,7 @@ def svd(
     Args:
       a: matrices [..., m, n].
       full_matrices: whether U and Vh are square.
-      compute_uv: whether U and Vh are wanted.
+      compute_uv: whether to compute U and Vh.
       overwrite_a, check_finite, lapack_driver: not used; they are SciPy's.
 
     Returns:
@@ -592,7 +592,7 @@ def eigh(
       Eigenvalues [..., n], ascending, and eigenvectors in columns; or values alone.
 
     Raises:
-      NotImplementedError: `b`, `eigvals` or `type` is something else.
+      NotImplementedError: `b`, `eigvals` or `type` has another value.
       ValueError: the matrices are not square.
 
     Source: SciPy, `scipy.linalg.eigh`.
@@ -690,8 +690,8 @@ def solve(
     """The x with `a x = b`.
 
     Differs from SciPy: singular matrices give inf or NaN, with no error and no warning;
-    there is no `transposed`; `assume_a` knows no diagonal, banded or triangular
-    matrices, and what is promised is not looked for.
+    there is no `transposed`; `assume_a` does not know diagonal, banded or triangular
+    matrices, and the promise is not checked.
 
     Args:
       a: square matrices [..., n, n].
@@ -702,7 +702,7 @@ def solve(
       overwrite_a, overwrite_b, debug, check_finite: not used; they are SciPy's.
 
     Raises:
-      ValueError: shapes do not agree, or `assume_a` is something else.
+      ValueError: shapes do not agree, or `assume_a` has another value.
 
     Source: SciPy, `scipy.linalg.solve`.
 
@@ -755,7 +755,7 @@ def solve_triangular(
       overwrite_b, debug, check_finite: not used; they are SciPy's.
 
     Raises:
-      ValueError: shapes do not agree, or `trans` is something else.
+      ValueError: shapes do not agree, or `trans` has another value.
 
     Source: SciPy, `scipy.linalg.solve_triangular`.
 

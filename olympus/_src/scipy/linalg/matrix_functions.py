@@ -61,8 +61,8 @@ def expm(
 ) -> Array:
     """The exponential of matrices.
 
-    Differs from SciPy: `upper_triangular` is promised, not looked for; matrices that
-    would need more than `max_squarings` squarings give NaN.
+    Differs from SciPy: `upper_triangular` is a promise that is not checked; matrices
+    that would need more than `max_squarings` squarings give NaN.
 
     Args:
       A: square matrices [..., n, n].
@@ -250,7 +250,7 @@ def solve_sylvester(
 ) -> Array:
     """The X with `A X + X B = C`.
 
-    Differs from SciPy: the arguments are called A, B and C; equations without one
+    Differs from SciPy: the arguments are called A, B and C; equations without a unique
     solution give NaN, where SciPy gives large numbers; there are two methods to choose
     from.
 
@@ -260,7 +260,7 @@ def solve_sylvester(
       C: matrices [..., m, n].
       method: "schur", or "eigen", for matrices that can be diagonalized.
       tol: where an eigenvalue of A and one of B have a sum of this size or less the
-        equation has no one solution, and the result is NaN.
+        equation has no unique solution, and the result is NaN.
 
     Returns:
       Matrices [..., m, n], real where all arguments are.
@@ -470,7 +470,7 @@ def funm(
       A complex matrix [n, n]; without `disp`, and the estimated relative error.
 
     Raises:
-      ValueError: `A` is no square matrix.
+      ValueError: `A` is not a square matrix.
       TypeError: `A` is of integers.
 
     Source: Parlett, A recurrence among the elements of functions of triangular

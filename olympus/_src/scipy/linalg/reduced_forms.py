@@ -46,7 +46,7 @@ def schur(a: ArrayLike, output: str = "real") -> list[Array]:
       T and Z, both [..., n, n].
 
     Raises:
-      ValueError: `output` is something else, or the matrices are not square.
+      ValueError: `output` has another value, or the matrices are not square.
       TypeError: the matrices are of integers.
 
     Source: SciPy, `scipy.linalg.schur`.
@@ -82,7 +82,7 @@ def rsf2csf(
     """The complex Schur form of a real one.
 
     Args:
-      T, Z: the real form, [..., n, n], as of `schur`.
+      T, Z: the real form, [..., n, n], as in `schur`.
       check_finite: not used; it is SciPy's.
 
     Returns:
@@ -202,7 +202,7 @@ def hessenberg(
 
     Args:
       a: square matrices [..., n, n], floating or complex.
-      calc_q: whether Q is wanted.
+      calc_q: whether to compute Q.
       overwrite_a, check_finite: not used; they are SciPy's.
 
     Returns:
@@ -268,7 +268,7 @@ def polar(
       U [..., m, n] and P.
 
     Raises:
-      ValueError: `side` or `method` is something else, or the dtype is of integers.
+      ValueError: `side` or `method` has another value, or the dtype is of integers.
       NotImplementedError: the method does not do such matrices.
 
     Source: SciPy, `scipy.linalg.polar`.
@@ -379,7 +379,7 @@ def eigh_tridiagonal(
 ) -> Array | tuple[Array, Array]:
     """Eigenvalues and eigenvectors of a Hermitian matrix of three diagonals.
 
-    Differs from SciPy: complex numbers beside the diagonal are taken; there is no
+    Differs from SciPy: complex off-diagonal elements are accepted; there is no
     choice of eigenvalues in an interval (`select="v"`); there is no `lapack_driver` and
     no `check_finite`.
 
@@ -399,7 +399,7 @@ def eigh_tridiagonal(
 
     Raises:
       TypeError: the dtype is neither floating nor complex, or shapes do not agree.
-      ValueError: `select` is something else, or has no fitting range.
+      ValueError: `select` has another value, or has no fitting range.
       NotImplementedError: `select` is "v", for values in an interval.
 
     Source: SciPy, `scipy.linalg.eigh_tridiagonal`.

@@ -83,7 +83,7 @@ def hadamard(n: int, dtype: DTypeLike = int) -> Array:
       A matrix [n, n].
 
     Raises:
-      ValueError: `n` is no power of 2.
+      ValueError: `n` is not a power of 2.
 
     Source: SciPy, `scipy.linalg.hadamard`.
 
@@ -264,7 +264,7 @@ def invpascal(n: int, kind: str | None = None) -> Array:
 
     Args:
       n: how many rows and columns.
-      kind: as of `pascal`.
+      kind: as in `pascal`.
 
     Returns:
       A matrix [n, n], floating.

@@ -50,7 +50,7 @@ def block_diag(*arrs: ArrayLike) -> Array:
 
     Raises:
       ValueError: an array has more than two axes.
-      TypeError: an argument is no array.
+      TypeError: an argument is not an array.
 
     Source: SciPy, `scipy.linalg.block_diag`.
 
@@ -98,7 +98,7 @@ def circulant(c: ArrayLike) -> Array:
       Matrices [..., n, n] with `out[i, j] = c[(i - j) % n]`.
 
     Raises:
-      TypeError: `c` is no array.
+      TypeError: `c` is not an array.
 
     Source: SciPy, `scipy.linalg.circulant`.
 
@@ -134,7 +134,7 @@ def toeplitz(c: ArrayLike, r: OptionalArray = None) -> Array:
       Matrices [..., m, n].
 
     Raises:
-      TypeError: an argument is no array.
+      TypeError: an argument is not an array.
 
     Source: SciPy, `scipy.linalg.toeplitz`.
 
@@ -180,7 +180,7 @@ def hankel(c: ArrayLike, r: OptionalArray = None) -> Array:
 
     Raises:
       ValueError: an argument is a scalar.
-      TypeError: an argument is no array.
+      TypeError: an argument is not an array.
 
     Source: SciPy, `scipy.linalg.hankel`.
 
@@ -213,7 +213,7 @@ def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
     Args:
       a: vectors [..., m].
       n: size of the vectors that it is for.
-      mode: "full", "same" or "valid", as of `numpy.convolve`.
+      mode: "full", "same" or "valid", as in `numpy.convolve`.
 
     Returns:
       Matrices with n columns, and m + n - 1, max(m, n) or |m - n| + 1 rows.
@@ -221,7 +221,7 @@ def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
     Raises:
       ValueError: `n` is not positive, `a` is a scalar or empty, or there is no such
         mode.
-      TypeError: `a` is no array.
+      TypeError: `a` is not an array.
 
     Source: SciPy, `scipy.linalg.convolution_matrix`.
 
@@ -284,7 +284,7 @@ def companion(a: ArrayLike) -> Array:
 
     Raises:
       ValueError: there are fewer than two coefficients.
-      TypeError: `a` is no array.
+      TypeError: `a` is not an array.
 
     Source: SciPy, `scipy.linalg.companion`.
 
@@ -342,7 +342,7 @@ def leslie(f: ArrayLike, s: ArrayLike) -> Array:
 
     Raises:
       ValueError: sizes do not agree, or there are fewer than two ages.
-      TypeError: an argument is no array.
+      TypeError: an argument is not an array.
 
     Source: SciPy, `scipy.linalg.leslie`.
 
@@ -386,7 +386,7 @@ def fiedler(a: ArrayLike) -> Array:
       Matrices [..., n, n] with `out[i, j] = abs(a[i] - a[j])`.
 
     Raises:
-      TypeError: `a` is no array.
+      TypeError: `a` is not an array.
 
     Source: SciPy, `scipy.linalg.fiedler`.
 
@@ -420,7 +420,7 @@ def fiedler_companion(a: ArrayLike) -> Array:
 
     Raises:
       ValueError: `a` is a scalar.
-      TypeError: `a` is no array.
+      TypeError: `a` is not an array.
 
     Source: Fiedler, A note on companion matrices, 2003; SciPy,
     `scipy.linalg.fiedler_companion`.

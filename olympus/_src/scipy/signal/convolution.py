@@ -171,7 +171,7 @@ def convolve(
     Raises:
       ValueError: numbers of axes differ, an array is empty, or there is no such mode or
         method.
-      TypeError: an argument is no array.
+      TypeError: an argument is not an array.
 
     Source: SciPy, `scipy.signal.convolve`.
 
@@ -208,7 +208,7 @@ def correlate(
     Raises:
       ValueError: numbers of axes differ, an array is empty, or there is no such mode or
         method.
-      TypeError: an argument is no array.
+      TypeError: an argument is not an array.
 
     Source: SciPy, `scipy.signal.correlate`.
 
@@ -262,7 +262,7 @@ def convolve2d(
 
     Args:
       in1, in2: matrices.
-      mode: as of `convolve`.
+      mode: as in `convolve`.
       boundary, fillvalue: "fill" and 0: there are zeros around the matrices.
       precision: how exactly products are summed, see `lax.Precision`.
 
@@ -270,7 +270,7 @@ def convolve2d(
       A floating or complex matrix.
 
     Raises:
-      ValueError: an argument is no matrix, or there is no such mode.
+      ValueError: an argument is not a matrix, or there is no such mode.
       NotImplementedError: another boundary is requested.
 
     Source: SciPy, `scipy.signal.convolve2d`.
@@ -302,7 +302,7 @@ def correlate2d(
 
     Args:
       in1, in2: matrices; the second is conjugated.
-      mode: as of `correlate`.
+      mode: as in `correlate`.
       boundary, fillvalue: "fill" and 0: there are zeros around the matrices.
       precision: how exactly products are summed, see `lax.Precision`.
 
@@ -310,7 +310,7 @@ def correlate2d(
       A floating or complex matrix.
 
     Raises:
-      ValueError: an argument is no matrix, or there is no such mode.
+      ValueError: an argument is not a matrix, or there is no such mode.
       NotImplementedError: another boundary is requested.
 
     Source: SciPy, `scipy.signal.correlate2d`.
@@ -337,15 +337,15 @@ def fftconvolve(
 
     Args:
       in1, in2: arrays of equally many axes.
-      mode: as of `convolve`.
+      mode: as in `convolve`.
       axes: the axes convolved over, default all; sizes of others must be equal.
 
     Returns:
       A floating or complex array.
 
     Raises:
-      ValueError: shapes do not fit, an axis is not there or named twice, or there is no
-        such mode.
+      ValueError: shapes do not fit, an axis does not exist or is named twice, or there
+        is no such mode.
 
     Source: SciPy, `scipy.signal.fftconvolve`.
 

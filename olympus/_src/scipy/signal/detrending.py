@@ -27,7 +27,7 @@ def detrend(
     """A signal less its mean, or less the line nearest to it.
 
     Differs from SciPy: arrays are never changed in place, so `overwrite_data` must be
-    None; "l" and "c" are no types.
+    None; "l" and "c" are not types.
 
     Args:
       data: array.

@@ -216,8 +216,8 @@ def stft(
       nfft: points of a transform; default `nperseg`.
       detrend: "linear", "constant", a function of segments, or False.
       return_onesided: leave out negative frequencies of real signals.
-      boundary: how the signal goes on for half a segment at both ends: "zeros", "even",
-        "odd", "constant", or None for not at all.
+      boundary: how the signal is extended by half a segment at both ends: "zeros",
+        "even", "odd", "constant", or None for no extension.
       padded: add zeros, so that segments take all of it.
       axis: the axis of time.
 
@@ -283,10 +283,10 @@ def istft(
 
     Args:
       Zxx: spectra, with axes of frequency and time.
-      fs, window, nperseg, noverlap, nfft: as of `stft`; default sizes are those of the
+      fs, window, nperseg, noverlap, nfft: as in `stft`; default sizes are those of the
         spectra.
       input_onesided: negative frequencies are left out.
-      boundary: the signal went on at both ends; that is cut off.
+      boundary: the signal was extended at both ends; the extension is cut off.
       time_axis, freq_axis: which axes they are.
 
     Returns:
@@ -398,7 +398,7 @@ def csd(
     Args:
       x: array.
       y: array; None for `x`, which gives a real result.
-      fs, window, nperseg, noverlap, nfft, return_onesided: as of `stft`; `nperseg` is
+      fs, window, nperseg, noverlap, nfft, return_onesided: as in `stft`; `nperseg` is
         256 by default.
       detrend: "linear", "constant", a function of segments, or False.
       scaling: "density", power per frequency; or "spectrum", power.
@@ -458,9 +458,9 @@ def welch(
 
     Args:
       x: array.
-      fs, window, nperseg, noverlap, nfft, return_onesided: as of `stft`; `nperseg` is
+      fs, window, nperseg, noverlap, nfft, return_onesided: as in `stft`; `nperseg` is
         256 by default.
-      detrend, scaling, axis, average: as of `csd`.
+      detrend, scaling, axis, average: as in `csd`.
 
     Returns:
       Frequencies [f], and the spectrum, real, along the axis of time.

@@ -241,7 +241,7 @@ def bessel_jn(z: ArrayLike, *, v: int, n_iter: int = 50) -> Array:
       A floating array with the orders before the axes of z: of shape `(v + 1, ...)`.
 
     Raises:
-      TypeError: v or `n_iter` is no integer.
+      TypeError: v or `n_iter` is not an integer.
       ValueError: v or `n_iter` is negative, or z is complex.
 
     Example:

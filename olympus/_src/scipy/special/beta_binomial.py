@@ -181,7 +181,7 @@ _beta.defjvps(
 def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """Regularized incomplete beta function.
 
-    Differs from SciPy: NaN where a or b is 0, of which SciPy takes limits.
+    Differs from SciPy: NaN where a or b is 0, where SciPy returns limits.
 
     Args:
       a: real array or number, positive.
@@ -249,7 +249,7 @@ def _multigammaln(a: Any, d: int) -> Any:
 def multigammaln(a: ArrayLike, d: ArrayLike) -> Array:
     """Logarithm of the multivariate gamma function.
 
-    Differs from SciPy: a number below the bound gives a value without meaning and no
+    Differs from SciPy: a number below the bound gives a meaningless value and no
     error.
 
     Args:
@@ -261,7 +261,7 @@ def multigammaln(a: ArrayLike, d: ArrayLike) -> Array:
 
     Raises:
       TypeError: d is traced or no number.
-      ValueError: d is no integer of at least 1.
+      ValueError: d is not an integer of at least 1.
 
     Example:
       >>> from olympus.scipy import special
@@ -454,7 +454,7 @@ def bernoulli(n: int) -> Array:
       An array of n + 1 numbers in the default floating dtype.
 
     Raises:
-      TypeError: n is no integer.
+      TypeError: n is not an integer.
       ValueError: n is negative.
 
     Example:

@@ -205,7 +205,7 @@ def kl_div(p: ArrayLike, q: ArrayLike) -> Array:
 def expit(x: ArrayLike) -> Array:
     """Logistic function, `1 / (1 + exp(-x))`.
 
-    Differs from SciPy: complex numbers are taken, too.
+    Differs from SciPy: complex numbers are accepted, too.
 
     Args:
       x: array or number.
@@ -226,7 +226,7 @@ def expit(x: ArrayLike) -> Array:
 def logit(x: ArrayLike) -> Array:
     """Logarithm of the odds, `log(x / (1 - x))`.
 
-    Differs from SciPy: complex numbers are taken, too.
+    Differs from SciPy: complex numbers are accepted, too.
 
     Args:
       x: array or number.
@@ -261,7 +261,7 @@ _logit.defjvps(lambda t, out, x: t / (x * (1 - x)))
 def boxcox(x: ArrayLike, lmbda: ArrayLike) -> Array:
     """Box-Cox transform, `(x^lmbda - 1) / lmbda`, or `log(x)` where lmbda is 0.
 
-    Differs from SciPy: complex numbers are taken, too.
+    Differs from SciPy: complex numbers are accepted, too.
 
     Args:
       x: array or number.
@@ -283,7 +283,7 @@ def boxcox(x: ArrayLike, lmbda: ArrayLike) -> Array:
 def boxcox1p(x: ArrayLike, lmbda: ArrayLike) -> Array:
     """Box-Cox transform of 1 + x, exact for small x.
 
-    Differs from SciPy: complex numbers are taken, too.
+    Differs from SciPy: complex numbers are accepted, too.
 
     Args:
       x: array or number.

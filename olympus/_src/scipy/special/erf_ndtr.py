@@ -284,8 +284,8 @@ _ndtri.defjvps(lambda t, out, p: t * math.sqrt(2 * math.pi) * exp(out * out / 2)
 def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:
     """Logarithm of `ndtr`, exact in both tails.
 
-    Differs from SciPy: complex numbers are refused; `series_order` is there for code
-    that names it.
+    Differs from SciPy: complex numbers are refused; `series_order` has no
+    effect.
 
     Args:
       x: real array or number.
@@ -296,7 +296,7 @@ def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:
       A floating array of x's shape.
 
     Raises:
-      TypeError: `series_order` is no integer.
+      TypeError: `series_order` is not an integer.
       ValueError: `series_order` is not from 0 to 30.
 
     Example:

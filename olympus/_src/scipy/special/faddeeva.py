@@ -236,7 +236,7 @@ def _quarter_turns(x: Any) -> tuple[Any, Any]:
     """Sine and cosine of `pi x^2 / 2`, exact for large x too."""
     even = 2 * arithmetic.rint(x / 2)
     offset = x - even
-    # x^2 is 2 even offset + offset^2, but for a multiple of 4, which is a whole turn.
+    # x^2 is 2 even offset + offset^2, up to a multiple of 4, which is a whole turn.
     turns = arithmetic.fmod(2 * even * offset, 4) + offset * offset
     return elementary.sin(math.pi / 2 * turns), elementary.cos(math.pi / 2 * turns)
 

@@ -130,7 +130,7 @@ real_gamma.defjvps(lambda t, out, x: t * (out * special.digamma(x)))
 
 @program(1)
 def gamma(x: ArrayLike) -> Array:
-    """Gamma function, `(x - 1)!` at whole x; NaN at -1, -2, ...
+    """Gamma function, `(x - 1)!` at integer x; NaN at -1, -2, ...
 
     Args:
       x: array or number.

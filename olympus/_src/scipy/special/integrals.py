@@ -188,7 +188,7 @@ def expn(n: ArrayLike, x: ArrayLike) -> Array:
     """Generalized exponential integral: of `exp(-x t) / t^n` from 1 to infinity.
 
     Args:
-      n: array or number, whole and not negative; not differentiated.
+      n: array or number, nonnegative integers; not differentiated.
       x: real array or number, not negative.
 
     Returns:

@@ -71,7 +71,7 @@ def sph_harm_y(
 ) -> Array:
     """Spherical harmonics of degree n and order m, with the Condon-Shortley phase.
 
-    Differs from SciPy: no derivatives come along: `diff_n` must be None; a negative
+    Differs from SciPy: derivatives are not returned: `diff_n` must be None; a negative
     degree gives NaN, where SciPy gives 0.
 
     Args:

@@ -63,7 +63,7 @@ def logpdf(x: ArrayLike, alpha: ArrayLike) -> Array:
       A floating array of the shape of x without its first axis.
 
     Raises:
-      ValueError: alpha is no vector, or x does not fit it.
+      ValueError: alpha is not a vector, or x does not fit it.
 
     Source: SciPy, `scipy.stats.dirichlet`.
     """

@@ -33,7 +33,7 @@ _NAME = "scipy.stats.gaussian_kde"
 class gaussian_kde:
     """The density of a sample, as a mixture of normal distributions around its points.
 
-    Differs from SciPy: an estimate is never changed, so `set_bandwidth` refuses;
+    Differs from SciPy: an estimate is never changed, so `set_bandwidth` raises;
     `resample` takes a key first; boxes have one dimension; there is no `marginal`; a
     sample without spread in some direction is no error.
 
@@ -46,7 +46,7 @@ class gaussian_kde:
     Raises:
       ValueError: there is only one point, or weights or bw_method do not fit.
       NotImplementedError: the points are complex.
-      TypeError: the points are no array.
+      TypeError: the points are not an array.
 
     Source: SciPy, `scipy.stats.gaussian_kde`.
 
@@ -196,7 +196,7 @@ class gaussian_kde:
         """Weight between two numbers, where points are numbers.
 
         Raises:
-          ValueError: d is not 1, or an end is no number.
+          ValueError: d is not 1, or an end is not a number.
         """
         _, low, high = same_dtype(self.dataset, low, high)
         if self.d != 1 or avals.aval_of(low).shape or avals.aval_of(high).shape:

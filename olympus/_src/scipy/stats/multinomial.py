@@ -53,7 +53,7 @@ def logpmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
       A floating array of the broadcast shape of x and p without its last axis.
 
     Raises:
-      ValueError: counts or trials are no integers, or shapes do not broadcast.
+      ValueError: counts or trials are not integers, or shapes do not broadcast.
 
     Source: SciPy, `scipy.stats.multinomial`.
     """

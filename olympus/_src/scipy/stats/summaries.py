@@ -88,7 +88,7 @@ def rankdata(
     Args:
       a: array or number.
       method: what elements that are equal get: the 'average', 'min' or 'max' of the
-        ranks that they take up together; 'dense' ranks follow upon each other;
+        ranks that they take up together; 'dense' ranks are consecutive;
         'ordinal' ones are all different, in the order of the elements.
       axis: rank along this axis; None ranks all elements, as one vector.
       nan_policy: 'propagate': all ranks are NaN where an element is.
