@@ -238,7 +238,7 @@ def check(
       pred: bool scalar that must be true.
       msg: the message otherwise; a format string, as in `str.format`.
       *fmt_args, **fmt_kwargs: arrays, or trees of them, that the message shows.
-      debug: do nothing where `checkify` is not there, instead of refusing to compile.
+      debug: do nothing without `checkify`, instead of refusing to compile.
 
     Raises:
       JaxRuntimeError: `pred` is false, outside of traced functions.

@@ -87,7 +87,7 @@ class Site:
       facts: what the message needs and is known when the program is traced.
       position: the user's line, or None.
       avals: types of the arrays the message needs; the site's payload.
-      debug: whether nobody looks where `checkify` is not there.
+      debug: whether it is ignored without `checkify`.
     """
 
     __slots__ = ("avals", "debug", "facts", "kind", "position")

@@ -338,7 +338,7 @@ def levels(max_steps: int, checkpoints: Any) -> list[int]:
     """How many steps each of the nested loops takes, the outermost first.
 
     Args:
-      max_steps: what they must have room for together.
+      max_steps: how many steps they must allow together.
       checkpoints: `"all"`, `"sqrt"`, `"log"`, or about how many carries to keep.
     """
     depth = 1

@@ -20,7 +20,7 @@ def batch_step(
 ) -> tuple[ir.ClosedOlympuspr, Sequence[Any], list[bool]]:
     """The program of a step for mapped operands.
 
-    A carry that is mapped after one step is mapped in all: the step is asked until no
+    A carry that is mapped after one step is mapped in all: the step is traced until no
     more of them are.
 
     Args:

@@ -116,8 +116,8 @@ def prune_carries(
     Args:
       program: takes constants, carries and more; returns carries and more.
       n_consts: how many constants it takes.
-      used_carry: which carries are wanted.
-      used_rest: which further results are wanted.
+      used_carry: which carries are used.
+      used_rest: which further results are used.
 
     Returns:
       The smaller program, and which inputs it still takes.

@@ -26,7 +26,7 @@ def drop_unused(used: list[bool], eqn: ir.Eqn, before: int = 0) -> Any:
     """Drops what no used result, and not the condition, needs: a loop's `dce` rule.
 
     Args:
-      used: which results are wanted.
+      used: which results are used.
       eqn: the loop; its results are `before` that always stay, the carries, and what
         else the body returns.
       before: how many results stand in front of the carries.

@@ -28,7 +28,7 @@ class Slot(NamedTuple):
       path: how users write it, as in `params['w']`.
       dtype: the element type.
       shape: sizes of the axes; a symbolic one is text.
-      weak_type: whether the dtype gives way in promotion.
+      weak_type: whether the dtype is weak in promotion.
     """
 
     path: str

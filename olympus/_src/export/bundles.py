@@ -351,7 +351,7 @@ class Bundle:
         """Loads the machine code that runs here, or says why the function cannot.
 
         Raises:
-          ValueError: nothing in the bundle runs here; says why.
+          ValueError: nothing in the bundle runs here; the message says why.
         """
         usable = self._usable() if self._use_executables else []
         if usable and self._find(usable[0].in_avals) is not None:
@@ -386,7 +386,7 @@ class Bundle:
 
         Raises:
           ValueError: there is no portable program, or a size is open.
-          TypeError: the arguments are not such as the function takes.
+          TypeError: the arguments do not fit the function.
         """
         if not args and not kwargs and self.in_tree.num_leaves:
             types = self._own_types()
@@ -537,15 +537,15 @@ def load(
     """Reads a bundle.
 
     A bundle holds machine code, which runs with your rights when the bundle is called:
-    load only what you would run. The digest in the file is verified, which tells damage
-    and not malice.
+    load only files that you trust. The digest in the file is verified, which detects
+    damage but not tampering.
 
     Args:
       source: the file's path, or its bytes.
       executables: use the machine code in it that was compiled for a machine like this;
         if not, only the portable program is used, which XLA compiles.
       check: run the self-test before returning.
-      device: where it shall run; None for the default device.
+      device: where to run it; None for the default device.
 
     Returns:
       A `Bundle`, to be called like the function. Where it holds machine code for this
@@ -553,7 +553,7 @@ def load(
 
     Raises:
       ValueError: the file is damaged or something else, nothing in it runs here, or the
-        self-test fails; says why.
+        self-test fails; the message says why.
       OSError: the file cannot be read.
 
     Example:

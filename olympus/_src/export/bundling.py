@@ -46,13 +46,13 @@ def make(
       argument_names: names of the positional arguments; those of the function if None.
       platforms: the platforms of the portable program, as in `export.export`.
       disabled_checks: as in `export.export`.
-      vjp_order: how many reverse derivatives the portable program shall have.
+      vjp_order: how many reverse derivatives the portable program has.
       portable: keep the portable program; without it the bundle runs on this kind of
         machine alone.
       executables: keep machine code for this machine.
       self_test: keep the arguments and the results, to check by on other machines; if
         None, they are kept where they are concrete and small.
-      tolerance: how far results may be off in the self-test, as a share of their
+      tolerance: how much results may differ in the self-test, as a share of their
         largest element; if None, the square root of the dtype's precision.
 
     Returns:

@@ -91,7 +91,7 @@ def check_targets(exported: Any, targets: Mapping[str, str]) -> None:
       targets: of its custom calls, each with the line of a call.
 
     Raises:
-      ValueError: one is neither promised to stay nor told when it was exported.
+      ValueError: one is neither stable nor was declared at export.
     """
     checks = exported.disabled_safety_checks
     allowed = {check.is_custom_call() for check in checks} | stable_custom_calls.TARGETS

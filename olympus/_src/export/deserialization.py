@@ -33,7 +33,7 @@ def deserialize(blob: bytes | bytearray, *, isolate: bool | None = None) -> Expo
     Args:
       blob: the bytes.
       isolate: whether to read the modules in a process of their own first, for 0.3 s.
-        Of forged bytes MLIR reads memory that is not its own; then that process ends,
+        Forged bytes may make MLIR read memory out of bounds; then that process ends,
         and this one raises an error. None does so for modules that this user's
         processes have neither written nor read before; False trusts the bytes.
 

@@ -129,8 +129,8 @@ def deserialize_and_load(
     """Loads what `serialize` wrote; nothing is traced and nothing compiled.
 
     Args:
-      serialized: the bytes. They hold machine code: load only what you would run.
-      in_tree, out_tree: the structures that `serialize` gave beside them.
+      serialized: the bytes. They hold machine code: load only bytes that you trust.
+      in_tree, out_tree: the structures that `serialize` gave with them.
       backend: the platform to load for, as in 'cpu'; None for that of the bytes.
       execution_devices: the one device to run on; None for the device of the same
         number as it was compiled for, if there is one.
@@ -295,7 +295,7 @@ class Program:
         Args:
           in_tree: the structure of `(args, kwargs)`.
           out_tree: the structure of the result.
-          device: where it shall run.
+          device: where to run it.
           shared: the arrays that `pack` was given.
 
         Raises:

@@ -48,7 +48,7 @@ def export(
     Args:
       fun_jit: what `olympus.jit` returned.
       platforms: the platforms to lower for: 'cpu', 'cuda', 'rocm', 'tpu'; they need not
-        be there. None for the default device's.
+        be available. None for the default device's.
       disabled_checks: checks that are left out.
 
     Returns:

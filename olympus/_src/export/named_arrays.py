@@ -84,7 +84,7 @@ def match(names: Sequence[str], arrays: Mapping[str, Any]) -> list[Any]:
         `arr_1`, ... all arguments in order, as numpy.savez calls what has no name.
 
     Raises:
-      ValueError: an argument has no value, a value no argument, or two the same one.
+      ValueError: an argument has no value or two, or a value has no argument.
     """
     in_order = [f"arr_{i}" for i in range(len(names))]
     if names and sorted(arrays) == sorted(in_order) and set(names).isdisjoint(arrays):

@@ -32,7 +32,7 @@ def qdwh(
       x: a matrix [m, n] with m >= n, floating or complex.
       is_hermitian: promises that `x` is Hermitian; U is then too.
       max_iterations: the most steps that are taken; default 10.
-      eps: the precision that is wanted; default the dtype's spacing at 1.
+      eps: the required precision; default the dtype's spacing at 1.
       dynamic_shape: how many rows and columns count; what lies beyond is taken as zero.
 
     Returns:

@@ -186,16 +186,16 @@ def eig(
 
     Args:
       x: square matrices [..., n, n], floating or complex.
-      compute_left_eigenvectors: whether U is wanted.
-      compute_right_eigenvectors: whether V is wanted.
-      enable_eigvec_derivs: let derivatives of the vectors be taken. They are right
-        where eigenvalues are distinct and a phase-dependent result is meant.
-      implementation: the library; LAPACK is there.
-      use_magma: of no effect; which library is taken on a GPU.
+      compute_left_eigenvectors: whether to compute U.
+      compute_right_eigenvectors: whether to compute V.
+      enable_eigvec_derivs: allow derivatives of the vectors. They are correct
+        where eigenvalues are distinct; they depend on the phase of the vectors.
+      implementation: the library; only LAPACK is available.
+      use_magma: has no effect; which library is taken on a GPU.
 
     Returns:
-      A list: w [..., n], and those of U and V [..., n, n] that are wanted; all complex,
-      NaN where the method does not converge.
+      A list: w [..., n], and those of U and V [..., n, n] that are requested; all
+      complex, NaN where the method does not converge.
 
     Raises:
       ValueError: the last two axes have different sizes.

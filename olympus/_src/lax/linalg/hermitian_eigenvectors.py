@@ -110,7 +110,7 @@ def eigh(
       symmetrize_input: take `(x + x^H) / 2`.
       sort_eigenvalues: whether they must ascend; here they always do.
       subset_by_index: a range of eigenvalues, which no platform offers so far.
-      implementation: how to compute them; QR is there.
+      implementation: the algorithm; only QR is available.
 
     Returns:
       Eigenvectors [..., n, n], one in each column, and eigenvalues [..., n], ascending;
@@ -119,7 +119,7 @@ def eigh(
     Raises:
       ValueError: the last two axes have different sizes.
       TypeError: the dtype is of the wrong kind.
-      NotImplementedError: the method, or a part of the eigenvalues, is not there.
+      NotImplementedError: the method, or a part of the eigenvalues, is not available.
 
     Source: LAPACK, syevd and heevd.
 

@@ -78,7 +78,7 @@ def call_kernel(
       out_avals: the types of the results.
       rank: the number of axes of a stack of matrices.
       reused: for each result that the kernel writes in the place of an operand, which.
-      attributes: the kernel's switches: a letter, a number or a truth value.
+      attributes: the kernel's switches: a letter, a number or a boolean.
     """
     if ctx.platform != "cpu":
         raise NotImplementedError(

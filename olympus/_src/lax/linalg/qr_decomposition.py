@@ -370,10 +370,10 @@ def qr(
     Args:
       x: matrices [..., m, n], floating or complex.
       pivoting: choose an order of the columns in which the diagonal of R does not
-        grow.
+        increase.
       full_matrices: whether Q is square, [..., m, m]; otherwise it has min(m, n)
         columns.
-      use_magma: of no effect; which library factors on a GPU.
+      use_magma: has no effect; which library factors on a GPU.
 
     Returns:
       Q and R; with pivoting also the order [..., n] of the columns, int32, so that

@@ -71,9 +71,9 @@ def schur(
 
     Args:
       x: square matrices [..., n, n], floating or complex.
-      compute_schur_vectors: whether Z is wanted.
-      sort_eig_vals: whether chosen eigenvalues come first; only False is there.
-      select_callable: which eigenvalues come first; only None is there.
+      compute_schur_vectors: whether to compute Z.
+      sort_eig_vals: whether chosen eigenvalues come first; must be False.
+      select_callable: which eigenvalues come first; must be None.
 
     Returns:
       T and Z, [..., n, n]; or T alone, in a tuple. NaN where the method does not

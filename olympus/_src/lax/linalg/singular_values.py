@@ -236,9 +236,9 @@ def svd(
     Args:
       x: matrices [..., m, n], floating or complex.
       full_matrices: whether U and V are square; otherwise they have min(m, n) columns.
-      compute_uv: whether the vectors are wanted.
+      compute_uv: whether to compute the vectors.
       subset_by_index: a range of singular values, which no platform offers so far.
-      algorithm: how to compute them; DEFAULT (divide and conquer) and QR are there.
+      algorithm: how to compute them; DEFAULT (divide and conquer) or QR.
 
     Returns:
       U, s [..., min(m, n)], descending, and V^H; or s alone. NaN where the method does
@@ -247,7 +247,7 @@ def svd(
     Raises:
       ValueError: `x` has fewer than two axes.
       TypeError: the dtype is of the wrong kind.
-      NotImplementedError: the method, or a part of the values, is not there.
+      NotImplementedError: the method, or a part of the values, is not available.
 
     Source: LAPACK, gesdd and gesvd.
 

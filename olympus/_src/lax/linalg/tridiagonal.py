@@ -68,8 +68,8 @@ def tridiagonal(a: Matrices, *, lower: bool = True) -> list[Array]:
 
     Returns:
       The reflections whose product is Q, in the triangle that was read [..., n, n]; the
-      diagonal of T [..., n] and the one beside it [..., n - 1], real; the scales of the
-      reflections [..., n - 1], see `householder_product`.
+      diagonal of T [..., n] and the one next to it [..., n - 1], real; the scales of
+      the reflections [..., n - 1], see `householder_product`.
 
     Raises:
       ValueError: the last two axes have different sizes, or size 0.
@@ -247,8 +247,8 @@ def tridiagonal_solve(
       d: the diagonal, [..., n].
       du: the diagonal above, [..., n]: du[i] = T[i, i + 1]; the last is not read.
       b: matrices [..., n, m].
-      perturb_singular: take a tiny number for each pivot that is zero; real numbers
-        alone.
+      perturb_singular: replace each zero pivot by a tiny number; real dtypes
+        only.
 
     Returns:
       An array of the shape and dtype of `b`; NaN where T is singular.
