@@ -14,8 +14,8 @@ def set_cache_dir(path: str | os.PathLike[str]) -> None:
     The same as `olympus.config.update("olympus_compilation_cache_dir", path)`.
 
     Args:
-      path: the folder; made at the first compilation if it is not there. It must belong
-        to you, and nobody else may be able to write to it.
+      path: the folder; created at the first compilation if it is missing. It must
+        belong to you, and others must not be able to write to it.
 
     Raises:
       ValueError: it is not a path.

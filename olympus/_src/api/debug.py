@@ -151,7 +151,7 @@ def _is_no_node(x: Any) -> bool:
 
 
 class Prompt(cmd.Cmd):
-    """Reads commands until one says to go on.
+    """Reads commands until one of them continues the program.
 
     Args:
       frames: innermost first.

@@ -23,7 +23,7 @@ float0 = dtypes.float0
 
 
 class Found:
-    """What a call of a user's function left beside its flat results."""
+    """What a call of a user's function gave in addition to flat results."""
 
     __slots__ = ("aux", "structure")
     structure: Any
@@ -40,7 +40,7 @@ def on_leaves(
       fun: the user's function, for messages.
       call: what to call with the arguments' trees; often `fun` itself.
       structure: of a sequence of the arguments.
-      has_aux: the result is a pair, of which the second is no part of the mathematics.
+      has_aux: the result is a pair, of which the second is not differentiated.
     """
     out_info = Found()
     out_info.aux = None

@@ -95,7 +95,7 @@ def named_call(fun: F, *, name: str | None = None) -> F:
 
 
 class _Folding(trace.Trace):
-    """Applies operations on known values at once, and stages those on traced ones."""
+    """Applies operations on known values immediately, and stages those on others."""
 
     __slots__ = ()
 

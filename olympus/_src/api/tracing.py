@@ -60,7 +60,7 @@ class TracedProgram(NamedTuple):
 
 
 class Results:
-    """What a traced function returned, beside flat values."""
+    """What a traced function returned, in addition to flat values."""
 
     __slots__ = ("paths", "tree")
     paths: list[str]

@@ -126,7 +126,7 @@ def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
 
 
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
-    """Drops results nobody reads, and then operands nobody needs."""
+    """Drops unused results, and then unused operands."""
     closed = eqn.params["olympuspr"]
     if closed.consts or (all(used) and not any(e.effects for e in closed.eqns)):
         return [True] * len(eqn.invars), eqn

@@ -134,7 +134,7 @@ def _show_text(data: bytes, kind: str) -> None:
 
 
 def _test(path: str) -> int:
-    """Tests machine code and portable program, each where it is there and runs here."""
+    """Tests machine code and portable program, each where it exists and runs here."""
     bundle = programs.load(path)
     if not bundle.has_sample:
         raise Failure(f"{path}: must have a self-test, got none")

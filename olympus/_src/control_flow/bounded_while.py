@@ -218,9 +218,9 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
 
 
 def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, params: Any) -> Any:
-    """A condition for each element: steps go on while some element's holds.
+    """A condition for each element: the loop runs while it holds for an element.
 
-    The carry has two more values: whether the element goes on, and how many steps it
+    The carry has two more values: whether the element continues, and how many steps it
     took. An element that is done keeps its carry. What then runs for it runs on its
     first carry, so that the derivative is as finite as that of its own steps.
     """
@@ -258,7 +258,7 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, params: Any) -> Any:
 
 
 def _with_condition(params: Any) -> ir.ClosedOlympuspr:
-    """A step of one element, which carries whether to go on and the steps taken."""
+    """A step of one element, which carries whether it continues and its steps."""
     body, test = params["body_olympuspr"], params["cond_olympuspr"]
     n_test = params["cond_nconsts"]
     n = n_test + params["body_nconsts"]

@@ -178,7 +178,7 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
 def _batch_masked(
     axis: Any, count: Any, operands: Any, operand_dims: Any, params: Any
 ) -> Any:
-    """A count for each element: steps go on to the greatest of them.
+    """A count for each element: the loop runs to the greatest of them.
 
     An element that has taken its steps keeps its carry. What then runs for it runs on
     the slices of its first step, so that its derivative is as finite as theirs.

@@ -150,7 +150,7 @@ class ShapedArray(AbstractValue):
         return self.shape[0]
 
 
-# Weak values: an aval nobody uses goes; a lock makes the two steps of interning one.
+# Weak values: an unused aval is dropped; a lock makes the two steps of interning one.
 _interned: weakref.WeakValueDictionary[Any, ShapedArray] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
 

@@ -44,7 +44,7 @@ this one, is written there and named by a `LateRule`.
 Rules of a primitive with several results take and return sequences; only `bind` of a
 primitive with one result unwraps.
 
-What else is true of an operation stands beside its rules:
+Other properties of an operation are fields like its rules:
 
   cost              what making its result again costs      None: it is never made again
   remade            whether a derivative makes it again     None: it is kept
@@ -193,7 +193,7 @@ class Primitive:
         "remade",
         *RULES,
     )
-    # Whether nobody else can change a rule, so that what a rule gave may be kept.
+    # Whether rules cannot change, so that what a rule gave may be kept.
     rules_are_fixed = True
     # Declared for readers and checkers; values live in the slots.
     abstract: Rule

@@ -48,7 +48,7 @@ def program_text(
 
 
 def equation_text(eqn: Any) -> str:
-    """The text of one equation, by itself."""
+    """The text of one equation alone."""
     context = _Context(Names(), None, False)
     return pretty.render(_equation(eqn, context), WIDTH)
 
@@ -66,7 +66,7 @@ class _Context:
 
     def __init__(self, names: Names, used: set[Any] | None, source_info: bool) -> None:
         self.names = names
-        self.used = used  # variables somebody reads; None: all
+        self.used = used  # variables that are used; None: all
         self.source_info = source_info
 
 

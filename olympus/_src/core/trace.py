@@ -74,7 +74,7 @@ def axis_size(name: Any, what: str) -> int:
 
 
 def unbound_axis(name: Any, what: str) -> NameError:
-    """The error for a name of a mapped axis that nobody has given."""
+    """The error for a name that no mapped axis has."""
     names = ", ".join(repr(n) for n, _ in current.axis_env)
     return NameError(
         f"{what}: unbound axis name: {name}; it must be the axis_name of a vmap around "

@@ -84,7 +84,7 @@ def _run_forward(primals: Any, perturbed: Any, params: Any) -> Any:
         forward_results = fwd(values[:n], values[n:], perturbed)
         return [*forward_results[0], *forward_results[1]]
 
-    # The function goes on with its rules, for derivatives of higher order.
+    # The function keeps its rules, for derivatives of higher order.
     fun = functions.Function(lambda *xs: custom_vjp_call_p.bind(*xs, **params), fwd.fun)
     outs = remat_opt_p.bind(
         *primals,

@@ -80,7 +80,7 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     consts = [i for i in range(n) if nonzero[i]]
     others = [i for i in range(n, len(slopes)) if nonzero[i]]
     count = len(primals)
-    # Tangents of what is closed over stand beside it, before the arguments.
+    # Tangents of what is closed over come next to it, before the arguments.
     order = [*range(n), *[count + i for i in consts], *range(n, count)]
     order += [count + i for i in others]
     place = {where: i for i, where in enumerate(order)}

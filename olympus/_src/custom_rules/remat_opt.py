@@ -1,4 +1,4 @@
-"""`remat_opt`: a forward rule that gives way to its function where nobody needs more.
+"""`remat_opt`: a forward rule that is replaced by its function where none is read.
 
 `custom_vjp` binds it for functions with `optimize_remat`. Its results are those of the
 function and residuals. Where a program reads no residual, as when `checkpoint` computes

@@ -369,7 +369,7 @@ class Program:
         return constants
 
     def _check_results(self, types: list[str]) -> None:
-        # A result read by a wrong type would be memory of somebody else's.
+        # A result read by a wrong type would be memory of another object.
         expected = [executable.xla_type(a.storage) for a in self.out_avals]
         if types != expected:
             raise Unreadable(

@@ -1,4 +1,4 @@
-"""Values of JSON that somebody else wrote, checked as they are read."""
+"""Values of JSON from elsewhere, checked as they are read."""
 
 from __future__ import annotations
 

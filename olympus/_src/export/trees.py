@@ -184,7 +184,7 @@ def registered_types() -> list[type]:
 
 
 def _node_of(nodetype: type) -> _Node | None:
-    """How nodes of a type are written; None where nobody said."""
+    """How nodes of a type are written; None where it is not registered."""
     node = _by_type.get(nodetype)
     name = tree.public_names().get(nodetype)
     if node is None and name is not None:

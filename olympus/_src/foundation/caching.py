@@ -113,7 +113,7 @@ class Bounded:
                 self._data.popitem(last=False)
 
     def setdefault(self, key: Any, value: Any) -> Any:
-        """The entry that is there, or `value`, which then is; one for all threads."""
+        """The present entry, or else `value`, which is entered; one for all threads."""
         with self._lock:
             entry = self.get(key, _MISSING)
             if entry is not _MISSING:

@@ -275,7 +275,7 @@ def trace_to_olympuspr(
 
 
 def check_leaks(t: trace.Trace, kind: type[trace.Tracer], info: ir.DebugInfo) -> None:
-    """Raises if somebody still holds a tracer of a trace that has ended.
+    """Raises if a tracer of a trace that has ended is still referenced.
 
     Args:
       t: the trace.

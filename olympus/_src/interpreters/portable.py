@@ -1,6 +1,6 @@
 """Programs that leave the process: lowered for one platform or for several.
 
-Large constants stay beside the text, as arguments of the module: text of them would be
+Large constants are not in the text but arguments of the module: text of them would be
 slow to write, to read and to compile. Small ones are part of it.
 """
 
@@ -82,7 +82,7 @@ def lower(
       name: the function's name; the module is `jit_name`.
       platforms: 'cpu', 'cuda', ...
       donated: which inputs may be overwritten.
-      keep_unused: keep inputs nobody reads as arguments.
+      keep_unused: keep unused inputs as arguments.
       result_names: a path for each output.
       arg_paths: how users write each argument.
       solve_sizes: `lowering.variables.Arguments`, where sizes may be open.

@@ -1,4 +1,4 @@
-"""Two builds of a program: one that is ready soon, and the full one beside it.
+"""Two builds of a program: one that is ready soon, and the full one in a thread.
 
 A quick build leaves out most of the compiler's optimisations. In the tier 'auto' a
 program runs its quick build until a thread has compiled the full one, which then takes

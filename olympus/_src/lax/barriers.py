@@ -154,7 +154,7 @@ def stage(x: PyTree, /) -> PyTree:
 
 
 class Sink(Effect):
-    """Keeps an equation whose results nobody reads."""
+    """Keeps an equation whose results are unused."""
 
     __slots__ = ()
     lowerable = in_control_flow = in_remat = True

@@ -1,4 +1,4 @@
-"""Division as StableHLO, where the compiler by itself gives wrong quotients."""
+"""Division as StableHLO, where the compiler alone gives wrong quotients."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def map_zero(f: Callable[[Any], Any], ct: Any, x: Any) -> Any:
 
 
 def unspread(ct: Any, aval: Any) -> Any:
-    """A cotangent summed to the operand's shape, where scalars stood beside arrays."""
+    """A cotangent summed to the operand's shape, where scalars were broadcast."""
     have = avals.aval_of(ct)
     if have.shape == aval.shape:
         return ct

@@ -1,6 +1,6 @@
 """Families of primitives: each function fills the fields its family shares.
 
-An elementwise operation takes operands of one shape, or scalars beside them. All rules
+An elementwise operation takes operands of one shape, and scalars. All rules
 that follow from that (types, batching, lowering, tangents) are written here once.
 """
 
@@ -232,7 +232,7 @@ def elementwise(
 
 
 def spread(ctx: Any, operands: Sequence[str]) -> list[str]:
-    """Operands broadcast to the result's shape where they are scalars beside arrays.
+    """Operands broadcast to the result's shape where they are scalars.
 
     Also narrows `ctx.avals_in` to the types after that.
     """
@@ -266,7 +266,7 @@ def derivatives_rule(
                 total = term
             elif avals.aval_of(total).shape == avals.aval_of(term).shape:
                 total = add_tangents(total, term)
-            else:  # a scalar stood beside an array
+            else:  # a scalar was combined with an array
                 total = add_tangents(
                     spread_tangent(total, out), spread_tangent(term, out)
                 )
@@ -278,7 +278,7 @@ def derivatives_rule(
 
 
 def spread_tangent(tangent: Any, out: Any) -> Any:
-    """A tangent in the shape of its value, where scalars stood beside arrays."""
+    """A tangent in the shape of its value, where scalars were broadcast."""
     have, want = avals.aval_of(tangent), avals.aval_of(out)
     if have.shape == want.shape:
         return tangent
@@ -349,7 +349,7 @@ def _front(x: Any, dim: int | None, shape: Any, size: int) -> Any:
 
 
 def move_axis(x: Any, source: int, destination: int) -> Any:
-    """`x` with one axis moved; nothing where it is there already."""
+    """`x` with one axis moved; `x` itself where it is in place already."""
     if source == destination:
         return x
     order = [i for i in range(avals.aval_of(x).ndim) if i != source]

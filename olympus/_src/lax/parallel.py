@@ -292,7 +292,7 @@ def all_gather(
 
     Returns:
       As `x`: arrays with one more axis, of the size of the mapped one; if tiled, `axis`
-      is so many times as long.
+      is that many times as long.
 
     Raises:
       NameError: no axis of that name is mapped.
@@ -383,7 +383,7 @@ def psum_scatter(
 
 
 def _check_parts(what: str, aval: Any, axis: int, size: int, tiled: bool) -> None:
-    """Raises ValueError unless an axis can be dealt out to so many elements."""
+    """Raises ValueError unless an axis can be split among that many elements."""
     own = aval.shape[axis]
     if tiled and own % size:
         raise ValueError(
@@ -428,7 +428,7 @@ def all_to_all(
     Raises:
       NameError: no axis of that name is mapped.
       ValueError: `split_axis` does not have the size of the mapped axis, or cannot be
-        cut into so many pieces.
+        cut into that many pieces.
 
     Example:
       >>> import olympus, numpy as np

@@ -156,7 +156,7 @@ class _Loop:
         return (*new, *new_slopes), unfinished
 
     def __call__(self, *operands: Any) -> Any:
-        """The state in the end."""
+        """The final state."""
         return loop_p.bind(*operands, loop=self)
 
 
@@ -392,7 +392,7 @@ class _Regions:
 
 
 def _wide(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Computes small floats in float32, and scalars beside arrays as arrays."""
+    """Computes small floats in float32, and scalars with arrays as arrays."""
 
     def run(*xs: Any) -> Any:
         kinds = [avals.aval_of(x) for x in xs]

@@ -33,8 +33,8 @@ def scaled_dot(
     Args:
       lhs, rhs: arrays of two axes or more.
       lhs_scale, rhs_scale: arrays of the operand's number of axes and sizes, but that a
-        contracted axis may be shorter by a whole factor: each scale holds for so many
-        elements. None is a scale of one.
+        contracted axis may be shorter by an integer factor: each scale holds for that
+        many elements. None is a scale of one.
       dimension_numbers: see `dot_general`; by default the product of matrices, over
         leading batch axes.
       preferred_element_type: dtype of the computation and the result; bfloat16 by

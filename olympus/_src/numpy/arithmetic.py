@@ -628,7 +628,7 @@ def minimum(x: ArrayLike, y: ArrayLike, /) -> Array:
 
 
 def _ignoring_nan(extreme: Any, x: Any, y: Any) -> Any:
-    """The extreme, or the number beside a NaN; on ties `y`, with its derivative."""
+    """The extreme, or the one that is not NaN; on ties `y`, with its derivative."""
     if _is(x, "c"):  # has no order but that of the extreme
         first = lax.bitwise_and(lax.eq(extreme(x, y), x), lax.ne(x, y))
     else:

@@ -775,7 +775,7 @@ def _without_ones(a: Any, a_names: str, b: Any, b_names: str, shared: Any) -> An
 
 
 def _reduce_names(x: Any, names: str, output_names: set[str]) -> tuple[Any, str]:
-    """Takes diagonals of repeated names and sums names that nobody keeps."""
+    """Takes diagonals of repeated names and sums over names that are not kept."""
     for name in dict.fromkeys(names):
         while names.count(name) > 1:
             x, names = _diagonal(x, names, name)

@@ -157,7 +157,7 @@ def _transform_in_groups(x: Any, kind: FftType, lengths: Any) -> Any:
 
 
 def _scale_by_norm(x: Any, kind: FftType, count: int, norm: str) -> Any:
-    """The operation itself divides on the way back alone, by the whole count."""
+    """The operation itself divides in the inverse alone, by the whole count."""
     if norm == "backward" or not count:
         return x
     power = 0.5 if norm == "ortho" else 1.0

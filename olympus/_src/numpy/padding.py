@@ -116,7 +116,7 @@ def pad(
 
     Raises:
       ValueError: a width is negative, or the mode has no such option.
-      NotImplementedError: the mode is not there.
+      NotImplementedError: the mode is not implemented.
 
     Source: NumPy, `numpy.pad`.
 

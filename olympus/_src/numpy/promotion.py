@@ -236,7 +236,7 @@ def _cast_scalar(x: Any, dtype: Any, weak: bool) -> Any:
     """A Python number as a literal: a NumPy scalar, or itself where it is weak."""
     kind = dtypes.kind(dtype)
     if type(x) is int:
-        aval_of(x)  # beside whatever array, an integer is first one of the default
+        aval_of(x)  # whatever the array, an integer must first fit the default dtype
     if weak and dtype == dtypes.canonicalize_dtype(_BUILDERS[kind]):
         return _BUILDERS[kind](x)
     if kind in "iu" and isinstance(x, int):

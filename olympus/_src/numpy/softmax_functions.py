@@ -27,7 +27,7 @@ def axes_of(axis: Any) -> Any:
 
 
 def pack_optional(*arrays: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
-    """The arrays that are not None, and which of them are there."""
+    """The arrays that are not None, and a flag for each argument."""
     return (
         tuple([x for x in arrays if x is not None]),
         tuple([x is not None for x in arrays]),

@@ -135,7 +135,7 @@ def cov(
 ) -> Array:
     """The covariances of variables.
 
-    Differs from NumPy: weights below 0 are no errors, and give meaningless values.
+    Differs from NumPy: weights below 0 are not errors, and give meaningless values.
 
     Args:
       m: matrix of observations: variables in rows; or a vector of one variable's.

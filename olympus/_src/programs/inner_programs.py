@@ -432,7 +432,7 @@ def unflatten_solution(
 
 
 def forget_argument_names(info: Any) -> Any:
-    """What is known of a program whose inputs are no more those of the user."""
+    """What is known of a program whose inputs are no longer those of the user."""
     if info is None:
         return None
     return ir.DebugInfo(info.traced_for, info.func_name, info.func_location)

@@ -129,7 +129,7 @@ def floats(name: str, *values: Any, mixed: bool = False) -> list[Any]:
 
 
 def spread(x: Any, shape: tuple[int, ...]) -> Any:
-    """A parameter beside samples of `shape`: broadcast, or left a scalar."""
+    """A parameter for samples of `shape`: broadcast, or left a scalar."""
     own_shape = avals.aval_of(x).shape
     return families.broadcast_to_shape(x, shape) if own_shape else x
 

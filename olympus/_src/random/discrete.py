@@ -35,7 +35,7 @@ def _constant(value: Any, shape: Any, dtype: Any) -> Any:
 
 
 class _Numbers:
-    """Numbers of one dtype, for formulas to stand beside arrays."""
+    """Numbers of one dtype, for formulas that combine them with arrays."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype

@@ -43,7 +43,7 @@ def _word(words: Any, i: int) -> Any:
 def _spread(x: Any, before: tuple[int, ...], after: tuple[int, ...]) -> Any:
     """A value for each key repeated along the axes that each key gets.
 
-    One key's value stays a scalar, which operations take beside arrays.
+    One key's value stays a scalar, which operations combine with arrays.
     """
     if not before:
         return x

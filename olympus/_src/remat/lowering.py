@@ -30,7 +30,7 @@ def call_apart(
       ctx: of the equation.
       operands: names of its operands.
       program: what is called.
-      flags: operands that are held back until all of them are there.
+      flags: operands that are held back until all of them are computed.
     """
     if ctx.platform == "cpu":
         pred = _true(ctx, [i for i, flag in enumerate(flags) if flag], operands)

@@ -235,7 +235,7 @@ def _transpose_program(program: ir.Olympuspr, linear: Any, flowing: Any) -> Any:
 
 
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
-    """Drops results nobody reads, and then operands nobody needs."""
+    """Drops unused results, and then unused operands."""
     program, params = eqn.params["olympuspr"], eqn.params
     smaller, used_inputs = program.derived(
         ("dce", tuple(used)), lambda p: partial_eval.dce_olympuspr(p, used)

@@ -389,7 +389,7 @@ class Slerp(NamedTuple):
 
         Raises:
           TypeError: `rotations` is not a Rotation.
-          ValueError: there are fewer than two, they are not as many as times, or times
+          ValueError: there are fewer than two, more or fewer than times, or times
             that are known are not increasing.
         """
         if not isinstance(rotations, Rotation):

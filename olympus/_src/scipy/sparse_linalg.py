@@ -421,7 +421,7 @@ def _least_residual(matvec: Any, precondition: Any, r: Any, size: int) -> Any:
         return basis.at[j + 1].set(v), images.at[:, j].set(column)
 
     basis, images = loops.fori_loop(0, size, step, (basis, images))
-    # Columns of vectors that are not there are zero; a unit pivot leaves them out.
+    # Columns of missing vectors are zero; a unit pivot leaves them out.
     q, upper = lax_linalg.qr(images, full_matrices=False)
     pivots = abs(matrices.diagonal(upper))
     absent = pivots <= tiny * reductions.max(pivots, initial=0)

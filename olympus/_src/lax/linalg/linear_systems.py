@@ -66,7 +66,7 @@ def _inverse(order: Any) -> Any:
 
 
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
-    """op(A) dX = dB - op(dA) X, with the factors that are there."""
+    """op(A) dX = dB - op(dA) X, with the factors that were computed."""
     a, packed, order, _ = primals
     a_dot, _, _, b_dot = tangents
     out = lu_solve_p.bind(*primals, **params)

@@ -59,7 +59,7 @@ def check_matrices(
 
 
 def check_system(name: str, a: Any, b: Any) -> None:
-    """Raises unless `a` holds square matrices and `b` right sides beside them."""
+    """Raises unless `a` holds square matrices and `b` right sides for them."""
     check_matrices(name, a, square=True, operand="a")
     check_matrices(name, b, operand="b")
     check_alike(name, a, b, (2, 2))

@@ -248,7 +248,7 @@ def _cholesky(x: Any) -> Any:
             if j < i:
                 row.append(elementwise.div(element, factor[j][j]))
                 continue
-            # NaN is not a failure, as in LAPACK: it goes on to what depends on it.
+            # NaN is not a failure, as in LAPACK: it propagates to what depends on it.
             bad = elementwise.le(element, zero)
             failed = bad if failed is None else elementwise.bitwise_or(failed, bad)
             row.append(elementwise.sqrt(element))

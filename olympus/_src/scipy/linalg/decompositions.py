@@ -581,7 +581,7 @@ def eigh(
 
     Args:
       a: Hermitian matrices [..., n, n].
-      b: None; generalized problems are not there.
+      b: None; generalized problems are not implemented.
       lower: has no effect.
       eigvals_only: whether vectors are left out.
       eigvals: None; all are computed.

@@ -161,7 +161,7 @@ def expm_frechet(
 ) -> Array | tuple[Array, Array]:
     """The derivative of the exponential of matrices in a direction.
 
-    Differs from SciPy: there is one method, and `check_finite` is not there.
+    Differs from SciPy: there is one method and no `check_finite`.
 
     Args:
       A: square matrices [..., n, n].

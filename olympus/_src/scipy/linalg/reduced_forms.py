@@ -35,7 +35,7 @@ def schur(a: ArrayLike, output: str = "real") -> list[Array]:
     """Schur's form T of square matrices, with `a = Z T Z^H`.
 
     Differs from SciPy: integers are refused; eigenvalues cannot be sorted, and `lwork`,
-    `overwrite_a` and `check_finite` are not there.
+    `overwrite_a` and `check_finite` do not exist.
 
     Args:
       a: square matrices [..., n, n], floating or complex.

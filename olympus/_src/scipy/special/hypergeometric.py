@@ -128,7 +128,7 @@ def hyp1f1(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
 
     Returns:
       A floating array of the common shape. Digits are lost where parameters are large
-      beside x and differ in sign.
+      compared with x and differ in sign.
 
     Raises:
       ValueError: an argument is complex.

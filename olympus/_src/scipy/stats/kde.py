@@ -35,7 +35,7 @@ class gaussian_kde:
 
     Differs from SciPy: an estimate is never changed, so `set_bandwidth` raises;
     `resample` takes a key first; boxes have one dimension; there is no `marginal`; a
-    sample without spread in some direction is no error.
+    sample without spread in some direction is not an error.
 
     Args:
       dataset: points [d, n], a column each, or n numbers; real.
