@@ -246,8 +246,8 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
 def power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """`x1` to the power `x2`, elementwise.
 
-    Differs from NumPy: integers raised to negative integers give numbers without
-    meaning; to one that is known, they raise TypeError.
+    Differs from NumPy: integers raised to negative integers give meaningless
+    numbers; to one that is known, they raise TypeError.
 
     One integer as exponent, if it is not traced, is part of the program: the power is
     then made by multiplications, keeps its derivative at zero, and has the dtype of the
