@@ -167,6 +167,7 @@ if _TYPE_CHECKING:
     from olympus import ops as ops
     from olympus import random as random
     from olympus import scipy as scipy
+    from olympus import sharding as sharding
     from olympus import stages as stages
     from olympus import test_util as test_util
     from olympus import tree as tree
@@ -177,6 +178,15 @@ if _TYPE_CHECKING:
     from olympus._src.api.custom_gradient import custom_gradient as custom_gradient
     from olympus._src.api.custom_jvp import custom_jvp as custom_jvp
     from olympus._src.api.custom_vjp import custom_vjp as custom_vjp
+    from olympus._src.api.global_arrays import (
+        make_array_from_callback as make_array_from_callback,
+    )
+    from olympus._src.api.global_arrays import (
+        make_array_from_process_local_data as make_array_from_process_local_data,
+    )
+    from olympus._src.api.global_arrays import (
+        make_array_from_single_device_arrays as make_array_from_single_device_arrays,
+    )
     from olympus._src.api.jacobians import hessian as hessian
     from olympus._src.api.jacobians import jacfwd as jacfwd
     from olympus._src.api.jacobians import jacobian as jacobian
@@ -184,6 +194,10 @@ if _TYPE_CHECKING:
     from olympus._src.api.remat import checkpoint as checkpoint
     from olympus._src.api.remat import remat as remat
     from olympus._src.callbacks.host_calls import pure_callback as pure_callback
+    from olympus._src.sharding.contexts import set_mesh as set_mesh
+    from olympus._src.sharding.meshes import make_mesh as make_mesh
+    from olympus._src.sharding.named import NamedSharding as NamedSharding
+    from olympus._src.sharding.specs import P as P
 
 _PAGES = frozenset(
     [
@@ -210,6 +224,7 @@ _PAGES = frozenset(
         "ops",
         "random",
         "scipy",
+        "sharding",
         "stages",
         "test_util",
         "tree",
@@ -224,9 +239,17 @@ _LATE = {
     "api.custom_gradient": "closure_convert custom_gradient",
     "api.custom_jvp": "custom_jvp",
     "api.custom_vjp": "custom_vjp",
+    "api.global_arrays": (
+        "make_array_from_callback make_array_from_process_local_data "
+        "make_array_from_single_device_arrays"
+    ),
     "api.jacobians": "hessian jacfwd jacobian jacrev",
     "api.remat": "checkpoint remat",
     "callbacks.host_calls": "pure_callback",
+    "sharding.contexts": "set_mesh",
+    "sharding.meshes": "make_mesh",
+    "sharding.named": "NamedSharding",
+    "sharding.specs": "P",
 }
 
 _late = _Late(__name__, _PAGES, _LATE)

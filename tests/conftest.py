@@ -37,12 +37,16 @@ def pytest_report_header(config):
 def pytest_collection_modifyitems(config, items):
     if "::" not in "".join(config.args):
         _sample(config, items)
-    if importlib.util.find_spec("jax") is not None:
-        return
-    absent = pytest.mark.skip(reason="jax is not installed in this environment")
+    if importlib.util.find_spec("jax") is None:
+        _skip(items, "beside_jax", "jax is not installed in this environment")
+    if os.environ.get("OLYMPUS_NUM_CPU_DEVICES") != "8":
+        _skip(items, "eight_devices", "OLYMPUS_NUM_CPU_DEVICES is not 8")
+
+
+def _skip(items, mark, reason):
     for item in items:
-        if "beside_jax" in item.keywords:
-            item.add_marker(absent)
+        if mark in item.keywords:
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 def _sample(config, items):

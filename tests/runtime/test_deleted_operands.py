@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+
+import numpy as np
 import pytest
 
 import olympus
@@ -22,3 +25,27 @@ def test_a_deleted_operand_is_named(use):
     with pytest.raises(RuntimeError, match="deleted") as caught:
         USES[use](x)
     assert "INVALID_ARGUMENT" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "read"),
+    [
+        ("float32", np.asarray),
+        ("bfloat16", np.asarray),
+        ("float32", np.from_dlpack),
+    ],
+)
+@pytest.mark.parametrize("end", ["delete", "donate"])
+def test_views_outlive_arrays_that_are_deleted_or_donated(dtype, read, end):
+    """They ended the process: jaxlib checks that nobody holds what it frees."""
+    x = olympus.jit(lambda x: x * 2)(jnp.arange(300, dtype=dtype))
+    view = read(x)
+    want = view.copy()
+    if end == "delete":
+        x.delete()
+    else:
+        olympus.jit(lambda x: x + 1, donate_argnums=0)(x).block_until_ready()
+    del x
+    gc.collect()
+    olympus.jit(lambda x: x - 1)(jnp.arange(300, dtype=dtype)).block_until_ready()
+    np.testing.assert_array_equal(view, want)

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from olympus._src.api import parameters
+from olympus._src.api import call_placement, parameters
 from olympus._src.api.jit_function import JitFunction, Options
 from olympus._src.core.array_type import Placement, PyTree
 from olympus._src.foundation import source_info
@@ -49,7 +49,10 @@ def jit(
 
     Args:
       fun: a function of arrays and pytrees of them.
-      in_shardings, out_shardings: a device's sharding for inputs and outputs.
+      in_shardings, out_shardings: how arguments and results lie on devices: shardings,
+        PartitionSpecs for the mesh that is set, or trees of them that are prefixes of
+        the positional arguments and of the result. None leaves it to the arguments
+        and to the compiler.
       static_argnums, static_argnames: arguments that are Python values, part of the
         signature; each is inferred from the other. They must be hashable.
       donate_argnums, donate_argnames: arguments whose buffers results may take over.
@@ -107,16 +110,13 @@ def jit(
             donate_argnames=donate[1],
             keep_unused=bool(keep_unused),
             inline=bool(inline),
-            device=_device(device, backend, in_shardings, out_shardings),
+            device=_device(device, backend),
+            in_shardings=call_placement.Shardings(in_shardings),
+            out_shardings=call_placement.Shardings(out_shardings),
             compiler_options=tuple(sorted((compiler_options or {}).items())),
         ),
     )
 
 
-def _device(device: Any, backend: str | None, *shardings: Any) -> Any:
-    if backend is not None:
-        return client.devices(backend)[0]
-    for sharding in shardings:
-        if sharding is not None and device is None:
-            device = next(iter(sharding.device_set))
-    return device
+def _device(device: Any, backend: str | None) -> Any:
+    return device if backend is None else client.devices(backend)[0]

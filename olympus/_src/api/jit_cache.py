@@ -13,6 +13,7 @@ from olympus._src.api.retraces import Retrace
 from olympus._src.api.tracing import TracedProgram
 from olympus._src.foundation import caching
 from olympus._src.interpreters.compiled_programs import CompiledProgram
+from olympus._src.runtime import client
 
 
 class Entry:
@@ -48,6 +49,7 @@ class State:
         "flat_entries",
         "generation",
         "lock",
+        "placed_entries",
         "records",
         "traced",
         "tree_entries",
@@ -59,6 +61,7 @@ class State:
         # The same entries by cheaper keys, for calls that need no parsing.
         self.flat_entries: dict[Any, Entry] = {}  # by types of positional arrays
         self.tree_entries: dict[Any, Entry] = {}  # by structure and types of leaves
+        self.placed_entries: dict[Any, Entry] = {}  # by types, and where arrays are
         self.entries: dict[Any, Entry] = {}
         self.traced: dict[Any, TracedProgram] = {}
         self.records: list[Retrace] = []
@@ -70,6 +73,7 @@ class State:
         self.generation = object()
         self.flat_entries.clear()
         self.tree_entries.clear()
+        self.placed_entries.clear()
         self.entries.clear()
         self.traced.clear()
 
@@ -115,6 +119,15 @@ def _clear_states() -> None:
 
 
 caching.register(_clear_states, "jitted programs")
+
+
+def _forget_unplaced() -> None:
+    for state in list(_states):
+        state.flat_entries.clear()
+        state.tree_entries.clear()
+
+
+client.on_several(_forget_unplaced)
 
 
 class CacheInfo:

@@ -7,7 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src import tree
-from olympus._src.api import arguments, retraces, signatures, stages
+from olympus._src.api import (
+    arguments,
+    call_placement,
+    retraces,
+    signatures,
+    stages,
+)
 from olympus._src.api.jit_cache import (
     CacheInfo,
     Entry,
@@ -45,8 +51,10 @@ class Options:
         "device",
         "donate_argnames",
         "donate_argnums",
+        "in_shardings",
         "inline",
         "keep_unused",
+        "out_shardings",
         "static_argnames",
         "static_argnums",
     )
@@ -54,8 +62,10 @@ class Options:
     device: Any
     donate_argnames: Any
     donate_argnums: Any
+    in_shardings: call_placement.Shardings
     inline: bool
     keep_unused: bool
+    out_shardings: call_placement.Shardings
     static_argnames: Any
     static_argnums: Any
 
@@ -75,7 +85,7 @@ class JitFunction:
     """A function that compiles itself for each signature it is called with."""
 
     derived_fields = frozenset(
-        ("_flat_entries", "_options", "_params", "_tree_entries")
+        ("_flat_entries", "_options", "_params", "_placed_entries", "_tree_entries")
     )
 
     def __init__(self, fun: Callable[..., Any], options: Options) -> None:
@@ -86,9 +96,12 @@ class JitFunction:
         self._state: State | None = None
         self._flat_entries: dict[Any, Entry] = {}  # the state's, once it is known
         self._tree_entries: dict[Any, Entry] = {}
+        self._placed_entries: dict[Any, Entry] = {}
         self._params: signatures.Parameters | None = None
         self._plain = not options.static_argnums and not options.static_argnames
         self._plain = self._plain and options.device is None
+        self._divides = bool(options.in_shardings) or bool(options.out_shardings)
+        self._plain = self._plain and not self._divides
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else _BoundJit(self, instance)
@@ -109,11 +122,11 @@ class JitFunction:
             else:
                 entry, buffers = self._find_flat(args)
             if entry is not None:
-                try:
-                    return entry.call(buffers)
-                except Exception as error:
-                    _explain_deleted(error, entry, args)
-                    raise
+                return self._run(entry, buffers, args)
+            if self._placed_entries:
+                entry, buffers = self._find_placed(args)
+                if entry is not None:
+                    return self._run(entry, buffers, args)
         try:
             if self._plain and current.trace is _eval:
                 return self._call_tree(args, kwargs)
@@ -133,6 +146,25 @@ class JitFunction:
             buffers.append(x._buffer)
         return self._flat_entries.get(tuple(key)), buffers
 
+    def _find_placed(self, args: tuple[Any, ...]) -> tuple[Entry | None, list[Any]]:
+        """The entry for positional arrays where they are, where that may be anywhere."""
+        key: list[Any] = [config.trace_context()]
+        buffers: list[Any] = []
+        for x in args:
+            if type(x) is not ArrayImpl:
+                return None, buffers
+            buffer = x._buffer
+            key += (x.aval, buffer._sharding, x._committed)
+            buffers.append(buffer)
+        return self._placed_entries.get(tuple(key)), buffers
+
+    def _run(self, entry: Entry, buffers: list[Any], args: Sequence[Any]) -> Any:
+        try:
+            return entry.call(buffers)
+        except Exception as error:
+            _explain_deleted(error, entry, args)
+            raise
+
     def _call_tree(self, args: Any, kwargs: Any) -> Any:
         """A call of arguments in containers; none is static."""
         leaves, structure = tree.flatten((args, kwargs))
@@ -148,11 +180,7 @@ class JitFunction:
         entry = self._tree_entries.get(tuple(key))
         if entry is None:
             return self._dispatch(args, kwargs)
-        try:
-            return entry.call(buffers)
-        except Exception as error:
-            _explain_deleted(error, entry, leaves)
-            raise
+        return self._run(entry, buffers, leaves)
 
     def _dispatch(self, args: Any, kwargs: Any) -> Any:
         if config.jit_disabled():
@@ -163,7 +191,7 @@ class JitFunction:
         device = self._options.device
         arrays = [arguments.as_argument(x, call, i) for i, x in enumerate(call.leaves)]
         if client.several_devices():
-            device = device or concrete_arrays.common_device(arrays)
+            device = call_placement.of_call(self._options, call, arrays)
             arrays = concrete_arrays.on_device(arrays, device)
         call.avals = [a.aval for a in arrays]
         key = (config.trace_context(), device, call.key())
@@ -172,16 +200,26 @@ class JitFunction:
         if entry is None:
             entry = self._compile_entry(call, key, device)
         buffers = [a._buffer for a in arrays]
-        if self._plain and not client.several_devices():
-            if not kwargs and all(type(x) is ArrayImpl for x in args):
-                self._flat_entries[(key[0], *call.avals)] = entry
+        if self._plain:
+            self._keep_by_cheaper_key(entry, call, arrays, args, kwargs)
+        return self._run(entry, buffers, call.leaves)
+
+    def _keep_by_cheaper_key(
+        self, entry: Entry, call: signatures.Call, arrays: Any, args: Any, kwargs: Any
+    ) -> None:
+        context = config.trace_context()
+        flat = not kwargs and all(type(x) is ArrayImpl for x in args)
+        if not client.several_devices():
+            if flat:
+                self._flat_entries[(context, *call.avals)] = entry
             else:
-                self._tree_entries[(key[0], call.structure, *call.avals)] = entry
-        try:
-            return entry.call(buffers)
-        except Exception as error:
-            _explain_deleted(error, entry, call.leaves)
-            raise
+                self._tree_entries[(context, call.structure, *call.avals)] = entry
+        elif flat and all(a is x for a, x in zip(arrays, args, strict=True)):
+            key: list[Any] = [context]
+            for x in arrays:
+                key += (x.aval, x._buffer._sharding, x._committed)
+            evaluate.make_room(self._placed_entries)
+            self._placed_entries[tuple(key)] = entry
 
     def _compile_entry(self, call: signatures.Call, key: Any, device: Any) -> Entry:
         state = self._current_state()
@@ -212,16 +250,21 @@ class JitFunction:
             arguments.argument_aval(x, call, i) for i, x in enumerate(call.leaves)
         ]
         traced = self._trace(call)
+        leaves = call.leaves
+        if self._divides:
+            leaves = call_placement.constrain_arguments(self._options, call)
         outs = jit_.bind_program(
             traced.program,
             traced.consts,
-            call.leaves,
+            leaves,
             name=traced.name,
             donated=tuple(traced.donated),
             keep_unused=self._options.keep_unused,
             inline=self._options.inline,
             compiler_options=self.compiler_options,
         )
+        if self._divides:
+            outs = call_placement.constrain_results(self._options, traced, outs)
         return traced.out_tree.unflatten(outs)
 
     # -- tracing -------------------------------------------------------------------
@@ -259,6 +302,8 @@ class JitFunction:
     def _lower(
         self, traced: TracedProgram, device: Any, platform: str | None = None
     ) -> lowered_programs.LoweredProgram:
+        if client.several_devices():
+            device = call_placement.of_program(self._options, traced, device)
         return lowered_programs.lower(
             traced.program,
             traced.consts,
@@ -286,6 +331,7 @@ class JitFunction:
         self._state = state
         self._flat_entries = state.flat_entries
         self._tree_entries = state.tree_entries
+        self._placed_entries = state.placed_entries
 
     # -- stages --------------------------------------------------------------------
 
@@ -310,7 +356,8 @@ class JitFunction:
         call.avals = [
             arguments.abstract_argument(x, call, i) for i, x in enumerate(call.leaves)
         ]
-        return stages.Traced(tracing(call), call, self)
+        place = call_placement.of_call(self._options, call, call.leaves)
+        return stages.Traced(tracing(call), call, self, place)
 
     def _trace_uncached(self, call: signatures.Call) -> TracedProgram:
         return trace_call(self._fun, call, call.donated(self._options))
@@ -334,9 +381,9 @@ class JitFunction:
         return self.trace(*args, **kwargs).out_info
 
     def lower_traced(
-        self, traced: TracedProgram, platforms: Sequence[str] = ()
+        self, traced: TracedProgram, place: Any, platforms: Sequence[str] = ()
     ) -> lowered_programs.LoweredProgram | portable.PortableProgram:
-        """Lowers for the options' device, or for other platforms."""
+        """Lowers for where a call runs, or for other platforms."""
         if len(platforms) > 1:
             return portable.lower(
                 traced.program,
@@ -348,7 +395,7 @@ class JitFunction:
                 result_names=traced.debug_info.result_paths,
             )
         platform = platforms[0] if platforms else None
-        return self._lower(traced, self._options.device, platform)
+        return self._lower(traced, place, platform)
 
     # -- the cache -----------------------------------------------------------------
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from olympus._src import tree
+from olympus._src.api import sharding_arguments
+from olympus._src.core import avals as avals_
 from olympus._src.core import trace
 from olympus._src.core.array_type import Array, PyTree
 from olympus._src.foundation import caching, config
@@ -16,6 +18,7 @@ from olympus._src.interpreters import concrete_arrays, effect_tokens, evaluate
 from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, placement, versions
+from olympus._src.sharding.named import NamedSharding
 
 ArrayImpl = array_.ArrayImpl
 Device = versions.Device
@@ -96,31 +99,46 @@ def device_put(
     device: PyTree = None,
     *,
     src: PyTree = None,
-    donate: bool = False,
-    may_alias: bool | None = None,
+    donate: PyTree = False,
+    may_alias: PyTree = None,
 ) -> PyTree:
-    """Puts arrays and NumPy values on a device.
+    """Puts arrays and NumPy values on devices.
 
     Args:
       x: a pytree of arrays, NumPy values and numbers.
-      device: a device or a sharding of one; None leaves arrays where they are and puts
+      device: a device, a sharding, or a PartitionSpec for the mesh that is set; or a
+        tree of them that is a prefix of `x`. None leaves arrays where they are and puts
         the rest on the default device.
+      src: where the values are, in the same form; not needed.
+      donate: whether the memory of arrays that are moved may be freed; or a prefix.
+      may_alias: whether the result may share memory with an array that lies so already;
+        or a prefix. False copies.
 
     Returns:
-      The same tree of arrays; they are committed to the device if one is given.
+      The same tree of arrays; they are committed to where they were put.
 
     Raises:
-      TypeError: a leaf is not an array, or `device` no device.
+      TypeError: a leaf is not an array, or `device` says no place.
+      ValueError: a mesh cannot divide a value evenly, or `device` is not a prefix of `x`.
 
     Example:
       >>> import olympus, numpy as np
       >>> olympus.device_put(np.arange(3))
       Array([0, 1, 2], dtype=int32)
     """
-    target = (
-        None if device is None else concrete_arrays.one_device(device, "device_put")
+    leaves, structure = tree.tree_flatten(x)
+    what = "device_put device"
+    places = sharding_arguments.of_leaves(device, x, what, "x")
+    donated = tree.broadcast_prefix(donate, x, what="device_put donate", full_name="x")
+    aliases = tree.broadcast_prefix(
+        may_alias,
+        x,
+        lambda flag: flag is None,
+        what="device_put may_alias",
+        full_name="x",
     )
-    return tree.tree_map(lambda leaf: _put(leaf, target), x)
+    rows = zip(leaves, places, donated, aliases, strict=True)
+    return structure.unflatten([_put(*row) for row in rows])
 
 
 def with_sharding_constraint(x: PyTree, shardings: PyTree) -> PyTree:
@@ -131,14 +149,16 @@ def with_sharding_constraint(x: PyTree, shardings: PyTree) -> PyTree:
 
     Args:
       x: a pytree of arrays.
-      shardings: a sharding of one device, or a tree of them that is a prefix of `x`.
+      shardings: a sharding, or a PartitionSpec for the mesh that is set; or a tree of
+        them that is a prefix of `x`.
 
     Returns:
       A pytree of the same structure.
 
     Raises:
-      TypeError: a leaf of `shardings` is not a sharding of one device.
-      ValueError: a leaf is None, or `shardings` is not a prefix of `x`.
+      TypeError: a leaf of `shardings` is not a sharding.
+      ValueError: a leaf is None, a mesh cannot divide a value evenly, or `shardings` is
+        not a prefix of `x`.
 
     Example:
       >>> import olympus, numpy as np
@@ -146,42 +166,54 @@ def with_sharding_constraint(x: PyTree, shardings: PyTree) -> PyTree:
       >>> olympus.lax.with_sharding_constraint(np.arange(3), here)
       Array([0, 1, 2], dtype=int32)
     """
-    leaf_shardings = tree.broadcast_prefix(
-        shardings,
-        x,
-        lambda s: s is None,
-        what="with_sharding_constraint shardings",
-        full_name="x",
-    )
-    for sharding in leaf_shardings:
-        if sharding is None:
-            raise ValueError(
-                "with_sharding_constraint: shardings must be shardings, got None; "
-                "leave the call out where nothing is to be constrained"
-            )
-        if not hasattr(sharding, "device_set") or len(sharding.device_set) != 1:
+    what = "with_sharding_constraint shardings"
+    places = sharding_arguments.of_leaves(shardings, x, what, "x")
+    if None in places:
+        raise ValueError(
+            "with_sharding_constraint: shardings must be shardings, got None; leave "
+            "the call out where nothing is to be constrained"
+        )
+    for place in tree.tree_leaves(shardings, sharding_arguments.is_leaf):
+        if versions.is_device(place):
             raise TypeError(
-                "with_sharding_constraint: shardings must be shardings of one device, "
-                f"got {sharding!r}; take that of an array, `x.sharding`"
+                f"{what}: must be shardings, got the device {place}; write "
+                "SingleDeviceSharding(device)"
             )
     leaves, structure = tree.tree_flatten(x)
-    outs = [_constrain(v, s) for v, s in zip(leaves, leaf_shardings, strict=True)]
-    return tree.tree_unflatten(structure, outs)
+    rows = zip(leaves, places, strict=True)
+    return structure.unflatten([_constrain(leaf, place) for leaf, place in rows])
 
 
 def _constrain(x: Any, sharding: Any) -> Any:
     if evaluate.is_evaluating():
-        return _put(x, concrete_arrays.one_device(sharding, "device_put"))
+        return _put(x, sharding)
+    _check_divisible(x, sharding, "with_sharding_constraint")
     return sharding_constraint_p.bind(x, sharding=sharding)
 
 
-def _put(x: Any, device: Any) -> Any:
+def _put(
+    x: Any, sharding: Any, donate: bool = False, may_alias: bool | None = None
+) -> Any:
     if isinstance(x, trace.Tracer):
+        if isinstance(sharding, NamedSharding):
+            return _constrain(x, sharding)
         return x
-    if device is None:
+    if sharding is None:
         return concrete_arrays.as_array(x)
-    array = concrete_arrays.as_array(x, device)
-    return placement.copy_to_device(array, device)
+    _check_divisible(x, sharding, "device_put")
+    array = concrete_arrays.on_sharding(x, sharding)
+    if type(x) is not ArrayImpl:
+        return array
+    if x.sharding.is_equivalent_to(sharding, x.ndim):  # memory is shared
+        return array.__copy__() if may_alias is False else array
+    if donate:
+        x.delete()
+    return array
+
+
+def _check_divisible(x: Any, sharding: Any, what: str) -> None:
+    if isinstance(sharding, NamedSharding):
+        sharding.check_shape(avals_.aval_of(x).shape, what)
 
 
 def device_get(x: PyTree) -> PyTree:
@@ -237,7 +269,7 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     ]
     if platform is None:
         return arrays
-    return [x for x in arrays if x.single_device.platform == platform]
+    return [x for x in arrays if x.platform() == platform]
 
 
 def clear_caches() -> None:

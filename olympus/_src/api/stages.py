@@ -131,10 +131,10 @@ class Traced(_Stage):
       { lambda ; a:i32[]. let b:i32[] = mul 2:i32[] a in (b,) }
     """
 
-    __slots__ = ("_jitted", "_traced")
+    __slots__ = ("_jitted", "_place", "_traced")
 
     def __init__(
-        self, traced: TracedProgram, call: signatures.Call, jitted: Any
+        self, traced: TracedProgram, call: signatures.Call, jitted: Any, place: Any
     ) -> None:
         super().__init__(
             Signature(
@@ -148,6 +148,7 @@ class Traced(_Stage):
         )
         self._traced = traced
         self._jitted = jitted
+        self._place = place
 
     @property
     def olympuspr(self) -> ir.ClosedOlympuspr:
@@ -176,7 +177,7 @@ class Traced(_Stage):
         """
         _refuse_tracers(self._traced.consts)
         lowered = self._jitted.lower_traced(
-            self._traced, _as_platforms(lowering_platforms)
+            self._traced, self._place, _as_platforms(lowering_platforms)
         )
         return Lowered(self._signature, lowered, self._jitted.compiler_options)
 
@@ -307,6 +308,8 @@ class Compiled(_Stage):
         call = self._signature.call
         arrays = [arguments.as_argument(x, call, i) for i, x in enumerate(leaves)]
         self._check_types(arrays)
+        if self._compiled.lowered.division is not None:
+            self._check_shardings(arrays)
         return self.out_tree.unflatten(self._compiled.call(arrays))
 
     call = __call__
@@ -338,6 +341,21 @@ class Compiled(_Stage):
             "compiled. The mismatches are:\n" + "\n".join(lines)
         )
 
+    def _check_shardings(self, arrays: Sequence[Any]) -> None:
+        shardings = self._compiled.input_shardings()
+        paths = self._signature.call.paths()
+        lines = [
+            f"Argument '{path}' compiled with {sharding} and called with {x.sharding}"
+            for x, sharding, path in zip(arrays, shardings, paths, strict=True)
+            if x.committed and not x.sharding.is_equivalent_to(sharding, x.ndim)
+        ]
+        if lines:
+            raise ValueError(
+                "Argument shardings differ from those for which this computation was "
+                "compiled. The mismatches are:\n" + "\n".join(lines) + "\nMove them "
+                "with olympus.device_put(x, compiled.input_shardings[0][i])"
+            )
+
     def as_text(self) -> str | None:
         """The optimised program in XLA's HLO."""
         return self._compiled.executable.hlo_text()
@@ -356,15 +374,14 @@ class Compiled(_Stage):
 
     @property
     def input_shardings(self) -> Any:
-        """A sharding for each argument, in `in_tree`."""
-        sharding = self._compiled.executable.sharding
-        return self.in_tree.unflatten([sharding] * len(self._expected))
+        """A sharding for each positional and keyword argument: `(args, kwargs)`."""
+        return self.in_tree.unflatten(self._compiled.input_shardings())
 
     @property
     def output_shardings(self) -> Any:
         """A sharding for each result, in `out_tree`."""
-        sharding = self._compiled.executable.sharding
-        return self.out_tree.unflatten([sharding] * len(self._signature.out_avals))
+        shardings = self._compiled.executable.shardings
+        return self.out_tree.unflatten(shardings[: len(self._signature.out_avals)])
 
     def __repr__(self) -> str:
         return f"Compiled({self._signature.name})"

@@ -17,7 +17,8 @@ def build_options_of(lowered: LoweredProgram, options: Any) -> Any:
 
 
 def _loaded_key(lowered: LoweredProgram, built: Any) -> tuple[Any, ...]:
-    key = (lowered.text, lowered.device.id, lowered.platform, built)
+    ids = tuple([device.id for device in lowered.devices])
+    key = (lowered.text, ids, lowered.platform, built)
     # Elsewhere a program may still run when whoever started it has dropped it, so the
     # executable holds the callbacks.
     own = lowered.callbacks is not None and lowered.platform != "cpu"
@@ -32,7 +33,7 @@ def is_loaded(lowered: LoweredProgram, built: Any) -> bool:
 def is_ready(lowered: LoweredProgram, built: Any) -> bool:
     """Whether `load` need not compile: the program is in memory or on disk."""
     return is_loaded(lowered, built) or executable.is_stored(
-        lowered.text, options=built, devices=[lowered.device]
+        lowered.text, options=built, devices=lowered.devices
     )
 
 
@@ -54,7 +55,7 @@ def load(lowered: LoweredProgram, built: Any) -> Any:
         loaded = _loaded[key] = executable.compile(
             lowered.text,
             options=built,
-            devices=[lowered.device],
+            devices=lowered.devices,
             host_callbacks=_host_callbacks(lowered),
             has_dynamic_sizes=lowered.has_dynamic_sizes,
         )

@@ -15,6 +15,11 @@ from olympus._src.interpreters import compilation, effect_tokens, number_checks
 from olympus._src.interpreters.concrete_arrays import ArrayImpl, on_device
 from olympus._src.interpreters.lowered_programs import LoweredProgram
 from olympus._src.runtime import executable, placement
+from olympus._src.runtime.shardings import placement_of
+from olympus._src.sharding.division import chosen_sharding
+from olympus._src.sharding.meshes import Mesh
+from olympus._src.sharding.named import NamedSharding
+from olympus._src.sharding.specs import PartitionSpec
 
 
 class CompiledProgram(NamedTuple):
@@ -43,6 +48,15 @@ class CompiledProgram(NamedTuple):
         """`run` for arrays, which are moved to the program's device."""
         device_arrays = on_device(arrays, self.lowered.device)
         return self.run([x._buffer for x in device_arrays])
+
+    def input_shardings(self) -> list[Any]:
+        """A sharding for each of the caller's arguments, as the program takes it."""
+        lowered = self.lowered
+        if lowered.division is None:
+            return [placement_of(lowered.device).sharding] * len(lowered.kept)
+        taken = iter((self.executable.in_shardings or [])[len(lowered.consts) :])
+        unused = NamedSharding(lowered.division.mesh, PartitionSpec())
+        return [next(taken) if is_kept else unused for is_kept in lowered.kept]
 
 
 def build(
@@ -77,6 +91,7 @@ def build(
         committed=lowered.committed,
         donated=tuple(lowered.aliases),
         has_side_effects=lowered.has_effects,
+        **_shardings(lowered, loaded),
     )
     if checks_numbers is None:
         checks_numbers = number_checks.is_enabled()
@@ -113,7 +128,8 @@ def _general_runner(
     kept_positions = None
     if not all(lowered.kept):
         kept_positions = [i for i, k in enumerate(lowered.kept) if k]
-    first, last = [c._buffer for c in lowered.consts], _callback_buffers(lowered)
+    first = program.place([c._buffer for c in lowered.consts])
+    last = _callback_buffers(lowered)
     effects, execute = lowered.effects, program.execute
     donated = tuple(lowered.aliases) if first else ()
     table = lowered.callbacks  # must live as long as whoever may run it
@@ -138,6 +154,28 @@ def _general_runner(
     if table is not None:
         run.callbacks = table  # type: ignore[attr-defined]
     return run
+
+
+def _shardings(lowered: LoweredProgram, loaded: Any) -> dict[str, Any]:
+    """How arguments and results of a divided program lie on its devices."""
+    division = lowered.division
+    if division is None:
+        return {}
+    program, mesh = lowered.program, division.mesh
+    ins, outs = executable.chosen_shardings(loaded)
+    return {
+        "in_shardings": _resolve(division.in_shardings, ins, program.in_avals, mesh),
+        "shardings": _resolve(division.out_shardings, outs, program.out_avals, mesh),
+    }
+
+
+def _resolve(shardings: Any, chosen: Any, types: Any, mesh: Mesh) -> list[Any]:
+    """The shardings that a program fixes, and those that the compiler chose."""
+    rows = zip(shardings, chosen, types, strict=True)
+    return [
+        chosen_sharding(mesh, of_xla, aval.storage.ndim) if fixed is None else fixed
+        for fixed, of_xla, aval in rows
+    ]
 
 
 def _callback_buffers(lowered: LoweredProgram) -> list[Any]:

@@ -12,6 +12,9 @@ from olympus._src.core import avals as avals_
 from olympus._src.foundation import caching, config
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, placement
+from olympus._src.runtime.shardings import default_placement
+from olympus._src.sharding.division import Division
+from olympus._src.sharding.named import NamedSharding
 
 ArrayImpl = array_.ArrayImpl
 array_type.register_concrete(ArrayImpl)
@@ -92,6 +95,23 @@ def on_chosen_device(x: ArrayImpl, device: Any) -> ArrayImpl:
     return placement.copy_to_device(x, one_device(device))
 
 
+def on_sharding(x: Any, sharding: Any) -> ArrayImpl:
+    """A concrete array that lies as a sharding says, and is committed to that.
+
+    Args:
+      x: an array, a NumPy value or a Python number.
+      sharding: over a mesh, which divides the value evenly, or of one device.
+    """
+    if not isinstance(sharding, NamedSharding):
+        device = one_device(sharding)
+        return placement.copy_to_device(as_array(x, device), device)
+    if isinstance(x, (np.ndarray, np.generic)):
+        aval = avals_.aval_of(x)
+        if aval.dtype != dtypes.float0:
+            return placement.put_divided(np.asarray(x), aval, sharding)
+    return placement.divide(as_array(x), sharding)
+
+
 def one_device(device: Any, what: str = "device") -> Any:
     """The device that a device or a sharding of one stands for.
 
@@ -118,36 +138,93 @@ _MAX_SCALARS = 2048
 _scalars: dict[Any, ArrayImpl] = {}
 caching.register(_scalars.clear, "scalars on the device")
 
+def are_at_default(args: Sequence[Any]) -> bool:
+    """Whether arrays among the arguments are on the default device and may be moved.
+
+    Programs for no device in particular are compiled for that one.
+    """
+    home = default_placement().sharding
+    for x in args:
+        if type(x) is ArrayImpl and (x._committed or x._buffer._sharding is not home):
+            return False
+    return True
+
+
 # -- devices ---------------------------------------------------------------------------
 
 
 def common_device(args: Sequence[Any]) -> Any:
-    """The device that arguments are committed to; None where none is.
+    """Where arguments are committed to: a device, or a division over several.
+
+    Returns:
+      None where no argument is committed.
 
     Raises:
       ValueError: they are committed to different devices.
     """
     if not client.several_devices():
         return None
-    common = None
-    for x in args:
-        device = x.committed_device if type(x) is ArrayImpl else None
-        if device is None:
+    return common_place([committed_place(x) for x in args])
+
+
+def committed_place(x: Any) -> Any:
+    """The device or sharding that a value is committed to, or described with."""
+    if type(x) is ArrayImpl:
+        return x.committed_device
+    sharding = getattr(x, "sharding", None)
+    return sharding if isinstance(sharding, NamedSharding) else None
+
+
+def common_place(places: Sequence[Any]) -> Any:
+    """Where a computation runs whose arguments are in some places.
+
+    Args:
+      places: for each argument a device, a sharding or None.
+
+    Returns:
+      A device, a `Division` where a mesh is among them, or None.
+
+    Raises:
+      ValueError: they are on different devices.
+    """
+    common: Any = None
+    for place in places:
+        if place is None:
             continue
-        if common is not None and device != common:
+        if common is not None and not _are_same_devices(common, place):
             raise ValueError(
                 f"Received incompatible devices for one computation: arguments are "
-                f"committed to {common} and {device}; move one with olympus.device_put"
+                f"committed to {_short(common)} and {_short(place)}; move one with "
+                "olympus.device_put"
             )
-        common = device
-    return common
+        if common is None or isinstance(place, NamedSharding):
+            common = place
+    if isinstance(common, NamedSharding):
+        named = [p if isinstance(p, NamedSharding) else None for p in places]
+        return Division(common.device_mesh, tuple(named))
+    return None if common is None else _devices(common)[0]
+
+
+def _are_same_devices(a: Any, b: Any) -> bool:
+    return a is b or _devices(a) == _devices(b)
+
+
+def _devices(place: Any) -> tuple[Any, ...]:
+    return place._device_assignment if hasattr(place, "device_set") else (place,)
+
+
+def _short(place: Any) -> str:
+    devices = _devices(place)
+    if len(devices) == 1:
+        return str(devices[0])
+    return f"{len(devices)} devices, of {place}"
 
 
 def on_device(args: Sequence[Any], device: Any) -> list[ArrayImpl]:
     """The arguments as arrays, moved to the device the computation runs on."""
     arrays = [as_array(x) for x in args]
-    if not client.several_devices():
-        return arrays
+    if not client.several_devices() or isinstance(device, Division):
+        return arrays  # a divided program puts them in place itself
     target = device if device is not None else client.default_device()
     return [placement.follow(a, target) for a in arrays]
 

@@ -87,7 +87,9 @@ def apply_primitive(p: Any, args: tuple[Any, ...], params: Any) -> Any:
         program = _programs.get(key) if p.rules_are_fixed else None
     except TypeError:
         key, program = None, None
-    if program is None or client.several_devices():
+    if program is None or (
+        client.several_devices() and not concrete_arrays.are_at_default(args)
+    ):
         device = concrete_arrays.common_device(args)
         program = _program_for(p, in_avals, params, key, device)
         buffers = [b._buffer for b in concrete_arrays.on_device(args, device)]
@@ -117,7 +119,7 @@ def _program_for(
     if key is not None and p.rules_are_fixed and _are_told_by_value(params):
         make_room(_programs)
         _programs[by_device] = compiled
-        if not client.several_devices():
+        if device is None:  # a call is brought here only with arrays that are there
             _programs[key] = compiled
     return compiled
 
@@ -149,8 +151,12 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
     compiled in the quickest way unless `quick` is off; its results then have the bits
     that they have in a jitted program, as far as XLA gives the same bits at all.
     """
+    # Where all arrays are in one place, callers look into the first by themselves.
     programs: dict[Any, Any] = {}
+    default_programs: dict[Any, Any] = {}
     caching.register(programs.clear, f"fused {fun.__name__}")
+    caching.register(default_programs.clear, f"fused {fun.__name__}, placed")
+    client.on_several(programs.clear)
     name = fun.__name__
 
     def call(*args: Any, **static: Any) -> Any:
@@ -168,20 +174,25 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
                 return fun(*args, **static)
             key.append(x.aval)
             buffers.append(x._buffer)
+        table = programs
+        if client.several_devices():
+            if not concrete_arrays.are_at_default(args):
+                return fun(*args, **static)
+            table = default_programs
         for option, value in static.items():
             key.append(option)
             key.append(caching.exact(value))
         try:
-            program = programs.get(tuple(key))
+            program = table.get(tuple(key))
         except TypeError:
             return fun(*args, **static)
         if program is None:
-            if config.jit_disabled() or client.several_devices():
+            if config.jit_disabled():
                 return fun(*args, **static)
             in_avals = key[1 : len(args) + 1]
             program = _fuse_program(fun, name, in_avals, static, quick)
-            make_room(programs)
-            programs[tuple(key)] = program
+            make_room(table)
+            table[tuple(key)] = program
         return program(buffers)
 
     call.__name__ = call.__qualname__ = name

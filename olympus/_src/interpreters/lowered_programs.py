@@ -8,10 +8,16 @@ from typing import Any, NamedTuple
 
 from olympus._src.core import effects, ir
 from olympus._src.foundation import events
-from olympus._src.interpreters import constant_warnings, fusion_limits, partial_eval
+from olympus._src.interpreters import (
+    constant_warnings,
+    fusion_limits,
+    partial_eval,
+    program_meshes,
+)
 from olympus._src.interpreters.concrete_arrays import as_array, on_device
 from olympus._src.lowering import module as lowering
 from olympus._src.runtime import build_options, callback, client
+from olympus._src.sharding.division import Division
 
 
 class LoweredProgram(NamedTuple):
@@ -36,6 +42,7 @@ class LoweredProgram(NamedTuple):
       has_effects: whether it has any effect.
       has_barriers: whether `fusion_limits` put barriers into it.
       has_dynamic_sizes: whether it calls functions of dynamic sizes, which it refines.
+      division: how it is divided over several devices; None where one runs it.
       duration_s: how long lowering took.
     """
 
@@ -57,7 +64,13 @@ class LoweredProgram(NamedTuple):
     has_effects: bool = False
     has_barriers: bool = False
     has_dynamic_sizes: bool = False
+    division: Division | None = None
     duration_s: float = 0.0
+
+    @property
+    def devices(self) -> Sequence[Any]:
+        """The devices that it runs on together."""
+        return [self.device] if self.division is None else self.division.devices
 
     def with_locations(self) -> str:
         """The module with source positions."""
@@ -68,6 +81,7 @@ class LoweredProgram(NamedTuple):
             result_names=self.result_names,
             aliases=self.aliases,
             locations=True,
+            division=self.division,
         ).text()
 
 
@@ -88,7 +102,8 @@ def lower(
       program: what to lower.
       consts: values of its constants; they become arguments of the module.
       name: the function's name; the module is `jit_name`.
-      device: where it will run; None for the default device.
+      device: where it will run: a device, or a division over several by the
+        shardings of the inputs; None for the default device.
       platform: what it is written for; None for the device's.
       donated: which inputs may be overwritten.
       keep_unused: keep inputs nobody reads as arguments.
@@ -96,7 +111,13 @@ def lower(
     """
     start = time.perf_counter()
     effects.check_allowed(name, program.effects, "lowerable", ValueError)
+    if client.several_devices():
+        device = program_meshes.place_of(program, device, name)
     committed = device is not None
+    division = device if isinstance(device, Division) else None
+    if division is not None:
+        _refuse_ordered_effects(name, program, division)
+        device = division.devices[0]
     device = device if committed else client.default_device()
     platform = platform or client.platform_of(device)
     n_consts = len(consts)
@@ -105,8 +126,12 @@ def lower(
     keep = [False] * n_consts + [keep_unused] * len(program.invars)
     whole, kept_mask = partial_eval.dce_olympuspr(whole, used, instantiate=keep)
     needed = [c for c, k in zip(consts, kept_mask[:n_consts], strict=True) if k]
-    place = device if committed else None
-    arrays = on_device([as_array(c, place) for c in needed], device)
+    if division is None:
+        place = device if committed else None
+        arrays = on_device([as_array(c, place) for c in needed], device)
+    else:  # which knows where they go when it is compiled
+        arrays = list(map(as_array, needed))
+        division = _of_kept(division, len(arrays), kept_mask[n_consts:], whole)
     if arrays:
         constant_warnings.warn(whole, name, len(arrays))
     kept = kept_mask[n_consts:]
@@ -121,6 +146,7 @@ def lower(
         platform=platform,
         result_names=result_names,
         aliases=aliases,
+        division=division,
     )
     text = module.text()
     if has_barriers and not in_bodies:  # nor may a user's be there
@@ -149,8 +175,29 @@ def lower(
         has_effects=bool(limited.effects),
         has_barriers=has_barriers,
         has_dynamic_sizes=module.has_dynamic_calls,
+        division=division,
         duration_s=duration_s,
     )
+
+
+def _refuse_ordered_effects(name: str, program: Any, division: Division) -> None:
+    ordered = effects.ordered(program.effects)
+    if ordered and len(division.devices) > 1:
+        raise ValueError(
+            f"{name}: ordered effects require a program on one device, got "
+            f"{', '.join(map(str, ordered))} on {len(division.devices)}; make the "
+            "callback unordered"
+        )
+
+
+def _of_kept(
+    division: Division, n_consts: int, kept: Sequence[bool], program: Any
+) -> Division:
+    """The division of a program that takes its constants and the kept inputs."""
+    rows = zip(division.in_shardings, kept, strict=True)
+    taken = tuple([sharding for sharding, is_kept in rows if is_kept])
+    results = division.out_shardings or (None,) * len(program.outvars)
+    return Division(division.mesh, (None,) * n_consts + taken, results)
 
 
 def output_aliases(

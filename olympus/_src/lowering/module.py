@@ -9,7 +9,8 @@ from typing import Any
 from olympus._src.core import effects as effects_
 from olympus._src.core import ir, primitive
 from olympus._src.foundation import config
-from olympus._src.lowering import builder, dynamic_shapes, types
+from olympus._src.lowering import builder, dynamic_shapes, partitioning, types
+from olympus._src.sharding.division import Division
 
 
 class Module:
@@ -26,12 +27,14 @@ class Module:
       keepalives: values that must live as long as the program.
       variables: the dimension variables, which private functions take first.
       has_dynamic_calls: whether it calls functions that were written for dynamic sizes.
+      num_partitions: the number of devices that the program is divided over.
     """
 
     __slots__ = (
         "_by_key",
         "_by_text",
         "_calling_python",
+        "_meshes",
         "_spliced",
         "_symbols",
         "callbacks",
@@ -41,6 +44,7 @@ class Module:
         "keepalives",
         "locations",
         "name",
+        "num_partitions",
         "platform",
         "variables",
     )
@@ -60,6 +64,8 @@ class Module:
         self._symbols = {"main"}
         self._calling_python: set[str] = set()
         self.calls_python = False
+        self.num_partitions = 1
+        self._meshes: dict[Any, str] = {}
 
     def for_platforms(self, platforms: Sequence[str]) -> list[Module]:
         """Modules that write to this one what is right for each platform.
@@ -76,6 +82,7 @@ class Module:
             view.callbacks, view.keepalives = self.callbacks, self.keepalives
             view.variables = self.variables
             view._calling_python = self._calling_python
+            view._meshes = self._meshes
             views.append(view)
         return views
 
@@ -89,12 +96,22 @@ class Module:
         self._symbols.add(candidate)
         return candidate
 
+    def mesh(self, mesh: Any) -> str:
+        """The symbol of a mesh's axes, which are declared once a module."""
+        axes = mesh.shape_tuple
+        symbol = self._meshes.get(axes)
+        if symbol is None:
+            symbol = self._meshes[axes] = self.symbol("mesh")
+        return symbol
+
     def text(self) -> str:
         """The module."""
-        body = "\n".join(self.functions)
+        meshes = [partitioning.mesh_text(s, axes) for axes, s in self._meshes.items()]
+        body = "\n".join(meshes + self.functions)
         return (
-            f"module @{self.name} attributes {{mhlo.num_partitions = 1 : i32, "
-            f"mhlo.num_replicas = 1 : i32}} {{\n{body}\n}}\n"
+            f"module @{self.name} attributes {{mhlo.num_partitions = "
+            f"{self.num_partitions} : i32, mhlo.num_replicas = 1 : i32}} "
+            f"{{\n{body}\n}}\n"
         )
 
     def call(
@@ -263,6 +280,7 @@ def lower_module(
     result_names: Sequence[str] | None = None,
     aliases: dict[int, int] | None = None,
     locations: bool = False,
+    division: Division | None = None,
 ) -> Module:
     """Lowers a program without constants to a module.
 
@@ -273,6 +291,7 @@ def lower_module(
       result_names: the path of each output, printed as `olympus.result_info`.
       aliases: for donated inputs, the output each may share its buffer with.
       locations: write source positions.
+      division: how it is divided over several devices.
 
     Returns:
       The module; `text()` is what compiles. Programs of ordered effects take and return
@@ -289,15 +308,17 @@ def lower_module(
     outs = lower_program(module, block, program, (), names)
     outs += [block.emit(f"stablehlo.constant dense<> : {TOKEN_ARRAY}") for _ in effects]
     in_types = list(map(types.tensor_type, program.in_avals))
-    in_types = [
-        t + _alias(aliases.get(i)) if aliases else t for i, t in enumerate(in_types)
-    ]
     out_types = list(map(types.tensor_type, program.out_avals))
-    if result_names is not None:
-        out_types = [
-            f"{t} {{olympus.result_info = {types.string(n)}}}"
-            for t, n in zip(out_types, result_names, strict=True)
-        ]
+    in_attributes = _aliases(aliases or {}, len(in_types))
+    out_attributes = _result_infos(result_names, len(out_types))
+    if division is not None:
+        module.num_partitions = division.mesh.size
+        _add_shardings(module, in_attributes, division.in_shardings, program.in_avals)
+        _add_shardings(
+            module, out_attributes, division.out_shardings, program.out_avals
+        )
+    in_types = list(map(_with_attributes, in_types, in_attributes))
+    out_types = list(map(_with_attributes, out_types, out_attributes))
     in_types += [TOKEN_ARRAY] * len(effects)
     plain = list(map(types.tensor_type, program.out_avals))
     plain += [TOKEN_ARRAY] * len(effects)
@@ -320,8 +341,34 @@ def lower_module(
 TOKEN_ARRAY = "tensor<0xi1>"
 
 
-def _alias(output: int | None) -> str:
-    return "" if output is None else f" {{tf.aliasing_output = {output} : i32}}"
+def _aliases(aliases: dict[int, int], n: int) -> list[list[str]]:
+    """Attributes of arguments that share their memory with a result."""
+    return [
+        [f"tf.aliasing_output = {aliases[i]} : i32"] if i in aliases else []
+        for i in range(n)
+    ]
+
+
+def _result_infos(names: Sequence[str] | None, n: int) -> list[list[str]]:
+    """Attributes of results that have names."""
+    if names is None:
+        return [[] for _ in range(n)]
+    return [[f"olympus.result_info = {types.string(name)}"] for name in names]
+
+
+def _add_shardings(
+    module: Module, attributes: list[list[str]], shardings: Any, in_avals: Any
+) -> None:
+    """Adds how arguments or results are divided, where that is known."""
+    rows = zip(attributes, shardings, in_avals, strict=True)
+    for row, sharding, aval in rows:
+        if sharding is not None:
+            symbol = module.mesh(sharding.mesh)
+            row.append(partitioning.attribute(symbol, sharding.spec, aval))
+
+
+def _with_attributes(kind: str, attributes: list[str]) -> str:
+    return f"{kind} {{{', '.join(attributes)}}}" if attributes else kind
 
 
 def lower_program(

@@ -13,8 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.runtime import dlpack, forks, host_errors, transfer, versions
-from olympus._src.runtime.shardings import default_placement, placement_of
+from olympus._src.runtime import (
+    dlpack,
+    forks,
+    host_errors,
+    parts,
+    transfer,
+    versions,
+)
+from olympus._src.runtime.shardings import (
+    Part,
+    SingleDeviceSharding,
+    default_placement,
+    placement_of,
+)
 from olympus._src.runtime.versions import Device
 
 
@@ -95,8 +107,13 @@ class ArrayImpl:
 
     @property
     def committed_device(self) -> Any:
-        """The device (or sharding) the user chose for it; None where nobody did."""
-        return self.device if self._committed else None
+        """The device the user chose, or the sharding over a mesh; None: nobody did."""
+        if not self._committed:
+            return None
+        sharding = self._buffer._sharding
+        if isinstance(sharding, SingleDeviceSharding):
+            return sharding._device
+        return sharding
 
     @property
     def committed(self) -> bool:
@@ -122,15 +139,15 @@ class ArrayImpl:
     def addressable_shards(self) -> list[Shard]:
         """The parts of it that lie on devices of this process."""
         self._check_alive()
-        parts = self.sharding.addressable_devices_indices_map(self.shape)
-        return [Shard(self, i, d, part) for i, (d, part) in enumerate(parts.items())]
+        local = self.sharding.local_parts(self.shape)
+        return [Shard(self, i, part) for i, part in enumerate(local)]
 
     @property
     def global_shards(self) -> list[Shard]:
         """All parts of it; those of other processes have no data."""
         mine = {shard.device: shard for shard in self.addressable_shards}
-        parts = self.sharding.devices_indices_map(self.shape)
-        return [mine.get(d) or Shard(self, None, d, part) for d, part in parts.items()]
+        every = self.sharding.parts(self.shape)
+        return [mine.get(p.device) or Shard(self, None, p) for p in every]
 
     @property
     def num_addressable_shards(self) -> int:
@@ -193,7 +210,7 @@ class ArrayImpl:
     def copy_to_host_async(self) -> None:
         """Starts to copy it to the host, for a later read."""
         self._check_alive()
-        if self._host is None:
+        if self._host is None and self.single_device is not None:
             versions.copy_to_host_async(self._buffer)
 
     def _explain(self, error: Exception) -> BaseException:
@@ -243,28 +260,9 @@ class ArrayImpl:
         """What the buffer holds, on the host: the value, or opaque elements' words."""
         self._check_alive()
         try:
-            if self.single_device is not None:
-                return transfer.to_host(self._buffer, self.aval.storage.dtype)
-            return self._gather()
+            return parts.to_host(self._buffer, self.aval.storage)
         except Exception as error:
             raise self._explain(error)  # noqa: B904 - it has its cause
-
-    def _gather(self) -> np.ndarray:
-        """One NumPy array from the parts on several devices."""
-        if not self.is_fully_addressable and not self.is_fully_replicated:
-            raise RuntimeError(
-                f"Array: reading the value requires all devices of the array to belong "
-                f"to this process, got an array on {len(self.sharding.device_set)} "
-                "devices of several; read its addressable_shards"
-            )
-        if self.is_fully_replicated:
-            return self.addressable_data(0)._value
-        out = np.empty(self.shape, self.dtype)
-        for shard in self.addressable_shards:
-            if shard.replica_id == 0:
-                out[shard.index] = shard.local_data()._value
-        out.flags.writeable = False
-        return out
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         value = self._value
@@ -448,21 +446,14 @@ class Shard:
       replica_id: its number among the devices that hold the same part.
     """
 
-    __slots__ = ("_array", "_position", "device", "index")
+    __slots__ = ("_array", "_position", "device", "index", "replica_id")
 
-    def __init__(
-        self, array: ArrayImpl, position: int | None, device: Device, index: Any
-    ) -> None:
+    def __init__(self, array: ArrayImpl, position: int | None, part: Part) -> None:
         self._array = array
         self._position = position
-        self.device = device
-        self.index = index
-
-    @property
-    def replica_id(self) -> int:
-        parts = self._array.sharding.devices_indices_map(self._array.shape)
-        same = [device for device, part in parts.items() if part == self.index]
-        return same.index(self.device)
+        self.device = part.device
+        self.index = part.slices
+        self.replica_id = part.replica_id
 
     @property
     def data(self) -> ArrayImpl | None:
@@ -479,10 +470,9 @@ class Shard:
             )
         if array.single_device is not None:
             return array
-        shape = tuple(array.sharding.shard_shape(array.shape))
-        aval = array.aval.update(shape=shape)
-        sharding = placement_of(self.device).sharding
-        part = versions.part_of(array._buffer, position, aval.storage, sharding)
+        array._check_alive()
+        aval = array.aval.update(shape=tuple(array.sharding.shard_shape(array.shape)))
+        part = parts.part(array._buffer, position, aval.storage)
         return ArrayImpl(part, aval, True)
 
     def __repr__(self) -> str:

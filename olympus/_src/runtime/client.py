@@ -27,6 +27,7 @@ _host_parallelism = ""  # what the CPU client divided its work by when it starte
 _default: Device | None = None
 _on_start: list[Callable[[], None]] = []
 _on_clear: list[Callable[[], None]] = []
+_on_several: list[Callable[[], None]] = []
 
 # What a user may call a platform, and the platforms meant.
 _FAMILIES = {"gpu": ("cuda", "rocm"), "cuda": ("cuda",), "rocm": ("rocm",)}
@@ -181,6 +182,11 @@ def on_start(begin: Callable[[], None]) -> None:
     _on_start.append(begin)
 
 
+def on_several(forget: Callable[[], None]) -> None:
+    """Has `forget()` called when arrays may be in different places from now on."""
+    _on_several.append(forget)
+
+
 def on_clear(forget: Callable[[], None]) -> None:
     """Has `forget()` called when the clients are dropped."""
     _on_clear.append(forget)
@@ -316,8 +322,17 @@ def process_indices(platform: str | None = None) -> list[int]:
     return list(range(process_count(platform)))
 
 
+def note_mesh() -> None:
+    """Has arrays looked at for where they are: they may lie on a mesh of one device."""
+    global _several
+    if not _several:
+        _several = True
+        for forget in _on_several:
+            forget()
+
+
 def several_devices() -> bool:
-    """Whether this process has more than one device, of any platform."""
+    """Whether arrays may be in different places: on several devices, or on a mesh."""
     if not _started:
         _start()
     return _several

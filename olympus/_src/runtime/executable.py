@@ -11,6 +11,8 @@ to read arrays with it on that were made with it off.
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,6 +25,7 @@ from olympus._src.runtime import (
     forks,
     host_errors,
     mlir,
+    parts,
     versions,
 )
 from olympus._src.runtime.array import ArrayImpl, deleted_array_error
@@ -102,6 +105,7 @@ class Executable:
       committed: whether results stay there.
       donated: numbers of arguments whose memory the program may take.
       shardings: how each result lies on several devices; None for one device.
+      in_shardings: the same for each argument.
       has_side_effects: whether it must be waited for at the end of the program.
     """
 
@@ -113,6 +117,7 @@ class Executable:
         "donated",
         "execute",
         "execute_one",
+        "in_shardings",
         "out_avals",
         "shardings",
     )
@@ -128,6 +133,7 @@ class Executable:
         committed: bool = False,
         donated: Sequence[int] = (),
         shardings: Sequence[Any] | None = None,
+        in_shardings: Sequence[Any] | None = None,
         has_side_effects: bool = False,
     ) -> None:
         self._program = loaded
@@ -145,8 +151,31 @@ class Executable:
             versions.result_handler(aval.storage, sharding, committed)
             for aval, sharding in zip(self.out_avals, self.shardings, strict=True)
         ]
+        self.in_shardings = in_shardings
         self.execute = self._executor(has_side_effects)
         self.execute_one = self._single(has_side_effects)
+
+    def place(self, buffers: list[Any]) -> list[Any]:
+        """Buffers for the first arguments, put where the program takes them."""
+        if self.in_shardings is None:
+            return buffers
+        rows = zip(buffers, self.in_shardings, strict=False)
+        return [parts.place(buffer, sharding) for buffer, sharding in rows]
+
+    def _execute_divided(self, buffers: list[Any]) -> list[ArrayImpl]:
+        """Runs a program of several devices, whose arguments are put in place first.
+
+        It would read the wrong parts of an argument that is divided in another way, or
+        memory that is not the argument's: so each one is looked at in every call.
+        """
+        place = parts.place
+        placed = [
+            b if b._sharding is s else place(b, s)
+            for b, s in zip(buffers, self.in_shardings or (), strict=True)
+        ]
+        outs, token = self._run_with_token(placed)
+        in_flight.add(token)
+        return outs
 
     def _first(self, buffers: list[Any]) -> ArrayImpl:
         return self.execute(buffers)[0]
@@ -154,7 +183,8 @@ class Executable:
     def _single(self, has_side_effects: bool) -> Callable[[list[Any]], ArrayImpl]:
         """As `execute` for one result, which comes without a list around it."""
         called = isinstance(self._program, CallbackProgram)
-        if len(self.out_avals) != 1 or has_side_effects or self.donated or called:
+        plain = not has_side_effects and not self.donated and not called
+        if len(self.out_avals) != 1 or not plain or self.in_shardings is not None:
             return self._first
         return _single_executor(
             self.loaded, self._handlers, self.out_avals[0], self.committed
@@ -163,6 +193,8 @@ class Executable:
     def _executor(self, has_side_effects: bool) -> Callable[..., list[ArrayImpl]]:
         if isinstance(self._program, CallbackProgram):
             return self._program.runner(self.out_avals, self.committed, self.donated)
+        if self.in_shardings is not None:
+            return self._execute_divided
         if has_side_effects or not self.out_avals:
             return self._execute_with_token
         if self.donated:
@@ -179,11 +211,17 @@ class Executable:
         return outs
 
     def _execute_with_token(self, buffers: list[Any]) -> list[ArrayImpl]:
+        outs, token = self._run_with_token(buffers)
+        side_effects.add(token)
+        return outs
+
+    def _run_with_token(self, buffers: list[Any]) -> tuple[list[ArrayImpl], Any]:
+        """Results, and what becomes ready when the program has ended."""
         try:
             results = self.loaded.execute_sharded(buffers, with_tokens=True)
         except XlaRuntimeError as error:
             raise _user_error(error, buffers)  # noqa: B904 - it has its cause
-        side_effects.add(results.consume_token())
+        token = results.consume_token()
         raw = results.consume_with_handlers(self._handlers)
         outs = [
             ArrayImpl(buffer, aval, self.committed)
@@ -192,7 +230,7 @@ class Executable:
         for number in self.donated:
             if not buffers[number].is_deleted():
                 buffers[number].delete()
-        return outs
+        return outs, token
 
     # -- what it is --
 
@@ -332,6 +370,48 @@ client.on_clear(side_effects.forget)
 def wait_for_side_effects() -> None:
     """Waits for all programs that were started for their effects."""
     side_effects.wait()
+
+
+# -- programs on several devices -------------------------------------------------------
+
+
+class InFlight:
+    """Bounds how many programs of several devices run at a time.
+
+    Devices of the CPU share threads: of many programs that were started, some devices
+    would run one and others another, and each would wait for the rest for ever (60
+    programs on 8 devices, jaxlib 0.10).
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._tokens: collections.deque[Any] = collections.deque()
+        self._limit = limit
+
+    def add(self, token: Any) -> None:
+        """Notes a program by the token that ends with it; waits for an earlier one."""
+        self._tokens.append(token)
+        while len(self._tokens) > self._limit:
+            try:
+                earlier = self._tokens.popleft()
+            except IndexError:  # another thread took it
+                return
+            # An error is raised where the program's results are read.
+            with contextlib.suppress(XlaRuntimeError):
+                earlier.block_until_ready()
+
+    def forget(self) -> None:
+        """Drops the tokens, with the client that made them."""
+        self._tokens.clear()
+
+
+in_flight = InFlight(16)
+client.on_clear(in_flight.forget)
+
+
+def chosen_shardings(program: Program) -> tuple[list[Any], list[Any]]:
+    """XLA's shardings of the arguments and the results of a program."""
+    loaded = _loaded_executable(program)
+    return loaded.get_parameter_shardings(), loaded.get_output_shardings()
 
 
 # -- what a loaded program says of itself ----------------------------------------------

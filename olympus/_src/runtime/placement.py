@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from olympus._src.runtime import dlpack, forks, host_errors, transfer
+from olympus._src.runtime import (
+    dlpack,
+    forks,
+    host_errors,
+    parts,
+    transfer,
+    versions,
+)
 from olympus._src.runtime.array import ArrayImpl
 from olympus._src.runtime.shardings import (
     Placement,
     default_placement,
     placement_of,
 )
-from olympus._src.runtime.transfer import ALIGNMENT_BYTES
 from olympus._src.runtime.versions import Device, batched_block_until_ready
 
 _to_device = transfer.to_device
+aligned_empty = transfer.aligned_empty
 
 
 def put(x: np.ndarray, aval: Any, device: Device | None = None) -> ArrayImpl:
@@ -63,14 +70,6 @@ def lend(x: np.ndarray, aval: Any, device: Device | None = None) -> ArrayImpl:
     )
 
 
-def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """An uninitialised NumPy array whose memory a CPU device can use as it is."""
-    n_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    raw = np.empty(n_bytes + ALIGNMENT_BYTES, np.uint8)
-    start = -raw.ctypes.data % ALIGNMENT_BYTES
-    return raw[start : start + n_bytes].view(dtype).reshape(shape)
-
-
 def keep_from_donation(
     buffers: list[Any], donated: Iterable[int], kept: Sequence[Any]
 ) -> None:
@@ -90,6 +89,46 @@ def copy_to_device(array: ArrayImpl, device: Device) -> ArrayImpl:
             return array
         return ArrayImpl(buffer, array.aval, True)
     return ArrayImpl(_move_array(array, place), array.aval, True)
+
+
+def put_divided(x: np.ndarray, aval: Any, sharding: Any) -> ArrayImpl:
+    """An array divided over a mesh, with a copy of a NumPy array's values.
+
+    Args:
+      x: array (or NumPy scalar) of the aval's shape; another dtype is converted.
+      aval: shape, dtype and weak type of the result.
+      sharding: how it is divided.
+    """
+    return ArrayImpl(
+        parts.put(_native_array(x, aval), aval.storage, sharding), aval, True
+    )
+
+
+def divide(array: ArrayImpl, sharding: Any) -> ArrayImpl:
+    """The array divided over a mesh; memory is shared where it lies so already."""
+    array._check_alive()
+    buffer = array._buffer
+    if buffer._sharding is sharding:
+        return array if array._committed else ArrayImpl(buffer, array.aval, True)
+    stored = array.aval.storage
+    if buffer._sharding.is_equivalent_to(sharding, len(stored.shape)):
+        buffer = versions.rewrap_buffer(buffer, stored, sharding)
+    else:
+        buffer = parts.place(buffer, sharding)
+    return ArrayImpl(buffer, array.aval, True)
+
+
+def assemble(arrays: Sequence[ArrayImpl], aval: Any, sharding: Any) -> ArrayImpl:
+    """One array of the parts on this process's devices, in their order; no copy."""
+    buffers = [array._buffer for array in arrays]
+    return ArrayImpl(parts.assemble(buffers, aval.storage, sharding), aval, True)
+
+
+def make_divided(
+    part_at: Callable[[Any], np.ndarray], aval: Any, sharding: Any
+) -> ArrayImpl:
+    """An array of parts that a function gives; called once for each different one."""
+    return ArrayImpl(parts.put_parts(part_at, aval.storage, sharding, True), aval, True)
 
 
 def follow(array: ArrayImpl, device: Device) -> ArrayImpl:

@@ -7,8 +7,9 @@ XLA sharding.
 
 from __future__ import annotations
 
+import abc
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 from olympus._src.foundation import config
 from olympus._src.runtime import client, versions
@@ -19,8 +20,31 @@ Index = tuple[slice, ...]
 _REPLICATED = HloSharding.replicate()
 
 
-class _Methods:
-    """What every sharding answers, from its list of devices and its XLA sharding."""
+class Part(NamedTuple):
+    """What one device holds of an array.
+
+    Attributes:
+      device: the device.
+      slices: which part it is.
+      replica_id: its number among the devices that hold the same part.
+      is_local: whether the device belongs to this process.
+      source: the first device of this process that holds the same part.
+    """
+
+    device: Device
+    slices: Index
+    replica_id: int
+    is_local: bool
+    source: Device
+
+
+class Sharding(abc.ABC):
+    """How an array lies on devices: the base of all shardings.
+
+    Its methods follow from a list of devices and XLA's sharding.
+    """
+
+    __slots__ = ()
 
     _internal_device_list: DeviceList
     _memory_kind: str | None
@@ -52,6 +76,11 @@ class _Methods:
         return self._memory_kind
 
     @property
+    def has_addressable_devices(self) -> bool:
+        """Whether some of its devices belong to this process."""
+        return bool(self.addressable_devices)
+
+    @property
     def is_fully_addressable(self) -> bool:
         """Whether all its devices belong to this process."""
         return bool(self._internal_device_list.is_fully_addressable)
@@ -79,6 +108,25 @@ class _Methods:
         parts = self.devices_indices_map(global_shape)
         return {device: part for device, part in parts.items() if device in mine}
 
+    def parts(self, global_shape: tuple[int, ...]) -> list[Part]:
+        """The part of an array that each device holds, in the devices' order."""
+        copies: dict[Any, int] = {}
+        firsts: dict[Any, Device] = {}
+        mine = self.addressable_devices
+        out = []
+        for device, index in self.devices_indices_map(global_shape).items():
+            # Slices are hashable from Python 3.12 on only.
+            key = tuple([(s.start, s.stop) for s in index])
+            number = copies[key] = copies.get(key, -1) + 1
+            is_local = device in mine
+            source = firsts.setdefault(key, device) if is_local else device
+            out.append(Part(device, index, number, is_local, source))
+        return out
+
+    def local_parts(self, global_shape: tuple[int, ...]) -> list[Part]:
+        """Those of the devices of this process."""
+        return [part for part in self.parts(global_shape) if part.is_local]
+
     def shard_shape(self, global_shape: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of the part that one device holds."""
         return tuple(global_shape)
@@ -97,13 +145,14 @@ def sharding_class(cls: type) -> type:
 
     jaxlib's classes allow no second base class, so the methods are copied.
     """
-    for name, value in vars(_Methods).items():
+    for name, value in vars(Sharding).items():
         if name not in vars(cls) and name not in _OF_EVERY_CLASS:
             setattr(cls, name, value)
+    Sharding.register(cls)
     return cls
 
 
-_OF_EVERY_CLASS = frozenset(vars(type("Empty", (), {})))
+_OF_EVERY_CLASS = frozenset(vars(type("Empty", (abc.ABC,), {"__slots__": ()})))
 
 
 @sharding_class
@@ -116,7 +165,7 @@ class SingleDeviceSharding(versions.SingleDeviceSharding):
     """
 
     def __init__(self, device: Device, *, memory_kind: str | None = None) -> None:
-        super().__init__(device, memory_kind=_checked_memory_kind(device, memory_kind))
+        super().__init__(device, memory_kind=checked_memory_kind(device, memory_kind))
 
     @property
     def _device_assignment(self) -> tuple[Device, ...]:
@@ -149,7 +198,12 @@ class SingleDeviceSharding(versions.SingleDeviceSharding):
         return f"SingleDeviceSharding(device={self._device!r}{kind})"
 
 
-def _checked_memory_kind(device: Device, kind: str | None) -> str:
+def checked_memory_kind(device: Device, kind: str | None) -> str:
+    """The kind of memory meant on a device: its default for None.
+
+    Raises:
+      ValueError: the device has none of that kind.
+    """
     if kind is None:
         return device.default_memory().kind
     known = [m.kind for m in device.addressable_memories()]

@@ -38,6 +38,14 @@ def lend_to_device(x: np.ndarray, aval: Any, place: Placement, committed: bool) 
     )
 
 
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An uninitialised NumPy array whose memory a CPU device can use as it is."""
+    n_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    raw = np.empty(n_bytes + ALIGNMENT_BYTES, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT_BYTES
+    return raw[start : start + n_bytes].view(dtype).reshape(shape)
+
+
 def to_host(buffer: Any, dtype: np.dtype) -> np.ndarray:
     """A read-only NumPy array of a buffer's value, a view of it where that is possible.
 
@@ -60,7 +68,7 @@ def to_host(buffer: Any, dtype: np.dtype) -> np.ndarray:
 
 
 def _foreign_to_host(buffer: Any, dtype: np.dtype) -> np.ndarray:
-    if buffer.platform() != "cpu" or dtype.name in _PACKED_DTYPES:
+    if not has_host_view(buffer, dtype):
         return versions.to_numpy(buffer)
     capsule = versions.to_dlpack_capsule(buffer, None, None, False)
     return dlpack_struct.view(capsule, buffer.aval.shape, dtype)
@@ -72,9 +80,14 @@ _PACKED_DTYPES = frozenset(
 )
 
 
+def has_host_view(buffer: Any, dtype: np.dtype) -> bool:
+    """Whether NumPy can read the elements in the buffer's own memory."""
+    return buffer.platform() == "cpu" and dtype.name not in _PACKED_DTYPES
+
+
 def address_of(buffer: Any, dtype: np.dtype) -> int:
     """Where the memory of a buffer on one device starts."""
-    if buffer.platform() != "cpu" or dtype.name in _PACKED_DTYPES:
+    if not has_host_view(buffer, dtype):
         return int(buffer.unsafe_buffer_pointer())
     # That method imports jax where it is installed; a view tells the same.
     return int(to_host(buffer, dtype).ctypes.data)

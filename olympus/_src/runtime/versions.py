@@ -48,6 +48,7 @@ else:
 
 DeviceAssignment = _jax.DeviceAssignment
 HloSharding = _hlo.HloSharding
+OpSharding = _hlo.OpSharding
 Sharding = _jax.Sharding
 SingleDeviceSharding = _jax.SingleDeviceSharding
 XlaRuntimeError = _jax.JaxRuntimeError
@@ -60,6 +61,11 @@ ZERO_COPY = _jax.HostBufferSemantics.ZERO_COPY
 batched_block_until_ready = _jax.batched_block_until_ready
 batched_device_put = _jax.batched_device_put
 copy_arrays = _jax.batched_copy_array_to_devices_with_sharding
+
+
+def reorder_shards(buffer: Any, sharding: Any) -> Any:
+    """The buffer with its parts in the order of a sharding's devices; no copy."""
+    return _jax.reorder_shards(buffer, sharding, REUSE_INPUT)
 
 
 def result_handler(aval: Any, sharding: Any, committed: bool) -> Any:
@@ -111,7 +117,12 @@ def to_dlpack_capsule(
     max_version: tuple[int, int] | None,
     copied: bool,
 ) -> Any:
-    """A DLPack capsule that shares a buffer's memory."""
+    """A DLPack capsule that shares a buffer's memory.
+
+    The capsule is of another object of the same buffer: if this one were deleted or
+    donated while the capsule lives, jaxlib would end the process.
+    """
+    buffer = rewrap_buffer(buffer, buffer.aval, buffer._sharding)
     if JAXLIB_VERSION < (0, 12):
         return _jax.buffer_to_dlpack_managed_tensor(buffer, stream)
     return _jax.buffer_to_dlpack_managed_tensor(

@@ -1,0 +1,189 @@
+"""Where a call of a jitted function runs: on a device, or divided over a mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src import tree
+from olympus._src.api import sharding_arguments, signatures
+from olympus._src.api.tracing import TracedProgram
+from olympus._src.core import avals as avals_
+from olympus._src.foundation import source_info
+from olympus._src.interpreters import concrete_arrays, program_meshes
+from olympus._src.lax.sharding_constraints import sharding_constraint_p
+from olympus._src.runtime import client
+from olympus._src.sharding.division import Division
+from olympus._src.sharding.named import NamedSharding
+
+
+class Shardings:
+    """A user's tree of shardings, as an option of `jit`; hashable."""
+
+    __slots__ = ("key", "places")
+
+    def __init__(self, places: Any) -> None:
+        leaves, structure = tree.flatten(places, sharding_arguments.is_leaf)
+        self.places = places
+        self.key = tuple(leaves), structure
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Shardings and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __bool__(self) -> bool:
+        return any(leaf is not None for leaf in self.key[0])
+
+    def devices(self) -> list[Any]:
+        """The places that are told without a mesh being set."""
+        return [x for x in self.key[0] if hasattr(x, "device_set")]
+
+
+def in_shardings(options: Any, call: signatures.Call) -> list[Any] | None:
+    """The sharding that `jit`'s option gives each leaf of a call; None without it.
+
+    Raises:
+      ValueError: the option is no prefix of the arguments, or some are by keyword.
+    """
+    if not options.in_shardings:
+        return None
+    args, kwargs = call.structure.unflatten(call.leaves)
+    if kwargs:
+        raise ValueError(
+            f"jit in_shardings: arguments must be positional where shardings of them "
+            f"are given, got {', '.join(map(repr, kwargs))} by keyword in the call of "
+            f"{_name(call)}"
+        )
+    places = options.in_shardings.places
+    if isinstance(places, list):
+        places = tuple(places)
+    shardings = sharding_arguments.of_leaves(
+        places, args, "jit in_shardings", "arguments"
+    )
+    for i, sharding in enumerate(shardings):
+        if isinstance(sharding, NamedSharding):
+            sharding.check_shape(
+                _shape_of(call.leaves[i]), f"jit in_shardings of {call.paths()[i]}"
+            )
+    return shardings
+
+
+def _name(call: signatures.Call) -> str:
+    return source_info.function_name(call.fun)
+
+
+def _shape_of(x: Any) -> tuple[int, ...]:
+    return x.shape if hasattr(x, "shape") else avals_.aval_of(x).shape
+
+
+def of_call(options: Any, call: signatures.Call, values: Sequence[Any]) -> Any:
+    """Where a call runs, as its arguments and the option `in_shardings` say.
+
+    Args:
+      options: of `jit`.
+      call: the call.
+      values: its leaves, as arrays or descriptions of them.
+
+    Returns:
+      A device, a `Division` over several, or None where nothing says.
+
+    Raises:
+      ValueError: arguments are on different devices, or not where the option says.
+    """
+    if not client.several_devices():
+        return options.device
+    chosen = in_shardings(options, call)
+    if chosen is None:
+        return options.device or concrete_arrays.common_device(values)
+    for i, (value, sharding) in enumerate(zip(values, chosen, strict=True)):
+        _check_argument(call, i, value, sharding)
+    places = [
+        concrete_arrays.committed_place(v) if s is None else s
+        for v, s in zip(values, chosen, strict=True)
+    ]
+    return options.device or concrete_arrays.common_place(places)
+
+
+def _check_argument(call: signatures.Call, i: int, value: Any, sharding: Any) -> None:
+    own = concrete_arrays.committed_place(value)
+    if own is None or sharding is None:
+        return
+    own = sharding_arguments.resolve(own, "jit")
+    if not own.is_equivalent_to(sharding, len(value.shape)):
+        raise ValueError(
+            f"jit in_shardings: {call.paths()[i]} must be divided as the option says, "
+            f"got {own} for {sharding} in the call of {_name(call)}; move it with "
+            f"olympus.device_put, or leave its sharding out of in_shardings"
+        )
+
+
+def out_shardings(options: Any, traced: TracedProgram) -> list[Any]:
+    """The sharding that `jit`'s option gives each result of a program, or None.
+
+    Raises:
+      ValueError: the option is no prefix of the result, or cannot divide it.
+    """
+    if not options.out_shardings:
+        return [None] * len(traced.out_avals)
+    result = traced.out_tree.unflatten(traced.out_avals)
+    chosen = sharding_arguments.of_leaves(
+        options.out_shardings.places, result, "jit out_shardings", "result"
+    )
+    paths = traced.debug_info.result_paths or ["result"] * len(chosen)
+    for sharding, aval, path in zip(chosen, traced.out_avals, paths, strict=True):
+        if isinstance(sharding, NamedSharding):
+            what = f"jit out_shardings of {path} of {traced.name}"
+            sharding.check_shape(aval.shape, what)
+    return chosen
+
+
+def of_program(options: Any, traced: TracedProgram, place: Any) -> Any:
+    """Where a traced program runs, by all that says so.
+
+    Args:
+      options: of `jit`.
+      traced: the program.
+      place: what `of_call` gave.
+
+    Raises:
+      ValueError: the option `out_shardings` is no prefix of the result, or cannot
+        divide it, or is for other devices.
+    """
+    place = program_meshes.place_of(traced.program, place, traced.name)
+    if not options.out_shardings or not client.several_devices():
+        return place
+    chosen = out_shardings(options, traced)
+    for sharding in chosen:
+        if isinstance(sharding, NamedSharding):
+            n_inputs = len(traced.program.invars)
+            reason = f"out_shardings of {traced.name} divide results over"
+            place = program_meshes.divide(place, sharding.device_mesh, n_inputs, reason)
+        elif sharding is not None and place is None:
+            place = concrete_arrays.one_device(sharding, "jit out_shardings")
+    if not isinstance(place, Division):
+        return place
+    named = [s if isinstance(s, NamedSharding) else None for s in chosen]
+    return place._replace(out_shardings=tuple(named))
+
+
+def constrain_arguments(options: Any, call: signatures.Call) -> list[Any]:
+    """A call's leaves, constrained as the option says, for a program that is traced."""
+    chosen = in_shardings(options, call)
+    if chosen is None:
+        return list(call.leaves)
+    return list(map(_constrain, call.leaves, chosen))
+
+
+def constrain_results(
+    options: Any, traced: TracedProgram, outs: Sequence[Any]
+) -> list[Any]:
+    """A program's results, constrained as the option says."""
+    return list(map(_constrain, outs, out_shardings(options, traced)))
+
+
+def _constrain(x: Any, sharding: Any) -> Any:
+    if not isinstance(sharding, NamedSharding):
+        return x
+    return sharding_constraint_p.bind(x, sharding=sharding)

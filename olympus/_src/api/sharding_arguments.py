@@ -1,0 +1,89 @@
+"""Arguments by which users say where values go, in their one form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src import tree
+from olympus._src.runtime import shardings, versions
+from olympus._src.sharding import contexts
+from olympus._src.sharding.meshes import AbstractMesh
+from olympus._src.sharding.named import NamedSharding
+from olympus._src.sharding.specs import PartitionSpec
+
+Sharding = shardings.Sharding
+
+
+def resolve(place: Any, what: str) -> Any:
+    """The sharding that a user means.
+
+    Args:
+      place: a sharding, a device, or a spec for the mesh that is set; or None.
+      what: the function and its argument, for messages.
+
+    Returns:
+      A sharding, or None for None.
+
+    Raises:
+      TypeError: it stands for none.
+      ValueError: no mesh is set for a spec, or the sharding's mesh has no devices.
+    """
+    if isinstance(place, NamedSharding):
+        if isinstance(place.mesh, AbstractMesh):
+            return _with_devices(place, what)
+        return place
+    if place is None or isinstance(place, Sharding):
+        return place
+    if isinstance(place, PartitionSpec):
+        mesh = contexts.get_mesh()
+        if mesh.empty:
+            raise ValueError(
+                f"{what}: a PartitionSpec requires a mesh to be set, got {place} and "
+                "none; write `with olympus.set_mesh(mesh):`, or NamedSharding(mesh, "
+                f"{place})"
+            )
+        return NamedSharding(mesh, place)
+    if versions.is_device(place):
+        return shardings.placement_of(place).sharding
+    raise TypeError(
+        f"{what}: must be a sharding, a device or a PartitionSpec, got {place!r}; see "
+        "olympus.devices() and olympus.sharding"
+    )
+
+
+def _with_devices(sharding: NamedSharding, what: str) -> NamedSharding:
+    mesh = contexts.get_mesh()
+    if mesh.abstract_mesh is sharding.mesh:
+        return sharding.update(mesh=mesh)
+    raise ValueError(
+        f"{what}: the sharding's mesh must have devices, got {sharding.mesh}; set a "
+        "mesh of these axes by olympus.set_mesh(mesh)"
+    )
+
+
+def is_leaf(x: Any) -> bool:
+    """Whether a value in a tree of places is one of them."""
+    kinds = (Sharding, PartitionSpec)
+    return x is None or isinstance(x, kinds) or versions.is_device(x)
+
+
+def of_leaves(places: Any, x: Any, what: str, full_name: str) -> list[Any]:
+    """The sharding of each leaf of a tree, from a tree that is a prefix of it.
+
+    Args:
+      places: a tree of what `resolve` takes.
+      x: the tree.
+      what: the function and its argument, for messages.
+      full_name: what `x` is called in them.
+
+    Raises:
+      ValueError: `places` is no prefix of `x`.
+    """
+    leaves = tree.broadcast_prefix(places, x, is_leaf, what=what, full_name=full_name)
+    return [resolve(place, what) for place in leaves]
+
+
+def check_value(sharding: Any, shape: Any, what: str) -> None:
+    """Raises ValueError where a value of a shape cannot be divided so."""
+    if isinstance(sharding, NamedSharding):
+        sharding.check_shape(tuple(shape), what)

@@ -1,0 +1,75 @@
+"""Meshes that programs name themselves, by constraints on their values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.core import ir
+from olympus._src.sharding.division import Division
+from olympus._src.sharding.meshes import Mesh
+from olympus._src.sharding.named import NamedSharding
+
+
+def mesh_of(program: ir.Olympuspr) -> Mesh | None:
+    """The first mesh of devices among the parameters of a program's equations."""
+    return program.derived("mesh", _find_mesh)
+
+
+def _find_mesh(program: ir.Olympuspr) -> Mesh | None:
+    for eqn in program.eqns:
+        for value in eqn.params.values():
+            mesh = value.mesh if isinstance(value, NamedSharding) else value
+            if isinstance(mesh, Mesh):
+                return mesh
+        for inner in ir.subprograms(eqn.params):
+            mesh = mesh_of(inner)
+            if mesh is not None:
+                return mesh
+    return None
+
+
+def place_of(program: ir.Olympuspr, place: Any, name: str) -> Any:
+    """Where a program runs: as its arguments say, or over the mesh that it names.
+
+    Args:
+      program: the program.
+      place: a device, a `Division` or None, as the arguments say.
+      name: the function's name, for messages.
+
+    Raises:
+      ValueError: the mesh has other devices than those that the arguments are on.
+    """
+    mesh = mesh_of(program)
+    if mesh is None:
+        return place
+    return divide(place, mesh, len(program.invars), f"{name} constrains values to")
+
+
+def divide(place: Any, mesh: Mesh, n_inputs: int, reason: str) -> Division:
+    """Where a program runs that must run over a mesh.
+
+    Args:
+      place: a device, a `Division` or None, as the arguments say.
+      mesh: the mesh.
+      n_inputs: how many inputs the program has.
+      reason: why, for messages: it is followed by the mesh.
+
+    Raises:
+      ValueError: the arguments are on other devices.
+    """
+    if place is None:
+        return Division(mesh, (None,) * n_inputs)
+    devices = place.devices if isinstance(place, Division) else (place,)
+    if devices != mesh.flat_devices:
+        raise ValueError(
+            f"Received incompatible devices for one computation: {reason} {mesh}, and "
+            f"arguments are committed to {_short(devices)}; move them with "
+            "olympus.device_put, or use one mesh"
+        )
+    return place if isinstance(place, Division) else Division(mesh, (None,) * n_inputs)
+
+
+def _short(devices: tuple[Any, ...]) -> str:
+    if len(devices) <= 2:
+        return " and ".join(map(str, devices))
+    return f"{len(devices)} devices from {devices[0]} to {devices[-1]}"

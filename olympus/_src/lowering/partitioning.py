@@ -1,0 +1,58 @@
+"""Meshes and shardings in the words of Shardy, the dialect that divides programs.
+
+Source: the Shardy dialect (`sdy`) of OpenXLA: `sdy.mesh`, `sdy.sharding` and
+`sdy.sharding_constraint`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src.lowering import types
+from olympus._src.sharding.specs import UNCONSTRAINED, PartitionSpec, names_of
+
+
+def mesh_text(symbol: str, shape: Sequence[tuple[Any, int]]) -> str:
+    """The operation that declares the axes of a mesh, from names and sizes."""
+    axes = ", ".join([f"{axis_text(name)}={size}" for name, size in shape])
+    return f"sdy.mesh @{symbol} = <[{axes}]>"
+
+
+def axis_text(name: Any) -> str:
+    """A mesh axis's name; those that are no strings by their printed form."""
+    return types.string(name if isinstance(name, str) else repr(name))
+
+
+def sharding_text(symbol: str, spec: PartitionSpec, ndim: int) -> str:
+    """A spec for arrays of `ndim` axes, as in `<@mesh, [{"x"}, {}]>`.
+
+    Axes that the spec leaves to the compiler are open, all others closed.
+    """
+    entries = [_entry_text(e) for e in spec.partitions]
+    entries += ["{}"] * (ndim - len(entries))
+    text = f"<@{symbol}, [{', '.join(entries)}]"
+    if spec.unreduced:
+        axes = ", ".join(sorted(map(axis_text, spec.unreduced)))
+        text += f", unreduced={{{axes}}}"
+    return text + ">"
+
+
+def _entry_text(entry: Any) -> str:
+    if entry is UNCONSTRAINED:
+        return "{?}"
+    return f"{{{', '.join(map(axis_text, names_of(entry)))}}}"
+
+
+def attribute(symbol: str, spec: PartitionSpec, aval: Any) -> str:
+    """A spec as an attribute of an argument or a result of the program."""
+    return (
+        f"sdy.sharding = #sdy.sharding{sharding_text(symbol, spec, aval.storage.ndim)}"
+    )
+
+
+def constraint(symbol: str, spec: PartitionSpec, operand: str, aval: Any) -> str:
+    """The operation that has a value divided as a spec says."""
+    division = sharding_text(symbol, spec, aval.storage.ndim)
+    kind = types.tensor_type(aval)
+    return f"sdy.sharding_constraint {operand} {division} : {kind}"

@@ -1,0 +1,1 @@
+"""Meshes of devices, and how arrays are divided over them: plain, interned data."""

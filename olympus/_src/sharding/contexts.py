@@ -1,0 +1,102 @@
+"""The mesh that programs are for where none is named: set for a thread or a block."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from olympus._src.foundation.setting_states import State
+from olympus._src.sharding.meshes import NO_MESH, AbstractMesh, Mesh
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+# Programs depend on the axes of the mesh, and are lowered for its devices.
+_mesh = State("olympus mesh", _as_is, NO_MESH, "The mesh of `set_mesh`.", traces=True)
+_abstract_mesh = State(
+    "olympus abstract mesh",
+    _as_is,
+    None,
+    "The mesh of `use_abstract_mesh`; None where the mesh of `set_mesh` holds.",
+    traces=True,
+)
+
+
+def get_mesh() -> Mesh:
+    """The mesh that `set_mesh` set; an empty one where none is.
+
+    Example:
+      >>> from olympus.sharding import get_mesh
+      >>> get_mesh().empty
+      True
+    """
+    mesh: Mesh = _mesh.value
+    return mesh
+
+
+def get_abstract_mesh() -> AbstractMesh:
+    """The axes of the mesh that programs are traced for.
+
+    Returns:
+      The mesh of `use_abstract_mesh`, else that of `set_mesh`; an empty one where
+      neither is set.
+    """
+    mesh: AbstractMesh | None = _abstract_mesh.value
+    return get_mesh().abstract_mesh if mesh is None else mesh
+
+
+class set_mesh:
+    """Sets the mesh of this thread: from now on, or for a `with` block.
+
+    Args:
+      mesh: a `Mesh`; None for no mesh.
+
+    Raises:
+      TypeError: `mesh` is no `Mesh`.
+
+    Example:
+      >>> import olympus
+      >>> mesh = olympus.make_mesh((1,), ('x',))
+      >>> with olympus.set_mesh(mesh):
+      ...     olympus.sharding.get_mesh() is mesh
+      True
+    """
+
+    def __init__(self, mesh: Mesh | None) -> None:
+        if mesh is None:
+            mesh = NO_MESH
+        if not isinstance(mesh, Mesh):
+            raise TypeError(
+                f"set_mesh: mesh must be a Mesh, got {mesh!r}; for an AbstractMesh, "
+                "write `with use_abstract_mesh(mesh):`"
+            )
+        self._block = _mesh(mesh)
+        self._block.__enter__()
+
+    def __enter__(self) -> None:
+        """Nothing: the mesh is set already."""
+
+    def __exit__(self, *error: object) -> None:
+        self._block.__exit__(*error)
+
+
+@contextlib.contextmanager
+def use_abstract_mesh(mesh: AbstractMesh) -> Iterator[None]:
+    """Traces the programs of a `with` block for a mesh without devices.
+
+    Args:
+      mesh: the mesh.
+
+    Raises:
+      TypeError: `mesh` is no `AbstractMesh`.
+    """
+    if not isinstance(mesh, AbstractMesh):
+        raise TypeError(
+            f"use_abstract_mesh: mesh must be an AbstractMesh, got {mesh!r}; write "
+            "mesh.abstract_mesh"
+        )
+    with _abstract_mesh(mesh):
+        yield

@@ -1,0 +1,79 @@
+"""How a whole program is divided over the devices of a mesh."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from olympus._src.runtime.versions import Device, DeviceList, HloSharding
+from olympus._src.sharding import tiling
+from olympus._src.sharding.meshes import Mesh
+from olympus._src.sharding.named import NamedSharding
+from olympus._src.sharding.specs import PartitionSpec
+
+
+class Division(NamedTuple):
+    """The devices that a program runs on together, and how its values lie there.
+
+    Attributes:
+      mesh: the devices, in order; other meshes of them may divide values too.
+      in_shardings: for each input its sharding; None where the compiler chooses.
+      out_shardings: the same for each result; empty where it chooses all.
+    """
+
+    mesh: Mesh
+    in_shardings: tuple[NamedSharding | None, ...]
+    out_shardings: tuple[NamedSharding | None, ...] = ()
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """The devices, in order."""
+        return self.mesh.flat_devices
+
+    @property
+    def device_list(self) -> DeviceList:
+        """The devices, as jaxlib takes them."""
+        return self.mesh.device_list
+
+
+def chosen_sharding(mesh: Mesh, op_sharding: Any, ndim: int) -> NamedSharding:
+    """The sharding that the compiler chose for a value, in the axes of a mesh.
+
+    Where it took a part of a mesh axis, the axes of the result's mesh are parts too.
+
+    Args:
+      mesh: the devices in the program's order.
+      op_sharding: XLA's word for it.
+      ndim: the number of axes of the value.
+    """
+    hlo = HloSharding.from_proto(op_sharding)
+    for candidate in (mesh, _with_prime_axes(mesh)):
+        entries = tiling.from_hlo(candidate.shape, hlo, ndim)
+        if entries is not None:
+            return NamedSharding(candidate, PartitionSpec(*entries))
+    raise NotImplementedError(
+        f"sharding: a value of {ndim} axes has XLA's sharding {hlo}, which no axes of "
+        f"{mesh} divide so; constrain it by lax.with_sharding_constraint"
+    )
+
+
+def _with_prime_axes(mesh: Mesh) -> Mesh:
+    """The same devices along axes of prime sizes, in the same order."""
+    pairs = [
+        (f"{name}:{i}", factor)
+        for name, size in mesh.shape_tuple
+        for i, factor in enumerate(_prime_factors(size))
+    ]
+    names = tuple([name for name, _ in pairs])
+    sizes = [factor for _, factor in pairs]
+    return Mesh(mesh.devices.reshape(sizes), names)
+
+
+def _prime_factors(n: int) -> list[int]:
+    factors, divisor = [], 2
+    while n > 1:
+        if n % divisor == 0:
+            factors.append(divisor)
+            n //= divisor
+        else:
+            divisor += 1
+    return factors

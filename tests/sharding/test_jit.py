@@ -1,0 +1,236 @@
+"""Programs divided over eight devices by the compiler."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+from olympus import lax
+from olympus.sharding import Mesh, NamedSharding, PartitionSpec
+from tests.sharding.meshes import divided, entries, mesh
+
+pytestmark = pytest.mark.eight_devices
+P = PartitionSpec
+X = np.arange(32.0, dtype=np.float32).reshape(8, 4) / 7
+
+
+def named(*spec):
+    return NamedSharding(mesh(4, 2), P(*spec))
+
+
+FUNCTIONS = {
+    "sin": jnp.sin,
+    "sum": jnp.sum,
+    "sum of rows": lambda x: x.sum(1),
+    "max": lambda x: x.max(0),
+    "argmax": lambda x: x.argmax(1),
+    "matmul": lambda x: x @ x.T,
+    "einsum": lambda x: jnp.einsum("ij,kj->ik", x, x),
+    "transpose": lambda x: x.T * 2,
+    "reshape": lambda x: x.reshape(4, 8) + 1,
+    "slice": lambda x: x[1:7, 2],
+    "reversed": lambda x: x[::-1],
+    "gather": lambda x: x[jnp.array([3, 0, 7])],
+    "set": lambda x: x.at[2].set(9.0),
+    "add": lambda x: x.at[jnp.array([1, 1, 5])].add(1.0),
+    "concatenate": lambda x: jnp.concatenate([x, x * 2], 1),
+    "sort": lambda x: jnp.sort(-x, 0),
+    "cumsum": lambda x: jnp.cumsum(x, 0),
+    "softmax": lambda x: olympus.nn.softmax(x, 0),
+    "top_k": lambda x: lax.top_k(x, 2)[0],
+    "roll": lambda x: jnp.roll(x, 3, 0),
+    "where": lambda x: jnp.where(x > 2, x, -x),
+    "pad": lambda x: jnp.pad(x, 1),
+    "convolve": lambda x: jnp.convolve(x[:, 0], jnp.ones(3)),
+    "fft": lambda x: jnp.abs(jnp.fft.fft(x, axis=0)),
+    "cholesky": lambda x: jnp.linalg.cholesky(x.T @ x + 9 * jnp.eye(4)),
+    "svd": lambda x: jnp.linalg.svd(x, compute_uv=False),
+    "scan": lambda x: lax.scan(lambda c, r: (c + r, c * r), x[0], x)[1],
+    "while": lambda x: lax.while_loop(lambda c: c.sum() < 99, lambda c: c * 2, x),
+    "cond": lambda x: lax.cond(x[0, 0] > 0, jnp.sin, jnp.cos, x),
+    "vmap": olympus.vmap(lambda r: r / r.sum()),
+    "quantile": lambda x: jnp.quantile(x, 0.3, axis=0),
+    "normal": lambda x: x + olympus.random.normal(olympus.random.key(0), x.shape),
+    "permutation": lambda x: olympus.random.permutation(olympus.random.key(1), x),
+    "grad": olympus.grad(lambda x: (jnp.sin(x) ** 2).sum()),
+    "hessian": lambda x: olympus.hessian(lambda r: (r**3).sum())(x[0]),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("spec", [("x", "y"), (("y", "x"),), (None, "x")], ids=str)
+def test_divided_values_are_the_whole_ones(name, spec):
+    f = FUNCTIONS[name]
+    x = divided(X, *spec)
+    np.testing.assert_allclose(olympus.jit(f)(x), f(jnp.asarray(X)), 2e-5, 2e-5)
+
+
+@pytest.mark.parametrize("name", ["sin", "sum", "matmul", "set", "grad", "cumsum"])
+def test_operations_outside_of_jit(name):
+    f = FUNCTIONS[name]
+    np.testing.assert_allclose(f(divided(X, "x", "y")), f(jnp.asarray(X)), 2e-5, 2e-5)
+
+
+# -- options ---------------------------------------------------------------------------
+
+
+def test_in_and_out_shardings():
+    f = olympus.jit(
+        lambda x, tree: (x + 1, {"y": x.sum() + tree["a"]}),
+        in_shardings=(named("x"), {"a": None}),
+        out_shardings=(named("y"), None),
+    )
+    out, tree = f(X, {"a": np.float32(2)})
+    assert entries(out) == ("y",)
+    np.testing.assert_allclose(out, X + 1)
+    np.testing.assert_allclose(tree["y"], X.sum() + 2, 1e-6)
+    compiled = f.lower(X, {"a": np.float32(2)}).compile()
+    (first, rest), _ = compiled.input_shardings
+    assert first is named("x")
+    assert rest["a"].is_fully_replicated
+    assert compiled.output_shardings[0] is named("y")
+
+
+def test_specs_as_options_need_a_mesh():
+    f = olympus.jit(lambda x: x * 2, in_shardings=P("x"), out_shardings=P(None, "y"))
+    with pytest.raises(ValueError, match=r"jit in_shardings.*requires a mesh"):
+        f(X)
+    with olympus.set_mesh(mesh(4, 2)):
+        assert entries(f(X)) == (None, "y")
+    with olympus.set_mesh(mesh(2, 2)):
+        assert f(X).sharding.num_devices == 4
+
+
+def test_constraints_choose_the_devices():
+    f = olympus.jit(lambda x: lax.with_sharding_constraint(x, named("y")) * 2)
+    assert entries(f(X)) == ("y",)
+    assert "sdy.sharding_constraint" in f.lower(X).as_text()
+    outside = lax.with_sharding_constraint(X, named("x"))
+    assert entries(outside) == ("x",)
+
+
+def test_constraints_under_transformations():
+    def rows(r):
+        return lax.with_sharding_constraint(r * 2, NamedSharding(mesh(4, 2), P("y")))
+
+    assert entries(olympus.vmap(rows)(X))[1] == "y"
+    spread = olympus.vmap(rows, spmd_axis_name="x")
+    assert entries(olympus.jit(spread)(X)) == ("x", "y")
+    g = olympus.jit(olympus.grad(lambda x: olympus.vmap(rows)(x).sum()))
+    np.testing.assert_array_equal(g(X), np.full_like(X, 2))
+
+    def body(c, r):
+        return c, lax.with_sharding_constraint(r, NamedSharding(mesh(4, 2), P("x")))
+
+    np.testing.assert_array_equal(lax.scan(body, 0.0, X)[1], X)
+
+
+def test_shardings_inside_of_other_programs():
+    inner = olympus.jit(lambda x: x + 1, out_shardings=named("x"))
+    assert entries(olympus.jit(lambda x: inner(x) * 2)(X)) == ("x",)
+    grad = olympus.grad(lambda x: inner(x).sum())(X)
+    np.testing.assert_array_equal(grad, np.ones_like(X))
+
+
+def test_donated_arguments():
+    x = divided(X, "x")
+    f = olympus.jit(lambda x: x + 1, donate_argnums=0)
+    view = np.asarray(x.addressable_shards[0].data).copy()
+    out = f(x)
+    assert x.is_deleted()
+    np.testing.assert_allclose(out, X + 1)
+    np.testing.assert_array_equal(view, X[:2])
+
+
+def test_parts_stay_when_their_array_is_donated():
+    x = divided(X, "x")
+    parts = [s.data for s in x.addressable_shards]
+    olympus.jit(lambda x: x * 0, donate_argnums=0)(x).block_until_ready()
+    for part, start in zip(parts, np.repeat([0, 2, 4, 6], 2), strict=True):
+        np.testing.assert_array_equal(part, X[start : start + 2])
+
+
+def test_static_and_keyword_arguments_and_constants():
+    table = divided(X, None, "x")
+    f = olympus.jit(lambda x, n, *, y: (x + table) * n + y, static_argnums=1)
+    np.testing.assert_allclose(f(divided(X, "x"), 3, y=1.0), X * 6 + 1, 1e-6)
+
+
+def test_stages():
+    shape = olympus.ShapeDtypeStruct((8, 4), "float32", sharding=named("x"))
+    lowered = olympus.jit(lambda x: x + 1).lower(shape)
+    text = lowered.as_text()
+    assert "mhlo.num_partitions = 8" in text
+    assert '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}' in text
+    compiled = lowered.compile()
+    assert compiled.input_shardings == ((named("x"),), {})
+    np.testing.assert_allclose(compiled(X), X + 1)
+    with pytest.raises(ValueError, match="Argument 'x' compiled with"):
+        compiled(divided(X, "y"))
+
+
+def test_devices_in_another_order():
+    devices = np.array(olympus.devices())[::-1].reshape(2, 4)
+    m = Mesh(devices, ("x", "y"))
+    x = olympus.device_put(X, NamedSharding(m, P("y", "x")))
+    np.testing.assert_allclose(olympus.jit(lambda x: x @ x.T)(x), X @ X.T, 1e-5)
+    assert x.addressable_shards[0].device == olympus.devices()[7]
+
+
+def test_effects_on_several_devices():
+    x = divided(X, "x")
+    with pytest.raises(ValueError, match="ordered effects require"):
+        olympus.jit(lambda x: (olympus.debug.print("{}", x.sum(), ordered=True), x)[1])(
+            x
+        )
+
+
+# -- hazards ---------------------------------------------------------------------------
+
+
+def test_arguments_are_put_where_the_program_takes_them():
+    """A program would read wrong parts, or memory that is not its own."""
+    f = olympus.jit(lambda x: x * 2, in_shardings=named("x", "y"))
+    for spec in [("x", "y"), ("y", "x"), (), (None, "y")]:
+        x = jnp.asarray(X) if not spec else divided(X, *spec)
+        if spec in ((), ("x", "y")):
+            np.testing.assert_allclose(f(x), X * 2)
+        else:
+            with pytest.raises(ValueError, match="jit in_shardings: x must be divided"):
+                f(x)
+    g = olympus.jit(lambda x: x * 2)
+    for spec in [("x", "y"), ("y", "x"), (None, "y"), ("x", "y")]:
+        np.testing.assert_allclose(g(divided(X, *spec)), X * 2)
+
+
+def test_many_programs_that_nobody_waits_for():
+    f = olympus.jit(lambda x: x + x.sum() * 0)
+    x = divided(X, "x", "y")
+    out = x
+    for _ in range(300):
+        out = f(out)
+        f(x)
+    np.testing.assert_allclose(out, X)
+
+
+def test_programs_of_several_threads():
+    f = olympus.jit(lambda x: x + x.sum() * 0)
+    errors = []
+
+    def work(k):
+        try:
+            x = divided(X + k, "x", "y")
+            for _ in range(40):
+                x = f(x)
+            np.testing.assert_allclose(x, X + k)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert not errors
