@@ -138,6 +138,7 @@ _MAX_SCALARS = 2048
 _scalars: dict[Any, ArrayImpl] = {}
 caching.register(_scalars.clear, "scalars on the device")
 
+
 def are_at_default(args: Sequence[Any]) -> bool:
     """Whether arrays among the arguments are on the default device and may be moved.
 
