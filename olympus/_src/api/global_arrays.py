@@ -158,7 +158,8 @@ def _from_block(what: str, values: np.ndarray, sharding: Any, shape: Any) -> Arr
     elif values.shape != block:
         raise ValueError(
             f"{what}: local_data must be the block of shape {block} that the "
-            f"devices of this process hold, or the whole of shape {whole}, got {values.shape}"
+            f"devices of this process hold, or the whole of shape {whole}, got "
+            f"{values.shape}"
         )
 
     def part_at(index: Index) -> np.ndarray:

@@ -147,7 +147,7 @@ class JitFunction:
         return self._flat_entries.get(tuple(key)), buffers
 
     def _find_placed(self, args: tuple[Any, ...]) -> tuple[Entry | None, list[Any]]:
-        """The entry for positional arrays where they are, where that may be anywhere."""
+        """The entry for positional arrays in the places where they are."""
         key: list[Any] = [config.trace_context()]
         buffers: list[Any] = []
         for x in args:

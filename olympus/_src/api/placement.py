@@ -119,7 +119,8 @@ def device_put(
 
     Raises:
       TypeError: a leaf is not an array, or `device` says no place.
-      ValueError: a mesh cannot divide a value evenly, or `device` is not a prefix of `x`.
+      ValueError: a mesh cannot divide a value evenly, or `device` is not a prefix of
+        `x`.
 
     Example:
       >>> import olympus, numpy as np
