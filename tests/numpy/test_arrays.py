@@ -98,6 +98,7 @@ CASES = [
     ("insert", (A[0], [1, 3], [5.0, 6.0]), {}),
     ("trim_zeros", (VECTOR,), {}),
     ("trim_zeros", (VECTOR, "b"), {}),
+    ("trim_zeros", (np.zeros(2), "b"), {}),
     ("cumsum", (A,), {"axis": 1}),
     ("cumprod", (A,), {}),
     ("diff", (A,), {"n": 2}),

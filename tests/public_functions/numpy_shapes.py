@@ -482,6 +482,7 @@ ENTRIES = [
         "pad",
         padded,
         ulps=8,
+        scale="args",
         smooth=[
             (lambda x, mode=mode: jnp.pad(x, 2, mode=mode), M)
             for mode in ("constant", "reflect", "edge", "wrap", "mean", "linear_ramp")

@@ -387,7 +387,7 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axes = None) -> Array:
     positions = np.nonzero(host)
     for i in axes:
         low = int(positions[i].min()) if positions[i].size else host.shape[i]
-        high = int(positions[i].max()) + 1 if positions[i].size else host.shape[i]
+        high = int(positions[i].max()) + 1 if positions[i].size else 0
         first = low if "f" in trim.lower() else 0
         cut[i] = slice(first, max(high, first) if "b" in trim.lower() else None)
     return indexing.getitem(concrete_arrays.as_array_or_tracer(filt), tuple(cut))
