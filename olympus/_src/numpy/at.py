@@ -182,6 +182,8 @@ def _plan_update(
     )
     if evaluate.is_evaluating():
         plan, operands = index_parsing.moving(plan, operands, aval.shape)
+    elif not unique_indices:  # once for many calls
+        unique_indices = index_parsing.are_known_distinct(plan, operands, aval.shape)
     options = index_updates.Options(
         op, mode, bool(indices_are_sorted), bool(unique_indices)
     )
@@ -227,7 +229,7 @@ def _write(
 
 # What a known mask with few elements set is written by at these alone, in traced
 # programs.
-_SCATTERED = ("set", "add", "subtract")
+_SCATTERED = ("set", "add", "subtract", "min", "max")
 
 
 def _write_masked(

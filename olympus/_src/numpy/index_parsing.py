@@ -7,6 +7,7 @@ numbers is then the same program, so that `x[i]` in a loop compiles once.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -231,6 +232,38 @@ def _are_distinct(items: list[Any]) -> bool:
         elif avals.is_array_like(i) and avals.aval_of(i).ndim:
             return False
     return masks < 2
+
+
+_MOST_COMPARED = 1 << 16  # positions that a trace looks at
+
+
+def are_known_distinct(plan: Plan, operands: list[Any], shape: Any) -> bool:
+    """Whether known arrays among the indices name no position twice.
+
+    Args:
+      plan, operands: of an index.
+      shape: of the array that is indexed.
+    """
+    if plan.distinct or plan.inserted:
+        return plan.distinct
+    axes = [e for e in plan.entries if e[0] != NEW]
+    arrays = [
+        (operands[entry[1]], size, entry)
+        for entry, size in zip(axes, shape, strict=True)
+        if entry[0] == ARRAY
+    ]
+    batches = [avals.aval_of(i).shape for i, _, _ in arrays]
+    try:
+        batch = np.broadcast_shapes(*batches)
+    except (TypeError, ValueError):  # symbolic sizes, or some that do not fit
+        return False
+    if math.prod(batch) > _MOST_COMPARED:
+        return False
+    place = np.zeros(batch, np.int64)
+    for i, size, entry in arrays:
+        if entry[2:] == ("inside",) and isinstance(i, np.ndarray):
+            place = place * size + i
+    return len(np.unique(place)) == place.size
 
 
 def _expand_item(item: Any) -> list[Any]:

@@ -348,6 +348,9 @@ def _indices(
 
     After them come the starts of blocks, which are the same everywhere.
     """
+    starts = [start for start, _ in blocks.values()]
+    if not partial and layout.positions:
+        return indexing.join_positions(layout.positions, layout.batch, starts)
     along = indexing.one_dtype([*layout.positions, *partial.values()])
     n, m = len(layout.batch), len(layout.positions)
     shape = layout.batch + tuple([avals.aval_of(p).size for p in partial.values()])
@@ -359,7 +362,7 @@ def _indices(
         for k, p in enumerate(along[m:])
     ]
     kind = avals.aval_of(along[0]).dtype.type if along else np.int32
-    parts += [shaping.full((*shape, 1), kind(start)) for start, _ in blocks.values()]
+    parts += [shaping.full((*shape, 1), kind(start)) for start in starts]
     return parts[0] if len(parts) == 1 else concatenation.concatenate(parts, len(shape))
 
 

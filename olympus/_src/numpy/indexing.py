@@ -5,6 +5,7 @@ Reading small parts of a ready array on the CPU needs no program at all.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -249,6 +250,8 @@ def position(i: Any, size: int, entry: Any) -> Any:
     """The numbers of an entry of a plan, counted from the start of an axis."""
     if entry[0] == INT or isinstance(i, (int, np.integer)):
         return i
+    if isinstance(i, np.ndarray) and len(entry) > 2:
+        return i  # counted when it was parsed
     signed = dtypes.issubdtype(avals.aval_of(i).dtype, np.signedinteger)
     i = index_parsing.index_dtype(i)
     if len(entry) > 2 or not signed:
@@ -315,9 +318,7 @@ class Layout:
         if not together:
             labels.insert(0, "batch")
         self.batch = _broadcast_shape([avals.aval_of(p).shape for p in index_arrays])
-        self.positions = [
-            families.broadcast_to_shape(p, self.batch) for p in one_dtype(index_arrays)
-        ]
+        self.positions = _broadcast_positions(index_arrays, self.batch)
         if advanced:
             at = labels.index("batch")
             labels[at : at + 1] = ["batch"] * len(self.batch)
@@ -329,13 +330,34 @@ class Layout:
         Args:
           starts: numbers that come after the positions, the same everywhere.
         """
-        last = (len(self.batch),)
-        parts = [shaping.expand_dims(p, last) for p in self.positions]
-        kind = avals.aval_of(parts[0]).dtype.type
-        parts += [shaping.full((*self.batch, 1), kind(start)) for start in starts]
-        return (
-            parts[0] if len(parts) == 1 else concatenation.concatenate(parts, last[0])
-        )
+        return join_positions(self.positions, self.batch, starts)
+
+
+def join_positions(
+    positions: Sequence[Any], shape: tuple[int, ...], starts: Iterable[Any]
+) -> Any:
+    """Index vectors: positions of a shape, then numbers that are the same everywhere.
+
+    Known ones are joined here, so that the program has one constant and no more to do.
+    """
+    if positions and all(isinstance(p, np.ndarray) for p in positions):
+        kind = positions[0].dtype
+        known = [*positions, *[np.full(shape, start, kind) for start in starts]]
+        return np.stack(known, -1)
+    parts = [shaping.expand_dims(p, (len(shape),)) for p in positions]
+    kind = avals.aval_of(parts[0]).dtype if parts else np.dtype(np.int32)
+    parts += [shaping.full((*shape, 1), kind.type(start)) for start in starts]
+    return parts[0] if len(parts) == 1 else concatenation.concatenate(parts, len(shape))
+
+
+def _broadcast_positions(numbers: list[Any], shape: tuple[int, ...]) -> list[Any]:
+    """Numbers of one dtype and shape; as NumPy's arrays if no larger one arises."""
+    known = all(isinstance(i, (int, np.integer, np.ndarray)) for i in numbers)
+    if known and any(np.shape(i) == shape != () for i in numbers):
+        wide = any(getattr(i, "itemsize", 0) == 8 for i in numbers)
+        dtype = np.dtype(np.int64 if wide else np.int32)
+        return [np.broadcast_to(np.asarray(i, dtype), shape) for i in numbers]
+    return [families.broadcast_to_shape(p, shape) for p in one_dtype(numbers)]
 
 
 def _broadcast_shape(shapes: list[Any]) -> tuple[int, ...]:
