@@ -55,7 +55,7 @@ def index_gradients(lib: Library) -> dict[str, Any]:
         cases[f"{form} get"] = (lambda x, v, at=at: _read(lib, at, x, v)), (x, v)
         for how in WRITES:
             if how == "multiply" and form in _REPEATING:
-                continue  # which neither library differentiates
+                continue  # which jax does not differentiate
             cases[f"{form} {how}"] = (
                 (lambda x, v, at=at, how=how: _write(lib, at, how, x, v)),
                 (x, v),
