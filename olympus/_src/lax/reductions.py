@@ -12,6 +12,7 @@ from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement,
 from olympus._src.core.primitive import Cost, Primitive, takes_primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
+    argmax_lowering,
     concatenation,
     cumulative,
     elementwise,
@@ -214,6 +215,7 @@ def _position(name: str, reduce_p: Primitive, find: Any) -> Primitive:
         name,
         abstract=_position_abstract(name),
         decompose=_position_decompose(reduce_p),
+        rewrite=argmax_lowering.emit_instead(reduce_p is reduce_max_p),
         reference=_position_reference(find),
         batch=families.reduction_batch,
         jvp=families.no_tangent,

@@ -1,0 +1,216 @@
+"""Positions of extremes of floats on the CPU, with little for XLA to compile.
+
+The extreme comes from XLA's own fold, which is quick and loses NaN. That does not
+matter: it is compared with the elements, and a position of NaN goes before all that
+are equal to it. So what is left is a fold of positions, of two kinds at once.
+See decision 27.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core.primitive import Primitive
+from olympus._src.lax import families, nan_extremes
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import types
+
+_I32, _F32 = np.dtype(np.int32), np.dtype(np.float32)
+_SMALL = 1 << 10  # elements up to which a comparison of pairs is as quick
+_SHORT = 32  # XLA splits folds of longer axes in two, unless they are of pairs
+_EXACT = 1 << 24  # up to which floats hold all integers
+
+
+def emit_instead(largest: bool) -> Callable[..., Any]:
+    """The field `rewrite` of `argmax` and `argmin`."""
+
+    def rewrite(platform: str, x: Any, *, axes: Any, index_dtype: Any) -> Any:
+        if platform != "cpu" or x.dtype != _F32 or not x.size:
+            return None
+        size = x.shape[axes[0]]
+        if x.size > _SMALL and not _SHORT < size < _EXACT:
+            return None
+        return lambda x: first_extreme_p.bind(
+            x, axes=axes, index_dtype=index_dtype, largest=largest
+        )
+
+    return rewrite
+
+
+# -- lowering --------------------------------------------------------------------------
+
+
+class _Lines:
+    """What the parts of the lowering share: a block, and types."""
+
+    __slots__ = ("aval", "axis", "block", "hlo", "out", "size", "start")
+
+    def __init__(self, ctx: Any, axis: int, largest: bool) -> None:
+        (self.aval,), self.block, self.axis = ctx.avals_in, ctx.block, axis
+        self.out = ShapedArray(ctx.avals_out[0].shape, self.aval.dtype)
+        self.size = self.aval.shape[axis]
+        self.hlo = "stablehlo.maximum" if largest else "stablehlo.minimum"
+        self.start = families.lowest(_F32) if largest else families.highest(_F32)
+
+    def like(self, dtype: Any) -> Any:
+        """The operand's type with other elements."""
+        return ShapedArray(self.aval.shape, dtype)
+
+    def out_like(self, dtype: Any) -> Any:
+        """The result's type with other elements."""
+        return ShapedArray(self.out.shape, dtype)
+
+    def select(self, which: str, x: str, y: str, aval: Any) -> str:
+        """Elements of `x` where flags hold, else of `y`."""
+        flag = types.tensor_type(ShapedArray(aval.shape, np.bool_))
+        return str(
+            self.block.emit(
+                f"stablehlo.select {which}, {x}, {y} : {flag}, {types.tensor_type(aval)}"
+            )
+        )
+
+    def fold_pairs(self, operands: Any, avals: Any, starts: Any, combine: Any) -> Any:
+        """Writes one reduction of two arrays; `combine` writes what it applies."""
+        block, scalars = self.block, [ShapedArray((), a.dtype) for a in avals]
+        inner = block.inner()
+        names = inner.arguments(scalars * 2)
+        return block.op(
+            "stablehlo.reduce",
+            [*operands, *map(block.constant, starts, scalars)],
+            [*avals, *scalars],
+            [self.out_like(a.dtype) for a in avals],
+            f"dimensions = {types.i64_array([self.axis])}",
+            [inner.region(names, scalars * 2, combine(inner, names), scalars)],
+        )
+
+
+def _lower(ctx: Any, x: str, *, axes: Any, index_dtype: Any, largest: bool) -> str:
+    lines = _Lines(ctx, axes[0], largest)
+    if lines.aval.size <= _SMALL:
+        position, aval = _emit_comparison(lines, x)
+    else:
+        flag, block = lines.like(np.bool_), lines.block
+        extreme = nan_extremes.emit_fold(
+            block,
+            lines.hlo,
+            x,
+            block.constant(lines.start, ShapedArray((), _F32)),
+            lines.aval,
+            lines.out,
+            axes,
+        )
+        kept_axes = [a for a in range(lines.aval.ndim) if a != lines.axis]
+        extreme = block.broadcast(extreme, lines.out, lines.aval, kept_axes)
+        is_extreme = block.compare("EQ", x, extreme, lines.aval, "FLOAT", flag)
+        is_nan = block.compare("NE", x, x, lines.aval, "FLOAT", flag)
+        is_last = lines.axis == lines.aval.ndim - 1
+        emit = _emit_pairs if is_last else _emit_floats
+        position, aval = emit(lines, is_nan, is_extreme)
+    return str(lines.block.convert(position, aval, ctx.avals_out[0]))
+
+
+def _emit_comparison(lines: _Lines, x: str) -> tuple[str, Any]:
+    """One fold of elements and positions: nothing compiles sooner."""
+    scalar, flag = ShapedArray((), _F32), ShapedArray((), np.bool_)
+    place = ShapedArray((), _I32)
+    direction = nan_extremes.DIRECTIONS[lines.hlo]
+
+    def combine(inner: Any, names: Any) -> list[str]:
+        x, i, y, j = names
+
+        def logic(op: str, *flags: str) -> str:
+            return str(inner.elementwise(f"stablehlo.{op}", flags, flag))
+
+        def test(which: str, a: str, b: str) -> str:
+            return str(inner.compare(which, a, b, scalar, "FLOAT", flag))
+
+        nan_x, nan_y = test("NE", x, x), test("NE", y, y)
+        first = logic("or", test(direction, x, y), nan_x)
+        equal = logic("or", test("EQ", x, y), logic("and", nan_x, nan_y))
+        before = inner.compare("LT", i, j, place, "SIGNED", flag)
+        # Where both are NaN `first` holds, too, so `equal` is asked first.
+        value = inner.emit(
+            f"stablehlo.select {first}, {x}, {y} : {types.tensor_type(flag)}, "
+            f"{types.tensor_type(scalar)}"
+        )
+        wins = inner.emit(
+            f"stablehlo.select {equal}, {before}, {first} : {types.tensor_type(flag)}, "
+            f"{types.tensor_type(flag)}"
+        )
+        position = inner.emit(
+            f"stablehlo.select {wins}, {i}, {j} : {types.tensor_type(flag)}, "
+            f"{types.tensor_type(place)}"
+        )
+        return [value, position]
+
+    at = lines.block.iota(lines.axis, lines.like(_I32))
+    avals, starts = [lines.aval, lines.like(_I32)], [lines.start, lines.size]
+    _, position = lines.fold_pairs([x, at], avals, starts, combine)
+    return position, lines.out_like(_I32)
+
+
+def _emit_pairs(lines: _Lines, is_nan: str, is_extreme: str) -> tuple[str, Any]:
+    """The least position of a NaN beside that of an extreme, as integers."""
+    block, aval, out = lines.block, lines.like(_I32), lines.out_like(_I32)
+    at, never = block.iota(lines.axis, aval), block.splat(lines.size, aval)
+    places = [lines.select(which, at, never, aval) for which in (is_nan, is_extreme)]
+    scalar = ShapedArray((), _I32)
+
+    def combine(inner: Any, names: Any) -> list[str]:
+        pairs = zip(names[:2], names[2:], strict=True)
+        return [inner.elementwise("stablehlo.minimum", p, scalar) for p in pairs]
+
+    first_nan, first = lines.fold_pairs(places, [aval] * 2, [lines.size] * 2, combine)
+    has_nan = block.compare(
+        "LT", first_nan, block.splat(lines.size, out), out, "SIGNED",
+        lines.out_like(np.bool_),
+    )  # fmt: skip
+    return lines.select(has_nan, first_nan, first, out), out
+
+
+def _emit_floats(lines: _Lines, is_nan: str, is_extreme: str) -> tuple[str, Any]:
+    """The least of both as floats, which fold quickest along axes but the last.
+
+    Positions of NaN are counted from minus the size.
+    """
+    block, aval, out = lines.block, lines.like(_F32), lines.out
+    at = block.convert(block.iota(lines.axis, lines.like(_I32)), lines.like(_I32), aval)
+    size = block.splat(lines.size, aval)
+    place = lines.select(is_extreme, at, size, aval)
+    below = block.elementwise("stablehlo.subtract", (at, size), aval)
+    place = lines.select(is_nan, below, place, aval)
+    start = block.constant(lines.size, ShapedArray((), _F32))
+    minimum = "stablehlo.minimum"
+    least = nan_extremes.emit_fold(block, minimum, place, start, aval, out, [lines.axis])
+    flag, zero = lines.out_like(np.bool_), block.splat(0, out)
+    has_nan = block.compare("LT", least, zero, out, "FLOAT", flag)
+    shifted = block.elementwise(
+        "stablehlo.add", (least, block.splat(lines.size, out)), out
+    )
+    return lines.select(has_nan, shifted, least, out), out
+
+
+# -- the record ------------------------------------------------------------------------
+
+
+def _reference(x: Any, *, axes: Any, index_dtype: Any, largest: bool) -> Any:
+    return (np.argmax if largest else np.argmin)(x, axes[0]).astype(index_dtype)
+
+
+def _abstract(x: Any, *, axes: Any, index_dtype: Any, largest: bool) -> Any:
+    shape = tuple([s for i, s in enumerate(x.shape) if i not in axes])
+    return ShapedArray(shape, index_dtype)
+
+
+first_extreme_p = Primitive(
+    "first_extreme",
+    abstract=_abstract,
+    lower=_lower,
+    reference=_reference,
+    batch=families.reduction_batch,
+    jvp=families.no_tangent,
+    may_make_nan=False,
+)
