@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from olympus._src.lax import cumulative, families, reductions
+from olympus._src.lax import argmax_lowering, cumulative, families, reductions
 from tests.lax.sampling import (
     Sample,
     array,
@@ -67,6 +67,17 @@ SAMPLES = [
             (array((3, 4), b1), 0, i32),
             (array((0, 4), i8), 1, i32),
             (array((3, 5), bf16), 0, i8),
+        ]
+    ),
+    *(
+        S(argmax_lowering.first_extreme_p, x, axes=(axis,), index_dtype=kind,
+          largest=largest)
+        for largest in (False, True)
+        for x, axis, kind in [
+            (NAN, 1, i32),
+            (TIES, 1, u8),
+            (array((70, 70)), 0, i32),
+            (array((70, 70)), 1, i32),
         ]
     ),
     S(reductions.reduce_precision_p, array((5,)), exponent_bits=5, mantissa_bits=10,

@@ -197,6 +197,57 @@ def test_operations_by_themselves(shape):
     assert np.isnan(lax.cummax(x, 1)[:, last]).all()
 
 
+def _with_specials(shape, kind):
+    """Numbers with repetitions, NaN of both signs, and infinities."""
+    rng = np.random.default_rng(len(shape))
+    x = rng.integers(-9, 9, shape).astype(np.float32)
+    if kind == "least":
+        x[...] = -np.inf
+    specials = {"nan": [np.nan, -np.nan, np.inf], "infinite": [np.inf, -np.inf]}
+    for value in specials.get(kind, []):
+        x.flat[rng.integers(0, x.size, 1 + x.size // 700)] = value
+    if kind == "nan":
+        x.flat[-1] = -np.nan
+    return x
+
+
+# Each is found in another way: one comparison, folds by integers and by floats, short.
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (7,),
+        (40, 41),
+        _long(9, 70, 8),
+        _long(
+            5000,
+        ),
+        _long(500, 20),
+    ],
+    ids=str,
+)
+def test_positions_among_nan_and_infinities(shape):
+    for axis in range(len(shape)):
+        run = olympus.jit(
+            lambda x, axis=axis: [f(x, axis) for f in (jnp.argmax, jnp.argmin)]
+        )
+        for kind in ("plain", "nan", "infinite", "least"):
+            x = _with_specials(shape, kind)
+            for out, fold in zip(run(x), (np.argmax, np.argmin), strict=True):
+                np.testing.assert_array_equal(out, fold(x, axis), f"{kind} {axis}")
+
+
+@pytest.mark.parametrize("shape", [(70, 80), _long(600, 300)], ids=str)
+def test_infinities_are_no_nan_to_a_sum_of_magnitudes(shape):
+    x = _with_specials(shape, "infinite")
+    x[:, 3] = np.float32(3e38)  # whose sum is infinite, too
+    x[:2, 5] = np.inf, -np.inf
+    y = _with_specials(shape, "nan")
+    for f, fold in ((jnp.max, np.max), (jnp.min, np.min)):
+        run = olympus.jit(lambda x, f=f: f(x, axis=0))
+        np.testing.assert_array_equal(run(x), fold(x, 0))
+        np.testing.assert_array_equal(run(y), fold(y, 0))
+
+
 @pytest.mark.parametrize("name", ["float8_e5m2", "float8_e4m3fn", "float8_e8m0fnu"])
 def test_positions_of_all_pairs_of_narrow_floats(name):
     every = np.arange(256, dtype=np.uint8).view(getattr(ml_dtypes, name))

@@ -19,7 +19,7 @@ from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
 _I32, _F32 = np.dtype(np.int32), np.dtype(np.float32)
-_SMALL = 1 << 10  # elements up to which a comparison of pairs is as quick
+_SMALL = 1 << 8  # elements up to which a comparison of pairs is as quick
 _SHORT = 32  # XLA splits folds of longer axes in two, unless they are of pairs
 _EXACT = 1 << 24  # up to which floats hold all integers
 
@@ -53,7 +53,8 @@ class _Lines:
         self.out = ShapedArray(ctx.avals_out[0].shape, self.aval.dtype)
         self.size = self.aval.shape[axis]
         self.hlo = "stablehlo.maximum" if largest else "stablehlo.minimum"
-        self.start = families.lowest(_F32) if largest else families.highest(_F32)
+        limit = families.lowest if largest else families.highest
+        self.start = limit(self.aval.dtype)
 
     def like(self, dtype: Any) -> Any:
         """The operand's type with other elements."""
@@ -65,12 +66,7 @@ class _Lines:
 
     def select(self, which: str, x: str, y: str, aval: Any) -> str:
         """Elements of `x` where flags hold, else of `y`."""
-        flag = types.tensor_type(ShapedArray(aval.shape, np.bool_))
-        return str(
-            self.block.emit(
-                f"stablehlo.select {which}, {x}, {y} : {flag}, {types.tensor_type(aval)}"
-            )
-        )
+        return _emit_select(self.block, which, x, y, aval)
 
     def fold_pairs(self, operands: Any, avals: Any, starts: Any, combine: Any) -> Any:
         """Writes one reduction of two arrays; `combine` writes what it applies."""
@@ -87,6 +83,12 @@ class _Lines:
         )
 
 
+def _emit_select(block: Any, which: str, x: str, y: str, aval: Any) -> str:
+    flags = types.tensor_type(ShapedArray(aval.shape, np.bool_))
+    kind = types.tensor_type(aval)
+    return str(block.emit(f"stablehlo.select {which}, {x}, {y} : {flags}, {kind}"))
+
+
 def _lower(ctx: Any, x: str, *, axes: Any, index_dtype: Any, largest: bool) -> str:
     lines = _Lines(ctx, axes[0], largest)
     if lines.aval.size <= _SMALL:
@@ -97,7 +99,7 @@ def _lower(ctx: Any, x: str, *, axes: Any, index_dtype: Any, largest: bool) -> s
             block,
             lines.hlo,
             x,
-            block.constant(lines.start, ShapedArray((), _F32)),
+            block.constant(lines.start, ShapedArray((), lines.aval.dtype)),
             lines.aval,
             lines.out,
             axes,
@@ -114,7 +116,7 @@ def _lower(ctx: Any, x: str, *, axes: Any, index_dtype: Any, largest: bool) -> s
 
 def _emit_comparison(lines: _Lines, x: str) -> tuple[str, Any]:
     """One fold of elements and positions: nothing compiles sooner."""
-    scalar, flag = ShapedArray((), _F32), ShapedArray((), np.bool_)
+    scalar, flag = (ShapedArray((), kind) for kind in (lines.aval.dtype, np.bool_))
     place = ShapedArray((), _I32)
     direction = nan_extremes.DIRECTIONS[lines.hlo]
 
@@ -132,18 +134,9 @@ def _emit_comparison(lines: _Lines, x: str) -> tuple[str, Any]:
         equal = logic("or", test("EQ", x, y), logic("and", nan_x, nan_y))
         before = inner.compare("LT", i, j, place, "SIGNED", flag)
         # Where both are NaN `first` holds, too, so `equal` is asked first.
-        value = inner.emit(
-            f"stablehlo.select {first}, {x}, {y} : {types.tensor_type(flag)}, "
-            f"{types.tensor_type(scalar)}"
-        )
-        wins = inner.emit(
-            f"stablehlo.select {equal}, {before}, {first} : {types.tensor_type(flag)}, "
-            f"{types.tensor_type(flag)}"
-        )
-        position = inner.emit(
-            f"stablehlo.select {wins}, {i}, {j} : {types.tensor_type(flag)}, "
-            f"{types.tensor_type(place)}"
-        )
+        value = _emit_select(inner, first, x, y, scalar)
+        wins = _emit_select(inner, equal, before, first, flag)
+        position = _emit_select(inner, wins, i, j, place)
         return [value, position]
 
     at = lines.block.iota(lines.axis, lines.like(_I32))
@@ -176,7 +169,7 @@ def _emit_floats(lines: _Lines, is_nan: str, is_extreme: str) -> tuple[str, Any]
 
     Positions of NaN are counted from minus the size.
     """
-    block, aval, out = lines.block, lines.like(_F32), lines.out
+    block, aval, out = lines.block, lines.like(_F32), lines.out_like(_F32)
     at = block.convert(block.iota(lines.axis, lines.like(_I32)), lines.like(_I32), aval)
     size = block.splat(lines.size, aval)
     place = lines.select(is_extreme, at, size, aval)
@@ -184,7 +177,9 @@ def _emit_floats(lines: _Lines, is_nan: str, is_extreme: str) -> tuple[str, Any]
     place = lines.select(is_nan, below, place, aval)
     start = block.constant(lines.size, ShapedArray((), _F32))
     minimum = "stablehlo.minimum"
-    least = nan_extremes.emit_fold(block, minimum, place, start, aval, out, [lines.axis])
+    least = nan_extremes.emit_fold(
+        block, minimum, place, start, aval, out, [lines.axis]
+    )
     flag, zero = lines.out_like(np.bool_), block.splat(0, out)
     has_nan = block.compare("LT", least, zero, out, "FLOAT", flag)
     shifted = block.elementwise(

@@ -8,6 +8,7 @@ is a NaN. See decision 27.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from olympus._src.lowering import types
 
 _PIECES = 8
 _LARGE = 1 << 16  # elements from which a shorter second pass pays
+_SHORT = 32  # XLA splits folds of more elements in two, each with a loop to compile
+_FEWEST_SUMMED = 1 << 12  # elements; of fewer XLA compiles a loop of its own
 DIRECTIONS = {"stablehlo.maximum": "GT", "stablehlo.minimum": "LT"}
 
 
@@ -44,8 +47,8 @@ def emit_reduce(ctx: Any, hlo: str, identity: Any, x: str, axes: Any) -> str:
     """Writes a reduction of axes that is NaN where an element is.
 
     Along the last axis the extreme and the flag are one fold of pairs, which costs
-    nothing more. Along others XLA does not vectorise pairs, so there are two folds, or
-    for halves one of integers.
+    nothing more. Along others XLA does not vectorise pairs, so there are two folds, of
+    which that for NaN is a sum if it can be, or for halves one of integers.
     """
     block, (aval,), (out,) = ctx.block, ctx.avals_in, ctx.avals_out
     pairs = aval.ndim - 1 in axes
@@ -133,6 +136,8 @@ def _emit(
     block: Any, hlo: str, start: Any, x: str, aval: Any, out: Any, axes: Any, pairs: Any
 ) -> str:
     start = block.constant(start, ShapedArray((), aval.dtype))
+    if not pairs and _has_sums(aval, axes):
+        return _emit_beside_sum(block, hlo, start, x, aval, out, axes)
     flag = ShapedArray(aval.shape, np.bool_)
     strange = block.compare("NE", x, x, aval, "FLOAT", flag)
     fold = _emit_pairs if pairs else _emit_apart
@@ -141,6 +146,31 @@ def _emit(
     return _emit_select(
         block, has_nan, nan, best, ShapedArray(out.shape, np.bool_), out
     )
+
+
+def _has_sums(aval: Any, axes: Any) -> bool:
+    """Whether XLA has a library's sum, where it would split a fold of flags in two."""
+    if types.has_symbolic_size(aval) or aval.dtype != np.float32:
+        return False
+    return (
+        aval.size >= _FEWEST_SUMMED and math.prod(aval.shape[a] for a in axes) > _SHORT
+    )
+
+
+def _emit_beside_sum(
+    block: Any, hlo: str, start: str, x: str, aval: Any, out: Any, axes: Any
+) -> str:
+    """The fold beside the sum of magnitudes, which is NaN only if an element is.
+
+    No two of them cancel, not even infinite ones, and a sum keeps NaN.
+    """
+    magnitude = block.elementwise("stablehlo.abs", (x,), aval)
+    zero = block.constant(0, ShapedArray((), aval.dtype))
+    total = emit_fold(block, "stablehlo.add", magnitude, zero, aval, out, axes)
+    best = emit_fold(block, hlo, x, start, aval, out, axes)
+    flag = ShapedArray(out.shape, np.bool_)
+    has_nan = block.compare("NE", total, total, out, "FLOAT", flag)
+    return _emit_select(block, has_nan, block.splat(np.nan, out), best, flag, out)
 
 
 def _emit_pairs(
