@@ -234,7 +234,7 @@ def _are_distinct(items: list[Any]) -> bool:
     return masks < 2
 
 
-_MOST_COMPARED = 1 << 16  # positions that a trace looks at
+_MOST_COMPARED = 1 << 14  # positions: 0.5 ms
 
 
 def are_known_distinct(plan: Plan, operands: list[Any], shape: Any) -> bool:
@@ -263,7 +263,8 @@ def are_known_distinct(plan: Plan, operands: list[Any], shape: Any) -> bool:
     for i, size, entry in arrays:
         if entry[2:] == ("inside",) and isinstance(i, np.ndarray):
             place = place * size + i
-    return len(np.unique(place)) == place.size
+    ordered = np.sort(place, axis=None)
+    return bool((ordered[1:] != ordered[:-1]).all())
 
 
 def _expand_item(item: Any) -> list[Any]:
