@@ -104,7 +104,9 @@ def bits(d: Draw) -> Call:
 def from_bits(d: Draw) -> Call:
     x = d.filled(np.uint8, d.pick([(3,), (2, 3), (0,)]), "extreme")
     options = d.options(axis=[None, 0, -1], bitorder=["big", "little"])
-    return d.call(x, **options, **d.options(count=[None, 3, 0, -2, 30]))
+    # NumPy leaves the bits beyond an empty array as they are in memory.
+    counts = [None, 3, 0, -2, 30] if x.size else [None, 0]
+    return d.call(x, **options, **d.options(count=counts))
 
 
 # -- places ----------------------------------------------------------------------------
