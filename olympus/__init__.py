@@ -191,8 +191,11 @@ if _TYPE_CHECKING:
     from olympus._src.api.jacobians import jacfwd as jacfwd
     from olympus._src.api.jacobians import jacobian as jacobian
     from olympus._src.api.jacobians import jacrev as jacrev
+    from olympus._src.api.pmap import pmap as pmap
     from olympus._src.api.remat import checkpoint as checkpoint
     from olympus._src.api.remat import remat as remat
+    from olympus._src.api.shard_map import shard_map as shard_map
+    from olympus._src.api.shard_map import smap as smap
     from olympus._src.callbacks.host_calls import pure_callback as pure_callback
     from olympus._src.sharding.contexts import set_mesh as set_mesh
     from olympus._src.sharding.meshes import make_mesh as make_mesh
@@ -244,7 +247,9 @@ _LATE = {
         "make_array_from_single_device_arrays"
     ),
     "api.jacobians": "hessian jacfwd jacobian jacrev",
+    "api.pmap": "pmap",
     "api.remat": "checkpoint remat",
+    "api.shard_map": "shard_map smap",
     "callbacks.host_calls": "pure_callback",
     "sharding.contexts": "set_mesh",
     "sharding.meshes": "make_mesh",

@@ -36,6 +36,7 @@ ERRORS = [e for family in _FAMILIES for e in family.ERRORS]
 WITHOUT_SAMPLE = dict.fromkeys(
     (
         "all_gather",
+        "all_gather_invariant",
         "all_to_all",
         "axis_index",
         "pbroadcast",
@@ -43,9 +44,11 @@ WITHOUT_SAMPLE = dict.fromkeys(
         "pmin",
         "ppermute",
         "psum",
+        "psum_invariant",
+        "pvary",
         "reduce_scatter",
     ),
-    "it needs a mapped axis; test_parallel has the cases",
+    "it needs a mapped axis; test_parallel and tests/sharding have the cases",
 )
 WITHOUT_SAMPLE["rng_uniform"] = "its numbers differ at each run; test_unrepeated has it"
 WITHOUT_REFERENCE = {

@@ -35,7 +35,8 @@ ENTRIES = [
         types="lambda c, x: (c + x, x), b, v; lambda c, x: (c, x + 1), 0, v",
     ),
     *entry(
-        """all_gather all_to_all axis_index axis_size custom_root pbroadcast pmax pmean
+        """all_gather all_to_all axis_index axis_size custom_root pbroadcast pcast pmax
+        pmean
         pmin ppermute pshuffle psum psum_scatter pswapaxes""",
         smooth=OWN_TESTS,
         unrecorded=OWN_TESTS,

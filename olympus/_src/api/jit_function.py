@@ -280,7 +280,7 @@ class JitFunction:
         self, call: signatures.Call
     ) -> tuple[TracedProgram, retraces.Retrace | None]:
         """`_trace`, and the record of it if the function ran."""
-        key = (config.trace_context(), current.axis_env, call.key())
+        key = (config.trace_context(), current.axis_context(), call.key())
         state = self._current_state()
         traced = state.traced.get(key)
         if traced is not None and traced.alive():

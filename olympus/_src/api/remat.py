@@ -181,7 +181,7 @@ def _cached_trace(fun: Any, call: signatures.Call) -> _Traced:
     Whoever shares a program shares all that is derived from it, and the compiler is
     given its text once. Functions that close over arrays are traced at each call.
     """
-    key = (call.key(), config.trace_context(), trace.current.axis_env)
+    key = (call.key(), config.trace_context(), trace.current.axis_context())
     inner_programs = _programs.programs_of(fun)
     try:
         traced: _Traced | None = inner_programs.get(key)

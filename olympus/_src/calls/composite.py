@@ -19,7 +19,7 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.foundation import errors
 from olympus._src.interpreters import ad, batching
 from olympus._src.lowering import types
@@ -129,6 +129,7 @@ def _print(eqn: ir.Eqn) -> Any:
 
 composite_p = Primitive(
     "composite",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=lambda *avals, olympuspr, **params: olympuspr.out_avals,
     effects=lambda *avals, olympuspr, **params: olympuspr.effects,

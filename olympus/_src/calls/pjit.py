@@ -7,7 +7,7 @@ from typing import Any
 
 from olympus._src.checkify import control_flow
 from olympus._src.core import ir
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import config
 from olympus._src.interpreters import (
@@ -172,6 +172,7 @@ def run(*args: Any, olympuspr: Any, name: str, **params: Any) -> Any:
 
 pjit_p = Primitive(
     "pjit",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
     effects=_effects,

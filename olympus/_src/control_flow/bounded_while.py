@@ -29,7 +29,7 @@ from olympus._src.control_flow import (
 from olympus._src.control_flow.while_operands import Parts
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir
-from olympus._src.core.primitive import Primitive, takes_primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says, takes_primitive
 from olympus._src.interpreters import batching
 from olympus._src.lax import elementwise, families, reductions
 from olympus._src.programs import inner_programs, stepping
@@ -315,6 +315,7 @@ _PRINTED = (
 
 bounded_while_p = Primitive(
     "bounded_while",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
     effects=_effects,

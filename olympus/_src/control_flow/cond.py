@@ -12,10 +12,11 @@ from olympus._src.control_flow import cond_derivatives
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir
 from olympus._src.core.array_type import ArrayLike, PyTree
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.foundation import config
 from olympus._src.interpreters import batching, concrete_arrays, evaluate, partial_eval
 from olympus._src.lax import barriers, elementwise, families
+from olympus._src.lax.collectives import axis_index_p
 from olympus._src.lowering import types
 from olympus._src.programs import inner_programs, rematerialization, series, stepping
 
@@ -23,7 +24,11 @@ INDEX = avals_.ShapedArray((), np.dtype(np.int32))
 
 
 def _abstract(index: Any, *operands: Any, branches: Any) -> Any:
-    return branches[0].out_avals
+    outs = branches[0].out_avals
+    if not index.vma:
+        return outs
+    # Devices that take other branches have other results.
+    return [a.update(vma=a.vma | index.vma) for a in outs]
 
 
 def _effects(index: Any, *operands: Any, branches: Any) -> Any:
@@ -45,10 +50,45 @@ def _check(index: Any, *operands: Any, branches: Any) -> None:
                 )
 
 
+def _refuse_dead_lock(index: Any, branches: Any) -> None:
+    """Raises ValueError where devices would wait for others in another branch."""
+    if not index.vma:
+        return
+    for branch in branches:
+        collective = _collective_over(branch.olympuspr, index.vma)
+        if collective is not None:
+            eqn, name = collective
+            at = "" if eqn.source is None else f" at {eqn.source}"
+            raise ValueError(
+                f"cond: a branch that devices choose differently must not hold a "
+                f"collective over the axis, got {eqn.primitive}{at} over {name!r}, "
+                f"along which the predicate varies: the devices would wait for each "
+                "other for ever; compute both branches and choose with numpy.where, "
+                "or move the collective out. A derivative sums the cotangents of a "
+                f"value that is cast in a branch: cast it before, with lax.pcast(x, "
+                f"{name!r}, to='varying')"
+            )
+
+
+def _collective_over(program: ir.Olympuspr, axes: Any) -> Any:
+    """The first equation over one of some mesh axes, and that axis; else None."""
+    for eqn in program.eqns:
+        if eqn.primitive.axes is not None and eqn.primitive is not axis_index_p:
+            for name in eqn.primitive.axes(**eqn.params):
+                if name in axes:
+                    return eqn, name
+        for inner in ir.subprograms(eqn.params):
+            collective = _collective_over(inner, axes)
+            if collective is not None:
+                return collective
+    return None
+
+
 def _lower(ctx: Any, index: str, *operands: str, branches: Any) -> list[str]:
     known = ctx.block.known.get(index)
     if known is not None:
         return inner_programs.lower_closed(ctx, ctx.block, branches[known], operands)
+    _refuse_dead_lock(ctx.avals_in[0], branches)
     ordered = effects.ordered(frozenset().union(*(b.effects for b in branches)))
     out_avals = [types.token_type()] * len(ordered) + list(ctx.avals_out)
     regions = []
@@ -178,6 +218,7 @@ def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
 
 cond_p = Primitive(
     "cond",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
     effects=_effects,
@@ -476,7 +517,7 @@ def _join_branches(
 ) -> tuple[Any, list[int | None]]:
     """The branches with equal operands and results, and results that are operands."""
     closed, _ = inner_programs.share_consts([(b.program, b.consts) for b in bodies])
-    closed = _equally_weak(closed)
+    closed = _equally_varying(_equally_weak(closed))
     forwarded = _forwarded_operands(closed)
     if any(f is not None for f in forwarded):
         closed = [_without_results(c, forwarded) for c in closed]
@@ -487,6 +528,24 @@ def _equally_weak(closed: list[ir.ClosedOlympuspr]) -> list[ir.ClosedOlympuspr]:
     """Converts results to the weakness that the first branch's have."""
     weak = [a.weak_type for a in closed[0].out_avals]
     return [closed[0], *[_with_weakness(c, weak) for c in closed[1:]]]
+
+
+def _equally_varying(closed: list[ir.ClosedOlympuspr]) -> list[ir.ClosedOlympuspr]:
+    """Results that vary along all axes of a mesh that those of any branch do."""
+    rows = list(zip(*[c.out_avals for c in closed], strict=True))
+    joined = [frozenset().union(*[getattr(a, "vma", ()) for a in row]) for row in rows]
+    if not any(joined):
+        return closed
+    return [
+        ir.ClosedOlympuspr(
+            inner_programs.with_varying_results(
+                c.olympuspr,
+                [j - a.vma for j, a in zip(joined, c.out_avals, strict=True)],
+            ),
+            c.consts,
+        )
+        for c in closed
+    ]
 
 
 def _with_weakness(closed: ir.ClosedOlympuspr, weak: Sequence[bool]) -> Any:

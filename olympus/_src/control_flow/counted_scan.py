@@ -23,7 +23,7 @@ from olympus._src.control_flow import (
 from olympus._src.control_flow.cond import select_rows
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import ad, partial_eval
 from olympus._src.lax import (
@@ -339,6 +339,7 @@ _PRINTED = (
 
 counted_scan_p = Primitive(
     "counted_scan",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
     effects=_effects,

@@ -11,7 +11,7 @@ from olympus._src.control_flow import loop_batching, loop_lowering, scan_derivat
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir
 from olympus._src.core.array_type import PyTree
-from olympus._src.core.primitive import Primitive, takes_primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says, takes_primitive
 from olympus._src.core.sizes import as_size, at_least
 from olympus._src.foundation import config
 from olympus._src.interpreters import partial_eval
@@ -24,11 +24,11 @@ ShapedArray = avals_.ShapedArray
 
 def stacked_aval(aval: Any, length: Any) -> Any:
     """The type of as many rows as there are steps."""
-    return ShapedArray((length, *aval.shape), aval.dtype, aval.weak_type)
+    return aval.update(shape=(length, *aval.shape))
 
 
 def _slice_of(aval: Any) -> Any:
-    return ShapedArray(aval.shape[1:], aval.dtype, aval.weak_type)
+    return aval.update(shape=aval.shape[1:])
 
 
 def _abstract(*args: Any, olympuspr: Any, num_carry: int, length: Any, **_: Any) -> Any:
@@ -170,6 +170,7 @@ _PRINTED = ("olympuspr", "length", "num_carry", "num_consts", "reverse", "unroll
 
 scan_p = Primitive(
     "scan",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
     effects=_effects,
@@ -246,11 +247,15 @@ def scan(
     _check_structure(body, init_tree)
     in_avals = [avals_.aval_of(x) for x in leaves]
     carry_out = body.out_avals[: len(leaves)]
-    promoted = inner_programs.promote_weak(leaves, in_avals, carry_out)
-    if promoted is not None:
+    while True:
+        promoted = inner_programs.promote_carry(leaves, in_avals, carry_out)
+        if promoted is None:
+            break
         leaves = promoted
         body = _trace(f, in_tree, leaves, x_avals)
-    in_avals = [avals_.aval_of(x) for x in leaves]
+        in_avals = [avals_.aval_of(x) for x in leaves]
+        carry_out = body.out_avals[: len(leaves)]
+    body = inner_programs.vary_results(body, in_avals)
     inner_programs.check_carry("scan", "f", body, init_tree, in_avals)
     outs = _bind(body, leaves, xs_leaves, steps, bool(reverse), turns)
     carry_tree, ys_tree = body.trees

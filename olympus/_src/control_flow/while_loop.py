@@ -22,7 +22,7 @@ from olympus._src.control_flow.while_operands import Parts
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir, trace
 from olympus._src.core.array_type import ArrayLike, PyTree
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.foundation import config, errors
 from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import families
@@ -344,6 +344,7 @@ _PRINTED = ("body_olympuspr", "body_nconsts", "cond_olympuspr", "cond_nconsts")
 
 while_p = Primitive(
     "while",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
     effects=_effects,
@@ -432,11 +433,14 @@ def while_loop(
     test, body = _trace(cond_fun, body_fun, in_tree, leaves)
     _check_structure(body, structure)
     in_avals = [avals_.aval_of(x) for x in leaves]
-    promoted = inner_programs.promote_weak(leaves, in_avals, body.out_avals)
-    if promoted is not None:
+    while True:
+        promoted = inner_programs.promote_carry(leaves, in_avals, body.out_avals)
+        if promoted is None:
+            break
         leaves = promoted
         test, body = _trace(cond_fun, body_fun, in_tree, leaves)
         in_avals = [avals_.aval_of(x) for x in leaves]
+    body = inner_programs.vary_results(body, in_avals)
     inner_programs.check_carry("while_loop", "body_fun", body, structure, in_avals)
     return structure.unflatten(_bind(test, body, leaves, bound))
 

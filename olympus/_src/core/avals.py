@@ -42,6 +42,7 @@ class ShapedArray(AbstractValue):
       shape: sizes of the axes.
       dtype: element type.
       weak_type: the dtype comes from a Python scalar and gives way in promotion.
+      vma: the manual axes of a mesh along which devices may hold different values.
 
     Example:
       >>> from olympus.core import ShapedArray
@@ -58,11 +59,13 @@ class ShapedArray(AbstractValue):
         "ndim",
         "shape",
         "size",
+        "vma",
         "weak_type",
     )
     shape: tuple[int, ...]
     dtype: Any
     weak_type: bool
+    vma: frozenset[Any]
     ndim: int
     size: int
     # Made when first requested.
@@ -70,18 +73,26 @@ class ShapedArray(AbstractValue):
     _mlir: str | None
     _tangent: ShapedArray | None
 
-    def __new__(cls, shape: Any, dtype: Any, weak_type: bool = False) -> ShapedArray:
-        key = (shape, dtype, weak_type)
+    def __new__(
+        cls,
+        shape: Any,
+        dtype: Any,
+        weak_type: bool = False,
+        vma: frozenset[Any] | None = None,
+    ) -> ShapedArray:
+        key: Any = (shape, dtype, weak_type)
+        if vma:
+            key = (*key, vma)
         try:
             aval = _interned.get(key)
         except TypeError:
             aval = None
         if aval is not None:
             return aval
-        return _intern(tuple(shape), _as_dtype(dtype), bool(weak_type))
+        return _intern(tuple(shape), _as_dtype(dtype), bool(weak_type), vma or _NOWHERE)
 
     def __reduce__(self) -> Any:
-        return ShapedArray, (self.shape, self.dtype, self.weak_type)
+        return ShapedArray, (self.shape, self.dtype, self.weak_type, self.vma)
 
     def __copy__(self) -> ShapedArray:
         return self
@@ -90,23 +101,33 @@ class ShapedArray(AbstractValue):
         return self
 
     def update(self, **changes: Any) -> ShapedArray:
-        """This aval with `shape`, `dtype` or `weak_type` replaced."""
+        """This aval with `shape`, `dtype`, `weak_type` or `vma` replaced."""
         return ShapedArray(
             changes.get("shape", self.shape),
             changes.get("dtype", self.dtype),
             changes.get("weak_type", self.weak_type),
+            changes.get("vma", self.vma),
         )
 
     def short(self) -> str:
         text = self._short
         if text is None:
             sizes = ",".join(map(str, self.shape))
-            text = self._short = f"{dtypes.short_name(self.dtype)}[{sizes}]"
+            text = f"{dtypes.short_name(self.dtype)}[{sizes}]{self._varying()}"
+            self._short = text
         return text
 
     def str_long(self) -> str:
         """The type with the dtype's full name, as in `int32[3]`."""
-        return f"{dtypes.long_name(self.dtype)}[{','.join(map(str, self.shape))}]"
+        sizes = ",".join(map(str, self.shape))
+        return f"{dtypes.long_name(self.dtype)}[{sizes}]{self._varying()}"
+
+    def _varying(self) -> str:
+        """The axes along which devices may hold different values, as in `{V:x}`."""
+        if not self.vma:
+            return ""
+        names = sorted(map(str, self.vma))
+        return f"{{V:{names[0] if len(names) == 1 else '(' + ','.join(names) + ')'}}}"
 
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""
@@ -127,7 +148,9 @@ class ShapedArray(AbstractValue):
         return ShapedArray(self.shape + words_shape, word)
 
     def strip_weak_type(self) -> ShapedArray:
-        return ShapedArray(self.shape, self.dtype) if self.weak_type else self
+        if not self.weak_type:
+            return self
+        return ShapedArray(self.shape, self.dtype, False, self.vma)
 
     def to_tangent(self) -> ShapedArray:
         tangent_aval = self._tangent
@@ -136,13 +159,13 @@ class ShapedArray(AbstractValue):
             tangent_aval = self._tangent = (
                 self
                 if dtype == self.dtype
-                else ShapedArray(self.shape, dtype, self.weak_type)
+                else ShapedArray(self.shape, dtype, self.weak_type, self.vma)
             )
         return tangent_aval
 
     def with_leading_axis(self, size: int) -> ShapedArray:
         """The aval of a stack of `size` such arrays."""
-        return ShapedArray((size, *self.shape), self.dtype, self.weak_type)
+        return ShapedArray((size, *self.shape), self.dtype, self.weak_type, self.vma)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -150,6 +173,7 @@ class ShapedArray(AbstractValue):
         return self.shape[0]
 
 
+_NOWHERE: frozenset[Any] = frozenset()
 # Weak values: an unused aval is dropped; a lock makes the two steps of interning one.
 _interned: weakref.WeakValueDictionary[Any, ShapedArray] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
@@ -173,14 +197,17 @@ def _remedy(dtype: np.dtype) -> str:
     return "keep other values outside, or convert them to numbers"
 
 
-def _intern(shape: tuple[int, ...], dtype: Any, weak_type: bool) -> ShapedArray:
+def _intern(
+    shape: tuple[int, ...], dtype: Any, weak_type: bool, vma: frozenset[Any]
+) -> ShapedArray:
     shape = tuple([d if type(d) is int else _size(d) for d in shape])
-    key = (shape, dtype, weak_type)
+    key = (shape, dtype, weak_type, vma) if vma else (shape, dtype, weak_type)
     with _lock:
         aval = _interned.get(key)
         if aval is None:
             aval = object.__new__(ShapedArray)
-            aval.shape, aval.dtype, aval.weak_type = key
+            aval.shape, aval.dtype, aval.weak_type = shape, dtype, weak_type
+            aval.vma = vma
             aval.ndim = len(shape)
             aval.size = sizes.product(shape)
             aval._short = aval._mlir = aval._tangent = None

@@ -15,6 +15,8 @@ it says which field to write. Signatures:
   transpose_into(total, cts, *args, **params) -> total         None: transpose, add
   batch(axis, args, dims, **params) -> (results, dims)         dim: int or None
   axes(**params) -> names of mapped axes it refers to          None: its programs'
+  vary(joined, **params) -> manual axes its results vary along, or None for what
+       `abstract` says of them                                 None: its operands'
   partial_eval, dce(used, eqn) -> (used inputs, eqn or None)   None: by the defaults
   print(eqn) -> params to show                                 None: all of them
   check(*avals, **params) -> None                              None: compare `abstract`
@@ -86,6 +88,7 @@ RULES = (
     "transpose_into",
     "batch",
     "axes",
+    "vary",
     "partial_eval",
     "dce",
     "print",
@@ -208,6 +211,7 @@ class Primitive:
     transpose_into: Rule
     batch: Rule
     axes: Rule
+    vary: Rule
     partial_eval: Rule
     dce: Rule
     print: Rule
@@ -264,7 +268,9 @@ class Primitive:
 
     def bind(self, *args: Any, **params: Any) -> Any:
         """Applies the operation in the current interpreter."""
-        return trace.current.trace.process(self, args, params)
+        if _current.join is not None and self.vary is None:
+            args = _current.join(args)
+        return _current.trace.process(self, args, params)
 
     def __repr__(self) -> str:
         return self.name
@@ -294,10 +300,29 @@ class Primitive:
         if self.effects is not None:
             effects = self.effects(*avals, **params)
         out = self.abstract(*avals, **params)
-        return (tuple(out) if self.multiple_results else out), effects
+        outs = tuple(out) if self.multiple_results else (out,)
+        joined = frozenset().union(*[_vma(a) for a in avals])
+        if joined or self.vary is not None:
+            vma = joined if self.vary is None else self.vary(joined, **params)
+            if vma is not None:
+                outs = tuple([_with_vma(a, vma) for a in outs])
+        return (outs if self.multiple_results else outs[0]), effects
 
 
+_current = trace.current
 _MAX_CACHED_RESULTS = 4096
+
+
+def _vma(aval: Any) -> frozenset[Any]:
+    return getattr(aval, "vma", frozenset())  # tokens have none
+
+
+def _with_vma(aval: Any, vma: frozenset[Any]) -> Any:
+    return aval.update(vma=vma) if hasattr(aval, "vma") else aval
+
+
+def as_abstract_says(joined: Any, **params: Any) -> None:
+    """The rule `vary` of operations that apply programs, whose results have types."""
 
 
 def is_told_by_value(parameter: Any) -> bool:

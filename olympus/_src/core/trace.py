@@ -52,6 +52,12 @@ class _Current(threading.local):
     position: Any = None  # overrides the captured source position of new equations
     scope: tuple[str, ...] = ()  # named scopes that are open
     axis_env: tuple[Any, ...] = ()  # (name, size) of mapped axes that are open
+    manual: Any = None  # the mesh whose axes the program is manual along
+    join: Any = None  # has operands vary along the same of these axes
+
+    def axis_context(self) -> tuple[Any, Any]:
+        """What tracing depends on beside settings and arguments, for caches."""
+        return self.axis_env, self.manual
 
 
 current = _Current()

@@ -16,7 +16,7 @@ from typing import Any
 
 from olympus._src.checkify import custom_rules
 from olympus._src.core import ir, trace
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import ad, batching
 from olympus._src.programs import captured, functions
@@ -136,6 +136,7 @@ def _print(eqn: ir.Eqn) -> Any:
 
 custom_jvp_call_p = Primitive(
     "custom_jvp_call",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=functions.abstract,
     effects=functions.effects,

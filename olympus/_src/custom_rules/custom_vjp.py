@@ -24,7 +24,7 @@ from typing import Any
 from olympus._src.checkify import custom_rules
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.custom_rules.remat_opt import remat_opt_p
 from olympus._src.interpreters import ad, batching
@@ -230,6 +230,7 @@ def _print(eqn: ir.Eqn) -> Any:
 
 custom_vjp_call_p = Primitive(
     "custom_vjp_call",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=functions.abstract,
     effects=functions.effects,
@@ -312,6 +313,7 @@ def _lin_batch(
 
 custom_lin_p = Primitive(
     "custom_lin",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=_lin_abstract,
     impl=_lin_impl,

@@ -19,7 +19,7 @@ import numpy as np
 from olympus._src.checkify import custom_rules
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import errors
 from olympus._src.interpreters import ad
@@ -179,6 +179,7 @@ def _print(eqn: ir.Eqn) -> Any:
 
 custom_vmap_call_p = Primitive(
     "custom_vmap_call",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=functions.abstract,
     effects=functions.effects,

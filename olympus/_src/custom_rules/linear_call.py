@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.core import ir
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.interpreters import ad, batching
 from olympus._src.lax import families
@@ -135,6 +135,7 @@ def _print(eqn: ir.Eqn) -> Any:
 
 linear_call_p = Primitive(
     "linear_call",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=functions.abstract,
     effects=functions.effects,

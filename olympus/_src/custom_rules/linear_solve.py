@@ -16,7 +16,7 @@ from olympus._src.checkify import control_flow
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir
 from olympus._src.core.array_type import PyTree
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.interpreters import ad, batching, partial_eval
 from olympus._src.lax import elementwise, families
@@ -155,6 +155,7 @@ def _batch(
 
 custom_linear_solve_p = Primitive(
     "custom_linear_solve",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
     effects=_effects,

@@ -17,7 +17,7 @@ from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.interpreters import ad, batching, partial_eval
 from olympus._src.programs import functions, inner_programs
 
@@ -108,6 +108,7 @@ def _print(eqn: ir.Eqn) -> Any:
 
 remat_opt_p: Primitive = Primitive(
     "remat_opt",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=functions.abstract,
     effects=_effects,

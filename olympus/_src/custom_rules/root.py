@@ -16,7 +16,7 @@ from olympus._src.checkify import control_flow
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir
 from olympus._src.core.array_type import PyTree
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import ad, batching
 from olympus._src.lax import elementwise, families
@@ -129,6 +129,7 @@ def _batch(
 
 custom_root_p = Primitive(
     "custom_root",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
     effects=_effects,

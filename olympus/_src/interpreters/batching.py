@@ -68,7 +68,7 @@ class BatchTracer(trace.Tracer):
         inner = trace_.inner.get(key)
         if inner is None:
             shape = aval.shape[:dim] + aval.shape[dim + 1 :]
-            inner = avals_.ShapedArray(shape, aval.dtype, aval.weak_type)
+            inner = aval.update(shape=shape)
             trace_.inner[key] = inner
         self.aval = inner
 
@@ -229,4 +229,4 @@ def _batch_olympuspr(
 
 def _insert(aval: Any, dim: int, size: int) -> Any:
     shape = (*aval.shape[:dim], size, *aval.shape[dim:])
-    return avals_.ShapedArray(shape, aval.dtype, aval.weak_type)
+    return aval.update(shape=shape)

@@ -16,7 +16,10 @@ from olympus._src.lax import (
     elementwise,
     families,
     gather,
+    manual_axes,
+    manual_lowering,
     shaping,
+    slicing,
 )
 from olympus._src.lax.collectives import (
     batch_other_axes,
@@ -115,8 +118,58 @@ def _all_gather_transpose(
 all_gather_p = collective(
     "all_gather",
     abstract=_all_gather_abstract,
+    lower=manual_lowering.all_gather,
     batch=_all_gather_batch,
     transpose=_all_gather_transpose,
+    **families.LINEAR,
+)
+
+
+def _all_gather_invariant_transpose(
+    cts: Any,
+    x: Any,
+    *,
+    all_gather_dimension: int,
+    axis_index_groups: Any,
+    axis_name: Any,
+    axis_size: int,
+    tiled: bool,
+) -> Any:
+    """The device's own part of a cotangent that is the same on all."""
+    if type(cts[0]) is Zero:
+        return [Zero(x.aval)]
+    ct, d = manual_axes.vary(cts[0], axis_name), all_gather_dimension
+    length = x.aval.shape[d] if tiled else 1
+    index: Any = np.int32(0)
+    for name in axis_name:
+        size = np.int32(trace.axis_size(name, "all_gather"))
+        own = collectives.axis_index(name)
+        index = elementwise.add(elementwise.mul(index, size), own)
+    start = elementwise.mul(index, np.int32(length))
+    part = slicing.dynamic_slice_in_dim(ct, start, length, d)
+    return [part if tiled else shaping.squeeze(part, (d,))]
+
+
+def _all_gather_invariant_batch(
+    axis: Any, args: Any, dims: Any, *, all_gather_dimension: int, **params: Any
+) -> Any:
+    """Manual axes are never mapped ones."""
+    return batch_other_axes(
+        args[0],
+        dims[0],
+        lambda x, shift: all_gather_invariant_p.bind(
+            x, all_gather_dimension=all_gather_dimension + shift, **params
+        ),
+    )
+
+
+all_gather_invariant_p = collective(
+    "all_gather_invariant",
+    abstract=_all_gather_abstract,
+    batch=_all_gather_invariant_batch,
+    lower=manual_lowering.all_gather,
+    vary=lambda joined, *, axis_name, **_: joined - set(axis_name),
+    transpose=_all_gather_invariant_transpose,
     **families.LINEAR,
 )
 
@@ -204,6 +257,7 @@ def _reduce_scatter_transpose(
 reduce_scatter_p = collective(
     "reduce_scatter",
     abstract=_reduce_scatter_abstract,
+    lower=manual_lowering.reduce_scatter,
     batch=_reduce_scatter_batch,
     transpose=_reduce_scatter_transpose,
     **families.LINEAR,
@@ -325,6 +379,7 @@ def _without_size(eqn: Any) -> Any:
 all_to_all_p = collective(
     "all_to_all",
     abstract=_all_to_all_abstract,
+    lower=manual_lowering.all_to_all,
     batch=_all_to_all_batch,
     transpose=_all_to_all_transpose,
     print=_without_size,
@@ -379,7 +434,7 @@ def _ppermute_by_name(
     for name, size in zip(names, sizes, strict=True):
         mine = shaping.iota(np.int32, size)
         if name != axis.name:
-            mine = collectives.axis_index_p.bind(axis_name=name)
+            mine = collectives.axis_index(name)
         index = elementwise.add(elementwise.mul(index, np.int32(size)), mine)
     source = gather.index_take(table, (index,), (0,))
     rows = gather.index_take(everyone, (elementwise.max_(source, _ZERO),), (0,))
@@ -406,6 +461,7 @@ def _ppermute_transpose(cts: Any, x: Any, *, axis_name: Any, perm: Any) -> Any:
 ppermute_p = collective(
     "ppermute",
     abstract=lambda x, *, axis_name, perm: x,
+    lower=manual_lowering.permute,
     batch=_ppermute_batch,
     transpose=_ppermute_transpose,
     **families.LINEAR,
@@ -452,7 +508,7 @@ def _pbroadcast_transpose(cts: Any, x: Any, *, axis_name: Any, source: int) -> A
     index: Any = _ZERO
     for name in names:
         size = trace.axis_size(name, "pbroadcast")
-        mine = collectives.axis_index_p.bind(axis_name=name)
+        mine = collectives.axis_index(name)
         index = elementwise.add(elementwise.mul(index, np.int32(size)), mine)
     is_source = elementwise.eq(index, np.int32(source))
     return [elementwise.select(is_source, total, families.full_like(total, 0))]

@@ -22,6 +22,8 @@ from olympus._src.lax import (
     elementwise,
     families,
     gather,
+    manual_axes,
+    manual_lowering,
     reductions,
     shaping,
 )
@@ -35,14 +37,23 @@ def named(axes: Any) -> tuple[Any, ...]:
 
 
 def collective(name: str, **rules: Any) -> Primitive:
-    """A primitive that refers to mapped axes; `axis_name` says which by default."""
+    """A primitive that refers to mapped axes; `axis_name` says which by default.
+
+    Along manual axes of a mesh it makes values that vary along them.
+    """
 
     @takes_primitive
     def lower(p: Any, ctx: Any, *operands: Any, **params: Any) -> NoReturn:
         raise trace.unbound_axis(p.axes(**params)[0], name)
 
     rules.setdefault("axes", lambda *, axis_name, **_: named(axis_name))
+    rules.setdefault("vary", _as_operands)
     return Primitive(name, **{"lower": lower, **rules})
+
+
+def _as_operands(joined: frozenset[Any], **_: Any) -> frozenset[Any]:
+    """The rule `vary`: operands were cast to vary along the axes."""
+    return joined
 
 
 def batch_other_axes(x: Any, dim: int | None, rebind: Callable[[Any, int], Any]) -> Any:
@@ -131,14 +142,22 @@ def _all_reduce_abstract(name: str) -> Any:
     return abstract
 
 
+def _all_reduce_varying(
+    joined: frozenset[Any], *, axes: Any, axis_index_groups: Any
+) -> frozenset[Any]:
+    """All devices get the same result, but for groups, which have one each."""
+    return joined if axis_index_groups is not None else joined - set(axes)
+
+
 def _all_reduce(
-    name: str, reduce_p: Primitive, repeated: Any, **rules: Any
+    name: str, reduce_p: Primitive, hlo: str, repeated: Any, **rules: Any
 ) -> Primitive:
     """A reduction over named axes, and over axes of the operand given by position.
 
     Args:
       name: of the primitive.
       reduce_p: the same over positions alone.
+      hlo: the operation on two elements.
       repeated: `(x, n)`, the reduction of n equal elements.
       **rules: those that follow from what is folded.
     """
@@ -176,14 +195,20 @@ def _all_reduce(
             out = p.bind(out, axes=other_axes, axis_index_groups=None)
         return out, out_dim
 
-    def lower(ctx: Any, x: str, *, axes: Any, **_: Any) -> Any:
-        if _names_among(axes):
-            raise trace.unbound_axis(_names_among(axes)[0], name)
-        return reduce_p.lower(ctx, x, axes=axes)  # type: ignore[misc]
+    def lower(ctx: Any, x: str, *, axes: Any, axis_index_groups: Any) -> Any:
+        names, (aval,) = _names_among(axes), ctx.avals_in
+        if len(names) < len(axes):
+            x = reduce_p.lower(ctx, x, axes=_positions_among(axes))  # type: ignore[misc]
+            aval = ctx.avals_out[0]
+        if not names:
+            return x
+        groups = axis_index_groups
+        return manual_lowering.all_reduce(ctx, hlo, x, aval, names, groups, name)
 
     return collective(
         name,
         lower=lower,
+        vary=_all_reduce_varying,
         abstract=_all_reduce_abstract(name),
         axes=lambda *, axes, **_: _names_among(axes),
         batch=batch,
@@ -227,33 +252,97 @@ def _extreme_jvp(
     wide = _spread_positions(out, avals.aval_of(x), _positions_among(axes))
     mask = elementwise.eq(x, wide)
     mask = elementwise.convert(mask, avals.aval_of(t).dtype)
-    count = psum_p.bind(mask, **params)
-    total = psum_p.bind(elementwise.mul(t, mask), **params)
+    count = sum_over(mask, **params)
+    total = sum_over(elementwise.mul(t, mask), **params)
     return out, elementwise.div(total, count)
+
+
+def pvary_transpose(cts: Any, x: Any, *, axes: Any) -> Any:
+    """The devices' cotangents of one value, summed."""
+    if type(cts[0]) is Zero:
+        return [Zero(x.aval)]
+    return [psum_invariant_p.bind(cts[0], axes=axes, axis_index_groups=None)]
+
+
+def _psum_invariant_transpose(
+    cts: Any, x: Any, *, axes: Any, axis_index_groups: Any
+) -> Any:
+    """Each device's value is in the one sum once."""
+    if type(cts[0]) is Zero:
+        return [Zero(x.aval)]
+    ct = manual_axes.vary(cts[0], _names_among(axes))
+    return [_spread_positions(ct, x.aval, _positions_among(axes))]
 
 
 psum_p = _all_reduce(
     "psum",
     families.reduce_sum_p,
+    "stablehlo.add",
     times,
     transpose=_psum_transpose,
     **families.LINEAR,
 )
-pmax_p = _all_reduce("pmax", reductions.reduce_max_p, lambda x, n: x, jvp=_extreme_jvp)
-pmin_p = _all_reduce("pmin", reductions.reduce_min_p, lambda x, n: x, jvp=_extreme_jvp)
+psum_invariant_p = _all_reduce(
+    "psum_invariant",
+    families.reduce_sum_p,
+    "stablehlo.add",
+    times,
+    transpose=_psum_invariant_transpose,
+    **families.LINEAR,
+)
+pmax_p = _all_reduce(
+    "pmax",
+    reductions.reduce_max_p,
+    "stablehlo.maximum",
+    lambda x, n: x,
+    jvp=_extreme_jvp,
+)
+pmin_p = _all_reduce(
+    "pmin",
+    reductions.reduce_min_p,
+    "stablehlo.minimum",
+    lambda x, n: x,
+    jvp=_extreme_jvp,
+)
+
+
+def sum_over(x: Any, *, axes: Any, axis_index_groups: Any) -> Any:
+    """The sum over axes, some of which may be manual axes of a mesh."""
+    checked = manual_axes.checked_axes(axes)
+    if not checked:
+        return psum_p.bind(x, axes=axes, axis_index_groups=axis_index_groups)
+    x = manual_axes.vary(x, checked)
+    if axis_index_groups is not None:
+        return psum_p.bind(x, axes=axes, axis_index_groups=axis_index_groups)
+    others = tuple([a for a in axes if a not in checked])
+    if others:
+        x = psum_p.bind(x, axes=others, axis_index_groups=None)
+    return psum_invariant_p.bind(x, axes=checked, axis_index_groups=None)
 
 
 # -- axis_index ------------------------------------------------------------------------
 
 
-def _axis_index_batch(axis: Any, args: Any, dims: Any, *, axis_name: Any) -> Any:
+def axis_index(name: Any) -> Any:
+    """The position along an axis."""
+    return axis_index_p.bind(
+        axis_name=name, varies=bool(manual_axes.checked_axes((name,)))
+    )
+
+
+def _axis_index_batch(
+    axis: Any, args: Any, dims: Any, *, axis_name: Any, varies: bool
+) -> Any:
     if axis.name != axis_name:
-        return axis_index_p.bind(axis_name=axis_name), None
+        return axis_index_p.bind(axis_name=axis_name, varies=varies), None
     return shaping.iota(np.int32, axis.size), 0
 
 
 axis_index_p = collective(
     "axis_index",
-    abstract=lambda *, axis_name: ShapedArray((), np.dtype(np.int32)),
+    abstract=lambda *, axis_name, varies: ShapedArray((), np.dtype(np.int32)),
+    vary=lambda joined, *, axis_name, varies: frozenset((axis_name,) if varies else ()),
+    print=lambda eqn: [("axis_name", eqn.params["axis_name"])],
+    lower=manual_lowering.axis_index,
     batch=_axis_index_batch,
 )

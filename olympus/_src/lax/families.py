@@ -127,6 +127,9 @@ def common_dtype(name: str, operands: Sequence[Any]) -> Any:
     return dtype
 
 
+_current = trace.current
+
+
 class _Elementwise(Primitive):
     """An operation on operands of one shape, to which axes of size 1 are repeated."""
 
@@ -137,7 +140,9 @@ class _Elementwise(Primitive):
             or getattr(args[0], "shape", ()) != getattr(args[1], "shape", ())
         ):
             args = repeat_ones(args)
-        return trace.current.trace.process(self, args, params)
+        if _current.join is not None and self.vary is None:
+            args = _current.join(args)
+        return _current.trace.process(self, args, params)
 
 
 def repeat_ones(args: tuple[Any, ...]) -> tuple[Any, ...]:

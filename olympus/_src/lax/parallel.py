@@ -16,10 +16,11 @@ from olympus._src.lax import (
     collectives,
     elementwise,
     families,
+    manual_axes,
     shaping,
     sizes,
 )
-from olympus._src.lax.collectives import axis_index_p, named
+from olympus._src.lax.collectives import named
 
 # -- arguments -------------------------------------------------------------------------
 
@@ -127,7 +128,7 @@ def psum(
             return leaf * _size_of("psum", names, groups)
         if avals.aval_of(leaf).dtype == np.bool_:
             leaf = elementwise.convert_element_type(leaf, np.int32)
-        return _bind_reduction(collectives.psum_p, leaf, names, groups)
+        return _bind_reduction("psum", collectives.sum_over, leaf, names, groups)
 
     return _map_arrays("psum", total, x)
 
@@ -143,12 +144,14 @@ def _is_constant(x: Any, names: Sequence[Any], groups: Any) -> bool:
     return groups is None or len({len(g) for g in groups}) == 1
 
 
-def _bind_reduction(p: Any, x: Any, names: tuple[Any, ...], groups: Any) -> Any:
+def _bind_reduction(
+    what: str, reduce: Any, x: Any, names: tuple[Any, ...], groups: Any
+) -> Any:
     if not names:
         return x
     positions = [name for name in names if isinstance(name, int)]
-    families.check_axes(p.name, avals.aval_of(x), positions)
-    return p.bind(x, axes=names, axis_index_groups=groups)
+    families.check_axes(what, avals.aval_of(x), positions)
+    return reduce(x, axes=names, axis_index_groups=groups)
 
 
 def pmean(
@@ -263,7 +266,18 @@ def pmin(
 def _extreme(what: str, p: Any, x: Any, axis_name: Any, groups: Any) -> Any:
     names = _names(what, axis_name, positional=True)
     groups = _groups(what, names, groups, equal=False)
-    return _map_arrays(what, lambda leaf: _bind_reduction(p, leaf, names, groups), x)
+
+    def extreme(leaf: Any) -> Any:
+        leaf = _varying(leaf, names)
+        return _bind_reduction(what, p.bind, leaf, names, groups)
+
+    return _map_arrays(what, extreme, x)
+
+
+def _varying(x: Any, names: Sequence[Any]) -> Any:
+    """An operand as the type of a collective over manual axes of a mesh has it."""
+    axes = manual_axes.checked_axes(names)
+    return manual_axes.vary(x, axes) if axes else x
 
 
 # -- gathering and scattering ----------------------------------------------------------
@@ -288,7 +302,8 @@ def all_gather(
         the values of its group.
       axis: where in the result the values are.
       tiled: they are joined along the existing `axis` instead of a new one.
-      to: 'varying' (as without), or 'reduced' inside programs over meshes.
+      to: 'varying' (as without): types say that the result may differ along the axis;
+        'invarying': that it is the same on all devices. In `shard_map` alone.
 
     Returns:
       As `x`: arrays with one more axis, of the size of the mapped one; if tiled, `axis`
@@ -305,18 +320,26 @@ def all_gather(
       >>> olympus.vmap(ranked, axis_name='i')(np.array([30, 10, 20]))
       Array([2, 0, 1], dtype=int32)
     """
-    if to not in (None, "varying"):
+    if to not in (None, "varying", "invarying"):
         raise ValueError(
-            f"all_gather: to must be 'varying' or None under vmap, got {to!r}"
+            f"all_gather: to must be 'varying', 'invarying' or None, got {to!r}"
         )
     names = _names("all_gather", axis_name)
+    if to == "invarying" and set(manual_axes.checked_axes(names)) != set(names):
+        raise ValueError(
+            f"all_gather: to='invarying' requires manual axes of a mesh that types "
+            f"tell of, got {names}; use it in shard_map with check_vma=True"
+        )
     groups = _groups("all_gather", names, axis_index_groups)
     size = _size_of("all_gather", names, groups)
 
     def gathered(leaf: Any) -> Any:
         ndim = avals.aval_of(leaf).ndim + (not tiled)
-        return collective_exchanges.all_gather_p.bind(
-            leaf,
+        p = collective_exchanges.all_gather_p
+        if to == "invarying":
+            p = collective_exchanges.all_gather_invariant_p
+        return p.bind(
+            _varying(leaf, names),
             all_gather_dimension=_axis("all_gather", "axis", axis, ndim),
             axis_index_groups=groups,
             axis_name=names,
@@ -371,7 +394,7 @@ def psum_scatter(
         )
         _check_parts("psum_scatter", aval, position, size, tiled)
         return collective_exchanges.reduce_scatter_p.bind(
-            leaf,
+            _varying(leaf, names),
             axis_index_groups=groups,
             axis_name=names,
             axis_size=size,
@@ -447,6 +470,7 @@ def all_to_all(
         split = _axis("all_to_all", "split_axis", split_axis, aval.ndim)
         concat = _axis("all_to_all", "concat_axis", concat_axis, aval.ndim)
         _check_parts("all_to_all", aval, split, size, tiled)
+        leaf = _varying(leaf, names)
         params = {
             "axis_name": names if len(names) > 1 else names[0],
             "axis_index_groups": groups,
@@ -540,7 +564,7 @@ def ppermute(x: PyTree, axis_name: Hashable, perm: Sequence[tuple[int, int]]) ->
     return _map_arrays(
         "ppermute",
         lambda leaf: collective_exchanges.ppermute_p.bind(
-            leaf, axis_name=names, perm=pairs
+            _varying(leaf, names), axis_name=names, perm=pairs
         ),
         x,
     )
@@ -608,6 +632,9 @@ def pbroadcast(x: PyTree, axis_name: Hashable, source: int) -> PyTree:
             f"{source}"
         )
     name = names if len(names) > 1 else names[0]
+    manual = trace.current.manual
+    if manual is not None and set(names) <= set(manual.axes):
+        return _map_arrays("pbroadcast", lambda v: _of_one(v, names, source), x)
     return _map_arrays(
         "pbroadcast",
         lambda leaf: collective_exchanges.pbroadcast_p.bind(
@@ -615,6 +642,51 @@ def pbroadcast(x: PyTree, axis_name: Hashable, source: int) -> PyTree:
         ),
         x,
     )
+
+
+def _of_one(x: Any, names: tuple[Any, ...], source: int) -> Any:
+    """The value of one device, as the sum of it and zeros."""
+    mine = elementwise.eq(axis_index(names), np.int32(source))
+    zero = elementwise.sub(x, x)
+    kept = elementwise.select_n(
+        shaping.broadcast(mine, avals.aval_of(x).shape), zero, x
+    )
+    return _varying(psum(kept, names), names)
+
+
+def pcast(x: PyTree, axis_name: Hashable, *, to: str) -> PyTree:
+    """The same values, of a type that says they may differ along manual axes.
+
+    Operations insert it where operands differ in this; it is needed where a type must
+    not change, as in the carry of a loop.
+
+    Args:
+      x: an array or a pytree of arrays.
+      axis_name: the name of a manual axis of a mesh, or a tuple of names.
+      to: 'varying'.
+
+    Returns:
+      As `x`.
+
+    Raises:
+      NameError: no axis of that name is mapped.
+      ValueError: `to` is another word.
+
+    Example:
+      >>> import olympus, numpy as np
+      >>> from olympus import lax
+      >>> from olympus.sharding import PartitionSpec as P
+      >>> f = lambda x: olympus.typeof(lax.pcast(x, 'i', to='varying')).short()
+      >>> mesh = olympus.make_mesh((1,), ('i',))
+      >>> olympus.shard_map(
+      ...     lambda x: print(f(x)), mesh=mesh, in_specs=P(), out_specs=P()
+      ... )(np.float32(1))
+      f32[]{V:i}
+    """
+    if to != "varying":
+        raise ValueError(f"pcast: to must be 'varying', got {to!r}")
+    names = _names("pcast", axis_name)
+    return _map_arrays("pcast", lambda leaf: _varying(leaf, names), x)
 
 
 # -- the axis itself -------------------------------------------------------------------
@@ -642,11 +714,11 @@ def axis_index(axis_name: Hashable) -> Array:
     """
     names = _names("axis_index", axis_name)
     if not isinstance(axis_name, (tuple, list)):
-        return axis_index_p.bind(axis_name=axis_name)
+        return collectives.axis_index(axis_name)
     index: Any = np.int32(0)
     stride = 1
     for name in reversed(names):
-        own = axis_index_p.bind(axis_name=name)
+        own = collectives.axis_index(name)
         index = elementwise.add(index, elementwise.mul(own, np.int32(stride)))
         stride *= trace.axis_size(name, "axis_index")
     return index

@@ -28,6 +28,7 @@ class Module:
       variables: the dimension variables, which private functions take first.
       has_dynamic_calls: whether it calls functions that were written for dynamic sizes.
       num_partitions: the number of devices that the program is divided over.
+      manual: the axes of a mesh that what is being written is manual along, or None.
     """
 
     __slots__ = (
@@ -43,6 +44,7 @@ class Module:
         "has_dynamic_calls",
         "keepalives",
         "locations",
+        "manual",
         "name",
         "num_partitions",
         "platform",
@@ -65,6 +67,7 @@ class Module:
         self._calling_python: set[str] = set()
         self.calls_python = False
         self.num_partitions = 1
+        self.manual: Any = None
         self._meshes: dict[Any, str] = {}
 
     def for_platforms(self, platforms: Sequence[str]) -> list[Module]:
@@ -141,11 +144,12 @@ class Module:
 
     def function(self, program: ir.Olympuspr, name: str) -> str:
         """The symbol of `program` as a private function, written once a module."""
-        symbol = self._by_key.get(program)
+        key = (program, self.manual)  # collectives in it refer to the mesh
+        symbol = self._by_key.get(key)
         if symbol is None:
             symbol = self.symbol(name)
             function = Function(self, program, sizes=self.variables)
-            symbol = self._by_key[program] = self.add(function, symbol)
+            symbol = self._by_key[key] = self.add(function, symbol)
         return symbol
 
     def takes_callbacks(self, symbol: str) -> bool:

@@ -24,13 +24,16 @@ def axis_text(name: Any) -> str:
     return types.string(name if isinstance(name, str) else repr(name))
 
 
-def sharding_text(symbol: str, spec: PartitionSpec, ndim: int) -> str:
+def sharding_text(
+    symbol: str, spec: PartitionSpec, ndim: int, is_open: bool = False
+) -> str:
     """A spec for arrays of `ndim` axes, as in `<@mesh, [{"x"}, {}]>`.
 
-    Axes that the spec leaves to the compiler are open, all others closed.
+    Axes that the spec leaves to the compiler are open, and all where `is_open` says
+    that it may divide them further.
     """
-    entries = [_entry_text(e) for e in spec.partitions]
-    entries += ["{}"] * (ndim - len(entries))
+    entries = list(spec.partitions) + [None] * (ndim - len(spec.partitions))
+    entries = [_entry_text(e, is_open) for e in entries]
     text = f"<@{symbol}, [{', '.join(entries)}]"
     if spec.unreduced:
         axes = ", ".join(sorted(map(axis_text, spec.unreduced)))
@@ -38,10 +41,11 @@ def sharding_text(symbol: str, spec: PartitionSpec, ndim: int) -> str:
     return text + ">"
 
 
-def _entry_text(entry: Any) -> str:
-    if entry is UNCONSTRAINED:
-        return "{?}"
-    return f"{{{', '.join(map(axis_text, names_of(entry)))}}}"
+def _entry_text(entry: Any, is_open: bool) -> str:
+    names = list(map(axis_text, names_of(entry)))
+    if is_open or entry is UNCONSTRAINED:
+        names.append("?")
+    return f"{{{', '.join(names)}}}"
 
 
 def attribute(symbol: str, spec: PartitionSpec, aval: Any) -> str:

@@ -25,7 +25,7 @@ from olympus._src.interpreters import (
     lowered_programs,
     partial_eval,
 )
-from olympus._src.lax import elementwise
+from olympus._src.lax import elementwise, manual_axes
 from olympus._src.lowering import module as lowering
 from olympus._src.programs import parameter_names
 
@@ -112,7 +112,7 @@ def _signature(what: str, in_tree: Any, in_avals: Sequence[Any], split: Any) -> 
     """What tells the programs of one function apart; None where none is kept."""
     if config.check_leaks():
         return None
-    settings = (config.trace_context(), trace.current.axis_env)
+    settings = (config.trace_context(), trace.current.axis_context())
     key = (what, in_tree, tuple(in_avals), split is None, settings)
     try:
         hash(key)
@@ -295,14 +295,25 @@ aval_of = avals_.aval_of
 
 
 def same_type(x: Any, y: Any) -> bool:
-    """Whether two avals agree up to weakness."""
-    return x is y or x.strip_weak_type() is y.strip_weak_type()
+    """Whether two avals agree up to weakness, and to where on a mesh they vary."""
+    if x is y:
+        return True
+    x, y = x.strip_weak_type(), y.strip_weak_type()
+    if x is y:
+        return True
+    nowhere: frozenset[Any] = frozenset()
+    if getattr(x, "vma", nowhere) == getattr(y, "vma", nowhere):
+        return False
+    return bool(x.update(vma=nowhere) is y.update(vma=nowhere))
 
 
-def promote_weak(
+def promote_carry(
     values: list[Any], in_avals: Sequence[Any], out_avals: Sequence[Any]
 ) -> list[Any] | None:
-    """Initial values whose weak dtype gives way to that of what replaces them.
+    """Initial values that give way to what replaces them.
+
+    A weak dtype does; and what is the same on all devices of a mesh, where what
+    replaces it is not.
 
     Returns:
       The values, or None where nothing changes.
@@ -312,15 +323,45 @@ def promote_weak(
     new = list(values)
     changed = False
     for i, (before, after) in enumerate(zip(in_avals, out_avals, strict=True)):
+        if after.vma - before.vma:
+            new[i] = manual_axes.vary(new[i], after.vma)
+            changed = True
         if not before.weak_type or same_type(before, after):
             continue
         dtype, _ = dtypes.lattice_result(
             (before.dtype, before.weak_type), (after.dtype, after.weak_type)
         )
         if dtype != before.dtype:
-            new[i] = elementwise.convert(values[i], dtype)
+            new[i] = elementwise.convert(new[i], dtype)
             changed = True
     return new if changed else None
+
+
+def vary_results(body: Body, required: Sequence[Any]) -> Body:
+    """The body with first results that vary along all axes that some types do."""
+    missing = [r.vma - a.vma for a, r in zip(body.out_avals, required, strict=False)]
+    if not any(missing):
+        return body
+    program = body.program.derived(
+        ("varying", tuple(missing)),
+        lambda p: with_varying_results(p, [*missing]),
+    )
+    return Body(body.fun, program, body.consts, body.trees)
+
+
+def with_varying_results(
+    program: ir.Olympuspr, missing: Sequence[frozenset[Any]]
+) -> ir.Olympuspr:
+    """A program whose first results vary along more axes."""
+    outvars = list(program.outvars)
+    eqns = list(program.eqns)
+    for i, axes in enumerate(missing):
+        if axes:
+            aval = outvars[i].aval
+            new = ir.Var(aval.update(vma=aval.vma | axes))
+            eqns.append(manual_axes.cast_equation(outvars[i], new, axes))
+            outvars[i] = new
+    return program.replace(eqns=eqns, outvars=outvars)
 
 
 # -- constants -------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 
 from olympus._src.calls import pjit as jit_
 from olympus._src.core import effects, ir, trace
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import errors
 from olympus._src.interpreters import ad, batching, partial_eval
@@ -276,6 +276,7 @@ def _checkify(checks: Any, *args: Any, olympuspr: ir.Olympuspr, **params: Any) -
 
 remat_p: Primitive = Primitive(
     "remat2",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
     effects=_effects,

@@ -1,0 +1,414 @@
+"""`shard_map`: a program that each device of a mesh runs on its parts of operands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import avals as avals_
+from olympus._src.core import ir
+from olympus._src.core.primitive import Primitive, as_abstract_says
+from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.interpreters import ad, batching, partial_eval
+from olympus._src.lax import collectives, elementwise, shaping
+from olympus._src.lax.manual_axes import Manual, manual_over
+from olympus._src.lowering import module as lowering
+from olympus._src.lowering import partitioning, types
+from olympus._src.programs import inner_programs
+from olympus._src.sharding.specs import PartitionSpec, axes_of, names_of
+
+# -- types -----------------------------------------------------------------------------
+
+
+def local_aval(aval: Any, spec: PartitionSpec, manual: Manual) -> Any:
+    """The type of one device's part of a value."""
+    counts = _counts(spec, manual, aval.ndim)
+    shape = tuple([n // k for n, k in zip(aval.shape, counts, strict=True)])
+    vma = frozenset(axes_of(spec.partitions)) if manual.checks else frozenset()
+    return aval.update(shape=shape, vma=aval.vma | vma)
+
+
+def global_aval(aval: Any, spec: PartitionSpec, manual: Manual) -> Any:
+    """The type of a value of which the devices have parts of a type."""
+    counts = _counts(spec, manual, aval.ndim)
+    shape = tuple([n * k for n, k in zip(aval.shape, counts, strict=True)])
+    return aval.update(shape=shape, vma=aval.vma - set(manual.axes))
+
+
+def _counts(spec: PartitionSpec, manual: Manual, ndim: int) -> list[int]:
+    sizes = manual.mesh.shape
+    counts = [math.prod([sizes[n] for n in names_of(e)]) for e in spec.partitions]
+    return counts + [1] * (ndim - len(counts))
+
+
+def _manual(mesh: Any, manual_axes: tuple[Any, ...], check_vma: bool) -> Manual:
+    return Manual(mesh, manual_axes, check_vma)
+
+
+def _abstract(
+    *args: Any, olympuspr: Any, mesh: Any, manual_axes: Any, check_vma: bool,
+    out_specs: Any, **_: Any,
+) -> Any:  # fmt: skip
+    manual = _manual(mesh, manual_axes, check_vma)
+    rows = zip(olympuspr.out_avals, out_specs, strict=True)
+    return [global_aval(aval, spec, manual) for aval, spec in rows]
+
+
+def _effects(*args: Any, olympuspr: Any, **_: Any) -> Any:
+    return olympuspr.effects
+
+
+# -- lowering --------------------------------------------------------------------------
+
+
+def _lower(
+    ctx: Any, *operands: str, olympuspr: Any, mesh: Any, manual_axes: Any,
+    check_vma: bool, in_specs: Any, out_specs: Any,
+) -> Any:  # fmt: skip
+    module, program = ctx.module, olympuspr.olympuspr
+    symbol = module.mesh(mesh)
+    outer, module.manual = module.manual, _inside(module.manual, mesh, manual_axes)
+    try:
+        block = ctx.block.inner()
+        names = block.arguments(program.in_avals)
+        outs = lowering.lower_program(module, block, program, (), names)
+    finally:
+        module.manual = outer
+    region = block.region((), (), outs, program.out_avals, "sdy.return")
+    is_partial = len(manual_axes) < len(mesh.axis_names)
+    bound = ", ".join(
+        [
+            f"{name}: {types.tensor_type(aval)}"
+            for name, aval in zip(names, program.in_avals, strict=True)
+        ]
+    )
+    shardings = [
+        ", ".join(
+            [
+                partitioning.sharding_text(
+                    symbol, s, a.storage.ndim, is_open=is_partial
+                )
+                for s, a in zip(specs, avals, strict=True)
+            ]
+        )
+        for specs, avals in ((in_specs, ctx.avals_in), (out_specs, ctx.avals_out))
+    ]
+    ordered = [n for n in mesh.axis_names if n in manual_axes]
+    axes = ", ".join(map(partitioning.axis_text, ordered))
+    inputs = ", ".join(map(types.tensor_type, ctx.avals_in))
+    outputs = ", ".join(map(types.tensor_type, ctx.avals_out))
+    return ctx.block.emit_many(
+        f"sdy.manual_computation({', '.join(operands)}) in_shardings=[{shardings[0]}] "
+        f"out_shardings=[{shardings[1]}] manual_axes={{{axes}}} ({bound}) {region} : "
+        f"({inputs}) -> ({outputs})",
+        len(ctx.avals_out),
+    )
+
+
+def _inside(outer: Any, mesh: Any, axes: tuple[Any, ...]) -> Manual:
+    known = () if outer is None else outer.axes
+    return Manual(mesh, (*known, *axes), True)
+
+
+# -- derivatives -----------------------------------------------------------------------
+
+
+def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+    nonzero = tuple([type(t) is not Zero for t in tangents])
+    manual = _manual_of(params)
+
+    def differentiate(p: ir.Olympuspr) -> Any:
+        with manual_over(manual):
+            return ad.jvp_olympuspr(p, nonzero)
+
+    program, out_nonzero = olympuspr.olympuspr.derived(
+        ("shard_map jvp", nonzero, manual), differentiate
+    )
+    slopes = [t for t in tangents if type(t) is not Zero]
+    specs = dict(params)
+    specs["in_specs"] += _select(params["in_specs"], nonzero)
+    specs["out_specs"] += _select(params["out_specs"], out_nonzero)
+    outs = shard_map_p.bind(*primals, *slopes, olympuspr=program, **specs)
+    n = len(out_nonzero)
+    out_slopes = iter(outs[n:])
+    return outs[:n], [
+        next(out_slopes) if m else Zero(avals_.aval_of(out).to_tangent())
+        for m, out in zip(out_nonzero, outs[:n], strict=True)
+    ]
+
+
+def _manual_of(params: dict[str, Any]) -> Manual:
+    return _manual(params["mesh"], params["manual_axes"], params["check_vma"])
+
+
+def _select(items: Sequence[Any], keep: Sequence[bool]) -> tuple[Any, ...]:
+    return tuple([x for x, k in zip(items, keep, strict=True) if k])
+
+
+def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+    """Runs the program once; its residuals are stacked over the devices."""
+    nonzero = tuple([type(t) is not Zero for t in tangents])
+    manual = _manual_of(params)
+    split = olympuspr.olympuspr.derived(
+        ("shard_map linearized", nonzero, manual),
+        lambda p: _Split(p, nonzero, manual),
+    )
+    n = len(olympuspr.out_avals)
+    first = dict(params)
+    first["out_specs"] += split.specs
+    outs = shard_map_p.bind(*primals, olympuspr=split.forward, **first)
+    kept = [primals[i] for i in split.inputs] + outs[n:]
+    kept_specs = _pick(params["in_specs"], split.inputs) + split.specs
+    slopes = [t for t in tangents if type(t) is not Zero]
+    second = dict(params)
+    second["in_specs"] = kept_specs + _select(params["in_specs"], nonzero)
+    is_nonzero = [zero is None for zero in split.zeros]
+    second["out_specs"] = _select(params["out_specs"], is_nonzero)
+
+    def apply() -> list[Any]:
+        out_slopes = iter(
+            shard_map_p.bind(*kept, *slopes, olympuspr=split.linear, **second)
+        )
+        return [
+            next(out_slopes) if m else Zero(avals_.aval_of(out).to_tangent())
+            for m, out in zip(is_nonzero, outs[:n], strict=True)
+        ]
+
+    return outs[:n], apply
+
+
+def _pick(items: Sequence[Any], positions: Sequence[int]) -> tuple[Any, ...]:
+    return tuple([items[i] for i in positions])
+
+
+class _Split:
+    """The derivative of a body as two: one returns residuals, one is linear.
+
+    Attributes:
+      forward: returns the results, and residuals with one more axis in front.
+      linear: takes residuals that are inputs, the others, and tangents.
+      inputs: which inputs are residuals.
+      specs: how the other residuals are divided: their first axis over all that varies.
+      zeros: for each result a Zero where its tangent is zero, or None.
+    """
+
+    def __init__(
+        self, program: ir.Olympuspr, nonzero: Sequence[bool], manual: Manual
+    ) -> None:
+        with manual_over(manual):
+            forward, linear, self.zeros = ad.linearize_olympuspr(program, nonzero)
+            body = forward.olympuspr
+            n = len(program.outvars)
+            positions: dict[Any, int] = {v: i for i, v in enumerate(body.invars)}
+            residuals = body.outvars[n:]
+            is_input = [type(v) is not ir.Literal and v in positions for v in residuals]
+            self.inputs = [
+                positions[v] for v, i in zip(residuals, is_input, strict=True) if i
+            ]
+            others = [v for v, i in zip(residuals, is_input, strict=True) if not i]
+            self.specs = tuple([_stack_spec(v.aval, manual) for v in others])
+            small = body.replace(outvars=[*body.outvars[:n], *others])
+            self.forward = _retrace(
+                ir.ClosedOlympuspr(small, forward.consts),
+                small.in_avals,
+                lambda f: lambda *xs: _stack_from(f(*xs), n),
+            )
+            whole = linear.olympuspr
+            order = _argsort_inputs_first(is_input)
+            in_avals = [v.aval for v in whole.invars]
+            n_residuals, n_inputs = len(residuals), len(self.inputs)
+            stacked = [in_avals[i] for i in order[:n_inputs]]
+            stacked += [_stacked(in_avals[i]) for i in order[n_inputs:]]
+            self.linear = _retrace(
+                linear,
+                stacked + in_avals[n_residuals:],
+                lambda f: lambda *xs: f(*_unstack(xs, order, n_inputs)),
+            )
+
+
+def _argsort_inputs_first(is_input: Sequence[bool]) -> list[int]:
+    """Positions of residuals, those that are inputs first."""
+    inputs = [i for i, flag in enumerate(is_input) if flag]
+    return inputs + [i for i, flag in enumerate(is_input) if not flag]
+
+
+def _unstack(xs: Sequence[Any], order: Sequence[int], n_inputs: int) -> list[Any]:
+    """Residuals in the linear program's own order, without the axis in front."""
+    n = len(order)
+    values: list[Any] = [None] * n
+    for k, position in enumerate(order):
+        x = xs[k]
+        values[position] = x if k < n_inputs else shaping.squeeze(x, (0,))
+    return [*values, *xs[n:]]
+
+
+def _stack_from(outs: Sequence[Any], n: int) -> list[Any]:
+    return [*outs[:n], *[shaping.expand_dims(x, (0,)) for x in outs[n:]]]
+
+
+def _stacked(aval: Any) -> Any:
+    return aval.update(shape=(1, *aval.shape))
+
+
+def _stack_spec(aval: Any, manual: Manual) -> PartitionSpec:
+    axes = [n for n in manual.axes if not manual.checks or n in aval.vma]
+    return PartitionSpec(tuple(axes))
+
+
+def _retrace(
+    closed: ir.ClosedOlympuspr, in_avals: Sequence[Any], wrap: Callable[..., Any]
+) -> ir.ClosedOlympuspr:
+    """The program of a function around a program, without constants."""
+    run = wrap(ir.program_as_function(closed))
+    info = ir.DebugInfo("shard_map", "body")
+    program, consts = partial_eval.trace_to_olympuspr(run, list(in_avals), info)
+    return ir.ClosedOlympuspr(program, consts)
+
+
+def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
+    linear = tuple([type(x) is Linear for x in args])
+    nonzero = tuple([type(ct) is not Zero for ct in cts])
+    manual = _manual_of(params)
+    ct_specs = _select(params["out_specs"], nonzero)
+    linear_specs = _select(params["in_specs"], linear)
+
+    def transposed(p: ir.Olympuspr) -> Any:
+        with manual_over(manual):
+            program, in_nonzero = ad.transpose_olympuspr(p, linear, nonzero)
+            if not manual.checks:
+                n_known = len(linear) - sum(linear)
+                back = _select(linear_specs, in_nonzero)
+                program = _rescaled(program, n_known, ct_specs, back, manual)
+            return program, in_nonzero
+
+    program, in_nonzero = olympuspr.olympuspr.derived(
+        ("shard_map transposed", linear, nonzero, manual, ct_specs, linear_specs),
+        transposed,
+    )
+    known = [x for x in args if type(x) is not Linear]
+    known_specs = _select(params["in_specs"], [not is_linear for is_linear in linear])
+    specs = dict(params)
+    specs["in_specs"] = known_specs + ct_specs
+    specs["out_specs"] = _select(linear_specs, in_nonzero)
+    in_cts = shard_map_p.bind(
+        *known, *[ct for ct in cts if type(ct) is not Zero], olympuspr=program, **specs
+    )
+    return inner_programs.assign_cotangents(args, in_nonzero, in_cts)
+
+
+def _rescaled(
+    program: ir.ClosedOlympuspr, n_known: int, ct_specs: Any, specs: Any, manual: Manual
+) -> ir.ClosedOlympuspr:
+    """A transposed program where types do not say what varies.
+
+    Then each sum over an axis has a sum as its transpose. A cotangent that all devices
+    have is divided among them, and those of a value that all have are summed.
+    """
+    sizes = manual.mesh.shape
+
+    def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*xs: Any) -> list[Any]:
+            known, cts = xs[:n_known], xs[n_known:]
+            shares = [
+                _divided(ct, math.prod([sizes[n] for n in _unused(spec, manual)]))
+                for ct, spec in zip(cts, ct_specs, strict=True)
+            ]
+            return [
+                _summed(out, _unused(spec, manual))
+                for out, spec in zip(f(*known, *shares), specs, strict=True)
+            ]
+
+        return run
+
+    return _retrace(program, program.olympuspr.in_avals, wrap)
+
+
+def _unused(spec: PartitionSpec, manual: Manual) -> tuple[Any, ...]:
+    used = axes_of(spec.partitions)
+    return tuple([n for n in manual.axes if n not in used])
+
+
+def _divided(x: Any, n: int) -> Any:
+    if n == 1:
+        return x
+    return elementwise.div(x, np.asarray(n).astype(avals_.aval_of(x).dtype)[()])
+
+
+def _summed(x: Any, axes: tuple[Any, ...]) -> Any:
+    if not axes:
+        return x
+    return collectives.psum_p.bind(x, axes=axes, axis_index_groups=None)
+
+
+# -- batching, dead code ---------------------------------------------------------------
+
+
+def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) -> Any:
+    manual = _manual_of(params)
+    with manual_over(manual):
+        batched, out_dims = batching.batch_olympuspr(olympuspr, axis, tuple(dims))
+    params["in_specs"] = tuple(map(_with_axis, params["in_specs"], dims))
+    params["out_specs"] = tuple(map(_with_axis, params["out_specs"], out_dims))
+    if batched.consts:
+        params["in_specs"] = (PartitionSpec(),) * len(batched.consts) + params[
+            "in_specs"
+        ]
+        args = [*batched.consts, *args]
+        batched = ir.ClosedOlympuspr(ir.hoist_consts(batched.olympuspr))
+    return shard_map_p.bind(*args, olympuspr=batched, **params), out_dims
+
+
+def _with_axis(spec: PartitionSpec, dim: int | None) -> PartitionSpec:
+    """The spec of values with a mapped axis, which is whole on each device."""
+    entries = list(spec.partitions)
+    if dim is not None and dim < len(entries):
+        entries.insert(dim, None)
+    return spec.update(partitions=entries)
+
+
+def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
+    """Drops results nobody reads, and then operands nobody needs."""
+    closed = eqn.params["olympuspr"]
+    if closed.consts or (all(used) and not any(e.effects for e in closed.eqns)):
+        return [True] * len(eqn.invars), eqn
+    smaller, used_inputs = closed.olympuspr.derived(
+        ("dce", tuple(used)), lambda p: partial_eval.dce_olympuspr(p, used)
+    )
+    if not smaller.eqns and not smaller.outvars:
+        return [False] * len(eqn.invars), None
+    params = dict(eqn.params)
+    params["olympuspr"] = ir.ClosedOlympuspr(smaller)
+    params["in_specs"] = _select(params["in_specs"], used_inputs)
+    params["out_specs"] = _select(params["out_specs"], used)
+    new = eqn.replace(
+        invars=list(_select(eqn.invars, used_inputs)),
+        outvars=list(_select(eqn.outvars, used)),
+        params=params,
+        effects=smaller.effects,
+    )
+    return used_inputs, new
+
+
+def _print(eqn: ir.Eqn) -> Any:
+    names = ("check_vma", "in_specs", "manual_axes", "mesh", "out_specs", "olympuspr")
+    return [(k, str(eqn.params[k]) if k == "mesh" else eqn.params[k]) for k in names]
+
+
+shard_map_p = Primitive(
+    "shard_map",
+    multiple_results=True,
+    abstract=_abstract,
+    effects=_effects,
+    vary=as_abstract_says,
+    lower=_lower,
+    jvp=_jvp,
+    linearize=_linearize,
+    transpose=_transpose,
+    batch=_batch,
+    dce=_dce,
+    print=_print,
+    needs_full_build=True,
+)

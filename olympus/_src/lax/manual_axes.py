@@ -1,0 +1,121 @@
+"""Axes of a mesh along which a program is written for one device: `shard_map`'s.
+
+Types in such a program say along which of these axes the devices may hold different
+values (`vma`, "varying manual axes"). A value that is the same on all devices of an
+axis must be cast where it meets one that varies: `pvary` only changes the type, and
+its transpose sums the cotangents that the devices have of the one value. `bind` inserts
+the casts, so that each derivative is right wherever it is taken.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from olympus._src.core import avals, ir, trace
+from olympus._src.core.primitive import LateRule, Primitive
+from olympus._src.lax import families
+
+current = trace.current
+
+
+class Manual(NamedTuple):
+    """The axes that the program being traced is manual along.
+
+    Attributes:
+      mesh: the mesh.
+      axes: the names of those of its axes.
+      checks: whether types say what varies.
+    """
+
+    mesh: Any
+    axes: tuple[Any, ...]
+    checks: bool
+
+
+@contextlib.contextmanager
+def manual_over(manual: Manual) -> Iterator[None]:
+    """Traces what is in the block for one device along some axes of a mesh."""
+    before = current.manual, current.join, current.axis_env
+    sizes = manual.mesh.shape
+    current.manual = manual
+    current.join = join if manual.checks else None
+    current.axis_env = (*current.axis_env, *[(n, sizes[n]) for n in manual.axes])
+    try:
+        yield
+    finally:
+        current.manual, current.join, current.axis_env = before
+
+
+def checked_axes(names: Sequence[Any]) -> tuple[Any, ...]:
+    """Those of some axes that types tell of: manual ones, where that is checked."""
+    manual = current.manual
+    if manual is None or not manual.checks:
+        return ()
+    return tuple([name for name in names if name in manual.axes])
+
+
+def vma_of(x: Any) -> frozenset[Any]:
+    """The axes along which a value may differ."""
+    return getattr(avals.aval_of(x), "vma", frozenset())
+
+
+def join(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Operands of one operation, cast to vary along the same axes.
+
+    Constants stay: they have no cotangents to be summed.
+    """
+    joined: frozenset[Any] = frozenset()
+    traced = [isinstance(x, trace.Tracer) for x in args]
+    for x, is_traced in zip(args, traced, strict=True):
+        if is_traced:
+            joined |= getattr(x.aval, "vma", joined)
+    if not joined:
+        return args
+    return tuple(
+        [
+            vary(x, joined) if is_traced and hasattr(x.aval, "vma") else x
+            for x, is_traced in zip(args, traced, strict=True)
+        ]
+    )
+
+
+def vary(x: Any, axes: Any) -> Any:
+    """A value cast to vary along axes, where it does not yet."""
+    missing = frozenset(axes) - vma_of(x)
+    return pvary_p.bind(x, axes=_in_order(missing)) if missing else x
+
+
+def _in_order(axes: frozenset[Any]) -> tuple[Any, ...]:
+    return tuple(sorted(axes, key=repr))
+
+
+def cast_equation(operand: Any, result: Any, axes: frozenset[Any]) -> ir.Eqn:
+    """`pvary` as an equation."""
+    params = {"axes": _in_order(axes)}
+    return ir.Eqn(pvary_p, [operand], [result], params)
+
+
+# -- pvary -----------------------------------------------------------------------------
+
+
+def _pvary_batch(axis: Any, args: Any, dims: Any, *, axes: Any) -> Any:
+    return pvary_p.bind(*args, axes=axes), dims[0]
+
+
+pvary_p = Primitive(
+    "pvary",
+    abstract=lambda x, *, axes: x,
+    vary=lambda joined, *, axes: joined | set(axes),
+    lower=lambda ctx, x, *, axes: x,
+    batch=_pvary_batch,
+    transpose=LateRule("lax.collectives", "pvary_transpose"),
+    reference=lambda x, *, axes: x,
+    **families.LINEAR,
+)
+
+
+def without(joined: frozenset[Any], *, axes: Any, **_: Any) -> frozenset[Any]:
+    """The rule `vary` of what gives all devices along some axes the same value."""
+    return joined - set(axes)

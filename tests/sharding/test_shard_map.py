@@ -1,0 +1,415 @@
+"""Programs for one device of a mesh: values, types, derivatives and errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+from olympus import lax
+from olympus.sharding import NamedSharding, PartitionSpec
+from tests.sharding.meshes import divided, entries, mesh
+
+pytestmark = pytest.mark.eight_devices
+P = PartitionSpec
+X = np.arange(32.0, dtype=np.float32).reshape(8, 4) / 7
+W = np.float32(1.5)
+
+
+def mapped(f, in_specs, out_specs, **options):
+    return olympus.shard_map(
+        f, mesh=mesh(4, 2), in_specs=in_specs, out_specs=out_specs, **options
+    )
+
+
+def blocks(x):
+    """What the devices of a row and a column of the mesh have of `P('x', 'y')`."""
+    return x.reshape(4, 2, 2, 2).transpose(0, 2, 1, 3)
+
+
+def tiled(parts):
+    """The array of which `P('x', 'y')` gives devices these parts."""
+    a, b, c, d = parts.shape
+    return parts.transpose(0, 2, 1, 3).reshape(a * c, b * d)
+
+
+# -- collectives -----------------------------------------------------------------------
+
+B = blocks(X)
+COLLECTIVES = {
+    "psum": (lambda x: lax.psum(x, "x"), B.sum(0), P(None, "y")),
+    "psum of both": (lambda x: lax.psum(x, ("x", "y")), B.sum((0, 1)), P()),
+    "pmean": (lambda x: lax.pmean(x, "y"), B.mean(1), P("x")),
+    "pmax": (lambda x: lax.pmax(x, "x"), B.max(0), P(None, "y")),
+    "pmin": (lambda x: lax.pmin(x, ("x", "y")), B.min((0, 1)), P()),
+    "psum of a number": (lambda x: x * lax.psum(1, "x"), X * 4, P("x", "y")),
+}
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+@pytest.mark.parametrize("name", COLLECTIVES)
+def test_reductions(name, check_vma):
+    f, want, spec = COLLECTIVES[name]
+    if want.ndim == 3:  # one block for each device along the axis that is left
+        want = np.concatenate(list(want), 1 if spec == P(None, "y") else 0)
+    g = mapped(f, P("x", "y"), spec, check_vma=check_vma)
+    np.testing.assert_allclose(g(X), want, 1e-6)
+    np.testing.assert_allclose(olympus.jit(g)(divided(X, "x", "y")), want, 1e-6)
+
+
+def rotated(x, k):
+    return np.roll(x.reshape(4, 2, 4), k, 0).reshape(8, 4)
+
+
+EXCHANGES = {
+    "all_gather": (
+        lambda x: lax.all_gather(x, "x", tiled=True),
+        np.tile(X, (4, 1)),
+    ),
+    "all_gather, new axis": (
+        lambda x: lax.all_gather(x, "x").sum(0),
+        np.tile(X.reshape(4, 2, 4).sum(0), (4, 1)),
+    ),
+    "psum_scatter": (
+        lambda x: lax.psum_scatter(jnp.tile(x, (4, 1)), "x", tiled=True),
+        np.tile(X.reshape(4, 2, 4).sum(0), (4, 1)),
+    ),
+    "ppermute": (
+        lambda x: lax.ppermute(x, "x", [(i, (i + 1) % 4) for i in range(4)]),
+        rotated(X, 1),
+    ),
+    "ppermute to some": (
+        lambda x: lax.ppermute(x, "x", [(0, 3)]),
+        np.concatenate([np.zeros((6, 4)), X[:2]]),
+    ),
+    "pshuffle": (lambda x: lax.pshuffle(x, "x", [1, 2, 3, 0]), rotated(X, -1)),
+    "pbroadcast": (lambda x: lax.pbroadcast(x, "x", 2), np.tile(X[4:6], (4, 1))),
+    "all_to_all": (
+        lambda x: lax.all_to_all(x, "x", 1, 0, tiled=True),
+        np.concatenate([X[:, i : i + 1] for i in range(4)]),
+    ),
+    "axis_index": (
+        lambda x: x * 0 + lax.axis_index("x"),
+        np.repeat(np.arange(4.0), 2)[:, None] + X * 0,
+    ),
+    "axis_size": (lambda x: x * lax.axis_size(("x", "y")), X * 8),
+    "groups": (
+        lambda x: lax.psum(x, "x", axis_index_groups=[[0, 3], [1, 2]]),
+        np.concatenate([X[:2] + X[6:], X[2:4] + X[4:6]] * 2)[[0, 1, 2, 3, 2, 3, 0, 1]],
+    ),
+}
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+@pytest.mark.parametrize("name", EXCHANGES)
+def test_exchanges(name, check_vma):
+    f, want = EXCHANGES[name]
+    g = mapped(f, P("x"), P("x"), check_vma=check_vma)
+    np.testing.assert_allclose(g(X), want, 1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "bfloat16", "bool", "complex64", "uint32"])
+def test_reductions_of_every_dtype(dtype):
+    x = (np.arange(16).reshape(8, 2) % 3).astype(jnp.dtype(dtype))
+    out = mapped(lambda x: lax.psum(x, "x"), P("x"), P())(x)
+    np.testing.assert_array_equal(out, x.reshape(4, 2, 2).sum(0))
+
+
+def test_several_arrays_and_names():
+    def f(tree, y):
+        gathered = lax.all_gather(y, ("x", "y"), tiled=True, to="invarying")
+        return lax.psum(tree, ("x", "y")), gathered
+
+    g = mapped(f, ({"a": P("x"), "b": P(None, "y")}, P(("x", "y"))), P())
+    total, gathered = g({"a": X, "b": X}, X)
+    np.testing.assert_allclose(total["a"], X.reshape(4, 2, 4).sum(0) * 2, 1e-6)
+    np.testing.assert_allclose(total["b"], (X[:, :2] + X[:, 2:]) * 4, 1e-6)
+    np.testing.assert_array_equal(gathered, X)
+
+
+# -- types -----------------------------------------------------------------------------
+
+
+def test_types_say_what_varies():
+    seen = []
+
+    def f(x, w):
+        y = x * w
+        seen.extend(map(olympus.typeof, (x, w, y, lax.psum(y, "x"))))
+        seen.append(olympus.typeof(lax.pcast(w, "y", to="varying")))
+        seen.append(olympus.typeof(lax.all_gather(x, "x", to="invarying")))
+        return y
+
+    mapped(f, (P("x", "y"), P()), P("x", "y"))(X, W)
+    assert [aval.short() for aval in seen] == [
+        "f32[2,2]{V:(x,y)}",
+        "f32[]",
+        "f32[2,2]{V:(x,y)}",
+        "f32[2,2]{V:y}",
+        "f32[]{V:y}",
+        "f32[4,2,2]{V:y}",
+    ]
+
+
+def test_results_that_vary_are_not_hidden():
+    with pytest.raises(ValueError, match=r"out_specs of result\['a'\] of .*along 'x'"):
+        mapped(lambda x: {"a": x}, P("x"), P())(X)
+    loose = mapped(lambda x: x, P("x"), P(), check_vma=False)(X)
+    np.testing.assert_array_equal(loose, X[:2])
+
+
+def test_loops_and_branches_take_the_types_they_need():
+    def f(x):
+        total, _ = lax.scan(lambda c, r: (c + r, None), jnp.zeros(4), x)
+        last, _ = lax.scan(lambda c, r: (jnp.ones(4), None), x[0], x)
+        n = lax.while_loop(
+            lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] + x[0]), (0, last)
+        )
+        y = lax.cond(x[0, 0] > 1, lambda: total, lambda: jnp.zeros(4))
+        z = lax.fori_loop(0, 2, lambda i, c: c + x[i], jnp.zeros(4))
+        return (total + n[1] + y + z)[None]
+
+    want = []
+    for part in X.reshape(4, 2, 4):
+        total = part.sum(0)
+        want.append(total + 1 + 3 * part[0] + (total if part[0, 0] > 1 else 0) + total)
+    np.testing.assert_allclose(mapped(f, P("x"), P("x"))(X), want, 1e-6)
+
+
+# -- transformations -------------------------------------------------------------------
+
+
+def loss(check_vma):
+    def f(x, w):
+        y = jnp.tanh(x * w)
+        total = lax.psum((y**2).sum(), ("x", "y"))
+        return total * lax.pmean(w, "x") if check_vma else total * w
+
+    return mapped(f, (P("x", "y"), P()), P(), check_vma=check_vma)
+
+
+def plain(x, w):
+    return (jnp.tanh(x * w) ** 2).sum() * w
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+def test_derivatives(check_vma):
+    f = loss(check_vma)
+    for g, h in (
+        (olympus.grad(f, (0, 1)), olympus.grad(plain, (0, 1))),
+        (olympus.jit(olympus.grad(f, (0, 1))), olympus.grad(plain, (0, 1))),
+        (olympus.jacfwd(f, 1), olympus.jacfwd(plain, 1)),
+        (olympus.hessian(f, 1), olympus.hessian(plain, 1)),
+    ):
+        got, want = (olympus.tree.leaves(k(X, W)) for k in (g, h))
+        for a, b in zip(got, want, strict=True):
+            np.testing.assert_allclose(a, b, 2e-4, 2e-4)
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+@pytest.mark.parametrize("name", [*EXCHANGES])
+def test_derivatives_of_exchanges(name, check_vma):
+    f, _ = EXCHANGES[name]
+    g = mapped(lambda x: jnp.sin(f(x * x)), P("x"), P("x"), check_vma=check_vma)
+    rng = np.random.default_rng(0)
+    t = rng.normal(size=X.shape).astype(np.float32)
+    out, tangent = olympus.jvp(g, (X,), (t,))
+    ct = rng.normal(size=out.shape).astype(np.float32)
+    (back,) = olympus.vjp(g, X)[1](ct)
+    np.testing.assert_allclose((back * t).sum(), (tangent * ct).sum(), 1e-3, 1e-3)
+
+
+def test_derivatives_of_gathered_values():
+    def f(x):
+        whole = lax.all_gather(x, ("x", "y"), tiled=True, to="invarying")
+        new = lax.all_gather(x, ("x", "y"), axis=1, to="invarying")
+        return jnp.sin(whole), new
+
+    g = mapped(f, P(("x", "y")), P())
+    t = np.random.default_rng(0).normal(size=X.shape).astype(np.float32)
+    (whole, new), (dw, dn) = olympus.jvp(g, (X,), (t,))
+    np.testing.assert_allclose(dw, np.cos(X) * t, 1e-4, 1e-5)
+    np.testing.assert_allclose(new, X.reshape(8, 1, 4).swapaxes(0, 1), 1e-6)
+    (back,) = olympus.vjp(g, X)[1]((whole, new))
+    want = np.cos(X) * np.asarray(whole) + X
+    np.testing.assert_allclose(back, want, 1e-4, 1e-5)
+    assert dn.shape == (1, 8, 4)
+
+
+def test_gradients_inside_of_the_function():
+    """The cotangents that devices have of one value are summed."""
+
+    def f(x, w):
+        return olympus.grad(lambda w: (x * w).sum())(w)
+
+    total = mapped(f, (P("x", "y"), P()), P())(X, W)
+    np.testing.assert_allclose(total, X.sum(), 1e-6)
+    per_device = mapped(
+        lambda x, w: f(x, lax.pcast(w, ("x", "y"), to="varying"))[None, None],
+        (P("x", "y"), P()),
+        P("x", "y"),
+    )
+    np.testing.assert_allclose(per_device(X, W), B.sum((2, 3)), 1e-6)
+
+
+def test_custom_rules_remat_and_jit_inside():
+    @olympus.custom_vjp
+    def double(x):
+        return 2 * x
+
+    double.defvjp(lambda x: (double(x), None), lambda _, ct: (3 * ct,))
+
+    def f(x, w):
+        y = olympus.checkpoint(lambda x: jnp.sin(double(x)))(x)
+        return lax.psum(olympus.jit(lambda y: (y * w).sum())(y), ("x", "y"))
+
+    g = olympus.grad(mapped(f, (P("x", "y"), P()), P()), (0, 1))
+    gx, gw = g(X, W)
+    np.testing.assert_allclose(gx, 3 * W * np.cos(2 * X), 1e-4, 1e-4)
+    np.testing.assert_allclose(gw, np.sin(2 * X).sum(), 1e-4)
+
+
+def test_vmap():
+    xs = np.stack([X, X + 1, X * 2])
+    f = mapped(lambda x, w: lax.psum(x * w, "x"), (P("x"), P()), P())
+    got = olympus.vmap(f, in_axes=(0, None))(xs, W)
+    np.testing.assert_allclose(got, xs.reshape(3, 4, 2, 4).sum(1) * W, 1e-6)
+    got = olympus.vmap(f, in_axes=(1, 0), out_axes=1)(xs.swapaxes(0, 1), np.ones(3))
+    np.testing.assert_allclose(got, xs.reshape(3, 4, 2, 4).sum(1).swapaxes(0, 1), 1e-6)
+
+
+def test_in_loops_around():
+    f = mapped(lambda x: x + lax.pmean(x, "x"), P("x"), P("x"))
+
+    def step(c, _):
+        return f(c), f(c).sum()
+
+    out, sums = olympus.jit(lambda x: lax.scan(step, x, None, length=3))(X)
+    want = X
+    for k in range(3):
+        want = want + np.tile(want.reshape(4, 2, 4).mean(0), (4, 1))
+        np.testing.assert_allclose(sums[k], want.sum(), 1e-4)
+    np.testing.assert_allclose(out, want, 1e-4)
+
+
+def test_some_axes_only():
+    f = mapped(lambda x: lax.psum(x @ x.T, "x"), P("x"), P(), axis_names={"x"})
+    want = sum(p @ p.T for p in X.reshape(4, 2, 4))
+    np.testing.assert_allclose(olympus.jit(f)(divided(X, "x", "y")), want, 1e-5)
+
+
+def test_what_the_function_closes_over():
+    table = jnp.asarray(X[0])
+    f = mapped(lambda x: x + table, P("x"), P("x"))
+    np.testing.assert_allclose(f(X), X + X[0])
+    g = olympus.grad(
+        lambda t: mapped(lambda x: lax.psum((x * t).sum(), "x"), P("x"), P())(X)
+    )
+    np.testing.assert_allclose(g(table), X.sum(0), 1e-5)
+
+
+def test_the_mesh_and_specs_that_are_not_given():
+    x = divided(X, "x")
+    with olympus.set_mesh(mesh(4, 2)):
+        out = olympus.shard_map(lambda x: lax.psum(x, "x"), out_specs=P())(x)
+    np.testing.assert_allclose(out, X.reshape(4, 2, 4).sum(0), 1e-6)
+
+    @olympus.shard_map(mesh=mesh(8), in_specs=P("x"), out_specs=P("x"))
+    def f(x):
+        """Adds one."""
+        return x + 1
+
+    assert f.__name__ == "f"
+    assert f.__doc__ == "Adds one."
+    assert entries(f(X)) == ("x",)
+
+
+def test_random_numbers_in_parts():
+    keys = olympus.random.split(olympus.random.key(0), 8)
+    f = olympus.shard_map(
+        lambda k: olympus.random.bits(k[0])[None],
+        mesh=mesh(8),
+        in_specs=P("x"),
+        out_specs=P("x"),
+    )
+    np.testing.assert_array_equal(f(keys), olympus.vmap(olympus.random.bits)(keys))
+
+
+def test_collectives_in_branches_that_devices_choose_differently():
+    """They would wait for each other for ever."""
+
+    def f(x, w):
+        y = lax.cond(x[0, 0] > 1, lambda: x.sum() * w, lambda: x.sum())
+        return lax.psum(y, ("x", "y"))
+
+    g = mapped(f, (P("x", "y"), P()), P())
+    want = sum(p.sum() * (W if p[0, 0] > 1 else 1) for row in B for p in row)
+    np.testing.assert_allclose(g(X, W), want, 1e-5)
+    with pytest.raises(ValueError, match="each other for ever"):
+        olympus.grad(g, 1)(X, W)
+
+    def cast(x, w):
+        return f(x, lax.pcast(w, ("x", "y"), to="varying"))
+
+    slope = olympus.grad(mapped(cast, (P("x", "y"), P()), P()), 1)(X, W)
+    want = sum(p.sum() for row in B for p in row if p[0, 0] > 1)
+    np.testing.assert_allclose(slope, want, 1e-5)
+
+
+# -- errors ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: mapped(len, P("z"), P()), ValueError, "one of \\('x', 'y'\\)"),
+        (lambda: mapped(len, P("x", "x"), P()), ValueError, "more than once"),
+        (lambda: mapped(len, "x", P()), TypeError, "in_specs: must be a tree of"),
+        (lambda: mapped(3, P(), P()), TypeError, "shard_map"),
+        (
+            lambda: mapped(lambda x: x, P("x"), P("x"), axis_names={"y"}),
+            ValueError,
+            "must name axes of axis_names",
+        ),
+        (
+            lambda: mapped(lambda x: x, P("x", None, None), P("x"))(X),
+            ValueError,
+            "in_specs of x: .* at most one entry",
+        ),
+        (
+            lambda: mapped(lambda x: x, P("x"), P("x"))(np.ones(10)),
+            ValueError,
+            "in_specs of x: .* pad it by 2",
+        ),
+        (
+            lambda: mapped(lambda x: x.sum(), P("x"), P("x"))(X),
+            ValueError,
+            "out_specs of result: .* at most one entry",
+        ),
+        (
+            lambda: mapped(lambda x, y: x, (P(), P(), P()), P())(X, X),
+            ValueError,
+            "in_specs",
+        ),
+        (
+            lambda: mapped(lambda x: lax.psum(x, "z"), P("x"), P("x"))(X),
+            NameError,
+            "unbound axis name: z",
+        ),
+        (
+            lambda: olympus.shard_map(lambda x: x, in_specs=P(), out_specs=P())(X),
+            ValueError,
+            "a mesh with devices is required",
+        ),
+    ],
+)
+def test_wrong_calls(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_arguments_on_other_devices():
+    x = olympus.device_put(X, NamedSharding(mesh(2), P("x")))
+    with pytest.raises(ValueError, match="incompatible devices"):
+        mapped(lambda x: x, P("x"), P("x"))(x)
