@@ -342,18 +342,20 @@ from olympus._src.lax.reductions import (
     reduce_xor_p,
 )
 from olympus._src.lax.scatter import (
-    scatter,
-    scatter_add,
     scatter_add_p,
-    scatter_max,
     scatter_max_p,
-    scatter_min,
     scatter_min_p,
-    scatter_mul,
     scatter_mul_p,
     scatter_p,
-    scatter_sub,
     scatter_sub_p,
+)
+from olympus._src.lax.scatter_functions import (
+    scatter,
+    scatter_add,
+    scatter_max,
+    scatter_min,
+    scatter_mul,
+    scatter_sub,
 )
 from olympus._src.lax.shaping import (
     bitcast_convert_type,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from olympus._src.lax import gather, scatter, slicing
+from olympus._src.lax import gather, scatter, scatter_functions, slicing
 from tests.lax.sampling import Sample, array, b1, bf16, c64, distinct, f32, i8, i32, u32
 
 S = Sample
 MODE = gather.GatherScatterMode
 G = gather.GatherDimensionNumbers
-N = scatter.ScatterDimensionNumbers
+N = gather.ScatterDimensionNumbers
 
 ROWS = np.array([[0], [2], [2], [1]], i32)
 UNIQUE_ROWS = np.array([[3], [0], [1]], i32)
@@ -115,13 +115,13 @@ ERRORS = [
     ("gather", lambda: gather.gather(x23, ints, G((1,), (5,), (0,)), (1, 3))),
     ("gather", lambda: gather.gather(x23, ints, G((), (0,), (0,)), (1, 3))),
     ("gather", lambda: gather.gather(x23, ints, BY_ROW, (1, 3), mode="nearest")),
-    ("scatter", lambda: scatter.scatter(x23, ints, x23[0], ROW_SET)),
-    ("scatter_sub", lambda: scatter.scatter_sub(x23, ints, x23[0], ROW_SET)),
-    ("scatter_mul", lambda: scatter.scatter_mul(x23, ints, x23[0], ROW_SET)),
-    ("scatter_min", lambda: scatter.scatter_min(x23, ints, x23[0], ROW_SET)),
-    ("scatter_max", lambda: scatter.scatter_max(x23, ints, x23[0], ROW_SET)),
-    ("scatter", lambda: scatter.scatter(x23, x23, x23, ROW_SET)),
-    ("scatter", lambda: scatter.scatter(x23, ints, x23 > 0, ROW_SET)),
-    ("scatter_add", lambda: scatter.scatter_add(x23, ints, x23[:1], ROW_SET)),
-    ("scatter_add", lambda: scatter.scatter_add(x23, ints, x23, N((1,), (0,), (7,)))),
+    ("scatter", lambda: scatter_functions.scatter(x23, ints, x23[0], ROW_SET)),
+    ("scatter_sub", lambda: scatter_functions.scatter_sub(x23, ints, x23[0], ROW_SET)),
+    ("scatter_mul", lambda: scatter_functions.scatter_mul(x23, ints, x23[0], ROW_SET)),
+    ("scatter_min", lambda: scatter_functions.scatter_min(x23, ints, x23[0], ROW_SET)),
+    ("scatter_max", lambda: scatter_functions.scatter_max(x23, ints, x23[0], ROW_SET)),
+    ("scatter", lambda: scatter_functions.scatter(x23, x23, x23, ROW_SET)),
+    ("scatter", lambda: scatter_functions.scatter(x23, ints, x23 > 0, ROW_SET)),
+    ("scatter_add", lambda: scatter_functions.scatter_add(x23, ints, x23[:1], ROW_SET)),
+    ("scatter_add", lambda: scatter_functions.scatter_add(x23, ints, x23, N((1,), (0,), (7,)))),
 ]  # fmt: skip

@@ -488,7 +488,7 @@ def scatter_apply(
     operand: ArrayLike,
     scatter_indices: Indices,
     func: Callable[[Any], Any],
-    dimension_numbers: scatter.ScatterDimensionNumbers,
+    dimension_numbers: gather.ScatterDimensionNumbers,
     *,
     update_shape: Shape = (),
     mode: IndexMode | None = None,
@@ -536,7 +536,7 @@ def scatter_apply(
         shaping.full(update_shape, 0, dtype),
         update_olympuspr=program,
         update_consts=(),
-        dimension_numbers=scatter.ScatterDimensionNumbers(
+        dimension_numbers=gather.ScatterDimensionNumbers(
             *map(tuple, dimension_numbers)
         ),
         indices_are_sorted=bool(indices_are_sorted),

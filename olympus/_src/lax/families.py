@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes, sizes, trace
+from olympus._src.core import avals, dtypes, sizes
 from olympus._src.core.primitive import Cost, Primitive, Remade, takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.core.trace import current
 from olympus._src.lax.precision import accuracy_text
 from olympus._src.lowering import types
 
@@ -127,9 +128,6 @@ def common_dtype(name: str, operands: Sequence[Any]) -> Any:
     return dtype
 
 
-_current = trace.current
-
-
 class _Elementwise(Primitive):
     """An operation on operands of one shape, to which axes of size 1 are repeated."""
 
@@ -140,9 +138,9 @@ class _Elementwise(Primitive):
             or getattr(args[0], "shape", ()) != getattr(args[1], "shape", ())
         ):
             args = repeat_ones(args)
-        if _current.join is not None and self.vary is None:
-            args = _current.join(args)
-        return _current.trace.process(self, args, params)
+        if current.join is not None and self.vary is None:
+            args = current.join(args)
+        return current.trace.process(self, args, params)
 
 
 def repeat_ones(args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -214,12 +212,11 @@ def elementwise(
         return ShapedArray(shape, dtype, all(a.weak_type for a in operands))
 
     def lower_rule(ctx: Any, *operands: str, **params: Any) -> Any:
-        out = ctx.avals_out[0]
         wide = spread(ctx, operands)
         if lower is not None:
             return lower(ctx, *wide, **params)
         accuracy = accuracy_text(params.get("accuracy")) if params else ""
-        return ctx.block.elementwise(hlo, wide, out, accuracy)
+        return ctx.block.elementwise(hlo, wide, ctx.avals_out[0], accuracy)
 
     if jvp is None and derivatives is not None:
         jvp = derivatives_rule(derivatives)

@@ -495,7 +495,7 @@ gather_p = Primitive(
     taylor=families.linear_series(0),
     jvp=_jvp,
     checkify=_checkify,
-    transpose=LateRule("lax.scatter", "transpose_gather"),
+    transpose=LateRule("lax.scatter_functions", "transpose_gather"),
     transpose_into=LateRule("lax.single_windows", "add_gather"),
     rewrite=LateRule("lax.single_windows", "slice_instead"),
 )

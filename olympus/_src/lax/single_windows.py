@@ -14,7 +14,15 @@ import numpy as np
 
 from olympus._src.core import avals
 from olympus._src.core.sizes import is_constant_shape
-from olympus._src.lax import concatenation, gather, scatter, shaping, slicing, stacking
+from olympus._src.lax import (
+    concatenation,
+    gather,
+    scatter,
+    scatter_functions,
+    shaping,
+    slicing,
+    stacking,
+)
 
 
 def accumulate(name: str, x: Any, starts: Sequence[Any], updates: Any) -> Any:
@@ -28,9 +36,9 @@ def accumulate(name: str, x: Any, starts: Sequence[Any], updates: Any) -> Any:
     """
     sizes, shape = avals.aval_of(updates).shape, avals.aval_of(x).shape
     axes = [a for a, n in enumerate(shape) if sizes[a] != n]
-    numbers = scatter.ScatterDimensionNumbers(tuple(range(len(shape))), (), tuple(axes))
+    numbers = gather.ScatterDimensionNumbers(tuple(range(len(shape))), (), tuple(axes))
     indices = stacking.stack([starts[a] for a in axes])
-    return getattr(scatter, name)(
+    return getattr(scatter_functions, name)(
         x,
         indices,
         updates,
@@ -189,5 +197,5 @@ def add_gather(
     """The field `transpose_into` of `gather`."""
     if avals.aval_of(total).dtype != avals.aval_of(cts[0]).dtype:
         return None
-    numbers = scatter.ScatterDimensionNumbers(*dimension_numbers)
-    return scatter.scatter_add(total, indices, cts[0], numbers, **promises)
+    numbers = gather.ScatterDimensionNumbers(*dimension_numbers)
+    return scatter_functions.scatter_add(total, indices, cts[0], numbers, **promises)

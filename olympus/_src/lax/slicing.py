@@ -325,7 +325,7 @@ def _update_batch(axis: Any, args: Any, dims: Any) -> Any:
         axis,
         (x, vectors, update),
         (dx, vector_dim, du),
-        dimension_numbers=scatter.ScatterDimensionNumbers(every, (), every),
+        dimension_numbers=gather.ScatterDimensionNumbers(every, (), every),
         indices_are_sorted=True,
         unique_indices=True,
         mode=gather.CLIP,

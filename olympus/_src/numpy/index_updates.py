@@ -15,7 +15,8 @@ from olympus._src.interpreters import evaluate
 from olympus._src.lax import (
     concatenation,
     families,
-    scatter,
+    gather,
+    scatter_functions,
     shaping,
     single_windows,
     slicing,
@@ -304,7 +305,7 @@ def _numbers(
     layout: Any, partial: Any, n_scattered: int, rank: int, blocks: Any = ()
 ) -> Any:
     axes = (*layout.axes, *partial)
-    return scatter.ScatterDimensionNumbers(
+    return gather.ScatterDimensionNumbers(
         update_window_dims=tuple(range(n_scattered, rank)),
         inserted_window_dims=tuple(sorted(axes)),
         scatter_dims_to_operand_dims=(*axes, *blocks),
@@ -367,10 +368,10 @@ def _indices(
 
 
 _SCATTERS = {
-    "set": scatter.scatter,
-    "add": scatter.scatter_add,
-    "subtract": scatter.scatter_sub,
-    "multiply": scatter.scatter_mul,
-    "min": scatter.scatter_min,
-    "max": scatter.scatter_max,
+    "set": scatter_functions.scatter,
+    "add": scatter_functions.scatter_add,
+    "subtract": scatter_functions.scatter_sub,
+    "multiply": scatter_functions.scatter_mul,
+    "min": scatter_functions.scatter_min,
+    "max": scatter_functions.scatter_max,
 }

@@ -21,7 +21,7 @@ from olympus._src.lax import (
     cumulative,
     gather,
     reductions,
-    scatter,
+    scatter_functions,
     shaping,
     sorting,
     stacking,
@@ -245,7 +245,7 @@ def _rank_by_sorting(line: Any, values: Any, side: str, kind: Any) -> Any:
         lax.ge(order, kind.type(first)), lax.lt(order, kind.type(first + m))
     )
     lines = cumulative.cumsum(lax.convert(lax.bitwise_not(own), kind), 0)
-    ranks = scatter.scatter(
+    ranks = scatter_functions.scatter(
         promotion.full_shape(kind.type(0), (n + m,)),
         shaping.reshape(order, (n + m, 1)),
         lines,

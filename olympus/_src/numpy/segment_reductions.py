@@ -15,7 +15,7 @@ from olympus._src.lax import (
     families,
     gather,
     reductions,
-    scatter,
+    scatter_functions,
     shaping,
 )
 from olympus._src.lax import elementwise as lax
@@ -37,13 +37,29 @@ class _Kind:
 _KINDS = {
     kind.name: kind
     for kind in (
-        _Kind("segment_sum", lambda _: 0, scatter.scatter_add, reductions.reduce_sum),
-        _Kind("segment_prod", lambda _: 1, scatter.scatter_mul, reductions.reduce_prod),
         _Kind(
-            "segment_max", families.lowest, scatter.scatter_max, reductions.reduce_max
+            "segment_sum",
+            lambda _: 0,
+            scatter_functions.scatter_add,
+            reductions.reduce_sum,
         ),
         _Kind(
-            "segment_min", families.highest, scatter.scatter_min, reductions.reduce_min
+            "segment_prod",
+            lambda _: 1,
+            scatter_functions.scatter_mul,
+            reductions.reduce_prod,
+        ),
+        _Kind(
+            "segment_max",
+            families.lowest,
+            scatter_functions.scatter_max,
+            reductions.reduce_max,
+        ),
+        _Kind(
+            "segment_min",
+            families.highest,
+            scatter_functions.scatter_min,
+            reductions.reduce_min,
         ),
     )
 }
