@@ -74,6 +74,7 @@ def check(case, f):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("wrap", [lambda f: f, olympus.jit], ids=["plain", "jit"])
 @pytest.mark.parametrize("f", [by_jvp, by_vjp], ids=["custom_jvp", "custom_vjp"])
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())

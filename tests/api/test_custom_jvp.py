@@ -13,7 +13,7 @@ from olympus import custom_derivatives, errors, lax
 from olympus.custom_batching import custom_vmap
 from olympus.experimental import checkify
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(4)
 
 
 def make_sine(scale=1.0):

@@ -12,7 +12,7 @@ import olympus
 import olympus.numpy as onp
 from olympus import custom_derivatives, errors, lax
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(4)
 
 
 def make_sine(scale=1.0):

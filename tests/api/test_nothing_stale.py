@@ -407,6 +407,7 @@ def test_where_functions_are_traced(entry, name):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.parametrize("name", READERS)
 def test_all_readers_everywhere(entry, name):

@@ -9,7 +9,7 @@ import olympus
 import olympus.numpy as onp
 from olympus import ad_checkpoint, lax
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(5)
 
 X = np.array([0.3, -0.2, 0.7], "float32")
 W = np.random.default_rng(0).normal(size=(3, 3)).astype("float32") / 2

@@ -16,7 +16,7 @@ from tests import comparing
 from tests.lax import samples
 from tests.lax.test_rules import as_list, assert_close, varied
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(6)
 
 SAMPLES = [s for s in samples.SAMPLES if s.args and s.loop]
 # Sizes of the outer and the inner axis.

@@ -38,7 +38,7 @@ def test_few_largest_of_lines_longer_than_a_part():
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("size", [2, 9, 31, 32, 33, 64, 65, 101, 300])
 def test_few_largest_of_each_kind_and_size(dtype, size):

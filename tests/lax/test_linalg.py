@@ -11,7 +11,7 @@ from olympus._src.lax import linalg
 from tests.lax.samples_linalg import definite
 from tests.lax.sampling import array, c64, f32
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 SHAPES = [(4, 3), (3, 5), (3, 3), (2, 4, 3), (0, 0), (2, 0, 3), (1, 1)]
 

@@ -10,6 +10,8 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax, ops
 
+pytestmark = pytest.mark.sampled(4)
+
 SMALL = ("bfloat16", "float8_e5m2", "float8_e4m3fn")
 
 
@@ -117,7 +119,7 @@ def _at_places(ndim):
 
 
 def _long(*shape):
-    return pytest.param(shape, marks=[pytest.mark.slow, pytest.mark.sampled(2)])
+    return pytest.param(shape, marks=pytest.mark.slow)
 
 
 SHAPES = [

@@ -11,7 +11,7 @@ from olympus import lax
 from olympus._src.core import ir
 from tests.comparing import assert_close
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 N = 4
 X = np.arange(1, 1 + N * N * 2, dtype=np.float32).reshape(N, N, 2) / 4

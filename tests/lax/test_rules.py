@@ -16,7 +16,7 @@ from olympus._src.lax import scatter
 from tests.lax import samples
 from tests.lax.sampling import TOLERANCE, Sample
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(6)
 
 SAMPLES = samples.SAMPLES
 

@@ -62,7 +62,7 @@ def test_short_lines_are_sorted_by_counting(dtype):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("size", [2, 3, 7, 16, 31, 32, 33, 47, 48])
 def test_short_lines_of_each_kind_and_size(dtype, size):

@@ -19,6 +19,7 @@ def operands(name, shapes):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", f"{FLOATS} {SPECIAL} {INTEGERS}".split())
 def test_operands_are_repeated(name):
     fun = getattr(lax, name)

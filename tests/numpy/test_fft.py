@@ -8,7 +8,7 @@ import pytest
 import olympus
 from olympus import numpy as jnp
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(3)
 
 RNG = np.random.default_rng(0)
 REAL = RNG.normal(size=(3, 4, 5))

@@ -25,6 +25,7 @@ close = functools.partial(assert_close, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("y", [Y, YS], ids=["vector", "matrix"])
 @pytest.mark.parametrize("w", [None, W], ids=["plain", "weighted"])
 def test_polyfit(y, w):

@@ -8,6 +8,8 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 
+pytestmark = pytest.mark.sampled(3)
+
 ROWS, COLUMNS = 12, 9
 X = np.float32(np.random.default_rng(0).integers(0, 4, (ROWS, COLUMNS)))
 WEIGHTS = np.float32(np.random.default_rng(1).uniform(0.5, 1.5, X.shape))

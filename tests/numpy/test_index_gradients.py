@@ -9,6 +9,8 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax
 
+pytestmark = pytest.mark.sampled(3)
+
 X = np.linspace(0.5, 1.5, 6400, dtype=np.float32).reshape(80, 80)
 FEW = np.arange(6400).reshape(80, 80) % 100 == 7
 STEPS = 3

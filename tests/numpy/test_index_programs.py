@@ -196,6 +196,7 @@ ONE_CALL = {
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ONE_CALL)
 def test_what_is_made_of_several_operations_is_one_program(name, compiled):
     x, m = jnp.asarray(X), jnp.asarray(X.reshape(3, 7))

@@ -76,6 +76,7 @@ def test_integer_arrays_read_as_numpy(case):
     np.testing.assert_array_equal(jnp.asarray(x)[index], x[index])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("op", ["set", "add", "multiply", "min", "max"])
 @_QUICK
 @given(_basic())

@@ -223,7 +223,7 @@ def _drawn(rng, count):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("number", range(36))
 def test_reading_at_drawn_indices(number, rng):
     for drawn in _drawn(rng, 4):
@@ -232,7 +232,7 @@ def test_reading_at_drawn_indices(number, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("op", OPERATIONS)
 @pytest.mark.parametrize("number", range(6))
 def test_writing_at_drawn_indices(op, number, rng):

@@ -51,6 +51,7 @@ def test_numbers_are_set_where_a_traced_mask_holds(case):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("op", _OPERATIONS)
 @pytest.mark.parametrize("case", _INDICES)
 def test_operations_where_a_mask_holds(case, op):

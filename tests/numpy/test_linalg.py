@@ -11,7 +11,7 @@ import pytest
 import olympus
 from olympus import numpy as jnp
 
-pytestmark = [pytest.mark.sampled(3), pytest.mark.usefixtures("x64")]
+pytestmark = [pytest.mark.sampled(5), pytest.mark.usefixtures("x64")]
 
 RNG = np.random.default_rng(0)
 A = RNG.normal(size=(4, 4))

@@ -21,7 +21,7 @@ def _line_and_values(dtype, n, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("dtype", ["float32", "int32", "uint8", "bool", "complex64"])

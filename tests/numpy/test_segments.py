@@ -27,6 +27,7 @@ def by_loop(kind, data, ids, count):
     return out
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", REDUCTIONS)
 @pytest.mark.parametrize("bucket", [None, 2])
 @pytest.mark.parametrize("shape", [(7,), (7, 2), (0, 3)])

@@ -18,6 +18,7 @@ def traced(f: Any, *args: Any, **options: Any) -> Any:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("run", [lambda f, *a, **k: f(*a, **k), traced])
 @pytest.mark.parametrize(
     ("f", "options", "want"),
@@ -86,6 +87,7 @@ SLICES = {
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", [1, 2, 4])
 @pytest.mark.parametrize("name", SLICES)
 def test_distinct_slices_under_jit_are_those_outside(name, size):
