@@ -62,7 +62,7 @@ _LONG = (
 
 def _marks(page):
     if page.startswith(_LONG):
-        return [pytest.mark.slow, pytest.mark.sampled(6)]
+        return [pytest.mark.slow, pytest.mark.sampled(10)]
     return []
 
 

@@ -305,7 +305,7 @@ GROUPS = [sorted(programs.PROGRAMS)[i::4] for i in range(4)]
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("names", GROUPS, ids="+".join)
 def test_whole_models_start_at_once_in_another_process(names, tmp_path):
     for name in names:

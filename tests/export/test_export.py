@@ -311,6 +311,7 @@ def test_constants_in_the_module(dtype):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", [5, 8, 9000])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_constants_of_all_dtypes(dtype, size):

@@ -14,6 +14,7 @@ import olympus
 from olympus import export
 from olympus._src.runtime import portable, screening
 from tests.export import mutation_trial
+from tests.sampling import SEED
 
 
 @pytest.fixture(scope="module")
@@ -128,5 +129,5 @@ def test_damage_is_seen_by_the_digest(program, rng):
 @pytest.mark.slow
 def test_mutations_do_not_end_the_process():
     wrong = []
-    mutation_trial.run(60, 0, report=wrong.append)
+    mutation_trial.run(30, SEED, report=wrong.append)
     assert not wrong, "\n".join(wrong)

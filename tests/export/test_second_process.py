@@ -51,7 +51,7 @@ GROUPS = [sorted(PROGRAMS)[i::4] for i in range(4)]
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("names", GROUPS, ids="+".join)
 def test_each_program_in_a_second_process(tmp_path, names):
     wanted = {}

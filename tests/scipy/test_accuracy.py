@@ -28,6 +28,7 @@ def test_every_function_is_recorded():
     assert set(_RECORDED) == set(_CASES)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", _PARAMS)
 def test_errors_are_no_larger_than_recorded(name):
     with olympus.enable_x64(True):

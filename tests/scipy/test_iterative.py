@@ -12,7 +12,7 @@ from olympus.scipy.sparse import linalg
 from olympus.test_util import check_grads
 from tests.comparing import assert_close
 
-pytestmark = [pytest.mark.sampled(2), pytest.mark.usefixtures("x64")]
+pytestmark = [pytest.mark.sampled(4), pytest.mark.usefixtures("x64")]
 
 RANDOM = np.random.default_rng(0)
 A, b = RANDOM.normal(size=(6, 6)), RANDOM.normal(size=6)

@@ -12,6 +12,8 @@ import olympus
 from olympus.scipy import stats
 from tests.comparing import assert_close
 
+pytestmark = pytest.mark.sampled(2)
+
 DATA = np.random.default_rng(3).normal(size=(2, 6)).astype(np.float32)
 POINTS = np.float32([[0, 1, 2], [1, 0, 1]])
 WEIGHTS = np.float32([1, 2, 1, 1, 1, 3])

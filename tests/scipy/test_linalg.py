@@ -14,7 +14,7 @@ from olympus.scipy import linalg
 from olympus.test_util import check_grads
 from tests.comparing import assert_close
 
-pytestmark = [pytest.mark.sampled(4), pytest.mark.usefixtures("x64")]
+pytestmark = [pytest.mark.sampled(6), pytest.mark.usefixtures("x64")]
 
 N = 5
 RANDOM = np.random.default_rng(0)

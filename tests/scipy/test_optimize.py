@@ -100,6 +100,7 @@ def test_errors_teach(start, options, kind, said):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "f",
     [
@@ -150,6 +151,7 @@ PLACES = {
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", PLACES)
 def test_limited_memory_finds_what_scipy_finds(name, dtype):
@@ -189,6 +191,7 @@ def test_more_memory_needs_fewer_steps():
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("options", "status", "nit"),
     [

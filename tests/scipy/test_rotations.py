@@ -13,7 +13,7 @@ import olympus.numpy as jnp
 from olympus.scipy.spatial.transform import Rotation, Slerp
 from tests.comparing import assert_close
 
-pytestmark = pytest.mark.usefixtures("x64")
+pytestmark = [pytest.mark.sampled(2), pytest.mark.usefixtures("x64")]
 
 SciPy = scipy_transform.Rotation
 RNG = np.random.default_rng(11)

@@ -15,7 +15,7 @@ from olympus.scipy import signal
 from olympus.test_util import check_grads
 from tests.comparing import assert_close
 
-pytestmark = pytest.mark.usefixtures("x64")
+pytestmark = [pytest.mark.sampled(2), pytest.mark.usefixtures("x64")]
 
 RANDOM = np.random.default_rng(0)
 LONG, SHORT = RANDOM.normal(size=11), RANDOM.normal(size=4)

@@ -17,7 +17,7 @@ from olympus.scipy.cluster import vq
 from olympus.test_util import check_grads
 from tests.comparing import assert_close
 
-pytestmark = pytest.mark.usefixtures("x64")
+pytestmark = [pytest.mark.sampled(2), pytest.mark.usefixtures("x64")]
 
 RANDOM = np.random.default_rng(0)
 X, LINE = RANDOM.normal(size=(5, 6)), RANDOM.normal(size=7)

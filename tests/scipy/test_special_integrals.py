@@ -10,7 +10,7 @@ import olympus
 from olympus import test_util
 from olympus.scipy import special
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 LINE = np.concatenate([-np.geomspace(30, 1e-6, 60), [0], np.geomspace(1e-6, 60, 80)])
 POSITIVE = np.geomspace(1e-6, 80, 100)

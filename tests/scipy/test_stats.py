@@ -17,7 +17,7 @@ from scipy import stats as reference
 import olympus
 from olympus import scipy
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(6)
 
 stats = scipy.stats
 PLACES = [-np.inf, -6, -2.5, -1, -0.4, 0, 1e-3, 0.3, 0.5, 1, 1.7, 3, 7, 30, np.inf]

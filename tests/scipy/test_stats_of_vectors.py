@@ -9,6 +9,8 @@ from scipy import stats as reference
 import olympus
 from olympus.scipy import stats
 
+pytestmark = pytest.mark.sampled(2)
+
 COV = np.array([[2.0, 0.5], [0.5, 1.0]])
 MEAN = np.array([1.0, 2.0])
 SAMPLE = np.array([[3, 1, 2, 2], [1, 1, 5, 2], [3, 1, 2, 5]])
