@@ -52,6 +52,7 @@ def test_values_and_derivatives(name):
     close(olympus.vmap(olympus.grad(olympus.grad(f)))(POINTS), want["second"], 1e-5)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ARGUMENTS)
 @pytest.mark.parametrize("name", DATA)
 @pytest.mark.slow

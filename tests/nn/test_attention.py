@@ -39,6 +39,7 @@ close = functools.partial(assert_close, rtol=2e-5)
 ROW, COLUMN = np.arange(T)[:, None], np.arange(S)[None]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("options", "formula_options"),
     [

@@ -95,6 +95,7 @@ ERRORS = {"mxfp8": 2**-4, "nvfp4": 2**-2}
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", ERRORS)
 def test_products_in_few_bits_are_near(mode: str) -> None:
     configs = [nn.get_scaled_dot_general_config(mode)] * 3

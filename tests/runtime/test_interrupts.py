@@ -14,6 +14,7 @@ import fresh
 import pytest
 
 from olympus._src.runtime import compiling, interrupts
+from tests.sampling import SEED
 
 # Where tests run in the background of a shell, interrupts are ignored by inheritance.
 HEED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -131,6 +132,7 @@ def test_leaving_waits_for_the_compiler_and_a_second_interrupt_does_not():
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seconds", [0.3, 0.5])
 def test_an_abandoned_compilation_does_not_kill(seconds):
     code = f"""
@@ -163,10 +165,10 @@ def test_an_abandoned_compilation_does_not_kill(seconds):
 
 @pytest.mark.slow
 def test_interrupts_at_random_moments():
-    done = _run([str(_TRIAL)], "25", "0")
+    done = _run([str(_TRIAL)], "12", str(SEED))
     assert done.returncode == 0, done.stderr
     tally = json.loads(done.stdout)
-    assert sum(tally["interrupts"].values()) >= 25
+    assert sum(tally["interrupts"].values()) >= 12
     assert "compile or load" in tally["interrupts"]
 
 
