@@ -14,7 +14,9 @@ import olympus
 from olympus import export
 from olympus._src.runtime import portable, screening
 from tests.export import mutation_trial
-from tests.sampling import SEED
+from tests.sampling import EVERYTHING, SEED
+
+MUTATIONS = 60 if EVERYTHING else 30
 
 
 @pytest.fixture(scope="module")
@@ -129,5 +131,5 @@ def test_damage_is_seen_by_the_digest(program, rng):
 @pytest.mark.slow
 def test_mutations_do_not_end_the_process():
     wrong = []
-    mutation_trial.run(30, SEED, report=wrong.append)
+    mutation_trial.run(MUTATIONS, SEED, report=wrong.append)
     assert not wrong, "\n".join(wrong)

@@ -15,7 +15,7 @@ from olympus.experimental.jet import fact, jet, jet2, zero_series, zero_term
 from olympus.extend import core
 from tests.lax import samples
 
-pytestmark = [pytest.mark.sampled(3), pytest.mark.usefixtures("x64")]
+pytestmark = [pytest.mark.sampled(6), pytest.mark.usefixtures("x64")]
 
 
 def nested(f, columns):

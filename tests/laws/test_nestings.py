@@ -209,11 +209,13 @@ compositions = st.lists(st.sampled_from(sorted(WRAPPERS)), min_size=1, max_size=
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", sorted(WRAPPERS))
 def test_each_wrapper_alone(name: str) -> None:
     check(layered, [name], np.array([0.3, -0.7, 0.5]))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("outer", sorted(FORWARD | REVERSE))
 @pytest.mark.parametrize("inner", sorted(WRAPPERS))
 @pytest.mark.slow

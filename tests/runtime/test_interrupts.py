@@ -14,11 +14,12 @@ import fresh
 import pytest
 
 from olympus._src.runtime import compiling, interrupts
-from tests.sampling import SEED
+from tests.sampling import EVERYTHING, SEED
 
 # Where tests run in the background of a shell, interrupts are ignored by inheritance.
 HEED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
 _TRIAL = Path(__file__).with_name("interrupt_trial.py")
+_INTERRUPTS = 25 if EVERYTHING else 12
 
 
 def test_a_call_goes_on_where_no_signal_can_unwind_it():
@@ -165,10 +166,10 @@ def test_an_abandoned_compilation_does_not_kill(seconds):
 
 @pytest.mark.slow
 def test_interrupts_at_random_moments():
-    done = _run([str(_TRIAL)], "12", str(SEED))
+    done = _run([str(_TRIAL)], str(_INTERRUPTS), str(SEED))
     assert done.returncode == 0, done.stderr
     tally = json.loads(done.stdout)
-    assert sum(tally["interrupts"].values()) >= 12
+    assert sum(tally["interrupts"].values()) >= _INTERRUPTS
     assert "compile or load" in tally["interrupts"]
 
 

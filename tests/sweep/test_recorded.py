@@ -22,7 +22,7 @@ DATA = json.loads(
     (pathlib.Path(__file__).parents[1] / "data" / "derivatives.json").read_text()
 )
 NAMES = {"np": np, "jnp": jnp, "lax": lax, "nn": nn}
-SHARE, QUICK = 3, 10  # one in so many cases; so many of them with the quick tests
+SHARE, QUICK = 6, 10  # one in so many cases; so many of them with the quick tests
 
 _chosen = part(DATA, SHARE)
 CASES = [
