@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as drawn
 import olympus.numpy as jnp
 from array_api import standard
 
-pytestmark = [pytest.mark.slow, pytest.mark.sampled(3), pytest.mark.usefixtures("x64")]
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(5), pytest.mark.usefixtures("x64")]
 
 FEW = hypothesis.settings(max_examples=6)
 SHAPES = st.sampled_from([(), (3,), (2, 3), (2, 0), (1, 2, 3)])

@@ -13,7 +13,7 @@ import olympus
 from olympus._src.control_flow.associative_scan import associative_scan
 from olympus._src.lax import elementwise as el
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(3)
 
 SIZES = st.integers(0, 40)
 

@@ -16,7 +16,7 @@ from olympus._src.core import checker
 from olympus.experimental import checkify
 from tests.comparing import assert_close
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(4)
 
 X = np.array([0.5, -0.3, 0.8], np.float32)
 W = np.array([[0.2, 0.1, 0.0], [0.3, -0.2, 0.1], [0.1, 0.4, 0.2]], np.float32)

@@ -10,7 +10,7 @@ import olympus.numpy as jnp
 from olympus import lax
 from olympus._src.core import checker
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(4)
 
 X = np.array([0.5, -0.3, 0.8], np.float32)
 W = np.array([[0.2, 0.1, 0.0], [0.3, -0.2, 0.1], [0.1, 0.4, 0.2]], np.float32)

@@ -11,7 +11,7 @@ import olympus
 import olympus.numpy as jnp
 from olympus import random
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 N = 4000
 KEY = random.key(20)

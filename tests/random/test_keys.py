@@ -222,6 +222,7 @@ def test_mapping_derives_as_a_loop_does(name):
     np.testing.assert_array_equal(words(pairs), one_by_one)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "draw",
     [

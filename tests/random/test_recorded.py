@@ -15,7 +15,7 @@ import olympus.numpy as jnp
 from olympus import random
 from olympus._src.foundation import config
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(4)
 
 FOLDER = pathlib.Path(__file__).parents[1] / "data"
 DATA = json.loads((FOLDER / "random.json").read_text())
@@ -120,7 +120,7 @@ TOLERANCE = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 4e-6, "complex64": 4e
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("case", WIDER, ids=lambda case: case["expr"])
 def test_generators_narrow_dtypes_and_mapped_keys_give_the_recorded_numbers(case):
     want = expected(case["result"])
