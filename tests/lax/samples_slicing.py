@@ -123,5 +123,8 @@ ERRORS = [
     ("scatter", lambda: scatter_functions.scatter(x23, x23, x23, ROW_SET)),
     ("scatter", lambda: scatter_functions.scatter(x23, ints, x23 > 0, ROW_SET)),
     ("scatter_add", lambda: scatter_functions.scatter_add(x23, ints, x23[:1], ROW_SET)),
-    ("scatter_add", lambda: scatter_functions.scatter_add(x23, ints, x23, N((1,), (0,), (7,)))),
+    (
+        "scatter_add",
+        lambda: scatter_functions.scatter_add(x23, ints, x23, N((1,), (0,), (7,))),
+    ),
 ]  # fmt: skip
