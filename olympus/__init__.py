@@ -151,6 +151,7 @@ if _TYPE_CHECKING:
     from olympus import custom_batching as custom_batching
     from olympus import custom_derivatives as custom_derivatives
     from olympus import debug as debug
+    from olympus import distributed as distributed
     from olympus import dlpack as dlpack
     from olympus import dtypes as dtypes
     from olympus import errors as errors
@@ -211,6 +212,7 @@ _PAGES = frozenset(
         "custom_batching",
         "custom_derivatives",
         "debug",
+        "distributed",
         "dlpack",
         "dtypes",
         "errors",

@@ -391,8 +391,23 @@ cpu_collectives_implementation = define(
     "cpu_collectives_implementation",
     setting_types.choice("none", "gloo", "mpi", optional=True),
     "gloo",
-    "How the CPU processes of one program communicate.",
-    honoured=False,
+    "How the CPU processes of one program communicate: 'gloo', or not at all.",
+)
+peer_silence_limit_s = define(
+    "peer_silence_limit_s",
+    setting_types.NUMBER,
+    30.0,
+    "Seconds without a sign of life after which another process of the program counts "
+    "as dead. Each process gives ten signs in that time, at most one in 50 ms, from a "
+    "thread, so it must not hold the interpreter's lock for longer. Read by "
+    "distributed.initialize.",
+)
+peer_lag_limit_s = define(
+    "peer_lag_limit_s",
+    setting_types.NUMBER,
+    600.0,
+    "Seconds that a process waits for another one that lives but does not start the "
+    "program that both must run; 0 for no limit. Read by distributed.initialize.",
 )
 cuda_visible_devices = define(
     "cuda_visible_devices",

@@ -19,6 +19,7 @@
     └── RuntimeError
         ├── LeakError                         a trace ended, its values live on
         ├── InternalError                     an invariant of olympus is broken
+        ├── ProcessFailureError               another process died, ended or hangs
         └── OlympusRuntimeError               the compiler or a device refused; it is
                                               the engine's, see runtime.versions
 
@@ -115,6 +116,20 @@ class LeakError(RuntimeError):
 
 class InternalError(RuntimeError):
     """An invariant of olympus itself is broken; a report of it is welcome."""
+
+
+class ProcessFailureError(RuntimeError):
+    """Another process of the program has died, has ended, or hangs.
+
+    Attributes:
+      process_index: the number of that process.
+      step: how many programs over several processes it had started.
+    """
+
+    def __init__(self, message: str, process_index: int = -1, step: int = 0) -> None:
+        super().__init__(message)
+        self.process_index = process_index
+        self.step = step
 
 
 class UnexpectedTracerError(OlympusTypeError):

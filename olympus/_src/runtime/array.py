@@ -15,11 +15,11 @@ import numpy as np
 
 from olympus._src.runtime import (
     dlpack,
-    forks,
     host_errors,
     parts,
     transfer,
     versions,
+    waiting,
 )
 from olympus._src.runtime.shardings import (
     Part,
@@ -201,8 +201,7 @@ class ArrayImpl:
         """
         self._check_alive()
         try:
-            forks.refuse_waiting(self._buffer)
-            self._buffer.block_until_ready()
+            waiting.wait_for(self._buffer)
         except Exception as error:
             raise self._explain(error)  # noqa: B904 - it has its cause
         return self

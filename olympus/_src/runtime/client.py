@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from olympus._src.foundation import config, logs
 from olympus._src.runtime import host_memory, plugins, versions
@@ -32,6 +32,63 @@ _on_several: list[Callable[[], None]] = []
 # What a user may call a platform, and the platforms meant.
 _FAMILIES = {"gpu": ("cuda", "rocm"), "cuda": ("cuda",), "rocm": ("rocm",)}
 _PREFERENCE = ("tpu", "cuda", "rocm", "cpu")
+
+# -- several processes -----------------------------------------------------------------
+
+
+class Job(NamedTuple):
+    """What the clients of a process need to know to be one of several.
+
+    Attributes:
+      store: jaxlib's client of the coordination service, which is connected.
+      process_id: the number of this process.
+      num_processes: how many there are.
+      host: under which this one is reached; None for the machine's name.
+    """
+
+    store: Any
+    process_id: int
+    num_processes: int
+    host: str | None
+
+
+_job: Job | None = None
+
+
+def join(job: Job) -> None:
+    """Has the clients that will be started share devices with other processes."""
+    global _job
+    _job = job
+
+
+def leave() -> None:
+    """Has clients that will be started be of this process alone."""
+    global _job
+    _job = None
+
+
+def job() -> Job | None:
+    """What was given to `join`."""
+    return _job
+
+
+def _cpu_job() -> dict[str, Any]:
+    if _job is None:
+        return {}
+    kind = config.cpu_collectives_implementation.value
+    if kind == "mpi":
+        raise RuntimeError(
+            "devices: olympus_cpu_collectives_implementation must be 'gloo' or 'none', "
+            "got 'mpi', which jaxlib's own builds do not support"
+        )
+    is_gloo = kind == "gloo"
+    return {
+        "distributed_client": _job.store,
+        "node_id": _job.process_id,
+        "num_nodes": _job.num_processes,
+        "collectives": versions.make_gloo(_job.store, _job.host) if is_gloo else None,
+    }
+
 
 # -- starting --------------------------------------------------------------------------
 
@@ -67,7 +124,7 @@ def _start_installed() -> None:
     clients = {"cpu": _start_cpu()}
     for plugin in plugins.installed_plugins().values():
         try:
-            clients[plugin.platform] = plugins.start(plugin)
+            clients[plugin.platform] = _start_with_plugin(plugin)
         except Exception as error:  # a driver may fail in any way
             _failures[plugin.platform] = str(error)
             logs.warning(
@@ -88,9 +145,15 @@ def _start_one(name: str) -> Client:
     return _start_plugin(plugin)
 
 
+def _start_with_plugin(plugin: Plugin) -> Client:
+    if _job is None:
+        return plugins.start(plugin)
+    return plugins.start(plugin, _job.store, _job.process_id, _job.num_processes)
+
+
 def _start_plugin(plugin: Plugin) -> Client:
     try:
-        return plugins.start(plugin)
+        return _start_with_plugin(plugin)
     except Exception as error:
         raise RuntimeError(
             f"devices: the platform {plugin.platform!r} is installed, but its client "
@@ -107,6 +170,7 @@ def _start_cpu() -> Client:
     return start_cpu_client(
         asynchronous=config.cpu_enable_async_dispatch.value,
         num_devices=count if count is not None and count > 0 else None,
+        **_cpu_job(),
     )
 
 
@@ -145,10 +209,11 @@ def callback_device(device: Device, depth: int) -> Device:
     if twin is None:
         with _lock:
             twin = _twins.get(key) or start_cpu_client(
-                asynchronous=False, num_devices=home.device_count()
+                asynchronous=False, num_devices=home.local_device_count()
             )
             _twins[key] = twin
-    return twin.devices()[device.id]
+    # By position: the ids of another process's devices start anywhere.
+    return twin.devices()[home.local_devices().index(device)]
 
 
 def _refuse_late_change(name: str) -> Callable[[Any], None]:

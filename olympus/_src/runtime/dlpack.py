@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.runtime import client, dlpack_struct, forks, transfer, versions
+from olympus._src.runtime import client, dlpack_struct, transfer, versions, waiting
 from olympus._src.runtime.shardings import placement_of
 from olympus._src.runtime.transfer import ALIGNMENT_BYTES
 from olympus._src.runtime.versions import Device
@@ -57,8 +57,7 @@ def to_capsule(
         )
     if copy:
         buffer = transfer.copy_buffer(buffer)
-    forks.refuse_waiting(buffer)
-    buffer.block_until_ready()
+    waiting.wait_for(buffer)
     try:
         return versions.to_dlpack_capsule(buffer, stream, max_version, bool(copy))
     except versions.XlaRuntimeError as error:

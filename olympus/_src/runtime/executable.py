@@ -27,6 +27,7 @@ from olympus._src.runtime import (
     mlir,
     parts,
     versions,
+    waiting,
 )
 from olympus._src.runtime.array import ArrayImpl, deleted_array_error
 from olympus._src.runtime.callback_program import CallbackProgram
@@ -111,6 +112,8 @@ class Executable:
 
     __slots__ = (
         "_handlers",
+        "_is_local",
+        "_name",
         "_program",
         "committed",
         "devices",
@@ -152,6 +155,10 @@ class Executable:
             for aval, sharding in zip(self.out_avals, self.shardings, strict=True)
         ]
         self.in_shardings = in_shardings
+        self._is_local = all(s.is_fully_addressable for s in self.shardings) and all(
+            s.is_fully_addressable for s in in_shardings or ()
+        )
+        self._name = "" if self._is_local else self.loaded.hlo_modules()[0].name
         self.execute = self._executor(has_side_effects)
         self.execute_one = self._single(has_side_effects)
 
@@ -173,8 +180,10 @@ class Executable:
             b if b._sharding is s else place(b, s)
             for b, s in zip(buffers, self.in_shardings or (), strict=True)
         ]
+        if not self._is_local:
+            waiting.start_step(self._name)
         outs, token = self._run_with_token(placed)
-        in_flight.add(token)
+        in_flight.add(token, self._is_local)
         return outs
 
     def _first(self, buffers: list[Any]) -> ArrayImpl:
@@ -320,7 +329,7 @@ def _user_error(error: Exception, buffers: list[Any]) -> BaseException:
     for buffer in buffers:
         if buffer.is_deleted():
             return deleted_array_error(ArrayImpl(buffer, buffer.aval))
-    return host_errors.explain(error)
+    return host_errors.explain(waiting.explain(error))
 
 
 # -- side effects ----------------------------------------------------------------------
@@ -387,17 +396,36 @@ class InFlight:
         self._tokens: collections.deque[Any] = collections.deque()
         self._limit = limit
 
-    def add(self, token: Any) -> None:
-        """Notes a program by the token that ends with it; waits for an earlier one."""
-        self._tokens.append(token)
+    def add(self, token: Any, is_local: bool) -> None:
+        """Notes a program by the token that ends with it; waits for an earlier one.
+
+        Args:
+          token: it.
+          is_local: whether the program runs in this process only.
+
+        Raises:
+          ProcessFailureError: another process that is needed has failed.
+        """
+        self._tokens.append((token, is_local))
         while len(self._tokens) > self._limit:
-            try:
-                earlier = self._tokens.popleft()
-            except IndexError:  # another thread took it
-                return
-            # An error is raised where the program's results are read.
-            with contextlib.suppress(XlaRuntimeError):
-                earlier.block_until_ready()
+            self._wait_for_earliest()
+
+    def wait(self) -> None:
+        """Waits for all of them; raises as `add` does."""
+        while self._tokens:
+            self._wait_for_earliest()
+
+    def _wait_for_earliest(self) -> None:
+        try:
+            token, is_local = self._tokens.popleft()
+        except IndexError:  # another thread took it
+            return
+        # An error is raised where the program's results are read.
+        with contextlib.suppress(XlaRuntimeError):
+            if is_local:
+                token.block_until_ready()
+            else:
+                waiting.wait_for_token(token)
 
     def forget(self) -> None:
         """Drops the tokens, with the client that made them."""

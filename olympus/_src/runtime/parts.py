@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.runtime import dlpack_struct, forks, transfer, versions
+from olympus._src.runtime import dlpack_struct, transfer, versions, waiting
 from olympus._src.runtime.shardings import Index, Sharding, placement_of
 from olympus._src.runtime.versions import DeviceList
 
@@ -167,8 +167,7 @@ def to_host(buffer: Any, aval: Any) -> np.ndarray:
 def _wait_for(buffer: Any) -> None:
     """Waits until a buffer is computed; not in a forked child, which cannot."""
     if not buffer.is_ready():
-        forks.refuse_waiting()
-        buffer.block_until_ready()
+        waiting.wait_for(buffer)
 
 
 def _first_part(buffer: Any, position: int) -> Any:

@@ -9,11 +9,11 @@ import numpy as np
 
 from olympus._src.runtime import (
     dlpack,
-    forks,
     host_errors,
     parts,
     transfer,
     versions,
+    waiting,
 )
 from olympus._src.runtime.array import ArrayImpl
 from olympus._src.runtime.shardings import (
@@ -21,7 +21,7 @@ from olympus._src.runtime.shardings import (
     default_placement,
     placement_of,
 )
-from olympus._src.runtime.versions import Device, batched_block_until_ready
+from olympus._src.runtime.versions import Device
 
 _to_device = transfer.to_device
 aligned_empty = transfer.aligned_empty
@@ -182,9 +182,7 @@ def block_until_ready(arrays: list[ArrayImpl]) -> None:
       RuntimeError: one is deleted, or computing it failed.
     """
     try:
-        if forks.is_child():
-            forks.refuse_waiting(*[a._buffer for a in arrays if not a.is_deleted()])
-        batched_block_until_ready([array._buffer for array in arrays])
+        waiting.wait_for_all([array._buffer for array in arrays])
     except Exception as error:
         for array in arrays:
             array._check_alive()

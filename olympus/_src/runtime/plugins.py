@@ -111,13 +111,25 @@ _with_kernels: set[str] = set()
 # -- starting --------------------------------------------------------------------------
 
 
-def start(plugin: Plugin) -> Client:
-    """Loads a plug-in, registers its kernels and starts its client."""
+def start(
+    plugin: Plugin, store: Any = None, node_id: int = 0, num_nodes: int = 1
+) -> Client:
+    """Loads a plug-in, registers its kernels and starts its client.
+
+    Args:
+      plugin: the plug-in.
+      store: a client of the coordination service, in one of several processes.
+      node_id: the number of this process.
+      num_nodes: how many there are.
+    """
     c_api = versions.load_plugin(plugin.platform, plugin.library)
     if plugin.kernels is not None and plugin.platform not in _with_kernels:
         register_kernels(plugin, c_api)
         _with_kernels.add(plugin.platform)
-    return versions.start_plugin_client(plugin.platform, options_of(plugin))
+    options = options_of(plugin)
+    if store is not None:
+        options |= {"node_id": node_id, "num_nodes": num_nodes}
+    return versions.start_plugin_client(plugin.platform, options, store)
 
 
 def options_of(plugin: Plugin) -> dict[str, Any]:

@@ -80,9 +80,49 @@ def is_device(x: Any) -> bool:
     return isinstance(x, _jax.Device)
 
 
-def start_cpu_client(*, asynchronous: bool, num_devices: int | None) -> Client:
-    """A client of the CPU that is part of jaxlib."""
-    return _jax.get_tfrt_cpu_client(asynchronous=asynchronous, num_devices=num_devices)
+def start_cpu_client(
+    *, asynchronous: bool, num_devices: int | None, **of_several: Any
+) -> Client:
+    """A client of the CPU that is part of jaxlib.
+
+    Args:
+      asynchronous: whether calls return before their results are computed.
+      num_devices: in this process; None for one.
+      **of_several: `distributed_client`, `node_id`, `num_nodes` and `collectives`,
+        where it is one of several processes.
+    """
+    return _jax.get_tfrt_cpu_client(
+        asynchronous=asynchronous, num_devices=num_devices, **of_several
+    )
+
+
+def make_store(
+    address: str, node_id: int, init_s: int, heartbeat_s: int, shutdown_s: int
+) -> Any:
+    """A client of the coordination service, which is not connected yet.
+
+    It must not be given a callback for lost connections: jaxlib ends the process where
+    it would call it.
+    """
+    return _jax.get_distributed_runtime_client(
+        address,
+        node_id,
+        init_timeout=init_s,
+        heartbeat_timeout=heartbeat_s,
+        shutdown_timeout=shutdown_s,
+        shutdown_on_destruction=False,
+        use_compression=True,
+    )
+
+
+def make_gloo(store: Any, host: str | None) -> Any:
+    """How the CPU's processes exchange data.
+
+    Args:
+      store: a client of the coordination service.
+      host: under which this process is reached; None for the machine's name.
+    """
+    return _jax.make_gloo_tcp_collectives(distributed_client=store, hostname=host)
 
 
 def load_plugin(platform: str, library: str) -> Any:
@@ -98,9 +138,11 @@ def load_plugin(platform: str, library: str) -> Any:
 _plugin_apis: dict[str, Any] = {}
 
 
-def start_plugin_client(platform: str, options: dict[str, Any]) -> Client:
-    """A client of a loaded plug-in."""
-    return _jax.get_c_api_client(platform, options, None, None, False, True)
+def start_plugin_client(
+    platform: str, options: dict[str, Any], store: Any = None
+) -> Client:
+    """A client of a loaded plug-in; of one of several processes if it has a store."""
+    return _jax.get_c_api_client(platform, options, store, None, False, True)
 
 
 def copy_to_host_async(buffer: Any) -> None:

@@ -1,0 +1,222 @@
+"""The watch over the other processes of a program: which has died, ended or hangs.
+
+XLA waits for ever for a process that died or hangs in the middle of a collective. So each
+process says of itself, several times in a while, that it lives and how many programs
+over several processes it has started; all start the same ones in the same order. A thread
+in each process writes this to the coordination service and reads what the others wrote.
+Clocks are compared with themselves only.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+from olympus._src.foundation import logs
+from olympus._src.foundation.errors import ProcessFailureError
+from olympus._src.runtime.coordination_service import BEATS, Beat, Signs
+
+_SIGNS_PER_LIMIT = 10
+_LEAST_TURN_S, _MOST_TURN_S = 0.05, 1.0
+# Between looks at what is waited for: short at first, since most waits are.
+_FIRST_SLEEP_S, _MOST_SLEEP_S = 2e-5, 5e-3
+
+
+class Limits:
+    """How long a process may be silent, and how long the others may wait for it."""
+
+    __slots__ = ("lag_s", "silence_s")
+
+    def __init__(self, silence_s: float, lag_s: float) -> None:
+        self.silence_s = silence_s
+        self.lag_s = lag_s
+
+    @property
+    def turn_s(self) -> float:
+        """Seconds from one sign of life to the next."""
+        turn = self.silence_s / _SIGNS_PER_LIMIT
+        return min(max(turn, _LEAST_TURN_S), _MOST_TURN_S)
+
+
+def find_failure(
+    signs: Signs, step: int, waiting_s: float | None, limits: Limits, now: float
+) -> ProcessFailureError | None:
+    """The failure of another process, if there is one.
+
+    Args:
+      signs: of the other processes.
+      step: how many programs this process has started.
+      waiting_s: how long it has waited for one of them; None where it does not.
+      limits: of the waiting.
+      now: seconds, by the clock of the signs.
+    """
+    for k in signs.silent(limits.silence_s, now):
+        silence = now - signs.heard[k]
+        return _failure(k, signs, f"has given no sign of life for {silence:.1f} s")
+    if waiting_s is None:
+        return None
+    for k, beat in signs.beats.items():
+        if beat.step >= step:
+            continue
+        if beat.has_ended:
+            return _failure(k, signs, f"has ended, while this one is at step {step}")
+        idle = min(waiting_s, now - signs.moved[k])
+        if limits.lag_s and idle > limits.lag_s:
+            reason = f"lives, but has started nothing for {idle:.1f} s, while this one "
+            return _failure(k, signs, f"{reason}waits at step {step}")
+    return None
+
+
+def _failure(k: int, signs: Signs, reason: str) -> ProcessFailureError:
+    beat = signs.beats[k]
+    last = f", of {beat.program!r}" if beat.program else ""
+    return ProcessFailureError(
+        f"process {k} {reason}; its last step was {beat.step}{last} (steps are programs "
+        "over several processes); see its output, and the settings "
+        "olympus_peer_silence_limit_s and olympus_peer_lag_limit_s",
+        k,
+        beat.step,
+    )
+
+
+class Watch:
+    """Watches the other processes, and lets them watch this one.
+
+    Args:
+      store: jaxlib's client of the coordination service.
+      process_id: the number of this process.
+      num_processes: how many there are.
+      limits: after which time a process counts as failed.
+    """
+
+    def __init__(
+        self, store: Any, process_id: int, num_processes: int, limits: Limits
+    ) -> None:
+        self._store = store
+        self._process_id = process_id
+        self._limits = limits
+        others = [k for k in range(num_processes) if k != process_id]
+        self._signs = Signs(others, time.monotonic())
+        self._own = Beat(0)
+        self._waiting: dict[object, float] = {}  # since when, by the one who waits
+        self._write_lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._noted = threading.Condition()
+        self.failure: ProcessFailureError | None = None
+        self._beat()
+        self._thread = threading.Thread(
+            target=self._run, name="olympus peers", daemon=True
+        )
+        self._thread.start()
+
+    # -- the thread ------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while not self._stopping.wait(self._limits.turn_s):
+            try:
+                self._beat()
+                rows = self._store.key_value_dir_get(BEATS)
+            except Exception as error:
+                logs.debug(f"the coordination service does not answer: {error}")
+                continue
+            with self._noted:
+                self._signs.note(rows, time.monotonic())
+                if self.failure is None:
+                    self.failure = self._find_failure()
+                self._noted.notify_all()
+
+    def _find_failure(self) -> ProcessFailureError | None:
+        now = time.monotonic()
+        waiting_s = max([now - t for t in list(self._waiting.values())], default=None)
+        return find_failure(self._signs, self._own.step, waiting_s, self._limits, now)
+
+    def _beat(self) -> None:
+        with self._write_lock:
+            self._own.count += 1
+            key = f"{BEATS}/{self._process_id}"
+            self._store.key_value_set(key, self._own.text(), allow_overwrite=True)
+
+    # -- steps -----------------------------------------------------------------------
+
+    def start_step(self, program: str) -> None:
+        """Notes that a program over several processes is about to start.
+
+        Raises:
+          ProcessFailureError: another process has failed.
+        """
+        self.check()
+        self._own.program = program
+        self._own.step += 1
+
+    def check(self) -> None:
+        """Raises ProcessFailureError where another process has failed."""
+        if self.failure is not None:
+            raise self._copy_failure()
+
+    def _copy_failure(self) -> ProcessFailureError:
+        # Each raise has a traceback of its own.
+        failure = self.failure
+        assert failure is not None
+        return ProcessFailureError(str(failure), failure.process_index, failure.step)
+
+    # -- waiting ---------------------------------------------------------------------
+
+    def wait(self, is_done: Any) -> None:
+        """Waits until `is_done()` is true.
+
+        Raises:
+          ProcessFailureError: another process has failed meanwhile.
+        """
+        sleep_s = _FIRST_SLEEP_S
+        me = object()
+        self._waiting[me] = time.monotonic()
+        try:
+            while not is_done():
+                self.check()
+                time.sleep(sleep_s)
+                sleep_s = min(sleep_s * 1.5, _MOST_SLEEP_S)
+        finally:
+            del self._waiting[me]
+
+    def explain(self, error: Exception) -> Exception:
+        """The failure of a process behind the failure of a program, if there is one.
+
+        Collectives fail at once where the system closes a connection; which process
+        is gone is known when it has been silent.
+        """
+        limits = self._limits
+        end = time.monotonic() + limits.silence_s + 2 * limits.turn_s
+        me = object()
+        self._waiting[me] = time.monotonic()
+        with self._noted:
+            while self.failure is None and time.monotonic() < end:
+                self._noted.wait(limits.turn_s)
+        del self._waiting[me]
+        if self.failure is None:
+            return error
+        failure = self._copy_failure()
+        failure.__cause__ = error
+        return failure
+
+    # -- the end ---------------------------------------------------------------------
+
+    def end(self) -> None:
+        """Tells the others that this process starts no more programs."""
+        self._own.has_ended = True
+        self._beat()
+
+    def wait_for_ends(self, timeout_s: float) -> None:
+        """Waits until all others have ended or are silent, at most for some time."""
+        end = time.monotonic() + timeout_s
+        limit_s = self._limits.silence_s
+        with self._noted:
+            while not self._signs.are_all_gone(limit_s, time.monotonic()):
+                if time.monotonic() > end:
+                    return
+                self._noted.wait(self._limits.turn_s)
+
+    def stop(self) -> None:
+        """Ends the thread."""
+        self._stopping.set()
+        self._thread.join(timeout=2 * _MOST_TURN_S)

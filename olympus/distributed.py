@@ -1,0 +1,8 @@
+"""Programs over several processes: how they begin and end."""
+
+from olympus._src.api.distributed import initialize, is_initialized, shutdown
+from olympus._src.foundation.lazy_names import claim as _claim
+
+__all__ = ["initialize", "is_initialized", "shutdown"]
+
+_claim(__name__)
