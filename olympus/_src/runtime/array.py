@@ -410,12 +410,16 @@ class ArrayImpl:
         return format(value[()] if value.ndim == 0 else value, spec)
 
     def __str__(self) -> str:
-        if self.aval.storage is not self.aval:
+        if self.aval.storage is not self.aval or not self._is_readable():
             return _format_array(self)
         return str(self._value)
 
     def __repr__(self) -> str:
         return _format_array(self)
+
+    def _is_readable(self) -> bool:
+        """Whether this process has some copy of each part."""
+        return self.is_fully_addressable or self.is_fully_replicated
 
     def __hash__(self) -> int:
         raise TypeError("unhashable type: 'Array'; use id(x), or x.item() of a scalar")
@@ -563,7 +567,7 @@ def _format_array(array: ArrayImpl) -> str:
     if array.weak_type:
         facts += ", weak_type=True"
     facts += ")"
-    if not array.is_fully_addressable and not array.is_fully_replicated:
+    if not array._is_readable():
         return f"{start}shape={array.shape}, {facts}"
     width = np.get_printoptions()["linewidth"]
     if array.size:

@@ -33,28 +33,36 @@ class Beat:
       count: grows from one to the next.
       step: how many programs over several processes it has started.
       has_ended: whether it starts no more.
+      blamed: the process for whose failure it ended; -1 for none.
       program: the name of the last one.
     """
 
-    __slots__ = ("count", "has_ended", "program", "step")
+    __slots__ = ("blamed", "count", "has_ended", "program", "step")
 
     def __init__(
-        self, count: int, step: int = 0, has_ended: bool = False, program: str = ""
+        self,
+        count: int,
+        step: int = 0,
+        has_ended: bool = False,
+        blamed: int = -1,
+        program: str = "",
     ) -> None:
         self.count = count
         self.step = step
         self.has_ended = has_ended
+        self.blamed = blamed
         self.program = program
 
     def text(self) -> str:
         """As it is in the store."""
-        return f"{self.count} {self.step} {int(self.has_ended)} {self.program}"
+        numbers = f"{self.count} {self.step} {int(self.has_ended)} {self.blamed}"
+        return f"{numbers} {self.program}"
 
     @staticmethod
     def parse(text: str) -> Beat:
         """Reads `text()`."""
-        count, step, has_ended, program = text.split(" ", 3)
-        return Beat(int(count), int(step), has_ended == "1", program)
+        count, step, has_ended, blamed, program = text.split(" ", 4)
+        return Beat(int(count), int(step), has_ended == "1", int(blamed), program)
 
 
 class Signs:

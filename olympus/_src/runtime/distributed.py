@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
 import os
 import subprocess
 import sys
@@ -70,7 +71,7 @@ class _Job:
                 executable.in_flight.wait()
         with contextlib.suppress(versions.XlaRuntimeError):
             watch.end()
-            if self.service is not None:
+            if self.service is not None and watch.failure is None:
                 # The service ends with the machine's last process in some clusters.
                 watch.wait_for_ends(self.timeouts.end_s)
         watch.stop()
@@ -215,8 +216,20 @@ def shutdown() -> None:
         return
     atexit.unregister(shutdown)
     job.end()
+    if job.watch.failure is not None:
+        _keep_clients()
     waiting.set_watch(None)
     client.leave()
+
+
+def _keep_clients() -> None:
+    """Has the clients outlive Python.
+
+    The end of a client waits for its programs. One that waits for a process that has
+    failed has no end.
+    """
+    for each in client.clients().values():
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(each))
 
 
 def store() -> Any:

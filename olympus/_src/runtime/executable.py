@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -227,7 +228,7 @@ class Executable:
     def _run_with_token(self, buffers: list[Any]) -> tuple[list[ArrayImpl], Any]:
         """Results, and what becomes ready when the program has ended."""
         try:
-            results = self.loaded.execute_sharded(buffers, with_tokens=True)
+            results = self._start(buffers)
         except XlaRuntimeError as error:
             raise _user_error(error, buffers)  # noqa: B904 - it has its cause
         token = results.consume_token()
@@ -240,6 +241,10 @@ class Executable:
             if not buffers[number].is_deleted():
                 buffers[number].delete()
         return outs, token
+
+    def _start(self, buffers: list[Any]) -> Any:
+        run = functools.partial(self.loaded.execute_sharded, buffers, with_tokens=True)
+        return run() if self._is_local else waiting.start_program(run)
 
     # -- what it is --
 

@@ -19,6 +19,8 @@ from olympus._src.runtime.coordination_service import BEATS, Beat, Signs
 
 _SIGNS_PER_LIMIT = 10
 _LEAST_TURN_S, _MOST_TURN_S = 0.05, 1.0
+# The others know the last step of a process that dies, but for those of this time.
+_STEP_TURN_S = 0.1
 # Between looks at what is waited for: short at first, since most waits are.
 _FIRST_SLEEP_S, _MOST_SLEEP_S = 2e-5, 5e-3
 
@@ -57,6 +59,10 @@ def find_failure(
     if waiting_s is None:
         return None
     for k, beat in signs.beats.items():
+        if beat.has_ended and beat.blamed in signs.beats:
+            return _failure(beat.blamed, signs, f"has failed, as process {k} found")
+        if beat.has_ended and beat.blamed >= 0:
+            return _failure(k, signs, "has ended, as it waited for this one in vain")
         if beat.step >= step:
             continue
         if beat.has_ended:
@@ -72,7 +78,7 @@ def _failure(k: int, signs: Signs, reason: str) -> ProcessFailureError:
     beat = signs.beats[k]
     last = f", of {beat.program!r}" if beat.program else ""
     return ProcessFailureError(
-        f"process {k} {reason}; its last step was {beat.step}{last} (steps are programs "
+        f"process {k} {reason}; its last known step was {beat.step}{last} (steps are programs "
         "over several processes); see its output, and the settings "
         "olympus_peer_silence_limit_s and olympus_peer_lag_limit_s",
         k,
@@ -113,9 +119,17 @@ class Watch:
     # -- the thread ------------------------------------------------------------------
 
     def _run(self) -> None:
-        while not self._stopping.wait(self._limits.turn_s):
+        turn_s, told = self._limits.turn_s, 0
+        next_turn = time.monotonic()
+        while not self._stopping.wait(min(turn_s, _STEP_TURN_S)):
+            now = time.monotonic()
             try:
-                self._beat()
+                if now >= next_turn or told != self._own.step:
+                    told = self._own.step
+                    self._beat()
+                if now < next_turn:
+                    continue
+                next_turn = now + turn_s
                 rows = self._store.key_value_dir_get(BEATS)
             except Exception as error:
                 logs.debug(f"the coordination service does not answer: {error}")
@@ -204,6 +218,8 @@ class Watch:
     def end(self) -> None:
         """Tells the others that this process starts no more programs."""
         self._own.has_ended = True
+        if self.failure is not None:
+            self._own.blamed = self.failure.process_index
         self._beat()
 
     def wait_for_ends(self, timeout_s: float) -> None:

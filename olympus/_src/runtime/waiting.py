@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from olympus._src.runtime.peers import Watch
 from olympus._src.runtime.versions import XlaRuntimeError, batched_block_until_ready
 
 _watch: Watch | None = None
+_QUICK_S = 0.01  # as long as most calls take; waiting for longer looks at the others
 
 
 def set_watch(watch: Watch | None) -> None:
@@ -53,38 +55,98 @@ def wait_for_all(buffers: Sequence[Any]) -> None:
     batched_block_until_ready(buffers)
 
 
+class _Worker:
+    """A thread for calls of jaxlib that have no end where another process hangs.
+
+    It is not waited for at the end of the program.
+    """
+
+    def __init__(self) -> None:
+        self._calls: queue.SimpleQueue[_Call] = queue.SimpleQueue()
+        threading.Thread(target=self._run, name="olympus calls", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            self._calls.get().run()
+
+    def start(self, fun: Callable[[], Any]) -> _Call:
+        """Has `fun()` called after those before it."""
+        call = _Call(fun)
+        self._calls.put(call)
+        return call
+
+
+class _Call:
+    """A call on another thread."""
+
+    __slots__ = ("_error", "_fun", "_result", "ended")
+
+    def __init__(self, fun: Callable[[], Any]) -> None:
+        self._fun = fun
+        self._result: Any = None
+        self._error: BaseException | None = None
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        """Makes the call."""
+        try:
+            self._result = self._fun()
+        except BaseException as error:
+            self._error = error
+        self.ended.set()
+
+    def result(self) -> Any:
+        """Returns or raises what the call did, which has ended."""
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+# Programs start in one order in all processes; waits must not stand before them.
+_starts: _Worker | None = None
+_waits: _Worker | None = None
+
+
+def start_program(run: Callable[[], Any]) -> Any:
+    """Calls `run()`, which starts a program over several processes.
+
+    XLA runs small programs at once, in the thread that starts them.
+
+    Raises:
+      ProcessFailureError: another process that is needed for it failed.
+    """
+    global _starts
+    if _watch is None:
+        return run()
+    _starts = _starts or _Worker()
+    return _wait_for_call(_watch, _starts.start(run))
+
+
 def wait_for_token(token: Any) -> None:
-    """The same for the token of a program over several processes."""
+    """As `wait_for` for the token of a program over several processes.
+
+    jaxlib has no question for it that does not wait.
+    """
+    global _waits
     if _watch is None:
         token.block_until_ready()
         return
-    # jaxlib has no question for it that does not wait.
-    ended = threading.Event()
-    errors: list[Exception] = []
+    _waits = _waits or _Worker()
+    _wait_for_call(_watch, _waits.start(token.block_until_ready))
 
-    def block() -> None:
-        try:
-            token.block_until_ready()
-        except Exception as error:
-            errors.append(error)
-        ended.set()
 
-    def check() -> None:
-        if errors:
-            raise errors[0]
-
-    # It waits for ever where another process hangs, and must not be waited for.
-    threading.Thread(target=block, daemon=True).start()
-    _wait_with_others(_watch, ended.is_set, check)
+def _wait_for_call(watch: Watch, call: _Call) -> Any:
+    call.ended.wait(_QUICK_S)
+    return _wait_with_others(watch, call.ended.is_set, call.result)
 
 
 def _wait_with_others(
     watch: Watch, is_done: Callable[[], bool], finish: Callable[[], Any]
-) -> None:
+) -> Any:
     forks.refuse_waiting()
     watch.wait(is_done)
     try:
-        finish()
+        return finish()
     except XlaRuntimeError as error:
         raise explain(error)  # noqa: B904 - it has its cause
 
