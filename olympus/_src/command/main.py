@@ -7,13 +7,14 @@ import os
 import sys
 from collections.abc import Sequence
 
-from olympus._src.command import cache, environment, inspect_file, run
+from olympus._src.command import cache, environment, inspect_file, launch, run
 from olympus._src.command.command import Command, Failure
 
 COMMANDS: tuple[Command, ...] = (
     cache.COMMAND,
     environment.COMMAND,
     inspect_file.COMMAND,
+    launch.COMMAND,
     run.COMMAND,
 )
 
@@ -61,7 +62,7 @@ def _drop_output() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m olympus",
-        description="Looks after what olympus keeps in files.",
+        description="Runs programs, and looks after what olympus keeps in files.",
     )
     choices = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:

@@ -1,0 +1,152 @@
+"""Arrays and programs over two processes, against NumPy."""
+
+from __future__ import annotations
+
+import pytest
+
+from distributed import processes
+
+pytestmark = pytest.mark.slow
+
+ARRAYS = """
+assert n == 2 and olympus.process_indices() == [0, 1]
+assert olympus.device_count() == 4 and olympus.local_device_count() == 2
+assert [d.process_index for d in olympus.devices()] == [0, 0, 1, 1]
+assert olympus.local_devices() == olympus.devices()[2 * me : 2 * me + 2]
+assert olympus.local_devices(1 - me) != olympus.local_devices()
+
+grid = np.array(olympus.devices()).reshape(2, 2)
+mesh = Mesh(grid, ("p", "d"))
+values = np.arange(48, dtype="float32").reshape(8, 6)
+SPECS = [P("p"), P("p", "d"), P(("p", "d")), P("d"), P(None, "p"), P()]
+
+def check_parts(x, values):
+    for shard in x.addressable_shards:
+        np.testing.assert_array_equal(shard.data, values[shard.index])
+        assert shard.device in olympus.local_devices()
+    assert len(x.addressable_shards) == 2 and len(x.global_shards) == 4
+
+for spec in SPECS:
+    sharding = NamedSharding(mesh, spec)
+    assert not sharding.is_fully_addressable
+    x = olympus.device_put(values, sharding)
+    check_parts(x, values)
+    calls = []
+    def part_of(index):
+        calls.append(index)
+        return values[index]
+    x = olympus.make_array_from_callback(values.shape, sharding, part_of)
+    check_parts(x, values)
+    assert len(calls) == len({str(s.index) for s in x.addressable_shards})
+    parts = [s.data for s in x.addressable_shards]
+    again = olympus.make_array_from_single_device_arrays(x.shape, sharding, parts)
+    check_parts(again, values)
+    np.testing.assert_array_equal(multihost_utils.process_allgather(x), values)
+
+    step = olympus.jit(lambda x: (x.sum(0), x * 2, x.T @ x))
+    total, double, product = step(x)
+    np.testing.assert_allclose(total, values.sum(0))
+    check_parts(double, values * 2)
+    np.testing.assert_allclose(
+        multihost_utils.process_allgather(product), values.T @ values)
+
+    gradient = olympus.jit(olympus.grad(lambda w: jnp.sum(jnp.tanh(x @ w) ** 2)))
+    w = np.linspace(-1, 1, 6, dtype="float32")
+    t = np.tanh(values @ w)
+    out = multihost_utils.process_allgather(gradient(w))
+    np.testing.assert_allclose(out, values.T @ (2 * t * (1 - t**2)), rtol=1e-4)
+
+# Each process gives its own block.
+blocks = np.split(values, 2)
+sharding = NamedSharding(mesh, P("p", "d"))
+x = olympus.make_array_from_process_local_data(sharding, blocks[me])
+check_parts(x, values)
+make = multihost_utils.host_local_array_to_global_array
+x = make({"a": blocks[me]}, mesh, P("p", "d"))["a"]
+check_parts(x, values)
+own = multihost_utils.global_array_to_host_local_array(x, mesh, P("p", "d"))
+assert own.is_fully_addressable
+np.testing.assert_array_equal(own, blocks[me])
+own = multihost_utils.global_array_to_host_local_array(x, mesh, P(None, "p"))
+np.testing.assert_array_equal(own, np.split(values, 2, axis=1)[me])
+
+# What is elsewhere cannot be read.
+for read in (np.asarray, olympus.device_get, lambda x: x.tolist()):
+    try:
+        read(x)
+    except RuntimeError as error:
+        assert "all of its parts in this process" in str(error)
+    else:
+        raise AssertionError(read)
+assert repr(x) == str(x) == "Array(shape=(8, 6), dtype=float32)"
+
+# Programs of this process's own, and with callbacks, go on as ever.
+y = jnp.arange(3) + me
+np.testing.assert_array_equal(y, np.arange(3) + me)
+out = olympus.pure_callback(lambda a: np.asarray(a) * 2, y, y)
+np.testing.assert_array_equal(out, 2 * (np.arange(3) + me))
+second = olympus.device_put(y, olympus.local_devices()[1])
+out = olympus.jit(lambda y: olympus.pure_callback(lambda a: a + 1, y, y))(second)
+np.testing.assert_array_equal(out, np.arange(3) + me + 1)
+assert out.device == olympus.local_devices()[1]
+
+# Many programs that nobody waits for.
+step = olympus.jit(lambda x: x * 0.5 + x.mean(0))
+expected = values
+for _ in range(50):
+    x, expected = step(x), expected * 0.5 + expected.mean(0)
+np.testing.assert_allclose(
+    multihost_utils.process_allgather(x), expected, rtol=1e-4)
+print("end", me)
+"""
+
+
+def test_arrays_and_programs():
+    outputs = processes.run_well(2, ARRAYS)
+    assert [out.splitlines()[-1] for out in outputs] == ["end 0", "end 1"]
+
+
+VALUES = """
+for x in (np.arange(3) + 10 * me, 1.5 * me, np.array([[True, bool(me)]]),
+          np.zeros((0, 2)), np.array([np.nan, -0.0, me]), np.int64(2**40 + me)):
+    rows = [np.asarray(x)] * n
+    gathered = multihost_utils.process_allgather(x)
+    assert gathered.shape == (n, *np.shape(x)), gathered.shape
+    assert gathered.dtype == np.asarray(x).dtype
+    np.testing.assert_array_equal(gathered[me], x)
+    tiled = multihost_utils.process_allgather(x, tiled=True)
+    np.testing.assert_array_equal(tiled.ravel(), gathered.ravel())
+    assert tiled.ndim == max(np.ndim(x), 1)
+    for source in range(n):
+        out = multihost_utils.broadcast_one_to_all(x, is_source=me == source)
+        assert out.tobytes() == gathered[source].tobytes()
+    out = multihost_utils.broadcast_one_to_all({"x": x})["x"]
+    assert out.tobytes() == gathered[0].tobytes()
+
+multihost_utils.assert_equal({"a": 1, "b": np.ones(3)})
+multihost_utils.sync_global_devices("here")
+for call, message in (
+    (lambda: multihost_utils.assert_equal(me, "seeds"), "seeds: assert_equal: .* 1, 2;"),
+    (lambda: multihost_utils.sync_global_devices(f"at {me}"), "the name that process 0"),
+):
+    import re
+    try:
+        call()
+    except AssertionError as error:
+        assert re.search(message, str(error)), error
+    else:
+        raise RuntimeError(message)
+with multihost_utils.live_devices(olympus.devices()) as alive:
+    assert alive == olympus.devices()
+try:
+    with multihost_utils.live_devices(olympus.local_devices((me + 1) % n)):
+        pass
+except ValueError as error:
+    assert "one of this process" in str(error)
+print("end", me)
+"""
+
+
+def test_values_that_processes_exchange():
+    outputs = processes.run_well(3, VALUES, devices=1)
+    assert [out.splitlines()[-1] for out in outputs] == ["end 0", "end 1", "end 2"]
