@@ -76,7 +76,10 @@ def test_shutdown_of_one_process_is_nothing():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "message"),
-    [(0, "must be able to start at"), (1, "all 2 processes must connect to")],
+    [
+        (0, "must be able to start at"),
+        (1, "all 2 processes must connect to"),
+    ],
 )
 def test_the_coordinator_is_absent_or_its_port_in_use(k, message):
     out, _ = fresh.run(
@@ -96,6 +99,26 @@ def test_the_coordinator_is_absent_or_its_port_in_use(k, message):
         """
     )
     assert message in out
+
+
+@pytest.mark.slow
+def test_others_stay_away():
+    results = []
+    port = processes.free_port()
+    for k in (0, 2):
+        out, _ = fresh.run(
+            f"""
+            import olympus
+
+            try:
+                olympus.distributed.initialize(
+                    "127.0.0.1:{port}", 3, {k}, initialization_timeout=1)
+            except RuntimeError as error:
+                print(error)
+            """
+        )
+        results.append(out)
+    assert all("must connect to" in out for out in results), results
 
 
 @pytest.mark.slow

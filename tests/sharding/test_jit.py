@@ -234,3 +234,12 @@ def test_programs_of_several_threads():
     [t.start() for t in threads]
     [t.join() for t in threads]
     assert not errors
+
+
+@pytest.mark.parametrize("out_shardings", [None, P(), P("x")])
+def test_a_mesh_of_one_device(out_shardings):
+    over = mesh(1)
+    x = divided(X, "x", over=over)
+    place = None if out_shardings is None else NamedSharding(over, out_shardings)
+    out = olympus.jit(lambda x: x + 1, out_shardings=place)(x)
+    np.testing.assert_array_equal(out, X + 1)

@@ -38,8 +38,18 @@ def local_devices(
     backend: str | None = None,
     host_id: int | None = None,
 ) -> list[Device]:
-    """The devices that this process can use."""
-    return list(client.local_devices(backend))
+    """The devices of a process.
+
+    Args:
+      process_index: its number; None for this process.
+      backend: a platform; None for the default one.
+      host_id: an older name of `process_index`.
+
+    Raises:
+      ValueError: there is no such process.
+    """
+    process = host_id if process_index is None else process_index
+    return list(client.local_devices(backend, process))
 
 
 def device_count(backend: str | None = None) -> int:
@@ -59,17 +69,17 @@ def default_backend() -> str:
 
 def process_index(backend: str | None = None) -> int:
     """Index of this process among those that compute together."""
-    return client.process_index()
+    return client.process_index(backend)
 
 
 def process_count(backend: str | None = None) -> int:
     """Number of processes that compute together."""
-    return client.process_count()
+    return client.process_count(backend)
 
 
 def process_indices(backend: str | None = None) -> list[int]:
     """Indices of all processes that compute together."""
-    return client.process_indices()
+    return client.process_indices(backend)
 
 
 host_id = process_index

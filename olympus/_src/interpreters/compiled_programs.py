@@ -170,7 +170,13 @@ def _shardings(lowered: LoweredProgram, loaded: Any) -> dict[str, Any]:
 
 
 def _resolve(shardings: Any, chosen: Any, types: Any, mesh: Mesh) -> list[Any]:
-    """The shardings that a program fixes, and those that the compiler chose."""
+    """The shardings that a program fixes, and those that the compiler chose.
+
+    For a single device it says nothing of its choice.
+    """
+    if chosen is None:
+        whole = NamedSharding(mesh, PartitionSpec())
+        return [whole if fixed is None else fixed for fixed in shardings]
     rows = zip(shardings, chosen, types, strict=True)
     return [
         chosen_sharding(mesh, of_xla, aval.storage.ndim) if fixed is None else fixed

@@ -14,6 +14,7 @@ import os
 import select
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -23,6 +24,7 @@ from jaxlib import _jax  # type: ignore[attr-defined]
 READY = "ready"
 STOP = b"stop"
 BEATS = "olympus/beats"  # the folder of the store for what processes say of themselves
+NEVER_S = 10**6  # XLA ends a process where the limit of connecting has passed
 _TURN_S = 0.2
 
 
@@ -108,7 +110,7 @@ class Signs:
 
 
 def _main(words: list[str]) -> int:
-    address, bind_address, n, init_s, heartbeat_s, limit_s = words
+    address, bind_address, n, heartbeat_s, limit_s = words
     parent = os.getppid()
     # Its end follows from that of the processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -120,7 +122,7 @@ def _main(words: list[str]) -> int:
             count + 1,
             heartbeat_timeout=heartbeat,
             shutdown_timeout=1,
-            cluster_register_timeout=int(init_s),
+            cluster_register_timeout=NEVER_S,
             recoverable=True,
         )
     except Exception as error:
@@ -133,16 +135,28 @@ def _main(words: list[str]) -> int:
     member = _jax.get_distributed_runtime_client(
         address,
         count,
-        init_timeout=int(init_s),
+        init_timeout=NEVER_S,
         heartbeat_timeout=heartbeat,
         shutdown_timeout=1,
         use_compression=True,
     )
-    member.connect()
+    if not _connect(member, parent):
+        os._exit(0)
     _stay(member, parent, count, float(limit_s))
     member.shutdown()
     service.shutdown()
     return 0
+
+
+def _connect(member: Any, parent: int) -> bool:
+    """Whether all processes have come before the parent says or goes."""
+    thread = threading.Thread(target=member.connect, daemon=True)
+    thread.start()
+    while thread.is_alive() and os.getppid() == parent:
+        if select.select([0], [], [], 0)[0]:
+            return False
+        thread.join(_TURN_S)
+    return not thread.is_alive()
 
 
 def _stay(member: Any, parent: int, n: int, limit_s: float) -> None:

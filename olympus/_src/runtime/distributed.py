@@ -96,7 +96,7 @@ def _start_service(
         bound = address
     # Without the script's folder on the path, which has modules like `array`.
     command = [sys.executable, "-P", coordination_service.__file__]
-    words = [address, bound, n, times.start_s, times.heartbeat_s, limit_s]
+    words = [address, bound, n, times.heartbeat_s, limit_s]
     service = subprocess.Popen(
         [*command, *map(str, words)],
         stdin=subprocess.PIPE,
@@ -135,17 +135,29 @@ def _stop_service(service: subprocess.Popen[bytes] | None) -> None:
 
 
 def _connect(address: str, n: int, k: int, times: Timeouts) -> Any:
-    store = versions.make_store(
-        address, k, times.start_s, times.heartbeat_s, times.end_s
-    )
-    try:
-        store.connect()
-    except versions.XlaRuntimeError as error:
+    never_s = coordination_service.NEVER_S
+    store = versions.make_store(address, k, never_s, times.heartbeat_s, times.end_s)
+    outcome = "some that stay away"
+
+    def connect() -> None:
+        nonlocal outcome
+        try:
+            store.connect()
+            outcome = ""
+        except versions.XlaRuntimeError as error:
+            outcome = str(error)
+
+    # XLA's own limit would end the process.
+    thread = threading.Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(times.start_s)
+    if outcome:
+        _keep_alive(store)
         raise RuntimeError(
             f"distributed.initialize: all {n} processes must connect to {address} "
-            f"within {times.start_s} s, got: {error}; are all running, with the same "
+            f"within {times.start_s} s, got {outcome}; are all running, with the same "
             "address and number of processes?"
-        ) from error
+        )
     return store
 
 
@@ -229,7 +241,12 @@ def _keep_clients() -> None:
     failed has no end.
     """
     for each in client.clients().values():
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(each))
+        _keep_alive(each)
+
+
+def _keep_alive(x: Any) -> None:
+    """Has an object outlive Python, since its end would wait for other threads."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(x))
 
 
 def store() -> Any:
