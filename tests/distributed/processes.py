@@ -78,9 +78,11 @@ def run(n, code, *, devices=2, timeout_s=TIMEOUT_S, **environment):
 def run_well(n, code, **options):
     """The same for a program that must succeed; returns what each process printed."""
     results = run(n, code, **options)
-    for k, result in enumerate(results):
-        if result.status != 0:
-            raise AssertionError(
-                f"process {k} ended with {result.status}:\n{result.error}"
-            )
+    failures = [
+        f"process {k} ended with {result.status}:\n{result.error}"
+        for k, result in enumerate(results)
+        if result.status != 0
+    ]
+    if failures:
+        raise AssertionError("\n".join(failures))
     return [result.out for result in results]

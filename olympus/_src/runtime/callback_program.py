@@ -28,7 +28,6 @@ from olympus._src.runtime.array import ArrayImpl, deleted_array_error
 from olympus._src.runtime.compiling import Options
 from olympus._src.runtime.shardings import Placement, placement_of
 from olympus._src.runtime.versions import (
-    CompileOptions,
     Device,
     LoadedExecutable,
     XlaRuntimeError,
@@ -50,13 +49,11 @@ class CallbackProgram:
     Args:
       code: the module.
       device: where its arguments and results live.
-      built: XLA's options object.
       options: what the user gave, for the message of an error.
       callbacks: functions that the module calls by their index.
     """
 
     __slots__ = (
-        "_built",
         "_by_depth",
         "_callbacks",
         "_code",
@@ -69,12 +66,10 @@ class CallbackProgram:
         self,
         code: bytes,
         device: Device,
-        built: CompileOptions,
         options: Options,
         callbacks: Sequence[Callable[..., Any]],
     ) -> None:
         self._code = code
-        self._built = built
         self._options = options
         self._callbacks = callbacks
         self._by_depth: dict[int, LoadedExecutable] = {}
@@ -101,8 +96,9 @@ class CallbackProgram:
         callbacks = [_one_deeper(f, depth) for f in self._callbacks]
         # jaxlib takes callbacks with a parsed module only.
         module = mlir.parse(self._code)
+        built = compiling.compile_options(self._options, place.devices, 1, 1)
         return compiling.load(
-            module, place.device_list, self._built, self._options, callbacks
+            module, place.device_list, built, self._options, callbacks
         )
 
     def runner(

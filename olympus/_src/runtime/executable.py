@@ -81,7 +81,7 @@ def compile(
     if not host_callbacks:
         return compile_cache.load(text, device_list, built, options)
     if len(chosen) == 1 and place.is_cpu:
-        return CallbackProgram(code, chosen[0], built, options, host_callbacks)
+        return CallbackProgram(code, chosen[0], options, host_callbacks)
     return compiling.load(mlir.parse(code), device_list, built, options, host_callbacks)
 
 
