@@ -12,6 +12,7 @@ import time
 import pytest
 
 from distributed import processes
+from docs import checker
 from olympus._src.command.main import main
 
 
@@ -101,14 +102,12 @@ def test_an_interrupt_ends_all(script, tmp_path, number, status):
 
 
 @pytest.mark.slow
-def test_a_program_over_processes(script, capfd):
-    path = script(
-        """
-        import olympus
-        olympus.distributed.initialize()
-        print(olympus.process_index(), olympus.device_count())
-        """
-    )
-    assert main(["launch", "-n", "2", "--devices-per-process", "2", path]) == 0
-    out = capfd.readouterr().out.splitlines()
-    assert {"[0] 0 4", "[1] 1 4"} <= set(out)
+def test_the_script_of_the_documentation(script, capfd):
+    page = (checker.ROOT / "docs" / "several_processes.md").read_text("utf-8")
+    code = page.split("```{code-block} python\n")[1].split("```")[0]
+    words = ["--devices-per-process", "2", script(code)]
+    assert main(["launch", "-n", "2", *words]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    shown = ["[0] 0 [56. 64.]", "[1] 1 [56. 64.]"]
+    assert set(shown) <= set(lines)
+    assert "\n".join(shown) in page
