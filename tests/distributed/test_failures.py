@@ -1,4 +1,4 @@
-"""A process that dies, ends early or hangs is named by the others, which end in order."""
+"""A process that dies, ends early or hangs is named by the others, which then end."""
 
 from __future__ import annotations
 

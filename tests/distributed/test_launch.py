@@ -60,9 +60,7 @@ def test_one_that_fails_ends_all(script, capfd, failure, status, how):
     )
     assert main(["launch", "-n", "3", path]) == status
     _, error = capfd.readouterr()
-    assert error == (
-        f"olympus launch: process 1 {how}; ending the 2 that still run\n"
-    )
+    assert error == (f"olympus launch: process 1 {how}; ending the 2 that still run\n")
 
 
 @pytest.mark.parametrize("words", [["-n", "0", "x.py"], ["x.py"], ["-n", "2"]])

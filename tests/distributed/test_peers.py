@@ -20,7 +20,10 @@ CASES = {
         Beat(9, 5, True), Beat(9, 5, True), 50.0, 1.0, None, None
     ),
     "late": (RUNNING, LATE, 0.0, 19.0, None, None),
-    "too late": (RUNNING, LATE, 0.0, 21.0, 2, "process 2 lives, .* for 21.0 s.* step 5"),
+    "too late": (RUNNING, LATE, 0.0, 21.0, 2, "process 2 lives, .* 21.0 s.* step 5"),
+    "too late and silent": (
+        RUNNING, LATE, 2.0, 25.0, 2, "process 2 has given no sign .* 2.0 s, and has st"
+    ),
     "late, and nobody waits": (RUNNING, LATE, 0.0, None, None, None),
     "ended before": (Beat(9, 4, True), RUNNING, 0.0, 0.1, 1, "process 1 has ended, wh"),
     "ended before, and nobody waits": (

@@ -246,9 +246,7 @@ def _broadcast_specs(pspecs: Any, x: Any, mesh: Mesh, name: str) -> list[NamedSh
 
 
 def _local_block(x: Any, place: NamedSharding) -> Array:
-    sharding_arguments.check_value(
-        place, x.shape, "global_array_to_host_local_array"
-    )
+    sharding_arguments.check_value(place, x.shape, "global_array_to_host_local_array")
     if not x.sharding.is_equivalent_to(place, x.ndim):
         x = jit(_take_all, out_shardings=place)(x)
     indices = [part.slices for part in place.local_parts(x.shape)]

@@ -30,8 +30,8 @@ class Membership(NamedTuple):
 
     def or_else(self, other: Membership) -> Membership:
         """With what is missing taken from another one."""
-        rows = zip(self, other, strict=True)
-        return Membership(*[b if a is None else a for a, b in rows])
+        known = {k: v for k, v in self._asdict().items() if v is not None}
+        return other._replace(**known)
 
 
 class Cluster(NamedTuple):
@@ -77,8 +77,8 @@ def _number(environment: Environment, names: tuple[str, ...]) -> int | None:
 
 # -- addresses -------------------------------------------------------------------------
 
-# All processes of a job must compute the same port, and two jobs seldom share one. It is
-# above those that Linux gives to programs that ask for any.
+# All processes of a job must compute the same port, and two jobs seldom share one. It
+# is above those that Linux gives to programs that ask for any.
 _FIRST_PORT, _N_PORTS = 61440, 4096
 
 
@@ -87,7 +87,9 @@ def _port(job: int) -> int:
 
 
 def _slurm_coordinator(environment: Environment) -> str | None:
-    names = environment.get("SLURM_STEP_NODELIST", environment.get("SLURM_JOB_NODELIST"))
+    names = environment.get(
+        "SLURM_STEP_NODELIST", environment.get("SLURM_JOB_NODELIST")
+    )
     job = environment["SLURM_JOB_ID"]
     if not names or not job.isdigit():
         return None
@@ -163,7 +165,7 @@ NO_DETECTION = "deactivate"
 def membership(
     given: Membership, method: str | None, environment: Environment
 ) -> Membership:
-    """What a process has to know, from arguments, variables and clusters, in this order.
+    """What a process has to know, from arguments, then variables, then clusters.
 
     Args:
       given: the arguments.

@@ -50,7 +50,9 @@ class _Job:
             config.peer_silence_limit_s.value, config.peer_lag_limit_s.value
         )
         address, n, k = membership[:3]
-        assert address is not None and n is not None and k is not None
+        assert address is not None
+        assert n is not None
+        assert k is not None
         self.service = None
         if k == 0:
             self.service = _start_service(
@@ -110,7 +112,7 @@ def _start_service(
         rest = service.stdout.read().decode(errors="replace").strip()
         _stop_service(service)
         raise RuntimeError(
-            f"distributed.initialize: the coordination service must be able to start at "
+            "distributed.initialize: the coordination service must be able to start at "
             f"{bound}, got: {line} {rest}; is another program at that port?"
         )
     return service
@@ -122,7 +124,8 @@ _PATIENCE_S = 5.0
 def _stop_service(service: subprocess.Popen[bytes] | None) -> None:
     if service is None:
         return
-    assert service.stdin is not None and service.stdout is not None
+    assert service.stdin is not None
+    assert service.stdout is not None
     with contextlib.suppress(OSError):
         service.stdin.write(coordination_service.STOP)
         service.stdin.close()
@@ -250,7 +253,7 @@ def _keep_alive(x: Any) -> None:
 
 
 def store() -> Any:
-    """jaxlib's client of the coordination service.
+    """Jaxlib's client of the coordination service.
 
     Raises:
       RuntimeError: there is one process only.

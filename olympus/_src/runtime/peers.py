@@ -1,10 +1,10 @@
 """The watch over the other processes of a program: which has died, ended or hangs.
 
-XLA waits for ever for a process that died or hangs in the middle of a collective. So each
-process says of itself, several times in a while, that it lives and how many programs
-over several processes it has started; all start the same ones in the same order. A thread
-in each process writes this to the coordination service and reads what the others wrote.
-Clocks are compared with themselves only.
+XLA waits for ever for a process that died or hangs in the middle of a collective. So
+each process says of itself, several times in a while, that it lives and how many
+programs over several processes it has started; all start the same ones in the same
+order. A thread in each process writes this to the coordination service and reads what
+the others wrote. Clocks are compared with themselves only.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from olympus._src.foundation.errors import ProcessFailureError
 from olympus._src.runtime.coordination_service import BEATS, Beat, Signs
 
 _SIGNS_PER_LIMIT = 10
+_MISSED_SIGNS = 3  # after so many a process that is late is not said to live
 _LEAST_TURN_S, _MOST_TURN_S = 0.05, 1.0
 # The others know the last step of a process that dies, but for those of this time.
 _STEP_TURN_S = 0.1
@@ -69,7 +70,11 @@ def find_failure(
             return _failure(k, signs, f"has ended, while this one is at step {step}")
         idle = min(waiting_s, now - signs.moved[k])
         if limits.lag_s and idle > limits.lag_s:
-            reason = f"lives, but has started nothing for {idle:.1f} s, while this one "
+            silence = now - signs.heard[k]
+            life = "lives, but"
+            if silence > _MISSED_SIGNS * limits.turn_s:
+                life = f"has given no sign of life for {silence:.1f} s, and"
+            reason = f"{life} has started nothing for {idle:.1f} s, while this one "
             return _failure(k, signs, f"{reason}waits at step {step}")
     return None
 
@@ -78,8 +83,8 @@ def _failure(k: int, signs: Signs, reason: str) -> ProcessFailureError:
     beat = signs.beats[k]
     last = f", of {beat.program!r}" if beat.program else ""
     return ProcessFailureError(
-        f"process {k} {reason}; its last known step was {beat.step}{last} (steps are programs "
-        "over several processes); see its output, and the settings "
+        f"process {k} {reason}; its last known step was {beat.step}{last} (steps are "
+        "programs over several processes); see its output, and the settings "
         "olympus_peer_silence_limit_s and olympus_peer_lag_limit_s",
         k,
         beat.step,
@@ -226,11 +231,13 @@ class Watch:
         """Waits until all others have ended or are silent, at most for some time."""
         end = time.monotonic() + timeout_s
         limit_s = self._limits.silence_s
-        with self._noted:
-            while not self._signs.are_all_gone(limit_s, time.monotonic()):
-                if time.monotonic() > end:
+        while time.monotonic() < end:
+            rows = self._store.key_value_dir_get(BEATS)
+            with self._noted:
+                self._signs.note(rows, time.monotonic())
+                if self._signs.are_all_gone(limit_s, time.monotonic()):
                     return
-                self._noted.wait(self._limits.turn_s)
+            time.sleep(_LEAST_TURN_S)
 
     def stop(self) -> None:
         """Ends the thread."""

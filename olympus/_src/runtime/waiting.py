@@ -1,4 +1,4 @@
-"""Waiting for values: with an eye on other processes, where they are needed for them."""
+"""Waiting for values: with an eye on other processes that are needed for them."""
 
 from __future__ import annotations
 
