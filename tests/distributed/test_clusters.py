@@ -93,7 +93,7 @@ WRONG = {
     "detection is off": (SLURM, "deactivate", "must be known"),
     "another cluster": (SLURM, "ompi", "must be known"),
     "an unknown method": (SLURM, "pbs", "must be one of 'ompi', 'slurm', 'k8s' or"),
-    "no number": (OURS | {"OLYMPUS_PROCESS_ID": "x"}, None, "whole number, got 'x'"),
+    "no number": (OURS | {"OLYMPUS_PROCESS_ID": "x"}, None, "integer, got 'x'"),
     "too large": (OURS | {"OLYMPUS_PROCESS_ID": "2"}, None, "below num_processes, got"),
     "no port": (OURS | {"OLYMPUS_COORDINATOR_ADDRESS": "a"}, None, "a host and a port"),
 }

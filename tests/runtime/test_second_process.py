@@ -117,7 +117,7 @@ def tour(folder, seed):
 def test_a_second_process_loads_all_and_computes_the_same(tmp_path):
     results, first = tour(tmp_path / "cache", 1)
     again, second = tour(tmp_path / "cache", 2)
-    assert first["cache_misses"] > 30
+    assert first["cache_misses"] > 20  # a tour of many programs
     assert second.get("cache_misses", 0) == 0
     assert second["cache_hits"] == second["compile_requests_use_cache"]
     assert again == results

@@ -151,6 +151,9 @@ def test_from_local_data_and_from_arrays():
     parts = [s.data for s in reversed(x.addressable_shards)]
     y = olympus.make_array_from_single_device_arrays((8, 4), sharding, parts)
     np.testing.assert_array_equal(y, values)
+    parts[3].delete()  # which must leave the whole alone
+    donated = olympus.jit(lambda y: y + 1, donate_argnums=0)(y)
+    np.testing.assert_array_equal(donated, values + 1)
     make = olympus.make_array_from_single_device_arrays
     with pytest.raises(ValueError, match="one part on each"):
         make((8, 4), sharding, parts[1:])

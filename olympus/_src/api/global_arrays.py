@@ -192,7 +192,7 @@ def make_array_from_single_device_arrays(
     *,
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """One array of arrays that are its parts already; nothing is copied.
+    """One array of copies of arrays that are its parts.
 
     Args:
       shape: of the whole array.

@@ -39,7 +39,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(
-            f"must be a whole number of at least 1, got {text!r}"
+            f"must be an integer of at least 1, got {text!r}"
         )
     return int(text)
 

@@ -196,7 +196,7 @@ def _from_variables(environment: Environment) -> Membership:
             continue
         if field != "coordinator_address" and not text.isdigit():
             raise ValueError(
-                f"distributed.initialize: {_variable(field)} must be a whole number, "
+                f"distributed.initialize: {_variable(field)} must be an integer, "
                 f"got {text!r}"
             )
         values[field] = text if field == "coordinator_address" else int(text)

@@ -109,11 +109,11 @@ def _start_service(
     assert service.stdout is not None
     line = service.stdout.readline().decode(errors="replace").strip()
     if line != coordination_service.READY:
-        rest = service.stdout.read().decode(errors="replace").strip()
+        remaining = service.stdout.read().decode(errors="replace").strip()
         _stop_service(service)
         raise RuntimeError(
             "distributed.initialize: the coordination service must be able to start at "
-            f"{bound}, got: {line} {rest}; is another program at that port?"
+            f"{bound}, got: {line} {remaining}; is another program at that port?"
         )
     return service
 

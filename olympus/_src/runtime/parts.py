@@ -68,8 +68,13 @@ def place(buffer: Any, sharding: Sharding) -> Any:
 def assemble(
     buffers: Sequence[Any], aval: Any, sharding: Any, committed: bool = True
 ) -> Any:
-    """One buffer of the buffers of this process's devices, in their order; no copy."""
-    return versions.result_handler(aval, sharding, committed)(list(buffers))
+    """One buffer of copies of the buffers of this process's devices, in their order.
+
+    jaxlib can share them, but does not tell when one that is shared was deleted or
+    donated: the other then reads memory that is gone.
+    """
+    copies = list(map(transfer.copy_buffer, buffers))
+    return versions.result_handler(aval, sharding, committed)(copies)
 
 
 def _aligned_copy(x: Any, dtype: np.dtype) -> np.ndarray:

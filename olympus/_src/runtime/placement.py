@@ -119,7 +119,7 @@ def divide(array: ArrayImpl, sharding: Any) -> ArrayImpl:
 
 
 def assemble(arrays: Sequence[ArrayImpl], aval: Any, sharding: Any) -> ArrayImpl:
-    """One array of the parts on this process's devices, in their order; no copy."""
+    """One array of copies of the parts on this process's devices, in their order."""
     buffers = [array._buffer for array in arrays]
     return ArrayImpl(parts.assemble(buffers, aval.storage, sharding), aval, True)
 
