@@ -146,6 +146,33 @@ def test_donated_arguments():
     np.testing.assert_array_equal(view, X[:2])
 
 
+@pytest.mark.parametrize("spec", [("x",), ("y", "x"), ()], ids=str)
+def test_donated_arguments_whose_results_are_divided_otherwise(spec):
+    """XLA refuses to share a buffer among parts of different sizes."""
+    functions = [
+        olympus.jit(lambda x: x + 1, donate_argnums=0, out_shardings=named("x")),
+        olympus.jit(
+            lambda x: lax.with_sharding_constraint(x + 1, named("y")), donate_argnums=0
+        ),
+        olympus.jit(lambda x: x + jnp.ones((8, 4)), donate_argnums=0),
+    ]
+    for f in functions:
+        x = divided(X, *spec)
+        np.testing.assert_array_equal(f(x), X + 1)
+        assert x.is_deleted()
+    swap = olympus.jit(
+        lambda x, y: (y, x * 2), donate_argnums=(0, 1), out_shardings=(named("y"), None)
+    )
+    out, double = swap(divided(X, *spec), divided(-X, "x"))
+    np.testing.assert_array_equal(out, -X)
+    np.testing.assert_array_equal(double, X * 2)
+
+
+def test_donated_memory_is_used():
+    f = olympus.jit(lambda x: x + 1, donate_argnums=0)
+    assert "input_output_alias={ {}: (0" in f.lower(divided(X, "x")).compile().as_text()
+
+
 def test_parts_stay_when_their_array_is_donated():
     x = divided(X, "x")
     parts = [s.data for s in x.addressable_shards]
@@ -171,6 +198,23 @@ def test_stages():
     np.testing.assert_allclose(compiled(X), X + 1)
     with pytest.raises(ValueError, match="Argument 'x' compiled with"):
         compiled(divided(X, "y"))
+
+
+def test_a_mesh_of_one_device():
+    for device in (0, 5):
+        m = Mesh(np.array(olympus.devices()[device]).reshape(1, 1), ("x", "y"))
+        x = divided(X, "x", over=m)
+        f = olympus.jit(lambda x, n: (x * n, {"sum": x.sum(), "same": x}))
+        out, tree = f(x, 2.0)
+        np.testing.assert_array_equal(out, X * 2)
+        np.testing.assert_allclose(tree["sum"], X.sum(), 1e-6)
+        assert out.sharding.mesh is tree["same"].sharding.mesh is m
+        np.testing.assert_array_equal(-x + x.sum(), X.sum() - X)
+        compiled = f.lower(x, 2.0).compile()
+        np.testing.assert_array_equal(compiled(x, 2.0)[0], X * 2)
+        assert compiled.input_shardings[0][1].mesh is m
+        grad = olympus.grad(lambda x: (x**2).sum())(x)
+        np.testing.assert_array_equal(grad, 2 * X)
 
 
 def test_devices_in_another_order():
@@ -205,6 +249,29 @@ def test_arguments_are_put_where_the_program_takes_them():
     g = olympus.jit(lambda x: x * 2)
     for spec in [("x", "y"), ("y", "x"), (None, "y"), ("x", "y")]:
         np.testing.assert_allclose(g(divided(X, *spec)), X * 2)
+
+
+def test_arguments_that_were_donated_are_refused():
+    """jaxlib ends the process where several devices are given a deleted buffer."""
+    x = divided(X, "x")
+    kept = olympus.jit(lambda x, y: x + y)
+    np.testing.assert_array_equal(kept(x, 1.0), X + 1)
+    f = olympus.jit(lambda x: x + 1, donate_argnums=0)
+    for _ in range(2):
+        y = f(divided(X, "x"))
+        f(x) if not x.is_deleted() else None
+    calls = [
+        lambda: f(x),
+        lambda: kept(x, 1.0),
+        lambda: kept(y, x),
+        lambda: x + 1,
+        lambda: olympus.jit(lambda v: v + x)(y),
+        lambda: olympus.device_put(x, named("y")),
+        lambda: olympus.jit(lambda v: v, in_shardings=named("x"))(x),
+    ]
+    for call in calls:
+        with pytest.raises(RuntimeError, match="deleted"):
+            call()
 
 
 def test_many_programs_that_nobody_waits_for():

@@ -170,13 +170,10 @@ def _shardings(lowered: LoweredProgram, loaded: Any) -> dict[str, Any]:
 
 
 def _resolve(shardings: Any, chosen: Any, types: Any, mesh: Mesh) -> list[Any]:
-    """The shardings that a program fixes, and those that the compiler chose.
-
-    For a single device it says nothing of its choice.
-    """
-    if chosen is None:
+    """The shardings that a program fixes, and those that the compiler chose."""
+    if mesh.size == 1:  # where it chooses none
         whole = NamedSharding(mesh, PartitionSpec())
-        return [whole if fixed is None else fixed for fixed in shardings]
+        return [fixed or whole for fixed in shardings or [None] * len(types)]
     rows = zip(shardings, chosen, types, strict=True)
     return [
         chosen_sharding(mesh, of_xla, aval.storage.ndim) if fixed is None else fixed

@@ -34,7 +34,8 @@ class LoweredProgram(NamedTuple):
       in_avals: types of the arguments it takes, without the constants.
       out_avals: types of its results.
       result_names: a path for each result, where they are known.
-      aliases: outputs that share a buffer with an input, by the input's number.
+      aliases: outputs that share a buffer with an input, by the input's number; None
+        where the compiler chooses the output.
       callbacks: the table of the host functions it calls, or None; it takes the
         table's number as its last argument.
       keepalives: objects that its text refers to.
@@ -57,7 +58,7 @@ class LoweredProgram(NamedTuple):
     in_avals: Sequence[Any]
     out_avals: Sequence[Any]
     result_names: Sequence[str] | None = None
-    aliases: dict[int, int] = {}  # noqa: RUF012 - of a tuple, and never written
+    aliases: dict[int, int | None] = {}  # noqa: RUF012 - of a tuple, and never written
     callbacks: callback.Table | None = None
     keepalives: Any = ()
     effects: Sequence[Any] = ()
@@ -139,7 +140,11 @@ def lower(
     in_bodies = build_options.barriers_in_bodies
     limited = fusion_limits.limit(whole, platform, in_bodies)
     has_barriers = limited is not whole
-    aliases = output_aliases(limited, len(arrays), donated, kept)
+    aliases: dict[int, int | None] = {
+        **output_aliases(limited, len(arrays), donated, kept)
+    }
+    if division is not None:
+        aliases = _of_equal_parts(aliases, division)
     module = lowering.lower_module(
         limited,
         name=f"jit_{name}",
@@ -198,6 +203,17 @@ def _of_kept(
     taken = tuple([sharding for sharding, is_kept in rows if is_kept])
     results = division.out_shardings or (None,) * len(program.outvars)
     return Division(division.mesh, (None,) * n_consts + taken, results)
+
+
+def _of_equal_parts(
+    aliases: dict[int, int | None], division: Division
+) -> dict[int, int | None]:
+    """The aliases of a divided program.
+
+    An input and an output of one type share a buffer only if their parts are alike,
+    which is not known before the compiler has divided the program.
+    """
+    return dict.fromkeys(aliases) if len(division.devices) > 1 else aliases
 
 
 def output_aliases(

@@ -282,7 +282,7 @@ def lower_module(
     name: str,
     platform: str,
     result_names: Sequence[str] | None = None,
-    aliases: dict[int, int] | None = None,
+    aliases: dict[int, int | None] | None = None,
     locations: bool = False,
     division: Division | None = None,
 ) -> Module:
@@ -293,7 +293,8 @@ def lower_module(
       name: symbol of the module, without the prefix `jit_`'s escaping.
       platform: 'cpu', 'cuda', ...
       result_names: the path of each output, printed as `olympus.result_info`.
-      aliases: for donated inputs, the output each may share its buffer with.
+      aliases: for donated inputs, the output each may share its buffer with; None
+        where the compiler chooses it.
       locations: write source positions.
       division: how it is divided over several devices.
 
@@ -345,12 +346,15 @@ def lower_module(
 TOKEN_ARRAY = "tensor<0xi1>"
 
 
-def _aliases(aliases: dict[int, int], n: int) -> list[list[str]]:
+def _aliases(aliases: dict[int, int | None], n: int) -> list[list[str]]:
     """Attributes of arguments that share their memory with a result."""
-    return [
-        [f"tf.aliasing_output = {aliases[i]} : i32"] if i in aliases else []
-        for i in range(n)
-    ]
+    return [[_alias(aliases[i])] if i in aliases else [] for i in range(n)]
+
+
+def _alias(out: int | None) -> str:
+    if out is None:
+        return "jax.buffer_donor = true"  # XLA's bindings know it by this name only
+    return f"tf.aliasing_output = {out} : i32"
 
 
 def _result_infos(names: Sequence[str] | None, n: int) -> list[list[str]]:

@@ -171,12 +171,17 @@ class Executable:
         return [parts.place(buffer, sharding) for buffer, sharding in rows]
 
     def _execute_divided(self, buffers: list[Any]) -> list[ArrayImpl]:
-        """Runs a program of several devices, whose arguments are put in place first.
+        """Runs a program over a mesh, whose arguments are put in place first.
 
         It would read the wrong parts of an argument that is divided in another way, or
-        memory that is not the argument's: so each one is looked at in every call.
+        memory that is not the argument's: so each one is looked at in every call. Where
+        one is deleted, jaxlib raises an error for one device and ends the process for
+        several.
         """
         place = parts.place
+        for buffer in buffers:
+            if buffer.is_deleted():
+                raise deleted_array_error(ArrayImpl(buffer, buffer.aval))
         placed = [
             b if b._sharding is s else place(b, s)
             for b, s in zip(buffers, self.in_shardings or (), strict=True)
@@ -441,8 +446,11 @@ in_flight = InFlight(16)
 client.on_clear(in_flight.forget)
 
 
-def chosen_shardings(program: Program) -> tuple[list[Any], list[Any]]:
-    """XLA's shardings of the arguments and the results of a program."""
+def chosen_shardings(program: Program) -> tuple[list[Any] | None, list[Any] | None]:
+    """XLA's shardings of the arguments and the results of a program.
+
+    They are None for a program of one device, which divides nothing.
+    """
     loaded = _loaded_executable(program)
     return loaded.get_parameter_shardings(), loaded.get_output_shardings()
 
