@@ -10,7 +10,8 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax
-from olympus.sharding import Mesh, NamedSharding, PartitionSpec
+from olympus.experimental import io_callback
+from olympus.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 from tests.sharding.meshes import divided, entries, mesh
 
 pytestmark = pytest.mark.eight_devices
@@ -231,6 +232,40 @@ def test_effects_on_several_devices():
         olympus.jit(lambda x: (olympus.debug.print("{}", x.sum(), ordered=True), x)[1])(
             x
         )
+
+
+CALLBACKS = {
+    "pure": lambda x: olympus.pure_callback(np.sin, x, x),
+    "io": lambda x: io_callback(np.sin, x, x),
+    "print": lambda x: (olympus.debug.print("{}", x.sum()), x)[1],
+    "debug": lambda x: (olympus.debug.callback(np.sum, x), x)[1],
+}
+
+
+@pytest.mark.parametrize("name", CALLBACKS)
+def test_callbacks_need_one_device(name):
+    f = olympus.jit(CALLBACKS[name])
+    with pytest.raises(NotImplementedError, match="callbacks to Python require a"):
+        f(divided(X, "x"))
+    x = divided(X, over=mesh(1))
+    np.testing.assert_allclose(f(x), X if name in ("print", "debug") else np.sin(X))
+
+
+def test_results_on_one_device():
+    place = SingleDeviceSharding(olympus.devices()[3])
+    f = olympus.jit(lambda x: (x + 1, x.sum()), out_shardings=place)
+    for x in (X, jnp.asarray(X), olympus.device_put(X, place)):
+        for _ in range(2):
+            out, total = f(x)
+            np.testing.assert_array_equal(out, X + 1)
+            assert out.devices() == total.devices() == {place._device}
+    for x in (divided(X, "x"), olympus.device_put(X, olympus.devices()[2])):
+        with pytest.raises(ValueError, match="incompatible devices"):
+            f(x)
+    assert f.lower(X).compile()(X)[0].devices() == {place._device}
+    parts = olympus.jit(lambda x: (x, x), out_shardings=(place, named("x")))
+    with pytest.raises(ValueError, match="incompatible devices"):
+        parts(X)
 
 
 # -- hazards ---------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.runtime import client
 from olympus._src.sharding.division import Division
 from olympus._src.sharding.named import NamedSharding
+from olympus._src.sharding.specs import PartitionSpec
 
 
 class Shardings:
@@ -38,7 +39,8 @@ class Shardings:
 
     def devices(self) -> list[Any]:
         """The places that are told without a mesh being set."""
-        return [x for x in self.key[0] if hasattr(x, "device_set")]
+        kinds = PartitionSpec, type(None)
+        return [x for x in self.key[0] if not isinstance(x, kinds)]
 
 
 def in_shardings(options: Any, call: signatures.Call) -> list[Any] | None:
@@ -96,14 +98,25 @@ def of_call(options: Any, call: signatures.Call, values: Sequence[Any]) -> Any:
         return options.device
     chosen = in_shardings(options, call)
     if chosen is None:
-        return options.device or concrete_arrays.common_device(values)
+        place = options.device or concrete_arrays.common_device(values)
+        return _device_of_results(options) if place is None else place
     for i, (value, sharding) in enumerate(zip(values, chosen, strict=True)):
         _check_argument(call, i, value, sharding)
     places = [
         concrete_arrays.committed_place(v) if s is None else s
         for v, s in zip(values, chosen, strict=True)
     ]
-    return options.device or concrete_arrays.common_place(places)
+    place = options.device or concrete_arrays.common_place(places)
+    return _device_of_results(options) if place is None else place
+
+
+def _device_of_results(options: Any) -> Any:
+    """The one device that the option `out_shardings` names, or None."""
+    for place in options.out_shardings.devices():
+        sharding = sharding_arguments.resolve(place, "jit out_shardings")
+        if not isinstance(sharding, NamedSharding):
+            return concrete_arrays.one_device(sharding, "jit out_shardings")
+    return None
 
 
 def _check_argument(call: signatures.Call, i: int, value: Any, sharding: Any) -> None:
@@ -160,12 +173,27 @@ def of_program(options: Any, traced: TracedProgram, place: Any) -> Any:
             n_inputs = len(traced.program.invars)
             reason = f"out_shardings of {traced.name} divide results over"
             place = program_meshes.divide(place, sharding.device_mesh, n_inputs, reason)
-        elif sharding is not None and place is None:
-            place = concrete_arrays.one_device(sharding, "jit out_shardings")
+        elif sharding is not None:
+            place = _check_one_device(place, sharding, traced.name)
     if not isinstance(place, Division):
         return place
     named = [s if isinstance(s, NamedSharding) else None for s in chosen]
     return place._replace(out_shardings=tuple(named))
+
+
+def _check_one_device(place: Any, sharding: Any, name: str) -> Any:
+    device = concrete_arrays.one_device(sharding, "jit out_shardings")
+    if place not in (None, device):
+        raise ValueError(
+            f"Received incompatible devices for one computation: out_shardings of "
+            f"{name} put results on {device}, and it runs on {_describe(place)}; move "
+            "its arguments, or its results, with olympus.device_put"
+        )
+    return device
+
+
+def _describe(place: Any) -> str:
+    return str(place.mesh) if isinstance(place, Division) else str(place)
 
 
 def constrain_arguments(options: Any, call: signatures.Call) -> list[Any]:

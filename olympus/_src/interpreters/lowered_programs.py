@@ -153,6 +153,8 @@ def lower(
         aliases=aliases,
         division=division,
     )
+    if division is not None and module.calls_python:
+        _refuse_callbacks(name, division)
     text = module.text()
     if has_barriers and not in_bodies:  # nor may a user's be there
         n = text.count("stablehlo.optimization_barrier")
@@ -192,6 +194,15 @@ def _refuse_ordered_effects(name: str, program: Any, division: Division) -> None
             f"{name}: ordered effects require a program on one device, got "
             f"{', '.join(map(str, ordered))} on {len(division.devices)}; make the "
             "callback unordered"
+        )
+
+
+def _refuse_callbacks(name: str, division: Division) -> None:
+    n = len(division.devices)
+    if n > 1:
+        raise NotImplementedError(
+            f"{name}: callbacks to Python require a program on one device, got one on "
+            f"{n}; call the function outside of the program, on its results"
         )
 
 
