@@ -10,7 +10,7 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax
-from olympus.experimental import io_callback
+from olympus.experimental import io_callback, serialize_executable
 from olympus.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 from tests.sharding.meshes import divided, entries, mesh
 
@@ -249,6 +249,22 @@ def test_callbacks_need_one_device(name):
         f(divided(X, "x"))
     x = divided(X, over=mesh(1))
     np.testing.assert_allclose(f(x), X if name in ("print", "debug") else np.sin(X))
+
+
+def test_ordered_callbacks_on_a_mesh_of_one_device():
+    f = olympus.jit(lambda x: io_callback(np.sin, x, x, ordered=True))
+    for x in (divided(X, over=mesh(1)), jnp.asarray(X), divided(X, over=mesh(1))):
+        np.testing.assert_allclose(f(x), np.sin(X))
+
+
+def test_compiled_programs_of_several_devices_are_not_written():
+    compiled = olympus.jit(lambda x: x + 1).lower(divided(X, "x")).compile()
+    with pytest.raises(ValueError, match="must run on one device, got one divided ov"):
+        serialize_executable.serialize(compiled)
+    compiled = olympus.jit(lambda x: x + 1).lower(divided(X, over=mesh(1))).compile()
+    parts = serialize_executable.serialize(compiled)
+    again = serialize_executable.deserialize_and_load(*parts)
+    np.testing.assert_array_equal(again(X), X + 1)
 
 
 def test_results_on_one_device():

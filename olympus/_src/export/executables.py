@@ -43,7 +43,7 @@ def serialize(compiled: stages.Compiled) -> tuple[bytes, PyTreeDef, PyTreeDef]:
 
     Raises:
       TypeError: it is not a compiled function.
-      ValueError: the program calls Python.
+      ValueError: the program calls Python, or is divided over several devices.
 
     Example:
       >>> import olympus
@@ -75,6 +75,7 @@ def pack(compiled: Any, shared: Sequence[Any] = ()) -> bytes:
     signature, program = stages.parts_of(compiled)
     lowered = program.lowered
     _refuse_callbacks(signature.name, lowered)
+    _refuse_divided(signature.name, lowered)
     places = {id(x): i for i, x in enumerate(shared)}
     kept_elsewhere = [places.get(id(c)) for c in lowered.consts]
     fields = {
@@ -109,6 +110,16 @@ def _refuse_callbacks(name: str, lowered: Any) -> None:
             f"serialize: the program of {name} must not call Python, which cannot be "
             f"written to bytes, got one with {count} callbacks; take out debug.print, "
             "io_callback and pure_callback, or export the function"
+        )
+
+
+def _refuse_divided(name: str, lowered: Any) -> None:
+    n = len(lowered.devices)
+    if n > 1:
+        raise ValueError(
+            f"serialize: the program of {name} must run on one device, got one divided "
+            f"over {n}; export the function, or keep compiled programs on disk by the "
+            "setting compilation_cache_dir"
         )
 
 

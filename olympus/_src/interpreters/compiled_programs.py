@@ -163,9 +163,15 @@ def _shardings(lowered: LoweredProgram, loaded: Any) -> dict[str, Any]:
         return {}
     program, mesh = lowered.program, division.mesh
     ins, outs = executable.chosen_shardings(loaded)
+    in_shardings = _resolve(division.in_shardings, ins, program.in_avals, mesh)
+    shardings = _resolve(division.out_shardings, outs, program.out_avals, mesh)
+    # Tokens and the number of the callbacks; only programs of one device have such.
+    whole = NamedSharding(mesh, PartitionSpec())
+    tokens = [whole] * len(lowered.effects)
+    number = [] if lowered.callbacks is None else [whole]
     return {
-        "in_shardings": _resolve(division.in_shardings, ins, program.in_avals, mesh),
-        "shardings": _resolve(division.out_shardings, outs, program.out_avals, mesh),
+        "in_shardings": in_shardings + tokens + number,
+        "shardings": shardings + tokens,
     }
 
 
