@@ -325,6 +325,17 @@ def test_arguments_that_were_donated_are_refused():
             call()
 
 
+@pytest.mark.parametrize("donated", [(0,), (1,), (0, 1)], ids=str)
+def test_a_donated_array_is_one_argument_only(donated):
+    """jaxlib ends the process where it is two, on several devices."""
+    f = olympus.jit(lambda x, y: (x + 1, y + 2), donate_argnums=donated)
+    x = divided(X, "x")
+    with pytest.raises(RuntimeError, match="must be one argument only"):
+        f(x, x)
+    np.testing.assert_array_equal(x, X)
+    np.testing.assert_array_equal(f(x, x + 0)[0], X + 1)
+
+
 def test_many_programs_that_nobody_waits_for():
     f = olympus.jit(lambda x: x + x.sum() * 0)
     x = divided(X, "x", "y")

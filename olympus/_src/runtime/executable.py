@@ -174,14 +174,15 @@ class Executable:
         """Runs a program over a mesh, whose arguments are put in place first.
 
         It would read the wrong parts of an argument that is divided in another way, or
-        memory that is not the argument's: so each one is looked at in every call. Where
-        one is deleted, jaxlib raises an error for one device and ends the process for
+        memory that is not the argument's: so each one is looked at in every call. And
+        arguments that jaxlib refuses with an error on one device end the process on
         several.
         """
         place = parts.place
         for buffer in buffers:
             if buffer.is_deleted():
                 raise deleted_array_error(ArrayImpl(buffer, buffer.aval))
+        self._check_donated_once(buffers)
         placed = [
             b if b._sharding is s else place(b, s)
             for b, s in zip(buffers, self.in_shardings or (), strict=True)
@@ -191,6 +192,17 @@ class Executable:
         outs, token = self._run_with_token(placed)
         in_flight.add(token, self._is_local)
         return outs
+
+    def _check_donated_once(self, buffers: list[Any]) -> None:
+        for number in self.donated:
+            donated = buffers[number]
+            same = [i for i, buffer in enumerate(buffers) if buffer is donated]
+            if len(same) > 1:
+                raise RuntimeError(
+                    f"Array: a donated array must be one argument only, got arguments "
+                    f"{' and '.join(map(str, same))} that are the same array of shape "
+                    f"{donated.aval.shape}; pass a copy, or do not donate it"
+                )
 
     def _first(self, buffers: list[Any]) -> ArrayImpl:
         return self.execute(buffers)[0]
