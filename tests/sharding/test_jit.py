@@ -12,6 +12,7 @@ import olympus.numpy as jnp
 from olympus import lax
 from olympus.experimental import io_callback, serialize_executable
 from olympus.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
+from tests import disk_caches
 from tests.sharding.meshes import divided, entries, mesh
 
 pytestmark = pytest.mark.eight_devices
@@ -284,6 +285,17 @@ def test_results_on_one_device():
         parts(X)
 
 
+def test_programs_read_from_disk(tmp_path):
+    for expected_hits in (0, 2):
+        olympus.clear_caches()
+        with disk_caches.in_folder(tmp_path) as counts:
+            f = olympus.jit(lambda: jnp.ones((8, 4)), out_shardings=named("x"))
+            np.testing.assert_array_equal(f(), np.ones((8, 4)))
+            g = olympus.jit(lambda x: x[::-1] * 2)
+            np.testing.assert_array_equal(g(divided(X, "x")), X[::-1] * 2)
+        assert counts.hits == expected_hits
+
+
 # -- hazards ---------------------------------------------------------------------------
 
 
@@ -303,7 +315,7 @@ def test_arguments_are_put_where_the_program_takes_them():
 
 
 def test_arguments_that_were_donated_are_refused():
-    """jaxlib ends the process where several devices are given a deleted buffer."""
+    """On several devices, jaxlib would end the process."""
     x = divided(X, "x")
     kept = olympus.jit(lambda x, y: x + y)
     np.testing.assert_array_equal(kept(x, 1.0), X + 1)
@@ -327,7 +339,7 @@ def test_arguments_that_were_donated_are_refused():
 
 @pytest.mark.parametrize("donated", [(0,), (1,), (0, 1)], ids=str)
 def test_a_donated_array_is_one_argument_only(donated):
-    """jaxlib ends the process where it is two, on several devices."""
+    """On several devices, jaxlib would end the process where it is two."""
     f = olympus.jit(lambda x, y: (x + 1, y + 2), donate_argnums=donated)
     x = divided(X, "x")
     with pytest.raises(RuntimeError, match="must be one argument only"):

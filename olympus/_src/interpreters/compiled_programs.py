@@ -180,6 +180,8 @@ def _resolve(shardings: Any, chosen: Any, types: Any, mesh: Mesh) -> list[Any]:
     if mesh.size == 1:  # where it chooses none
         whole = NamedSharding(mesh, PartitionSpec())
         return [fixed or whole for fixed in shardings or [None] * len(types)]
+    if not types:  # a program without arguments that is read from disk has no list
+        return []
     rows = zip(shardings, chosen, types, strict=True)
     return [
         chosen_sharding(mesh, of_xla, aval.storage.ndim) if fixed is None else fixed

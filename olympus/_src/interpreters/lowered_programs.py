@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from olympus._src.core import effects, ir
@@ -58,7 +58,7 @@ class LoweredProgram(NamedTuple):
     in_avals: Sequence[Any]
     out_avals: Sequence[Any]
     result_names: Sequence[str] | None = None
-    aliases: dict[int, int | None] = {}  # noqa: RUF012 - of a tuple, and never written
+    aliases: Mapping[int, int | None] = {}  # of a tuple, and never written
     callbacks: callback.Table | None = None
     keepalives: Any = ()
     effects: Sequence[Any] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from olympus._src.core import effects as effects_
@@ -282,7 +282,7 @@ def lower_module(
     name: str,
     platform: str,
     result_names: Sequence[str] | None = None,
-    aliases: dict[int, int | None] | None = None,
+    aliases: Mapping[int, int | None] | None = None,
     locations: bool = False,
     division: Division | None = None,
 ) -> Module:
@@ -346,7 +346,7 @@ def lower_module(
 TOKEN_ARRAY = "tensor<0xi1>"
 
 
-def _aliases(aliases: dict[int, int | None], n: int) -> list[list[str]]:
+def _aliases(aliases: Mapping[int, int | None], n: int) -> list[list[str]]:
     """Attributes of arguments that share their memory with a result."""
     return [[_alias(aliases[i])] if i in aliases else [] for i in range(n)]
 
