@@ -378,7 +378,7 @@ def test_programs_of_several_threads():
 
 
 @pytest.mark.parametrize("out_shardings", [None, P(), P("x")])
-def test_a_mesh_of_one_device(out_shardings):
+def test_the_compilers_choice_for_one_device(out_shardings):
     over = mesh(1)
     x = divided(X, "x", over=over)
     place = None if out_shardings is None else NamedSharding(over, out_shardings)

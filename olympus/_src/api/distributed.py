@@ -9,18 +9,22 @@ from olympus._src.runtime import clusters, distributed
 from olympus._src.runtime.clusters import Membership
 
 
+Address = str | None  # of a host, with a port
+Number = int | None
+
+
 def initialize(
-    coordinator_address: str | None = None,
-    num_processes: int | None = None,
-    process_id: int | None = None,
+    coordinator_address: Address = None,
+    num_processes: Number = None,
+    process_id: Number = None,
     local_device_ids: int | Sequence[int] | None = None,
     cluster_detection_method: str | None = None,
     initialization_timeout: int = 300,
     heartbeat_timeout_seconds: int = 100,
     shutdown_timeout_seconds: int = 300,
-    coordinator_bind_address: str | None = None,
-    slice_index: int | None = None,
-    partition_index: int | None = None,
+    coordinator_bind_address: Address = None,
+    slice_index: Number = None,
+    partition_index: Number = None,
 ) -> None:
     """Makes this process one of several that run one program.
 

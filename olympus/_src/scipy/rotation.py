@@ -348,6 +348,9 @@ def _check_lead(name: str, x: Any, y: Any) -> None:
 
 
 @tree.returned_by("olympus.scipy.spatial.transform.Slerp")
+RotationVectors = Array  # [..., 3]: axes, as long as the angles in radians
+
+
 class Slerp(NamedTuple):
     """Interpolates rotations: between two of them at a constant rate about one axis.
 
@@ -377,7 +380,7 @@ class Slerp(NamedTuple):
     times: Array
     timedelta: Array
     rotations: Rotation
-    rotvecs: Array
+    rotvecs: RotationVectors
 
     @classmethod
     def init(cls, times: ArrayLike, rotations: Rotation) -> Slerp:
