@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from olympus._src.runtime import clusters, distributed
 from olympus._src.runtime.clusters import Membership
 
-
 Address = str | None  # of a host, with a port
 Number = int | None
+Seconds = int
 
 
 def initialize(
@@ -19,9 +19,9 @@ def initialize(
     process_id: Number = None,
     local_device_ids: int | Sequence[int] | None = None,
     cluster_detection_method: str | None = None,
-    initialization_timeout: int = 300,
-    heartbeat_timeout_seconds: int = 100,
-    shutdown_timeout_seconds: int = 300,
+    initialization_timeout: Seconds = 300,
+    heartbeat_timeout_seconds: Seconds = 100,
+    shutdown_timeout_seconds: Seconds = 300,
     coordinator_bind_address: Address = None,
     slice_index: Number = None,
     partition_index: Number = None,

@@ -347,10 +347,10 @@ def _check_lead(name: str, x: Any, y: Any) -> None:
 # -- between rotations -----------------------------------------------------------------
 
 
-@tree.returned_by("olympus.scipy.spatial.transform.Slerp")
 RotationVectors = Array  # [..., 3]: axes, as long as the angles in radians
 
 
+@tree.returned_by("olympus.scipy.spatial.transform.Slerp")
 class Slerp(NamedTuple):
     """Interpolates rotations: between two of them at a constant rate about one axis.
 
