@@ -167,3 +167,9 @@ def test_a_long_array_of_start_indices_is_not_taken_apart() -> None:
     slice_of = lambda x, i: lax.dynamic_slice(x, i, (1, 1))  # noqa: E731
     with pytest.raises(ValueError, match="2 axes, got 1099511627776"):
         olympus.eval_shape(slice_of, x, starts)
+
+
+def test_a_long_axis_is_not_taken_apart() -> None:
+    x = olympus.ShapeDtypeStruct((2**31, 1, 2**63 - 1), np.uint32)
+    with pytest.raises(ValueError, match="unstack: the axis must have at most"):
+        olympus.eval_shape(lax.unstack, x)

@@ -134,8 +134,17 @@ def stack(operands: Sequence[ArrayLike], axis: int = 0) -> Array:
 # -- unstack ---------------------------------------------------------------------------
 
 
+_MOST_RESULTS = 1 << 20
+
+
 def _unstack_abstract(operand: Any, *, axis: int) -> Any:
     families.check_axes("unstack", operand, (axis,))
+    if operand.shape[axis] > _MOST_RESULTS:
+        raise ValueError(
+            f"unstack: the axis must have at most {_MOST_RESULTS} elements, which "
+            f"become results each, got {operand.shape[axis]} along axis {axis} of "
+            f"{operand.short()}; index the array, or map over the axis with vmap"
+        )
     shape = (*operand.shape[:axis], *operand.shape[axis + 1 :])
     out = ShapedArray(shape, operand.dtype, operand.weak_type)
     return [out] * operand.shape[axis]
