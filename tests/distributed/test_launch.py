@@ -88,12 +88,18 @@ def test_an_interrupt_ends_all(script, tmp_path, number, status):
         """
     )
     command = [sys.executable, "-m", "olympus", "launch", "-n", "2", path]
-    with subprocess.Popen(command) as launcher:
-        files = [tmp_path / "0", tmp_path / "1"]
+    files = [tmp_path / "0", tmp_path / "1"]
+    launcher = subprocess.Popen(command)
+    try:
+        end = time.monotonic() + processes.TIMEOUT_S
         while not all(file.exists() and file.read_text() for file in files):
+            assert time.monotonic() < end
             time.sleep(0.05)
         launcher.send_signal(number)
         assert launcher.wait(processes.TIMEOUT_S) == status
+    finally:
+        launcher.kill()
+        launcher.wait()
     for file in files:
         with pytest.raises(ProcessLookupError):
             os.kill(int(file.read_text()), 0)

@@ -49,7 +49,7 @@ def _run(arguments: argparse.Namespace) -> int:
         raise Failure(f"{arguments.script}: no such file")
     processes: list[subprocess.Popen[str]] = []
     readers: list[threading.Thread] = []
-    with _stopping_on_sigterm():
+    with _stopping_on_signals():
         try:
             for environment in _environments(arguments):
                 process = _start(arguments, environment)
@@ -72,7 +72,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 @contextlib.contextmanager
-def _stopping_on_sigterm() -> Iterator[None]:
+def _stopping_on_signals() -> Iterator[None]:
     """A block that a request to end leaves by an exception, as Ctrl-C does."""
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -81,11 +81,14 @@ def _stopping_on_sigterm() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, stop)
+    # Ctrl-C too: shells start programs in the background with that one ignored.
+    handlers = {signal.SIGTERM: stop, signal.SIGINT: signal.default_int_handler}
+    before = {number: signal.signal(number, f) for number, f in handlers.items()}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 # -- starting --------------------------------------------------------------------------
