@@ -19,6 +19,7 @@ from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
 _I32, _F32 = np.dtype(np.int32), np.dtype(np.float32)
+_FLOATS = (_F32, np.dtype(np.float64))
 _SMALL = 1 << 8  # elements up to which XLA's fold of pairs runs quicker
 # Along shorter axes that fold is as quick; it was twice as quick along 40.
 _SHORT = 128
@@ -163,6 +164,12 @@ def _reference(x: Any, *, axes: Any, index_dtype: Any, largest: bool) -> Any:
 
 
 def _abstract(x: Any, *, axes: Any, index_dtype: Any, largest: bool) -> Any:
+    families.check_axes("first_extreme", x, axes)
+    if x.dtype not in _FLOATS or len(axes) != 1 or not x.shape[axes[0]]:
+        raise TypeError(
+            f"first_extreme: requires float32 or float64 and one axis that is not empty, got "
+            f"{x.short()} and axes {axes}; use lax.argmax, which it is made for"
+        )
     shape = tuple([s for i, s in enumerate(x.shape) if i not in axes])
     return ShapedArray(shape, index_dtype)
 
