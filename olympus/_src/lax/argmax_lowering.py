@@ -167,8 +167,8 @@ def _abstract(x: Any, *, axes: Any, index_dtype: Any, largest: bool) -> Any:
     families.check_axes("first_extreme", x, axes)
     if x.dtype not in _FLOATS or len(axes) != 1 or not x.shape[axes[0]]:
         raise TypeError(
-            f"first_extreme: requires float32 or float64 and one axis that is not empty, got "
-            f"{x.short()} and axes {axes}; use lax.argmax, which it is made for"
+            f"first_extreme: requires float32 or float64 and one axis that is not "
+            f"empty, got {x.short()} and axes {axes}; use lax.argmax"
         )
     shape = tuple([s for i, s in enumerate(x.shape) if i not in axes])
     return ShapedArray(shape, index_dtype)
