@@ -1,1 +1,1 @@
-"""First-order primitives, each whole in one place, by family."""
+"""First-order primitives by family, each defined in one place."""

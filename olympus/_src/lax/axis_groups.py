@@ -1,4 +1,4 @@
-"""Groups of an axis as an axis of their own, and back."""
+"""Groups of an axis as a separate axis, and back."""
 
 from __future__ import annotations
 

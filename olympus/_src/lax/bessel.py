@@ -1,7 +1,7 @@
 """Modified Bessel functions of the first kind, scaled by exp(-|x|).
 
 Up to 8 they are their power series (Abramowitz, Stegun 9.6.10), and beyond that
-Chebyshev series in 16/x - 1 of the scaled function times the root of x (9.7.1 tells
+Chebyshev series in 16/x - 1 of the scaled function times the root of x (9.7.1 shows
 that this tends to a constant). Their coefficients interpolate values of 50 digits
 (mpmath) at Chebyshev points.
 """

@@ -108,7 +108,7 @@ shift_right_logical_p = elementwise(
 
 
 def bitwise_not(x: ArrayLike) -> Array:
-    """Inverts each bit, or each truth value.
+    """Inverts each bit, or each boolean.
 
     Args:
       x: array or scalar, bool or integer.

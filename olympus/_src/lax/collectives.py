@@ -2,8 +2,8 @@
 
 Inside a mapped function one element cannot see the others, except through these. They
 name the axis; the batching of the axis with that name replaces them with ordinary
-operations along it, and leaves other names to the maps further out. One that is still
-there when the program is lowered refers to an axis nobody maps.
+operations along it, and leaves other names to the outer maps. One that is still
+there when the program is lowered refers to an axis that is not mapped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Comparisons, elementwise: their results are truth values and carry no tangent."""
+"""Comparisons, elementwise: their results are booleans and carry no tangent."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Operations that cut arrays in pieces and join pieces: concatenate, split, slice, pad.
 
-They stand in one file because each is another's transpose.
+They are in one file because each is another's transpose.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def _place(dtype: Any) -> Any:
 
 
 def check_preferred(name: str, dtype: Any, preferred: Any) -> None:
-    """Raises TypeError if sums of whole or complex numbers would be made narrower."""
+    """Raises TypeError if sums of integers or complex numbers would narrow."""
     if dtype == preferred or dtypes.kind(dtype) == "f":
         return
     if _part_bits(preferred) < _part_bits(dtype):
@@ -341,7 +341,7 @@ def dot_general(
     """Contracts axes of two arrays, over shared batch axes.
 
     Args:
-      lhs, rhs: arrays; of two dtypes the wider one counts, and floats over integers.
+      lhs, rhs: arrays; of two dtypes the wider one is used, and floats over integers.
       dimension_numbers: `((lhs contracting, rhs contracting), (lhs batch, rhs batch))`,
         each a sequence of axes.
       precision: None, a `Precision`, its name, a pair of them, or a `DotAlgorithm`.
@@ -451,7 +451,7 @@ def batch_matmul(
     rank = avals.aval_of(lhs).ndim
     if rank < 2 or rank != avals.aval_of(rhs).ndim:
         raise ValueError(
-            "lax.batch_matmul: operands must have as many axes, two or more, got "
+            "lax.batch_matmul: operands must have equal ranks, two or more, got "
             f"{avals.aval_of(lhs).short()} and {avals.aval_of(rhs).short()}"
         )
     batch = tuple(range(rank - 2))

@@ -102,7 +102,7 @@ def conv_dimension_numbers(
 
     Raises:
       TypeError: numbers of axes differ.
-      ValueError: a layout is not one.
+      ValueError: a layout is invalid.
 
     Example:
       >>> lax.conv_dimension_numbers(
@@ -115,7 +115,7 @@ def conv_dimension_numbers(
     rank = len(lhs_shape)
     if len(rhs_shape) != rank:
         raise TypeError(
-            f"{_NAME}: input and kernel must have as many axes, got {rank} and "
+            f"{_NAME}: input and kernel must have equal ranks, got {rank} and "
             f"{len(rhs_shape)}"
         )
     if dimension_numbers is None:
@@ -277,7 +277,7 @@ def _abstract(lhs: Any, rhs: Any, **params: Any) -> Any:
     dtype = families.common_dtype("conv_general_dilated", (lhs, rhs))
     if lhs.ndim != rhs.ndim or lhs.ndim < 2:
         raise TypeError(
-            f"{_NAME}: input and kernel must have as many axes, two or more, got "
+            f"{_NAME}: input and kernel must have equal ranks, two or more, got "
             f"{lhs.short()} and {rhs.short()}"
         )
     _check_window(params, spatial=lhs.ndim - 2)
@@ -679,7 +679,7 @@ def conv_general_dilated(
     if isinstance(padding, str):
         if any(d != 1 for d in lhs_dilation):
             raise ValueError(
-                f"{_NAME}: padding {padding!r} has no meaning for a dilated input; "
+                f"{_NAME}: padding {padding!r} is undefined for a dilated input; "
                 "give pairs of numbers, or use lax.conv_transpose"
             )
         sizes = [lhs_aval.shape[d] for d in dn.lhs_spec[2:]]
@@ -792,7 +792,7 @@ _TRANSPOSE_LAYOUTS = {
 
 
 def transpose_pads(window: int, step: int, padding: str) -> tuple[int, int]:
-    """Padding of the spread input, so that the result is `step` times the input."""
+    """Padding of the dilated input, so that the result is `step` times the input."""
     kind = padding.upper()
     if kind not in ("SAME", "VALID"):
         raise ValueError(
@@ -819,14 +819,14 @@ def conv_transpose(
     preferred_element_type: DTypeLike | None = None,
     use_consistent_padding: bool = False,
 ) -> Array:
-    """A convolution of the input spread by `strides`: the adjoint of a strided one.
+    """A convolution of the input dilated by `strides`: the adjoint of a strided one.
 
     Args:
       lhs: input.
       rhs: kernel.
       strides: distance of the input's elements in the result, for each spatial axis.
       padding: 'SAME' (the result is `strides` times the input), 'VALID', or (before,
-        after) for each spatial axis, of the spread input.
+        after) for each spatial axis, of the dilated input.
       rhs_dilation: distance of the kernel's elements; default 1.
       dimension_numbers: the layouts; default batch first and features last, with the
         kernel's features last.

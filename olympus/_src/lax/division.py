@@ -35,7 +35,7 @@ def emit_division(ctx: Any, op: str, x: str, y: str, by_zero: str | None) -> str
 
     The compiler folds what it can of integers before it has given divisions by
     zero a value, and there a zero that it has computed ends the process. So it never
-    sees one, but where a literal divisor tells that there is none.
+    sees one, except where a literal divisor shows that there is none.
 
     Args:
       ctx: of the rule; operands have the type of the result.

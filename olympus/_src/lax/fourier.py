@@ -171,14 +171,14 @@ def fft(
     """The discrete Fourier transform along the last axes.
 
     Args:
-      x: array; of the last axes each has the size that `fft_lengths` tells, the last
-        one n // 2 + 1 for IRFFT.
+      x: array; its last axes have the sizes of `fft_lengths`, the last one n // 2 + 1
+        for IRFFT.
       fft_type: an `FftType` or its name: FFT and IFFT of complex numbers, RFFT of real
         ones, IRFFT back to real ones.
       fft_lengths: the sizes of one to three axes; where it is empty nothing is done.
 
     Returns:
-      An array: complex, but real for IRFFT; RFFT leaves n // 2 + 1 places along the
+      An array: complex, but real for IRFFT; RFFT leaves n // 2 + 1 elements along the
       last axis.
 
     Raises:

@@ -36,8 +36,8 @@ class GatherDimensionNumbers(NamedTuple):
       offset_dims: axes of the result that run inside a slice.
       collapsed_slice_dims: axes of the operand of slice size 1, left out of the result.
       start_index_map: for each entry of an index vector, the operand's axis.
-      operand_batching_dims: the operand's axes that go along with the indices'.
-      start_indices_batching_dims: the axes of the indices they go with.
+      operand_batching_dims: the operand's axes that are paired with the indices'.
+      start_indices_batching_dims: the axes of the indices they are paired with.
 
     Source: `stablehlo.gather`.
     """
@@ -57,8 +57,8 @@ class ScatterDimensionNumbers(NamedTuple):
       inserted_window_dims: axes of the operand of window size 1 that updates lack.
       scatter_dims_to_operand_dims: for each entry of an index vector, the operand's
         axis.
-      operand_batching_dims: the operand's axes that go along with the indices'.
-      scatter_indices_batching_dims: the axes of the indices they go with.
+      operand_batching_dims: the operand's axes that are paired with the indices'.
+      scatter_indices_batching_dims: the axes of the indices they are paired with.
 
     Source: `stablehlo.scatter`.
     """
@@ -165,7 +165,7 @@ def check_numbers(where: str, operand: Any, indices: Any, named: Any) -> None:
 def limits(operand_shape: Any, window: Any, index_map: Any, dtype: Any) -> Any:
     """The last position at which a window fits, for each entry of an index vector.
 
-    An array of the dtype; a tuple where a size is known by name only.
+    An array of the dtype; a tuple where a size is symbolic.
     """
     top = dtypes.iinfo(dtype).max
     sizes_ = [operand_shape[d] - window[d] for d in index_map]
@@ -572,7 +572,7 @@ def take_along(x: Any, positions: Any, axis: int) -> Any:
 
     Args:
       x: array.
-      positions: integers, of the shape of `x` but along the axis.
+      positions: integers, of the shape of `x` except along the axis.
       axis: the axis.
     """
     aval = avals.aval_of(x)

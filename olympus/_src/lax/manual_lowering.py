@@ -1,7 +1,7 @@
 """Collectives over manual axes of a mesh, as StableHLO.
 
-Devices are told by their position in the mesh. A collective over some axes runs in
-groups of devices that differ in their positions along these axes alone.
+Devices are identified by their position in the mesh. A collective over some axes runs
+in groups of devices that differ in their positions along these axes alone.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def all_to_all(
     ctx: Any, x: str, *, split_axis: int, concat_axis: int, axis_index_groups: Any,
     axis_name: Any, axis_size: int, tiled: bool,
 ) -> str:  # fmt: skip
-    """Parts of an axis dealt out to a group, and those received joined along one."""
+    """Parts of an axis distributed to a group, and those received joined along one."""
     names = axis_name if isinstance(axis_name, tuple) else (axis_name,)
     mesh = mesh_of(ctx, names, "all_to_all")
     groups = _groups_text(device_groups(mesh, names, axis_index_groups))

@@ -1,4 +1,4 @@
-"""Collectives: what a mapped function says to the other elements of a named axis."""
+"""Collectives: communication between the elements along a named axis."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def pmax(
       axis_index_groups: as for `psum`.
 
     Returns:
-      As `psum`. The gradient goes in equal parts to the elements that are greatest.
+      As `psum`. The gradient is split equally among the elements that are greatest.
 
     Raises:
       NameError: no axis of that name is mapped.
@@ -249,7 +249,7 @@ def pmin(
       axis_index_groups: as for `psum`.
 
     Returns:
-      As `psum`. The gradient goes in equal parts to the elements that are least.
+      As `psum`. The gradient is split equally among the elements that are least.
 
     Raises:
       NameError: no axis of that name is mapped.
@@ -302,7 +302,7 @@ def all_gather(
         the values of its group.
       axis: where in the result the values are.
       tiled: they are joined along the existing `axis` instead of a new one.
-      to: 'varying' (as without): types say that the result may differ along the axis;
+      to: 'varying' (the default): types say that the result may differ along the axis;
         'invarying': that it is the same on all devices. In `shard_map` alone.
 
     Returns:
@@ -432,7 +432,7 @@ def all_to_all(
     """Distributes an axis of each element to all, and gathers the received parts.
 
     Element i gets part i of `split_axis` of every element. Without `tiled` it swaps
-    the mapped axis with `split_axis`, which then stands at `concat_axis`.
+    the mapped axis with `split_axis`, which is then at `concat_axis`.
 
     Args:
       x: an array or a pytree of arrays.
@@ -670,7 +670,7 @@ def pcast(x: PyTree, axis_name: Hashable, *, to: str) -> PyTree:
 
     Raises:
       NameError: no axis of that name is mapped.
-      ValueError: `to` is another word.
+      ValueError: `to` has another value.
 
     Example:
       >>> import olympus, numpy as np

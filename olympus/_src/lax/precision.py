@@ -61,7 +61,7 @@ class DotAlgorithm(NamedTuple):
 
 
 class DotAlgorithmPreset(enum.Enum):
-    """Algorithms of contractions that some hardware has.
+    """Algorithms of contractions that some hardware supports.
 
     A member or its name is passed as `precision`. Names say what the operands are
     rounded to and what is summed in: `BF16_BF16_F32`. `X3`, `X6` and `X9` emulate a
@@ -85,7 +85,7 @@ class DotAlgorithmPreset(enum.Enum):
 
     @property
     def accumulation_type(self) -> np.dtype[Any] | None:
-        """The dtype in which products are added up; None where that is open."""
+        """The dtype in which products are added up; None where that is unspecified."""
         return _NAMED_TYPES.get("_".join(_words(self)[2:3]))
 
 
@@ -204,7 +204,7 @@ def precision_text(precision: Any, platform: str, x: Any, y: Any) -> str:
         return f", precision = [{precision[0]}, {precision[1]}]"
     if platform == "cpu" and not _runs_on_cpu(precision):
         raise ValueError(
-            "lax.dot_general: precision must be an algorithm that the platform has, "
+            "lax.dot_general: precision must be an algorithm the platform supports, "
             f"got {precision} on cpu; there use one of "
             f"{', '.join(sorted(p.name for p in _ON_CPU))}, or a Precision"
         )

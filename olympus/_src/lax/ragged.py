@@ -1,10 +1,11 @@
-"""Ragged contractions: products of rows in groups, each with a matrix of its own.
+"""Ragged contractions: products of rows in groups, each with its own matrix.
 
 One axis of the first operand is cut in groups of given sizes. What that means depends
 on the axis:
 
-- It is free: rows of a group meet that group's matrix in the second operand.
-- It is contracted: each group is a contraction of its own, stacked on a new first axis.
+- It is free: rows of a group are multiplied by that group's matrix in the second
+  operand.
+- It is contracted: each group is a separate contraction, stacked on a new first axis.
 - It is a batch axis: the plain contraction.
 """
 

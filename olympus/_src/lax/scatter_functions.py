@@ -57,7 +57,7 @@ def scatter(
 ) -> Array:
     """The operand with windows at computed positions replaced by updates.
 
-    Where positions repeat, which update stays is not stated.
+    Where positions repeat, which update is kept is unspecified.
 
     Args:
       operand: array.

@@ -459,7 +459,7 @@ def full_like(
 
 
 def empty(shape: Shape, dtype: DTypeLike, *, out_sharding: Placement = None) -> Array:
-    """An array whose elements have no stated value (they are zero).
+    """An array with unspecified values (they are zero).
 
     Example:
       >>> lax.empty((2, 3), jnp.float32).shape
@@ -656,7 +656,7 @@ def tile(operand: ArrayLike, reps: Sequence[int]) -> Array:
 
     Args:
       operand: array.
-      reps: for each axis, how many copies stand one after another.
+      reps: for each axis, the number of copies.
 
     Example:
       >>> lax.tile(jnp.array([1, 2]), (3,))

@@ -3,7 +3,7 @@
 Short lines are sorted by counting on the CPU; see `ranking`. For longer ones: XLA's
 sort on the CPU calls its comparator as a program, unless that is one comparison of
 whole elements. So there a key becomes one integer that sorts alike: alone, its bits
-in ascending order (1e6 floats: 75-95 ms, not 300); beside other operands, those bits
+in ascending order (1e6 floats: 75-95 ms, not 300); with other operands, those bits
 over the element's position, so that equal keys keep their order, and the operands are
 gathered (90 ms, not 380).
 """

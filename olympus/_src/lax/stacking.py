@@ -203,7 +203,7 @@ def unstack(x: ArrayLike, axis: int = 0) -> tuple[Array, ...]:
       axis: the axis; may be negative.
 
     Returns:
-      A tuple of as many arrays as the axis has places.
+      A tuple of as many arrays as the axis has elements.
 
     Raises:
       ValueError: there is no such axis.

@@ -43,7 +43,7 @@ def emit_fold(
       args: names of the operands, and of the values that folds begin with.
       in_avals: their types.
       out_avals: the types of the results.
-      params: the window, its strides, dilations and padding; sizes may be open.
+      params: the window, its strides, dilations and padding; sizes may be symbolic.
       scalars: the types of an element of each operand.
       write: given a block and names for two elements of each, writes their fold.
     """
