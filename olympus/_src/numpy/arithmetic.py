@@ -1,7 +1,7 @@
 """Arithmetic, elementwise: sums, products, quotients, powers, rounding, extremes.
 
-Each function here is what operators and the public module share; those of them that are
-NumPy ufuncs get that face in `ufunc.py`.
+Each function here is what operators and the public module share; those that are NumPy
+ufuncs are wrapped as such in `ufunc.py`.
 """
 
 from __future__ import annotations
@@ -247,11 +247,11 @@ def power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """`x1` to the power `x2`, elementwise.
 
     Differs from NumPy: integers raised to negative integers give meaningless
-    numbers; to one that is known, they raise TypeError.
+    numbers; a negative exponent that is known raises TypeError.
 
     One integer as exponent, if it is not traced, is part of the program: the power is
-    then made by multiplications, keeps its derivative at zero, and has the dtype of the
-    base.
+    then computed by multiplications, keeps its derivative at zero, and has the dtype of
+    the base.
 
     Args:
       x1, x2: arrays of shapes that broadcast, or numbers.

@@ -463,7 +463,7 @@ def _constant_array(name: str, value: int, what: str) -> function_types.Filled:
 
 zeros = _constant_array("zeros", 0, "of zeros")
 ones = _constant_array("ones", 1, "of ones")
-empty = _constant_array("empty", 0, "whose values are not stated; they are zeros")
+empty = _constant_array("empty", 0, "with unspecified values; they are zeros")
 
 
 def full(
@@ -584,10 +584,9 @@ def empty_like(
     *,
     device: Placement = None,
 ) -> Array:
-    """An array like another whose values are not stated; they are zeros.
+    """An array like another with unspecified values; they are zeros.
 
-    Differs from NumPy: the elements are zeros: memory that was never written is never
-    shown.
+    Differs from NumPy: the elements are zeros: uninitialized memory is never shown.
 
     Args:
       prototype: array or number.

@@ -1,4 +1,4 @@
-"""Decompositions of matrices by NumPy's names, and what singular values tell."""
+"""Decompositions of matrices by NumPy's names, and what singular values give."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ def cholesky(
 ) -> Array:
     """The triangular factor of positive definite matrices.
 
-    Differs from NumPy: both triangles count, as `(a + a^H) / 2`, unless
+    Differs from NumPy: both triangles are read, as `(a + a^H) / 2`, unless
     `symmetrize_input` is off; matrices that are not positive definite give NaN and no
     error.
 
     Args:
       a: Hermitian, positive definite matrices [..., n, n].
       upper: return R with `a = R^H R`; otherwise L with `a = L L^H`.
-      symmetrize_input: take `(a + a^H) / 2`; otherwise one triangle alone counts: the
+      symmetrize_input: take `(a + a^H) / 2`; otherwise only one triangle is read: the
         upper one where `upper` is on.
 
     Returns:
@@ -206,7 +206,7 @@ def svd(
 ) -> Array | SVDResult:
     """The singular value decomposition, `a = U diag(S) Vh`.
 
-    Differs from NumPy: NaN among the elements give NaN and no error.
+    Differs from NumPy: NaN elements give NaN and no error.
 
     Args:
       a: matrices [..., m, n].
@@ -272,7 +272,7 @@ def _svd(a: Any, *, full: bool, compute_uv: bool, hermitian: bool, subset: Any) 
 def svdvals(x: Matrices, /) -> Array:
     """The singular values of matrices, descending.
 
-    Differs from NumPy: NaN among the elements give NaN and no error.
+    Differs from NumPy: NaN elements give NaN and no error.
 
     Args:
       x: matrices [..., m, n].
@@ -406,8 +406,8 @@ def eigh(
 ) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
-    Differs from NumPy: both triangles count, as `(a + a^H) / 2`, unless
-    `symmetrize_input` is off; NaN give NaN.
+    Differs from NumPy: both triangles are read, as `(a + a^H) / 2`, unless
+    `symmetrize_input` is off; NaN gives NaN.
 
     Args:
       a: Hermitian matrices [..., n, n].
@@ -446,8 +446,8 @@ def eigvalsh(
 ) -> Array:
     """The eigenvalues of Hermitian matrices, ascending.
 
-    Differs from NumPy: both triangles count, as `(a + a^H) / 2`, unless
-    `symmetrize_input` is off; NaN give NaN.
+    Differs from NumPy: both triangles are read, as `(a + a^H) / 2`, unless
+    `symmetrize_input` is off; NaN gives NaN.
 
     Args:
       a: Hermitian matrices [..., n, n].

@@ -1,4 +1,4 @@
-"""Examples of the functions that a file makes alike, for their docstrings."""
+"""Examples for the docstrings of functions that a file generates."""
 
 from __future__ import annotations
 
@@ -313,7 +313,7 @@ def describe(fun: Callable[..., Any], name: str, text: str) -> Any:
 
 
 def of(name: str) -> str:
-    """The section of the docstring of `numpy.name` that shows it at work, if any."""
+    """The section of the docstring of `numpy.name` that shows its use, if any."""
     if name not in _EXAMPLES:
         return ""
     code, result = _EXAMPLES[name]

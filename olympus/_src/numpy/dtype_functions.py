@@ -1,4 +1,4 @@
-"""What `olympus.numpy` says of dtypes: scalar types, families, limits, casts."""
+"""What `olympus.numpy` says about dtypes: scalar types, families, limits, casts."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def result_type(*args: ArrayLike | DTypeLike) -> np.dtype[Any]:
     with float32 gives float32.
 
     Args:
-      *args: arrays, numbers, dtypes or what stands for one.
+      *args: arrays, numbers, dtypes or what denotes one.
 
     Returns:
       A `numpy.dtype`.
@@ -93,7 +93,7 @@ def result_type(*args: ArrayLike | DTypeLike) -> np.dtype[Any]:
     Raises:
       TypePromotionError: they have no common dtype.
 
-    Source: NumPy, `numpy.result_type`, with a lattice of its own.
+    Source: NumPy, `numpy.result_type`, with a different lattice.
 
     Example:
       >>> import olympus.numpy as onp
@@ -111,12 +111,12 @@ def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> bool:
       arg2: the same.
 
     Returns:
-      True where `arg1` equals `arg2` or lies under it.
+      True where `arg1` equals `arg2` or belongs to it.
 
     Raises:
       TypeError: one of them does not denote a dtype.
 
-    Source: NumPy, `numpy.issubdtype`, further with the small integers and floats.
+    Source: NumPy, `numpy.issubdtype`, extended to the small integers and floats.
 
     Example:
       >>> import olympus.numpy as onp

@@ -213,15 +213,15 @@ def fft(
 ) -> Array:
     """The discrete Fourier transform along an axis.
 
-    Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
+    Differs from NumPy: an empty array gives an empty one, where NumPy raises;
     there is no `out`.
 
     Args:
       a: array, of any dtype of numbers.
-      n: the size to which the axis is cut off or filled with zeros.
+      n: the size to which the axis is cut or padded with zeros.
       axis: which axis is transformed.
-      norm: what is divided by n: "backward" (the default) the inverse transform,
-        "forward" the other, "ortho" both by its root.
+      norm: which transform is divided by n: "backward" (the default) the inverse one,
+        "forward" the forward one, "ortho" both, by sqrt(n).
 
     Returns:
       A complex array.
@@ -244,15 +244,15 @@ def ifft(
 ) -> Array:
     """The inverse of `fft`.
 
-    Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
+    Differs from NumPy: an empty array gives an empty one, where NumPy raises;
     there is no `out`.
 
     Args:
       a: array, of any dtype of numbers.
-      n: the size to which the axis is cut off or filled with zeros.
+      n: the size to which the axis is cut or padded with zeros.
       axis: which axis is transformed.
-      norm: what is divided by n: "backward" (the default) the inverse transform,
-        "forward" the other, "ortho" both by its root.
+      norm: which transform is divided by n: "backward" (the default) the inverse one,
+        "forward" the forward one, "ortho" both, by sqrt(n).
 
     Returns:
       A complex array.
@@ -275,15 +275,15 @@ def rfft(
 ) -> Array:
     """The discrete Fourier transform of real numbers.
 
-    Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
+    Differs from NumPy: an empty array gives an empty one, where NumPy raises;
     there is no `out`.
 
     Args:
       a: array, real.
-      n: the size to which the axis is cut off or filled with zeros.
+      n: the size to which the axis is cut or padded with zeros.
       axis: which axis is transformed.
-      norm: what is divided by n: "backward" (the default) the inverse transform,
-        "forward" the other, "ortho" both by its root.
+      norm: which transform is divided by n: "backward" (the default) the inverse one,
+        "forward" the forward one, "ortho" both, by sqrt(n).
 
     Returns:
       A complex array of n // 2 + 1 frequencies; the others are conjugates of these.
@@ -306,15 +306,15 @@ def irfft(
 ) -> Array:
     """The inverse of `rfft`.
 
-    Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
+    Differs from NumPy: an empty array gives an empty one, where NumPy raises;
     there is no `out`.
 
     Args:
       a: array, of n // 2 + 1 frequencies.
       n: size of the result; by default twice the size of the axis, less 2.
       axis: which axis is transformed.
-      norm: what is divided by n: "backward" (the default) the inverse transform,
-        "forward" the other, "ortho" both by its root.
+      norm: which transform is divided by n: "backward" (the default) the inverse one,
+        "forward" the forward one, "ortho" both, by sqrt(n).
 
     Returns:
       A real array.
@@ -337,15 +337,15 @@ def hfft(
 ) -> Array:
     """The transform of a signal that is Hermitian in time, hence a real spectrum.
 
-    Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
+    Differs from NumPy: an empty array gives an empty one, where NumPy raises;
     there is no `out`.
 
     Args:
       a: array, of the n // 2 + 1 first points in time.
       n: number of frequencies; by default twice the size of the axis, less 2.
       axis: which axis is transformed.
-      norm: what is divided by n: "backward" (the default) the inverse transform,
-        "forward" the other, "ortho" both by its root.
+      norm: which transform is divided by n: "backward" (the default) the inverse one,
+        "forward" the forward one, "ortho" both, by sqrt(n).
 
     Returns:
       A real array.
@@ -375,15 +375,15 @@ def ihfft(
 ) -> Array:
     """The inverse of `hfft`.
 
-    Differs from NumPy: an array of no elements gives one of none, where NumPy raises;
+    Differs from NumPy: an empty array gives an empty one, where NumPy raises;
     there is no `out`.
 
     Args:
       a: array, real.
-      n: the size to which the axis is cut off or filled with zeros.
+      n: the size to which the axis is cut or padded with zeros.
       axis: which axis is transformed.
-      norm: what is divided by n: "backward" (the default) the inverse transform,
-        "forward" the other, "ortho" both by its root.
+      norm: which transform is divided by n: "backward" (the default) the inverse one,
+        "forward" the forward one, "ortho" both, by sqrt(n).
 
     Returns:
       A complex array of n // 2 + 1 points in time.
@@ -427,7 +427,7 @@ def fftn(
 
     Args:
       a: array, of any dtype of numbers.
-      s: the sizes to which the axes are cut off or filled with zeros.
+      s: the sizes to which the axes are cut or padded with zeros.
       axes: which axes are transformed; by default all, or the last ones if `s` is
         given.
       norm: as in `fft`.
@@ -436,7 +436,7 @@ def fftn(
       A complex array.
 
     Raises:
-      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+      ValueError: an axis does not exist or repeats, or `s` and `axes` differ in length.
 
     Source: NumPy, `numpy.fft.fftn`.
 
@@ -460,7 +460,7 @@ def fft2(
 
     Args:
       a: array, of any dtype of numbers.
-      s: the sizes to which the axes are cut off or filled with zeros.
+      s: the sizes to which the axes are cut or padded with zeros.
       axes: which axes are transformed; by default the last two.
       norm: as in `fft`.
 
@@ -468,7 +468,7 @@ def fft2(
       A complex array.
 
     Raises:
-      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+      ValueError: an axis does not exist or repeats, or `s` and `axes` differ in length.
 
     Source: NumPy, `numpy.fft.fft2`.
 
@@ -493,7 +493,7 @@ def ifftn(
 
     Args:
       a: array, of any dtype of numbers.
-      s: the sizes to which the axes are cut off or filled with zeros.
+      s: the sizes to which the axes are cut or padded with zeros.
       axes: which axes are transformed; by default all, or the last ones if `s` is
         given.
       norm: as in `fft`.
@@ -502,7 +502,7 @@ def ifftn(
       A complex array.
 
     Raises:
-      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+      ValueError: an axis does not exist or repeats, or `s` and `axes` differ in length.
 
     Source: NumPy, `numpy.fft.ifftn`.
 
@@ -526,7 +526,7 @@ def ifft2(
 
     Args:
       a: array, of any dtype of numbers.
-      s: the sizes to which the axes are cut off or filled with zeros.
+      s: the sizes to which the axes are cut or padded with zeros.
       axes: which axes are transformed; by default the last two.
       norm: as in `fft`.
 
@@ -534,7 +534,7 @@ def ifft2(
       A complex array.
 
     Raises:
-      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+      ValueError: an axis does not exist or repeats, or `s` and `axes` differ in length.
 
     Source: NumPy, `numpy.fft.ifft2`.
 
@@ -559,7 +559,7 @@ def rfftn(
 
     Args:
       a: array, real.
-      s: the sizes to which the axes are cut off or filled with zeros.
+      s: the sizes to which the axes are cut or padded with zeros.
       axes: which axes are transformed; by default all, or the last ones if `s` is
         given.
       norm: as in `fft`.
@@ -568,7 +568,7 @@ def rfftn(
       A complex array; along the last axis n // 2 + 1 frequencies are kept.
 
     Raises:
-      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+      ValueError: an axis does not exist or repeats, or `s` and `axes` differ in length.
 
     Source: NumPy, `numpy.fft.rfftn`.
 
@@ -592,7 +592,7 @@ def rfft2(
 
     Args:
       a: array, real.
-      s: the sizes to which the axes are cut off or filled with zeros.
+      s: the sizes to which the axes are cut or padded with zeros.
       axes: which axes are transformed; by default the last two.
       norm: as in `fft`.
 
@@ -600,7 +600,7 @@ def rfft2(
       A complex array; along the last axis n // 2 + 1 frequencies are kept.
 
     Raises:
-      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+      ValueError: an axis does not exist or repeats, or `s` and `axes` differ in length.
 
     Source: NumPy, `numpy.fft.rfft2`.
 
@@ -635,7 +635,7 @@ def irfftn(
       A real array.
 
     Raises:
-      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+      ValueError: an axis does not exist or repeats, or `s` and `axes` differ in length.
 
     Source: NumPy, `numpy.fft.irfftn`.
 
@@ -668,7 +668,7 @@ def irfft2(
       A real array.
 
     Raises:
-      ValueError: an axis does not exist or repeats, or sizes do not belong to them.
+      ValueError: an axis does not exist or repeats, or `s` and `axes` differ in length.
 
     Source: NumPy, `numpy.fft.irfft2`.
 

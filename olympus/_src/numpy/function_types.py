@@ -1,4 +1,4 @@
-"""What families of functions look like to type checkers; nothing here is for running.
+"""Types of families of functions, for type checkers; nothing here runs.
 
 Where one function defines several, such as `zeros` and `ones`, its result has one of
 these types.

@@ -43,7 +43,7 @@ class _Signature:
             raise TypeError(
                 "numpy.vectorize: wrong number of positional arguments: expected "
                 f"{len(self.inputs)}, got {len(args)} for signature {self.text!r}; "
-                "name arguments that are no arrays in `excluded`"
+                "name arguments that are not arrays in `excluded`"
             )
         for x, axes in zip(args, self.inputs, strict=True):
             shape = aval_of(x).shape
@@ -104,14 +104,14 @@ def vectorize(
       excluded: positions and names of arguments that are passed on as they are, as
         arguments that are None always are.
       signature: the axes that `pyfunc` takes and returns, as in "(n,m),(m)->(n)"; None
-        for scalars, of which it may return arrays.
+        for scalar arguments, where it may return arrays.
 
     Returns:
       A function that maps `pyfunc` over all other axes, which broadcast.
 
     Raises:
-      TypeError: `excluded` holds other things; arguments or results are more or less
-        than the signature says.
+      TypeError: `excluded` holds other things; the number of arguments or results
+        differs from the signature.
       ValueError: the signature cannot be read, or shapes do not fit it.
 
     Source: NumPy, `numpy.vectorize`.

@@ -91,7 +91,7 @@ def histogram_bin_edges(
     """The edges of a histogram's bins.
 
     Differs from NumPy: the number of bins must be a Python integer: rules such as
-    "auto" are not taken.
+    "auto" are not supported.
 
     Args:
       a: array of values.
@@ -297,7 +297,8 @@ def histogramdd(
       floats with weights or as densities.
 
     Raises:
-      ValueError: `sample` has no two axes, or `bins`, `range` or `weights` do not fit.
+      ValueError: `sample` does not have two axes, or `bins`, `range` or `weights` do
+        not fit.
 
     Source: NumPy, `numpy.histogramdd`.
 

@@ -1,4 +1,4 @@
-"""Plans: what stands between the brackets, parsed.
+"""Plans: parsed indices.
 
 An index is parsed once to a `Plan`, which is hashable, and a list of the numbers and
 arrays in it, which are operands. Reading and writing by the same plan with other
@@ -39,7 +39,7 @@ class Plan:
       entries: what to do along each axis.
       inserted: axes of size one to insert before the entries apply.
       distinct: no position is named twice, as far as is known.
-      apart: indices stand apart though no axis is between them: `x[i, ..., j]`.
+      apart: indices are separated though no axis is between them: `x[i, ..., j]`.
     """
 
     __slots__ = ("_hash", "apart", "distinct", "entries", "inserted")
@@ -58,7 +58,7 @@ class Plan:
         self._hash = hash((entries, inserted, distinct, apart))
 
     def after_insertion(self) -> Plan:
-        """What is left to do when the inserted axes are there."""
+        """The plan that remains once the inserted axes are there."""
         return Plan(self.entries, (), self.distinct, self.apart)
 
     def __hash__(self) -> int:
@@ -100,14 +100,14 @@ def parse(
 
     Args:
       aval: the array's type.
-      index: what stands between the brackets.
+      index: the expression between the brackets.
       clamp: known numbers out of bounds mean the nearest ones in bounds; otherwise
         they stay outside, for the operation that runs.
       wrap: negative numbers count from the end; otherwise they are out of bounds.
 
     Raises:
       IndexError: too many indices, or a mask of a wrong shape.
-      TypeError: an index is of a kind that indexes nothing.
+      TypeError: an index has an invalid type.
     """
     items, distinct, apart = _items(aval, index)
     entries: list[Any] = []
@@ -355,7 +355,8 @@ def check_mask(mask: Any, shape: Any, first: int, may_be_empty: bool = False) ->
       mask: its shape.
       shape: the array's.
       first: the first of the array's axes that the mask indexes.
-      may_be_empty: take axes of no elements for those of any size: they select nothing.
+      may_be_empty: accept empty axes in place of those of any size: they select
+        nothing.
     """
     for axis, (got, size) in enumerate(zip(mask, shape[first:], strict=False), first):
         if got != size and not (may_be_empty and got == 0):
@@ -463,7 +464,7 @@ def empty_axis(axis: int) -> IndexError:
     """The error of reading or writing one position of an axis that has none."""
     return IndexError(
         f"index is out of bounds for axis {axis} with size 0; an axis of size 0 has no "
-        "positions to read: look at its size first, or take a slice"
+        "positions to read: check its size first, or take a slice"
     )
 
 

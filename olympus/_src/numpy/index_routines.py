@@ -70,7 +70,7 @@ def take(
       axis: the axis; None for the flattened array.
       out: must be None.
       mode: what positions out of range give: "fill" (default) NaN or the lowest
-        integer, "clip" the nearest, "wrap" positions counted around.
+        integer, "clip" the nearest, "wrap" positions modulo the size.
       unique_indices, indices_are_sorted: promises about the positions.
       fill_value: what "fill" gives instead.
 
@@ -78,7 +78,7 @@ def take(
       An array with the axes of `indices` in place of the axis.
 
     Raises:
-      TypeError: positions are no integers.
+      TypeError: positions are not integers.
       NotImplementedError: mode "raise".
 
     Source: NumPy, `numpy.take`.
@@ -164,14 +164,14 @@ def take_along_axis(
     *,
     wrap_negative_indices: bool = True,
 ) -> Array:
-    """For each line along an axis, its elements at positions of its own.
+    """For each line along an axis, its elements at given positions.
 
     Differs from NumPy: a position out of range gives NaN, or an extreme of an integer
     dtype, where NumPy raises; `mode` chooses otherwise.
 
     Args:
       arr: array.
-      indices: integer array that broadcasts against `arr` but for the axis.
+      indices: integer array that broadcasts against `arr` except along the axis.
       axis: the axis; None for the flattened array.
       mode: as in `take`.
       fill_value: what "fill" gives for positions out of range.
@@ -267,8 +267,8 @@ def _check_lines(name: str, x: Any, indices: Any, axis: int) -> int:
         if n != m and 1 not in (n, m):
             raise ValueError(
                 f"numpy.{name}: got incompatible shapes for broadcasting: "
-                f"{tuple(lines)}, {tuple(own)}; but for the axis, sizes must be equal "
-                "or 1"
+                f"{tuple(lines)}, {tuple(own)}; except along the axis, sizes must be "
+                "equal or 1"
             )
     return axis
 
@@ -312,7 +312,7 @@ def put_along_axis(
 
     Args:
       arr: array.
-      indices: integer array that broadcasts against `arr` but for the axis.
+      indices: integer array that broadcasts against `arr` except along the axis.
       values: what is written; broadcasts against the positions.
       axis: the axis; None for the flattened array.
       inplace: must be False: arrays are never changed in place.
@@ -353,7 +353,7 @@ def put_along_axis(
 def unravel_index(indices: Indices, shape: int | Shape) -> tuple[Array, ...]:
     """Positions in a flattened array as positions along each axis.
 
-    Differs from NumPy: positions out of range are brought to the nearest and never
+    Differs from NumPy: positions out of range are clipped to the nearest and never
     raise.
 
     Args:
@@ -407,7 +407,7 @@ def ravel_multi_index(
 ) -> Array:
     """Positions along each axis as positions in the flattened array.
 
-    Differs from NumPy: `mode="raise"` needs positions that are known, so not under
+    Differs from NumPy: `mode="raise"` needs known positions, so it does not work under
     `jit`.
 
     Args:
@@ -760,7 +760,7 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
 def mask_indices(
     n: int, mask_func: Callable[..., Any], k: Any = 0, *, size: int | None = None
 ) -> tuple[Array, Array]:
-    """The positions that a function such as `triu` leaves of a square of ones.
+    """The positions that a function such as `triu` keeps of a matrix of ones.
 
     Args:
       n: number of rows.

@@ -40,7 +40,7 @@ class Options(NamedTuple):
 
     Attributes:
       op: name of the method of `x.at[...]`.
-      mode: what becomes of positions outside.
+      mode: what happens to positions out of bounds.
       is_sorted, unique: what is promised of the positions.
       wide: the dtype to compute in; None for the array's own.
     """
@@ -255,7 +255,7 @@ def _update_scattered(
 def apply_traced(
     x: Any, *operands: Any, plan: Plan, options: Options, func: Any
 ) -> Any:
-    """`x` with a function applied at the plan's positions, as often as they come."""
+    """`x` with a function applied at the plan's positions, as often as they occur."""
     if plan.inserted:
         whole = shaping.expand_dims(x, plan.inserted)
         plan = plan.after_insertion()

@@ -1,4 +1,4 @@
-"""Arrays with elements put in, left out or overwritten: insert, delete, put, ..."""
+"""Arrays with elements inserted, deleted or overwritten: insert, delete, put, ..."""
 
 from __future__ import annotations
 
@@ -139,14 +139,14 @@ def insert(
     values: ArrayLike,
     axis: Axis = None,
 ) -> Array:
-    """The array with values put in before positions of an axis.
+    """The array with values inserted before positions of an axis.
 
     Differs from NumPy: positions must be known, so not traced.
 
     Args:
       arr: array.
       obj: the positions in `arr`: an integer, a slice or an array of integers.
-      values: what is put in; broadcasts.
+      values: what is inserted; broadcasts.
       axis: the axis; None for the flattened array.
 
     Source: NumPy, `numpy.insert`.
@@ -283,7 +283,7 @@ def put(
       a: array.
       ind: integer array of positions.
       v: values, repeated as needed.
-      mode: for positions out of range "clip" (the nearest) or "wrap" (counted around);
+      mode: for positions out of range "clip" (the nearest) or "wrap" (modulo the size);
         the default is the nearest, negative positions counting from the end.
       inplace: must be False: arrays are never changed in place.
 

@@ -1,4 +1,4 @@
-"""Arrays put together and taken apart: concatenate, stack, block, split, ..."""
+"""Arrays joined and split: concatenate, stack, block, split, ..."""
 
 from __future__ import annotations
 

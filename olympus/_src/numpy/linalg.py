@@ -77,8 +77,8 @@ def tensordot(
 
     Args:
       x1, x2: arrays.
-      axes: how many last axes of the first meet how many first axes of the second; or a
-        pair of sequences of axes.
+      axes: how many last axes of the first are contracted with first axes of the
+        second; or a pair of sequences of axes.
       precision: how exactly, see `lax.Precision`.
       preferred_element_type: dtype of the result.
       out_sharding: where the result lives.
@@ -271,7 +271,7 @@ def norm(
       x: array.
       ord: of vectors a number or inf; of matrices "fro", "nuc", 1, -1, 2, -2, inf or
         -inf. None is the square root of the sum of squares.
-      axis: an axis of vectors, a pair of axes of matrices; None for the whole.
+      axis: an axis of vectors, a pair of axes of matrices; None for the whole array.
       keepdims: keep the reduced axes, with size 1.
 
     Raises:
@@ -393,9 +393,9 @@ def matrix_norm(
 
 
 def matrix_power(a: ArrayLike, n: int) -> Array:
-    """Square matrices to an integer power, which of the inverse if negative.
+    """Square matrices to an integer power; a negative one inverts them.
 
-    Differs from NumPy: singular matrices have powers below zero of inf or NaN, and no
+    Differs from NumPy: negative powers of singular matrices are inf or NaN, without an
     error.
 
     Args:

@@ -333,7 +333,7 @@ def pinv(
     *,
     rcond: OptionalArray = None,
 ) -> Array:
-    """The pseudo-inverse of Moore and Penrose.
+    """The Moore-Penrose pseudo-inverse.
 
     Differs from NumPy: the default `rtol` grows with the size of the matrices and the
     dtype's precision, where NumPy's is 1e-15 for all.
@@ -352,7 +352,7 @@ def pinv(
       ValueError: `a` has fewer than two axes, or `rtol` and `rcond` are both given.
 
     Source: NumPy, `numpy.linalg.pinv`; the derivative is that of Golub and Pereyra,
-    1973, for matrices whose rank stays.
+    1973, for matrices of constant rank.
 
     Example:
       >>> from olympus import numpy as jnp
@@ -411,7 +411,7 @@ def lstsq(
 ) -> tuple[Array, Array, Array, Array]:
     """The x for which `a x` is nearest to `b`; of several the shortest.
 
-    Differs from NumPy: the sums of squares are always there, unless `numpy_resid` is
+    Differs from NumPy: the sums of squares are always returned, unless `numpy_resid` is
     set.
 
     Args:
@@ -539,7 +539,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -
 
     Args:
       a: array whose first axes are those of `b`, and whose others have together as many
-        places.
+        elements.
       b: array.
       axes: axes of `a` that are moved to its end first.
 

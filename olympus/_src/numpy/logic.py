@@ -464,7 +464,7 @@ def allclose(
     atol: ArrayLike = 1e-08,
     equal_nan: bool = False,
 ) -> Array:
-    """Whether all elements are close, as `isclose` has it.
+    """Whether all elements are close, as defined by `isclose`.
 
     Args:
       a, b: arrays of shapes that broadcast, or numbers.

@@ -115,7 +115,7 @@ def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
 
 
 def new_shape(x: Any, shape: Any, where: str = "") -> tuple[int, ...]:
-    """A shape for `x` with an entry of -1 worked out."""
+    """A shape for `x` with an entry of -1 computed."""
     out_shape = sizes_.canonicalize_shape(shape, where)
     unknown = [i for i, d in enumerate(out_shape) if type(d) is int and d == -1]
     aval = aval_of(x)
@@ -175,8 +175,8 @@ def reshape(
 ) -> Array:
     """The elements in another shape.
 
-    Differs from NumPy: `order` is "C" or "F"; arrays have no strides of their own, and
-    the result is never a view.
+    Differs from NumPy: `order` is "C" or "F"; arrays have no strides, and the
+    result is never a view.
 
     Args:
       a: array or number.
@@ -219,8 +219,8 @@ def _bad_order(name: str, order: str) -> Exception:
 def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Placement = None) -> Array:
     """The elements along one axis.
 
-    Differs from NumPy: `order` is "C" or "F"; arrays have no strides of their own, and
-    the result is never a view.
+    Differs from NumPy: `order` is "C" or "F"; arrays have no strides, and the
+    result is never a view.
 
     Args:
       a: array or number.
@@ -498,7 +498,7 @@ def moveaxis(a: ArrayLike, source: int | Shape, destination: int | Shape) -> Arr
     Args:
       a: array.
       source: axes.
-      destination: where each goes.
+      destination: where each is moved.
 
     Raises:
       ValueError: their numbers differ, or an axis does not exist.
@@ -525,12 +525,12 @@ def moveaxis(a: ArrayLike, source: int | Shape, destination: int | Shape) -> Arr
 
 
 def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
-    """The array with an axis moved to stand before another.
+    """The array with an axis moved before another.
 
     Args:
       a: array.
       axis: the axis that moves.
-      start: the axis it then stands before.
+      start: the axis before which it is placed.
 
     Source: NumPy, `numpy.rollaxis`.
 
@@ -614,7 +614,7 @@ def flipud(m: ArrayLike) -> Array:
 
 
 def rot90(m: ArrayLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
-    """The array turned by quarter turns in the plane of two axes.
+    """The array rotated by multiples of 90 degrees in the plane of two axes.
 
     Args:
       m: array of at least two axes.

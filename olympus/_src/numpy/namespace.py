@@ -41,8 +41,8 @@ class ArrayNamespaceInfo:
         """What is possible everywhere, traced or not.
 
         Returns:
-          "boolean indexing" and "data-dependent shapes", which tracing has not, and
-          "max dimensions", the largest number of axes.
+          "boolean indexing" and "data-dependent shapes", which tracing does not
+          support, and "max dimensions", the largest number of axes.
         """
         return {
             "boolean indexing": False,
@@ -72,7 +72,7 @@ class ArrayNamespaceInfo:
 
         Args:
           device: has no effect.
-          kind: of these kinds only; as `numpy.isdtype` has them.
+          kind: of these kinds only; as in `numpy.isdtype`.
 
         Raises:
           ValueError: a kind that does not exist.
@@ -88,7 +88,7 @@ class ArrayNamespaceInfo:
 
 
 def array_namespace_info() -> ArrayNamespaceInfo:
-    """What this namespace says of itself.
+    """What this namespace says about itself.
 
     Source: the Python array API standard, `__array_namespace_info__`.
 

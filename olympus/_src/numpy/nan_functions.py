@@ -288,7 +288,7 @@ def minmax(
       axis: an axis, several, or None for all.
       out: must be None.
       keepdims: keep the reduced axes, with size 1.
-      initial: a pair of where they start from.
+      initial: the pair of values they start from.
       where: mask of the elements that count.
 
     Example:

@@ -154,8 +154,7 @@ def pad(
         lengths = _stat_lengths(kwargs.get("stat_length"), mode, len(widths))
         return _pad_statistic(array, widths=widths, mode=mode, lengths=lengths)
     raise NotImplementedError(
-        f"numpy.pad: mode must be one of those of NumPy, got {mode!r}; pad with "
-        "concatenate"
+        f"numpy.pad: mode must be one of NumPy's, got {mode!r}; pad with concatenate"
     )
 
 

@@ -1,4 +1,4 @@
-"""Polynomials of data: those nearest to points, and where they are zero."""
+"""Polynomials: least-squares fits to points, and roots."""
 
 from __future__ import annotations
 
@@ -58,24 +58,24 @@ def polyfit(
     w: OptionalArray = None,
     cov: bool | str = False,
 ) -> Array | tuple[Any, ...]:
-    """The polynomial of a degree that is nearest to points, by least squares.
+    """The least-squares fit of a polynomial to points.
 
     Args:
-      x: where the points lie [n].
-      y: their values [n], or of several such sets [n, k].
+      x: coordinates of the points [n].
+      y: their values [n], or of several sets [n, k].
       deg: the polynomial's degree.
       rcond: which singular values count as zero, in proportion to the largest; default
         n times the dtype's spacing at 1.
-      full: return what the least squares found, too.
-      w: how much each point's misfit counts, before it is squared [n].
-      cov: return the covariance of the coefficients, too: scaled by the misfit, or, if
-        "unscaled", as if the weights were inverse standard deviations.
+      full: also return the diagnostics of the fit.
+      w: weight of each point's residual, before it is squared [n].
+      cov: return the covariance of the coefficients, too: scaled by the residuals, or,
+        if "unscaled", as if the weights were inverse standard deviations.
 
     Returns:
       The coefficients [deg + 1] or [deg + 1, k], highest power first. With `full` a
-      tuple of these, the sums of squared misfits [k], the rank, the singular values of
-      the scaled matrix of powers, and `rcond`; with `cov` the pair of the coefficients
-      and their covariances [deg + 1, deg + 1] or [deg + 1, deg + 1, k].
+      tuple of these, the sums of squared residuals [k], the rank, the singular values
+      of the scaled matrix of powers, and `rcond`; with `cov` the pair of the
+      coefficients and their covariances [deg + 1, deg + 1] or [deg + 1, deg + 1, k].
 
     Raises:
       TypeError: the arrays do not have these shapes.
@@ -168,7 +168,7 @@ def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
     Args:
       p: vector of coefficients [n], highest power first.
       strip_zeros: leave out leading zeros first, which needs known values. If not, each
-        leading zero stands for a NaN at the end of the result.
+        leading zero gives a NaN at the end of the result.
 
     Returns:
       Complex numbers [n - 1], or fewer where zeros were left out.

@@ -266,7 +266,7 @@ def poly(seq_of_zeros: ArrayLike) -> Array:
     """The polynomial that has given roots and a leading coefficient of one.
 
     Differs from NumPy: the result is complex for complex roots that come in pairs, and
-    for any matrix, since how they lie may be unknown.
+    for any matrix, since the values may be unknown.
 
     Args:
       seq_of_zeros: vector of roots; or a square matrix, whose eigenvalues they are.

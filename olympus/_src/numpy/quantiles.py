@@ -287,18 +287,18 @@ def _quantile_function(
     return docstring_examples.describe(
         call,
         name,
-        f"""The values below which given parts of the elements lie.
+        f"""The values below which given fractions of the elements lie.
 
     Differs from NumPy: `out` must be None and `overwrite_input` False; q has at most
     one axis; there are six methods; weights that are negative or NaN give NaN.
 
     Args:
       a: real array{", whose NaN are left out" if ignore_nan else ""}.
-      q: the parts, from 0 to {scale}: a number or a vector.
+      q: the quantiles, from 0 to {scale}: a number or a vector.
       axis: an axis, several, or None for all.
       out, overwrite_input: must be None or False.
       method: between two elements "linear", "lower", "higher", "midpoint" or "nearest";
-        or "inverted_cdf", the first element up to which a part of at least q lies.
+        or "inverted_cdf", the first element up to which a fraction of at least q lies.
       keepdims: keep the reduced axes, with size 1.
       weights: how much each element counts, for "inverted_cdf": of a's shape, or of the
         shape of the reduced axes.
@@ -328,18 +328,18 @@ def percentile(
     weights: OptionalArray = None,
     out_sharding: Placement = None,
 ) -> Array:
-    """The values below which given parts of the elements lie.
+    """The values below which given fractions of the elements lie.
 
     Differs from NumPy: `out` must be None and `overwrite_input` False; q has at most
     one axis; there are six methods; weights that are negative or NaN give NaN.
 
     Args:
       a: real array.
-      q: the parts, from 0 to 100: a number or a vector.
+      q: the percentiles, from 0 to 100: a number or a vector.
       axis: an axis, several, or None for all.
       out, overwrite_input: must be None or False.
       method: between two elements "linear", "lower", "higher", "midpoint" or "nearest";
-        or "inverted_cdf", the first element up to which a part of at least q lies.
+        or "inverted_cdf", the first element up to which a fraction of at least q lies.
       keepdims: keep the reduced axes, with size 1.
       weights: how much each element counts, for "inverted_cdf": of a's shape, or of the
         shape of the reduced axes.

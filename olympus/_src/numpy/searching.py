@@ -151,13 +151,13 @@ _COMPARED = 1 << 14  # comparisons up to which all are made, without a loop
 
 
 def binary_search(line: Any, values: Any, side: str, method: str = "scan") -> Any:
-    """Where values go in a sorted vector, for all at once; NaN stands last.
+    """Where values would be inserted in a sorted vector, all at once; NaN is last.
 
     Args:
       line: sorted vector.
       values: array of the same dtype.
       side: "left" or "right".
-      method: "scan" halves in a loop (and compares all where that is little),
+      method: "scan" halves in a loop (and compares all in small arrays),
         "scan_unrolled" halves without one, "compare_all" always compares with all,
         "sort" sorts the two together.
     """
@@ -421,7 +421,7 @@ def searchsorted(
       v: array of values.
       side: "left" for the first such place, "right" for the last.
       sorter: integers that would sort `a`.
-      method: how: "scan" halves in a loop (and compares all where that is little),
+      method: how: "scan" halves in a loop (and compares all in small arrays),
         "scan_unrolled" halves without one, "sort" sorts both together, "compare_all"
         compares each with each. The result is the same.
 

@@ -1,4 +1,4 @@
-"""Reductions over segments: rows of an array gathered by a number for each."""
+"""Reductions over segments: rows of an array grouped by a number for each."""
 
 from __future__ import annotations
 
@@ -169,13 +169,13 @@ def segment_sum(
     Args:
       data: array whose first axis holds the rows.
       segment_ids: vector of integers: the segment of each row. Rows with a number below
-        0, or of `num_segments` and above, count nowhere.
+        0, or of `num_segments` and above, are ignored.
       num_segments: how many segments there are; needed while tracing. Default: one more
         than the largest number.
       indices_are_sorted: promises that the numbers ascend.
       unique_indices: promises that no number repeats.
       bucket_size: combine rows in groups of this size first, which is more exact.
-      mode: what becomes of numbers outside, as in `Array.at`.
+      mode: what happens to numbers out of range, as in `Array.at`.
       out_sharding: None.
 
     Returns:
@@ -221,13 +221,13 @@ def segment_prod(
     Args:
       data: array whose first axis holds the rows.
       segment_ids: vector of integers: the segment of each row. Rows with a number below
-        0, or of `num_segments` and above, count nowhere.
+        0, or of `num_segments` and above, are ignored.
       num_segments: how many segments there are; needed while tracing. Default: one more
         than the largest number.
       indices_are_sorted: promises that the numbers ascend.
       unique_indices: promises that no number repeats.
       bucket_size: combine rows in groups of this size first, which is more exact.
-      mode: what becomes of numbers outside, as in `Array.at`.
+      mode: what happens to numbers out of range, as in `Array.at`.
       out_sharding: None.
 
     Returns:
@@ -273,13 +273,13 @@ def segment_max(
     Args:
       data: array whose first axis holds the rows.
       segment_ids: vector of integers: the segment of each row. Rows with a number below
-        0, or of `num_segments` and above, count nowhere.
+        0, or of `num_segments` and above, are ignored.
       num_segments: how many segments there are; needed while tracing. Default: one more
         than the largest number.
       indices_are_sorted: promises that the numbers ascend.
       unique_indices: promises that no number repeats.
       bucket_size: combine rows in groups of this size first, which is more exact.
-      mode: what becomes of numbers outside, as in `Array.at`.
+      mode: what happens to numbers out of range, as in `Array.at`.
       out_sharding: None.
 
     Returns:
@@ -326,13 +326,13 @@ def segment_min(
     Args:
       data: array whose first axis holds the rows.
       segment_ids: vector of integers: the segment of each row. Rows with a number below
-        0, or of `num_segments` and above, count nowhere.
+        0, or of `num_segments` and above, are ignored.
       num_segments: how many segments there are; needed while tracing. Default: one more
         than the largest number.
       indices_are_sorted: promises that the numbers ascend.
       unique_indices: promises that no number repeats.
       bucket_size: combine rows in groups of this size first, which is more exact.
-      mode: what becomes of numbers outside, as in `Array.at`.
+      mode: what happens to numbers out of range, as in `Array.at`.
       out_sharding: None.
 
     Returns:

@@ -147,8 +147,8 @@ def piecewise(
 ) -> Array:
     """For each element the function (or number) of the last condition that holds.
 
-    Differs from NumPy: each function is computed for all elements, and the results are
-    chosen among.
+    Differs from NumPy: each function is computed for all elements, and one result is
+    selected.
 
     Args:
       x: array.
@@ -395,7 +395,7 @@ def choose(
 ) -> Array:
     """For each element the choice that its index names.
 
-    Differs from NumPy: `mode="raise"` needs positions that are known, so not under
+    Differs from NumPy: `mode="raise"` needs known positions, so it does not work under
     `jit`.
 
     Args:
@@ -424,8 +424,8 @@ def choose(
         )
     if not len(choices):
         raise ValueError(
-            "numpy.choose: choices must hold an array at least, got none; give one for "
-            "each number in a"
+            "numpy.choose: choices must hold at least one array, got none; give one "
+            "for each number in a"
         )
     if mode == "raise":
         known = searching.known_positions("choose", a)

@@ -20,7 +20,7 @@ def set_printoptions(*args: Any, **kwargs: Any) -> None:
     """Sets how arrays are printed, NumPy's and these.
 
     Args:
-      *args, **kwargs: as NumPy has them: precision, threshold, edgeitems, linewidth,
+      *args, **kwargs: as in NumPy: precision, threshold, edgeitems, linewidth,
         suppress, ...
 
     Raises:
@@ -48,7 +48,7 @@ def array_repr(
 
     Args:
       arr: array.
-      max_line_width, precision, suppress_small: as NumPy has them.
+      max_line_width, precision, suppress_small: as in NumPy.
 
     Source: NumPy, `numpy.array_repr`.
 
@@ -70,7 +70,7 @@ def array_str(
 
     Args:
       a: array.
-      max_line_width, precision, suppress_small: as NumPy has them.
+      max_line_width, precision, suppress_small: as in NumPy.
 
     Source: NumPy, `numpy.array_str`.
 
@@ -84,12 +84,12 @@ def array_str(
 def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     """An array, or the arrays of an archive, from a file.
 
-    Differs from NumPy: elements of two bytes without a meaning, which is how
-    `numpy.save` writes bfloat16, are read as bfloat16; an archive holds NumPy's arrays.
+    Differs from NumPy: two-byte void elements, which is how `numpy.save`
+    writes bfloat16, are read as bfloat16; an archive holds NumPy's arrays.
 
     Args:
       file: name or open file.
-      *args, **kwargs: as NumPy has them.
+      *args, **kwargs: as in NumPy.
 
     Source: NumPy, `numpy.load`.
 
@@ -120,7 +120,7 @@ def frombuffer(
     Differs from NumPy: the memory is copied to the device.
 
     Args:
-      buffer: bytes or what has a buffer.
+      buffer: bytes, or an object with a buffer.
       dtype: their element type.
       count: how many; -1 for all.
       offset: bytes skipped in front.
@@ -140,7 +140,7 @@ def fromiter(*args: Any, **kwargs: Any) -> Any:
     Differs from NumPy: the elements are gathered on the host first.
 
     Args:
-      *args, **kwargs: as NumPy has them.
+      *args, **kwargs: as in NumPy.
 
     Source: NumPy, `numpy.fromiter`.
 
@@ -162,7 +162,7 @@ def fromstring(
       string: the text.
       dtype: their element type.
       count: how many; -1 for all.
-      sep: what stands between them.
+      sep: the separator between them.
 
     Source: NumPy, `numpy.fromstring`.
 

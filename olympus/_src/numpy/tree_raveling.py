@@ -1,4 +1,4 @@
-"""Trees of arrays as one vector, and back."""
+"""Pytrees of arrays as one vector, and back."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[ArrayLike], PyTree]]:
     """All elements of a pytree of arrays in one vector, and the inverse function.
 
     Args:
-      pytree: a tree of arrays and numbers.
+      pytree: a pytree of arrays and numbers.
 
     Returns:
-      A vector of the leaves' common dtype, and a function that takes such a vector to a
-      tree of the same structure, shapes and dtypes.
+      A vector of the leaves' common dtype, and a function that maps such a vector to a
+      pytree of the same structure, shapes and dtypes.
 
     Raises:
       TypeError: a leaf is not an array; or, of the function, the vector has another

@@ -1,4 +1,4 @@
-"""The face of NumPy's ufuncs: a function with `reduce`, `accumulate`, `outer`, `at`."""
+"""NumPy's ufuncs: functions with `reduce`, `accumulate`, `outer` and `at`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ufunc:
       nin, nout: numbers of its arguments and results.
       name: what it is called.
       nargs: how many of its arguments are arrays; None for all.
-      identity: what changes nothing; None where there is none.
+      identity: the identity element; None where there is none.
       call: the function in place of `func`, for its calls.
       reduce, accumulate: `(array, axis, ...)` for `ufunc.reduce`, `ufunc.accumulate`;
         None to fold the function element after element.
@@ -249,7 +249,7 @@ class ufunc:
         Args:
           a: array.
           indices: where the slices start [n]; each ends where the next one starts, and
-            is one element where that is not further on.
+            is one element where that is not greater.
           axis: the axis.
           dtype: element type of the result.
           out: must be None.
@@ -272,7 +272,7 @@ def frompyfunc(
     *,
     identity: OptionalArray = None,
 ) -> ufunc:
-    """A ufunc of a function of single elements.
+    """A ufunc from a function of scalars.
 
     Differs from NumPy: the function is traced and batched, so it computes with arrays
     and not with Python objects.
@@ -281,7 +281,7 @@ def frompyfunc(
       func: takes `nin` scalars, returns `nout`, as a tuple if there are several.
       nin: the number of its arguments.
       nout: the number of its results.
-      identity: the value that, with any other, gives that other; where folds start.
+      identity: the identity element, where folds start.
 
     Returns:
       A function of arrays, which broadcast, with `reduce`, `accumulate`, `outer`, `at`

@@ -1,4 +1,4 @@
-"""What can be built of any elementwise function: folds, and updates at positions.
+"""What can be built from any elementwise function: folds, and updates at positions.
 
 The functions take `f`, a function of one or two arrays elementwise. They fold in the
 order of the elements, so `f` need not be associative.
