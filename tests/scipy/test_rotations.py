@@ -201,7 +201,7 @@ def test_derivatives_of_matrices():
         (lambda r: r[0].mean(), TypeError, "no len"),
         (lambda r: r.mean(np.ones(2)), ValueError, "one for each rotation"),
         (lambda r: Slerp.init(np.arange(3.0), r), ValueError, "equal to number"),
-        (lambda r: Slerp.init(np.zeros(2), r[:2]), ValueError, "must rise"),
+        (lambda r: Slerp.init(np.zeros(2), r[:2]), ValueError, "must be increasing"),
         (lambda r: Slerp.init(np.ones(1), r[0]), ValueError, "at least 2"),
         (lambda r: Slerp.init(np.ones((2, 1)), r[:2]), ValueError, "1 dimensional"),
         (lambda r: Slerp.init(np.arange(3.0), r.quat), TypeError, "`Rotation`"),

@@ -1,4 +1,4 @@
-"""What functions of SciPy's pages check of their arguments."""
+"""Checks of the arguments of SciPy's functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values between samples: of arrays at places, and on grids of rising points."""
+"""Interpolation: of arrays at coordinates, and on grids of increasing points."""
 
 from __future__ import annotations
 
@@ -325,7 +325,7 @@ def vq(
 ) -> tuple[Array, Array]:
     """The nearest code of each observation.
 
-    Differs from SciPy: NaN give distances of NaN and no error: `check_finite` has no
+    Differs from SciPy: NaN gives distances of NaN and no error: `check_finite` has no
     effect.
 
     Args:

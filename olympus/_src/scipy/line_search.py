@@ -1,4 +1,4 @@
-"""Line search: how far to go in a direction that brings a function down."""
+"""Line search: how far to go in a direction that decreases a function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DECREASE, _SLOPE = 1e-4, 0.9
 
 
 class Search(NamedTuple):
-    """A step between `low`, which brings the value down, and `high`, too long."""
+    """A step between `low`, which decreases the value, and `high`, too long."""
 
     step: Any
     low: Any

@@ -1,4 +1,4 @@
-"""The least value of a function of a vector, by quasi-Newton steps."""
+"""Minimization of a function of a vector, by quasi-Newton steps."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class OptimizeResults(NamedTuple):
       x: the point.
       success: whether the gradient is small enough there.
       status: 0 for success; 1 if there were too many steps; 3 if no step was found that
-        decreases the value. Of L-BFGS also 2 and 3 for too many values and gradients,
+        decreases the value. For L-BFGS also 2 and 3 for too many values and gradients,
         4 if a step decreased the value too little, and 5 if none was found.
       fun: the value.
       jac: the gradient.
-      hess_inv: an approximation of the inverse of the Hessian; None of L-BFGS.
+      hess_inv: an approximation of the inverse of the Hessian; None for L-BFGS.
       nfev, njev: how many values and gradients were computed.
       nit: how many steps were made.
     """
@@ -81,7 +81,7 @@ def minimize(
       tol: as the option `gtol`, where that is not given.
       options: `gtol` (1e-5), how small the gradient has to be; `norm` (infinity), the
         order of its norm; `maxiter` (200 times the number of unknowns);
-        `line_search_maxiter` (10), values computed at most for one step. Of L-BFGS
+        `line_search_maxiter` (10), values computed at most for one step. For L-BFGS
         `maxls` (20) in its place, and: `maxcor` (10), how many steps are remembered;
         `ftol` (2.2e-9), the least decrease, relative to the value where that is above
         1; `maxfun` and `maxgrad` (no bound), after how many values or gradients no

@@ -1,4 +1,4 @@
-"""Quaternions [..., 4] with the scalar last: what they make of other descriptions.
+"""Quaternions [..., 4] with the scalar last: conversions and products.
 
 A unit quaternion `(v sin(t/2), cos(t/2))` stands for the turn by an angle t about a
 unit vector v; it and its negative are one rotation. Formulas whose quotients vanish for

@@ -415,7 +415,7 @@ class Slerp(NamedTuple):
             not isinstance(times, trace.Tracer)
             and (np.diff(np.asarray(times)) <= 0).any()
         ):
-            raise ValueError(f"scipy.Slerp.init: times must rise, got {times}")
+            raise ValueError(f"scipy.Slerp.init: times must be increasing, got {times}")
         quat = creation.asarray(rotations.quat)
         start, stop = Rotation(quat[:-1]), Rotation(quat[1:])
         return cls(

@@ -1,4 +1,4 @@
-"""Systems of linear equations solved by iteration, for trees of arrays.
+"""Systems of linear equations solved by iteration, for pytrees of arrays.
 
 A matrix is given, or a function that multiplies by it. Derivatives follow from the
 equation, not from the iteration: see `lax.custom_linear_solve`.
@@ -69,7 +69,7 @@ def _problem(name: str, A: Any, b: Any, x0: Any, M: Any, maxiter: Any) -> _Probl
     for x in leaves:
         if not avals.is_array_like(x):
             raise TypeError(
-                f"{where_}: b must be an array or a tree of arrays, got {type(x)}; "
+                f"{where_}: b must be an array or a pytree of arrays, got {type(x)}; "
                 "convert it with numpy.asarray"
             )
     if x0 is not None:
@@ -182,13 +182,13 @@ def cg(
 ) -> tuple[PyTree, None]:
     """Solves `A x = b` by conjugate gradients, for A Hermitian and positive definite.
 
-    Differs from SciPy: `A` may be a function, and `b` a tree of arrays, but not a
+    Differs from SciPy: `A` may be a function, and `b` a pytree of arrays, but not a
     sparse matrix; the relative tolerance is called `tol`; the second result is None,
     and says nothing about convergence; there is no `callback`.
 
     Args:
       A: a matrix, or a function that multiplies by it.
-      b: the right side, an array or a tree of arrays.
+      b: the right side, an array or a pytree of arrays.
       x0: where to start; default zero.
       tol, atol: stop where the residual is no larger than `max(tol * norm(b), atol)`.
       maxiter: steps at most; default ten times the number of unknowns.
@@ -251,15 +251,15 @@ def bicgstab(
     maxiter: int | None = None,
     M: ArrayLike | Callable[[Any], Any] | None = None,
 ) -> tuple[PyTree, None]:
-    """Solves `A x = b` by stabilized biconjugate gradients, for any regular A.
+    """Solves `A x = b` by stabilized biconjugate gradients, for any nonsingular A.
 
-    Differs from SciPy: `A` may be a function, and `b` a tree of arrays, but not a
+    Differs from SciPy: `A` may be a function, and `b` a pytree of arrays, but not a
     sparse matrix; the relative tolerance is called `tol`; the second result is None,
     and says nothing about convergence; there is no `callback`.
 
     Args:
       A: a matrix, or a function that multiplies by it.
-      b: the right side, an array or a tree of arrays.
+      b: the right side, an array or a pytree of arrays.
       x0, tol, atol, maxiter, M: as in `cg`.
 
     Returns:
@@ -333,15 +333,15 @@ def gmres(
     M: ArrayLike | Callable[[Any], Any] | None = None,
     solve_method: str = "batched",
 ) -> tuple[PyTree, Any]:
-    """Solves `A x = b` by least residuals in Krylov spaces, for any regular A.
+    """Solves `A x = b` by least residuals in Krylov spaces, for any nonsingular A.
 
-    Differs from SciPy: `A` may be a function, and `b` a tree of arrays, but not a
+    Differs from SciPy: `A` may be a function, and `b` a pytree of arrays, but not a
     sparse matrix; the relative tolerance is called `tol`; the second result is always
     0, and says nothing about convergence; there is no `callback`.
 
     Args:
       A: a matrix, or a function that multiplies by it.
-      b: the right side, an array or a tree of arrays.
+      b: the right side, an array or a pytree of arrays.
       x0, tol, atol, M: as in `cg`.
       restart: dimension of the spaces; that many vectors are kept in memory.
       maxiter: spaces at most; default ten times the number of unknowns.

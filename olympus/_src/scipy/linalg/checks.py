@@ -1,4 +1,4 @@
-"""What functions of matrices check and do to their arguments."""
+"""Checks and conversions of the arguments of matrix functions."""
 
 from __future__ import annotations
 

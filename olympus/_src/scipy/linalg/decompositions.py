@@ -32,8 +32,8 @@ def cholesky(
 ) -> Array:
     """The triangular factor of positive definite matrices.
 
-    Differs from SciPy: both triangles count, as `(a + a^H) / 2`; matrices that are not
-    positive definite, or hold NaN, give NaN and no error; `overwrite_a` and
+    Differs from SciPy: both triangles are read, as `(a + a^H) / 2`; matrices that are
+    not positive definite, or hold NaN, give NaN and no error; `overwrite_a` and
     `check_finite` have no effect.
 
     Args:
@@ -77,9 +77,9 @@ def cho_factor(
 ) -> tuple[Array, bool]:
     """As `cholesky`, with which triangle it is, for `cho_solve`.
 
-    Differs from SciPy: both triangles of `a` count, and the factor's other triangle is
-    zero; matrices that are not positive definite give NaN and no error; `overwrite_a`
-    and `check_finite` have no effect.
+    Differs from SciPy: both triangles of `a` are read, and the factor's other triangle
+    is zero; matrices that are not positive definite give NaN and no error;
+    `overwrite_a` and `check_finite` have no effect.
 
     Args:
       a: Hermitian, positive definite matrices [..., n, n].
@@ -343,7 +343,7 @@ def qr(
     Args:
       a: matrices [..., m, n].
       mode: "full": Q is square; "economic": Q has min(m, n) columns; "r": R alone.
-      pivoting: exchange columns, so that the sizes on the diagonal of R fall.
+      pivoting: exchange columns, so that the magnitudes on the diagonal of R decrease.
       overwrite_a, lwork, check_finite: not used; they are SciPy's.
 
     Returns:
@@ -575,9 +575,9 @@ def eigh(
 ) -> Array | tuple[Array, Array]:
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
-    Differs from SciPy: both triangles count, as `(a + a^H) / 2`, whatever `lower` is;
-    there are no generalized problems, and no choice of some eigenvalues
-    (`subset_by_index`, `subset_by_value`) or of a driver; NaN give NaN and no error.
+    Differs from SciPy: both triangles are read, as `(a + a^H) / 2`, whatever `lower`
+    is; there are no generalized problems, and no choice of some eigenvalues
+    (`subset_by_index`, `subset_by_value`) or of a driver; NaN gives NaN and no error.
 
     Args:
       a: Hermitian matrices [..., n, n].

@@ -463,7 +463,7 @@ def funm(
 
     Args:
       A: a square matrix [n, n], floating or complex.
-      func: takes a vector of eigenvalues, complex, to the function's values.
+      func: maps a vector of complex eigenvalues to the function's values.
       disp: leave out the estimate of the error.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Reduced forms of matrices: Schur, Hessenberg, polar, three diagonals."""
+"""Reduced forms of matrices: Schur, Hessenberg, polar, tridiagonal."""
 
 from __future__ import annotations
 
@@ -253,8 +253,8 @@ def polar(
     """The polar decomposition: orthonormal rows or columns times a positive matrix.
 
     Differs from SciPy: the default method is an iteration, which refuses matrices that
-    are wider than high for "right", higher than wide for "left"; the singular value
-    decomposition, which is SciPy's way, takes all.
+    have more columns than rows for "right", more rows than columns for "left"; the
+    singular value decomposition, which is SciPy's method, accepts all.
 
     Args:
       a: matrices [..., m, n], floating or complex.
@@ -269,7 +269,7 @@ def polar(
 
     Raises:
       ValueError: `side` or `method` has another value, or the dtype is of integers.
-      NotImplementedError: the method does not do such matrices.
+      NotImplementedError: the method does not support such matrices.
 
     Source: SciPy, `scipy.linalg.polar`.
 
@@ -377,7 +377,7 @@ def eigh_tridiagonal(
     tol: float | None = None,
     key: object = None,
 ) -> Array | tuple[Array, Array]:
-    """Eigenvalues and eigenvectors of a Hermitian matrix of three diagonals.
+    """Eigenvalues and eigenvectors of a tridiagonal Hermitian matrix.
 
     Differs from SciPy: complex off-diagonal elements are accepted; there is no
     choice of eigenvalues in an interval (`select="v"`); there is no `lapack_driver` and
@@ -386,7 +386,7 @@ def eigh_tridiagonal(
     They are computed to full accuracy, whatever the tolerance.
 
     Args:
-      d: the diagonal [n]; its real part counts.
+      d: the diagonal [n]; its real part is used.
       e: the diagonal above it, [n - 1].
       eigvals_only: whether vectors are left out.
       select: "a" for all; "i" for those from the first to the last position of
@@ -448,7 +448,7 @@ def _parse_selection(select: str, bounds: Any, n: int) -> tuple[int, int]:
     first, last = map(operator.index, bounds)
     if not 0 <= first <= last < n:
         raise ValueError(
-            f"{where}: select_range must be two rising positions below {n}, got "
+            f"{where}: select_range must be two increasing positions below {n}, got "
             f"{bounds}"
         )
     return first, last + 1

@@ -331,7 +331,7 @@ def _put_under_row(row: Any) -> Any:
 
 
 def leslie(f: ArrayLike, s: ArrayLike) -> Array:
-    """The matrix that takes a population, by ages, to the next generation.
+    """The matrix that maps a population, by ages, to the next generation.
 
     Args:
       f: how many children each age has, [..., n]; n is at least 2.
@@ -377,7 +377,7 @@ def _leslie(f: Any, s: Any) -> Any:
 
 
 def fiedler(a: ArrayLike) -> Array:
-    """The matrix of the distances of numbers.
+    """The matrix of distances between numbers.
 
     Args:
       a: numbers [..., n].
@@ -408,7 +408,7 @@ def _fiedler(a: Any) -> Any:
 
 
 def fiedler_companion(a: ArrayLike) -> Array:
-    """The matrix of five diagonals whose characteristic polynomial is a given one.
+    """The pentadiagonal matrix whose characteristic polynomial is a given one.
 
     Differs from SciPy: a leading coefficient of zero gives inf or NaN and no error.
 

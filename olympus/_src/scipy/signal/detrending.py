@@ -1,4 +1,4 @@
-"""Taking lines or means out of signals."""
+"""Removing linear trends or means from signals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def detrend(
     bp: int | Sequence[int] | ArrayLike = 0,
     overwrite_data: None = None,
 ) -> Array:
-    """A signal less its mean, or less the line nearest to it.
+    """A signal minus its mean, or minus the least-squares line.
 
     Differs from SciPy: arrays are never changed in place, so `overwrite_data` must be
     None; "l" and "c" are not types.

@@ -1,4 +1,4 @@
-"""What special functions do to their arguments, and series they are made of."""
+"""Conversions of the arguments of special functions, and pieces of series."""
 
 from __future__ import annotations
 

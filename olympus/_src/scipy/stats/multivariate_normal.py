@@ -83,7 +83,7 @@ def logpdf(
 ) -> Array:
     """Logarithm of the density of the normal distribution of vectors.
 
-    Differs from SciPy: `mean` and `cov` have to be given; a vector is not taken for a
+    Differs from SciPy: `mean` and `cov` have to be given; a vector is not read as a
     diagonal matrix; covariances that are not positive definite give NaN and no error,
     and `allow_singular` must be None.
 

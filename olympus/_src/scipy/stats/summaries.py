@@ -81,7 +81,7 @@ def rankdata(
     axis: Axis = None,
     nan_policy: str = "propagate",
 ) -> Array:
-    """Ranks of elements from 1 on, the least first.
+    """Ranks of elements from 1 on, the smallest first.
 
     Differs from SciPy: ranks are floating for all methods; NaN cannot be omitted.
 
@@ -163,7 +163,7 @@ def mode(
     nan_policy: str = "propagate",
     keepdims: bool = False,
 ) -> ModeResult:
-    """The most frequent value along an axis, the least of several, and its count.
+    """The most frequent value along an axis, the smallest of several, and its count.
 
     Differs from SciPy: NaN cannot be omitted.
 
