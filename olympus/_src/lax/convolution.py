@@ -303,7 +303,9 @@ def _check_window(params: dict[str, Any], spatial: int) -> None:
                 f"axes, got {params[name]}"
             )
     if any(len(pair) != 2 for pair in params["padding"]):
-        raise TypeError(f"{_NAME}: padding must be of pairs, got {params['padding']}")
+        raise TypeError(
+            f"{_NAME}: padding must consist of pairs, got {params['padding']}"
+        )
     for name in ("window_strides", "lhs_dilation", "rhs_dilation"):
         if any(v < 1 for v in params[name]):
             raise ValueError(f"{_NAME}: {name} must be positive, got {params[name]}")

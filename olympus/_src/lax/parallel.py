@@ -327,8 +327,8 @@ def all_gather(
     names = _names("all_gather", axis_name)
     if to == "invarying" and set(manual_axes.checked_axes(names)) != set(names):
         raise ValueError(
-            f"all_gather: to='invarying' requires manual axes of a mesh that types "
-            f"tell of, got {names}; use it in shard_map with check_vma=True"
+            f"all_gather: to='invarying' requires manual axes of a mesh whose types "
+            f"are checked, got {names}; use it in shard_map with check_vma=True"
         )
     groups = _groups("all_gather", names, axis_index_groups)
     size = _size_of("all_gather", names, groups)

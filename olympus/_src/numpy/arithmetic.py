@@ -74,7 +74,7 @@ def subtract(x: ArrayLike, y: ArrayLike, /) -> Array:
     x, y = promotion.promote_args("subtract", x, y)
     if _is(x, "b"):
         raise TypeError(
-            "numpy.subtract: at least one argument must be of numbers, got booleans; "
+            "numpy.subtract: at least one argument must be numeric, got booleans; "
             "use bitwise_xor or logical_xor"
         )
     return lax.sub(x, y)
@@ -447,7 +447,7 @@ def negative(x: ArrayLike, /) -> Array:
     (x,) = promotion.promote_args("negative", x)
     if _is(x, "b"):
         raise TypeError(
-            "numpy.negative: the argument must be of numbers, got booleans; use "
+            "numpy.negative: the argument must be numeric, got booleans; use "
             "logical_not, or ~x"
         )
     return lax.neg(x)
@@ -784,7 +784,8 @@ def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
       out: must be None.
 
     Raises:
-      NotImplementedError: `decimals` is negative and `a` of integers, or `out` given.
+      NotImplementedError: `decimals` is negative and `a` holds integers, or `out` is
+        given.
 
     Source: NumPy, `numpy.round`.
 
@@ -964,7 +965,7 @@ def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:
       x1, x2: integer arrays of shapes that broadcast, or numbers.
 
     Raises:
-      ValueError: an argument is not of integers.
+      ValueError: an argument is not an integer array or number.
 
     Source: NumPy, `numpy.gcd`; Euclid's algorithm.
 
@@ -991,7 +992,7 @@ def _integers(name: str, x: Any, y: Any) -> list[Any]:
     x, y = promotion.promote_args(name, x, y)
     if not _is(x, "iu"):
         raise ValueError(
-            f"numpy.{name}: arguments must be of integers, got {aval_of(x).short()} "
+            f"numpy.{name}: arguments must be integers, got {aval_of(x).short()} "
             f"and {aval_of(y).short()}; convert them with astype"
         )
     return [x, y]
@@ -1005,7 +1006,7 @@ def lcm(x1: ArrayLike, x2: ArrayLike) -> Array:
       x1, x2: integer arrays of shapes that broadcast, or numbers.
 
     Raises:
-      ValueError: an argument is not of integers.
+      ValueError: an argument is not an integer array or number.
 
     Source: NumPy, `numpy.lcm`.
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 def _check_indices(name: str, indices: Any) -> None:
     if dtypes.kind(aval_of(indices).dtype) not in "iu":
         raise TypeError(
-            f"numpy.{name}: indices must be of integer type, got "
+            f"numpy.{name}: indices must be integers, got "
             f"{aval_of(indices).short()}; convert them with astype"
         )
 
@@ -442,7 +442,7 @@ def ravel_multi_index(
     for i in multi_index:
         if dtypes.kind(aval_of(i).dtype) not in "iub":
             raise ValueError(
-                "numpy.ravel_multi_index: positions must be of integer type, got "
+                "numpy.ravel_multi_index: positions must be integers, got "
                 f"{aval_of(i).short()}; convert them with astype"
             )
     if mode == "raise":
@@ -543,7 +543,7 @@ def indices(
         return tuple([creation.asarray(g) for g in np.indices(sizes, kind, True)])
     if kind == np.bool_:
         raise TypeError(
-            "numpy.indices: dtype must be of numbers, got bool; compare the "
+            "numpy.indices: dtype must be numeric, got bool; compare the "
             "positions with 0"
         )
     return creation.asarray(np.indices(sizes, kind))

@@ -145,7 +145,7 @@ def _bitwise(name: str, fun: Any, what: str) -> Any:
 def _refuse_inexact(name: str, x: Any) -> None:
     if not _is(x, "biu"):
         raise TypeError(
-            f"numpy.{name}: arguments must be of integers or booleans, got "
+            f"numpy.{name}: arguments must be integers or booleans, got "
             f"{aval_of(x).short()}; compare floats first, or convert them with astype"
         )
 

@@ -848,7 +848,7 @@ def repeat(
     if isinstance(repeats, trace.Tracer):
         if dtypes.kind(repeats.dtype) not in "iub":
             raise TypeError(
-                f"numpy.repeat: repeats must be of integers, got {aval_of(repeats)}"
+                f"numpy.repeat: repeats must be integers, got {aval_of(repeats)}"
             )
         if total_repeat_length is None:
             raise repeats.refusal(
@@ -879,9 +879,7 @@ def _check_counts(counts: np.ndarray, length: int) -> np.ndarray:
             f"elements, got shape {counts.shape}"
         )
     if counts.size and counts.dtype.kind not in "iub":
-        raise TypeError(
-            f"numpy.repeat: repeats must be of integers, got {counts.dtype}"
-        )
+        raise TypeError(f"numpy.repeat: repeats must be integers, got {counts.dtype}")
     if counts.size and counts.min() < 0:
         raise ValueError("numpy.repeat: repeats must be non-negative")
     return counts

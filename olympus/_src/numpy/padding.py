@@ -49,7 +49,7 @@ def _pad_widths(width: Any, rank: int) -> tuple[tuple[int, int], ...]:
     values = np.asarray(width)
     if values.size and values.dtype.kind not in "iu":
         raise TypeError(
-            f"numpy.pad: pad_width must be of integers, got dtype {values.dtype}"
+            f"numpy.pad: pad_width must be integers, got dtype {values.dtype}"
         )
     try:
         table = np.broadcast_to(values, (rank, 2))

@@ -129,7 +129,7 @@ def check_numbers(name: str, *args: Any) -> None:
     for x in args:
         if x is not None and dtypes.is_extended(aval_of(x).dtype):
             raise TypeError(
-                f"numpy.{name}: arguments must be of numbers or booleans, got "
+                f"numpy.{name}: arguments must be numbers or booleans, got "
                 f"{aval_of(x).short()}; take the words of keys with random.key_data"
             )
 

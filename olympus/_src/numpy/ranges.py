@@ -97,7 +97,7 @@ def arange(
     if kind == np.bool_:
         if dtype is not None:
             raise TypeError(
-                "numpy.arange: dtype must be of numbers, got bool; compare a range of "
+                "numpy.arange: dtype must be numeric, got bool; compare a range of "
                 "integers with 0"
             )
         kind = dtypes.canonicalize_dtype(int)

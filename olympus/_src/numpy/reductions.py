@@ -782,8 +782,7 @@ def _variance_dtypes(dtype: Any, asked: Any) -> tuple[Any, Any]:
     kind = dtypes.check_user_dtype(asked, "var")
     if dtypes.kind(kind) == "b":
         raise TypeError(
-            "numpy.var: dtype must be of numbers, got bool; convert the result "
-            "with astype"
+            "numpy.var: dtype must be numeric, got bool; convert the result with astype"
         )
     if dtypes.kind(kind) != "c" and dtypes.kind(own) == "c":
         raise ValueError(

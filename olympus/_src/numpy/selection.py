@@ -416,7 +416,7 @@ def choose(
     check_arraylike("choose", a, *choices)
     if dtypes.kind(aval_of(a).dtype) not in "iu":
         raise ValueError(
-            f"numpy.choose: a must be of integers, got {aval_of(a).short()}"
+            f"numpy.choose: a must hold integers, got {aval_of(a).short()}"
         )
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(

@@ -191,6 +191,6 @@ def fromfile(*args: Any, **kwargs: Any) -> None:
     """
     del args, kwargs
     raise NotImplementedError(
-        "numpy.fromfile: reading raw files is NumPy's; write "
+        "numpy.fromfile: raw files are read by NumPy; write "
         "numpy.asarray(np.fromfile(...))"
     )

@@ -105,7 +105,7 @@ def sph_harm_y(
         dtype = avals.aval_of(x).dtype
         if dtypes.kind(dtype) not in "iu":
             raise TypeError(
-                f"scipy.special.sph_harm_y: {name} must be of integer type, got dtype "
+                f"scipy.special.sph_harm_y: {name} must have an integer dtype, got "
                 f"{dtype}; convert it with astype"
             )
     return _harmonics(n, m, theta, phi, top=_top_degree(n, n_max))
