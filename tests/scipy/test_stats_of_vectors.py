@@ -87,7 +87,7 @@ def test_multinomial():
         np.testing.assert_allclose(stats.multinomial.pmf(x, 6, p), np.exp(got))
     assert stats.multinomial.pmf(x[0], 5, p) == 0
     assert stats.multinomial.pmf(np.array([-1, 4, 3]), 6, p) == 0
-    with pytest.raises(ValueError, match="x must be of integers"):
+    with pytest.raises(ValueError, match="x must hold integers"):
         stats.multinomial.logpmf(np.float32([1, 2, 3]), 6, p)
 
 

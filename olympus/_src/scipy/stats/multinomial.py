@@ -29,7 +29,7 @@ def _logpmf(x: Any, n: Any, p: Any) -> Any:
         aval = avals.aval_of(value)
         if dtypes.kind(aval.dtype) not in "iu":
             raise ValueError(
-                f"{_NAME}: {key} must be of integers, got {aval.short()}; convert it "
+                f"{_NAME}: {key} must hold integers, got {aval.short()}; convert it "
                 "with astype(int)"
             )
     x, n, p = mixed_dtype(x, n, p)
