@@ -1,4 +1,4 @@
-"""Looking into programs while they run: prints, callbacks, breakpoints."""
+"""Debugging of running programs: prints, callbacks, breakpoints."""
 
 from olympus._src.api.debug import breakpoint
 from olympus._src.callbacks.debugging import DebugEffect, OrderedDebugEffect

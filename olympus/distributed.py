@@ -1,4 +1,4 @@
-"""Programs over several processes: how they begin and end."""
+"""Programs over several processes: start and end."""
 
 from olympus._src.api.distributed import initialize, is_initialized, shutdown
 from olympus._src.foundation.lazy_names import claim as _claim

@@ -30,7 +30,7 @@ def argument_aval(x: Any, call: Call, i: int) -> Any:
 
 
 def abstract_argument(x: Any, call: Call, i: int) -> Any:
-    """The type of an argument leaf that may be only described."""
+    """The type of an argument leaf, which may be a `ShapeDtypeStruct`."""
     if avals_.is_array_like(x):
         return argument_aval(x, call, i)
     if hasattr(x, "shape") and hasattr(x, "dtype"):

@@ -38,7 +38,7 @@ class Shardings:
         return any(leaf is not None for leaf in self.key[0])
 
     def devices(self) -> list[Any]:
-        """The places that are told without a mesh being set."""
+        """The shardings that are valid without a mesh being set."""
         kinds = PartitionSpec, type(None)
         return [x for x in self.key[0] if not isinstance(x, kinds)]
 
@@ -47,7 +47,7 @@ def in_shardings(options: Any, call: signatures.Call) -> list[Any] | None:
     """The sharding that `jit`'s option gives each leaf of a call; None without it.
 
     Raises:
-      ValueError: the option is no prefix of the arguments, or some are by keyword.
+      ValueError: the option is not a prefix of the arguments, or some are by keyword.
     """
     if not options.in_shardings:
         return None
@@ -92,7 +92,7 @@ def of_call(options: Any, call: signatures.Call, values: Sequence[Any]) -> Any:
       A device, a `Division` over several, or None where nothing says.
 
     Raises:
-      ValueError: arguments are on different devices, or not where the option says.
+      ValueError: arguments are on different devices, or not where the option requires.
     """
     if not client.several_devices():
         return options.device
@@ -136,7 +136,7 @@ def out_shardings(options: Any, traced: TracedProgram) -> list[Any]:
     """The sharding that `jit`'s option gives each result of a program, or None.
 
     Raises:
-      ValueError: the option is no prefix of the result, or cannot divide it.
+      ValueError: the option is not a prefix of the result, or cannot divide it.
     """
     if not options.out_shardings:
         return [None] * len(traced.out_avals)
@@ -153,7 +153,7 @@ def out_shardings(options: Any, traced: TracedProgram) -> list[Any]:
 
 
 def of_program(options: Any, traced: TracedProgram, place: Any) -> Any:
-    """Where a traced program runs, by all that says so.
+    """Where a traced program runs, according to its arguments and options.
 
     Args:
       options: of `jit`.
@@ -161,7 +161,7 @@ def of_program(options: Any, traced: TracedProgram, place: Any) -> Any:
       place: what `of_call` gave.
 
     Raises:
-      ValueError: the option `out_shardings` is no prefix of the result, or cannot
+      ValueError: the option `out_shardings` is not a prefix of the result, or cannot
         divide it, or is for other devices.
     """
     place = program_meshes.place_of(traced.program, place, traced.name)
@@ -197,7 +197,7 @@ def _describe(place: Any) -> str:
 
 
 def constrain_arguments(options: Any, call: signatures.Call) -> list[Any]:
-    """A call's leaves, constrained as the option says, for a program that is traced."""
+    """A call's leaves, constrained as the option requires, while it is traced."""
     chosen = in_shardings(options, call)
     if chosen is None:
         return list(call.leaves)
@@ -207,7 +207,7 @@ def constrain_arguments(options: Any, call: signatures.Call) -> list[Any]:
 def constrain_results(
     options: Any, traced: TracedProgram, outs: Sequence[Any]
 ) -> list[Any]:
-    """A program's results, constrained as the option says."""
+    """A program's results, constrained as the option requires."""
     return list(map(_constrain, outs, out_shardings(options, traced)))
 
 

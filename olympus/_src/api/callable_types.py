@@ -1,7 +1,7 @@
-"""What transformations return, as type checkers see it; nothing here is for running.
+"""The types of what transformations return, for type checkers only.
 
-A jitted function is called as the function is, also as a method, and has the stages
-beside. Those take `ShapeDtypeStruct`s in place of arrays, so their arguments are open.
+A jitted function is called like the function, also as a method. Its stages
+(`trace`, `lower`) also take `ShapeDtypeStruct`s, so their arguments are untyped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The cache of compiled programs on disk, as a user of one process sets it."""
+"""The folder of the cache of compiled programs on disk."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def set_cache_dir(path: str | os.PathLike[str]) -> None:
 
 
 def reset_cache() -> None:
-    """Forgets what this process knows of its cache folders.
+    """Forgets what this process knows about its cache folders.
 
-    Folders are looked at again, those that could not be written are tried again, and
+    Folders are checked again, those that could not be written are tried again, and
     problems are reported again. Programs on disk and in memory stay.
 
     Example:

@@ -1,4 +1,4 @@
-"""What the custom rules share: which arguments are meant, how trees are compared."""
+"""Functions shared by custom rules: selecting arguments, comparing trees."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _POSITIONAL = (
 
 
 class Arguments:
-    """How a decorated function takes its arguments.
+    """The parameters of a decorated function.
 
     The function's signature is read when a call first needs it.
 
@@ -215,7 +215,7 @@ class Results:
 def on_leaves(
     what: str, fun: Any, static: dict[int, Any], structure: Any, results: Results
 ) -> Callable[..., list[Any]]:
-    """The user's function from leaves to leaves; it tells `results` its structure."""
+    """The user's function from leaves to leaves; records its structure in `results`."""
 
     def call(*flat: Any) -> list[Any]:
         out = fun(*whole(static, structure.unflatten(flat)))
@@ -251,7 +251,7 @@ def concrete_zero(aval: Any) -> Any:
 
 
 def known_zero(t: Any) -> bool:
-    """Whether what a user's rule returned is zero by its type."""
+    """Whether the value that a user's rule returned has a type that is always zero."""
     return type(t) in (SymbolicZero, Zero) or (avals_.aval_of(t).dtype == dtypes.float0)
 
 

@@ -86,7 +86,7 @@ def closure_convert(
 ) -> tuple[Callable[..., Any], list[Array]]:
     """Makes the traced values that a function closes over arguments of it.
 
-    Rules of `custom_jvp` and `custom_vjp` cannot refer to values that come by closure.
+    Rules of `custom_jvp` and `custom_vjp` cannot refer to values of a closure.
     A function that takes another, and has such rules, converts it and passes the values
     on as arguments. The function is traced to a program for the types of the examples.
 

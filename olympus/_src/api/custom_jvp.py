@@ -38,8 +38,8 @@ class custom_jvp(Generic[P, R]):
       A function like `fun`, with the methods `defjvp` and `defjvps`.
 
     Raises:
-      TypeError: `fun` is not a function, or arguments are chosen by something else than
-        positions and names.
+      TypeError: `fun` is not a function, or arguments are not chosen by
+        position or name.
 
     Example:
       >>> import olympus, olympus.numpy as onp

@@ -26,8 +26,8 @@ class custom_vjp(Generic[P, R]):
     """Gives a function a custom reverse-mode derivative.
 
     Write it as two functions and register them by `defvjp`: `fwd` returns the result
-    and residuals, whatever the other needs; `bwd` gives the cotangents of the arguments
-    for those of the result. Forward mode (`jvp`) does not support it.
+    and residuals, the values that `bwd` needs; `bwd` maps the cotangent of the result
+    to those of the arguments. Forward mode (`jvp`) does not support it.
 
     Args:
       fun: a function of arrays and pytrees of them.
@@ -39,8 +39,8 @@ class custom_vjp(Generic[P, R]):
       A function like `fun`, with the method `defvjp`.
 
     Raises:
-      TypeError: `fun` is not a function, or arguments are chosen by something else than
-        positions and names.
+      TypeError: `fun` is not a function, or arguments are not chosen by
+        position or name.
 
     Example:
       >>> import olympus, olympus.numpy as onp

@@ -1,4 +1,4 @@
-"""`debug.breakpoint`: a prompt at a place of a program, each time it gets there.
+"""`debug.breakpoint`: a prompt at a point of a program, each time it is reached.
 
 The prompt sees the Python frames as they were while the place was traced, with the
 values that their arrays have now.
@@ -64,7 +64,7 @@ def breakpoint(
     """Opens a prompt each time the program reaches this point.
 
     The prompt understands `p` and `pp` (print an expression), `l` (list the source),
-    `bt` (the frames), `u` and `d` (go up and down), `c` (continue) and `q` (quit).
+    `bt` (the frames), `u` and `d` (up and down), `c` (continue) and `q` (quit).
 
     Args:
       backend: 'cli' or None for a prompt on the terminal.
@@ -146,7 +146,7 @@ def _split_traced(
 
 
 def _is_no_node(x: Any) -> bool:
-    """Whether a value is no container; flattening warns of some, as of generators."""
+    """Whether a value is a leaf; flattening warns about some, such as generators."""
     return not (tree.is_tree_node(type(x)) or hasattr(type(x), "_fields"))
 
 
@@ -167,7 +167,7 @@ class Prompt(cmd.Cmd):
         self._at = 0
 
     def run(self) -> None:
-        """Asks until the user continues or gives up."""
+        """Prompts until the user continues or quits."""
         self._say("Entering oldb:")
         self.cmdloop()
 
@@ -212,11 +212,11 @@ class Prompt(cmd.Cmd):
             self._say(self._frames[i].text(">" if i == self._at else " "))
 
     def do_up(self, _: str) -> None:
-        """Looks at the caller: u(p)."""
+        """Moves to the caller: u(p)."""
         self._go(1)
 
     def do_down(self, _: str) -> None:
-        """Looks at the callee: d(own)."""
+        """Moves to the callee: d(own)."""
         self._go(-1)
 
     def _go(self, step: int) -> None:
@@ -227,11 +227,11 @@ class Prompt(cmd.Cmd):
         self._say(self.frame.text(">"))
 
     def do_continue(self, _: str) -> bool:
-        """Goes on with the program: c(ontinue)."""
+        """Continues the program: c(ontinue)."""
         return True
 
     def do_quit(self, _: str) -> bool:
-        """Gives the program up: q(uit)."""
+        """Aborts the program: q(uit)."""
         raise KeyboardInterrupt("debug.breakpoint: the user gave up")
 
     def emptyline(self) -> bool:

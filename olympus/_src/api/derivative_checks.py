@@ -133,7 +133,7 @@ def mismatch(api: str, first: str, second: str, expected: Any, value: Any) -> st
 
 
 def check_reduce_axes(api: str, reduce_axes: Any) -> None:
-    """Raises NotImplementedError for an argument that only older programs give."""
+    """Raises NotImplementedError for an argument that only older programs pass."""
     if reduce_axes:
         raise NotImplementedError(
             f"{api}: reduce_axes is no longer supported, got {reduce_axes!r}; leave it "

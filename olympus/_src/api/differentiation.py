@@ -1,4 +1,4 @@
-"""What the functions that differentiate share: flat calls, and values for users."""
+"""Functions shared by the derivatives: flat calls, and values for users."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ float0 = dtypes.float0
 
 
 class Found:
-    """What a call of a user's function gave in addition to flat results."""
+    """What a call of a user's function returned in addition to flat results."""
 
     __slots__ = ("aux", "structure")
     structure: Any
@@ -33,7 +33,7 @@ class Found:
 def on_leaves(
     api: str, fun: Callable[..., Any], call: Any, structure: Any, has_aux: bool
 ) -> tuple[Callable[..., list[Any]], Found]:
-    """A function of leaves that returns leaves, and where it notes the rest.
+    """A function of leaves that returns leaves, and the record of its other results.
 
     Args:
       api: the public function, for messages.
@@ -87,7 +87,7 @@ _NUMBERS = frozenset((bool, int, float, complex))
 def as_result(x: Any) -> Any:
     """A result, tangent or cotangent as the value that a user gets.
 
-    Python's numbers, which no operation was applied to, stay what they are.
+    Python numbers to which no operation was applied stay as they are.
     """
     return x if type(x) in _NUMBERS else as_array(x)
 
@@ -137,7 +137,7 @@ def linearize_leaves(
     has_aux: bool,
     nonzero: Sequence[bool] | None,
 ) -> tuple[list[Any], list[Any], ad.LinearProgram, Found]:
-    """Runs a function, and keeps the linear program that its tangents go through.
+    """Runs a function, and keeps the linear program of its tangents.
 
     Args:
       api: the public function.

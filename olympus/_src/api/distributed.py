@@ -28,12 +28,12 @@ def initialize(
 ) -> None:
     """Makes this process one of several that run one program.
 
-    Each process calls it, before its first use of a device. It returns when all have
-    come. Then `olympus.devices()` are those of all processes.
+    Each process calls it before its first use of a device. It returns when all have
+    called it. Then `olympus.devices()` are those of all processes.
 
     The first three arguments are taken from the variables OLYMPUS_COORDINATOR_ADDRESS,
     OLYMPUS_NUM_PROCESSES and OLYMPUS_PROCESS_ID where they are None, else from the
-    cluster: Open MPI, SLURM or an indexed job of Kubernetes, which tells all but the
+    cluster: Open MPI, SLURM or an indexed job of Kubernetes, which gives all but the
     number of processes.
 
     Args:
@@ -45,20 +45,20 @@ def initialize(
         machine stands for where a cluster tells it, else for all.
       cluster_detection_method: the only cluster to look for: 'ompi', 'slurm' or 'k8s';
         'deactivate' for none.
-      initialization_timeout: seconds until all must have come.
+      initialization_timeout: seconds until all processes must have connected.
       heartbeat_timeout_seconds: seconds after which XLA's own service counts a silent
         process as gone. What is silent is reported by the setting
         `olympus_peer_silence_limit_s`, which is shorter.
       shutdown_timeout_seconds: seconds that process 0 waits at its end for the others.
       coordinator_bind_address: where process 0 listens; default that port, on all
-        addresses of the machine, or on the loopback where the coordinator has such.
+        addresses of the machine, or on the loopback if the coordinator is there.
       slice_index: for the TPUs of JAX's programs; must be None.
       partition_index: the same.
 
     Raises:
       ValueError: an argument is missing or wrong.
       RuntimeError: it is called twice or too late, the address is in use, or other
-        processes stay away.
+        processes do not connect.
     """
     for name, value in (
         ("slice_index", slice_index),
@@ -90,7 +90,7 @@ def _local_devices(
 
 
 def shutdown() -> None:
-    """Parts from the other processes; nothing where there are none.
+    """Disconnects from the other processes; does nothing if there are none.
 
     It is called at the end of the program. Process 0 waits for the others.
     """

@@ -1,4 +1,4 @@
-"""Entry points for libraries that define primitives of their own.
+"""Entry points for libraries that define primitives.
 
 The rules of a primitive are fields of its record. The tables that users of JAX know
 are views of those fields: reading and writing one reads and writes the record, with
@@ -46,12 +46,12 @@ class Primitive(primitive_.Primitive):
         )
 
     def def_impl(self, impl: Callable[..., Any]) -> Callable[..., Any]:
-        """Says how to compute it outside of jit: `impl(*args, **params)`."""
+        """Sets how to compute it outside of jit: `impl(*args, **params)`."""
         self.set_rule("impl", impl)
         return impl
 
     def def_abstract_eval(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Says its results' types: `rule(*avals, **params)`."""
+        """Sets the rule for its results' types: `rule(*avals, **params)`."""
 
         def abstract(*avals: Any, **params: Any) -> Any:
             out = rule(*avals, **params)
@@ -64,7 +64,7 @@ class Primitive(primitive_.Primitive):
     def def_effectful_abstract_eval(
         self, rule: Callable[..., Any]
     ) -> Callable[..., Any]:
-        """Says its results' types and effects, as a pair."""
+        """Sets the rule for its results' types and effects, as a pair."""
 
         def effects(*avals: Any, **params: Any) -> frozenset[Any]:
             inferred = frozenset(rule(*avals, **params)[1])
@@ -177,11 +177,11 @@ class EffectTypes:
         return bool(getattr(eff, self._attribute, False))
 
     def filter_in(self, effects: Iterable[Any]) -> list[Any]:
-        """Those of `effects` that have the attribute."""
+        """The effects among `effects` that have the attribute."""
         return [e for e in effects if self.contains(e)]
 
     def filter_not_in(self, effects: Iterable[Any]) -> list[Any]:
-        """Those of `effects` that do not have the attribute."""
+        """The effects among `effects` that do not have the attribute."""
         return [e for e in effects if not self.contains(e)]
 
 

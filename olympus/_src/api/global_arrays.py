@@ -26,7 +26,7 @@ def make_array_from_callback(
     data_callback: Callable[[Index], ArrayLike],
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """An array whose parts a function gives.
+    """An array whose parts a function returns.
 
     The function is called once for each different part on a device of this process, so
     that no process needs the whole.
@@ -38,7 +38,7 @@ def make_array_from_callback(
       dtype: of the array; default that of the first part.
 
     Raises:
-      TypeError: a part has another shape or dtype than it must.
+      TypeError: a part has the wrong shape or dtype.
       ValueError: the mesh cannot divide the shape evenly.
 
     Example:
@@ -90,14 +90,14 @@ def _check_part(what: str, values: Any, shape: tuple[int, ...], index: Index) ->
 def make_array_from_process_local_data(
     sharding: PyTree, local_data: PyTree, global_shape: PyTree = None
 ) -> PyTree:
-    """An array of which each process gives the values that its own devices hold.
+    """An array to which each process contributes the values on its own devices.
 
     Args:
       sharding: how the whole is divided; or a tree that is a prefix of `local_data`.
       local_data: a NumPy array, or a tree of them: the whole, or the block of it that
         this process's devices hold.
       global_shape: the whole's shape, or a tree of shapes; where it or a size is None,
-        what the processes give is put one behind the other.
+        the blocks of the processes are concatenated.
 
     Raises:
       ValueError: the values do not fit the parts.
@@ -176,7 +176,7 @@ def _from_block(what: str, values: np.ndarray, sharding: Any, shape: Any) -> Arr
 
 
 def _blocks_along(sharding: NamedSharding, ndim: int, axis: int) -> int:
-    """How many processes' blocks stand one behind the other along an axis."""
+    """How many processes' blocks are concatenated along an axis."""
     tiles = sharding.tile_numbers(ndim)
     mesh = sharding.device_mesh
     mine = set(mesh.local_devices)
@@ -192,7 +192,7 @@ def make_array_from_single_device_arrays(
     *,
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """One array of copies of arrays that are its parts.
+    """An array from arrays on single devices, which are copied as its parts.
 
     Args:
       shape: of the whole array.
@@ -201,7 +201,7 @@ def make_array_from_single_device_arrays(
       dtype: of the array, where this process holds no part.
 
     Raises:
-      TypeError: a part is no array of the right shape and dtype.
+      TypeError: a part is not an array of the right shape and dtype.
       ValueError: the parts are not on the sharding's devices of this process.
     """
     what = "make_array_from_single_device_arrays"

@@ -1,4 +1,4 @@
-"""`grad` and `value_and_grad`: derivatives of functions with one number as result."""
+"""`grad` and `value_and_grad`: derivatives of functions that return a scalar."""
 
 from __future__ import annotations
 

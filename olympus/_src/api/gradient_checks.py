@@ -1,8 +1,8 @@
 """Derivatives against finite differences: `check_grads`, `check_jvp`, `check_vjp`.
 
 A derivative is compared along one random direction, so that a check costs a few calls
-of the function whatever the size of its arguments. Where it fails, the argument or
-result that is to blame is found by a few more.
+of the function for any size of its arguments. Where it fails, a few more calls find
+the argument or result that is wrong.
 """
 
 from __future__ import annotations
@@ -308,7 +308,7 @@ def _moves(x: Any) -> bool:
 
 
 def _directions(x: Any, rng: np.random.Generator) -> Any:
-    """Random tangents of a tree; float0 for what does not move."""
+    """Random tangents of a tree; float0 for integers."""
 
     def one(leaf: Any) -> Any:
         aval = avals_.aval_of(leaf)

@@ -55,8 +55,8 @@ def jet(
     """The value and the higher derivatives of `fun` along a curve (Taylor mode).
 
     Each argument is a curve x(t), given by its value at 0 and its derivatives there.
-    The result is the same of fun(x(t)). For most operations the work grows as a low
-    power of the order; that of nested `jvp`s is exponential in it.
+    The result is the same for the curve fun(x(t)). For most operations the work grows
+    as a low power of the order; that of nested `jvp`s is exponential in it.
 
     Args:
       fun: a function of arrays that returns an array or a tree of arrays.

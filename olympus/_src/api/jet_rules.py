@@ -1,9 +1,9 @@
-"""Rules of `jet` in the signature that libraries of the field write them in.
+"""Rules of `jet` in the signature that JAX's libraries use.
 
 A rule takes the values of the operands and, for each, the list of the further Taylor
 coefficients; it returns the result and the list of its coefficients, or `zero_series`.
-`jet_rules` is a window on the field `taylor` of the records. Operations without that
-field are there too, by way of their jvp rule.
+`jet_rules` is a view of the field `taylor` of the records. Operations without that
+field are in it too, by their JVP rule.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is known of jitted functions: their traces, and programs for signatures."""
+"""The cache of jitted functions: their traces, and programs for signatures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _caller(out_tree: Any, compiled: CompiledProgram) -> Any:
 
 
 class State:
-    """What is known of one function under one set of options."""
+    """The cached state of one function under one set of options."""
 
     __slots__ = (
         "__weakref__",
@@ -96,7 +96,7 @@ def note_traced_code(code: Any) -> bool:
 
 
 def find_state(fun: Any, options: Hashable) -> State:
-    """What is known of a function object under options."""
+    """The cached state of a function object under options."""
     by_options = _by_function.setdefault(fun, {})
     state: State | None = by_options.get(options)
     return by_options.setdefault(options, State()) if state is None else state

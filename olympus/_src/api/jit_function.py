@@ -461,7 +461,7 @@ def _log_compile(traced: TracedProgram, lowered: Any, compiled: Any) -> None:
 
 
 def _explain_deleted(error: Exception, entry: Entry, args: Sequence[Any]) -> None:
-    """Raises an error of its own where an argument was deleted or donated."""
+    """Raises a specific error where an argument was deleted or donated."""
     if isinstance(error, FloatingPointError):
         return  # a bad number was found in what the call itself returned
     for i, x in enumerate(args):

@@ -1,6 +1,6 @@
 """Values that all processes of a program exchange or compare.
 
-Values travel as bytes, one row for each process, so every dtype arrives unchanged.
+Values are sent as bytes, one row for each process, so no dtype is converted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _process_mesh() -> Mesh:
 
 
 def _share_rows(row: np.ndarray) -> Array:
-    """An array of bytes of which each process gives one row."""
+    """An array of bytes to which each process contributes one row."""
     mesh = _process_mesh()
     aval = avals_.ShapedArray((mesh.size, row.size), row.dtype)
     sharding = NamedSharding(mesh, PartitionSpec(_AXIS))
@@ -82,8 +82,8 @@ def process_allgather(in_tree: PyTree, tiled: bool = False) -> PyTree:
 
     Args:
       in_tree: a pytree of arrays and numbers, of equal shapes in all processes.
-      tiled: whether values are put one behind the other along their first axis,
-        instead of along a new one.
+      tiled: whether values are concatenated along their first axis,
+        instead of stacked along a new one.
 
     Returns:
       A pytree of NumPy arrays; of an array that is divided over processes, its value.
@@ -114,7 +114,7 @@ def broadcast_one_to_all(in_tree: PyTree, is_source: bool | None = None) -> PyTr
     Args:
       in_tree: a pytree of arrays and numbers, of equal shapes and dtypes in all
         processes.
-      is_source: whether this process gives the values; None for process 0. One process
+      is_source: whether this process sends the values; None for process 0. One process
         must.
 
     Returns:
@@ -168,13 +168,13 @@ def assert_equal(in_tree: PyTree, fail_message: str = "") -> None:
 
 
 def sync_global_devices(name: str) -> None:
-    """Waits until all processes have come to this call.
+    """Waits until all processes have reached this call.
 
     Args:
       name: the same in all processes.
 
     Raises:
-      AssertionError: a process has come to a call of another name.
+      AssertionError: a process has reached a call with another name.
     """
     others = _unequal_processes(hashlib.sha256(name.encode()).digest())
     if others:
@@ -200,7 +200,7 @@ def _list_processes(numbers: list[int]) -> str:
 def host_local_array_to_global_array(
     local_inputs: PyTree, global_mesh: Mesh, pspecs: PyTree
 ) -> PyTree:
-    """Arrays over a mesh of all processes, of blocks that each process gives.
+    """Arrays over a mesh of all processes, from the blocks of each process.
 
     Args:
       local_inputs: a pytree of this process's blocks.
@@ -210,7 +210,7 @@ def host_local_array_to_global_array(
 
     Returns:
       The same pytree of divided arrays; along axes that processes divide, the blocks
-      stand one behind the other.
+      are concatenated.
     """
     places = _broadcast_specs(pspecs, local_inputs, global_mesh, "local_inputs")
     leaves, structure = tree.tree_flatten(local_inputs)
@@ -265,10 +265,10 @@ def _local_block(x: Any, place: NamedSharding) -> Array:
 
 @contextlib.contextmanager
 def live_devices(devices: Sequence[Device]) -> Iterator[list[Device]]:
-    """A block in which those of some devices are known whose processes live.
+    """A context manager that returns the devices whose processes are alive.
 
     Every living process that has one of the devices enters it, and all of them get the
-    same answer. XLA's service notices a death by the limit that is given to
+    same answer. XLA's service notices a death after the time that is passed to
     `distributed.initialize` as `heartbeat_timeout_seconds`.
 
     Args:

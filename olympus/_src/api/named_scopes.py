@@ -109,7 +109,7 @@ class _Folding(trace.Trace):
 
 
 class ensure_compile_time_eval(_Block):
-    """A block whose operations run immediately, also while a program is traced.
+    """A context manager in which operations run immediately, also during tracing.
 
     Operations on traced values are staged as usual.
 

@@ -1,4 +1,4 @@
-"""Parameters of users' functions: their names, and which of them options mean."""
+"""Parameters of users' functions: their names, and which ones options select."""
 
 from __future__ import annotations
 
@@ -235,9 +235,9 @@ def read_signature(fun: Callable[..., Any]) -> inspect.Signature | None:
 
 
 class Names:
-    """What messages say of a function, without what its closure holds.
+    """The names of a function for messages, without the values of its closure.
 
-    The code of a plain function tells its parameters, on demand.
+    Parameters of a plain function are read from its code, on demand.
 
     Args:
       fun: the function.
@@ -304,7 +304,7 @@ def leaf_path(structure: Any, i: int) -> str:
 
 
 def _key_path(structure: Any, i: int) -> Any:
-    """The keys to a leaf; None where a class of a user's refuses to hold numbers."""
+    """The keys to a leaf; None where a user's class refuses to hold numbers."""
     try:
         places = structure.unflatten(range(structure.num_leaves))
         return tree.tree_flatten_with_path(places)[0][i][0]
@@ -319,7 +319,7 @@ def argument_path(fun: Any, structure: Any, i: int, positions: Any = None) -> st
       fun: the function that is called.
       structure: of a tuple or list of arguments.
       i: which of the leaves.
-      positions: where those arguments stand in the call; from 0 if None.
+      positions: the positions of those arguments in the call; from 0 if None.
     """
     path = _key_path(structure, i)
     if path is None:

@@ -121,14 +121,14 @@ def device_put(
         the rest on the default device.
       src: where the values are, in the same form; not needed.
       donate: whether the memory of arrays that are moved may be freed; or a prefix.
-      may_alias: whether the result may share memory with an array that lies so already;
+      may_alias: whether the result may share memory with arrays already there;
         or a prefix. False copies.
 
     Returns:
       The same tree of arrays; they are committed to where they were put.
 
     Raises:
-      TypeError: a leaf is not an array, or `device` says no place.
+      TypeError: a leaf is not an array, or `device` is not a place.
       ValueError: a mesh cannot divide a value evenly, or `device` is not a prefix of
         `x`.
 

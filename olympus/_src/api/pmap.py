@@ -36,8 +36,8 @@ def pmap(
 ) -> Callable[..., Any]:
     """Maps a function over an axis of its arguments, one element on each device.
 
-    It is `jit` of `shard_map` over a mesh of one axis, without that axis inside. New
-    programs say more by `jit` with shardings, or by `shard_map`.
+    It is `jit` of `shard_map` over a mesh of one axis, without that axis inside. In new
+    programs, prefer `jit` with shardings, or `shard_map`.
 
     Args:
       fun: a function of arrays and pytrees of them.
@@ -45,7 +45,7 @@ def pmap(
       in_axes: for each positional argument the axis that is mapped, None for a value
         that all devices get; or trees of those. Arguments by keyword are mapped over
         their first axis.
-      out_axes: the same for the result: where the mapped axis goes, or None for the
+      out_axes: the same for the result: where the mapped axis is, or None for the
         result of the first device alone.
       static_broadcasted_argnums: positions of arguments that are Python values.
       devices: the devices; default the first of the platform.

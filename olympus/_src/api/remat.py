@@ -38,7 +38,7 @@ def checkpoint(
     Args:
       fun: a function of arrays and pytrees of them.
       prevent_cse: keep the compiler from merging the second computation with the first,
-        which would keep the values after all. Where they are separate anyway, as in the
+        which would keep the values after all. Where they are always separate, as in the
         body of a `scan`, False lets it optimise more. A tuple with an entry for each
         positional argument (a bool, or a tree of them) sets it for each.
       policy: which intermediate values to keep; see `olympus.checkpoint_policies`.
@@ -178,7 +178,7 @@ _programs = bindings.Remembered(512, "checkpointed functions")
 def _cached_trace(fun: Any, call: signatures.Call) -> _Traced:
     """The program of a call; calls of one function object share one.
 
-    Whoever shares a program shares all that is derived from it, and the compiler is
+    Calls that share a program share everything derived from it, and the compiler is
     given its text once. Functions that close over arrays are traced at each call.
     """
     key = (call.key(), config.trace_context(), trace.current.axis_context())

@@ -88,7 +88,7 @@ def _used_residuals(tangent: ir.Olympuspr, n: int) -> list[bool]:
 def _describe_residuals(
     program: ir.Olympuspr, variables: list[Any], n_consts: int, paths: list[str]
 ) -> list[tuple[Any, str]]:
-    """Types and origins of values of a program, in the order they come to be."""
+    """Types and origins of values of a program, in the order of computation."""
     residuals = set(variables)
     inputs = program.invars
     consts = program.constvars + inputs[:n_consts]

@@ -21,7 +21,7 @@ from olympus._src.interpreters import ad, partial_eval
 
 
 class NotNeeded:
-    """Stands in `VJP.args_res` for an argument that the backward pass does not use."""
+    """In `VJP.args_res`: an argument that the backward pass does not use."""
 
     __slots__ = ()
 
@@ -30,7 +30,7 @@ class NotNeeded:
 
 
 class NotSaveable:
-    """Stands in `VJP.args_res` for an argument that was used but not kept.
+    """In `VJP.args_res`: an argument that is needed but was not kept.
 
     It must be put back before the backward pass.
     """
@@ -328,7 +328,7 @@ def fwd_and_bwd(
       chosen argument, or a tuple of them for several.
 
     Raises:
-      TypeError: `fun` is not callable, `argnums` no int or sequence of ints.
+      TypeError: `fun` is not callable, `argnums` is not an int or sequence of ints.
 
     Example:
       >>> import olympus, olympus.numpy as onp

@@ -47,7 +47,7 @@ def shard_map(
 
     Args:
       f: a function of positional arguments: pytrees of arrays, which are parts.
-      out_specs: how results are put together: a tree of PartitionSpecs that is a prefix
+      out_specs: how results are assembled: a tree of PartitionSpecs that is a prefix
         of the result. Along mesh axes that a spec does not name, all devices must
         return the same.
       in_specs: how arguments are divided, in the same form, as a tuple with an entry
@@ -63,7 +63,7 @@ def shard_map(
       A function of whole arrays; a decorator where `f` is left out.
 
     Raises:
-      TypeError: `f` is not callable, or a spec is no PartitionSpec.
+      TypeError: `f` is not callable, or a spec is not a PartitionSpec.
       ValueError: there is no mesh, it lacks an axis, an array cannot be divided, or
         `out_specs` hides that a result varies.
 

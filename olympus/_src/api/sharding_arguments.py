@@ -1,4 +1,4 @@
-"""Arguments by which users say where values go, in their one form."""
+"""Arguments that say where values are placed, in canonical form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Sharding = shardings.Sharding
 
 
 def resolve(place: Any, what: str) -> Any:
-    """The sharding that a user means.
+    """The sharding that a user's argument describes.
 
     Args:
       place: a sharding, a device, or a spec for the mesh that is set; or None.
@@ -25,7 +25,7 @@ def resolve(place: Any, what: str) -> Any:
       A sharding, or None for None.
 
     Raises:
-      TypeError: it stands for none.
+      TypeError: it does not describe one.
       ValueError: no mesh is set for a spec, or the sharding's mesh has no devices.
     """
     if isinstance(place, NamedSharding):
@@ -77,7 +77,7 @@ def of_leaves(places: Any, x: Any, what: str, full_name: str) -> list[Any]:
       full_name: what `x` is called in them.
 
     Raises:
-      ValueError: `places` is no prefix of `x`.
+      ValueError: `places` is not a prefix of `x`.
     """
     leaves = tree.broadcast_prefix(places, x, is_leaf, what=what, full_name=full_name)
     return [resolve(place, what) for place in leaves]

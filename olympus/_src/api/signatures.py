@@ -87,7 +87,7 @@ class Call:
         self.avals: list[Any] = []
 
     def key(self) -> Any:
-        """What calls that share a program have in common."""
+        """The key that calls with the same program share."""
         return (self.structure, tuple(self.avals), self.static_key())
 
     def static_key(self) -> Any:
@@ -140,7 +140,7 @@ class Call:
         )
 
     def light(self) -> Call:
-        """The call without its arrays and function, for what outlives it."""
+        """The call without its arrays and function, which may outlive the call."""
         fun = (
             self.fun
             if type(self.fun) is parameters.Names

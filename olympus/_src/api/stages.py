@@ -56,7 +56,7 @@ class ArgInfo:
 
 
 class Signature(NamedTuple):
-    """What all stages of a function know of it.
+    """The facts about a function that all stages share.
 
     Attributes:
       name: the function's name.
@@ -76,7 +76,7 @@ class Signature(NamedTuple):
 
 
 class _Stage:
-    """A view of what is known at a stage."""
+    """A view of the facts known at a stage."""
 
     __slots__ = ("_signature",)
 
@@ -365,7 +365,7 @@ class Compiled(_Stage):
         return self._compiled.executable.cost_analysis()
 
     def memory_analysis(self) -> Any:
-        """XLA's account of the memory of arguments, results and temporaries."""
+        """XLA's estimate of the memory for arguments, results and temporaries."""
         return self._compiled.executable.memory_analysis()
 
     def runtime_executable(self) -> Any:

@@ -136,7 +136,7 @@ def _dtype(x: Any) -> Any:
 
 
 def _as_tuple(x: Any) -> Any:
-    """A list at the top is as good as a tuple, as arguments of a call go."""
+    """Converts a list at the top to a tuple, which arguments of a call are."""
     return tuple(x) if isinstance(x, list) else x
 
 
@@ -174,7 +174,7 @@ def symbolic_dim_bounds(dimension: Any) -> tuple[float, float]:
 
     Returns:
       The lower and the upper bound, both included: integers, or infinite where none is
-      found. They need not be the best there are.
+      found. They need not be tight.
 
     Raises:
       TypeError: `dimension` is neither.

@@ -22,7 +22,7 @@ class TracedProgram(NamedTuple):
     Attributes:
       program: what it does, of flat arguments.
       consts: values of the program's constants.
-      has_tracers: whether some of these are tracers, of traces around this one.
+      has_tracers: whether some of these are tracers of enclosing traces.
       out_tree: the structure of the function's result.
       debug_info: names for messages about it.
       donated: for each argument whether a result may overwrite it.
@@ -70,7 +70,7 @@ class Results:
 def flat_function(
     fun: Callable[..., Any], call: signatures.Call, info: ir.DebugInfo
 ) -> tuple[Callable[..., list[Any]], Results]:
-    """The function of a call's leaves, and where it notes the structure of its result.
+    """The function of a call's leaves, and the record of its result's structure.
 
     It raises TypeError where a result is not an array.
     """

@@ -152,7 +152,7 @@ class _Mapping:
         return out_structure.unflatten(results)
 
     def _dims(self, args: tuple[Any, ...], structure: Any) -> list[Any]:
-        """What `in_axes` says of each leaf; keyword arguments are mapped over 0."""
+        """The mapped axis of each leaf; keyword arguments are mapped over axis 0."""
         in_axes = self.in_axes
         args_structure, kwargs_structure = structure.children()
         kwargs_dims = [0] * kwargs_structure.num_leaves
@@ -269,7 +269,7 @@ _MOST_SHOWN = 3
 
 
 def _convert_mapped(x: Any) -> Any:
-    """A mapped argument as an array; what holds no numbers stays as it is."""
+    """A mapped argument as an array; values without numbers stay as they are."""
     if avals_.aval_of(x).dtype == dtypes.float0:
         return x
     return concrete_arrays.as_array(x)

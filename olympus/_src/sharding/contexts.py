@@ -1,4 +1,4 @@
-"""The mesh that programs are for where none is named: set for a thread or a block."""
+"""The default mesh of programs, set for a thread or a block."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _abstract_mesh = State(
     "olympus abstract mesh",
     _as_is,
     None,
-    "The mesh of `use_abstract_mesh`; None where the mesh of `set_mesh` holds.",
+    "The mesh of `use_abstract_mesh`; None where the mesh of `set_mesh` applies.",
     traces=True,
 )
 
 
 def get_mesh() -> Mesh:
-    """The mesh that `set_mesh` set; an empty one where none is.
+    """The mesh that `set_mesh` set; an empty one if none is set.
 
     Example:
       >>> from olympus.sharding import get_mesh
@@ -55,7 +55,7 @@ class set_mesh:
       mesh: a `Mesh`; None for no mesh.
 
     Raises:
-      TypeError: `mesh` is no `Mesh`.
+      TypeError: `mesh` is not a `Mesh`.
 
     Example:
       >>> import olympus
@@ -91,7 +91,7 @@ def use_abstract_mesh(mesh: AbstractMesh) -> Iterator[None]:
       mesh: the mesh.
 
     Raises:
-      TypeError: `mesh` is no `AbstractMesh`.
+      TypeError: `mesh` is not an `AbstractMesh`.
     """
     if not isinstance(mesh, AbstractMesh):
         raise TypeError(

@@ -12,7 +12,7 @@ from olympus._src.sharding.specs import PartitionSpec
 
 
 class Division(NamedTuple):
-    """The devices that a program runs on together, and how its values lie there.
+    """The devices that a program runs on together, and how its values are divided.
 
     Attributes:
       mesh: the devices, in order; other meshes of them may divide values too.
@@ -38,11 +38,11 @@ class Division(NamedTuple):
 def chosen_sharding(mesh: Mesh, op_sharding: Any, ndim: int) -> NamedSharding:
     """The sharding that the compiler chose for a value, in the axes of a mesh.
 
-    Where it took a part of a mesh axis, the axes of the result's mesh are parts too.
+    If it used a part of a mesh axis, the mesh of the result has the parts as axes.
 
     Args:
       mesh: the devices in the program's order.
-      op_sharding: XLA's word for it.
+      op_sharding: XLA's description of it.
       ndim: the number of axes of the value.
     """
     hlo = HloSharding.from_proto(op_sharding)

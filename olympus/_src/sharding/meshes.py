@@ -1,4 +1,4 @@
-"""Meshes: devices, or the mere sizes of such, along named axes."""
+"""Meshes: devices, or sizes alone, along named axes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class AxisType(enum.Enum):
 
 
 class _Axes(Interned):
-    """What meshes with and without devices have in common: their axes."""
+    """The common base of meshes with and without devices: their axes."""
 
     __slots__ = ("axis_names", "axis_sizes", "axis_types")
 
@@ -51,17 +51,17 @@ class _Axes(Interned):
 
     @property
     def size(self) -> int:
-        """The number of devices; 0 without axes that were given."""
+        """The number of devices; 0 if the mesh has no axes."""
         return 0 if self.empty else math.prod(self.axis_sizes)
 
     @property
     def empty(self) -> bool:
-        """Whether it stands for no mesh at all."""
+        """Whether it is the empty mesh, which stands for no mesh."""
         return self is self.no_mesh()
 
     @classmethod
     def no_mesh(cls) -> Any:
-        """The value that stands for no mesh at all."""
+        """The empty mesh, which stands for no mesh."""
         return cls._intern("no mesh", axis_names=(), axis_sizes=(), axis_types=())
 
     @property
@@ -76,7 +76,7 @@ class _Axes(Interned):
 
     @property
     def manual_axes(self) -> tuple[Any, ...]:
-        """The names of axes along which the program is one device's."""
+        """The names of axes along which the program is written for one device."""
         return self._axes_of_type(AxisType.Manual)
 
     @property
@@ -122,7 +122,7 @@ class AbstractMesh(_Axes):
       axis_types: an `AxisType` for each axis, or one for all; default Auto.
 
     Raises:
-      ValueError: the lengths differ, a name stands twice, or a size is below 1.
+      ValueError: the lengths differ, a name is repeated, or a size is below 1.
 
     Example:
       >>> from olympus.sharding import AbstractMesh
@@ -197,9 +197,9 @@ class Mesh(_Axes):
       axis_types: an `AxisType` for each axis, or one for all; default Auto.
 
     Raises:
-      TypeError: an element of `devices` is no device.
+      TypeError: an element of `devices` is not a device.
       ValueError: the number of axes differs from that of the names, a name or a device
-        stands twice, or devices belong to several platforms.
+        is repeated, or devices belong to several platforms.
 
     Example:
       >>> import olympus
@@ -241,7 +241,7 @@ class Mesh(_Axes):
 
     @classmethod
     def no_mesh(cls) -> Any:
-        """The value that stands for no mesh at all."""
+        """The empty mesh, which stands for no mesh."""
         none = np.empty(0, object)
         fields: dict[str, Any] = {"devices": none, "_cached": {}}
         return cls._intern(
@@ -290,7 +290,7 @@ class Mesh(_Axes):
         """The sub-mesh of this process's devices.
 
         Raises:
-          ValueError: these devices are no block of the mesh.
+          ValueError: these devices do not form a block of the mesh.
         """
         if not self.is_multi_process:
             return self

@@ -27,7 +27,7 @@ class NamedSharding(Interned, shardings.Sharding):
       memory_kind: the kind of the devices' memory; None for their default.
 
     Raises:
-      TypeError: an argument is of another kind.
+      TypeError: an argument has a wrong type.
       ValueError: the spec names an axis that the mesh does not have, or one twice; or
         the devices have no memory of that kind.
 
@@ -117,7 +117,7 @@ class NamedSharding(Interned, shardings.Sharding):
     # -- parts -----------------------------------------------------------------------
 
     def devices_indices_map(self, global_shape: Any) -> dict[Any, Index]:
-        """For each device the part of an array it holds, as slices.
+        """For each device, the slices of the array that it holds.
 
         Raises:
           ValueError: the array cannot be divided so.
@@ -133,11 +133,11 @@ class NamedSharding(Interned, shardings.Sharding):
         return self._for_shape("parts", global_shape, super().parts)
 
     def local_parts(self, global_shape: Any) -> list[shardings.Part]:
-        """Those of the devices of this process."""
+        """The parts on the devices of this process."""
         return self._for_shape("local parts", global_shape, super().local_parts)
 
     def _for_shape(self, name: str, shape: Any, compute: Callable[[Any], Any]) -> Any:
-        """What depends on a shape, computed once for each of some shapes."""
+        """The properties that depend on a shape, computed once for each shape."""
         key = name, tuple(shape)
         value = self._cached.get(key)
         if value is None:
@@ -161,7 +161,7 @@ class NamedSharding(Interned, shardings.Sharding):
         return tuple([n // count for n, count in zip(shape, counts, strict=True)])
 
     def tile_numbers(self, ndim: int) -> np.ndarray:
-        """For each device the number of its part along each axis of an array.
+        """For each device, the index of its part along each axis of an array.
 
         Returns:
           An integer array of shape (devices, ndim).

@@ -24,7 +24,7 @@ UNCONSTRAINED = _Unconstrained()
 
 
 class PartitionSpec(Interned):
-    """For each axis of an array the names of the mesh axes that divide it.
+    """The names of the mesh axes that divide each axis of an array.
 
     Axes of the array beyond the last entry are not divided.
 
@@ -146,7 +146,7 @@ def _unpickle(partitions: Any, unreduced: Any, reduced: Any) -> PartitionSpec:
 
 
 def _entry(x: Any) -> Any:
-    """An entry in its one form: no tuples of one name or of none."""
+    """The canonical form of an entry: no tuples of one name or of none."""
     if isinstance(x, (tuple, list)):
         names = tuple(x)
         if any(isinstance(n, (tuple, list)) or n is None for n in names):

@@ -1,7 +1,7 @@
-"""Which part of an array each device of a mesh holds, and XLA's words for it.
+"""Which part of an array each device of a mesh holds, and XLA's form of it.
 
 An axis of an array is cut into as many parts as the mesh axes that divide it have
-positions in all; the first of them counts slowest.
+positions in all; the first of them varies slowest.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Index = tuple[slice, ...]
 def part_counts(
     sizes: dict[Any, int], partitions: Sequence[Any], ndim: int
 ) -> tuple[int, ...]:
-    """In how many parts each axis of an array is cut.
+    """The number of parts that each axis of an array is cut into.
 
     Args:
       sizes: the size of each mesh axis.
@@ -33,7 +33,7 @@ def part_counts(
 
 
 def part_numbers(sizes: dict[Any, int], partitions: Sequence[Any]) -> np.ndarray:
-    """For each device, in the mesh's order, the number of its part along each axis.
+    """For each device, in the mesh's order, the index of its part along each axis.
 
     Returns:
       An integer array of shape (devices, entries).
@@ -84,7 +84,7 @@ def to_hlo(sizes: dict[Any, int], partitions: Sequence[Any], ndim: int) -> HloSh
 def from_hlo(
     sizes: dict[Any, int], sharding: HloSharding, ndim: int
 ) -> tuple[Any, ...] | None:
-    """The entries of a spec for XLA's form of it; None where no spec says it.
+    """The entries of a spec for XLA's form of it; None where no spec expresses it.
 
     Along which mesh axes does the number of a device's part change, and by how much?
     The axis by which it changes most divides into the largest parts.

@@ -1,4 +1,4 @@
-"""Taking trees apart and putting them together."""
+"""Flattening and unflattening of trees."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTre
     """Flattens a pytree into its leaves and its structure.
 
     Tuples, lists, dicts (in the order of their keys), namedtuples, OrderedDicts,
-    defaultdicts, None and registered classes are nodes; all else is a leaf.
+    defaultdicts, None and registered classes are nodes; everything else is a leaf.
 
     Args:
       tree: any value.
-      is_leaf: called at each node; where it is true the node counts as a leaf.
+      is_leaf: called at each node; where it returns True, the node is a leaf.
 
     Returns:
       The list of leaves, and the structure: a `PyTreeDef`, which compares and hashes.
@@ -55,7 +55,7 @@ def tree_leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:
 
     Args:
       tree: any value.
-      is_leaf: called at each node; where it is true the node counts as a leaf.
+      is_leaf: called at each node; where it returns True, the node is a leaf.
 
     Example:
       >>> from olympus import tree
@@ -70,7 +70,7 @@ def tree_structure(tree: PyTree, is_leaf: IsLeaf = None) -> PyTreeDef:
 
     Args:
       tree: any value.
-      is_leaf: called at each node; where it is true the node counts as a leaf.
+      is_leaf: called at each node; where it returns True, the node is a leaf.
 
     Example:
       >>> from olympus import tree
@@ -88,7 +88,7 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> PyTree:
       leaves: as many values as the structure has leaves; they may be trees.
 
     Raises:
-      ValueError: there are more leaves, or fewer.
+      ValueError: the number of leaves is wrong.
 
     Example:
       >>> from olympus import tree
@@ -108,7 +108,7 @@ def tree_flatten_with_path(
 
     Args:
       tree: any value.
-      is_leaf: called at each node; where it is true the node counts as a leaf.
+      is_leaf: called at each node; where it returns True, the node is a leaf.
       is_leaf_takes_path: call it as `is_leaf(path, node)`.
 
     Returns:
@@ -141,7 +141,7 @@ def tree_leaves_with_path(
 
     Args:
       tree: any value.
-      is_leaf: called at each node; where it is true the node counts as a leaf.
+      is_leaf: called at each node; where it returns True, the node is a leaf.
       is_leaf_takes_path: call it as `is_leaf(path, node)`.
 
     Returns:
@@ -151,7 +151,7 @@ def tree_leaves_with_path(
 
 
 def _explain_error(error: ValueError) -> ValueError:
-    """Says what to do about an error of the engine, where we know."""
+    """An error of jaxlib's, with a message of ours where we know the remedy."""
     if "Comparator" not in str(error):
         return error
     return ValueError(
@@ -220,7 +220,7 @@ def one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], Any] | No
 def _leaf_error(where: str, leaf: Any) -> ValueError:
     return ValueError(
         f"{where}: the value must be a node of a tree, got a leaf of type "
-        f"{type(leaf).__name__}; register its type, or ask is_tree_node(type) first"
+        f"{type(leaf).__name__}; register its type, or check is_tree_node(type) first"
     )
 
 
@@ -239,11 +239,11 @@ def is_tree_node(typ: type) -> bool:
 
 
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
-    """Whether each of some values is a leaf.
+    """Whether all of the values are leaves.
 
     Args:
       iterable: the values.
-      is_leaf: called at each node; where it is true the node counts as a leaf.
+      is_leaf: called at each node; where it returns True, the node is a leaf.
 
     Example:
       >>> from olympus import tree_util

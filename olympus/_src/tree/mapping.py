@@ -39,10 +39,10 @@ def tree_map(
     """Applies a function to each leaf of a pytree.
 
     Args:
-      f: called with a leaf of `tree` and what is in its place in each of `rest`.
+      f: called with a leaf of `tree` and its counterpart in each of `rest`.
       tree: any value.
       *rest: trees that have the structure of `tree`, or one of which it is a prefix.
-      is_leaf: called at each node of `tree`; where true it counts as a leaf.
+      is_leaf: called at each node of `tree`; where True, the node is a leaf.
 
     Returns:
       A tree of the structure of `tree`.
@@ -72,10 +72,10 @@ def tree_map_with_path(
     """Applies a function to each leaf of a pytree and its key path.
 
     Args:
-      f: called with the path of a leaf, the leaf, and what is in its place in `rest`.
+      f: called with the path of a leaf, the leaf, and its counterparts in `rest`.
       tree: any value.
       *rest: trees that have the structure of `tree`, or one of which it is a prefix.
-      is_leaf: called at each node of `tree`; where true it counts as a leaf.
+      is_leaf: called at each node of `tree`; where True, the node is a leaf.
       is_leaf_takes_path: call it as `is_leaf(path, node)`.
 
     Returns:
@@ -100,7 +100,7 @@ def tree_map_with_path(
 def _columns(
     where: str, treedef: Any, tree: Any, rest: tuple[Any, ...], is_leaf: IsLeaf
 ) -> list[list[Any]]:
-    """What each of `rest` has in the places of the leaves of `tree`."""
+    """The counterparts in each of `rest` of the leaves of `tree`."""
     columns = []
     for i, other in enumerate(rest):
         try:
@@ -119,7 +119,7 @@ def tree_all(tree: PyTree, *, is_leaf: IsLeaf = None) -> bool:
 
     Args:
       tree: any value.
-      is_leaf: called at each node; where it is true the node counts as a leaf.
+      is_leaf: called at each node; where it returns True, the node is a leaf.
 
     Example:
       >>> from olympus import tree
@@ -138,10 +138,10 @@ def tree_reduce(
     """Combines the leaves of a pytree from the first to the last.
 
     Args:
-      function: joins what is joined so far and the next leaf.
+      function: called with the result so far and the next leaf.
       tree: any value.
-      initializer: what to begin with; the first leaf if it is not given.
-      is_leaf: called at each node; where it is true the node counts as a leaf.
+      initializer: the initial value; default the first leaf.
+      is_leaf: called at each node; where it returns True, the node is a leaf.
 
     Raises:
       TypeError: there is no leaf and no initializer.
@@ -172,10 +172,10 @@ def tree_reduce_associative(
     """Combines the leaves of a pytree pairwise, so that parts may run in parallel.
 
     Args:
-      operation: joins two values; it must be associative.
+      operation: combines two values; it must be associative.
       tree: any value.
       identity: the result for a tree without leaves.
-      is_leaf: called at each node; where it is true the node counts as a leaf.
+      is_leaf: called at each node; where it returns True, the node is a leaf.
 
     Raises:
       TypeError: there is no leaf and no identity.
@@ -217,8 +217,8 @@ def tree_transpose(
 
     Args:
       outer_treedef: the structure of the outer tree.
-      inner_treedef: the structure of the trees in its leaves' places; None takes that
-        of the first.
+      inner_treedef: the structure of the trees at its leaves; None infers it from the
+        first one.
       pytree_to_transpose: the tree.
 
     Returns:
@@ -258,9 +258,9 @@ def tree_broadcast(
     """Copies the leaves of a prefix to all leaves of the pytree below them.
 
     Args:
-      prefix_tree: a tree whose leaves stand for whole trees.
+      prefix_tree: a tree whose leaves correspond to subtrees.
       full_tree: the tree it is a prefix of.
-      is_leaf: called at each node of `prefix_tree`; where true it counts as a leaf.
+      is_leaf: called at each node of `prefix_tree`; where True, the node is a leaf.
 
     Returns:
       A tree of the structure of `full_tree`, of leaves of `prefix_tree`.
@@ -286,12 +286,12 @@ def broadcast_prefix(
     what: str = "broadcast_prefix prefix_tree",
     full_name: str = "full_tree",
 ) -> list[Any]:
-    """The leaf of a prefix that stands above each leaf of a tree.
+    """The leaf of a prefix that corresponds to each leaf of a tree.
 
     Args:
-      prefix_tree: a tree whose leaves stand for whole trees.
+      prefix_tree: a tree whose leaves correspond to subtrees.
       full_tree: the tree it is a prefix of.
-      is_leaf: called at each node of `prefix_tree`; where true it counts as a leaf.
+      is_leaf: called at each node of `prefix_tree`; where True, the node is a leaf.
       what: the public function and its name for `prefix_tree`, for messages, such as
         "vmap in_axes".
       full_name: its name for `full_tree`.
@@ -317,12 +317,12 @@ def broadcast_prefix(
 def broadcast_axes(
     where: str, name: str, axes: Any, treedef: Any, *, full_name: str = "args"
 ) -> list[Any]:
-    """What a tree of axes, in which None is a leaf, says of each leaf of a structure.
+    """The axis of each leaf of a structure, from axes in which None is a leaf.
 
     Args:
       where: the public function, for messages.
       name: the name of `axes` in that function, such as "in_axes".
-      axes: a prefix of the structure; a lone int or None holds for all leaves.
+      axes: a prefix of the structure; a single int or None applies to all leaves.
       treedef: the structure.
       full_name: what has the structure, for messages.
 
@@ -342,7 +342,7 @@ def broadcast_axes(
 
 
 def _spread(axes: Any, treedef: Any, spread: list[Any]) -> bool:
-    """Appends what `axes` says of each leaf to `spread`; False if it is no prefix."""
+    """Appends the axis of each leaf to `spread`; False if `axes` is not a prefix."""
     # Structures are compared, not trees of them: a node's class may refuse to be made
     # of anything but its own kind of leaves.
     lone = axes is None or type(axes) is int

@@ -1,4 +1,4 @@
-"""Saying where and how two trees differ in structure."""
+"""Descriptions of where and how two trees differ in structure."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def prefix_errors(prefix: Any, full: Any, is_leaf: IsLeaf = None) -> list[Mismat
     """The places at which one tree is not a prefix of another.
 
     Args:
-      prefix: a tree whose leaves stand for whole trees.
+      prefix: a tree whose leaves correspond to subtrees.
       full: the other tree.
-      is_leaf: called at each node of `prefix`; where true it counts as a leaf.
+      is_leaf: called at each node of `prefix`; where True, the node is a leaf.
 
     Returns:
       One mismatch for each place; none if `prefix` is a prefix of `full`.
@@ -63,7 +63,7 @@ def skeleton(treedef: Any) -> Any:
 
 
 class _Leaf:
-    """Stands for any leaf."""
+    """A placeholder for any leaf."""
 
     __slots__ = ()
 

@@ -41,11 +41,11 @@ class _Opaque:
 class Partial(functools.partial):
     """A `functools.partial` that transformations take as an argument.
 
-    Its function is part of the structure, its bound arguments are leaves: they are
+    Its function is part of the structure. Its bound arguments are leaves: they are
     traced, differentiated and mapped like any other.
 
     Args:
-      func: the function; a partial is taken whole, its own arguments stay static.
+      func: the function; if it is a partial, that partial's arguments stay static.
       *args: its first arguments, trees of arrays.
       **kw: keyword arguments, trees of arrays.
 
@@ -58,7 +58,7 @@ class Partial(functools.partial):
     """
 
     def __new__(cls, func: Callable[..., Any], *args: Any, **kw: Any) -> Partial:
-        """Keeps a partial given as the function apart."""
+        """Does not merge with a partial that is passed as the function."""
         if isinstance(func, functools.partial):
             func = _Opaque(func)
         return super().__new__(cls, func, *args, **kw)

@@ -1,4 +1,4 @@
-"""Which types are nodes of trees, and how they come apart and together."""
+"""The registry of node types: how they are flattened and unflattened."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ def register_pytree_node(
 
     Args:
       nodetype: the class; its subclasses are not affected.
-      flatten_func: takes an object to `(children, static data)`; the static data must
+      flatten_func: maps an object to `(children, static data)`; the static data must
         be hashable and comparable.
-      unflatten_func: takes the static data and the children back to an object.
+      unflatten_func: maps the static data and the children back to an object.
       flatten_with_keys_func: as `flatten_func`, with `(key, child)` pairs; without it
         paths show the position of each child.
 
     Raises:
-      TypeError: `nodetype` is not a class, or a rule no function.
-      ValueError: the class is registered.
+      TypeError: `nodetype` is not a class, or a rule is not a function.
+      ValueError: the class is already registered.
 
     Example:
       >>> from olympus import tree, tree_util
@@ -103,13 +103,13 @@ def register_pytree_with_keys(
 
     Args:
       nodetype: the class; its subclasses are not affected.
-      flatten_with_keys: takes an object to `(pairs of key and child, static data)`.
-      unflatten_func: takes the static data and the children back to an object.
+      flatten_with_keys: maps an object to `(pairs of key and child, static data)`.
+      unflatten_func: maps the static data and the children back to an object.
       flatten_func: the same without keys, where it can be faster.
 
     Raises:
-      TypeError: `nodetype` is not a class, or a rule no function.
-      ValueError: the class is registered.
+      TypeError: `nodetype` is not a class, or a rule is not a function.
+      ValueError: the class is already registered.
     """
     _register(
         "register_pytree_with_keys",
@@ -271,7 +271,7 @@ def register_dataclass(
         if not is_dataclass:
             raise TypeError(
                 "register_dataclass: data_fields and meta_fields must be given for a "
-                f"class that is no data class, got {nodetype!r}; give both, or "
+                f"class that is not a data class, got {nodetype!r}; give both, or "
                 "decorate it by dataclasses.dataclass first"
             )
         data_fields, meta_fields = _declared_fields(nodetype, drop_fields)
@@ -342,7 +342,7 @@ _public_names: dict[type, str] = {}
 def returned_by(name: str) -> Callable[[T], T]:
     """Names a namedtuple by the public function that returns it; a decorator.
 
-    Programs that are kept speak of it so.
+    Exported programs refer to it by this name.
 
     Args:
       name: the function with its page, as in 'olympus.numpy.linalg.eigh'.
@@ -356,7 +356,7 @@ def returned_by(name: str) -> Callable[[T], T]:
 
 
 def public_names() -> dict[type, str]:
-    """The names that `returned_by` gave, of what is loaded."""
+    """The names that `returned_by` set, of all modules that are loaded."""
     return dict(_public_names)
 
 

@@ -1,4 +1,4 @@
-"""The cache of compiled programs on disk; see its page `compilation_cache`."""
+"""The cache of compiled programs on disk; see its module `compilation_cache`."""
 
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus.experimental.compilation_cache import compilation_cache
