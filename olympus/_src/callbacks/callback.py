@@ -173,7 +173,7 @@ class FunctionWhere:
 
 
 def _rows(x: Any, dim: int | None) -> Callable[[int], Any]:
-    """What gives the operand of each member of a batch."""
+    """A function that returns the operand of each member of a batch."""
     if dim is None:
         return lambda i: x
     if not _is_opaque(x):
@@ -189,7 +189,7 @@ def _is_opaque(x: Any) -> bool:
 
 
 def _with_words(words: Any, aval: Any) -> Any:
-    """Keys, or what else has opaque elements, on the CPU."""
+    """Keys, or other values with opaque elements, on the CPU."""
     return concrete_arrays.with_aval(as_host_array(words), aval)
 
 

@@ -1,7 +1,7 @@
 """`debug_callback` and `debug_print`: looking into a program while it runs.
 
-They never keep an optimisation from happening: under vmap they run once for each
-element, also for elements whose results are dropped, and gradients pass them by. In the
+They never prevent an optimisation: under vmap they run once for each
+element, also for elements whose results are dropped, and gradients ignore them. In the
 condition of a mapped `while_loop` they run for the elements that are not done.
 """
 
@@ -158,20 +158,20 @@ def debug_print(
     """Prints values of a program, each time it runs.
 
     Args:
-      fmt: a text with places such as `{}` or `{name}`, as `str.format` takes. No
-        f-string: that would be filled while tracing, when there are no values. Without
+      fmt: a format string with fields such as `{}` or `{name}`, for `str.format`. No
+        f-string: that is formatted while tracing, before there are values. Without
         it a function that takes it is returned.
       *args: arrays, trees of them, and any other values.
       ordered: keep the program's order among ordered prints.
       partitioned: on several devices print once for each, its part.
-      skip_format_check: accept arguments that `fmt` has no place for.
+      skip_format_check: accept arguments that `fmt` has no field for.
       **kwargs: more values, by name.
 
     Raises:
       TypeError: `fmt` is not a string.
-      ValueError: an argument has no place in `fmt`.
+      ValueError: an argument has no field in `fmt`.
       KeyError: a name in `fmt` is not given.
-      IndexError: `fmt` has more places than there are arguments.
+      IndexError: `fmt` has more fields than there are arguments.
 
     Example:
       >>> import olympus
@@ -222,7 +222,7 @@ def debug_log(
       *args: arrays, trees of them, and any other values.
       ordered: keep the program's order among ordered prints.
       partitioned: on several devices log once for each, its part.
-      skip_format_check: accept arguments that `fmt` has no place for.
+      skip_format_check: accept arguments that `fmt` has no field for.
       **kwargs: more values, by name.
 
     Raises:
@@ -246,7 +246,7 @@ def debug_log(
 
 
 class Printer:
-    """Prints a text with its places filled."""
+    """Prints a text with its fields filled."""
 
     __slots__ = ("_fmt", "_logs", "_options")
 
@@ -287,7 +287,7 @@ def _print_options() -> tuple[Any, ...]:
 
 
 class _Checker(string.Formatter):
-    """Formats nothing, but notes which arguments have a place."""
+    """Formats nothing, but records which arguments have a field."""
 
     def __init__(self) -> None:
         self.used: set[Any] = set()

@@ -208,7 +208,7 @@ def pure_callback(
 ) -> PyTree:
     """Calls a Python function without side effects from a compiled program.
 
-    The call may happen any number of times, also not at all where its result is unused.
+    The call may happen any number of times, or not at all if its result is unused.
 
     Args:
       callback: takes arrays (on the CPU), returns arrays of the declared types.

@@ -118,7 +118,7 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
 
 
 def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
-    """The function itself: attributes tell of operands without the mapped axis."""
+    """The function itself: attributes describe operands without the mapped axis."""
     return batching.batch(_run(params["olympuspr"]), axis, args, dims)
 
 

@@ -27,13 +27,13 @@ def associative_scan(
         `axis`, returns their combination, element by element; it must be associative.
       elems: array with n elements along `axis`, or a tree of such arrays.
       reverse: combine each element with those after it.
-      axis: the axis along which elements lie.
+      axis: the axis to scan along.
 
     Returns:
       A tree like `elems`; element i is `fn` of elements 0 to i, in order.
 
     Raises:
-      TypeError: `fn` returns other types than it was given.
+      TypeError: `fn` returns types other than those of its arguments.
       ValueError: the arrays differ in length along `axis`, or have no such axis.
 
     Example:

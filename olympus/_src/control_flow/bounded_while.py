@@ -1,11 +1,11 @@
 """`bounded_while`: a loop until a condition fails, of at most so many steps.
 
-The bound gives the derivative its room: what each step's derivative needs is written
-into buffers of that many rows, and the loop of cotangents goes back over the rows that
-were filled. Nothing runs for the steps that were not taken.
+The bound is the size of the derivative's buffers: what each step's derivative needs is
+written into buffers of that many rows, and the loop of cotangents runs backwards over the
+rows that were filled. Nothing runs for the steps that were not taken.
 
-To keep less, the steps are put into loops in loops. All but the innermost keep only the
-carry of each of their steps and take the step again when the derivative asks for it.
+To keep less, the steps are divided among nested loops. All but the innermost keep only
+the carry of each of their steps and repeat the step when the derivative needs it.
 """
 
 from __future__ import annotations

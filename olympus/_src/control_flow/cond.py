@@ -155,8 +155,8 @@ def _batch_all(
 def _only_where_chosen(index: Any, i: int, x: Any) -> Any:
     """`x`, which passes gradients only where branch `i` is chosen.
 
-    A branch's derivative may be infinite where it is not: times zero that is not a
-    number.
+    A branch's derivative may be infinite elsewhere, and infinity times zero
+    is NaN.
     """
     if not dtypes.issubdtype(avals_.aval_of(x).dtype, np.inexact):
         return x

@@ -1,7 +1,7 @@
-"""Derivatives of `cond`: of each branch, made alike in what they take and return.
+"""Derivatives of `cond`: of each branch, with common operands and results.
 
 Linearising runs the chosen branch once. Of what the branches' derivatives need, the
-operands are there anyway; the rest goes through slots, one for each type, which the
+operands are available; the rest is passed in slots, one for each type, which the
 branches share: only one of them runs.
 """
 

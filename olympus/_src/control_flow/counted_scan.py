@@ -236,9 +236,9 @@ def _mask_step(params: Any, n_firsts: int) -> ir.ClosedOlympuspr:
 def settled_operands(
     some: Any, operands: Sequence[Any], dims: Sequence[int | None]
 ) -> tuple[list[Any], list[int | None]]:
-    """Operands of a batch with those of elements that take no step made harmless.
+    """Operands of a batch, where elements that take no step get harmless values.
 
-    A step still runs for them, and its derivative may be infinite: times zero that is
+    A step still runs for them, and its derivative may be infinite: times zero this is
     no number. They get what an element that takes steps has.
 
     Args:

@@ -37,7 +37,7 @@ def fori_loop(
     Args:
       lower: integer scalar, the first index.
       upper: integer scalar of the same dtype; the last index is one less.
-      body_fun: takes the index and the carry, returns the next carry. The index is as
+      body_fun: takes the index and the carry, returns the next carry. The index is like
         Python's integers are where both bounds are concrete.
       init_val: the first carry, an array or a tree of arrays.
       unroll: steps to write out in each turn of the compiled loop, or True for all;
@@ -97,7 +97,7 @@ def fori_loop(
 def _run_as_scan(
     start: Any, body_fun: Any, init_val: Any, steps: int, unroll: Any
 ) -> Any:
-    """The loop as a scan over nothing."""
+    """The loop as a scan over no arrays."""
     unroll = 1 if unroll is None else unroll
     init = (start, init_val)
     body = _step_function(body_fun)

@@ -1,6 +1,6 @@
-"""Reductions by a user's computation: of axes, over windows, and at positions.
+"""Reductions by a user's computation: along axes, over windows, and at positions.
 
-Where the computation is an operation of `lax` that has a reduction of its own, and the
+Where the computation is an operation of `lax` that has a specialized reduction, and the
 reduction starts from its identity, that one is used.
 """
 
@@ -223,7 +223,7 @@ _REDUCTIONS = {
 
 
 def _known_reduction(computation: Any, operands: Any, starts: Any) -> Primitive | None:
-    """The reduction that a computation has of its own, where it can be used."""
+    """The specialized reduction of a computation, where it can be used."""
     try:
         entry = _REDUCTIONS.get(computation)
     except TypeError:  # a computation that has no hash
@@ -252,8 +252,8 @@ def reduce(
       init_values: a pytree of scalars of the same structure and dtypes.
       computation: takes two such pytrees of scalars and returns one; it must be
         associative and commutative, with `init_values` as its identity.
-      dimensions: the axes folded; the result is without them.
-      out_sharding: where the result lives.
+      dimensions: the axes to reduce; the result is without them.
+      out_sharding: the sharding of the result.
 
     Raises:
       TypeError: structures or types do not agree, or the computation closes over
@@ -394,7 +394,7 @@ def _window_elements(x: Any, start: Any, params: Any) -> Any:
 
 
 def _window_jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
-    """Through the same fold of the windows' elements, side by side."""
+    """Through the same reduction of the windows' elements, arranged along one axis."""
     outs = reduce_window_p.bind(*primals, olympuspr=olympuspr, **params)
     count = len(outs)
     if not avals.aval_of(outs[0]).size:
@@ -438,7 +438,7 @@ def reduce_window(
 
     Args:
       operand: array, or a pytree of arrays of one shape.
-      init_value: scalar the fold of each window starts from, or such a pytree.
+      init_value: scalar that each window's reduction starts from, or such a pytree.
       computation: takes two scalars, or two such pytrees of them, and returns one; it
         must be associative and commutative, with `init_value` as its identity.
       window_dimensions: size of the window along each axis.
@@ -503,7 +503,7 @@ def scatter_apply(
       operand: array.
       scatter_indices: integers [..., n]; the last axis holds index vectors.
       func: takes a scalar and returns one of the same dtype.
-      dimension_numbers: how the axes belong together.
+      dimension_numbers: how the axes correspond.
       update_shape: the shape that updates would have: one window for each index vector.
       mode: a `GatherScatterMode` or its name; default changes nothing outside.
       unique_indices: promises that no windows overlap.

@@ -1,4 +1,4 @@
-"""`scan`: a loop over the leading axis of arrays that carries values along."""
+"""`scan`: a loop over the leading axis of arrays that carries values."""
 
 from __future__ import annotations
 
@@ -214,8 +214,8 @@ def scan(
     Args:
       f: takes the carry and a slice, returns the next carry and an output.
       init: the first carry, an array or a tree of arrays.
-      xs: array [length, ...] or a tree of those; None to scan over nothing.
-      length: number of steps; needed where `xs` has no arrays.
+      xs: array [length, ...] or a tree of those; None to scan over no arrays.
+      length: number of steps; required if `xs` has no arrays.
       reverse: go from the last slice to the first.
       unroll: steps to write out in each turn of the compiled loop, or True for all.
 
@@ -293,7 +293,7 @@ def _check_structure(body: inner_programs.Body, structure: Any) -> None:
 
 
 def scan_length(xs: Any, leaves: list[Any], length: Any) -> Any:
-    """The number of steps, from the arrays and from what the user says."""
+    """The number of steps, from the arrays and the argument `length`."""
     sizes = []
     for x in leaves:
         shape = avals_.aval_of(x).shape

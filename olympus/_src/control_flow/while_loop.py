@@ -1,4 +1,4 @@
-"""`while`: applies a program to a carry as long as another says so."""
+"""`while`: applies a program to a carry while a condition holds."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
 
 
 def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any) -> Any:
-    """A condition that is looked into: at the elements that are not done.
+    """The condition under debugging, which looks at the elements that are not done.
 
     So the carry has what the condition was, and each step asks it for the next one.
     """

@@ -1,4 +1,4 @@
-"""What loops with a condition share: their operands by role, and their dead code."""
+"""Shared by loops with a condition: operands by role, dead-code elimination."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def drop_unused(used: list[bool], eqn: ir.Eqn, before: int = 0) -> Any:
       used: which results are used.
       eqn: the loop; its results are `before` that always stay, the carries, and what
         else the body returns.
-      before: how many results stand in front of the carries.
+      before: how many results precede the carries.
     """
     params = eqn.params
     body, test = params["body_olympuspr"], params["cond_olympuspr"]

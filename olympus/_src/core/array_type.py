@@ -1,4 +1,4 @@
-"""The type of arrays, for annotations and `isinstance`, and what stands for one.
+"""The type of arrays, for annotations and `isinstance`, and types like it.
 
 Its members are declared for type checkers alone: the classes of concrete and of traced
 arrays have them (`runtime.array`, `core.trace`, the array methods of `numpy`), and a
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class SupportsDType(Protocol):
-    """What has a dtype, as scalar types of `olympus.numpy` do."""
+    """An object with a dtype, such as the scalar types of `olympus.numpy`."""
 
     @property
     def dtype(self) -> np.dtype[Any]: ...
 
 
 class SupportsShape(Protocol):
-    """What has a shape and a dtype, as `ShapeDtypeStruct`."""
+    """An object with a shape and a dtype, such as `ShapeDtypeStruct`."""
 
     @property
     def shape(self) -> Any: ...
@@ -45,7 +45,7 @@ class SupportsDevice(Protocol):
 
 
 class SupportsDevices(Protocol):
-    """A sharding: it lies on some devices."""
+    """A sharding: it has a set of devices."""
 
     @property
     def device_set(self) -> Any: ...
@@ -71,7 +71,7 @@ class _ArrayType(type):
 class Array(metaclass=_ArrayType):
     """The type of arrays, concrete or traced, for annotations and `isinstance`.
 
-    Arrays are made by functions such as `olympus.numpy.array`, never by this class.
+    Create arrays with functions such as `olympus.numpy.array`, not with this class.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
-"""Abstract values: what is known of a value while a program is traced.
+"""Abstract values: what is known about a value while a program is traced.
 
 Avals are interned: two equal avals are one object, so that they compare and hash by
-identity and a cache keyed by avals costs a pointer comparison a piece.
+identity, and a cache keyed by avals costs one pointer comparison for each.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ShapedArray(AbstractValue):
     Args:
       shape: sizes of the axes.
       dtype: element type.
-      weak_type: the dtype comes from a Python scalar and gives way in promotion.
+      weak_type: the dtype comes from a Python scalar and adapts in promotion.
       vma: the manual axes of a mesh along which devices may hold different values.
 
     Example:
@@ -137,7 +137,7 @@ class ShapedArray(AbstractValue):
     def storage(self) -> ShapedArray:
         """The type of the buffer: its own, or that of the words of opaque elements.
 
-        What has no elements worth a bit, float0, is stored as bool.
+        float0, whose elements hold no information, is stored as bool.
         """
         dtype = self.dtype
         if not isinstance(dtype, dtypes.ExtendedDType):
@@ -300,7 +300,7 @@ def is_masked(x: Any) -> bool:
 
 
 def check_not_masked(x: Any) -> None:
-    """Refuses NumPy's masked arrays, whose mask would be lost without a word.
+    """Refuses NumPy's masked arrays, whose mask would be lost silently.
 
     Raises:
       ValueError: `x` is one.

@@ -4,8 +4,8 @@ Control flow traces a function object at its first call only. A new value that a
 or a module binds to a name in between would then be missed; so a traced function is
 remembered with all that it reads (`core.reads`), and traced again where that differs.
 This decides nothing but when to trace more often: two of a user's function objects are
-never taken for one. The library's wrappers and `functools.partial` have no say of their
-own: two of them are one if they wrap the same.
+never treated as one. The library's wrappers and `functools.partial` are not compared
+themselves: two of them are equal if they wrap the same.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Remembered:
         self._unknown = caching.ByIdentity(maxsize, f"{name} that cannot be known")
 
     def programs_of(self, fun: Any) -> Programs:
-        """Where to look a function's programs up, and to put a new one."""
+        """The cached programs of a function, for look-up and insertion."""
         calls = self._unknown.get(fun)
         if calls and calls.pop():
             return NOTHING
@@ -57,7 +57,7 @@ class Remembered:
         return Programs(self, fun, owner, _Entry(reads.hold(values)))
 
     def keep(self, owner: Any, entry: _Entry) -> None:
-        """Remembers an entry, and no more those of what is gone."""
+        """Stores an entry, and removes those of deleted objects."""
         entries = [e for e in self._by_owner.get(owner) or () if e is not entry]
         entries = [e for e in entries if not reads.is_gone(e.values)]
         self._by_owner[owner] = (entry, *entries[: _MAX_VARIANTS - 1])

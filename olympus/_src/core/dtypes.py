@@ -1,8 +1,8 @@
-"""Dtypes: what they are called, how they are related, how they promote.
+"""Dtypes: their names, their relations, their promotion.
 
 A dtype is a `numpy.dtype` (NumPy's own, or one of ml_dtypes') or an `ExtendedDType`,
 whose elements are not numbers, such as random keys. A value's dtype may be *weak*: it
-came from a Python number, and gives way to what it meets.
+came from a Python number, and adapts to the dtype of other operands.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def note_extended(dtype: ExtendedDType) -> None:
 
 
 def by_long_name(name: str) -> Any:
-    """The dtype of a full name, as `long_name` gives it; no setting has a say.
+    """The dtype of a full name, as `long_name` returns it, independent of settings.
 
     Raises:
       LookupError: there is none.
@@ -274,10 +274,10 @@ def issubdtype(a: DTypeLike, b: DTypeLike) -> bool:
       b: the same.
 
     Returns:
-      True where `a` equals `b` or lies under it.
+      True where `a` equals `b` or belongs to it.
 
     Raises:
-      TypeError: `a` or `b` stands for no dtype.
+      TypeError: `a` or `b` does not stand for a dtype.
 
     Source:
       NumPy, `numpy.issubdtype`.
@@ -382,7 +382,7 @@ def canonicalize_dtype(
       A `numpy.dtype`, or the extended dtype itself.
 
     Raises:
-      TypeError: `dtype` stands for no dtype.
+      TypeError: `dtype` does not stand for a dtype.
       ValueError: an extended dtype that was not allowed.
 
     Example:
@@ -412,7 +412,7 @@ def _canonicalize_unusual(dtype: Any, table: dict, allow_extended: bool) -> Any:
 def check_user_dtype(dtype: Any, fun_name: str) -> Any:
     """The canonical form of a dtype a user requested; warns where it narrows.
 
-    Python's own types and None ask for a default, so they narrow silently.
+    Python's own types and None request a default, so they narrow silently.
 
     Raises:
       TypeError: arrays cannot have this dtype.
@@ -572,7 +572,7 @@ class _Lattice:
         return mask
 
     def join(self, names: set[str]) -> str | None:
-        """The least name above all these, where there is one."""
+        """The join of these names, where there is one."""
         common = -1
         for name in names:
             common &= self._upper[name]
@@ -657,7 +657,7 @@ def lattice_result(*typed: tuple[Any, bool]) -> tuple[Any, bool]:
     """Join canonical (dtype, weak) pairs into one: what operations promote by.
 
     Raises:
-      TypePromotionError: no dtype stands above all of them.
+      TypePromotionError: the arguments have no common dtype.
     """
     first = typed[0]
     if len(typed) == 1 or (len(typed) == 2 and first == typed[1]):
@@ -674,7 +674,7 @@ def standard_result(*typed: tuple[Any, bool]) -> tuple[Any, bool]:
 
 
 def promote_types(a: DTypeLike, b: DTypeLike) -> np.dtype[Any]:
-    """The dtype that values of dtypes `a` and `b` have together.
+    """The dtype that dtypes `a` and `b` promote to.
 
     Differs from NumPy: integers with floats give the float's dtype, so int32 with
     float32 gives float32.
@@ -688,7 +688,7 @@ def promote_types(a: DTypeLike, b: DTypeLike) -> np.dtype[Any]:
       `olympus_enable_x64`.
 
     Raises:
-      TypePromotionError: no dtype stands above both.
+      TypePromotionError: the two have no common dtype.
 
     Example:
       >>> from olympus._src.core import dtypes
@@ -712,7 +712,7 @@ def result_type(
 def result_type(
     *args: ArrayLike | DTypeLike, return_weak_type_flag: bool = False
 ) -> np.dtype[Any] | tuple[np.dtype[Any], bool]:
-    """The dtype that an operation on these arguments works in.
+    """The dtype that these arguments promote to.
 
     Args:
       *args: arrays, numbers, dtypes or what stands for one.
@@ -724,10 +724,10 @@ def result_type(
     Raises:
       ValueError: there is no argument.
       TypeError: an argument has no dtype.
-      TypePromotionError: no dtype stands above all of them.
+      TypePromotionError: the arguments have no common dtype.
 
     Source:
-      NumPy, `numpy.result_type`, with a lattice of its own.
+      NumPy, `numpy.result_type`, with a different lattice.
 
     Example:
       >>> import numpy as np

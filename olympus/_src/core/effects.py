@@ -1,9 +1,9 @@
 """Effects: what an equation does besides computing its results.
 
 An effect is a value; a program's effects are the union of its equations' effects. An
-equation with an effect stays in its program though nothing reads its results. Where
-else it may stand, its class says with attributes, so that subclasses inherit it. An
-effect that says nothing may only be traced: it must be allowed each place in turn.
+equation with an effect stays in its program even if nothing reads its results. Where
+else it may occur is set by attributes of its class, which subclasses inherit. An
+effect that sets none may only be traced: each place must be allowed explicitly.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Effect:
       in_control_flow: the effect may occur inside `cond`, `while` and `scan`.
       in_remat: the effect may occur inside `checkpoint` where it is differentiated,
         which computes again, and so has the effect again.
-      in_custom_rules: the effect may occur in functions with rules of their own,
+      in_custom_rules: the effect may occur in functions with custom rules,
         as those of `custom_jvp`.
       speculative: the effect may also occur for elements whose results are dropped, as
         in both branches of a `cond` with a mapped predicate.
@@ -74,7 +74,7 @@ def check_allowed(
     attribute: str,
     error: type[Exception] = NotImplementedError,
 ) -> None:
-    """Raises for effects that may not be where they are.
+    """Raises for effects that are not allowed where they occur.
 
     Args:
       what: the function that the message names.

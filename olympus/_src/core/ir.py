@@ -292,7 +292,7 @@ def refers_to(primitive: Any, params: dict[str, Any], name: Any) -> bool:
 
 
 def _axis_names(program: Olympuspr) -> frozenset[Any]:
-    """The names of mapped axes that a program leaves open."""
+    """The names of mapped axes that a program refers to but does not bind."""
     return program.derived("axis names", _find_axis_names)
 
 

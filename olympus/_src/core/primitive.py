@@ -103,7 +103,7 @@ _FIELDS = frozenset(RULES)
 
 
 class Cost(enum.Enum):
-    """What a result costs that a compiler makes again where it is read.
+    """The cost of a result that a compiler computes again where it is read.
 
     A compiler fuses an operation that has one with those that read its result.
     """
@@ -116,7 +116,7 @@ class Cost(enum.Enum):
 
 
 class Remade(enum.Enum):
-    """What a derivative makes a result of again, in place of keeping it."""
+    """What a derivative recomputes a result from, instead of keeping it."""
 
     OF_OPERAND = "operand"  # of its one operand, which is smaller or there anyway
     OF_RESIDUALS = "residuals"  # of other values that are kept

@@ -16,7 +16,7 @@ WIDTH = 80
 
 
 class Names:
-    """Gives each variable a name at its first sight: a, b, .. z, ba, bb, ..."""
+    """Names each variable when it is first printed: a, b, .. z, ba, bb, ..."""
 
     __slots__ = ("names",)
 

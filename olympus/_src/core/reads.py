@@ -1,4 +1,4 @@
-"""What a function reads while it is traced, as far as its names and values tell.
+"""What a function reads while it is traced, as far as can be determined.
 
 A function object is followed to its code, its closure, its defaults, the attributes set
 on it and the values of the names in its code; from there to what those are made of:
@@ -140,7 +140,7 @@ _HEAP_TYPE = 1 << 9  # the flag of classes that Python code can change
 
 
 class Unbound:
-    """Stands for a name without a value."""
+    """A placeholder for a name without a value."""
 
 
 def values_read_by(fun: Any) -> list[Any]:
@@ -250,7 +250,7 @@ class _Reading:
                     self._take(value, modules)
 
     def _take(self, value: Any, modules: list[types.ModuleType]) -> None:
-        """Goes on with a value; libraries' modules are added to `modules`."""
+        """Follows a value; libraries' modules are added to `modules`."""
         if type(value) is not types.ModuleType:
             self._stack.append(value)
         elif not _is_library(value.__name__):

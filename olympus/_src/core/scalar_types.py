@@ -1,8 +1,8 @@
 """Scalar types such as `olympus.numpy.float32`: a dtype's name, and its constructor.
 
-`float32` stands wherever a dtype is requested, equals NumPy's class of that name, and
-called with a value makes an array of that dtype. How, it is told by the package that
-makes arrays: `install_constructor`.
+`float32` is accepted wherever a dtype is, equals NumPy's class of that name, and
+called with a value makes an array of that dtype. The package that makes arrays
+installs how: `install_constructor`.
 """
 
 from __future__ import annotations

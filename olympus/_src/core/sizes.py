@@ -1,7 +1,7 @@
 """Sizes of axes: plain integers, or symbolic ones of programs for many shapes.
 
-Symbolic sizes are values of `core.symbolic.Dim`. Most programs have none, so what every
-file asks of a size is here, and needs no more than the size itself.
+Symbolic sizes are values of `core.symbolic.Dim`. Most programs have none, so the
+functions of sizes that all files use are here, and need no more than the size itself.
 """
 
 from __future__ import annotations

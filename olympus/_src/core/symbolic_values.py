@@ -22,7 +22,7 @@ class Zero:
 class SymbolicZero:
     """A tangent or cotangent that is known to be zero, as custom rules see it.
 
-    Custom rules that ask for symbolic zeros get this object in place of an array of
+    Custom rules that request symbolic zeros get this object in place of an array of
     zeros, and may return it.
 
     Args:
@@ -64,7 +64,7 @@ class SymbolicZero:
 
     @property
     def weak_type(self) -> bool:
-        """Whether the dtype gives way in promotion."""
+        """Whether the dtype is weak in promotion."""
         return self.aval.weak_type
 
     def __olympus_array__(self) -> Any:

@@ -1,4 +1,4 @@
-"""Traces and tracers: who interprets a primitive that is being applied.
+"""Traces and tracers: the interpreters of primitives that are applied.
 
 Each thread has one current trace. `Primitive.bind` hands every application to it. An
 interpreter sets itself as the current trace while it runs a user's function, wraps the
@@ -56,7 +56,7 @@ class _Current(threading.local):
     join: Any = None  # has operands vary along the same of these axes
 
     def axis_context(self) -> tuple[Any, Any]:
-        """What tracing depends on beside settings and arguments, for caches."""
+        """What tracing depends on besides settings and arguments, for caches."""
         return self.axis_env, self.manual
 
 
@@ -159,7 +159,7 @@ class Tracer:
 
     @property
     def weak_type(self) -> bool:
-        """Whether the dtype gives way in promotion."""
+        """Whether the dtype is weak in promotion."""
         return self.aval.weak_type
 
     @property

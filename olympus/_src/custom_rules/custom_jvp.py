@@ -4,7 +4,7 @@ Parameters:
   call_olympuspr: the function, a `functions.Function` or, in programs, a program.
   jvp: `jvp(consts, primals, tangents) -> (results, tangents)`; a tangent may be a Zero.
   num_consts: how many leading operands are values that the function closes over. The
-    rule says nothing of them, so they must not move.
+    rule does not cover them, so they must have no tangents.
   name: the user's function.
   symbolic_zeros: whether the user's rule sees zeros as such.
 """

@@ -6,10 +6,10 @@ Parameters:
     `pullback(residuals, cotangents)` gives a cotangent (or Zero) for each primal.
   bwd: the user's function, for print.
   num_consts: how many leading operands are values that the function closes over. The
-    rules say nothing of them, so they must not move.
+    rules do not cover them, so they must have no tangents.
   name: the user's function.
   symbolic_zeros: whether the user's rules see zeros as such.
-  optimize_remat: whether `fwd` gives way to the function where no residual is read.
+  optimize_remat: whether the function replaces `fwd` where no residual is read.
 
 Differentiation runs `fwd` and leaves one equation, `custom_lin`, among the operations
 on tangents. It can be transposed, by `pullback`, and nothing else: there is no

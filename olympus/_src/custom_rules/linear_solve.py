@@ -24,7 +24,7 @@ from olympus._src.programs import inner_programs
 
 
 class _LinearSolveTuple(NamedTuple):
-    """Something for each of the functions of one solve."""
+    """A value for each of the functions of one solve."""
 
     matvec: Any
     vecmat: Any
@@ -196,7 +196,7 @@ def custom_linear_solve(
         derivative.
 
     Returns:
-      x, or the pair of x and what else `solve` returned.
+      x, or the pair of x and the auxiliary values of `solve`.
 
     Raises:
       TypeError: a function returns another structure or dtype than `b` has, `matvec` is

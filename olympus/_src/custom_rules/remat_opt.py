@@ -2,7 +2,7 @@
 
 `custom_vjp` binds it for functions with `optimize_remat`. Its results are those of the
 function and residuals. Where a program reads no residual, as when `checkpoint` computes
-them again later, the equation goes on with the function alone.
+them again later, the equation applies the function alone.
 
 Parameters:
   call_olympuspr: the rule `fwd`, a `functions.Function` or, in programs, a program.

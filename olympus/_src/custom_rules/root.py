@@ -24,7 +24,7 @@ from olympus._src.programs import inner_programs
 
 
 class _RootTuple(NamedTuple):
-    """Something for each of the functions of one root.
+    """A value for each of the functions of one root.
 
     `f` takes x; `solve` takes the first guess; `tangent_solve` takes x and the right
     side of the linear problem there.
@@ -167,7 +167,7 @@ def custom_root(
         derivative.
 
     Returns:
-      The root, or the pair of the root and what else `solve` returned.
+      The root, or the pair of the root and the auxiliary values of `solve`.
 
     Raises:
       TypeError: a function returns another structure or dtype than the guess has, or

@@ -1,4 +1,4 @@
-"""Bounds of symbolic sizes: what can be said of them for all values of the variables.
+"""Bounds of symbolic sizes that hold for all values of the variables.
 
 An interval for each atom gives an interval for a polynomial. Where that does not
 decide, a linear program does: monomials are its unknowns, and all that is known of them
@@ -6,7 +6,7 @@ are its inequalities: the intervals; what `floordiv`, `mod`, `max` and `min` mea
 constraints of the scope; products of inequalities of factors. The least value of the
 program is a lower bound, and as sizes are integers, it is rounded up.
 
-All bounds hold. That one is not found says nothing.
+All bounds hold, but a bound that exists need not be found.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _of_variables(terms: Iterable[tuple[Monomial, int]]) -> bool:
 
 
 def _interval_is_best(p: Polynomial, scope: Any) -> bool:
-    """Whether the interval is attained: free variables, all pulling the same way."""
+    """Whether the interval is attained: free variables, monotonic in one direction."""
     if scope.facts or not _of_variables(p.items()):
         return False
     return len({c > 0 for m, c in p.items() if m}) == 1
@@ -278,7 +278,7 @@ def _products(m: Monomial, n: Monomial, scope: Any) -> Iterator[Polynomial]:
 
 
 def _find_operation_facts(atom: Atom, scope: Any) -> Iterator[Polynomial]:
-    """What an operation says of its result."""
+    """The inequalities that an operation implies for its result."""
     if atom.operation == "var":
         return
     a, b = [dict(terms_of(x)) for x in atom.operands]

@@ -5,8 +5,8 @@ variable, or one of `floordiv`, `mod`, `max` and `min` of two sizes that has no 
 form. The form is normal: sizes that are equal as polynomials are equal as data. What is
 constant is never a `Dim` but a plain integer.
 
-Variables stand for sizes of axes of arguments, and are at least 1. What more is known
-of them is told by the scope they belong to (`core.symbolic_scope`); what follows is
+Variables stand for sizes of axes of arguments, and are at least 1. What else is known
+of them is recorded in the scope they belong to (`core.symbolic_scope`); what follows is
 found in `core.symbolic_bounds`.
 """
 
@@ -330,7 +330,7 @@ def _joint_scope(a: Dim, b: Any, what: str) -> Any:
 
 
 def _as_array(function: Any, left: Any, right: Any) -> Any:
-    """An operation with something that is not a size: computed by the program."""
+    """An operation with an operand that is not a size: computed by the program."""
     for x in (left, right):
         if type(x) is not Dim and not avals.is_array_like(x):
             return NotImplemented
@@ -400,7 +400,7 @@ def divide(dividend: Any, divisor: Any) -> tuple[Any, Any]:
 
 
 def _divide_evenly(dividend: Any, divisor: Any) -> Any:
-    """The quotient if a smaller division leaves no rest: 3*b by 6, where b is even."""
+    """The quotient if a smaller division is exact: 3*b by 6, where b is even."""
     if type(dividend) is int or not dividend.scope.rules:
         return None
     common = math.gcd(*[c for _, c in (*dividend.terms, *terms_of(divisor))])

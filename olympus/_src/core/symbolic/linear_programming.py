@@ -14,7 +14,7 @@ _MAX_STEPS = 300
 def minimum(
     objective: Mapping[Any, int], facts: Sequence[Mapping[Any, int]]
 ) -> Fraction | str | None:
-    """A lower bound of a linear form under linear inequalities, the best there is.
+    """The best lower bound of a linear form under linear inequalities.
 
     Args:
       objective: factors of the unknowns; the constant is at the key `()`.

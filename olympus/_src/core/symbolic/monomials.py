@@ -86,7 +86,7 @@ def times(m: Monomial, n: Monomial) -> Monomial:
 
 
 def divide_monomials(m: Monomial, n: Monomial) -> Monomial | None:
-    """The quotient of two monomials, None if it is none."""
+    """The quotient of two monomials, None if they do not divide."""
     powers = dict(m)
     for atom, exponent in n:
         left = powers.get(atom, 0) - exponent
