@@ -265,7 +265,7 @@ def _local_block(x: Any, place: NamedSharding) -> Array:
 
 @contextlib.contextmanager
 def live_devices(devices: Sequence[Device]) -> Iterator[list[Device]]:
-    """A context manager that returns the devices whose processes are alive.
+    """A context manager that yields the devices whose processes are alive.
 
     Every living process that has one of the devices enters it, and all of them get the
     same answer. XLA's service notices a death after the time that is passed to

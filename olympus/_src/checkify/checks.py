@@ -37,7 +37,7 @@ ShapedArray = avals_.ShapedArray
 
 
 class CheckEffect(effects.Effect):
-    """A check that stands in a program as a side effect, until it is made a value.
+    """A check that is a side effect of a program, until it is made a value.
 
     Where an operation runs for elements whose results are dropped, its checks become
     results of it, dropped likewise, and are checked after it.
@@ -65,7 +65,7 @@ def _effects(*avals: Any, **params: Any) -> Any:
 
 
 def _impl(code: Any, *payload: Any, sites: Any, debug: bool) -> Any:
-    """Looks at the code at once, and raises."""
+    """Reads the code immediately, and raises."""
     if debug:
         return []
     records = failures.failures(
@@ -206,7 +206,7 @@ class Checks:
 
     @staticmethod
     def only_of_users() -> Checks:
-        """An interpreter that takes users' checks out of what it applies."""
+        """An interpreter that removes users' checks from what it applies."""
         return Checks(frozenset([failures.FailedCheckError]))
 
     def state(self) -> list[Any]:
@@ -246,7 +246,7 @@ class Checks:
         return outs
 
     def _refuse_hidden(self, p: Any, params: Any) -> None:
-        """Raises where a check stands in a program that no rule goes into."""
+        """Raises where a check is in a program for which there is no rule."""
         for program in ir.subprograms(params):
             if (
                 failures.FailedCheckError in self.kinds
@@ -259,7 +259,7 @@ class Checks:
                 )
 
     def emit(self) -> None:
-        """Makes the state a check again, where it stands now."""
+        """Makes the state a check again, at this point of the program."""
         if not self.sites:
             return
         code, *payload = self.state()

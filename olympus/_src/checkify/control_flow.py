@@ -185,7 +185,7 @@ class _While:
         self.n_test, self.n_body = params["cond_nconsts"], params["body_nconsts"]
 
     def tested(self, values: Sequence[Any]) -> tuple[list[Any], Any]:
-        """The state of one test of the condition, and what it says."""
+        """The state of one test of the condition, and its result."""
         if self._in_test is None:
             outs = ir.program_as_function(self._test)(*values)
             return self._checks.nothing_failed(self.sites), outs[0]

@@ -1,4 +1,4 @@
-"""What checks find: categories of failures, and the places where one may happen."""
+"""Failures of checks: their categories, and the places where one may happen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class CheckException(Exception):
     """What a check found; its classes are the categories of errors.
 
     Attributes:
-      position: where in the user's program the check stands, or None.
+      position: where in the user's program the check is, or None.
     """
 
     def __init__(self, message: str, position: Any = None) -> None:
@@ -56,7 +56,7 @@ class DivisionByZeroError(CheckException):
 
 
 class OOBError(CheckException):
-    """An index lay outside the array."""
+    """An index was out of bounds."""
 
     @staticmethod
     def describe(facts: tuple[Any, ...], payload: Sequence[Any]) -> str:

@@ -73,7 +73,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _stopping_on_signals() -> Iterator[None]:
-    """A block that a request to end leaves by an exception, as Ctrl-C does."""
+    """A block in which a termination signal raises SystemExit."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise SystemExit(_SIGNAL_STATUS + number)
@@ -170,7 +170,7 @@ def _report(number: int, status: int, n_running: int) -> int:
 
 
 def _end(processes: list[subprocess.Popen[str]]) -> None:
-    """Ends those that still run, and all that they have started."""
+    """Ends the processes that still run, and all that they have started."""
     running = [process for process in processes if process.poll() is None]
     for process in running:
         _send(process, signal.SIGTERM)

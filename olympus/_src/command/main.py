@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
       arguments: the words after `python -m olympus`; None for those of this process.
 
     Returns:
-      The exit status: 0 if all went well, 1 if the answer is no, 2 for wrong use.
+      The exit status: 0 for success, 1 for a failed check, 2 for wrong usage.
     """
     namespace = _parser().parse_args(arguments)
     try:

@@ -1,7 +1,7 @@
 """`bounded_while`: a loop until a condition fails, of at most so many steps.
 
 The bound is the size of the derivative's buffers: what each step's derivative needs is
-written into buffers of that many rows, and the loop of cotangents runs backwards over the
+written into buffers of that many rows, and the loop of cotangents runs back over the
 rows that were filled. Nothing runs for the steps that were not taken.
 
 To keep less, the steps are divided among nested loops. All but the innermost keep only

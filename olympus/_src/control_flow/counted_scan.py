@@ -238,8 +238,8 @@ def settled_operands(
 ) -> tuple[list[Any], list[int | None]]:
     """Operands of a batch, where elements that take no step get harmless values.
 
-    A step still runs for them, and its derivative may be infinite: times zero this is
-    no number. They get what an element that takes steps has.
+    A step still runs for them, and its derivative may be infinite, which times zero is
+    NaN. They get the operands of an element that takes steps.
 
     Args:
       some: bool [batch], which elements take a step.

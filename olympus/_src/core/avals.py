@@ -309,7 +309,7 @@ def check_not_masked(x: Any) -> None:
         raise ValueError(
             "numpy masked arrays are not supported as values of olympus, got one of "
             f"shape {x.shape} and dtype {x.dtype}: arrays have no mask; pass "
-            "x.filled(value), and x.mask beside it where it is needed"
+            "x.filled(value), and x.mask too where it is needed"
         )
 
 

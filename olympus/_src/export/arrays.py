@@ -35,7 +35,7 @@ def read_aval(value: Any, where: str, scope: Any = None) -> avals.ShapedArray:
       scope: of symbolic sizes; None where there may be none.
 
     Raises:
-      Unreadable: it is none.
+      Unreadable: it is not a type.
     """
     fields = Fields(value, where)
     shape = fields.items("shape")

@@ -1,4 +1,4 @@
-"""What a bundle's file holds: a container of kind 'bundle'."""
+"""The contents of a bundle's file: a container of kind 'bundle'."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Slot(NamedTuple):
         return f"{dtypes.long_name(self.dtype)}[{sizes}]"
 
     def is_symbolic(self) -> bool:
-        """Whether a size is open."""
+        """Whether a size is symbolic."""
         return any(type(n) is str for n in self.shape)
 
     def aval(self, shape: Sequence[int] = ()) -> avals.ShapedArray:
-        """The type of a value of this shape; of the only one, if no size is open."""
+        """The type of a value of this shape; the shape is ignored if none is symbolic."""
         sizes: Any = shape if self.is_symbolic() else self.shape
         return avals.ShapedArray(tuple(sizes), self.dtype, self.weak_type)
 
@@ -88,7 +88,7 @@ class Contents:
       donated: which leaves a result may overwrite.
       platforms: those of the portable program.
       vjp_order: how many reverse derivatives are in it.
-      made_by: versions and places, for people to read.
+      made_by: versions and machines, for people to read.
       exported: the portable program; None where there is none.
       executables: compiled programs, as `executables.pack` wrote them.
       sample: for a trial; None where there is none.

@@ -64,7 +64,7 @@ class Bundle:
       in_tree, out_tree: structures of `(args, kwargs)` and of the result.
       platforms: those of the portable program.
       vjp_order: how many reverse derivatives the portable program has.
-      made_by: versions and places, for people to read.
+      made_by: versions and machines, for people to read.
     """
 
     def __init__(
@@ -218,7 +218,7 @@ class Bundle:
         """Applies the function.
 
         Raises:
-          TypeError: the arguments' structure, shapes or dtypes are others than the
+          TypeError: the arguments' structure, shapes or dtypes differ from those the
             function was bundled for.
         """
         leaves = self._flatten_arguments(args, kwargs)
@@ -251,7 +251,7 @@ class Bundle:
             return run(values)
 
     def arrays_of(self, values: Sequence[Any]) -> list[Any]:
-        """Arrays of the arguments' types from arrays of NumPy's, one for each leaf.
+        """Arrays of the arguments' types from NumPy arrays, one for each leaf.
 
         Raises:
           ValueError: another shape.
@@ -385,7 +385,7 @@ class Bundle:
           The bundle, to be saved.
 
         Raises:
-          ValueError: there is no portable program, or a size is open.
+          ValueError: there is no portable program, or a size is symbolic.
           TypeError: the arguments do not fit the function.
         """
         if not args and not kwargs and self.in_tree.num_leaves:
@@ -594,7 +594,7 @@ def add_executable(
       args, kwargs: as in `Bundle.add_executable`.
 
     Raises:
-      ValueError: there is no portable program for this machine, or a size is open.
+      ValueError: there is no portable program for this machine, or a size is symbolic.
 
     Example:
       >>> import os, tempfile

@@ -41,7 +41,7 @@ def make(
 
     Args:
       fun: what `olympus.jit` returned, or an `Exported`.
-      name, doc: what the bundle is called and says of itself; the function's own if
+      name, doc: the name and description of the bundle; those of the function if
         None.
       argument_names: names of the positional arguments; those of the function if None.
       platforms: the platforms of the portable program, as in `export.export`.

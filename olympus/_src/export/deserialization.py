@@ -1,4 +1,4 @@
-"""Exported programs from bytes, which are checked before they are believed."""
+"""Exported programs from bytes, which are checked before they are used."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def deserialize(blob: bytes | bytearray, *, isolate: bool | None = None) -> Expo
 
     Args:
       blob: the bytes.
-      isolate: whether to read the modules in a process of their own first, for 0.3 s.
+      isolate: whether to read the modules in a separate process first, for 0.3 s.
         Forged bytes may make MLIR read memory out of bounds; then that process ends,
         and this one raises an error. None does so for modules that this user's
         processes have neither written nor read before; False trusts the bytes.

@@ -13,7 +13,7 @@ def write_effect(effect: Any) -> str:
     """The name of an effect's class.
 
     Raises:
-      ValueError: the class alone does not tell the effect.
+      ValueError: the class alone does not identify the effect.
     """
     kind = type(effect)
     try:

@@ -23,7 +23,7 @@ from olympus._src.lowering import dimension_variables
 
 
 def default_export_platform() -> str:
-    """The platform that programs are exported for where none is named.
+    """The default platform that programs are exported for.
 
     Returns:
       The default device's: 'cpu', 'cuda', 'rocm' or 'tpu'.

@@ -35,7 +35,7 @@ class Fields:
         return self._of_kind(name, str, "a string")
 
     def flag(self, name: str) -> bool:
-        """A truth value."""
+        """A boolean."""
         return self._of_kind(name, bool, "true or false")
 
     def integer(self, name: str, low: int = 0, high: int | None = None) -> int:
@@ -78,7 +78,7 @@ class Fields:
         return value
 
     def inner(self, name: str) -> Fields:
-        """An object, to ask further."""
+        """A nested object."""
         return Fields(self._get(name), f"{self.where}.{name}")
 
     def has(self, name: str) -> bool:

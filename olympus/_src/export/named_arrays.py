@@ -238,7 +238,7 @@ def to_numpy(x: Any) -> np.ndarray:
 
 
 def sample_array(aval: Any, rng: np.random.Generator) -> np.ndarray:
-    """Values of a type for a trial: small numbers of the generator's."""
+    """Random values of a type for a trial: small numbers."""
     storage = aval.storage
     kind = dtypes.kind(storage.dtype)
     if storage is not aval:

@@ -1,4 +1,4 @@
-"""Portable modules: written, read, completed, and taken apart into functions."""
+"""Portable modules: written, read, completed, and split into functions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def screen(modules: Sequence[bytes], again: bool = False) -> None:
 
 
 def store_written(modules: Sequence[bytes]) -> None:
-    """Has later processes of this user know modules that this one has written."""
+    """Records the modules that this process wrote, for later processes of this user."""
     screening.store_written(modules)
 
 

@@ -36,7 +36,7 @@ def deviation(actual: Any, expected: Any) -> float:
 
 
 def tolerance_of(dtype: Any) -> float:
-    """How far results of a dtype may be off where other code computed them."""
+    """The tolerance for results of a dtype that were computed by other code."""
     if dtypes.kind(dtype) not in "fc":
         return 0.0
     return float(np.sqrt(float(dtypes.finfo(dtypes.real_dtype(dtype)).eps)))

@@ -1,4 +1,4 @@
-"""The targets of custom calls that are promised to stay.
+"""The targets of custom calls with a compatibility guarantee.
 
 A table of facts, in the words that artifacts carry. Recorded by asking jax 0.10.2 to
 export a call of each of 336 names (those that jaxlib registers, and those of XLA): it

@@ -1,1 +1,1 @@
-"""The ground floor: errors, settings, source positions, caching, printing."""
+"""The lowest layer: errors, settings, source positions, caching, printing."""

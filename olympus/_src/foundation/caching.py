@@ -36,10 +36,10 @@ _MISSING = object()
 def register(
     clear: Callable[[], object], name: str, size: Callable[[], int] | None = None
 ) -> None:
-    """Makes a cache known, so that `clear_all` empties it.
+    """Registers a cache, so that `clear_all` empties it.
 
     Args:
-      clear: empties the cache. The bound method `clear` of a dict or a `Bounded` tells
+      clear: empties the cache. The bound method `clear` of a dict or a `Bounded` gives
         its size too.
       name: what it holds, in words.
       size: counts its entries.
@@ -122,7 +122,7 @@ class Bounded:
             return value
 
     def discard(self, key: Any, value: Any) -> None:
-        """Removes an entry if it is this very value."""
+        """Removes an entry if its value is this object."""
         with self._lock:
             if self._data.get(key) is value:
                 del self._data[key]
@@ -180,7 +180,7 @@ class BoundedBytes(Bounded):
         return self.total_bytes > self.max_bytes and len(self._data) > 1
 
     def discard(self, key: Any, value: Any) -> None:
-        """Removes an entry if it is this very value."""
+        """Removes an entry if its value is this object."""
         with self._lock:
             if self._data.get(key) is value:
                 self.pop(key)
@@ -203,8 +203,8 @@ class BoundedBytes(Bounded):
 def exact(value: Any) -> Any:
     """A key that only values of one type and one meaning share.
 
-    Python finds 1, 1.0 and True equal, and 0.0 and -0.0; programs made for one of them
-    are not programs for the others. Values of other classes are what they say they are.
+    In Python 1, 1.0 and True are equal, and 0.0 and -0.0; programs made for one of them
+    are not programs for the others. Values of other classes are compared by `==`.
     """
     kind = type(value)
     if kind is float:
@@ -221,9 +221,9 @@ def exact(value: Any) -> Any:
 
 
 class ByIdentity:
-    """A mapping from objects, known by what they are and not by what they equal.
+    """A mapping from objects, which are compared by identity and not by `==`.
 
-    An entry goes with its object. Objects that take no weak references, and methods,
+    An entry is removed with its object. Objects without weak references, and methods,
     which Python creates at each access, are not remembered.
 
     Args:
@@ -278,7 +278,7 @@ def bounded_cache(maxsize: int, name: str, *, typed: bool = False) -> Callable[[
     Args:
       maxsize: results to keep.
       name: what they are.
-      typed: tell equal arguments of different types apart, such as 1 and True.
+      typed: distinguish equal arguments of different types, such as 1 and True.
     """
 
     def decorate(fun: F) -> F:

@@ -1,7 +1,7 @@
 """Every setting of olympus: what it does, and why it exists.
 
 A setting `x` is the state object `x` of this module: `x.value` reads it, and
-`with x(value):` sets it in one thread for a block. Users set it for good by
+`with x(value):` sets it in one thread for a block. Users set it globally by
 `olympus.config.update("olympus_x", value)`, or before the program starts by the
 environment variable `OLYMPUS_X`.
 
@@ -493,7 +493,7 @@ def check_leaks() -> bool:
 
 
 def checking_leaks() -> setting_states.Override:
-    """A block in which values that outlive their trace are an error."""
+    """A context manager in which values that outlive their trace are an error."""
     return check_tracer_leaks(True)
 
 

@@ -2,13 +2,13 @@
 
 Entries of the compile cache, exported programs and bundles are written so:
 
-    8 bytes     the mark: not text, so that a transfer as text is seen to spoil it
+    8 bytes     the mark: not text, so that a transfer as text is detected
     8 bytes     length of the header, little-endian
     header      JSON in UTF-8: kind, version, fields, names and sizes of the sections
     sections    one after another
     32 bytes    SHA-256 of all before it
 
-The digest tells damage, not malice: whoever may write the file can write its digest.
+The digest detects damage, not tampering: who can write the file can write its digest.
 """
 
 from __future__ import annotations

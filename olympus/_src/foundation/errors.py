@@ -17,7 +17,7 @@
     │   ├── InconclusiveDimensionOperation    symbolic sizes that cannot be compared
     │   └── TypePromotionError                dtypes that strict promotion refuses
     └── RuntimeError
-        ├── LeakError                         a trace ended, its values live on
+        ├── LeakError                         a trace ended, its values still exist
         ├── InternalError                     an invariant of olympus is broken
         ├── ProcessFailureError               another process died, ended or hangs
         └── OlympusRuntimeError               the compiler or a device refused; it is
@@ -31,7 +31,7 @@ from __future__ import annotations
 
 
 def describe(error: BaseException) -> str:
-    """An exception's class and text, where it can be had, as text of valid UTF-8."""
+    """An exception's class and text, where it has one, as valid UTF-8."""
     try:
         text = str(error)
     except Exception as failure:

@@ -1,7 +1,7 @@
-"""Events: what olympus reports about its own work to those who listen.
+"""Events: what olympus reports about its own work to listeners.
 
-There are four kinds, each with listeners of its own: that something happened, how long
-it took, a number, and a span of time. Without a listener, a report costs one look.
+There are four kinds, each with its own listeners: that something happened, how long
+it took, a number, and a span of time. Without a listener, a report costs one look-up.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def record_event(event: str, **kwargs: str | float) -> None:
 
     Args:
       event: its name, a path such as "/olympus/core/compile".
-      **kwargs: labels, handed to the listeners.
+      **kwargs: labels, passed to the listeners.
     """
     for listener in _events.listeners:
         listener(event, **kwargs)
@@ -69,7 +69,7 @@ def record_event_duration_secs(
     Args:
       event: its name.
       duration: seconds.
-      **kwargs: labels, handed to the listeners.
+      **kwargs: labels, passed to the listeners.
     """
     for listener in _durations.listeners:
         listener(event, duration, **kwargs)
@@ -84,7 +84,7 @@ def record_event_time_span(
       event: its name.
       start_time: seconds since the epoch.
       end_time: seconds since the epoch.
-      **kwargs: labels, handed to the listeners.
+      **kwargs: labels, passed to the listeners.
     """
     for listener in _spans.listeners:
         listener(event, start_time, end_time, **kwargs)
@@ -96,7 +96,7 @@ def record_scalar(event: str, value: float, **kwargs: str | float) -> None:
     Args:
       event: its name.
       value: the number.
-      **kwargs: labels, handed to the listeners.
+      **kwargs: labels, passed to the listeners.
     """
     for listener in _scalars.listeners:
         listener(event, value, **kwargs)

@@ -1,7 +1,7 @@
-"""Names of a public module that are loaded at their first use, and whose they are.
+"""Names of a public module that are loaded at their first use.
 
 Importing every function would make `import olympus` a third slower, and a program uses
-few of those that are seldom needed. A module lists them by the file they come from;
+few of the rarely needed ones. A module lists them by the file they come from;
 type checkers and editors read the same imports under `if TYPE_CHECKING`.
 """
 
@@ -58,10 +58,10 @@ class Late:
 
 
 def claim(page: str) -> None:
-    """Has the functions and classes of a public module say that they live there.
+    """Sets `__module__` of the functions and classes of a public module to that module.
 
-    Help, pickles and prints then show what users import. The first module that is
-    loaded has those that several modules name.
+    Help, pickles and prints then show what users import. If several modules share a
+    name, the first that is loaded is set.
     """
     names = vars(sys.modules[page])
     public = names.get("__all__") or [n for n in names if not n.startswith("_")]

@@ -37,17 +37,17 @@ _logging = _Logging()
 
 
 def debug(message: str) -> None:
-    """Logs what helps only when olympus itself is studied."""
+    """Logs what helps only when olympus itself is debugged."""
     _logging.load().getLogger(LOGGER).debug(message)
 
 
 def info(message: str) -> None:
-    """Logs what a curious user may want to know."""
+    """Logs what a user may want to know."""
     _logging.load().getLogger(LOGGER).info(message)
 
 
 def warning(message: str) -> None:
-    """Logs what a user asked to see by a setting, or should see."""
+    """Logs what a user requested by a setting, or should see."""
     _logging.load().getLogger(LOGGER).warning(message)
 
 

@@ -1,9 +1,9 @@
-"""Text that folds: documents whose groups are laid on one line where they fit.
+"""Pretty-printing: documents whose groups are printed on one line where they fit.
 
 A document is a string, a sequence of documents, or a `Break`, `Nest` or `Group`. A
 group is *flat*, all its breaks printed as their text, if it fits the rest of the line
-by itself; otherwise its own breaks become new lines, indented by the nests around
-them. What follows a group has no say in whether it fits.
+by itself; otherwise its own breaks become new lines, indented by the `Nest`s around
+them. Whether a group fits does not depend on what follows it.
 
 After: Philip Wadler, "A prettier printer" (2003); Christian Lindig, "Strictly Pretty"
 (2000), whose explicit stack keeps deep documents clear of the recursion limit.
@@ -37,7 +37,7 @@ class Nest:
 
 
 class Group:
-    """Lays `doc` on one line if it fits."""
+    """Prints `doc` on one line if it fits."""
 
     __slots__ = ("doc",)
 
@@ -69,7 +69,7 @@ def group(doc: Doc) -> Doc:
 
 
 def concat(docs: Iterable[Doc]) -> Doc:
-    """The documents after each other."""
+    """The documents concatenated."""
     return docs if isinstance(docs, (list, tuple)) else list(docs)
 
 

@@ -33,7 +33,7 @@ _shared: Context | None = None  # the context of threads without open blocks
 
 
 class _Thread(threading.local):
-    """What one thread has overridden, and its context as last computed."""
+    """The settings that one thread overrides, and its last computed context."""
 
     version = -1
     context: Any = None
@@ -211,7 +211,7 @@ class State:
             )
 
     def watch(self, watcher: Callable[[Any], None]) -> None:
-        """Has `watcher(value)` called before each new global value; it may refuse."""
+        """Registers `watcher(value)`, called before a global update; it may raise."""
         with _lock:
             self._watchers = (*self._watchers, watcher)
 

@@ -62,7 +62,7 @@ def register_exclusion(path: str) -> None:
 
 
 def defining_file() -> str:
-    """The file in which a caller's object is defined, as readers are told of it.
+    """The file in which a caller's object is defined, as it is shown to readers.
 
     Functions of olympus may make the object for a file: what counts is at whose top
     level they are called, or the first file that is not of olympus.

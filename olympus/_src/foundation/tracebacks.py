@@ -1,4 +1,4 @@
-"""Leaving olympus's own frames out of the tracebacks that users see.
+"""Removes olympus's own frames from the tracebacks that users see.
 
 Public functions are wrapped by `api_boundary`. An error that passes one loses, from its
 traceback, the frames between the user's own; nothing else about it changes. The whole
@@ -45,7 +45,7 @@ def api_boundary(fun: F) -> F:
 
 
 def hide(error: BaseException) -> None:
-    """Takes olympus's frames out of an error's traceback, as the settings say.
+    """Removes olympus's frames from an error's traceback, as the settings say.
 
     Call it in the `except` clause of a public function, and then `raise` by itself.
     """

@@ -1,7 +1,7 @@
 """Automatic differentiation: jvp, direct linearisation, transposition.
 
 Forward mode runs each primitive's jvp rule. Linearisation runs the same rules once,
-with tangents that record: operations that touch a tangent go to a tape, a linear
+with tangents that record: operations on a tangent are recorded on a tape, a linear
 program, while the others are applied at once in the interpreter below. Transposing the
 tape gives reverse mode.
 """

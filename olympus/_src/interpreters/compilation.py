@@ -1,4 +1,4 @@
-"""Compilation: executables, of which equal texts share one."""
+"""Compilation: executables, which programs of equal text share."""
 
 from __future__ import annotations
 

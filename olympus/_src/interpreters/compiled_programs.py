@@ -23,7 +23,7 @@ from olympus._src.sharding.specs import PartitionSpec
 
 
 class CompiledProgram(NamedTuple):
-    """A loaded executable with its constants; nothing of it changes.
+    """A loaded executable with its constants; immutable.
 
     Attributes:
       lowered: the program.
@@ -124,7 +124,7 @@ def _runners(
 def _general_runner(
     lowered: LoweredProgram, program: executable.Executable
 ) -> Callable[[list[Any]], list[ArrayImpl]]:
-    """Runs a program that does not just take the caller's buffers."""
+    """Runs a program that takes more than the caller's buffers."""
     kept_positions = None
     if not all(lowered.kept):
         kept_positions = [i for i, k in enumerate(lowered.kept) if k]
@@ -157,7 +157,7 @@ def _general_runner(
 
 
 def _shardings(lowered: LoweredProgram, loaded: Any) -> dict[str, Any]:
-    """How arguments and results of a divided program lie on its devices."""
+    """How arguments and results of a divided program are placed on its devices."""
     division = lowered.division
     if division is None:
         return {}

@@ -47,7 +47,7 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
 
 
 def as_array_or_tracer(x: Any) -> Any:
-    """What an operation gives back for a value that it leaves as it is: an array, or
+    """What an operation returns for a value that it does not change: an array, or
     the tracer.
     """
     return x if hasattr(x, "aval") else as_array(x)
@@ -62,7 +62,7 @@ def with_aval(x: ArrayImpl, aval: Any) -> ArrayImpl:
 
 
 def storage_of(x: ArrayImpl) -> ArrayImpl:
-    """The same buffer as what it holds: of keys, their words."""
+    """The same buffer as its storage type: of keys, their words."""
     return with_aval(x, x.aval.storage)
 
 
@@ -96,7 +96,7 @@ def on_chosen_device(x: ArrayImpl, device: Any) -> ArrayImpl:
 
 
 def on_sharding(x: Any, sharding: Any) -> ArrayImpl:
-    """A concrete array that lies as a sharding says, and is committed to that.
+    """A concrete array that is placed as a sharding says, and is committed to it.
 
     Args:
       x: an array, a NumPy value or a Python number.
@@ -120,7 +120,7 @@ def one_device(device: Any, what: str = "device") -> Any:
       what: the function or argument, for messages.
 
     Raises:
-      TypeError: it stands for none.
+      TypeError: it does not stand for one.
     """
     if hasattr(device, "device_set"):
         devices = list(device.device_set)
@@ -142,7 +142,7 @@ caching.register(_scalars.clear, "scalars on the device")
 def are_at_default(args: Sequence[Any]) -> bool:
     """Whether arrays among the arguments are on the default device and may be moved.
 
-    Programs for no device in particular are compiled for that one.
+    Programs without a committed device are compiled for the default one.
     """
     home = default_placement().sharding
     for x in args:

@@ -1,4 +1,4 @@
-"""Tokens of ordered effects: programs of one effect wait for each other by them."""
+"""Tokens of ordered effects, by which programs with the same effect are ordered."""
 
 from __future__ import annotations
 

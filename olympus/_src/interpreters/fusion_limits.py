@@ -1,7 +1,7 @@
-"""Where fusion must stop: programs in which the compiler would make values many times.
+"""Limits of fusion: programs in which the compiler would compute values many times.
 
-XLA's CPU compiler fuses a value that is quickly made into each operation that reads
-it, and makes it there again. A chain of steps, each of which reads the last one at
+XLA's CPU compiler fuses a cheap value into each operation that reads
+it, and computes it there again. A chain of steps, each of which reads the last one at
 several places, is then written out again in every step: thirty steps of a stencil ran
 twenty times slower so than step by step, and the gradient of sixteen steps of an ODE
 compiled for forty seconds. A fused program of some thousands of operations blows up by

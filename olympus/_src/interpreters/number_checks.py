@@ -1,4 +1,4 @@
-"""The look for NaN and infinity in what programs return, where settings ask for it."""
+"""Checks of results for NaN and infinity, where settings request them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Runner = Callable[[list[Any]], list[ArrayImpl]]
 
 
 def is_enabled() -> bool:
-    """Whether the settings of this thread ask for it."""
+    """Whether the settings of this thread request it."""
     return bool(config.debug_nans.value or config.debug_infs.value)
 
 
 def with_number_check(
     run: Runner, lowered: LoweredProgram, kept: Sequence[int]
 ) -> Runner:
-    """`run`, then a look for NaN or infinity among the results.
+    """`run`, followed by a check of the results for NaN or infinity.
 
     Args:
       run: runs the program on the caller's buffers.

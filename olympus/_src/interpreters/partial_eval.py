@@ -60,7 +60,7 @@ class DynamicOlympusprTrace(trace.Trace):
         return self.record(p, args, params)
 
     def record(self, p: Any, args: Sequence[Any], params: Any) -> Any:
-        """Writes the application down as one equation; returns its results."""
+        """Records the application as one equation; returns its results."""
         atoms = []
         in_avals = []
         for x in args:
@@ -391,7 +391,7 @@ def _replacement(eqn: ir.Eqn, platform: str) -> Any:
 
 
 def _is_dynamic(eqn: ir.Eqn) -> bool:
-    """Whether sizes are known by name only: what is fastest then is not known."""
+    """Whether sizes are symbolic, so that the fastest form is not known."""
     avals = [v.aval for v in (*eqn.invars, *eqn.outvars)]
     return not all(sizes.is_constant_shape(getattr(a, "shape", ())) for a in avals)
 

@@ -85,7 +85,7 @@ def lower(
       keep_unused: keep unused inputs as arguments.
       result_names: a path for each output.
       arg_paths: how users write each argument.
-      solve_sizes: `lowering.variables.Arguments`, where sizes may be open.
+      solve_sizes: `lowering.variables.Arguments`, where sizes may be symbolic.
     """
     effects_.check_allowed(name, program.effects, "lowerable", ValueError)
     program, small, large = _split_constants(program, consts)

@@ -1,4 +1,4 @@
-"""Keeps less between a program and its derivative.
+"""Reduces the residuals between a program and its derivative.
 
 What a derivative needs is an output of one program and an input of another: of a call,
 a step of a loop, a branch. A value that is quickly made of a smaller one, or of one

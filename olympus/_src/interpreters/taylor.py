@@ -14,7 +14,7 @@ quotient, and those that hold programs, say by the field `taylor` of their recor
 they act on series at once.
 
 While a rule is expanded, applications of one operation to the same coefficients are
-done once: sine asks for cosine and cosine for sine, each at every order.
+done once: sine needs cosine and cosine needs sine, each at every order.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def _integrate_series(first: Any, slope: Series) -> Series:
 
 
 def _key(p: Any, series: list[Series], params: Any) -> Any:
-    """Equal for equal applications; None where there is no telling."""
+    """Equal for equal applications; None where that cannot be known."""
     if p.effects is not None or p.impl is not None:
         return None
     key = (p, tuple(params.items()), tuple([tuple(map(_mark, s)) for s in series]))
@@ -256,7 +256,7 @@ def flat(series: Sequence[Series]) -> list[Any]:
 def unflatten(
     values: Sequence[Any], patterns: Sequence[Pattern], avals: Sequence[Any]
 ) -> list[Series]:
-    """The series of which `flat` made `values`."""
+    """The series that `flat` turned into `values`."""
     higher_terms = iter(values[len(patterns) :])
     series = []
     for first, pattern, aval in zip(values, patterns, avals, strict=False):

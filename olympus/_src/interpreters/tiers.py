@@ -1,4 +1,4 @@
-"""Two builds of a program: one that is ready soon, and the full one in a thread.
+"""Two builds of a program: a quick one, and the full one compiled in a thread.
 
 A quick build leaves out most of the compiler's optimisations. In the tier 'auto' a
 program runs its quick build until a thread has compiled the full one, which then takes
@@ -55,7 +55,7 @@ def compile(
     options: Sequence[tuple[str, Any]],
     default: str | None = None,
 ) -> tuple[CompiledProgram, Upgrade | None]:
-    """Compiles a program in the tier that options or settings ask for.
+    """Compiles a program in the tier that options or settings request.
 
     Args:
       lowered: the program; one for several platforms is refused.
@@ -130,7 +130,7 @@ class Upgrade:
         self.done = threading.Event()
 
     def start(self, adopt: Callable[[CompiledProgram], None]) -> None:
-        """Has it compiled, and given to a method of whoever runs the program.
+        """Schedules the build; the result is passed to a method of the program's owner.
 
         Nothing is compiled for an object that is no longer there.
         """
@@ -138,7 +138,7 @@ class Upgrade:
         _builder.add(self)
 
     def build(self) -> None:
-        """Compiles and hands over; an error is reported, and the quick build stays."""
+        """Compiles the build; after an error, which is reported, the quick one stays."""
         try:
             self._build()
         except Exception as error:

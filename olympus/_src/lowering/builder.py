@@ -51,7 +51,7 @@ class Block:
       tokens: the current token of each ordered effect.
       known: values of integers that are known now, by their names.
       sizes: the scalar of each dimension variable, in a program of dynamic sizes.
-      folds: whether it is what a reduction does with two elements.
+      folds: whether it is the body of a reduction, which combines two elements.
     """
 
     __slots__ = (
@@ -76,7 +76,7 @@ class Block:
         self.constants: dict[Any, str] = {}  # also scalars that are repeated
 
     def fresh(self) -> str:
-        """A name nothing else in the function has."""
+        """A name that is unique in the function."""
         n = self.counter.n
         self.counter.n = n + 1
         return f"%{n}"
@@ -382,10 +382,10 @@ def type_text(aval: Any) -> str:
 
 
 class Context:
-    """What a lowering rule is given: the block to write in, and the types.
+    """The context of a lowering rule: the block to write in, and the types.
 
     Attributes:
-      block: where operations go.
+      block: where operations are written.
       module: the module, for functions and callbacks.
       avals_in, avals_out: types of operands and results.
       platform: 'cpu', 'cuda', ...

@@ -1,7 +1,7 @@
 """How a function finds its dimension variables: from the sizes of its arguments.
 
-An argument of shape (b, 2*c + 1) tells b and c. `core.symbolic_solve` finds the order
-in which variables are computed, and what is to be checked then; here both are written.
+An argument of shape (b, 2*c + 1) determines b and c. `core.symbolic_solve` finds the
+order in which variables are computed, and what is to be checked then; here both are written.
 The checks are calls of `shape_assertion`, which compilers that refine shapes evaluate
 and take out.
 """
@@ -131,8 +131,8 @@ def _assert(block: Any, holds: str, message: str, values: Sequence[Any]) -> None
 
     Args:
       block: where to write.
-      holds: name of a truth value.
-      message: what is said if it is false; `{0}` stands for the first value.
+      holds: name of a boolean.
+      message: the error if it is false; `{0}` stands for the first value.
       values: sizes, computed or known.
     """
     dynamic_shapes.custom_call(

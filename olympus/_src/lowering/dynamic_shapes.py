@@ -1,4 +1,4 @@
-"""Operations whose sizes are known by name only, as StableHLO text.
+"""Operations with symbolic sizes, as StableHLO text.
 
 A program lowered for shapes such as (b, 3) computes each size where it is needed: a
 dimension variable is a scalar that the function is given, an expression of variables is
@@ -133,13 +133,13 @@ def _combine_sizes(known: Any, op: str, x: Any, y: Any) -> Any:
 
 
 def emit_size_comparison(block: Any, direction: str, x: Any, y: Any) -> str:
-    """The name of the truth of a comparison of two sizes, computed or known."""
+    """The name of the boolean result of comparing two sizes, computed or known."""
     names = scalar(block, x), scalar(block, y)
     return block.compare(direction, *names, SIZE, "SIGNED", _FLAG)
 
 
 class Arithmetic:
-    """What `symbolic.evaluate` does with computed sizes."""
+    """The operations of `symbolic.evaluate` on computed sizes."""
 
     max = staticmethod(larger)
     min = staticmethod(smaller)
@@ -232,7 +232,7 @@ def _is_dynamic(size: Any) -> bool:
 
 
 def any_symbolic(sizes: Sequence[Any]) -> bool:
-    """Whether a size among these is known by name only."""
+    """Whether a size among these is symbolic."""
     return any(sizes_.is_symbolic(s) for s in sizes)
 
 
@@ -386,7 +386,7 @@ def custom_call(
 def result_shapes(
     block: Any, out_avals: Sequence[Any], first: int
 ) -> tuple[list[str], list[Any], str]:
-    """Operands that tell a custom call's results' shapes to shape refinement.
+    """Operands that give shape refinement the shapes of a custom call's results.
 
     Args:
       block: where to write.

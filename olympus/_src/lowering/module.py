@@ -71,7 +71,7 @@ class Module:
         self._meshes: dict[Any, str] = {}
 
     def for_platforms(self, platforms: Sequence[str]) -> list[Module]:
-        """Modules that write to this one what is right for each platform.
+        """Modules that write platform-specific code into this one.
 
         Functions of equal text are written once for all of them.
         """
@@ -90,7 +90,7 @@ class Module:
         return views
 
     def symbol(self, name: str) -> str:
-        """A function symbol nothing else has."""
+        """A function symbol that is unique in the module."""
         base = _symbol(name)
         candidate, n = base, 0
         while candidate in self._symbols:
@@ -157,7 +157,7 @@ class Module:
         return symbol in self._calling_python
 
     def splice(self, texts: Sequence[tuple[str, str]], name: str) -> str:
-        """Takes in private functions that were written elsewhere, once a module.
+        """Adds private functions that were written elsewhere, once per module.
 
         Args:
           texts: for each function a placeholder, which stands for its symbol in all
@@ -191,7 +191,7 @@ class Module:
 
 
 class Function:
-    """A program as a function of a module; a token goes in and out for each effect.
+    """A program as a function of a module, with a token in and out for each effect.
 
     Args:
       module: where functions that it calls are written.
@@ -367,7 +367,7 @@ def _result_infos(names: Sequence[str] | None, n: int) -> list[list[str]]:
 def _add_shardings(
     module: Module, attributes: list[list[str]], shardings: Any, in_avals: Any
 ) -> None:
-    """Adds how arguments or results are divided, where that is known."""
+    """Adds the shardings of arguments or results, where they are known."""
     rows = zip(attributes, shardings, in_avals, strict=True)
     for row, sharding, aval in rows:
         if sharding is not None:

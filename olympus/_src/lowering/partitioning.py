@@ -1,4 +1,4 @@
-"""Meshes and shardings in the words of Shardy, the dialect that divides programs.
+"""Meshes and shardings in Shardy, the dialect that partitions programs.
 
 Source: the Shardy dialect (`sdy`) of OpenXLA: `sdy.mesh`, `sdy.sharding` and
 `sdy.sharding_constraint`.
@@ -20,7 +20,7 @@ def mesh_text(symbol: str, shape: Sequence[tuple[Any, int]]) -> str:
 
 
 def axis_text(name: Any) -> str:
-    """A mesh axis's name; those that are no strings by their printed form."""
+    """A mesh axis's name; names that are not strings are printed."""
     return types.string(name if isinstance(name, str) else repr(name))
 
 
@@ -56,7 +56,7 @@ def attribute(symbol: str, spec: PartitionSpec, aval: Any) -> str:
 
 
 def constraint(symbol: str, spec: PartitionSpec, operand: str, aval: Any) -> str:
-    """The operation that has a value divided as a spec says."""
+    """The operation that constrains a value to a spec."""
     division = sharding_text(symbol, spec, aval.storage.ndim)
     kind = types.tensor_type(aval)
     return f"sdy.sharding_constraint {operand} {division} : {kind}"

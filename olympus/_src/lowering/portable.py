@@ -34,7 +34,7 @@ def lower_portable(
       name: symbol of the module.
       result_names: the path of each output.
       aliases: for donated inputs, the output each may share its buffer with.
-      sizes: `lowering.variables.Arguments` of the inputs, where sizes are open.
+      sizes: `lowering.variables.Arguments` of the inputs, where sizes are symbolic.
     """
     module = Module(name, variants[0][0])
     module.variables, find_sizes = (), None

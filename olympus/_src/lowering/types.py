@@ -53,7 +53,7 @@ def tensor_type(aval: Any) -> str:
 
 
 def has_symbolic_size(aval: Any) -> bool:
-    """Whether a size of the aval is known by name only."""
+    """Whether a size of the aval is symbolic."""
     return "?" in tensor_type(aval)
 
 

@@ -1,1 +1,1 @@
-"""What primitives that hold programs share: tracing, lowering, running them."""
+"""Shared by primitives that hold programs: tracing, lowering, running them."""

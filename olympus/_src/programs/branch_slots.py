@@ -1,6 +1,6 @@
-"""What branches hand on: values in slots, one for each type, which the branches share.
+"""The residuals of branches: values in slots, one for each type, which they share.
 
-Only one of the branches runs, so each fills the slots with what it has.
+Only one of the branches runs, so each fills the slots with its own residuals.
 """
 
 from __future__ import annotations

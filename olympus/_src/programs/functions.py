@@ -218,7 +218,7 @@ def derive_function(call: Any, new: Callable[..., Any], name: str) -> Function:
 
 
 class Named:
-    """Stands for a user's function of which only a program is left."""
+    """A placeholder for a user's function of which only a program is left."""
 
     __slots__ = ("__name__", "location")
 
@@ -262,7 +262,7 @@ def check_fixed(what: str, name: str, tangents: Sequence[Any]) -> None:
 def check_results(
     what: str, name: str, rule: Function, outs: Sequence[Any], call: Any
 ) -> None:
-    """Raises TypeError where a rule's results have not the types of the function's."""
+    """Raises TypeError where the types of a rule's results are not the function's."""
     avals = [avals_.aval_of(x) for x in outs]
     if len(avals) == len(call.out_avals) and all(
         map(inner_programs.same_type, avals, call.out_avals)

@@ -109,7 +109,7 @@ def _nbytes(x: Any) -> int:
 
 
 def _signature(what: str, in_tree: Any, in_avals: Sequence[Any], split: Any) -> Any:
-    """What tells the programs of one function apart; None where none is kept."""
+    """The key of a program of one function; None where none is kept."""
     if config.check_leaks():
         return None
     settings = (config.trace_context(), trace.current.axis_context())
@@ -182,7 +182,7 @@ class _Paths(Sequence[str]):
 
 
 def pair_splitter(what: str, name: str, fun: Any) -> Callable[[Any], Sequence[Any]]:
-    """Takes apart the pair of a solution and more that a method returns."""
+    """Splits the pair of a solution and auxiliary values that a method returns."""
 
     def split(result: Any) -> Sequence[Any]:
         if isinstance(result, (tuple, list)) and len(result) == 2:
@@ -216,7 +216,7 @@ def check_operands(what: str, name: str, value: Any) -> None:
         if not avals_.is_array_like(leaf):
             raise TypeError(
                 f"{what}: {name}{tree.keystr(path)} must be an array or a number, got "
-                f"{value_text(leaf)}; close over values that are no arrays"
+                f"{value_text(leaf)}; close over values that are not arrays"
             )
 
 
@@ -310,7 +310,7 @@ def same_type(x: Any, y: Any) -> bool:
 def promote_carry(
     values: list[Any], in_avals: Sequence[Any], out_avals: Sequence[Any]
 ) -> list[Any] | None:
-    """Initial values that give way to what replaces them.
+    """Initial values that adapt to what replaces them.
 
     A weak dtype does; and what is the same on all devices of a mesh, where what
     replaces it is not.
@@ -430,7 +430,7 @@ def loop_invariant_result(x: Any) -> Any:
 def keep_numbers(
     outs: Sequence[Any], program: ir.Olympuspr, args: Sequence[Any]
 ) -> list[Any]:
-    """Results of a program, where Python's numbers in it stay what they are.
+    """Results of a program, in which Python numbers stay as they are.
 
     Args:
       outs: what the program returned; traced results stay traced.
@@ -473,7 +473,7 @@ def unflatten_solution(
 
 
 def forget_argument_names(info: Any) -> Any:
-    """What is known of a program whose inputs are no longer those of the user."""
+    """The debug info of a program whose inputs are no longer those of the user."""
     if info is None:
         return None
     return ir.DebugInfo(info.traced_for, info.func_name, info.func_location)

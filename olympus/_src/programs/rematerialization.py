@@ -46,7 +46,7 @@ def call(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
 def _hand_on(
     inner: Any, results: Sequence[Any], outer: Sequence[Any], aval: Any
 ) -> tuple[list[Any], list[tuple[Any, Any]], list[Any]]:
-    """What stands outside for the values that a program inside keeps.
+    """The outer variables of the values that an inner program keeps.
 
     Args:
       inner: the program's parts.
@@ -165,7 +165,7 @@ def _with_carry(
 
 
 def cond(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
-    """What the chosen branch keeps goes through slots that branches share."""
+    """What the chosen branch keeps is passed in slots that branches share."""
     branches = eqn.params["branches"]
     if splitter.keeps(eqn) or any(b.consts for b in branches):
         splitter.visit_whole(eqn, hit)

@@ -1,7 +1,7 @@
 """How power series pass through calls, branches and loops.
 
 Each function is the field `taylor` of one operation: it replaces the programs that the
-operation holds by programs of series. A series that goes round in a loop has all its
+operation holds by programs of series. A series that is carried by a loop has all its
 terms as soon as it has one. See `interpreters.taylor`.
 """
 
@@ -42,7 +42,7 @@ def call(p: Any, series: list[Series], *, olympuspr: Any, **params: Any) -> Any:
 
 
 def function(series: list[Series], *, call_olympuspr: Any, **params: Any) -> Any:
-    """A function with a rule for cotangents, which says nothing of series."""
+    """A function with a rule for cotangents, which has no rule for series."""
     order = len(series[0]) - 1
     return taylor.jet(functools.partial(_run, call_olympuspr), series, order)
 
@@ -76,7 +76,7 @@ def _whole(flags: Sequence[bool], order: int) -> list[taylor.Pattern]:
 
 
 def _fill_terms(series: Sequence[Series], nonzero: Sequence[bool]) -> list[Any]:
-    """The terms of the series that move, as values."""
+    """The terms of the nonzero series, as values."""
     return [
         families.instantiate(c)
         for s, m in zip(series, nonzero, strict=True)

@@ -1,4 +1,4 @@
-"""Keeps what is computed again apart from the first time, in the compiled program.
+"""Keeps the recomputation separate from the first computation in compiled programs.
 
 A compiler that sees one computation twice does it once and keeps the result, which is
 what `checkpoint` is there to avoid. A barrier before the second time stops that where

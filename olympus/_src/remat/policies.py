@@ -237,13 +237,13 @@ def save_from_both_policies(policy_1: Policy, policy_2: Policy) -> Policy:
     """A policy that keeps what either of two would keep.
 
     Args:
-      policy_1, policy_2: policies that answer by a bool.
+      policy_1, policy_2: policies that return a bool.
 
     Returns:
       A policy for `olympus.checkpoint`.
 
     Raises:
-      ValueError: when it is asked, if one of the two answers by no bool.
+      ValueError: when it is called, if one of the two does not return a bool.
     """
 
     def answer(prim: Any, *avals: Any, **params: Any) -> bool:
@@ -252,7 +252,7 @@ def save_from_both_policies(policy_1: Policy, policy_2: Policy) -> Policy:
         if not isinstance(first, bool) or not isinstance(second, bool):
             raise ValueError(
                 "save_from_both_policies: both policies must return bools, got "
-                f"{first!r} and {second!r} for {prim}; write a policy of your own"
+                f"{first!r} and {second!r} for {prim}; write a custom policy"
             )
         return first or second
 

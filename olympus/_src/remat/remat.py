@@ -139,7 +139,7 @@ class _Linearized:
       consts: values that come first among the inputs of `split.once`.
       split: the program that runs once, and what it hands on.
       program: takes that, some inputs, and tangents; returns tangents.
-      zeros: for each result a Zero, or None where it moves.
+      zeros: for each result a Zero, or None where its tangent is nonzero.
     """
 
     __slots__ = ("consts", "program", "split", "zeros")

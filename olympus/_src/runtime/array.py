@@ -89,7 +89,7 @@ class ArrayImpl:
 
     @property
     def sharding(self) -> Any:
-        """How the array lies on its devices."""
+        """How the array is divided over its devices."""
         return self._buffer._sharding
 
     @property
@@ -107,7 +107,7 @@ class ArrayImpl:
 
     @property
     def committed_device(self) -> Any:
-        """The device the user chose, or the sharding over a mesh; None: nobody did."""
+        """The device the user chose, or the sharding over a mesh; None if neither."""
         if not self._committed:
             return None
         sharding = self._buffer._sharding
@@ -418,7 +418,7 @@ class ArrayImpl:
         return _format_array(self)
 
     def _is_readable(self) -> bool:
-        """Whether this process has some copy of each part."""
+        """Whether this process has a copy of each part."""
         return self.is_fully_addressable or self.is_fully_replicated
 
     def __hash__(self) -> int:

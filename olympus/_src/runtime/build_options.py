@@ -1,4 +1,4 @@
-"""The options with which a program is built, beyond those that its user gives."""
+"""The options with which a program is built, in addition to the user's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def complete(
     """A user's options with those of the settings, and those that the program needs.
 
     Args:
-      options: XLA's options by name, as the user gave them; they win over settings.
+      options: XLA's options by name, as the user gave them; they override settings.
       platform: where the program runs.
       has_barriers: whether fusion must stop at the program's barriers.
     """

@@ -1,4 +1,4 @@
-"""What makes a compiled program the same: the key of the cache on disk.
+"""The key of a compiled program in the cache on disk.
 
 A key is a digest of all that XLA's compiler sees: the module, its options, its own
 build, and the machine it builds for. All of it is the same in two processes for the
@@ -40,7 +40,7 @@ def key(code: bytes, built: CompileOptions, device: Device) -> str:
 
 
 def digest(*parts: bytes) -> str:
-    """A digest of parts that tells apart where one ends and the next begins."""
+    """A digest of parts that depends on where one ends and the next begins."""
     hasher = hashlib.sha256()
     for part in parts:
         hasher.update(len(part).to_bytes(8, "little"))
@@ -49,7 +49,7 @@ def digest(*parts: bytes) -> str:
 
 
 def _facts(device: Device) -> str:
-    """What is known of the machine, of a device's kind and of the compiler for it."""
+    """A description of the machine, of a device's kind and of the compiler for it."""
     facts = machine.facts(device)
     facts["compute_capability"] = str(getattr(device, "compute_capability", ""))
     facts["build"] = versions.build()

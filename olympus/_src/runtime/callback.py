@@ -2,9 +2,9 @@
 
 On the CPU a program reaches Python by a typed custom call whose attribute `index` picks
 one of the functions it was compiled with. Operands arrive as read-only NumPy copies.
-Programs with callbacks run by rules of their own, see `callback_program`.
+Programs with callbacks run in a special way, see `callback_program`.
 
-Which functions those are is no part of the program: it is compiled with functions that
+Which functions those are is not part of the program: it is compiled with functions that
 look them up, by their index and by the number of a `Table`, the last operand of each
 call. So programs that differ in nothing but their callbacks share an executable, and
 each calls its own.

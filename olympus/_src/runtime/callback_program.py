@@ -1,8 +1,8 @@
-"""Programs that call Python, run where they cannot stand still.
+"""Programs that call Python, run where they cannot deadlock.
 
 A CPU client runs at most 32 programs at a time, on as many threads as there are cores.
 Programs that wait for a callback hold places and threads, and a callback that computes
-needs one more: enough of them wait for each other for good. So a program with callbacks
+needs one more: enough of them wait for each other forever. So a program with callbacks
 runs on another client of the CPU, to the end, on the caller's thread; nothing queues up
 behind it, and what its callbacks compute finds the usual client free. Programs with
 callbacks that callbacks run have a client of their own for each level of nesting.
@@ -35,7 +35,7 @@ from olympus._src.runtime.versions import (
 
 
 class _Level(threading.local):
-    """How many callbacks the running thread is inside of."""
+    """The number of callbacks that the running thread is inside."""
 
     depth = 0
 

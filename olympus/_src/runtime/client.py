@@ -56,13 +56,13 @@ _job: Job | None = None
 
 
 def join(job: Job) -> None:
-    """Has the clients that will be started share devices with other processes."""
+    """Makes the clients that will be started share devices with other processes."""
     global _job
     _job = job
 
 
 def leave() -> None:
-    """Has clients that will be started be of this process alone."""
+    """Makes the clients that will be started use this process alone."""
     global _job
     _job = None
 
@@ -243,22 +243,22 @@ def is_started() -> bool:
 
 
 def on_start(begin: Callable[[], None]) -> None:
-    """Has `begin()` called when the clients have started."""
+    """Registers `begin()`, called when the clients have started."""
     _on_start.append(begin)
 
 
 def on_several(forget: Callable[[], None]) -> None:
-    """Has `forget()` called when arrays may be in different places from now on."""
+    """Registers `forget()`, called once arrays may be in different places."""
     _on_several.append(forget)
 
 
 def on_clear(forget: Callable[[], None]) -> None:
-    """Has `forget()` called when the clients are dropped."""
+    """Registers `forget()`, called when the clients are dropped."""
     _on_clear.append(forget)
 
 
 def clear_backends() -> None:
-    """Drops all clients; arrays that live on them stay valid, but strangers."""
+    """Drops all clients; their arrays stay valid, but are foreign to new clients."""
     global _started, _several, _default
     with _lock:
         for forget in _on_clear:
@@ -404,7 +404,7 @@ def several_devices() -> bool:
 
 
 def default_device() -> Device:
-    """Where values go that were sent nowhere in particular.
+    """The device of values for which no device was chosen.
 
     Raises:
       RuntimeError: `default_device` names a platform that does not run here.

@@ -1,6 +1,6 @@
-"""Clusters that tell a process its number: which variables of the environment they set.
+"""Clusters that number their processes: which environment variables they set.
 
-A cluster is a row of a table. What it does not tell, the user gives.
+A cluster is a row of a table. What it does not set must come from the user.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Cluster(NamedTuple):
         return self.mark in environment
 
     def membership(self, environment: Environment) -> Membership:
-        """What the cluster tells the process."""
+        """What the cluster's variables say about the process."""
         return Membership(
             self.coordinator(environment),
             _number(environment, self.num_processes),

@@ -2,7 +2,7 @@
 
 Run by the first process of the program, as a script, so that it loads nothing but
 jaxlib. It outlives that process for as long as others run: XLA ends every process whose
-service has gone, before it could say what happened. It is a member itself, the one
+service is gone, before it could report what happened. It is a member itself, the one
 after the last, and so sees what the processes say of themselves.
 
 Its first line of output is READY, or the reason why it did not start.
@@ -29,7 +29,7 @@ _TURN_S = 0.2
 
 
 class Beat:
-    """What a process says of itself again and again.
+    """The status that a process reports periodically.
 
     Args:
       count: grows from one to the next.
@@ -149,7 +149,7 @@ def _main(words: list[str]) -> int:
 
 
 def _connect(member: Any, parent: int) -> bool:
-    """Whether all processes have come before the parent says or goes."""
+    """Whether all processes have connected before the parent ends it or exits."""
     thread = threading.Thread(target=member.connect, daemon=True)
     thread.start()
     while thread.is_alive() and os.getppid() == parent:

@@ -5,7 +5,7 @@ locked: a file that two processes write is the same program twice, and one that 
 process removes while it is read stays readable.
 
 The files' times of change say when a program was last used. What was unused for longest
-leaves when the folder outgrows its limit, which is looked after while writing.
+is removed when the folder outgrows its limit, which is checked while writing.
 """
 
 from __future__ import annotations

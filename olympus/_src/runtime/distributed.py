@@ -1,4 +1,4 @@
-"""Programs over several processes: how they find each other, and how they part.
+"""Programs over several processes: how they connect and disconnect.
 
 The first process starts the coordination service in a child process. Each process is a
 client of it: there they tell each other their devices, and that they live.
@@ -66,7 +66,7 @@ class _Job:
         self.watch = peers.Watch(self.store, k, n, limits)
 
     def end(self) -> None:
-        """Parts from the others, in an order in which XLA ends no process."""
+        """Disconnects from the others, in an order in which XLA ends no process."""
         watch = self.watch
         if watch.failure is None:
             with contextlib.suppress(Exception):
@@ -179,10 +179,10 @@ def initialize(
     bind_address: str | None,
     timeouts: Timeouts,
 ) -> None:
-    """Makes this process one of several; returns when all have come.
+    """Makes this process one of several; returns when all are connected.
 
     Raises:
-      RuntimeError: it is one already, has started its devices, or others stay away.
+      RuntimeError: it is one already, has started its devices, or others are missing.
     """
     global _job
     with _lock:
@@ -223,7 +223,7 @@ def is_initialized() -> bool:
 
 
 def shutdown() -> None:
-    """Parts from the other processes; nothing where there are none."""
+    """Disconnects from the other processes; does nothing if there are none."""
     global _job
     with _lock:
         job, _job = _job, None
@@ -238,7 +238,7 @@ def shutdown() -> None:
 
 
 def _keep_clients() -> None:
-    """Has the clients outlive Python.
+    """Makes the clients outlive Python.
 
     The end of a client waits for its programs. One that waits for a process that has
     failed has no end.
@@ -248,7 +248,7 @@ def _keep_clients() -> None:
 
 
 def _keep_alive(x: Any) -> None:
-    """Has an object outlive Python, since its end would wait for other threads."""
+    """Makes an object outlive Python: its destructor would wait for other threads."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(x))
 
 

@@ -1,6 +1,6 @@
-"""DLPack: buffers handed to other libraries, and theirs taken, without a copy.
+"""DLPack: exchange of buffers with other libraries, without a copy.
 
-Only the protocol's own objects are touched, so any library that speaks it will do.
+Only the protocol's own objects are used, so any library that implements it works.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def buffer_from(
     Shares the object's memory where `copy` is not true and the devices agree.
 
     Raises:
-      TypeError: the object does not speak DLPack.
+      TypeError: the object does not implement DLPack.
       ValueError: a copy is needed and `copy` is False.
     """
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):

@@ -1,4 +1,4 @@
-"""What a DLPack capsule says of its array, read without consuming it.
+"""The array description in a DLPack capsule, read without consuming it.
 
 Source: the structs of dlpack.h, versions 0.8 to 1.1.
 """

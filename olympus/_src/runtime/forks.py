@@ -38,7 +38,7 @@ def refuse_compiling() -> None:
 
 
 def refuse_waiting(*buffers: Any) -> None:
-    """Raises RuntimeError in such a child: what is not ready there never will be.
+    """Raises RuntimeError in such a child: what is not ready there will never be.
 
     Args:
       *buffers: what is waited for, and not deleted; none for what is never ready.

@@ -81,7 +81,7 @@ _FEWEST_LOOKS, _MOST_LOOKS = 2, 120
 
 
 class Watch:
-    """Decides from one look after another when freed memory is to go back.
+    """Decides by repeated checks when freed memory is returned.
 
     A loop that frees much and takes it again pays for fresh pages once for each
     doubling of the time that memory must stay free, and then no more.

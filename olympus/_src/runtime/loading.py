@@ -2,7 +2,7 @@
 
 XLA's C++ logs lines of "device count" at INFO when a client starts. It reads the
 variable that silences them once, while its library loads, so the variable need not
-outlive the import; where the user has set it, it stands.
+outlive the import; if the user has set it, it is kept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a compiled program needs of the machine that it runs on, as data."""
+"""What a compiled program requires of the machine that it runs on, as data."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _few(names: list[str]) -> str:
 def _cpu() -> tuple[str, str]:
     """The model of the CPU, and its features in sorted order.
 
-    Where the system does not tell, this one machine's name stands for its CPU.
+    Where the system does not report it, the machine's name stands for its CPU.
     """
     if sys.platform == "darwin":
         model, features = _macos_cpu()

@@ -17,7 +17,7 @@ def parse(text: str | bytes, context: Any = None) -> Any:
     """The module of a text or of MLIR bytecode, as an `ir.Module`.
 
     Raises:
-      ValueError: the text is no module; says where.
+      ValueError: the text is not a module; says where.
     """
     from jaxlib.mlir import ir
 
@@ -119,7 +119,7 @@ def refine_shapes(text: str | bytes) -> bytes:
 
 
 def _refinement_message(message: str) -> str:
-    """What is to be said of what the compiler said."""
+    """The error message for a message of the compiler."""
     if "has dynamic shapes" in message:
         operation = re.search(r"'([\w.]+)' op has dynamic shapes", message)
         name = operation[1] if operation else "an operation"

@@ -58,7 +58,7 @@ def put_parts(
 
 
 def place(buffer: Any, sharding: Sharding) -> Any:
-    """The buffer's value as a sharding says; itself where it lies so already."""
+    """The buffer divided as a sharding says; itself if it already is."""
     aval, own = buffer.aval, buffer._sharding
     if own is sharding or own.is_equivalent_to(sharding, len(aval.shape)):
         return buffer

@@ -1,7 +1,7 @@
-"""The watch over the other processes of a program: which has died, ended or hangs.
+"""Monitors the other processes of a program: which has died, ended or hangs.
 
-XLA waits for ever for a process that died or hangs in the middle of a collective. So
-each process says of itself, several times in a while, that it lives and how many
+XLA waits forever for a process that died or hangs in the middle of a collective. So
+each process reports, several times per interval, that it is alive and how many
 programs over several processes it has started; all start the same ones in the same
 order. A thread in each process writes this to the coordination service and reads what
 the others wrote. Clocks are compared with themselves only.
@@ -221,14 +221,14 @@ class Watch:
     # -- the end ---------------------------------------------------------------------
 
     def end(self) -> None:
-        """Tells the others that this process starts no more programs."""
+        """Reports to the others that this process starts no more programs."""
         self._own.has_ended = True
         if self.failure is not None:
             self._own.blamed = self.failure.process_index
         self._beat()
 
     def wait_for_ends(self, timeout_s: float) -> None:
-        """Waits until all others have ended or are silent, at most for some time."""
+        """Waits until all others have ended or are silent, with a time limit."""
         end = time.monotonic() + timeout_s
         limit_s = self._limits.silence_s
         while time.monotonic() < end:

@@ -50,7 +50,7 @@ def put(x: np.ndarray, aval: Any, device: Device | None = None) -> ArrayImpl:
 def _native_array(x: Any, aval: Any) -> np.ndarray:
     """The value as a NumPy array of the aval's dtype in native byte order.
 
-    NumPy converts, so that no flag of jaxlib's about 64 bits has a say.
+    NumPy converts, so that jaxlib's flag about 64 bits has no effect.
     """
     # Big-endian dtypes compare unequal to the aval's, which is native.
     return np.asarray(x).astype(aval.dtype, copy=False).reshape(aval.shape)
@@ -105,7 +105,7 @@ def put_divided(x: np.ndarray, aval: Any, sharding: Any) -> ArrayImpl:
 
 
 def divide(array: ArrayImpl, sharding: Any) -> ArrayImpl:
-    """The array divided over a mesh; memory is shared where it lies so already."""
+    """The array divided over a mesh; memory is shared if it is already divided so."""
     array._check_alive()
     buffer = array._buffer
     if buffer._sharding is sharding:
@@ -165,10 +165,10 @@ def from_dlpack(
       x: an object with `__dlpack__` and `__dlpack_device__`.
       make_aval: makes the aval of a shape and a dtype.
       device: where the array goes; None for where `x` is.
-      copy: True for a copy, False for none at any price, None for one where needed.
+      copy: True for a copy, False for none, None for one where needed.
 
     Raises:
-      TypeError: `x` does not speak DLPack.
+      TypeError: `x` does not implement DLPack.
       ValueError: a copy is needed and `copy` is False.
     """
     buffer, aval = dlpack.buffer_from(x, make_aval, device, copy)

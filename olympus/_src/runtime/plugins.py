@@ -1,6 +1,6 @@
 """Platforms that come as PJRT plug-ins: found on disk, loaded by jaxlib.
 
-A plug-in is a shared library that speaks PJRT's C interface. The packages that ship
+A plug-in is a shared library that implements PJRT's C interface. The packages that ship
 them also hold a Python module which registers them with jax by importing it; olympus
 finds the library beside that module and loads it itself.
 """
@@ -61,7 +61,7 @@ def installed_plugins() -> dict[str, Plugin]:
 
 
 def forget() -> None:
-    """Looks again at the next question, after an installation or in a test."""
+    """Clears the list, to search again after an installation or in a test."""
     global _plugins
     _plugins = None
 

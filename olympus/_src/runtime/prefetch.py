@@ -1,4 +1,4 @@
-"""Loads, beside the main thread, what the last run of the same script loaded.
+"""Loads, in a second thread, what the last run of the same script loaded.
 
 A process notes which large programs it took from the cache on disk, or put there, in
 the order of use: its trail. The next process of the same script reads the trail when
@@ -71,7 +71,7 @@ class Prefetch:
         return job.result
 
     def stop(self) -> None:
-        """Loads nothing more, and lets go of what nobody requested."""
+        """Loads nothing more, and releases what was not requested."""
         with self._lock:
             self._waiting.clear()
             self._begun.clear()
@@ -132,7 +132,7 @@ class Trail:
         self._used[key] = None
 
     def forget(self) -> None:
-        """Lets go of what was loaded and not requested."""
+        """Releases what was loaded and not requested."""
         self._prefetch.stop()
         self._prefetch = _NOTHING
 

@@ -1,6 +1,6 @@
 """Folders and files that nobody but their owner can change.
 
-A compiled program is code: whoever can write it runs in its reader's name. So a folder
+A compiled program is code: who can write it can run code as its reader. So a folder
 of programs must belong to the user and be writable by no one else, and so must each
 file in it; and no one else may be able to put another folder in its place, which the
 owner of a folder above it could. Files are checked through their open descriptor, so
@@ -47,7 +47,7 @@ class Unsafe(PermissionError):
 
 
 def users_cache_folder() -> str:
-    """Where programs keep what they can make again, by the platform's convention.
+    """The user's cache folder, by the platform's convention.
 
     Returns:
       A path; relative if the user has no home.
@@ -73,7 +73,7 @@ def prepare(folder: str) -> str:
 
     Raises:
       Unsafe: others may change it.
-      OSError: it cannot be made, or is no folder.
+      OSError: it cannot be made, or is not a folder.
     """
     _make(folder)
     return check_folder(folder)
@@ -192,7 +192,7 @@ def read(path: str, most_bytes: int = _MOST_BYTES) -> bytes:
 
     Raises:
       FileNotFoundError: there is none.
-      Unsafe: others may change it, or it is no plain file.
+      Unsafe: others may change it, or it is not a plain file.
       OSError: it cannot be read.
     """
     descriptor = os.open(path, _READ_FLAGS)

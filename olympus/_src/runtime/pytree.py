@@ -57,7 +57,7 @@ def new_registry(module: str, name: str) -> Any:
 
 
 def all_leaves(registry: Any, values: Iterable[Any]) -> bool:
-    """Whether each of the values is a leaf, so no node."""
+    """Whether all of the values are leaves."""
     return pytree.all_leaves(registry, values)
 
 

@@ -42,7 +42,7 @@ caching.register(_forget, "digests of modules that can be read", lambda: len(_kn
 
 
 def digest(module: bytes) -> str:
-    """What a module is known by; another jaxlib may read it otherwise."""
+    """The digest of a module; another jaxlib may read it differently."""
     version = ".".join(map(str, versions.JAXLIB_VERSION))
     return hashlib.sha256(version.encode() + b"\0" + module).hexdigest()
 
@@ -126,7 +126,7 @@ def _read_elsewhere(modules: list[bytes]) -> None:
 
 
 def _load() -> None:
-    """Takes in what the user's private folder knows."""
+    """Reads the digests in the user's private folder."""
     folder = compile_cache.private_place()
     if folder is None or folder in _read_folders:
         return

@@ -1,4 +1,4 @@
-"""The runtime's part of shardings: what jaxlib asks of them, and the one-device kind.
+"""The runtime's part of shardings: what jaxlib needs, and the one-device kind.
 
 `Sharding` is the base of every sharding; its package adds meshes and specs.
 A sharding is plain data and never tells jaxlib more than a list of devices and an
@@ -21,7 +21,7 @@ _REPLICATED = HloSharding.replicate()
 
 
 class Part(NamedTuple):
-    """What one device holds of an array.
+    """The part of an array on one device.
 
     Attributes:
       device: the device.
@@ -39,7 +39,7 @@ class Part(NamedTuple):
 
 
 class Sharding(abc.ABC):
-    """How an array lies on devices: the base of all shardings.
+    """How an array is placed on devices: the base of all shardings.
 
     Its methods follow from a list of devices and XLA's sharding.
     """
@@ -67,7 +67,7 @@ class Sharding(abc.ABC):
 
     @property
     def num_devices(self) -> int:
-        """How many devices that are."""
+        """The number of devices."""
         return len(self._internal_device_list)
 
     @property
@@ -124,7 +124,7 @@ class Sharding(abc.ABC):
         return out
 
     def local_parts(self, global_shape: tuple[int, ...]) -> list[Part]:
-        """Those of the devices of this process."""
+        """The parts on the devices of this process."""
         return [part for part in self.parts(global_shape) if part.is_local]
 
     def shard_shape(self, global_shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -253,7 +253,7 @@ def placement_of(device: Device) -> Placement:
 
 
 def default_placement() -> Placement:
-    """Where values go that were sent nowhere in particular."""
+    """The placement of values for which no device was chosen."""
     if config.default_device.value is None:
         placement = _placements.get(None)
         if placement is None:

@@ -1,7 +1,7 @@
 """Bytes between the host and devices: NumPy arrays to jaxlib buffers and back.
 
-jaxlib narrows 64-bit values where a process-wide flag, shared with jax, says so. Every
-transfer here passes its own answer, so nothing depends on that flag.
+jaxlib narrows 64-bit values where a process-wide flag, shared with jax, is set. Every
+transfer here passes its own value, so nothing depends on that flag.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The one place that knows jaxlib by version: moved names, changed signatures.
+"""The only file that depends on jaxlib's version: moved names, changed signatures.
 
 Every other file of the runtime takes jaxlib's names from here. The extension module
 `jaxlib._jax` is the entry point: `jaxlib.xla_client` opens on the same names, and adds
@@ -116,7 +116,7 @@ def make_store(
 
 
 def make_gloo(store: Any, host: str | None) -> Any:
-    """How the CPU's processes exchange data.
+    """The collectives by which the CPU's processes exchange data.
 
     Args:
       store: a client of the coordination service.

@@ -1,4 +1,4 @@
-"""Waiting for values: with an eye on other processes that are needed for them."""
+"""Waiting for values, while other processes that are needed for them are monitored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _QUICK_S = 0.01  # as long as most calls take; waiting for longer looks at the o
 
 
 def set_watch(watch: Watch | None) -> None:
-    """Has waits look at other processes; None for a program of one process."""
+    """Makes waits monitor other processes; None for a program of one process."""
     global _watch
     _watch = watch
 
@@ -56,7 +56,7 @@ def wait_for_all(buffers: Sequence[Any]) -> None:
 
 
 class _Worker:
-    """A thread for calls of jaxlib that have no end where another process hangs.
+    """A thread for calls of jaxlib that never return if another process hangs.
 
     It is not waited for at the end of the program.
     """
@@ -70,7 +70,7 @@ class _Worker:
             self._calls.get().run()
 
     def start(self, fun: Callable[[], Any]) -> _Call:
-        """Has `fun()` called after those before it."""
+        """Schedules `fun()` after those before it."""
         call = _Call(fun)
         self._calls.put(call)
         return call
@@ -125,7 +125,7 @@ def start_program(run: Callable[[], Any]) -> Any:
 def wait_for_token(token: Any) -> None:
     """As `wait_for` for the token of a program over several processes.
 
-    jaxlib has no question for it that does not wait.
+    jaxlib has no way to query it without waiting.
     """
     global _waits
     if _watch is None:
