@@ -337,7 +337,7 @@ def test_random_numbers_in_parts():
 
 
 def test_collectives_in_branches_that_devices_choose_differently():
-    """They would wait for each other for ever."""
+    """They would wait for each other forever."""
 
     def f(x, w):
         y = lax.cond(x[0, 0] > 1, lambda: x.sum() * w, lambda: x.sum())
@@ -346,7 +346,7 @@ def test_collectives_in_branches_that_devices_choose_differently():
     g = mapped(f, (P("x", "y"), P()), P())
     want = sum(p.sum() * (W if p[0, 0] > 1 else 1) for row in B for p in row)
     np.testing.assert_allclose(g(X, W), want, 1e-5)
-    with pytest.raises(ValueError, match="each other for ever"):
+    with pytest.raises(ValueError, match="each other forever"):
         olympus.grad(g, 1)(X, W)
 
     def cast(x, w):

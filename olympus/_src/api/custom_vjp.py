@@ -99,7 +99,7 @@ class custom_vjp(Generic[P, R]):
             residuals.
           bwd: called as `bwd(*nondiff, residuals, cotangent)`, returns a tuple with the
             cotangent of each argument that is differentiated, in its structure. None
-            stands for zeros.
+            means zeros.
           symbolic_zeros: leaves of `fwd`'s arguments are `CustomVJPPrimal` objects,
             which tell whether they are differentiated; cotangents known to be zero are
             `SymbolicZero` objects in place of arrays of zeros.

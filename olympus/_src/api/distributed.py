@@ -42,7 +42,7 @@ def initialize(
       num_processes: how many there are.
       process_id: the number of this one, from 0 on.
       local_device_ids: the GPUs that it uses; None for those that its number on the
-        machine stands for where a cluster tells it, else for all.
+        machine selects if a cluster sets that number, else for all.
       cluster_detection_method: the only cluster to look for: 'ompi', 'slurm' or 'k8s';
         'deactivate' for none.
       initialization_timeout: seconds until all processes must have connected.

@@ -92,8 +92,8 @@ def jet(
         if not avals_.is_array_like(x):
             raise ValueError(
                 f"jet: primal value at position {i} is not an array, got "
-                f"{type(x).__name__}; give each array of a tree as an argument of its "
-                "own"
+                f"{type(x).__name__}; give each array of a tree as a "
+                "separate argument"
             )
     order = _order(series)
     columns = [

@@ -94,7 +94,7 @@ def symbolic_args_specs(
     Args:
       args: a tree of arrays or descriptions of them; only shapes and dtypes are read.
       shapes_specs: a tree that is a prefix of it, of texts as `symbolic_shape` takes
-        them. None stands for '...'.
+        them. None means '...'.
       constraints: what is known of the names, as `SymbolicScope` takes them.
       scope: the scope of the names; by default a new one, with the constraints.
 

@@ -32,7 +32,7 @@ def vmap(
     Args:
       fun: a function of arrays and pytrees of them.
       in_axes: for each positional argument the axis to map, None for none, or a tree of
-        those that is a prefix of the argument; one int stands for all. Negative axes
+        those that is a prefix of the argument; one int applies to all. Negative axes
         count from the end. Keyword arguments are mapped over axis 0.
       out_axes: where each result gets the mapped axis; a prefix of the result's tree.
         None where the result does not depend on the mapped arguments.

@@ -83,7 +83,7 @@ def _lower(ctx: Any, *operands: str, sites: Any, debug: bool) -> Any:
     if debug:
         return []
     position = sites[0].position if sites else None
-    place = "" if position is None else f" The check stands at {position}."
+    place = "" if position is None else f" The check is at {position}."
     raise ValueError(
         "Cannot compile a checkify.check that was not functionalized: a check inside "
         "of jit, scan or another staged function must become a value first. Wrap the "
@@ -152,7 +152,7 @@ check_p = Primitive(
     checkify=_checkify,
 )
 
-# All checks that stand in a program, and those of no operation besides.
+# All checks in a program, and those of no operation besides.
 _WRITTEN = frozenset([failures.FailedCheckError, failures.CheckException])
 
 # -- the interpreter -------------------------------------------------------------------

@@ -224,7 +224,7 @@ class _While:
 def solver(
     p: Any, checks: Any, *args: Any, const_lengths: Any, olympusprs: Any
 ) -> list[Any]:
-    """A root or a linear solve: the state is one more result beside the solution."""
+    """A root or a linear solve: the state is one more result, after the solution."""
     method = olympusprs.solve
     checked = checks.program(method)
     if checked is None:

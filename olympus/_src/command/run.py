@@ -29,7 +29,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--example", action="store_true", help="take the arguments of the self-test"
     )
     source.add_argument(
-        "--seed-args", metavar="SEED", type=int, help="make arguments up from a seed"
+        "--seed-args",
+        metavar="SEED",
+        type=int,
+        help="draw random arguments from a seed",
     )
     parser.add_argument(
         "--size",

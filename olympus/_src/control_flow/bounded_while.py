@@ -77,7 +77,7 @@ class _AsScan:
 
 
 class _LinearLoop:
-    """Applies the loop of tangents, which goes over the rows that were filled."""
+    """Applies the loop of tangents, which runs over the rows that were filled."""
 
     __slots__ = ("_forward",)
 

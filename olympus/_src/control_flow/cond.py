@@ -63,7 +63,7 @@ def _refuse_dead_lock(index: Any, branches: Any) -> None:
                 f"cond: a branch that devices choose differently must not hold a "
                 f"collective over the axis, got {eqn.primitive}{at} over {name!r}, "
                 f"along which the predicate varies: the devices would wait for each "
-                "other for ever; compute both branches and choose with numpy.where, "
+                "other forever; compute both branches and choose with numpy.where, "
                 "or move the collective out. A derivative sums the cotangents of a "
                 f"value that is cast in a branch: cast it before, with lax.pcast(x, "
                 f"{name!r}, to='varying')"

@@ -78,7 +78,7 @@ class Scan:
     Args:
       ctx: the context of the equation.
       length: how many steps there are; with `test`, how many there may be.
-      reverse: whether it goes from the last row to the first.
+      reverse: whether it runs from the last row to the first.
       unroll: steps in each turn; one with `test`.
       num_carry: how many values are carried.
       ordered: effects whose tokens go through the loop.

@@ -267,7 +267,7 @@ def issubdtype(a: DTypeLike, b: DTypeLike) -> bool:
     """Whether dtype `a` is, or belongs to the family, `b`.
 
     As `numpy.issubdtype`, and further: the small integers and floats belong to the
-    families of NumPy's, and keys to `prng_key` and `extended`.
+    families of NumPy, and keys to `prng_key` and `extended`.
 
     Args:
       a: a dtype, scalar class, family or name.
@@ -529,7 +529,7 @@ def dtype_of(x: Any) -> Any:
 # --- promotion ---
 
 # The lattice as chains, each rising from left to right. A starred name is a weak dtype.
-# Two dtypes promote to the lowest one that stands above both.
+# Two dtypes promote to the lowest one that is above both.
 _CHAINS = (
     "bool int* uint8 uint16 uint32 uint64 float* complex* complex64 complex128",
     "int* int8 int16 int32 int64 float*",

@@ -64,7 +64,7 @@ _PLACES = {
     "lowerable": "lowerable",
     "in_control_flow": "allowed in control flow",
     "in_remat": "allowed to happen again",
-    "in_custom_rules": "allowed in functions with rules of their own",
+    "in_custom_rules": "allowed in functions with custom rules",
 }
 
 

@@ -443,7 +443,7 @@ def is_wrapper(fun: Any) -> bool:
 
 
 def _are_plain(kind: type, base: type) -> bool:
-    """Whether all that instances hold is attributes, beside what `base` tells."""
+    """Whether instances hold only attributes, besides the contents of `base`."""
     return all(
         x is object or x is base or _is_plain_library(x) or _is_written_in_python(x)
         for x in kind.__mro__
@@ -509,7 +509,7 @@ def _refer_to(x: Any) -> Any:
 
 
 def is_gone(held: list[Any]) -> bool:
-    """Whether an object that is held is no more, so that nothing can be the same."""
+    """Whether a referenced object was deleted, so that nothing can be the same."""
     return any(type(x) is weakref.ref and x() is None for x in held)
 
 

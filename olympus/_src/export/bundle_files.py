@@ -46,7 +46,7 @@ class Slot(NamedTuple):
         return any(type(n) is str for n in self.shape)
 
     def aval(self, shape: Sequence[int] = ()) -> avals.ShapedArray:
-        """The type of a value of this shape; the shape is ignored if none is symbolic."""
+        """The type of a value of this shape, which is ignored if none is symbolic."""
         sizes: Any = shape if self.is_symbolic() else self.shape
         return avals.ShapedArray(tuple(sizes), self.dtype, self.weak_type)
 

@@ -373,7 +373,7 @@ class Program:
                 continue
             if not 0 <= place < len(shared) or shared[place].aval is not aval:
                 raise Unreadable(
-                    f"{KIND}: {_constant(i)} must be given beside it, got "
+                    f"{KIND}: {_constant(i)} must be given with it, got "
                     f"{len(shared)} arrays"
                 )
             constants += concrete_arrays.on_device([shared[place]], device)

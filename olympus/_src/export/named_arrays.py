@@ -1,4 +1,4 @@
-"""Arguments and results by name: what a file of NumPy's arrays holds for a program."""
+"""Arguments and results by name: the contents of a program's file of NumPy arrays."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _format_names(names: Sequence[str]) -> str:
 
 
 def as_argument(value: Any, aval: Any, name: str) -> Any:
-    """An array of the program's type from an array of NumPy's.
+    """An array of the program's type from a NumPy array.
 
     Numbers of 64 bits become those of 32 where the program takes such, as in a call.
     Types that NumPy lacks, as bfloat16, are taken from wider ones that hold the same

@@ -433,7 +433,7 @@ keep_host_memory = define(
     True,
     "Keep freed memory of large CPU arrays for the next ones instead of returning it "
     "to the system, whose fresh pages cost more than the arithmetic on them. What "
-    "stays free for a second, beyond 128 MiB, goes back.",
+    "stays free for a second, beyond 128 MiB, is returned.",
 )
 
 _guard = setting_types.choice(

@@ -108,7 +108,7 @@ def read(file: BinaryIO, kind: str) -> bytes:
       kind: what it must be, for messages.
 
     Raises:
-      Unreadable: it does not start as a container, or has not the size that it says.
+      Unreadable: it does not start as a container, or its size is not what it states.
     """
     start = file.read(_PREFIX_BYTES)
     if len(start) < _PREFIX_BYTES or not is_container(start):

@@ -94,7 +94,7 @@ def _remove(error: BaseException, traceback: TracebackType, *, noted: bool) -> N
 
 
 def _remember(error: BaseException, entries: list[TracebackType]) -> None:
-    """Keeps the whole traceback; what an inner boundary removed goes back in."""
+    """Keeps the whole traceback, including what an inner boundary removed."""
     full = getattr(error, FULL, None)
     if full is None:
         setattr(error, FULL, entries[0])

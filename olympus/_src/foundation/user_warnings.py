@@ -9,7 +9,7 @@ from olympus._src.foundation import source_info
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the nearest frame of the user's."""
+    """Warns at the nearest frame of the user's code."""
     depth, frame = 1, sys._getframe(0)
     while frame.f_back is not None and source_info.is_internal(
         frame.f_code.co_filename

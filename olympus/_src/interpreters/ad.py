@@ -164,7 +164,7 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
     """Records operations on tangents; passes all others to the interpreter below.
 
     Attributes:
-      splits: operations that hold programs may compute values beside tangents, as in
+      splits: operations that hold programs may compute values besides tangents, as in
         the rules that users write; their values are then computed below.
     """
 

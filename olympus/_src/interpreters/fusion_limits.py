@@ -202,7 +202,7 @@ def _inline(
             outs = [_read(inside, v) for v in inner.olympuspr.outvars]
             env.update(zip(eqn.outvars, outs, strict=True))
             continue
-        # The same program may be called twice: each call has variables of its own.
+        # The same program may be called twice: each call has its own variables.
         outvars = [type(v)(v.aval) for v in eqn.outvars] if scope or env else None
         if outvars is not None:
             env.update(zip(eqn.outvars, outvars, strict=True))
@@ -381,7 +381,7 @@ def _repeats_work(program: ir.Olympuspr) -> bool:
 def _keep_apart(program: ir.Olympuspr) -> ir.Olympuspr:
     """The program with barriers behind values that would be made again too often.
 
-    A barrier also stands behind what is read several times and has an expensive
+    A barrier also follows what is read several times and has an expensive
     operation on its way: XLA keeps one of the values on that way, which one depends on
     what is around it.
     """

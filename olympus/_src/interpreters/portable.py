@@ -50,7 +50,7 @@ class PortableProgram(NamedTuple):
         return self.text
 
     def refuse_compilation(self) -> NoReturn:
-        """Refuses to be compiled: a device needs a program of its own platform.
+        """Refuses to be compiled: a device needs a program for its platform.
 
         Raises:
           ValueError: always.

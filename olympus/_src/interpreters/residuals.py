@@ -2,7 +2,7 @@
 
 What a derivative needs is an output of one program and an input of another: of a call,
 a step of a loop, a branch. A value that is quickly made of a smaller one, or of one
-that is there anyway, such as an argument or a number, is not handed over: the second
+that is available anyway, such as an argument or a number, is not passed on: the second
 program makes it again. So it does with what a little arithmetic makes of other values
 that are handed over, as 1 - y * y of the hyperbolic tangent y.
 """
@@ -119,7 +119,7 @@ class _Again:
     """The start of the second program, where values are made again.
 
     Attributes:
-      kept: values of the first program that are handed over.
+      kept: values of the first program that are passed on.
       inputs: their names in the second.
       eqns: its first equations.
     """
@@ -134,7 +134,7 @@ class _Again:
         self.eqns: list[ir.Eqn] = []
 
     def name(self, v: Any) -> Any:
-        """What stands in the second program for a value of the first."""
+        """The value in the second program for a value of the first."""
         if type(v) is ir.Literal:
             return v
         if v in self._names:

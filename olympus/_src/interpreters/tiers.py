@@ -79,7 +79,7 @@ def compile(
     built = compilation.build_options_of(lowered, xla_options)
     if compilation.is_ready(lowered, built):
         return build(lowered, xla_options), None
-    program = _quick_build(lowered, quick, "; the full build goes on beside it")
+    program = _quick_build(lowered, quick, "; the full build continues in a thread")
     return program, Upgrade(lowered, xla_options, built)
 
 
@@ -138,7 +138,7 @@ class Upgrade:
         _builder.add(self)
 
     def build(self) -> None:
-        """Compiles the build; after an error, which is reported, the quick one stays."""
+        """Compiles the build; if that fails, reports it and keeps the quick one."""
         try:
             self._build()
         except Exception as error:

@@ -1,7 +1,7 @@
 """How a function finds its dimension variables: from the sizes of its arguments.
 
 An argument of shape (b, 2*c + 1) determines b and c. `core.symbolic_solve` finds the
-order in which variables are computed, and what is to be checked then; here both are written.
+order in which variables are computed, and the checks; both are written here.
 The checks are calls of `shape_assertion`, which compilers that refine shapes evaluate
 and take out.
 """

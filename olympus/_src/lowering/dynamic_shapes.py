@@ -295,7 +295,7 @@ def slice_(
 def slice_at(
     block: Any, x: str, aval: Any, out: Any, starts: Sequence[str], kind: Any
 ) -> str:
-    """A slice of dynamic sizes at computed positions, which are moved inside.
+    """A slice of dynamic sizes at computed positions, which are clamped.
 
     Args:
       block, x, aval, out: as elsewhere.

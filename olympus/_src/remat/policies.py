@@ -175,7 +175,7 @@ def _names(function: str, names: Iterable[Any]) -> frozenset[str]:
         if not isinstance(name, str):
             raise TypeError(
                 f"{function}: names must be strings, got {name!r}; give each name as "
-                "an argument of its own"
+                "a separate argument"
             )
     return frozenset(names)
 

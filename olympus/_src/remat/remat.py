@@ -1,6 +1,6 @@
 """`remat2`: a program whose derivative computes its intermediate values again.
 
-Its value is that of the program. Linearised, the program runs once and hands on only
+Its value is that of the program. Linearised, the program runs once and passes on only
 its inputs and what the policy keeps; all that the derivative needs beside is computed
 again by the one equation that is left on the tape, and by its transpose.
 """
@@ -137,7 +137,7 @@ class _Linearized:
 
     Attributes:
       consts: values that come first among the inputs of `split.once`.
-      split: the program that runs once, and what it hands on.
+      split: the program that runs once, and what it passes on.
       program: takes that, some inputs, and tangents; returns tangents.
       zeros: for each result a Zero, or None where its tangent is nonzero.
     """

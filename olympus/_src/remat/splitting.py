@@ -64,7 +64,7 @@ class Splitter:
 
     Attributes:
       once: the equations that run once; they also make what inner programs keep.
-      kept: variables of `once` that are handed on.
+      kept: variables of `once` that are passed on.
     """
 
     __slots__ = (
@@ -144,7 +144,7 @@ class Splitter:
     # -- what the rules of inner programs use -----------------------------------------
 
     def keep(self, variable: Any, copy: Any) -> None:
-        """Hands a variable of what runs once to what runs again."""
+        """Passes a variable of what runs once to what runs again."""
         self.kept.append(variable)
         self._inside.append(copy)
 

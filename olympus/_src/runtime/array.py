@@ -62,7 +62,7 @@ class ArrayImpl:
 
     @property
     def weak_type(self) -> bool:
-        """Whether the dtype gives way in promotion, as a Python number's does."""
+        """Whether the dtype is weak in promotion, like a Python number's."""
         return self.aval.weak_type
 
     @property
@@ -402,7 +402,7 @@ class ArrayImpl:
         if self.aval.storage is not self.aval:
             if spec:
                 raise TypeError(
-                    f"format: elements of dtype {self.dtype} are no numbers to format "
+                    f"format: elements of dtype {self.dtype} are not numbers to format "
                     f"with {spec!r}; take the words with random.key_data(keys)"
                 )
             return str(self)
@@ -502,7 +502,7 @@ def deleted_array_error(array: ArrayImpl) -> RuntimeError:
 
 
 def _opaque(array: ArrayImpl) -> TypeError:
-    """The error for reading elements that are no numbers."""
+    """The error for reading elements that are not numbers."""
     return TypeError(
         f"Array: elements of dtype {array.dtype} are opaque and have no NumPy form, "
         f"got a {array.aval.short()} to convert; take the words of random keys with "

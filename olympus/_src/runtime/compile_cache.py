@@ -60,7 +60,7 @@ def folder() -> str:
 
 @caching.bounded_cache(64, "folders of compiled programs")
 def _absolute(chosen: str) -> str:
-    """A folder's path, which stays where the process goes to another directory."""
+    """A folder's absolute path, which a change of directory does not affect."""
     return os.path.abspath(os.path.expanduser(chosen))
 
 

@@ -119,7 +119,7 @@ _BUILD_OPTIONS = frozenset(
 
 
 def _set_build_option(build: Any, name: str, value: Any) -> bool:
-    """Sets an option that has a field of its own; says whether it has one."""
+    """Sets an option that has its own field; returns whether it has one."""
     if name not in _BUILD_OPTIONS or not hasattr(build, name):
         return False
     setattr(build, name, value)

@@ -1,4 +1,4 @@
-"""The coordination service of several processes, in a process of its own.
+"""The coordination service of several processes, in a separate process.
 
 Run by the first process of the program, as a script, so that it loads nothing but
 jaxlib. It outlives that process for as long as others run: XLA ends every process whose

@@ -358,7 +358,7 @@ def _user_error(error: Exception, buffers: list[Any]) -> BaseException:
 
 
 class SideEffects:
-    """The programs under way that nobody's result stands for."""
+    """The running programs that no result represents."""
 
     def __init__(self) -> None:
         self._tokens: list[Any] = []
@@ -410,7 +410,7 @@ class InFlight:
     """Bounds how many programs of several devices run at a time.
 
     Devices of the CPU share threads: of many programs that were started, some devices
-    would run one and others another, and each would wait for the rest for ever (60
+    would run one and others another, and each would wait for the rest forever (60
     programs on 8 devices, jaxlib 0.10).
     """
 

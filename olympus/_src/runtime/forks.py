@@ -55,7 +55,8 @@ def _warn() -> None:
     if client.is_started():
         user_warnings.warn(
             "os.fork() was called after olympus had started XLA's threads, which the "
-            f"child has not: it can neither compile nor run large programs; {_REMEDY}",
+            "child does not have: it can neither compile nor run large programs; "
+            f"{_REMEDY}",
             RuntimeWarning,
         )
 

@@ -3,7 +3,7 @@
 The C library returns the memory of large arrays to the system when they are freed, and
 each new array then pays for fresh pages: adding ten million floats took 26 ms instead
 of 5. Raised thresholds keep freed pages in the process. A thread looks at them twice a
-second: where more than 128 MiB stayed free for a second, all of it goes back.
+second: where more than 128 MiB stayed free for a second, all of it is returned.
 `config.keep_host_memory` turns all this off, and `trim`, of which
 `olympus.clear_caches()` is the entry point, gives the memory back at once.
 

@@ -29,7 +29,7 @@ _TURN_S = 0.5
 
 
 class _Call:
-    """A call on a thread of its own.
+    """A call on a separate thread.
 
     Attributes:
       done: locked until it has ended.
@@ -80,7 +80,7 @@ _under_way: set[_Call] = set()
 
 
 def run_uninterrupted(fun: Callable[..., Any], *args: Any) -> Any:
-    """Calls `fun(*args)`, which goes on to its end also where this is interrupted.
+    """Calls `fun(*args)`, which runs to its end even if this is interrupted.
 
     Args:
       fun: takes no lock that its caller may hold, and reads no setting of its thread.

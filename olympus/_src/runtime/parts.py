@@ -110,7 +110,7 @@ def _rotations(devices: DeviceList, memory_kind: str | None) -> list[_Listed]:
 
 
 def part(buffer: Any, position: int, aval: Any) -> Any:
-    """The part on a local device, as a buffer of its own that shares its memory.
+    """The part on a local device, as a separate buffer that shares its memory.
 
     The buffer must not be deleted. On the CPU it is waited for.
 

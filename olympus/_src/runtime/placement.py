@@ -35,7 +35,7 @@ def put(x: np.ndarray, aval: Any, device: Device | None = None) -> ArrayImpl:
     Args:
       x: array (or NumPy scalar) of the aval's shape; another dtype is converted.
       aval: shape, dtype and weak type of the result.
-      device: where it goes, and stays in computations; None for the default device,
+      device: where to put it, also for computations; None for the default device,
         with freedom to move.
     """
     if device is None:
@@ -164,7 +164,7 @@ def from_dlpack(
     Args:
       x: an object with `__dlpack__` and `__dlpack_device__`.
       make_aval: makes the aval of a shape and a dtype.
-      device: where the array goes; None for where `x` is.
+      device: where to put the array; None for where `x` is.
       copy: True for a copy, False for none, None for one where needed.
 
     Raises:

@@ -76,7 +76,7 @@ def functions(
       takes, and those it returns.
 
     Raises:
-      ValueError: the bytes are no such module, or it has no `main`.
+      ValueError: the bytes are not such a module, or it has no `main`.
     """
     from jaxlib.mlir import ir
 

@@ -159,7 +159,7 @@ class AbstractMesh(_Axes):
     def devices(self) -> Any:
         """Refused: an abstract mesh has no devices."""
         raise ValueError(
-            f"AbstractMesh: devices must be asked of a Mesh, got {self}; make one by "
+            f"AbstractMesh: devices are defined for a Mesh, got {self}; make one by "
             "olympus.make_mesh"
         )
 

@@ -88,7 +88,7 @@ class NamedSharding(Interned, shardings.Sharding):
         """
         if isinstance(self.mesh, AbstractMesh):
             raise ValueError(
-                f"NamedSharding: devices must be asked of a sharding with a Mesh, got "
+                f"NamedSharding: devices are defined for a sharding with a Mesh, got "
                 f"one of {self.mesh}"
             )
         return self.mesh

@@ -29,7 +29,7 @@ _OPERATIONS = {
     "max": sizes.maximum,
     "min": sizes.minimum,
 }
-# Texts may come with a file: absurd ones would take for ever, or all the stack.
+# Texts may come with a file: absurd ones would take forever, or all the stack.
 _MOST_LETTERS = 1 << 16
 _MOST_DIGITS = 30
 _MOST_POWER = 64
