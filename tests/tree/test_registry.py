@@ -161,7 +161,7 @@ def test_a_class_that_is_no_data_class_needs_both_lists():
         def __init__(self, *, a, b):
             self.a, self.b = a, b
 
-    with pytest.raises(TypeError, match="must be given for a class that is not a data cl"):
+    with pytest.raises(TypeError, match="given for a class that is not a data class"):
         tree_util.register_dataclass(Bare)
     with pytest.raises(TypeError, match=r"together, got data_fields=\['a'\]"):
         tree_util.register_dataclass(Bare, ["a"])

@@ -73,7 +73,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _stopping_on_signals() -> Iterator[None]:
-    """A block in which a termination signal raises SystemExit."""
+    """A block in which SIGTERM and SIGINT raise exceptions."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise SystemExit(_SIGNAL_STATUS + number)
