@@ -219,7 +219,11 @@ def test_transformations_agree():
         (lambda: special.fresnel(1j), NotImplementedError, "complex-valued"),
         (lambda: special.bessel_jn(1.0, v=2.5), TypeError, "v must be an integer"),
         (lambda: special.bessel_jn(1.0, v=-1), ValueError, "v must not be negative"),
-        (lambda: special.sph_harm_y(0.5, 1, 1.0, 1.0), TypeError, "n must have an integer dtype"),
+        (
+            lambda: special.sph_harm_y(0.5, 1, 1.0, 1.0),
+            TypeError,
+            "n must have an integer dtype",
+        ),
         (
             lambda: special.sph_harm_y(1, 1, 1.0, 1.0, diff_n=1),
             NotImplementedError,
