@@ -20,7 +20,7 @@ def test_device_get_leaves_keys():
 def test_formatting():
     assert f"{KEY}" == str(KEY) == "Array((), dtype=key<fry>) overlaying:\n[0 0]"
     assert format(KEYS) == str(KEYS)
-    with pytest.raises(TypeError, match=r"no numbers to format with 'd'"):
+    with pytest.raises(TypeError, match=r"are not numbers to format with 'd'"):
         f"{KEY:d}"
 
 
