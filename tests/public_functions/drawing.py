@@ -48,7 +48,7 @@ def kind(dtype: Any) -> str:
     return "f" if dtype.kind == "V" else dtype.kind
 
 
-def widened(x: Any) -> Any:
+def widen(x: Any) -> Any:
     """An argument in double precision, where it is a number of less."""
     if not isinstance(x, (np.ndarray, np.generic)):
         return x

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.public_functions.drawing import Call, Draw, widened
+from tests.public_functions.drawing import Call, Draw, widen
 from tests.public_functions.points import SmoothCase, smooth_case
 
 # How recorded calls name the pages.
@@ -119,8 +119,8 @@ class Entry:
         if self.prepare is not None:
             args = tuple(self.prepare(*args))
         if self.wide:
-            args = tuple(map_arrays(widened, args))
-            kwargs = {k: map_arrays(widened, v) for k, v in kwargs.items()}
+            args = tuple(map_arrays(widen, args))
+            kwargs = {k: map_arrays(widen, v) for k, v in kwargs.items()}
         return self._oracle()(*args, **kwargs)
 
     def _oracle(self) -> Callable[..., Any]:
@@ -178,7 +178,7 @@ def largest(x: Any) -> float:
     found = [0.0]
 
     def one(array: Any) -> Any:
-        size = np.abs(widened(np.asarray(array)).astype(complex))
+        size = np.abs(widen(np.asarray(array)).astype(complex))
         found.extend(size[np.isfinite(size)].ravel().tolist())
         return array
 

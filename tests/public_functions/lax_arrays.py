@@ -7,7 +7,7 @@ import numpy as np
 import olympus.numpy as jnp
 from olympus import lax
 from tests.public_functions.entries import entries
-from tests.public_functions.points import M, N, SharedCall, X, signed
+from tests.public_functions.points import M, N, SharedCall, X, signed_values
 from tests.public_functions.reasons import CONSTANT, DISCRETE, OWN_TESTS, SAMPLES
 
 entry = entries("lax", undrawn=SAMPLES)
@@ -101,7 +101,7 @@ ENTRIES = [
     ),
     *entry(
         "squeeze",
-        smooth=(lambda x: lax.squeeze(x, (1,)), signed(2, 1, 3)),
+        smooth=(lambda x: lax.squeeze(x, (1,)), signed_values(2, 1, 3)),
         types="m[:1] if hasattr(m, 'dtype') else m, (0,)",
     ),
     *entry(

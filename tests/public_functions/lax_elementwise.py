@@ -17,7 +17,7 @@ from tests.public_functions.points import (
     Y,
     Z,
     numbers,
-    signed,
+    signed_values,
 )
 from tests.public_functions.reasons import (
     CONSTANT,
@@ -87,8 +87,8 @@ ENTRIES = [
             lambda a, b, s: lax.scaled_dot(
                 a, b, lhs_scale=s, preferred_element_type=np.float64
             ),
-            signed(3, 4),
-            signed(4, 2),
+            signed_values(3, 4),
+            signed_values(4, 2),
             numbers(3, 2),
         ),
         unrecorded=OWN_TESTS,
@@ -130,20 +130,19 @@ ENTRIES = [
         smooth=(lambda x: lax.convert_element_type(x, np.float64), X),
         types="v, D",
     ),
-    *entry("optimization_barrier", smooth=(M,), types="v"),
-    *entry("stage", smooth=(M,), types="v"),
+    *entry("optimization_barrier stage", smooth=(M,), types="v"),
     *entry(
-        """bitwise_and bitwise_or bitwise_xor ge gt le ne nextafter
+        """bitwise_and bitwise_or bitwise_xor ge gt le mulhi ne nextafter
         shift_right_arithmetic shift_right_logical""",
         smooth=DISCRETE,
         types="v, w",
     ),
-    *entry("bitwise_not clz is_finite population_count", smooth=DISCRETE, types="v"),
+    *entry(
+        "bitwise_not clz is_finite population_count dtype", smooth=DISCRETE, types="v"
+    ),
     *entry("eq", smooth=DISCRETE, types="v, w; a, b"),
     *entry("lt", smooth=DISCRETE, types="v, w; v, b; v, 2; v, 2.0"),
-    *entry("mulhi", smooth=DISCRETE, types="v, w"),
     *entry("after_all dce_sink", smooth=DISCRETE, unrecorded=OWN_TESTS),
-    *entry("dtype", smooth=DISCRETE, types="v"),
     *entry("shift_left", smooth=DISCRETE, types="v, w; v, 2"),
     *entry("random_gamma_grad", smooth=NO_RULE, types="v, w"),
     *entry("stop_gradient", smooth=CONSTANT, types="v"),

@@ -6,7 +6,7 @@ import numpy as np
 
 from olympus import lax
 from tests.public_functions.entries import entries
-from tests.public_functions.points import M, N, SharedCall, signed
+from tests.public_functions.points import M, N, SharedCall, signed_values
 from tests.public_functions.reasons import NO_RULE, SAMPLES
 
 entry = entries("lax", undrawn=SAMPLES)
@@ -95,7 +95,7 @@ ENTRIES = [
             (
                 SharedCall(lambda f, x, v, mode=mode: f(x, STARTS, v, INTO, mode=mode)),
                 M,
-                signed(3, 4, seed=5) + 0.07,
+                signed_values(3, 4, seed=5) + 0.07,
             )
             for mode in ("drop", "clip")
         ],

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from olympus import lax
 from tests.public_functions.entries import entries
-from tests.public_functions.points import REGULAR, TALL, WIDE, X, make_definite, signed
+from tests.public_functions.points import (
+    REGULAR,
+    TALL,
+    WIDE,
+    X,
+    make_definite,
+    signed_values,
+)
 from tests.public_functions.reasons import DISCRETE, NO_RULE, SAMPLES
 
 entry = entries("lax.linalg", undrawn=SAMPLES)
@@ -62,7 +69,7 @@ ENTRIES = [
         smooth=(
             lambda d, b: lax.linalg.tridiagonal_solve(d / 4, d + 1, d / 3, b),
             X,
-            signed(5, 2),
+            signed_values(5, 2),
         ),
         types="v, w, v, s",
     ),

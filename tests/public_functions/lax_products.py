@@ -7,12 +7,12 @@ import numpy as np
 import olympus
 from olympus import lax
 from tests.public_functions.entries import entries
-from tests.public_functions.points import M, W, X, Z, numbers, signed
+from tests.public_functions.points import M, W, X, Z, numbers, signed_values
 from tests.public_functions.reasons import DISCRETE, OWN_TESTS, SAMPLES
 
 entry = entries("lax", undrawn=SAMPLES)
 
-IMAGE, KERNEL = signed(2, 5, 4, 3), signed(3, 2, 3, 2, seed=1)
+IMAGE, KERNEL = signed_values(2, 5, 4, 3), signed_values(3, 2, 3, 2, seed=1)
 PARTS = lax.RaggedDotDimensionNumbers((((1,), (0,)), ((), ())), [1], [])
 FIRST = ("NHWC", "HWIO", "NHWC")
 ENTRIES = [
@@ -46,8 +46,8 @@ ENTRIES = [
         "ragged_dot",
         smooth=(
             lambda a, b: lax.ragged_dot(a, b, np.array([1, 2])),
-            signed(3, 4),
-            signed(2, 4, 2),
+            signed_values(3, 4),
+            signed_values(2, 4, 2),
         ),
         types="s, t[None], np.array([3])",
     ),
@@ -55,8 +55,8 @@ ENTRIES = [
         "ragged_dot_general",
         smooth=(
             lambda a, b: lax.ragged_dot_general(a, b, np.array([1, 2]), PARTS),
-            signed(2, 4),
-            signed(4, 3),
+            signed_values(2, 4),
+            signed_values(4, 3),
         ),
         types=(
             "s, t[None], np.array([3]),"
@@ -69,8 +69,8 @@ ENTRIES = [
             lambda a, b: lax.conv_general_dilated_local(
                 a, b, (1,), "VALID", (2,), dimension_numbers=("NWC", "WIO", "NWC")
             ),
-            signed(2, 4, 2),
-            signed(3, 4, 2),
+            signed_values(2, 4, 2),
+            signed_values(3, 4, 2),
         ),
         unrecorded=OWN_TESTS,
     ),
@@ -99,7 +99,7 @@ ENTRIES = [
                     a, b, (1, 1), "SAME", feature_group_count=3, dimension_numbers=FIRST
                 ),
                 IMAGE,
-                signed(2, 2, 1, 6),
+                signed_values(2, 2, 1, 6),
             ),
             (
                 lambda a, b: lax.conv_general_dilated(
@@ -115,8 +115,8 @@ ENTRIES = [
         "conv",
         smooth=(
             lambda a, b: lax.conv(a, b, (1, 1), "SAME"),
-            signed(1, 2, 4, 3),
-            signed(3, 2, 2, 2),
+            signed_values(1, 2, 4, 3),
+            signed_values(3, 2, 2, 2),
         ),
         types="s[None, None], t[None, None], (1, 1), 'SAME'",
     ),
@@ -126,8 +126,8 @@ ENTRIES = [
             lambda a, b: lax.conv_with_general_padding(
                 a, b, (1, 1), ((1, 0), (0, 1)), (1, 1), (1, 1)
             ),
-            signed(1, 2, 4, 3),
-            signed(3, 2, 2, 2),
+            signed_values(1, 2, 4, 3),
+            signed_values(3, 2, 2, 2),
         ),
         types=(
             "s[None, None], t[None, None], (1, 1), ((1, 0), (0, 1)), (1, 1), (1, 1)"
@@ -142,7 +142,7 @@ ENTRIES = [
         "conv_general_dilated_patches",
         smooth=(
             lambda a: lax.conv_general_dilated_patches(a, (2, 2), (1, 1), "SAME"),
-            signed(1, 2, 4, 3),
+            signed_values(1, 2, 4, 3),
         ),
         types="s[None, None], (2, 2), (1, 1), 'VALID'",
     ),

@@ -11,7 +11,7 @@ from scipy import special
 from olympus import nn
 from tests.public_functions.drawing import Call, Draw
 from tests.public_functions.entries import entries
-from tests.public_functions.points import HEADS, M, SharedCall, X, signed
+from tests.public_functions.points import HEADS, M, SharedCall, X, signed_values
 from tests.public_functions.reasons import DISCRETE, OWN_TESTS
 
 entry = entries("nn")
@@ -77,7 +77,7 @@ def log1mexp(x: Any) -> Any:
 # -- along axes ------------------------------------------------------------------------
 
 
-def softened(d: Draw) -> Call:
+def draw_softmax(d: Draw) -> Call:
     x = d.array("single", "full", "plain ties")
     axes = [a for a in d.axes(x) if a not in (None, ())]
     mask = np.asarray(d.rng.uniform(size=x.shape) < 0.8)
@@ -113,7 +113,7 @@ def standardize(x: Any, axis: Any = -1, epsilon: float = 1e-5) -> Any:
     return (x - mean) / np.sqrt(x.var(axis, keepdims=True) + epsilon)
 
 
-def scaled(d: Draw) -> Call:
+def draw_scaled_product(d: Draw) -> Call:
     x = d.array("single", "full")
     axes = [a for a in d.axes(x) if a not in (None, ())]
     return d.call(x, **d.options(axis=axes, epsilon=[1e-3]))
@@ -315,21 +315,21 @@ ENTRIES = [
     ),
     *formula(
         "softmax",
-        softened,
+        draw_softmax,
         oracle=softmax,
         smooth=[
             (M,),
-            (SharedCall(lambda f, x: f(x, axis=0)), signed(4, 3)),
+            (SharedCall(lambda f, x: f(x, axis=0)), signed_values(4, 3)),
         ],
         types="v; v, where=np.array([True, False, True])",
     ),
     *formula(
         "log_softmax",
-        softened,
+        draw_softmax,
         oracle=log_softmax,
         smooth=[
             (M,),
-            (SharedCall(lambda f, x: f(x, axis=0)), signed(4, 3)),
+            (SharedCall(lambda f, x: f(x, axis=0)), signed_values(4, 3)),
         ],
         types="v; v, where=np.array([True, False, True])",
     ),
@@ -339,7 +339,7 @@ ENTRIES = [
         oracle=logmeanexp,
         smooth=[
             (M,),
-            (SharedCall(lambda f, x: f(x, axis=0)), signed(4, 3)),
+            (SharedCall(lambda f, x: f(x, axis=0)), signed_values(4, 3)),
         ],
         types="v; v, where=np.array([True, False, True])",
     ),
@@ -349,7 +349,7 @@ ENTRIES = [
         oracle=glu,
         smooth=[
             (M,),
-            (SharedCall(lambda f, x: f(x, axis=0)), signed(4, 3)),
+            (SharedCall(lambda f, x: f(x, axis=0)), signed_values(4, 3)),
         ],
         types="v[:2] if hasattr(v, 'dtype') else v",
     ),
@@ -358,13 +358,13 @@ ENTRIES = [
     ),
     *entry(
         "standardize",
-        scaled,
+        draw_scaled_product,
         oracle=standardize,
         ulps=512,
         scale=1.0,
         smooth=[
             (M,),
-            (SharedCall(lambda f, x: f(x, axis=0)), signed(4, 3)),
+            (SharedCall(lambda f, x: f(x, axis=0)), signed_values(4, 3)),
         ],
         types=("v; v, where=np.array([True, False, True]); v, mean=w, variance=w"),
     ),
@@ -396,7 +396,7 @@ ENTRIES = [
         undrawn=OWN_TESTS,
         smooth=[
             (M,),
-            (SharedCall(lambda f, x: f(x, axis=0)), signed(4, 3)),
+            (SharedCall(lambda f, x: f(x, axis=0)), signed_values(4, 3)),
         ],
         types=(
             "v; v, b=w; v, b=w, return_sign=True; "

@@ -361,15 +361,7 @@ ARITHMETIC = [
         types="v, w",
     ),
     *entry(
-        "floor_divide remainder fmod",
-        two("single", "plain zeros"),
-        prepare=in_common_dtype,
-        ulps=16,
-        scale="args",
-        label="float",
-    ),
-    *entry(
-        "divmod",
+        "floor_divide remainder fmod divmod",
         two("single", "plain zeros"),
         prepare=in_common_dtype,
         ulps=16,
@@ -393,14 +385,7 @@ ARITHMETIC = [
     ),
     *entry("power", real_power, prepare=in_common_dtype, ulps=32, label="float"),
     *entry(
-        "power",
-        two("complex", "unit"),
-        prepare=in_common_dtype,
-        ulps=64,
-        label="complex",
-    ),
-    *entry(
-        "float_power",
+        "power float_power",
         two("complex", "unit"),
         prepare=in_common_dtype,
         ulps=64,

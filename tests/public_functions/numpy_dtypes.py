@@ -17,7 +17,11 @@ ENTRIES = [
         unrecorded=NOT_OF_ARRAYS,
     ),
     *entry("issubdtype", smooth=DISCRETE, types="D, np.integer"),
-    *entry("iterable", smooth=DISCRETE, types="v"),
+    *entry(
+        "iterable iscomplexobj isrealobj isscalar ndim shape size",
+        smooth=DISCRETE,
+        types="v",
+    ),
     *entry("promote_types", smooth=DISCRETE, types="D, np.float32"),
     *entry("can_cast", smooth=DISCRETE, standard="from_, to, /", types="D, np.float32"),
     *entry(
@@ -31,9 +35,6 @@ ENTRIES = [
         "frompyfunc",
         smooth=(lambda x, y: jnp.frompyfunc(lambda a, b: a * b, 2, 1)(x, y), M, N),
         types="{f}(lambda x, y: x + y, 2, 1)(v, w)",
-    ),
-    *entry(
-        "iscomplexobj isrealobj isscalar ndim shape size", smooth=DISCRETE, types="v"
     ),
     *entry("isdtype", smooth=DISCRETE, standard="dtype, kind", types="D, 'integral'"),
     *entry("result_type", smooth=DISCRETE, types="v, w", standard="*arrays_and_dtypes"),

@@ -58,7 +58,7 @@ def along_several(kinds: str) -> Any:
     return draw
 
 
-def moved(d: Draw) -> Call:
+def draw_moved_axes(d: Draw) -> Call:
     x = d.array("int single complex", d.pick([(5,), (4,), (3, 4), (0,)]))
     return d.call(x, **d.options(axes=d.axes(x)))
 
@@ -134,7 +134,7 @@ ENTRIES = [
     ),
     *entry(
         "fftshift ifftshift",
-        moved,
+        draw_moved_axes,
         smooth=(X,),
         types="v",
         standard="x, /, *, axes=None",

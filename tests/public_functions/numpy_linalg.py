@@ -21,7 +21,7 @@ from tests.public_functions.points import (
     Z,
     make_hermitian,
     numbers,
-    signed,
+    signed_values,
 )
 from tests.public_functions.reasons import DISCRETE, OWN_TESTS
 
@@ -272,7 +272,7 @@ ENTRIES = [
         system,
         ulps=64,
         scale=size,
-        smooth=[(REGULAR, TALL[:3, 0]), (STACK, signed(2, 3, 2))],
+        smooth=[(REGULAR, TALL[:3, 0]), (STACK, signed_values(2, 3, 2))],
         types="s, t; s, v",
         standard="x1, x2, /",
     ),

@@ -224,7 +224,7 @@ def of_two(d: Draw) -> Call:
     return d.call(coefficients(d), coefficients(d))
 
 
-def divided(d: Draw) -> Call:
+def draw_division(d: Draw) -> Call:
     u, v = d.array("single complex", (d.integer(1, 5),)), d.array("single", (2,))
     v[0] = 1.5
     return d.call(u, v)
@@ -414,7 +414,7 @@ ENTRIES = [
     ),
     *entry(
         "polydiv",
-        divided,
+        draw_division,
         oracle=with_zeros,
         ulps=64,
         scale=lambda *_: 200.0,

@@ -47,7 +47,7 @@ def truth(d: Draw) -> Call:
     return d.call(x, **options)
 
 
-def counted(d: Draw) -> Call:
+def draw_count(d: Draw) -> Call:
     x = d.array(NUMBERS, values="ties zeros missing")
     return d.call(x, **d.options(axis=d.axes(x), keepdims=[True, False]))
 
@@ -113,7 +113,7 @@ def spread(d: Draw) -> Call:
     return d.call(x, **options, **{key: d.pick([0, 1])})
 
 
-def spread_beside_nan(d: Draw) -> Call:
+def draw_spread_beside_nan(d: Draw) -> Call:
     x = d.array("int float complex", "axes", values="plain missing")
     options = d.options(axis=d.axes(x), keepdims=[True], ddof=[0, 1])
     return d.call(x, **options)
@@ -232,7 +232,7 @@ ENTRIES = [
     ),
     *entry(
         "count_nonzero",
-        counted,
+        draw_count,
         smooth=DISCRETE,
         types="v; v, axis=0",
         standard="x, /, *, axis=None, keepdims=False: bool numeric -> index",
@@ -331,7 +331,7 @@ ENTRIES = [
     ),
     *entry(
         "nanvar",
-        spread_beside_nan,
+        draw_spread_beside_nan,
         ulps=64,
         scale=lambda x: 20,
         prepare=as_floats,
@@ -340,7 +340,7 @@ ENTRIES = [
     ),
     *entry(
         "nanstd",
-        spread_beside_nan,
+        draw_spread_beside_nan,
         ulps=64,
         scale=1.0,
         prepare=as_floats,

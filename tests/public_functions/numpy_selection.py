@@ -119,7 +119,7 @@ def flat_places(d: Draw) -> Call:
     return d.call(rows, dims, mode, **d.options(order=["C", "F"]))
 
 
-def unraveled(d: Draw) -> Call:
+def draw_unravel_index(d: Draw) -> Call:
     dims = d.pick([(3, 4), (2, 3, 2), (5,)])
     n = int(np.prod(dims))
     return d.call(d.rng.integers(0, n, d.pick([(), (4,)])).astype(np.int32), dims)
@@ -205,5 +205,10 @@ ENTRIES = [
         smooth=DISCRETE,
         types="(v, w), (3, 4), mode='clip'",
     ),
-    *entry("unravel_index", unraveled, smooth=DISCRETE, types="a, (3, 4); v, (3, 4)"),
+    *entry(
+        "unravel_index",
+        draw_unravel_index,
+        smooth=DISCRETE,
+        types="a, (3, 4); v, (3, 4)",
+    ),
 ]

@@ -9,7 +9,7 @@ import numpy as np
 import olympus.numpy as jnp
 from tests.public_functions.drawing import Call, Draw
 from tests.public_functions.entries import entries
-from tests.public_functions.points import M, N, SharedCall, X, Y, signed
+from tests.public_functions.points import M, N, SharedCall, X, Y, signed_values
 from tests.public_functions.reasons import DISCRETE, NOT_TRACED
 
 entry = entries("numpy")
@@ -54,7 +54,7 @@ def all_axes(d: Draw) -> Call:
     return d.call(x, tuple(int(a) for a in d.rng.permutation(x.ndim)))
 
 
-def moved(d: Draw) -> Call:
+def draw_moved_axis(d: Draw) -> Call:
     x = d.array(ANY, d.pick([(5,), (3, 4), (2, 3, 2)]))
     if x.ndim == 3 and d.chance():
         return d.call(x, (0, -1), d.pick([(1, 0), (-1, 0), (2, 1)]))
@@ -71,7 +71,7 @@ def swapped(d: Draw) -> Call:
     return d.call(x, d.axis(x), d.axis(x))
 
 
-def widened(d: Draw) -> Call:
+def draw_widened(d: Draw) -> Call:
     x = d.array(ANY)
     return d.call(x, d.pick([0, -1, (0, 1), (-1, 0), x.ndim, (0, 0)]))
 
@@ -173,7 +173,7 @@ def apart(d: Draw) -> Call:
 # -- repeating, leaving out ------------------------------------------------------------
 
 
-def tiled(d: Draw) -> Call:
+def draw_tiled(d: Draw) -> Call:
     return d.call(d.array(ANY), d.pick([2, (2,), (2, 1), (1, 2, 3), 0, ()]))
 
 
@@ -312,7 +312,7 @@ ENTRIES = [
     *entry("matrix_transpose", matrices, smooth=(M,), types="m", standard="x, /"),
     *entry(
         "moveaxis",
-        moved,
+        draw_moved_axis,
         smooth=(lambda x: jnp.moveaxis(x, 0, 1), M),
         types="m, 0, 1",
         standard="x, source, destination, /",
@@ -326,7 +326,7 @@ ENTRIES = [
     ),
     *entry(
         "expand_dims",
-        widened,
+        draw_widened,
         smooth=(lambda x: jnp.expand_dims(x, 1), M),
         types="v, axis=0; m, 1",
         standard="x, /, *, axis=0",
@@ -423,13 +423,13 @@ ENTRIES = [
     *entry(
         "dsplit",
         cut_in_two(3),
-        smooth=(lambda x: jnp.dsplit(x, 2), signed(2, 2, 2)),
+        smooth=(lambda x: jnp.dsplit(x, 2), signed_values(2, 2, 2)),
         types="m[..., None][:, :, [0, 0]], 2",
     ),
     *entry("unstack", apart, smooth=(M,), types="v; m", standard="x, /, *, axis=0"),
     *entry(
         "tile",
-        tiled,
+        draw_tiled,
         smooth=(lambda x: jnp.tile(x, (2, 1)), M),
         types="v, 1; v, (2, 3)",
         standard="x, repetitions, /",

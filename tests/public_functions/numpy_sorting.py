@@ -277,8 +277,7 @@ ENTRIES = [
         "argwhere flatnonzero", nonzeros, jit=False, smooth=DISCRETE, types="v, size=2"
     ),
     *entry("where", nonzeros, jit=False, label="positions"),
-    *entry("nonzero", nonzeros_of_size, oracle=nonzero_of_size, label="size"),
-    *entry("where", nonzeros_of_size, oracle=nonzero_of_size, label="size"),
+    *entry("nonzero where", nonzeros_of_size, oracle=nonzero_of_size, label="size"),
     *entry("argwhere", nonzeros_of_size, oracle=argwhere_of_size, label="size"),
     *entry("flatnonzero", nonzeros_of_size, oracle=flatnonzero_of_size, label="size"),
     *entry(

@@ -237,16 +237,7 @@ ENTRIES = [
         types="v; a; v, axis=0",
     ),
     *entry(
-        "quantile",
-        ranks(1),
-        kinds=False,
-        ulps=32,
-        scale="args",
-        smooth=(SharedCall(lambda f, x: f(x, 0.3, axis=1)), M),
-        types="v, 0.3; v, 0.3, method='lower'; v, w",
-    ),
-    *entry(
-        "nanquantile",
+        "quantile nanquantile",
         ranks(1),
         kinds=False,
         ulps=32,

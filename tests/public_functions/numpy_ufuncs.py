@@ -15,7 +15,7 @@ entry = entries("numpy")
 # -- methods of ufuncs -----------------------------------------------------------------
 
 
-def folded(kinds: str) -> Any:
+def draw_reduce(kinds: str) -> Any:
     def draw(d: Draw) -> Call:
         x = d.array(kinds, "axes", "plain ties")
         options = d.options(axis=lambda: d.axis(x), keepdims=[True])
@@ -24,7 +24,7 @@ def folded(kinds: str) -> Any:
     return draw
 
 
-def accumulated(kinds: str) -> Any:
+def draw_accumulate(kinds: str) -> Any:
     def draw(d: Draw) -> Call:
         x = d.array(kinds, "axes", "unit ties")
         return d.call(x, **d.options(axis=lambda: d.axis(x)))
@@ -32,7 +32,7 @@ def accumulated(kinds: str) -> Any:
     return draw
 
 
-def crossed(kinds: str) -> Any:
+def draw_outer(kinds: str) -> Any:
     def draw(d: Draw) -> Call:
         dtype = d.dtype(kinds)
         shapes = [d.pick([(), (3,), (2, 2), (0,)]) for _ in range(2)]
@@ -62,7 +62,7 @@ def updates(kinds: str) -> Any:
     return draw
 
 
-def updated(f: Any, x: Any, spots: Any, change: Any) -> Any:
+def update_at(f: Any, x: Any, spots: Any, change: Any) -> Any:
     """`ufunc.at`, which NumPy does in place."""
     if isinstance(x, np.ndarray) and f.__self__.__class__ is np.ufunc:
         out = x.copy()
@@ -73,13 +73,13 @@ def updated(f: Any, x: Any, spots: Any, change: Any) -> Any:
 
 def methods(names: str, kinds: str, **settings: Any) -> list[Any]:
     """The methods of ufuncs of two arguments."""
-    draws = {"reduce": folded, "accumulate": accumulated, "outer": crossed}
+    draws = {"reduce": draw_reduce, "accumulate": draw_accumulate, "outer": draw_outer}
     draws |= {"reduceat": pieces}
     found = []
     for name in names.split():
         for method, draw in draws.items():
             found += entry(f"{name}.{method}", draw(kinds), **settings)
-        found += entry(f"{name}.at", updates(kinds), call=updated, **settings)
+        found += entry(f"{name}.at", updates(kinds), call=update_at, **settings)
     return found
 
 

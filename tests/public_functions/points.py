@@ -43,7 +43,7 @@ def numbers(*shape: int, low: float = 0.3, high: float = 0.9, seed: int = 0) -> 
     return np.random.default_rng((seed, *shape)).uniform(low, high, shape)
 
 
-def signed(*shape: int, seed: int = 0) -> Any:
+def signed_values(*shape: int, seed: int = 0) -> Any:
     """Different numbers of both signs, none near another, zero or a whole number."""
     n = int(np.prod(shape))
     order = np.random.default_rng((seed, *shape)).permutation(n)
@@ -67,15 +67,15 @@ def make_hermitian(a: Any) -> Any:
 
 # Vectors of five, matrices of 3 x 4, vectors of four complex numbers.
 X, Y = numbers(5), numbers(5, seed=1)
-M, N = signed(3, 4), signed(3, 4, seed=1)
+M, N = signed_values(3, 4), signed_values(3, 4, seed=1)
 Z, W = parts(4), parts(4, seed=3)
 ABOVE = numbers(5, low=1.2, high=2.5)
 PLACES = np.array([2, 0, 2])
 SQUARE, OTHER = numbers(3, 3), numbers(3, 3, seed=1)
 # Of linear algebra: far from singular, and a function of what is made symmetric first.
-TALL, WIDE = signed(4, 3), signed(3, 4)
-REGULAR = signed(3, 3) / 2 + 2 * np.eye(3)
-STACK = signed(2, 3, 3) + 3 * np.eye(3)
+TALL, WIDE = signed_values(4, 3), signed_values(3, 4)
+REGULAR = signed_values(3, 3) / 2 + 2 * np.eye(3)
+STACK = signed_values(2, 3, 3) + 3 * np.eye(3)
 COMPLEX = parts(3, 3)
 OF_DEFINITE = SharedCall(lambda f, a: f(make_definite(a)))
 HEADS = [numbers(2, 3, 2, 2, seed=s) for s in range(3)]

@@ -87,7 +87,7 @@ def along(weights: Any, x: Any, axis: int) -> Any:
     return np.moveaxis(np.tensordot(weights, x, (1, axis)), 0, axis)
 
 
-def scaled(
+def scale_axes(
     x: Any,
     shape: Any,
     axes: Any,
@@ -172,7 +172,7 @@ image, ops = entries("image"), entries("ops")
 NUMBERS, ORDERED = "int uint float complex", "int uint float"
 ENTRIES = [
     *image("resize", new_sizes, oracle=resized, ulps=64, scale="args"),
-    *image("scale_and_translate", frames, oracle=scaled, ulps=1024, scale="args"),
+    *image("scale_and_translate", frames, oracle=scale_axes, ulps=1024, scale="args"),
     *ops(
         "segment_sum",
         segments(NUMBERS),

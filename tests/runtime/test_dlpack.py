@@ -6,7 +6,7 @@ import pytest
 from programs import aval_of, call, double, load, put
 
 from olympus._src.core.avals import ShapedArray
-from olympus._src.runtime import dlpack_struct, placement
+from olympus._src.runtime import dlpack_struct, placement, transfer
 from olympus._src.runtime.array import ArrayImpl
 
 
@@ -51,7 +51,7 @@ def test_computed_arrays_are_awaited():
 
 
 def test_taken_without_a_copy_from_aligned_memory():
-    x = placement.aligned_empty((100,), np.dtype(np.float32))
+    x = transfer.aligned_empty((100,), np.dtype(np.float32))
     x[:] = 3
     y = take(Foreign(x))
     assert type(y) is ArrayImpl
@@ -62,7 +62,7 @@ def test_taken_without_a_copy_from_aligned_memory():
 
 
 def test_shared_memory_is_kept_alive():
-    x = placement.aligned_empty((100,), np.dtype(np.float32))
+    x = transfer.aligned_empty((100,), np.dtype(np.float32))
     x[:] = 3
     y = take(Foreign(x))
     del x
@@ -72,7 +72,7 @@ def test_shared_memory_is_kept_alive():
 
 
 def test_unaligned_memory_is_copied_or_refused():
-    x = placement.aligned_empty((101,), np.dtype(np.float32))[1:]
+    x = transfer.aligned_empty((101,), np.dtype(np.float32))[1:]
     x[:] = 3
     y = take(Foreign(x))
     x[:] = 4

@@ -6,7 +6,7 @@ import pytest
 from programs import aval_of, put
 
 from olympus._src.core.avals import ShapedArray
-from olympus._src.runtime import client, placement
+from olympus._src.runtime import client, placement, transfer
 
 NUMPY_DTYPES = ["bool", "float16", "float32", "float64", "complex64", "complex128"]
 NUMPY_DTYPES += [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -88,7 +88,7 @@ def test_a_read_only_source_that_becomes_writable():
 
 
 def test_lent_memory_is_shared_where_aligned():
-    x = placement.aligned_empty((1000,), np.dtype(np.float32))
+    x = transfer.aligned_empty((1000,), np.dtype(np.float32))
     x[:] = 3
     array = placement.lend(x, aval_of(x))
     assert array.unsafe_buffer_pointer() == x.ctypes.data

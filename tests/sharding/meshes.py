@@ -18,7 +18,7 @@ def mesh(*sizes: int, names: str = "xyz") -> Mesh:
     return olympus.make_mesh(sizes, tuple(names[: len(sizes)]), kinds)
 
 
-def divided(x: Any, *entries: Any, over: Mesh | None = None) -> Any:
+def divide(x: Any, *entries: Any, over: Mesh | None = None) -> Any:
     """An array divided over a mesh, of 4 by 2 devices unless one is given."""
     sharding = NamedSharding(over or mesh(4, 2), P(*entries))
     return olympus.device_put(np.asarray(x), sharding)

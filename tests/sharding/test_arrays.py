@@ -11,7 +11,7 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
-from tests.sharding.meshes import divided, entries, mesh
+from tests.sharding.meshes import divide, entries, mesh
 
 pytestmark = pytest.mark.eight_devices
 P = PartitionSpec
@@ -42,13 +42,13 @@ def test_parts_of_every_dtype(spec, dtype):
 
 
 def test_no_reading_loads_jax():
-    x = divided(np.arange(8.0), "x")
+    x = divide(np.arange(8.0), "x")
     np.asarray(jnp.sin(x)), [s.data for s in x.addressable_shards], str(x), list(x)
     assert "jax" not in sys.modules
 
 
 def test_printing_iterating_indexing_and_scalars():
-    x = divided(np.arange(8.0).reshape(4, 2), "x")
+    x = divide(np.arange(8.0).reshape(4, 2), "x")
     assert str(x) == str(np.asarray(x))
     assert "dtype=float32" in repr(x)
     assert [r.tolist() for r in x] == np.asarray(x).tolist()
@@ -63,7 +63,7 @@ def test_printing_iterating_indexing_and_scalars():
 
 def test_moving_between_shardings():
     m = mesh(4, 2)
-    x = divided(np.arange(64.0).reshape(8, 8), "x", over=m)
+    x = divide(np.arange(64.0).reshape(8, 8), "x", over=m)
     for spec in SPECS:
         y = olympus.device_put(x, NamedSharding(m, P(*spec)))
         assert entries(y) == spec
@@ -104,7 +104,7 @@ def test_trees_of_shardings():
 
 
 def test_copies_and_pickles():
-    x = divided(np.arange(8), "x")
+    x = divide(np.arange(8), "x")
     y = x.__copy__()
     x.delete()
     assert y.tolist() == list(range(8))
@@ -174,7 +174,7 @@ def test_from_local_data_and_from_arrays():
 )
 def test_values_that_cannot_be_divided(values, spec, text):
     with pytest.raises(ValueError, match=text):
-        divided(values, *spec)
+        divide(values, *spec)
 
 
 def test_specs_without_a_mesh():
@@ -185,7 +185,7 @@ def test_specs_without_a_mesh():
 
 
 def test_arrays_of_different_devices_do_not_mix():
-    x = divided(np.arange(8.0), "x")
+    x = divide(np.arange(8.0), "x")
     y = olympus.device_put(np.arange(8.0), olympus.devices()[1])
     for f in (lambda: x + y, lambda: olympus.jit(jnp.add)(x, y)):
         with pytest.raises(ValueError, match="incompatible devices"):

@@ -13,14 +13,14 @@ from olympus import lax
 from olympus.experimental import io_callback, serialize_executable
 from olympus.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 from tests import disk_caches
-from tests.sharding.meshes import divided, entries, mesh
+from tests.sharding.meshes import divide, entries, mesh
 
 pytestmark = pytest.mark.eight_devices
 P = PartitionSpec
 X = np.arange(32.0, dtype=np.float32).reshape(8, 4) / 7
 
 
-def named(*spec):
+def sharding_of(*spec):
     return NamedSharding(mesh(4, 2), P(*spec))
 
 
@@ -67,14 +67,14 @@ FUNCTIONS = {
 @pytest.mark.parametrize("spec", [("x", "y"), (("y", "x"),), (None, "x")], ids=str)
 def test_divided_values_are_the_whole_ones(name, spec):
     f = FUNCTIONS[name]
-    x = divided(X, *spec)
+    x = divide(X, *spec)
     np.testing.assert_allclose(olympus.jit(f)(x), f(jnp.asarray(X)), 2e-5, 2e-5)
 
 
 @pytest.mark.parametrize("name", ["sin", "sum", "matmul", "set", "grad", "cumsum"])
 def test_operations_outside_of_jit(name):
     f = FUNCTIONS[name]
-    np.testing.assert_allclose(f(divided(X, "x", "y")), f(jnp.asarray(X)), 2e-5, 2e-5)
+    np.testing.assert_allclose(f(divide(X, "x", "y")), f(jnp.asarray(X)), 2e-5, 2e-5)
 
 
 # -- options ---------------------------------------------------------------------------
@@ -83,8 +83,8 @@ def test_operations_outside_of_jit(name):
 def test_in_and_out_shardings():
     f = olympus.jit(
         lambda x, tree: (x + 1, {"y": x.sum() + tree["a"]}),
-        in_shardings=(named("x"), {"a": None}),
-        out_shardings=(named("y"), None),
+        in_shardings=(sharding_of("x"), {"a": None}),
+        out_shardings=(sharding_of("y"), None),
     )
     out, tree = f(X, {"a": np.float32(2)})
     assert entries(out) == ("y",)
@@ -92,9 +92,9 @@ def test_in_and_out_shardings():
     np.testing.assert_allclose(tree["y"], X.sum() + 2, 1e-6)
     compiled = f.lower(X, {"a": np.float32(2)}).compile()
     (first, rest), _ = compiled.input_shardings
-    assert first is named("x")
+    assert first is sharding_of("x")
     assert rest["a"].is_fully_replicated
-    assert compiled.output_shardings[0] is named("y")
+    assert compiled.output_shardings[0] is sharding_of("y")
 
 
 def test_specs_as_options_need_a_mesh():
@@ -108,10 +108,10 @@ def test_specs_as_options_need_a_mesh():
 
 
 def test_constraints_choose_the_devices():
-    f = olympus.jit(lambda x: lax.with_sharding_constraint(x, named("y")) * 2)
+    f = olympus.jit(lambda x: lax.with_sharding_constraint(x, sharding_of("y")) * 2)
     assert entries(f(X)) == ("y",)
     assert "sdy.sharding_constraint" in f.lower(X).as_text()
-    outside = lax.with_sharding_constraint(X, named("x"))
+    outside = lax.with_sharding_constraint(X, sharding_of("x"))
     assert entries(outside) == ("x",)
 
 
@@ -132,14 +132,14 @@ def test_constraints_under_transformations():
 
 
 def test_shardings_inside_of_other_programs():
-    inner = olympus.jit(lambda x: x + 1, out_shardings=named("x"))
+    inner = olympus.jit(lambda x: x + 1, out_shardings=sharding_of("x"))
     assert entries(olympus.jit(lambda x: inner(x) * 2)(X)) == ("x",)
     grad = olympus.grad(lambda x: inner(x).sum())(X)
     np.testing.assert_array_equal(grad, np.ones_like(X))
 
 
 def test_donated_arguments():
-    x = divided(X, "x")
+    x = divide(X, "x")
     f = olympus.jit(lambda x: x + 1, donate_argnums=0)
     view = np.asarray(x.addressable_shards[0].data).copy()
     out = f(x)
@@ -152,31 +152,34 @@ def test_donated_arguments():
 def test_donated_arguments_whose_results_are_divided_otherwise(spec):
     """XLA refuses to share a buffer among parts of different sizes."""
     functions = [
-        olympus.jit(lambda x: x + 1, donate_argnums=0, out_shardings=named("x")),
+        olympus.jit(lambda x: x + 1, donate_argnums=0, out_shardings=sharding_of("x")),
         olympus.jit(
-            lambda x: lax.with_sharding_constraint(x + 1, named("y")), donate_argnums=0
+            lambda x: lax.with_sharding_constraint(x + 1, sharding_of("y")),
+            donate_argnums=0,
         ),
         olympus.jit(lambda x: x + jnp.ones((8, 4)), donate_argnums=0),
     ]
     for f in functions:
-        x = divided(X, *spec)
+        x = divide(X, *spec)
         np.testing.assert_array_equal(f(x), X + 1)
         assert x.is_deleted()
     swap = olympus.jit(
-        lambda x, y: (y, x * 2), donate_argnums=(0, 1), out_shardings=(named("y"), None)
+        lambda x, y: (y, x * 2),
+        donate_argnums=(0, 1),
+        out_shardings=(sharding_of("y"), None),
     )
-    out, double = swap(divided(X, *spec), divided(-X, "x"))
+    out, double = swap(divide(X, *spec), divide(-X, "x"))
     np.testing.assert_array_equal(out, -X)
     np.testing.assert_array_equal(double, X * 2)
 
 
 def test_donated_memory_is_used():
     f = olympus.jit(lambda x: x + 1, donate_argnums=0)
-    assert "input_output_alias={ {}: (0" in f.lower(divided(X, "x")).compile().as_text()
+    assert "input_output_alias={ {}: (0" in f.lower(divide(X, "x")).compile().as_text()
 
 
 def test_parts_stay_when_their_array_is_donated():
-    x = divided(X, "x")
+    x = divide(X, "x")
     parts = [s.data for s in x.addressable_shards]
     olympus.jit(lambda x: x * 0, donate_argnums=0)(x).block_until_ready()
     for part, start in zip(parts, np.repeat([0, 2, 4, 6], 2), strict=True):
@@ -184,28 +187,28 @@ def test_parts_stay_when_their_array_is_donated():
 
 
 def test_static_and_keyword_arguments_and_constants():
-    table = divided(X, None, "x")
+    table = divide(X, None, "x")
     f = olympus.jit(lambda x, n, *, y: (x + table) * n + y, static_argnums=1)
-    np.testing.assert_allclose(f(divided(X, "x"), 3, y=1.0), X * 6 + 1, 1e-6)
+    np.testing.assert_allclose(f(divide(X, "x"), 3, y=1.0), X * 6 + 1, 1e-6)
 
 
 def test_stages():
-    shape = olympus.ShapeDtypeStruct((8, 4), "float32", sharding=named("x"))
+    shape = olympus.ShapeDtypeStruct((8, 4), "float32", sharding=sharding_of("x"))
     lowered = olympus.jit(lambda x: x + 1).lower(shape)
     text = lowered.as_text()
     assert "mhlo.num_partitions = 8" in text
     assert '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}' in text
     compiled = lowered.compile()
-    assert compiled.input_shardings == ((named("x"),), {})
+    assert compiled.input_shardings == ((sharding_of("x"),), {})
     np.testing.assert_allclose(compiled(X), X + 1)
     with pytest.raises(ValueError, match="Argument 'x' compiled with"):
-        compiled(divided(X, "y"))
+        compiled(divide(X, "y"))
 
 
 def test_a_mesh_of_one_device():
     for device in (0, 5):
         m = Mesh(np.array(olympus.devices()[device]).reshape(1, 1), ("x", "y"))
-        x = divided(X, "x", over=m)
+        x = divide(X, "x", over=m)
         f = olympus.jit(lambda x, n: (x * n, {"sum": x.sum(), "same": x}))
         out, tree = f(x, 2.0)
         np.testing.assert_array_equal(out, X * 2)
@@ -228,7 +231,7 @@ def test_devices_in_another_order():
 
 
 def test_effects_on_several_devices():
-    x = divided(X, "x")
+    x = divide(X, "x")
     with pytest.raises(ValueError, match="ordered effects require"):
         olympus.jit(lambda x: (olympus.debug.print("{}", x.sum(), ordered=True), x)[1])(
             x
@@ -247,22 +250,22 @@ CALLBACKS = {
 def test_callbacks_need_one_device(name):
     f = olympus.jit(CALLBACKS[name])
     with pytest.raises(NotImplementedError, match="callbacks to Python require a"):
-        f(divided(X, "x"))
-    x = divided(X, over=mesh(1))
+        f(divide(X, "x"))
+    x = divide(X, over=mesh(1))
     np.testing.assert_allclose(f(x), X if name in ("print", "debug") else np.sin(X))
 
 
 def test_ordered_callbacks_on_a_mesh_of_one_device():
     f = olympus.jit(lambda x: io_callback(np.sin, x, x, ordered=True))
-    for x in (divided(X, over=mesh(1)), jnp.asarray(X), divided(X, over=mesh(1))):
+    for x in (divide(X, over=mesh(1)), jnp.asarray(X), divide(X, over=mesh(1))):
         np.testing.assert_allclose(f(x), np.sin(X))
 
 
 def test_compiled_programs_of_several_devices_are_not_written():
-    compiled = olympus.jit(lambda x: x + 1).lower(divided(X, "x")).compile()
+    compiled = olympus.jit(lambda x: x + 1).lower(divide(X, "x")).compile()
     with pytest.raises(ValueError, match="must run on one device, got one divided ov"):
         serialize_executable.serialize(compiled)
-    compiled = olympus.jit(lambda x: x + 1).lower(divided(X, over=mesh(1))).compile()
+    compiled = olympus.jit(lambda x: x + 1).lower(divide(X, over=mesh(1))).compile()
     parts = serialize_executable.serialize(compiled)
     again = serialize_executable.deserialize_and_load(*parts)
     np.testing.assert_array_equal(again(X), X + 1)
@@ -276,11 +279,11 @@ def test_results_on_one_device():
             out, total = f(x)
             np.testing.assert_array_equal(out, X + 1)
             assert out.devices() == total.devices() == {place._device}
-    for x in (divided(X, "x"), olympus.device_put(X, olympus.devices()[2])):
+    for x in (divide(X, "x"), olympus.device_put(X, olympus.devices()[2])):
         with pytest.raises(ValueError, match="incompatible devices"):
             f(x)
     assert f.lower(X).compile()(X)[0].devices() == {place._device}
-    parts = olympus.jit(lambda x: (x, x), out_shardings=(place, named("x")))
+    parts = olympus.jit(lambda x: (x, x), out_shardings=(place, sharding_of("x")))
     with pytest.raises(ValueError, match="incompatible devices"):
         parts(X)
 
@@ -289,10 +292,10 @@ def test_programs_read_from_disk(tmp_path):
     for expected_hits in (0, 2):
         olympus.clear_caches()
         with disk_caches.in_folder(tmp_path) as counts:
-            f = olympus.jit(lambda: jnp.ones((8, 4)), out_shardings=named("x"))
+            f = olympus.jit(lambda: jnp.ones((8, 4)), out_shardings=sharding_of("x"))
             np.testing.assert_array_equal(f(), np.ones((8, 4)))
             g = olympus.jit(lambda x: x[::-1] * 2)
-            np.testing.assert_array_equal(g(divided(X, "x")), X[::-1] * 2)
+            np.testing.assert_array_equal(g(divide(X, "x")), X[::-1] * 2)
         assert counts.hits == expected_hits
 
 
@@ -301,9 +304,9 @@ def test_programs_read_from_disk(tmp_path):
 
 def test_arguments_are_put_where_the_program_takes_them():
     """A program would read wrong parts, or memory that is not its own."""
-    f = olympus.jit(lambda x: x * 2, in_shardings=named("x", "y"))
+    f = olympus.jit(lambda x: x * 2, in_shardings=sharding_of("x", "y"))
     for spec in [("x", "y"), ("y", "x"), (), (None, "y")]:
-        x = jnp.asarray(X) if not spec else divided(X, *spec)
+        x = jnp.asarray(X) if not spec else divide(X, *spec)
         if spec in ((), ("x", "y")):
             np.testing.assert_allclose(f(x), X * 2)
         else:
@@ -311,17 +314,17 @@ def test_arguments_are_put_where_the_program_takes_them():
                 f(x)
     g = olympus.jit(lambda x: x * 2)
     for spec in [("x", "y"), ("y", "x"), (None, "y"), ("x", "y")]:
-        np.testing.assert_allclose(g(divided(X, *spec)), X * 2)
+        np.testing.assert_allclose(g(divide(X, *spec)), X * 2)
 
 
 def test_arguments_that_were_donated_are_refused():
     """On several devices, jaxlib would end the process."""
-    x = divided(X, "x")
+    x = divide(X, "x")
     kept = olympus.jit(lambda x, y: x + y)
     np.testing.assert_array_equal(kept(x, 1.0), X + 1)
     f = olympus.jit(lambda x: x + 1, donate_argnums=0)
     for _ in range(2):
-        y = f(divided(X, "x"))
+        y = f(divide(X, "x"))
         f(x) if not x.is_deleted() else None
     calls = [
         lambda: f(x),
@@ -329,8 +332,8 @@ def test_arguments_that_were_donated_are_refused():
         lambda: kept(y, x),
         lambda: x + 1,
         lambda: olympus.jit(lambda v: v + x)(y),
-        lambda: olympus.device_put(x, named("y")),
-        lambda: olympus.jit(lambda v: v, in_shardings=named("x"))(x),
+        lambda: olympus.device_put(x, sharding_of("y")),
+        lambda: olympus.jit(lambda v: v, in_shardings=sharding_of("x"))(x),
     ]
     for call in calls:
         with pytest.raises(RuntimeError, match="deleted"):
@@ -341,7 +344,7 @@ def test_arguments_that_were_donated_are_refused():
 def test_a_donated_array_is_one_argument_only(donated):
     """On several devices, jaxlib would end the process where it is two."""
     f = olympus.jit(lambda x, y: (x + 1, y + 2), donate_argnums=donated)
-    x = divided(X, "x")
+    x = divide(X, "x")
     with pytest.raises(RuntimeError, match="must be one argument only"):
         f(x, x)
     np.testing.assert_array_equal(x, X)
@@ -350,7 +353,7 @@ def test_a_donated_array_is_one_argument_only(donated):
 
 def test_many_programs_that_nobody_waits_for():
     f = olympus.jit(lambda x: x + x.sum() * 0)
-    x = divided(X, "x", "y")
+    x = divide(X, "x", "y")
     out = x
     for _ in range(300):
         out = f(out)
@@ -364,7 +367,7 @@ def test_programs_of_several_threads():
 
     def work(k):
         try:
-            x = divided(X + k, "x", "y")
+            x = divide(X + k, "x", "y")
             for _ in range(40):
                 x = f(x)
             np.testing.assert_allclose(x, X + k)
@@ -380,7 +383,7 @@ def test_programs_of_several_threads():
 @pytest.mark.parametrize("out_shardings", [None, P(), P("x")])
 def test_the_compilers_choice_for_one_device(out_shardings):
     over = mesh(1)
-    x = divided(X, "x", over=over)
+    x = divide(X, "x", over=over)
     place = None if out_shardings is None else NamedSharding(over, out_shardings)
     out = olympus.jit(lambda x: x + 1, out_shardings=place)(x)
     np.testing.assert_array_equal(out, X + 1)

@@ -9,7 +9,7 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax
 from olympus.sharding import NamedSharding, PartitionSpec
-from tests.sharding.meshes import divided, entries, mesh
+from tests.sharding.meshes import divide, entries, mesh
 
 pytestmark = pytest.mark.eight_devices
 P = PartitionSpec
@@ -17,7 +17,7 @@ X = np.arange(32.0, dtype=np.float32).reshape(8, 4) / 7
 W = np.float32(1.5)
 
 
-def mapped(f, in_specs, out_specs, **options):
+def map_parts(f, in_specs, out_specs, **options):
     return olympus.shard_map(
         f, mesh=mesh(4, 2), in_specs=in_specs, out_specs=out_specs, **options
     )
@@ -28,7 +28,7 @@ def blocks(x):
     return x.reshape(4, 2, 2, 2).transpose(0, 2, 1, 3)
 
 
-def tiled(parts):
+def tile(parts):
     """The array of which `P('x', 'y')` gives devices these parts."""
     a, b, c, d = parts.shape
     return parts.transpose(0, 2, 1, 3).reshape(a * c, b * d)
@@ -53,12 +53,12 @@ def test_reductions(name, check_vma):
     f, want, spec = COLLECTIVES[name]
     if want.ndim == 3:  # one block for each device along the axis that is left
         want = np.concatenate(list(want), 1 if spec == P(None, "y") else 0)
-    g = mapped(f, P("x", "y"), spec, check_vma=check_vma)
+    g = map_parts(f, P("x", "y"), spec, check_vma=check_vma)
     np.testing.assert_allclose(g(X), want, 1e-6)
-    np.testing.assert_allclose(olympus.jit(g)(divided(X, "x", "y")), want, 1e-6)
+    np.testing.assert_allclose(olympus.jit(g)(divide(X, "x", "y")), want, 1e-6)
 
 
-def rotated(x, k):
+def rotate(x, k):
     return np.roll(x.reshape(4, 2, 4), k, 0).reshape(8, 4)
 
 
@@ -77,13 +77,13 @@ EXCHANGES = {
     ),
     "ppermute": (
         lambda x: lax.ppermute(x, "x", [(i, (i + 1) % 4) for i in range(4)]),
-        rotated(X, 1),
+        rotate(X, 1),
     ),
     "ppermute to some": (
         lambda x: lax.ppermute(x, "x", [(0, 3)]),
         np.concatenate([np.zeros((6, 4)), X[:2]]),
     ),
-    "pshuffle": (lambda x: lax.pshuffle(x, "x", [1, 2, 3, 0]), rotated(X, -1)),
+    "pshuffle": (lambda x: lax.pshuffle(x, "x", [1, 2, 3, 0]), rotate(X, -1)),
     "pbroadcast": (lambda x: lax.pbroadcast(x, "x", 2), np.tile(X[4:6], (4, 1))),
     "all_to_all": (
         lambda x: lax.all_to_all(x, "x", 1, 0, tiled=True),
@@ -105,14 +105,14 @@ EXCHANGES = {
 @pytest.mark.parametrize("name", EXCHANGES)
 def test_exchanges(name, check_vma):
     f, want = EXCHANGES[name]
-    g = mapped(f, P("x"), P("x"), check_vma=check_vma)
+    g = map_parts(f, P("x"), P("x"), check_vma=check_vma)
     np.testing.assert_allclose(g(X), want, 1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "bfloat16", "bool", "complex64", "uint32"])
 def test_reductions_of_every_dtype(dtype):
     x = (np.arange(16).reshape(8, 2) % 3).astype(jnp.dtype(dtype))
-    out = mapped(lambda x: lax.psum(x, "x"), P("x"), P())(x)
+    out = map_parts(lambda x: lax.psum(x, "x"), P("x"), P())(x)
     np.testing.assert_array_equal(out, x.reshape(4, 2, 2).sum(0))
 
 
@@ -121,7 +121,7 @@ def test_several_arrays_and_names():
         gathered = lax.all_gather(y, ("x", "y"), tiled=True, to="invarying")
         return lax.psum(tree, ("x", "y")), gathered
 
-    g = mapped(f, ({"a": P("x"), "b": P(None, "y")}, P(("x", "y"))), P())
+    g = map_parts(f, ({"a": P("x"), "b": P(None, "y")}, P(("x", "y"))), P())
     total, gathered = g({"a": X, "b": X}, X)
     np.testing.assert_allclose(total["a"], X.reshape(4, 2, 4).sum(0) * 2, 1e-6)
     np.testing.assert_allclose(total["b"], (X[:, :2] + X[:, 2:]) * 4, 1e-6)
@@ -141,7 +141,7 @@ def test_types_say_what_varies():
         seen.append(olympus.typeof(lax.all_gather(x, "x", to="invarying")))
         return y
 
-    mapped(f, (P("x", "y"), P()), P("x", "y"))(X, W)
+    map_parts(f, (P("x", "y"), P()), P("x", "y"))(X, W)
     assert [aval.short() for aval in seen] == [
         "f32[2,2]{V:(x,y)}",
         "f32[]",
@@ -154,8 +154,8 @@ def test_types_say_what_varies():
 
 def test_results_that_vary_are_not_hidden():
     with pytest.raises(ValueError, match=r"out_specs of result\['a'\] of .*along 'x'"):
-        mapped(lambda x: {"a": x}, P("x"), P())(X)
-    loose = mapped(lambda x: x, P("x"), P(), check_vma=False)(X)
+        map_parts(lambda x: {"a": x}, P("x"), P())(X)
+    loose = map_parts(lambda x: x, P("x"), P(), check_vma=False)(X)
     np.testing.assert_array_equal(loose, X[:2])
 
 
@@ -174,7 +174,7 @@ def test_loops_and_branches_take_the_types_they_need():
     for part in X.reshape(4, 2, 4):
         total = part.sum(0)
         want.append(total + 1 + 3 * part[0] + (total if part[0, 0] > 1 else 0) + total)
-    np.testing.assert_allclose(mapped(f, P("x"), P("x"))(X), want, 1e-6)
+    np.testing.assert_allclose(map_parts(f, P("x"), P("x"))(X), want, 1e-6)
 
 
 # -- transformations -------------------------------------------------------------------
@@ -186,7 +186,7 @@ def loss(check_vma):
         total = lax.psum((y**2).sum(), ("x", "y"))
         return total * lax.pmean(w, "x") if check_vma else total * w
 
-    return mapped(f, (P("x", "y"), P()), P(), check_vma=check_vma)
+    return map_parts(f, (P("x", "y"), P()), P(), check_vma=check_vma)
 
 
 def plain(x, w):
@@ -211,7 +211,7 @@ def test_derivatives(check_vma):
 @pytest.mark.parametrize("name", [*EXCHANGES])
 def test_derivatives_of_exchanges(name, check_vma):
     f, _ = EXCHANGES[name]
-    g = mapped(lambda x: jnp.sin(f(x * x)), P("x"), P("x"), check_vma=check_vma)
+    g = map_parts(lambda x: jnp.sin(f(x * x)), P("x"), P("x"), check_vma=check_vma)
     rng = np.random.default_rng(0)
     t = rng.normal(size=X.shape).astype(np.float32)
     out, tangent = olympus.jvp(g, (X,), (t,))
@@ -226,7 +226,7 @@ def test_derivatives_of_gathered_values():
         new = lax.all_gather(x, ("x", "y"), axis=1, to="invarying")
         return jnp.sin(whole), new
 
-    g = mapped(f, P(("x", "y")), P())
+    g = map_parts(f, P(("x", "y")), P())
     t = np.random.default_rng(0).normal(size=X.shape).astype(np.float32)
     (whole, new), (dw, dn) = olympus.jvp(g, (X,), (t,))
     np.testing.assert_allclose(dw, np.cos(X) * t, 1e-4, 1e-5)
@@ -243,9 +243,9 @@ def test_gradients_inside_of_the_function():
     def f(x, w):
         return olympus.grad(lambda w: (x * w).sum())(w)
 
-    total = mapped(f, (P("x", "y"), P()), P())(X, W)
+    total = map_parts(f, (P("x", "y"), P()), P())(X, W)
     np.testing.assert_allclose(total, X.sum(), 1e-6)
-    per_device = mapped(
+    per_device = map_parts(
         lambda x, w: f(x, lax.pcast(w, ("x", "y"), to="varying"))[None, None],
         (P("x", "y"), P()),
         P("x", "y"),
@@ -264,7 +264,7 @@ def test_custom_rules_remat_and_jit_inside():
         y = olympus.checkpoint(lambda x: jnp.sin(double(x)))(x)
         return lax.psum(olympus.jit(lambda y: (y * w).sum())(y), ("x", "y"))
 
-    g = olympus.grad(mapped(f, (P("x", "y"), P()), P()), (0, 1))
+    g = olympus.grad(map_parts(f, (P("x", "y"), P()), P()), (0, 1))
     gx, gw = g(X, W)
     np.testing.assert_allclose(gx, 3 * W * np.cos(2 * X), 1e-4, 1e-4)
     np.testing.assert_allclose(gw, np.sin(2 * X).sum(), 1e-4)
@@ -272,7 +272,7 @@ def test_custom_rules_remat_and_jit_inside():
 
 def test_vmap():
     xs = np.stack([X, X + 1, X * 2])
-    f = mapped(lambda x, w: lax.psum(x * w, "x"), (P("x"), P()), P())
+    f = map_parts(lambda x, w: lax.psum(x * w, "x"), (P("x"), P()), P())
     got = olympus.vmap(f, in_axes=(0, None))(xs, W)
     np.testing.assert_allclose(got, xs.reshape(3, 4, 2, 4).sum(1) * W, 1e-6)
     got = olympus.vmap(f, in_axes=(1, 0), out_axes=1)(xs.swapaxes(0, 1), np.ones(3))
@@ -280,7 +280,7 @@ def test_vmap():
 
 
 def test_in_loops_around():
-    f = mapped(lambda x: x + lax.pmean(x, "x"), P("x"), P("x"))
+    f = map_parts(lambda x: x + lax.pmean(x, "x"), P("x"), P("x"))
 
     def step(c, _):
         return f(c), f(c).sum()
@@ -294,23 +294,23 @@ def test_in_loops_around():
 
 
 def test_some_axes_only():
-    f = mapped(lambda x: lax.psum(x @ x.T, "x"), P("x"), P(), axis_names={"x"})
+    f = map_parts(lambda x: lax.psum(x @ x.T, "x"), P("x"), P(), axis_names={"x"})
     want = sum(p @ p.T for p in X.reshape(4, 2, 4))
-    np.testing.assert_allclose(olympus.jit(f)(divided(X, "x", "y")), want, 1e-5)
+    np.testing.assert_allclose(olympus.jit(f)(divide(X, "x", "y")), want, 1e-5)
 
 
 def test_what_the_function_closes_over():
     table = jnp.asarray(X[0])
-    f = mapped(lambda x: x + table, P("x"), P("x"))
+    f = map_parts(lambda x: x + table, P("x"), P("x"))
     np.testing.assert_allclose(f(X), X + X[0])
     g = olympus.grad(
-        lambda t: mapped(lambda x: lax.psum((x * t).sum(), "x"), P("x"), P())(X)
+        lambda t: map_parts(lambda x: lax.psum((x * t).sum(), "x"), P("x"), P())(X)
     )
     np.testing.assert_allclose(g(table), X.sum(0), 1e-5)
 
 
 def test_the_mesh_and_specs_that_are_not_given():
-    x = divided(X, "x")
+    x = divide(X, "x")
     with olympus.set_mesh(mesh(4, 2)):
         out = olympus.shard_map(lambda x: lax.psum(x, "x"), out_specs=P())(x)
     np.testing.assert_allclose(out, X.reshape(4, 2, 4).sum(0), 1e-6)
@@ -343,7 +343,7 @@ def test_collectives_in_branches_that_devices_choose_differently():
         y = lax.cond(x[0, 0] > 1, lambda: x.sum() * w, lambda: x.sum())
         return lax.psum(y, ("x", "y"))
 
-    g = mapped(f, (P("x", "y"), P()), P())
+    g = map_parts(f, (P("x", "y"), P()), P())
     want = sum(p.sum() * (W if p[0, 0] > 1 else 1) for row in B for p in row)
     np.testing.assert_allclose(g(X, W), want, 1e-5)
     with pytest.raises(ValueError, match="each other forever"):
@@ -352,7 +352,7 @@ def test_collectives_in_branches_that_devices_choose_differently():
     def cast(x, w):
         return f(x, lax.pcast(w, ("x", "y"), to="varying"))
 
-    slope = olympus.grad(mapped(cast, (P("x", "y"), P()), P()), 1)(X, W)
+    slope = olympus.grad(map_parts(cast, (P("x", "y"), P()), P()), 1)(X, W)
     want = sum(p.sum() for row in B for p in row if p[0, 0] > 1)
     np.testing.assert_allclose(slope, want, 1e-5)
 
@@ -363,37 +363,37 @@ def test_collectives_in_branches_that_devices_choose_differently():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: mapped(len, P("z"), P()), ValueError, "one of \\('x', 'y'\\)"),
-        (lambda: mapped(len, P("x", "x"), P()), ValueError, "more than once"),
-        (lambda: mapped(len, "x", P()), TypeError, "in_specs: must be a tree of"),
-        (lambda: mapped(3, P(), P()), TypeError, "shard_map"),
+        (lambda: map_parts(len, P("z"), P()), ValueError, "one of \\('x', 'y'\\)"),
+        (lambda: map_parts(len, P("x", "x"), P()), ValueError, "more than once"),
+        (lambda: map_parts(len, "x", P()), TypeError, "in_specs: must be a tree of"),
+        (lambda: map_parts(3, P(), P()), TypeError, "shard_map"),
         (
-            lambda: mapped(lambda x: x, P("x"), P("x"), axis_names={"y"}),
+            lambda: map_parts(lambda x: x, P("x"), P("x"), axis_names={"y"}),
             ValueError,
             "must name axes of axis_names",
         ),
         (
-            lambda: mapped(lambda x: x, P("x", None, None), P("x"))(X),
+            lambda: map_parts(lambda x: x, P("x", None, None), P("x"))(X),
             ValueError,
             "in_specs of x: .* at most one entry",
         ),
         (
-            lambda: mapped(lambda x: x, P("x"), P("x"))(np.ones(10)),
+            lambda: map_parts(lambda x: x, P("x"), P("x"))(np.ones(10)),
             ValueError,
             "in_specs of x: .* pad it by 2",
         ),
         (
-            lambda: mapped(lambda x: x.sum(), P("x"), P("x"))(X),
+            lambda: map_parts(lambda x: x.sum(), P("x"), P("x"))(X),
             ValueError,
             "out_specs of result: .* at most one entry",
         ),
         (
-            lambda: mapped(lambda x, y: x, (P(), P(), P()), P())(X, X),
+            lambda: map_parts(lambda x, y: x, (P(), P(), P()), P())(X, X),
             ValueError,
             "in_specs",
         ),
         (
-            lambda: mapped(lambda x: lax.psum(x, "z"), P("x"), P("x"))(X),
+            lambda: map_parts(lambda x: lax.psum(x, "z"), P("x"), P("x"))(X),
             NameError,
             "unbound axis name: z",
         ),
@@ -412,4 +412,4 @@ def test_wrong_calls(call, error, text):
 def test_arguments_on_other_devices():
     x = olympus.device_put(X, NamedSharding(mesh(2), P("x")))
     with pytest.raises(ValueError, match="incompatible devices"):
-        mapped(lambda x: x, P("x"), P("x"))(x)
+        map_parts(lambda x: x, P("x"), P("x"))(x)

@@ -13,7 +13,11 @@ from olympus._src.foundation import source_info
 from olympus._src.interpreters import concrete_arrays, program_meshes
 from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.runtime import client
-from olympus._src.sharding.division import Division
+from olympus._src.sharding.division import (
+    Division,
+    devices_text,
+    incompatible_devices,
+)
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
 
@@ -184,16 +188,13 @@ def of_program(options: Any, traced: TracedProgram, place: Any) -> Any:
 def _check_one_device(place: Any, sharding: Any, name: str) -> Any:
     device = concrete_arrays.one_device(sharding, "jit out_shardings")
     if place not in (None, device):
-        raise ValueError(
-            f"Received incompatible devices for one computation: out_shardings of "
-            f"{name} put results on {device}, and it runs on {_describe(place)}; move "
-            "its arguments, or its results, with olympus.device_put"
+        own = place.devices if isinstance(place, Division) else (place,)
+        raise incompatible_devices(
+            f"out_shardings of {name} put results on {device}, and it runs on "
+            f"{devices_text(own)}; move its arguments, or its results, with "
+            "olympus.device_put"
         )
     return device
-
-
-def _describe(place: Any) -> str:
-    return str(place.mesh) if isinstance(place, Division) else str(place)
 
 
 def constrain_arguments(options: Any, call: signatures.Call) -> list[Any]:

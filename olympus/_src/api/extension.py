@@ -119,13 +119,14 @@ class Window(MutableMapping[Any, Any]):
         return getattr(rule, "as_written", rule)
 
     def __setitem__(self, p: Any, rule: Any) -> None:
-        p.set_rule(self._field, rule if self._holds(rule) else self._entered(p, rule))
+        own = rule if self._holds(rule) else self._enter_rule(p, rule)
+        p.set_rule(self._field, own)
 
     def _holds(self, rule: Any) -> bool:
         """Whether it is a record's rule as it was read here, and no user's function."""
         return any(getattr(p, self._field) == rule for p in primitive_.records())
 
-    def _entered(self, p: Any, rule: Any) -> Any:
+    def _enter_rule(self, p: Any, rule: Any) -> Any:
         entered = self._enter(p, rule)
         if entered is not rule:
             entered.as_written = rule

@@ -56,7 +56,7 @@ def make_array_from_callback(
     shape = tuple(shape)
     sharding_arguments.check_value(place, shape, what)
     local = place.local_parts(shape)
-    parts: dict[Any, np.ndarray] = {}
+    parts: list[np.ndarray] = []
     expected = None if dtype is None else dtypes.canonicalize_dtype(dtype)
     for part in local:
         if part.source is part.device:
@@ -64,19 +64,16 @@ def make_array_from_callback(
             if expected is None:
                 expected = avals_.aval_of(values).dtype
             _check_part(what, values, place.shard_shape(shape), part.slices)
-            parts[_key(part.slices)] = values.astype(expected, copy=False)
+            parts.append(values.astype(expected, copy=False))
     if expected is None:
         raise ValueError(
             f"{what}: dtype must be given where this process holds no part, got None"
         )
     aval = avals_.ShapedArray(shape, expected)
-    out: Any = placement.make_divided(lambda i: parts[_key(i)], aval, place)
+    # It asks for the different parts in the order in which they were made.
+    in_order = iter(parts)
+    out: Any = placement.make_divided(lambda _: next(in_order), aval, place)
     return out
-
-
-def _key(index: Index) -> tuple[Any, ...]:
-    # Slices are hashable from Python 3.12 on only.
-    return tuple([(s.start, s.stop) for s in index])
 
 
 def _check_part(what: str, values: Any, shape: tuple[int, ...], index: Index) -> None:

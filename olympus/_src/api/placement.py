@@ -198,7 +198,7 @@ def with_sharding_constraint(x: PyTree, shardings: PyTree) -> PyTree:
 def _constrain(x: Any, sharding: Any) -> Any:
     if evaluate.is_evaluating():
         return _put(x, sharding)
-    _check_divisible(x, sharding, "with_sharding_constraint")
+    _check_value(x, sharding, "with_sharding_constraint")
     return sharding_constraint_p.bind(x, sharding=sharding)
 
 
@@ -211,7 +211,7 @@ def _put(
         return x
     if sharding is None:
         return concrete_arrays.as_array(x)
-    _check_divisible(x, sharding, "device_put")
+    _check_value(x, sharding, "device_put")
     array = concrete_arrays.on_sharding(x, sharding)
     if type(x) is not ArrayImpl:
         return array
@@ -222,9 +222,8 @@ def _put(
     return array
 
 
-def _check_divisible(x: Any, sharding: Any, what: str) -> None:
-    if isinstance(sharding, NamedSharding):
-        sharding.check_shape(avals_.aval_of(x).shape, what)
+def _check_value(x: Any, sharding: Any, what: str) -> None:
+    sharding_arguments.check_value(sharding, avals_.aval_of(x).shape, what)
 
 
 def device_get(x: PyTree) -> PyTree:

@@ -82,7 +82,7 @@ def pmap(
         return mapping.program(size, tuple(own))
 
     @tracebacks.api_boundary
-    def mapped(*args: Any, **kwargs: Any) -> Any:
+    def run_on_devices(*args: Any, **kwargs: Any) -> Any:
         return program(args, kwargs)(*args, **kwargs)
 
     def lower(*args: Any, **kwargs: Any) -> Any:
@@ -90,11 +90,11 @@ def pmap(
         return program(args, kwargs).lower(*args, **kwargs)
 
     name = source_info.function_name(fun)
-    mapped.__name__ = mapped.__qualname__ = name
-    mapped.__doc__ = fun.__doc__
-    mapped.__wrapped__ = fun  # type: ignore[attr-defined]
-    mapped.lower = lower  # type: ignore[attr-defined]
-    return mapped
+    run_on_devices.__name__ = run_on_devices.__qualname__ = name
+    run_on_devices.__doc__ = fun.__doc__
+    run_on_devices.__wrapped__ = fun  # type: ignore[attr-defined]
+    run_on_devices.lower = lower  # type: ignore[attr-defined]
+    return run_on_devices
 
 
 def _check_axes(what: str, axes: Any) -> None:

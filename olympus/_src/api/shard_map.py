@@ -11,7 +11,6 @@ from olympus._src.calls.shard_map import local_aval, shard_map_p
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir
 from olympus._src.foundation import source_info, tracebacks
-from olympus._src.interpreters import partial_eval
 from olympus._src.lax import manual_axes
 from olympus._src.lax.manual_axes import Manual, manual_over
 from olympus._src.programs import inner_programs
@@ -94,16 +93,16 @@ def shard_map(
         _check_axes(mesh, axis_names, (in_specs, out_specs))
 
     @tracebacks.api_boundary
-    def mapped(*args: Any) -> Any:
+    def run_on_devices(*args: Any) -> Any:
         own = _mesh(mesh)
         manual = Manual(own, _manual_axes(own, axis_names), bool(check_vma))
         return _call(fun, manual, args, in_specs, out_specs)
 
     name = source_info.function_name(fun)
-    mapped.__name__ = mapped.__qualname__ = name
-    mapped.__doc__ = fun.__doc__
-    mapped.__wrapped__ = fun  # type: ignore[attr-defined]
-    return mapped
+    run_on_devices.__name__ = run_on_devices.__qualname__ = name
+    run_on_devices.__doc__ = fun.__doc__
+    run_on_devices.__wrapped__ = fun  # type: ignore[attr-defined]
+    return run_on_devices
 
 
 def smap(
@@ -211,10 +210,6 @@ def _check_axes(mesh: Any, names: Set[Any], specs: Any) -> None:
                     )
 
 
-def _check_value(what: str, aval: Any, spec: PartitionSpec, mesh: Mesh) -> None:
-    NamedSharding(mesh, spec).check_shape(aval.shape, what)
-
-
 # -- calls -----------------------------------------------------------------------------
 
 
@@ -226,7 +221,8 @@ def _call(
     avals = [avals_.aval_of(x) for x in leaves]
     paths = _paths(fun, args)
     for aval, spec, path in zip(avals, specs, paths, strict=True):
-        _check_value(f"shard_map in_specs of {path}", aval, spec, manual.mesh)
+        what = f"shard_map in_specs of {path}"
+        NamedSharding(manual.mesh, spec).check_shape(aval.shape, what)
     local = [local_aval(a, s, manual) for a, s in zip(avals, specs, strict=True)]
     with manual_over(manual):
         body = inner_programs.trace_body(fun, "shard_map", in_tree, local)
@@ -306,18 +302,10 @@ def _varying_as_specs(
                 f"it with lax.psum(x, {hidden[0]!r}), name the axis in the spec, or "
                 "pass check_vma=False"
             )
-    closed = body.close()
     if not manual.checks:
-        return closed
-    wanted = [frozenset(axes_of(spec.partitions)) for spec in specs]
-    if all(w <= a.vma for w, a in zip(wanted, body.out_avals, strict=True)):
-        return closed
-
-    def run(*xs: Any) -> list[Any]:
-        outs = ir.program_as_function(closed)(*xs)
-        return list(map(manual_axes.vary, outs, wanted))
-
-    with manual_over(manual):
-        info = ir.DebugInfo("shard_map", "body")
-        program, consts = partial_eval.trace_to_olympuspr(run, closed.in_avals, info)
-    return ir.ClosedOlympuspr(program, consts)
+        return body.close()
+    wanted = [
+        aval.update(vma=aval.vma | {*axes_of(spec.partitions)})
+        for aval, spec in zip(body.out_avals, specs, strict=True)
+    ]
+    return inner_programs.vary_results(body, wanted).close()

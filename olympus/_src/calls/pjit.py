@@ -8,7 +8,7 @@ from typing import Any
 from olympus._src.checkify import control_flow
 from olympus._src.core import ir
 from olympus._src.core.primitive import Primitive, as_abstract_says
-from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.core.symbolic_values import Linear
 from olympus._src.foundation import config
 from olympus._src.interpreters import (
     ad,
@@ -16,10 +16,14 @@ from olympus._src.interpreters import (
     compiled_programs,
     concrete_arrays,
     lowered_programs,
-    partial_eval,
     residuals,
 )
-from olympus._src.programs import inner_programs, rematerialization, series
+from olympus._src.programs import (
+    call_rules,
+    inner_programs,
+    rematerialization,
+    series,
+)
 
 
 def _abstract(*args: Any, olympuspr: ir.ClosedOlympuspr, **params: Any) -> Any:
@@ -64,27 +68,23 @@ def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) ->
 
 
 def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
-    nonzero = tuple([type(t) is not Zero for t in tangents])
+    nonzero = call_rules.nonzero_flags(tangents)
     program, out_nonzero = olympuspr.olympuspr.derived(
         ("jvp", nonzero), lambda p: ad.jvp_olympuspr(p, nonzero)
     )
-    slopes = [t for t in tangents if type(t) is not Zero]
+    slopes = call_rules.nonzero_values(tangents)
     params["donated_invars"] = (False,) * (len(primals) + len(slopes))
     outs = pjit_p.bind(
         *olympuspr.consts, *primals, *slopes, olympuspr=program, **params
     )
     n = len(out_nonzero)
-    out_slopes = iter(outs[n:])
-    out_tangents = [
-        next(out_slopes) if m else Zero(a.to_tangent())
-        for m, a in zip(out_nonzero, olympuspr.out_avals, strict=True)
-    ]
-    return outs[:n], out_tangents
+    avals = olympuspr.out_avals
+    return outs[:n], call_rules.fill_zeros(out_nonzero, outs[n:], avals)
 
 
 def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
     """Runs the program once, keeping what its derivative needs."""
-    nonzero = tuple([type(t) is not Zero for t in tangents])
+    nonzero = call_rules.nonzero_flags(tangents)
     forward, source, linear, out_zeros = olympuspr.olympuspr.derived(
         ("linearized", nonzero), lambda p: _split_program(p, nonzero)
     )
@@ -93,7 +93,7 @@ def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) ->
     operands = [*olympuspr.consts, *primals]
     outs = pjit_p.bind(*operands, olympuspr=forward, **params)
     residual_values = source.find([*forward.consts, *operands], outs[n:])
-    slopes = [t for t in tangents if type(t) is not Zero]
+    slopes = call_rules.nonzero_values(tangents)
     params["donated_invars"] = (False,) * (len(residual_values) + len(slopes))
 
     def apply() -> list[Any]:
@@ -113,42 +113,20 @@ def _split_program(program: ir.Olympuspr, nonzero: Sequence[bool]) -> tuple[Any,
 
 def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
     linear = tuple([type(x) is Linear for x in args])
-    nonzero = tuple([type(ct) is not Zero for ct in cts])
+    nonzero = call_rules.nonzero_flags(cts)
     program, in_nonzero = olympuspr.olympuspr.derived(
         ("transposed", linear, nonzero),
         lambda p: ad.transpose_olympuspr(p, linear, nonzero),
     )
     known = [x for x in args if type(x) is not Linear]
-    nonzero_cts = [ct for ct in cts if type(ct) is not Zero]
+    nonzero_cts = call_rules.nonzero_values(cts)
     params["donated_invars"] = (False,) * (len(known) + len(nonzero_cts))
     in_cts = pjit_p.bind(*known, *nonzero_cts, olympuspr=program, **params)
     return inner_programs.assign_cotangents(args, in_nonzero, in_cts)
 
 
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
-    """Drops unused results, and then unused operands."""
-    closed = eqn.params["olympuspr"]
-    if closed.consts or (all(used) and not any(e.effects for e in closed.eqns)):
-        return [True] * len(eqn.invars), eqn
-    smaller, used_inputs = closed.olympuspr.derived(
-        ("dce", tuple(used)), lambda p: partial_eval.dce_olympuspr(p, used)
-    )
-    if not smaller.eqns and not smaller.outvars:
-        return [False] * len(eqn.invars), None
-    params = dict(eqn.params)
-    params["olympuspr"] = ir.ClosedOlympuspr(smaller)
-    params["donated_invars"] = _select(params["donated_invars"], used_inputs)
-    new = eqn.replace(
-        invars=_select(eqn.invars, used_inputs),
-        outvars=_select(eqn.outvars, used),
-        params=params,
-        effects=smaller.effects,
-    )
-    return used_inputs, new
-
-
-def _select(items: Any, keep: Any) -> Any:
-    return type(items)([x for x, k in zip(items, keep, strict=True) if k])
+    return call_rules.drop_unused(used, eqn, ("donated_invars",))
 
 
 def _print(eqn: ir.Eqn) -> Any:

@@ -11,14 +11,15 @@ import numpy as np
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir
 from olympus._src.core.primitive import Primitive, as_abstract_says
-from olympus._src.core.symbolic_values import Linear, Zero
-from olympus._src.interpreters import ad, batching, partial_eval
+from olympus._src.core.symbolic_values import Linear
+from olympus._src.interpreters import ad, batching
 from olympus._src.lax import collectives, elementwise, shaping
 from olympus._src.lax.manual_axes import Manual, manual_over
 from olympus._src.lowering import module as lowering
 from olympus._src.lowering import partitioning, types
-from olympus._src.programs import inner_programs
-from olympus._src.sharding.specs import PartitionSpec, axes_of, names_of
+from olympus._src.programs import call_rules, inner_programs
+from olympus._src.sharding import tiling
+from olympus._src.sharding.specs import PartitionSpec, axes_of
 
 # -- types -----------------------------------------------------------------------------
 
@@ -38,21 +39,15 @@ def global_aval(aval: Any, spec: PartitionSpec, manual: Manual) -> Any:
     return aval.update(shape=shape, vma=aval.vma - set(manual.axes))
 
 
-def _counts(spec: PartitionSpec, manual: Manual, ndim: int) -> list[int]:
-    sizes = manual.mesh.shape
-    counts = [math.prod([sizes[n] for n in names_of(e)]) for e in spec.partitions]
-    return counts + [1] * (ndim - len(counts))
-
-
-def _manual(mesh: Any, manual_axes: tuple[Any, ...], check_vma: bool) -> Manual:
-    return Manual(mesh, manual_axes, check_vma)
+def _counts(spec: PartitionSpec, manual: Manual, ndim: int) -> tuple[int, ...]:
+    return tiling.part_counts(manual.mesh.shape, spec.partitions, ndim)
 
 
 def _abstract(
     *args: Any, olympuspr: Any, mesh: Any, manual_axes: Any, check_vma: bool,
     out_specs: Any, **_: Any,
 ) -> Any:  # fmt: skip
-    manual = _manual(mesh, manual_axes, check_vma)
+    manual = Manual(mesh, manual_axes, check_vma)
     rows = zip(olympuspr.out_avals, out_specs, strict=True)
     return [global_aval(aval, spec, manual) for aval, spec in rows]
 
@@ -70,7 +65,8 @@ def _lower(
 ) -> Any:  # fmt: skip
     module, program = ctx.module, olympuspr.olympuspr
     symbol = module.mesh(mesh)
-    outer, module.manual = module.manual, _inside(module.manual, mesh, manual_axes)
+    outer = module.manual
+    module.manual = _manual_within(outer, mesh, manual_axes)
     try:
         block = ctx.block.inner()
         names = block.arguments(program.in_avals)
@@ -108,7 +104,7 @@ def _lower(
     )
 
 
-def _inside(outer: Any, mesh: Any, axes: tuple[Any, ...]) -> Manual:
+def _manual_within(outer: Any, mesh: Any, axes: tuple[Any, ...]) -> Manual:
     known = () if outer is None else outer.axes
     return Manual(mesh, (*known, *axes), True)
 
@@ -117,7 +113,7 @@ def _inside(outer: Any, mesh: Any, axes: tuple[Any, ...]) -> Manual:
 
 
 def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
-    nonzero = tuple([type(t) is not Zero for t in tangents])
+    nonzero = call_rules.nonzero_flags(tangents)
     manual = _manual_of(params)
 
     def differentiate(p: ir.Olympuspr) -> Any:
@@ -127,30 +123,26 @@ def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
     program, out_nonzero = olympuspr.olympuspr.derived(
         ("shard_map jvp", nonzero, manual), differentiate
     )
-    slopes = [t for t in tangents if type(t) is not Zero]
+    slopes = call_rules.nonzero_values(tangents)
     specs = dict(params)
-    specs["in_specs"] += _select(params["in_specs"], nonzero)
-    specs["out_specs"] += _select(params["out_specs"], out_nonzero)
+    specs["in_specs"] += call_rules.select(params["in_specs"], nonzero)
+    specs["out_specs"] += call_rules.select(params["out_specs"], out_nonzero)
     outs = shard_map_p.bind(*primals, *slopes, olympuspr=program, **specs)
     n = len(out_nonzero)
-    out_slopes = iter(outs[n:])
-    return outs[:n], [
-        next(out_slopes) if m else Zero(avals_.aval_of(out).to_tangent())
-        for m, out in zip(out_nonzero, outs[:n], strict=True)
-    ]
+    return outs[:n], _tangents(out_nonzero, outs[n:], outs[:n])
 
 
 def _manual_of(params: dict[str, Any]) -> Manual:
-    return _manual(params["mesh"], params["manual_axes"], params["check_vma"])
+    return Manual(params["mesh"], params["manual_axes"], params["check_vma"])
 
 
-def _select(items: Sequence[Any], keep: Sequence[bool]) -> tuple[Any, ...]:
-    return tuple([x for x, k in zip(items, keep, strict=True) if k])
+def _tangents(nonzero: Any, slopes: Any, outs: Any) -> list[Any]:
+    return call_rules.fill_zeros(nonzero, slopes, list(map(avals_.aval_of, outs)))
 
 
 def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
     """Runs the program once; its residuals are stacked over the devices."""
-    nonzero = tuple([type(t) is not Zero for t in tangents])
+    nonzero = call_rules.nonzero_flags(tangents)
     manual = _manual_of(params)
     split = olympuspr.olympuspr.derived(
         ("shard_map linearized", nonzero, manual),
@@ -161,27 +153,18 @@ def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) ->
     first["out_specs"] += split.specs
     outs = shard_map_p.bind(*primals, olympuspr=split.forward, **first)
     kept = [primals[i] for i in split.inputs] + outs[n:]
-    kept_specs = _pick(params["in_specs"], split.inputs) + split.specs
-    slopes = [t for t in tangents if type(t) is not Zero]
+    kept_specs = tuple([params["in_specs"][i] for i in split.inputs]) + split.specs
+    slopes = call_rules.nonzero_values(tangents)
     second = dict(params)
-    second["in_specs"] = kept_specs + _select(params["in_specs"], nonzero)
+    second["in_specs"] = kept_specs + call_rules.select(params["in_specs"], nonzero)
     is_nonzero = [zero is None for zero in split.zeros]
-    second["out_specs"] = _select(params["out_specs"], is_nonzero)
+    second["out_specs"] = call_rules.select(params["out_specs"], is_nonzero)
 
     def apply() -> list[Any]:
-        out_slopes = iter(
-            shard_map_p.bind(*kept, *slopes, olympuspr=split.linear, **second)
-        )
-        return [
-            next(out_slopes) if m else Zero(avals_.aval_of(out).to_tangent())
-            for m, out in zip(is_nonzero, outs[:n], strict=True)
-        ]
+        out_slopes = shard_map_p.bind(*kept, *slopes, olympuspr=split.linear, **second)
+        return _tangents(is_nonzero, out_slopes, outs[:n])
 
     return outs[:n], apply
-
-
-def _pick(items: Sequence[Any], positions: Sequence[int]) -> tuple[Any, ...]:
-    return tuple([items[i] for i in positions])
 
 
 class _Split:
@@ -221,7 +204,7 @@ class _Split:
             in_avals = [v.aval for v in whole.invars]
             n_residuals, n_inputs = len(residuals), len(self.inputs)
             stacked = [in_avals[i] for i in order[:n_inputs]]
-            stacked += [_stacked(in_avals[i]) for i in order[n_inputs:]]
+            stacked += [_stacked_aval(in_avals[i]) for i in order[n_inputs:]]
             self.linear = _retrace(
                 linear,
                 stacked + in_avals[n_residuals:],
@@ -249,7 +232,7 @@ def _stack_from(outs: Sequence[Any], n: int) -> list[Any]:
     return [*outs[:n], *[shaping.expand_dims(x, (0,)) for x in outs[n:]]]
 
 
-def _stacked(aval: Any) -> Any:
+def _stacked_aval(aval: Any) -> Any:
     return aval.update(shape=(1, *aval.shape))
 
 
@@ -263,43 +246,42 @@ def _retrace(
 ) -> ir.ClosedOlympuspr:
     """The program of a function around a program, without constants."""
     run = wrap(ir.program_as_function(closed))
-    info = ir.DebugInfo("shard_map", "body")
-    program, consts = partial_eval.trace_to_olympuspr(run, list(in_avals), info)
-    return ir.ClosedOlympuspr(program, consts)
+    return inner_programs.retrace(run, in_avals, None, "shard_map", "body")
 
 
 def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
     linear = tuple([type(x) is Linear for x in args])
-    nonzero = tuple([type(ct) is not Zero for ct in cts])
+    nonzero = call_rules.nonzero_flags(cts)
     manual = _manual_of(params)
-    ct_specs = _select(params["out_specs"], nonzero)
-    linear_specs = _select(params["in_specs"], linear)
+    ct_specs = call_rules.select(params["out_specs"], nonzero)
+    linear_specs = call_rules.select(params["in_specs"], linear)
 
-    def transposed(p: ir.Olympuspr) -> Any:
+    def transpose(p: ir.Olympuspr) -> Any:
         with manual_over(manual):
             program, in_nonzero = ad.transpose_olympuspr(p, linear, nonzero)
             if not manual.checks:
                 n_known = len(linear) - sum(linear)
-                back = _select(linear_specs, in_nonzero)
-                program = _rescaled(program, n_known, ct_specs, back, manual)
+                back = call_rules.select(linear_specs, in_nonzero)
+                program = _rescale(program, n_known, ct_specs, back, manual)
             return program, in_nonzero
 
     program, in_nonzero = olympuspr.olympuspr.derived(
         ("shard_map transposed", linear, nonzero, manual, ct_specs, linear_specs),
-        transposed,
+        transpose,
     )
     known = [x for x in args if type(x) is not Linear]
-    known_specs = _select(params["in_specs"], [not is_linear for is_linear in linear])
+    is_known = [not is_linear for is_linear in linear]
+    known_specs = call_rules.select(params["in_specs"], is_known)
     specs = dict(params)
     specs["in_specs"] = known_specs + ct_specs
-    specs["out_specs"] = _select(linear_specs, in_nonzero)
+    specs["out_specs"] = call_rules.select(linear_specs, in_nonzero)
     in_cts = shard_map_p.bind(
-        *known, *[ct for ct in cts if type(ct) is not Zero], olympuspr=program, **specs
+        *known, *call_rules.nonzero_values(cts), olympuspr=program, **specs
     )
     return inner_programs.assign_cotangents(args, in_nonzero, in_cts)
 
 
-def _rescaled(
+def _rescale(
     program: ir.ClosedOlympuspr, n_known: int, ct_specs: Any, specs: Any, manual: Manual
 ) -> ir.ClosedOlympuspr:
     """A transposed program where types do not say what varies.
@@ -313,11 +295,11 @@ def _rescaled(
         def run(*xs: Any) -> list[Any]:
             known, cts = xs[:n_known], xs[n_known:]
             shares = [
-                _divided(ct, math.prod([sizes[n] for n in _unused(spec, manual)]))
+                _divide(ct, math.prod([sizes[n] for n in _unused_axes(spec, manual)]))
                 for ct, spec in zip(cts, ct_specs, strict=True)
             ]
             return [
-                _summed(out, _unused(spec, manual))
+                _sum_over(out, _unused_axes(spec, manual))
                 for out, spec in zip(f(*known, *shares), specs, strict=True)
             ]
 
@@ -326,18 +308,18 @@ def _rescaled(
     return _retrace(program, program.olympuspr.in_avals, wrap)
 
 
-def _unused(spec: PartitionSpec, manual: Manual) -> tuple[Any, ...]:
+def _unused_axes(spec: PartitionSpec, manual: Manual) -> tuple[Any, ...]:
     used = axes_of(spec.partitions)
     return tuple([n for n in manual.axes if n not in used])
 
 
-def _divided(x: Any, n: int) -> Any:
+def _divide(x: Any, n: int) -> Any:
     if n == 1:
         return x
     return elementwise.div(x, np.asarray(n).astype(avals_.aval_of(x).dtype)[()])
 
 
-def _summed(x: Any, axes: tuple[Any, ...]) -> Any:
+def _sum_over(x: Any, axes: tuple[Any, ...]) -> Any:
     if not axes:
         return x
     return collectives.psum_p.bind(x, axes=axes, axis_index_groups=None)
@@ -370,26 +352,7 @@ def _with_axis(spec: PartitionSpec, dim: int | None) -> PartitionSpec:
 
 
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
-    """Drops results nobody reads, and then operands nobody needs."""
-    closed = eqn.params["olympuspr"]
-    if closed.consts or (all(used) and not any(e.effects for e in closed.eqns)):
-        return [True] * len(eqn.invars), eqn
-    smaller, used_inputs = closed.olympuspr.derived(
-        ("dce", tuple(used)), lambda p: partial_eval.dce_olympuspr(p, used)
-    )
-    if not smaller.eqns and not smaller.outvars:
-        return [False] * len(eqn.invars), None
-    params = dict(eqn.params)
-    params["olympuspr"] = ir.ClosedOlympuspr(smaller)
-    params["in_specs"] = _select(params["in_specs"], used_inputs)
-    params["out_specs"] = _select(params["out_specs"], used)
-    new = eqn.replace(
-        invars=list(_select(eqn.invars, used_inputs)),
-        outvars=list(_select(eqn.outvars, used)),
-        params=params,
-        effects=smaller.effects,
-    )
-    return used_inputs, new
+    return call_rules.drop_unused(used, eqn, ("in_specs",), ("out_specs",))
 
 
 def _print(eqn: ir.Eqn) -> Any:

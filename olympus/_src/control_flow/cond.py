@@ -16,7 +16,6 @@ from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.foundation import config
 from olympus._src.interpreters import batching, concrete_arrays, evaluate, partial_eval
 from olympus._src.lax import barriers, elementwise, families
-from olympus._src.lax.collectives import axis_index_p
 from olympus._src.lowering import types
 from olympus._src.programs import inner_programs, rematerialization, series, stepping
 
@@ -73,7 +72,7 @@ def _refuse_dead_lock(index: Any, branches: Any) -> None:
 def _collective_over(program: ir.Olympuspr, axes: Any) -> Any:
     """The first equation over one of some mesh axes, and that axis; else None."""
     for eqn in program.eqns:
-        if eqn.primitive.axes is not None and eqn.primitive is not axis_index_p:
+        if eqn.primitive.axes is not None and eqn.primitive.communicates:
             for name in eqn.primitive.axes(**eqn.params):
                 if name in axes:
                     return eqn, name

@@ -52,6 +52,7 @@ Other properties of an operation are fields like its rules:
   remade            whether a derivative makes it again     None: it is kept
   may_make_nan      whether numbers may give NaN            False: only NaN gives NaN
   is_call           it applies its parameter `olympuspr` once, in its place
+  communicates      devices wait for each other along its `axes`, if it has any
   needs_full_build  XLA's quick build of it is slow (loops, calls, products, sorting,
                     windows at positions) or imprecise
 
@@ -178,7 +179,8 @@ class Primitive:
       multiple_results: rules return sequences and `bind` a list.
       file: where the record is written, which errors about missing rules name; None:
         the file at whose top level it is made, or the first that is not of olympus.
-      cost, remade, may_make_nan, is_call, needs_full_build: see the module's text.
+      cost, remade, may_make_nan, is_call, communicates, needs_full_build: see the
+        module's text.
       rules: the rules, by field name.
     """
 
@@ -186,6 +188,7 @@ class Primitive:
         "__dict__",
         "__weakref__",
         "abstract_cache",
+        "communicates",
         "cost",
         "file",
         "is_call",
@@ -232,6 +235,7 @@ class Primitive:
         remade: Remade | None = None,
         may_make_nan: bool = True,
         is_call: bool = False,
+        communicates: bool = True,
         needs_full_build: bool = False,
         **rules: Rule,
     ) -> None:
@@ -242,6 +246,7 @@ class Primitive:
         self.remade = remade
         self.may_make_nan = may_make_nan
         self.is_call = is_call
+        self.communicates = communicates
         self.needs_full_build = needs_full_build
         self.abstract_cache: dict[Any, Any] = {}
         for field in RULES:

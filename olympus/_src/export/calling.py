@@ -22,7 +22,7 @@ from olympus._src.export import checks, portable_modules, symbolic_calls
 from olympus._src.interpreters import ad, concrete_arrays, partial_eval
 from olympus._src.lax import families
 from olympus._src.lowering import module, types
-from olympus._src.programs import inner_programs
+from olympus._src.programs import call_rules, inner_programs
 
 _INDEX = avals_.ShapedArray((), np.dtype(np.int32))
 
@@ -177,15 +177,11 @@ def _jvp(primals: Any, tangents: Any, *, exported: Any) -> Any:
             slopes.append(t)
     if not nonzero:
         return outs, [Zero(avals_.aval_of(x).to_tangent()) for x in outs]
-    out_slopes = iter(
-        exported_tangent_p.bind(
-            *args, *slopes, exported=exported, moving=tuple(nonzero)
-        )
+    out_slopes = exported_tangent_p.bind(
+        *args, *slopes, exported=exported, moving=tuple(nonzero)
     )
-    return outs, [
-        next(out_slopes) if _varies(a) else Zero(a.to_tangent())
-        for a in map(avals_.aval_of, outs)
-    ]
+    avals = list(map(avals_.aval_of, outs))
+    return outs, call_rules.fill_zeros(list(map(_varies, avals)), out_slopes, avals)
 
 
 def _varies(aval: Any) -> bool:

@@ -13,7 +13,11 @@ from olympus._src.foundation import caching, config
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, placement
 from olympus._src.runtime.shardings import default_placement
-from olympus._src.sharding.division import Division
+from olympus._src.sharding.division import (
+    Division,
+    devices_text,
+    incompatible_devices,
+)
 from olympus._src.sharding.named import NamedSharding
 
 ArrayImpl = array_.ArrayImpl
@@ -193,10 +197,9 @@ def common_place(places: Sequence[Any]) -> Any:
         if place is None:
             continue
         if common is not None and not _are_same_devices(common, place):
-            raise ValueError(
-                f"Received incompatible devices for one computation: arguments are "
-                f"committed to {_short(common)} and {_short(place)}; move one with "
-                "olympus.device_put"
+            raise incompatible_devices(
+                f"arguments are committed to {devices_text(_devices(common))} and "
+                f"{devices_text(_devices(place))}; move one with olympus.device_put"
             )
         if common is None or isinstance(place, NamedSharding):
             common = place
@@ -212,13 +215,6 @@ def _are_same_devices(a: Any, b: Any) -> bool:
 
 def _devices(place: Any) -> tuple[Any, ...]:
     return place._device_assignment if hasattr(place, "device_set") else (place,)
-
-
-def _short(place: Any) -> str:
-    devices = _devices(place)
-    if len(devices) == 1:
-        return str(devices[0])
-    return f"{len(devices)} devices, of {place}"
 
 
 def on_device(args: Sequence[Any], device: Any) -> list[ArrayImpl]:

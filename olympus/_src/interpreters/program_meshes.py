@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src.core import ir
-from olympus._src.sharding.division import Division
+from olympus._src.sharding.division import (
+    Division,
+    devices_text,
+    incompatible_devices,
+)
 from olympus._src.sharding.meshes import Mesh
 from olympus._src.sharding.named import NamedSharding
 
@@ -61,15 +65,8 @@ def divide(place: Any, mesh: Mesh, n_inputs: int, reason: str) -> Division:
         return Division(mesh, (None,) * n_inputs)
     devices = place.devices if isinstance(place, Division) else (place,)
     if devices != mesh.flat_devices:
-        raise ValueError(
-            f"Received incompatible devices for one computation: {reason} {mesh}, and "
-            f"arguments are committed to {_short(devices)}; move them with "
-            "olympus.device_put, or use one mesh"
+        raise incompatible_devices(
+            f"{reason} {mesh}, and arguments are committed to {devices_text(devices)}; "
+            "move them with olympus.device_put, or use one mesh"
         )
     return place if isinstance(place, Division) else Division(mesh, (None,) * n_inputs)
-
-
-def _short(devices: tuple[Any, ...]) -> str:
-    if len(devices) <= 2:
-        return " and ".join(map(str, devices))
-    return f"{len(devices)} devices from {devices[0]} to {devices[-1]}"

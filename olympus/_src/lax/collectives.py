@@ -345,4 +345,5 @@ axis_index_p = collective(
     print=lambda eqn: [("axis_name", eqn.params["axis_name"])],
     lower=manual_lowering.axis_index,
     batch=_axis_index_batch,
+    communicates=False,
 )

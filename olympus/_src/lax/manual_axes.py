@@ -114,8 +114,3 @@ pvary_p = Primitive(
     reference=lambda x, *, axes: x,
     **families.LINEAR,
 )
-
-
-def without(joined: frozenset[Any], *, axes: Any, **_: Any) -> frozenset[Any]:
-    """The rule `vary` of what gives all devices along some axes the same value."""
-    return joined - set(axes)

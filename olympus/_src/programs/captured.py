@@ -19,7 +19,7 @@ from olympus._src.core import dtypes, ir, trace
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import ad, partial_eval
 from olympus._src.lax import families
-from olympus._src.programs import functions, inner_programs
+from olympus._src.programs import call_rules, functions, inner_programs
 
 _MAX_DEPTH = 6
 
@@ -140,14 +140,10 @@ def with_jvp(
         slopes = [families.instantiate(tangents[i - n]) for i in differentiable]
         own = consts[len(consts) - total :]
         results = functions.run(traced, [*own, *primals, *slopes])
-        outs, out_slopes = (
-            results[: len(out_nonzero)],
-            iter(results[len(out_nonzero) :]),
-        )
-        return outs, [
-            next(out_slopes) if m else ad.zero_tangent(x)
-            for x, m in zip(outs, out_nonzero, strict=True)
-        ]
+        n_results = len(out_nonzero)
+        outs = results[:n_results]
+        avals = list(map(avals_.aval_of, outs))
+        return outs, call_rules.fill_zeros(out_nonzero, results[n_results:], avals)
 
     return [*shared, *args], dict(
         params, call_olympuspr=call, jvp=rule.derived(jvp), num_consts=total

@@ -13,10 +13,10 @@ from typing import Any
 from olympus._src.calls import pjit as jit_
 from olympus._src.core import effects, ir, trace
 from olympus._src.core.primitive import Primitive, as_abstract_says
-from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.core.symbolic_values import Linear
 from olympus._src.foundation import errors
 from olympus._src.interpreters import ad, batching, partial_eval
-from olympus._src.programs import inner_programs, series
+from olympus._src.programs import call_rules, inner_programs, series
 from olympus._src.remat import lowering, policies, splitting
 
 Flags = bool | tuple[bool, ...]
@@ -55,14 +55,6 @@ def _join_flags(
 def _without_constants(closed: ir.ClosedOlympuspr) -> tuple[ir.Olympuspr, list[Any]]:
     closed, consts = inner_programs.absorb(closed)
     return closed.olympuspr, consts
-
-
-def _nonzero_flags(values: Sequence[Any]) -> tuple[bool, ...]:
-    return tuple([type(x) is not Zero for x in values])
-
-
-def _nonzero_values(values: Sequence[Any]) -> list[Any]:
-    return [x for x in values if type(x) is not Zero]
 
 
 # -- what it computes ------------------------------------------------------------------
@@ -115,7 +107,7 @@ def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) ->
 
 
 def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
-    nonzero = _nonzero_flags(tangents)
+    nonzero = call_rules.nonzero_flags(tangents)
     closed, out_nonzero = olympuspr.derived(
         ("jvp", nonzero), lambda p: ad.jvp_olympuspr(p, nonzero)
     )
@@ -123,13 +115,11 @@ def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
     params["prevent_cse"] = _join_flags(
         params["prevent_cse"], len(consts), [True] * len(primals), sum(nonzero)
     )
-    outs = bind(program, [*consts, *primals, *_nonzero_values(tangents)], **params)
+    slopes = call_rules.nonzero_values(tangents)
+    outs = bind(program, [*consts, *primals, *slopes], **params)
     n = len(out_nonzero)
-    out_slopes = iter(outs[n:])
-    return outs[:n], [
-        next(out_slopes) if m else Zero(a.to_tangent())
-        for m, a in zip(out_nonzero, olympuspr.out_avals, strict=True)
-    ]
+    avals = olympuspr.out_avals
+    return outs[:n], call_rules.fill_zeros(out_nonzero, outs[n:], avals)
 
 
 class _Linearized:
@@ -167,7 +157,7 @@ class _Linearized:
 
 def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
     effects.check_allowed("checkpoint", olympuspr.effects, "in_remat")
-    nonzero, policy = _nonzero_flags(tangents), params["policy"]
+    nonzero, policy = call_rules.nonzero_flags(tangents), params["policy"]
     linearized = olympuspr.derived(
         ("linearized", nonzero, policy), lambda p: _Linearized(p, nonzero, policy)
     )
@@ -176,7 +166,7 @@ def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) ->
     outs = _run_once(split.once, inputs, params)
     n = len(olympuspr.outvars)
     operands = outs[n:] + [x for x, u in zip(inputs, split.inputs, strict=True) if u]
-    slopes = _nonzero_values(tangents)
+    slopes = call_rules.nonzero_values(tangents)
     flags = params["prevent_cse"]
     if not split.again.eqns:
         flags = False  # nothing is computed again
@@ -212,13 +202,13 @@ def _run_once(program: ir.Olympuspr, args: list[Any], params: Any) -> list[Any]:
 
 def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
     linear = tuple([type(x) is Linear for x in args])
-    nonzero = _nonzero_flags(cts)
+    nonzero = call_rules.nonzero_flags(cts)
     program, consts, in_nonzero = olympuspr.derived(
         ("transposed", linear, nonzero),
         lambda p: _transpose_program(p, linear, nonzero),
     )
     known = [x for x in args if type(x) is not Linear]
-    nonzero_cts = _nonzero_values(cts)
+    nonzero_cts = call_rules.nonzero_values(cts)
     params["prevent_cse"] = _join_flags(
         params["prevent_cse"], len(consts), [not f for f in linear], len(nonzero_cts)
     )

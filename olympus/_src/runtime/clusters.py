@@ -185,7 +185,7 @@ def membership(
                 f"{_variable(field)} and no cluster that tells it; give it, or start "
                 "the processes by `python -m olympus launch -n N SCRIPT`"
             )
-    return _checked(known)
+    return _check_membership(known)
 
 
 def _from_variables(environment: Environment) -> Membership:
@@ -222,7 +222,7 @@ def _from_clusters(method: str | None, environment: Environment) -> Membership:
     return Membership()
 
 
-def _checked(known: Membership) -> Membership:
+def _check_membership(known: Membership) -> Membership:
     address, n, k = known[:3]
     host, _, port = str(address).rpartition(":")
     if not host or not port.isdigit():

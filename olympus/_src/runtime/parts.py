@@ -35,7 +35,9 @@ def put(x: np.ndarray, aval: Any, sharding: Sharding, committed: bool = True) ->
 def put_parts(
     part_at: Callable[[Index], np.ndarray], aval: Any, sharding: Any, committed: bool
 ) -> Any:
-    """A buffer of parts that a function gives; called once for each different one.
+    """A buffer of parts that a function gives.
+
+    It is called once for each different part of this process, in the devices' order.
 
     Devices that hold the same part share the copy that is made of it.
     """

@@ -24,7 +24,6 @@ from olympus._src.runtime.shardings import (
 from olympus._src.runtime.versions import Device
 
 _to_device = transfer.to_device
-aligned_empty = transfer.aligned_empty
 
 
 def put(x: np.ndarray, aval: Any, device: Device | None = None) -> ArrayImpl:
@@ -59,7 +58,7 @@ def _native_array(x: Any, aval: Any) -> np.ndarray:
 def lend(x: np.ndarray, aval: Any, device: Device | None = None) -> ArrayImpl:
     """As `put`, for a fresh NumPy array that its maker gives up: memory may be shared.
 
-    Sharing needs memory aligned to 64 bytes, as `aligned_empty` makes it.
+    Sharing needs memory aligned to 64 bytes, as `transfer.aligned_empty` makes it.
     """
     committed = device is not None
     place = placement_of(device) if committed else default_placement()

@@ -35,6 +35,22 @@ class Division(NamedTuple):
         return self.mesh.device_list
 
 
+def incompatible_devices(reason: str) -> ValueError:
+    """The error for a computation whose values are on different devices.
+
+    Args:
+      reason: what is where, with `devices_text`, and what to do about it.
+    """
+    return ValueError(f"Received incompatible devices for one computation: {reason}")
+
+
+def devices_text(devices: tuple[Device, ...]) -> str:
+    """Devices in a message."""
+    if len(devices) <= 2:
+        return " and ".join(map(str, devices))
+    return f"{len(devices)} devices from {devices[0]} to {devices[-1]}"
+
+
 def chosen_sharding(mesh: Mesh, op_sharding: Any, ndim: int) -> NamedSharding:
     """The sharding that the compiler chose for a value, in the axes of a mesh.
 

@@ -13,7 +13,7 @@ from olympus._src.runtime import client, shardings
 from olympus._src.runtime.versions import DeviceList, HloSharding
 from olympus._src.sharding import tiling
 from olympus._src.sharding.meshes import AbstractMesh, Mesh, unknown_axis
-from olympus._src.sharding.specs import UNCONSTRAINED, PartitionSpec, axes_of, names_of
+from olympus._src.sharding.specs import PartitionSpec, axes_of, names_of
 
 Index = tuple[slice, ...]
 
@@ -247,8 +247,3 @@ def _padding(ndim: int, axis: int, n: int) -> str:
     widths = ["(0, 0)"] * ndim
     widths[axis] = f"(0, {n})"
     return f"({', '.join(widths)}{',' if ndim == 1 else ''})"
-
-
-def is_open(spec: PartitionSpec) -> bool:
-    """Whether the spec leaves an axis to the compiler."""
-    return any(entry is UNCONSTRAINED for entry in spec.partitions)
