@@ -8,7 +8,8 @@ listed from another one on has another first part, without a copy.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,11 +43,15 @@ def put_parts(
     Devices that hold the same part share the copy that is made of it.
     """
     local = sharding.local_parts(aval.shape)
-    copies = {
-        part.device: _aligned_copy(part_at(part.slices), aval.dtype)
-        for part in local
-        if part.source is part.device
-    }
+    different = [part for part in local if part.source is part.device]
+    arrays = _aligned_arrays(
+        sharding.shard_shape(aval.shape), aval.dtype, len(different)
+    )
+    copies = {}
+    for part, copy in zip(different, arrays, strict=True):
+        copy[...] = part_at(part.slices)
+        copy.flags.writeable = False
+        copies[part.device] = copy
     return versions.batched_device_put(
         aval,
         sharding,
@@ -79,12 +84,22 @@ def assemble(
     return versions.result_handler(aval, sharding, committed)(copies)
 
 
-def _aligned_copy(x: Any, dtype: np.dtype) -> np.ndarray:
-    values = np.asarray(x)
-    copy = transfer.aligned_empty(values.shape, dtype)
-    copy[...] = values
-    copy.flags.writeable = False
-    return copy
+_MAX_SHARED_BYTES = 1 << 14  # of a part that shares its allocation with others
+
+
+def _aligned_arrays(
+    shape: Sequence[int], dtype: np.dtype, count: int
+) -> Iterator[np.ndarray]:
+    """Uninitialised arrays that a CPU can use as they are; small ones together."""
+    n_bytes = math.prod(shape) * dtype.itemsize
+    if n_bytes > _MAX_SHARED_BYTES:
+        for _ in range(count):
+            yield transfer.aligned_empty(tuple(shape), dtype)
+        return
+    step = -(-n_bytes // transfer.ALIGNMENT_BYTES) * transfer.ALIGNMENT_BYTES
+    memory = transfer.aligned_bytes(step * count)
+    for start in range(0, step * count, step) if step else [0] * count:
+        yield memory[start : start + n_bytes].view(dtype).reshape(shape)
 
 
 # -- reading ---------------------------------------------------------------------------
@@ -124,7 +139,8 @@ def part(buffer: Any, position: int, aval: Any) -> Any:
     devices = buffer._sharding._internal_device_list.addressable_device_list
     place = placement_of(devices[position])
     if transfer.has_host_view(buffer, aval.dtype):
-        view = host_part(buffer, position, aval)
+        _wait_for(buffer)
+        view = _view(buffer, position, aval)
         return transfer.lend_to_device(view, aval, place, True)
     return versions.part_of(buffer, position, aval, place.sharding)
 
@@ -134,8 +150,19 @@ def host_part(buffer: Any, position: int, aval: Any) -> np.ndarray:
     if not transfer.has_host_view(buffer, aval.dtype):
         return transfer.to_host(part(buffer, position, aval), aval.dtype)
     _wait_for(buffer)
-    first = _first_part(buffer, position)
-    capsule = versions.to_dlpack_capsule(first, None, None, False)
+    return _view(buffer, position, aval)
+
+
+def _view(buffer: Any, position: int, aval: Any) -> np.ndarray:
+    """A read-only view of the part of a computed buffer on a local device."""
+    sharding = buffer._sharding
+    devices = sharding._internal_device_list
+    if devices.addressable_device_list[position] is devices[0]:
+        capsule = versions.to_dlpack_capsule(buffer, None, None, False)
+    else:
+        order = _rotations(devices, sharding.memory_kind)[position]
+        reordered = versions.reorder_shards(buffer, order)
+        capsule = versions.capsule_of_own(reordered)
     return dlpack_struct.view(capsule, aval.shape, aval.dtype)
 
 
@@ -175,13 +202,3 @@ def _wait_for(buffer: Any) -> None:
     """Waits until a buffer is computed; not in a forked child, which cannot."""
     if not buffer.is_ready():
         waiting.wait_for(buffer)
-
-
-def _first_part(buffer: Any, position: int) -> Any:
-    """The buffer with the devices listed from the one of a number on."""
-    sharding = buffer._sharding
-    devices = sharding._internal_device_list
-    if devices.addressable_device_list[position] is devices[0]:
-        return buffer
-    order = _rotations(devices, sharding.memory_kind)[position]
-    return versions.reorder_shards(buffer, order)

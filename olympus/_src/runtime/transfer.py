@@ -6,6 +6,7 @@ transfer here passes its own value, so nothing depends on that flag.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -40,10 +41,15 @@ def lend_to_device(x: np.ndarray, aval: Any, place: Placement, committed: bool) 
 
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """An uninitialised NumPy array whose memory a CPU device can use as it is."""
-    n_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    n_bytes = math.prod(shape) * dtype.itemsize
+    return aligned_bytes(n_bytes).view(dtype).reshape(shape)
+
+
+def aligned_bytes(n_bytes: int) -> np.ndarray:
+    """As many uninitialised bytes from an address that a CPU device can use."""
     raw = np.empty(n_bytes + ALIGNMENT_BYTES, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT_BYTES
-    return raw[start : start + n_bytes].view(dtype).reshape(shape)
+    return raw[start : start + n_bytes]
 
 
 def to_host(buffer: Any, dtype: np.dtype) -> np.ndarray:
@@ -82,7 +88,9 @@ _PACKED_DTYPES = frozenset(
 
 def has_host_view(buffer: Any, dtype: np.dtype) -> bool:
     """Whether NumPy can read the elements in the buffer's own memory."""
-    return buffer.platform() == "cpu" and dtype.name not in _PACKED_DTYPES
+    # NumPy computes names anew each time.
+    is_packed = dtype.num >= _FIRST_FOREIGN_DTYPE and dtype.name in _PACKED_DTYPES
+    return not is_packed and buffer.platform() == "cpu"
 
 
 def address_of(buffer: Any, dtype: np.dtype) -> int:

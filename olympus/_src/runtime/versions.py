@@ -172,6 +172,11 @@ def to_dlpack_capsule(
     )
 
 
+def capsule_of_own(buffer: Any) -> Any:
+    """`to_dlpack_capsule` of a buffer object that nobody else has or deletes."""
+    return _jax.buffer_to_dlpack_managed_tensor(buffer)
+
+
 def from_dlpack_capsule(
     capsule: Any, device: Device, stream: int | None, copy: bool | None
 ) -> Any:

@@ -300,6 +300,8 @@ def broadcast_prefix(
       As many values as `full_tree` has leaves.
     """
     leaves, treedef = flatten(prefix_tree, is_leaf)
+    if len(leaves) == 1 and leaves[0] is prefix_tree:
+        return leaves * len(flatten(full_tree)[0])
     try:
         subtrees = treedef.flatten_up_to(full_tree)
     except ValueError:
