@@ -82,8 +82,16 @@ def taken_apart(call: Call) -> tuple[list[Any], Callable[[Any], Call]]:
     return arrays, put
 
 
-def compiled(cases: list[Case]) -> list[Any]:
-    """The results of calls, computed by one program."""
+Place = Callable[[Any], Any]
+
+
+def on_host(x: Any) -> Any:
+    """How an array is passed where nothing else is said: as it is."""
+    return x
+
+
+def compiled(cases: list[Case], place: Place = on_host) -> list[Any]:
+    """The results of calls, computed by one program, of arrays that are placed."""
     parts = [taken_apart(case.call) for case in cases]
 
     def together(given: Any) -> Any:
@@ -94,12 +102,13 @@ def compiled(cases: list[Case]) -> list[Any]:
         return outs
 
     with olympus.enable_x64(cases[0].x64):
-        return olympus.jit(together)([arrays for arrays, _ in parts])
+        placed = [list(map(place, arrays)) for arrays, _ in parts]
+        return olympus.jit(together)(placed)
 
 
-def by_itself(case: Case) -> Any:
+def by_itself(case: Case, place: Place = on_host) -> Any:
     with olympus.enable_x64(case.x64):
-        args, kwargs = case.call
+        args, kwargs = map_arrays(place, (case.call.args, case.call.kwargs))
         return case.entry.function()(*args, **kwargs)
 
 
@@ -128,25 +137,27 @@ def attempt(f: Callable[[], Any]) -> Any:
         return e
 
 
-def run_group(cases: list[Case], eager: int) -> list[Failure]:
+def run_group(cases: list[Case], eager: int, place: Place = on_host) -> list[Failure]:
     """Failures of cases of one group.
 
     Args:
       cases: of one entry, and all with or all without 64-bit values.
       eager: one in so many of the cases also runs outside of `jit`.
+      place: what is done to arrays before they are passed.
     """
     entry = cases[0].entry
     found: list[Failure | None] = []
     inside = [c for c in cases if entry.jit and not isinstance(c.want, Exception)]
     numbers = {c.number for c in inside}
     if inside:
-        outs = attempt(lambda: compiled(inside))
+        outs = attempt(lambda: compiled(inside, place))
         if isinstance(outs, Exception):  # one of them: each for itself
-            outs = [attempt(lambda c=c: compiled([c])[0]) for c in inside]
+            outs = [attempt(lambda c=c: compiled([c], place)[0]) for c in inside]
         found += [judge(c, "jit", o) for c, o in zip(inside, outs, strict=True)]
     for case in cases:
         if case.number not in numbers or case.number % eager == 0:
-            found.append(judge(case, "eager", attempt(lambda c=case: by_itself(c))))
+            out = attempt(lambda c=case: by_itself(c, place))
+            found.append(judge(case, "eager", out))
     return [f for f in found if f is not None]
 
 
@@ -158,15 +169,21 @@ class Outcome(NamedTuple):
     failures: list[Failure]
 
 
-def sweep(entry: Entry, numbers: range, seed: int, eager: int = GROUP) -> Outcome:
-    """Runs the cases of these numbers."""
+def sweep(
+    entry: Entry,
+    numbers: range,
+    seed: int,
+    eager: int = GROUP,
+    place: Place = on_host,
+) -> Outcome:
+    """Runs the cases of these numbers; see `run_group`."""
     failures: list[Failure] = []
     refused = 0
     for start in range(numbers.start, numbers.stop, GROUP):
         cases = [
             draw(entry, n, seed) for n in range(start, min(start + GROUP, numbers.stop))
         ]
-        failures += run_group(cases, eager)
+        failures += run_group(cases, eager, place)
         refused += sum(isinstance(c.want, Exception) for c in cases)
     failed = {f.case.number: f for f in reversed(failures)}
     return Outcome(len(numbers), refused, [failed[n] for n in sorted(failed)])
