@@ -74,6 +74,14 @@ BUDGETS = {
         )
     },
 }
+BUDGETS |= {
+    "mesh call, one array": 1.0,
+    "mesh call, 20 arrays": 1.0,
+    "mesh put": 0.7,
+    "mesh call and shards": 0.2,
+    "mesh cold call, grad transformer-2": 0.8,
+    "mesh trace grad shard_map MLP-50": 0.2,
+}
 PROCESS = ("import", "first twenty operations")
 GROUPS = (
     *PROCESS,
@@ -90,6 +98,8 @@ GROUPS = (
         "gradients",
         "memory",
         "growth",
+        "mesh_calls",
+        "mesh_programs",
     ],
 )
 LIBRARIES = ("olympus", "jax")
@@ -112,6 +122,8 @@ def run_once(lib: str, group: str) -> dict[str, float]:
     env["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
     # A compilation is timed as one; `disk` turns the cache on where it is asked for.
     env["OLYMPUS_ENABLE_COMPILATION_CACHE"] = "0"
+    if group.startswith("mesh_"):
+        env["OLYMPUS_NUM_CPU_DEVICES"] = env["JAX_NUM_CPU_DEVICES"] = "8"
     done = subprocess.run(
         command, capture_output=True, text=True, env=env, cwd=root, check=False
     )

@@ -94,7 +94,7 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         from bench import torch_cases
 
         return torch_cases.GROUPS[group](importlib.import_module(lib)), lambda x: x
-    from bench import convolutions, eager, indexing, kernels, programs
+    from bench import convolutions, eager, indexing, kernels, meshes, programs
 
     library = programs.Library(lib)
     groups = {
@@ -103,6 +103,7 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         **indexing.GROUPS,
         **kernels.GROUPS,
         **convolutions.GROUPS,
+        **meshes.GROUPS,
     }
     return groups[group](library), library.wait
 
