@@ -85,7 +85,7 @@ class Module:
             view.callbacks, view.keepalives = self.callbacks, self.keepalives
             view.variables = self.variables
             view._calling_python = self._calling_python
-            view._meshes = self._meshes
+            view._meshes, view.num_partitions = self._meshes, self.num_partitions
             views.append(view)
         return views
 
@@ -304,6 +304,8 @@ def lower_module(
       Python take the number of their callbacks last.
     """
     module = Module(name, platform, locations)
+    if division is not None:
+        module.num_partitions = division.mesh.size
     effects = effects_.ordered(program.effects)
     block = builder.Block()
     names = [f"%arg{i}" for i in range(len(program.invars))]
@@ -317,7 +319,6 @@ def lower_module(
     in_attributes = _aliases(aliases or {}, len(in_types))
     out_attributes = _result_infos(result_names, len(out_types))
     if division is not None:
-        module.num_partitions = division.mesh.size
         _add_shardings(module, in_attributes, division.in_shardings, program.in_avals)
         _add_shardings(
             module, out_attributes, division.out_shardings, program.out_avals

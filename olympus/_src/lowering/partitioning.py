@@ -60,3 +60,35 @@ def constraint(symbol: str, spec: PartitionSpec, operand: str, aval: Any) -> str
     division = sharding_text(symbol, spec, aval.storage.ndim)
     kind = types.tensor_type(aval)
     return f"sdy.sharding_constraint {operand} {division} : {kind}"
+
+
+def batch_rule(avals: Sequence[Any], n_operands: int, n_batch: int) -> str:
+    """Attributes of a call of a kernel that devices can run on parts of the batch.
+
+    XLA requires both: the rule says that the first axes of all operands and results
+    belong together and no others, and the number that the kernel takes fewer of them.
+
+    Args:
+      avals: types of the operands, then of the results.
+      n_operands: how many of them are operands.
+      n_batch: how many first axes are of the batch.
+    """
+    batch = [_factor(i) for i in range(n_batch)]
+    sizes = dict(zip(batch, avals[0].shape, strict=False))
+    rows = []
+    for aval in avals:
+        own = [_factor(len(sizes) + i) for i in range(aval.ndim - n_batch)]
+        sizes.update(zip(own, aval.shape[n_batch:], strict=True))
+        rows.append(f"[{', '.join(batch + own)}]")
+    operands, results = ", ".join(rows[:n_operands]), ", ".join(rows[n_operands:])
+    counts = ", ".join([f"{name}={size}" for name, size in sizes.items()])
+    return (
+        f"sdy.sharding_rule = #sdy.op_sharding_rule<({operands})->({results}) "
+        f'{{{counts}}}, custom>, mhlo.frontend_attributes = {{num_batch_dims = "'
+        f'{n_batch}"}}'
+    )
+
+
+def _factor(i: int) -> str:
+    """The name of the axis of a number in a rule: i to z, then z_1 and so on."""
+    return chr(ord("i") + i) if i < 18 else f"z_{i - 17}"

@@ -194,6 +194,8 @@ def register_cpu_kernels() -> None:
         for name, target, typed in module.registrations()["cpu"]:
             if name not in known:
                 _jax.register_custom_call_target(name, target, "Host", typed, 0)
+            if module is lapack:
+                _jax.register_custom_call_as_batch_partitionable(name)
 
 
 def load_lapack() -> None:

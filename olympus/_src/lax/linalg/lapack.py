@@ -9,7 +9,7 @@ import numpy as np
 
 from olympus._src.lax import elementwise_rules
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import dynamic_shapes, types
+from olympus._src.lowering import dynamic_shapes, partitioning, types
 
 LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 
@@ -105,6 +105,9 @@ def call_kernel(
         f"output_operand_aliases = [{_aliases(reused, len(out_avals))}]"
     )
     text += f", {more}" if more else ""
+    if ctx.module.num_partitions > 1 and rank > 2:
+        rule = partitioning.batch_rule([*in_avals[:n], *out_avals], n, rank - 2)
+        text += f", {rule}"
     return ctx.block.op("stablehlo.custom_call", operands, in_avals, out_avals, text)
 
 
