@@ -88,7 +88,7 @@ _PACKED_DTYPES = frozenset(
 
 def has_host_view(buffer: Any, dtype: np.dtype) -> bool:
     """Whether NumPy can read the elements in the buffer's own memory."""
-    # NumPy computes names anew each time.
+    # NumPy computes the name each time it is read.
     is_packed = dtype.num >= _FIRST_FOREIGN_DTYPE and dtype.name in _PACKED_DTYPES
     return not is_packed and buffer.platform() == "cpu"
 
