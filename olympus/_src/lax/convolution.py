@@ -29,8 +29,8 @@ from olympus._src.lax import (
 )
 from olympus._src.lax import precision as precision_
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.kernels import grouped_convolution
-from olympus._src.lowering import dynamic_shapes, types
+from olympus._src.lax.kernels import cropped_convolution, grouped_convolution
+from olympus._src.lowering import dynamic_shapes, partitioning, types
 
 _NAME = "lax.conv_general_dilated"
 
@@ -370,15 +370,30 @@ def _lower(ctx: Any, lhs: str, rhs: str, **params: Any) -> str:
     (a, b), (out,) = ctx.avals_in, ctx.avals_out
     if not (a.size and b.size and out.size):
         return ctx.block.splat(0, out)
-    attributes = _attributes(params)
     if dtypes.issubdtype(a.dtype, np.complexfloating):
-        return _emit_complex(ctx, lhs, rhs, params["padding"], attributes)
+        return _emit_complex(ctx, lhs, rhs, params)
     if ctx.platform == "cpu" and a.dtype != out.dtype:
         wide_a, wide_b = (ShapedArray(v.shape, out.dtype) for v in (a, b))
         lhs = ctx.block.convert(lhs, a, wide_a)
         rhs = ctx.block.convert(rhs, b, wide_b)
         a, b = wide_a, wide_b
-    return _emit(ctx.block, [lhs, rhs], [a, b], out, params["padding"], attributes)
+    return _emit(ctx, (lhs, rhs), (a, b), out, params)
+
+
+def _whole_axes(params: dict[str, Any]) -> list[tuple[int, ...]]:
+    """The axes of the operands and of the result that must not be divided.
+
+    XLA's sums are wrong where an operand is divided along a spatial axis and the other
+    along another one, or where features are divided into more parts than groups; and
+    it ends the process for some divisions of groups of the batch (jaxlib 0.10.2 to
+    0.12.0).
+    """
+    lhs, rhs, out = map(tuple, params["dimension_numbers"])
+    if params["batch_group_count"] > 1:
+        return [lhs, rhs, out]
+    if params["feature_group_count"] > 1:
+        return [lhs[1:], rhs, out[1:]]
+    return [lhs[2:], rhs[2:], out[2:]]
 
 
 def _is_padded_by_name(padding: Any) -> bool:
@@ -387,17 +402,24 @@ def _is_padded_by_name(padding: Any) -> bool:
 
 
 def _emit(
-    block: Any, operands: Any, in_avals: Any, out: Any, padding: Any, attributes: str
+    ctx: Any, operands: Sequence[str], in_avals: Any, out: Any, params: Any
 ) -> str:
-    if not _is_padded_by_name(padding):
-        return block.op1("stablehlo.convolution", operands, in_avals, out, attributes)
-    name, kind = dynamic_shapes.pairs(block, padding)
-    return block.op1(
-        "stablehlo.dynamic_conv", [*operands, name], [*in_avals, kind], out, attributes
-    )
+    """Writes one convolution, which XLA may divide in the ways that it does rightly."""
+    whole = _whole_axes(params)
+    operands = [
+        partitioning.keep_whole(ctx, *row)
+        for row in zip(operands, in_avals, whole[:2], strict=True)
+    ]
+    attributes, block, op = _attributes(params), ctx.block, "stablehlo.convolution"
+    if _is_padded_by_name(params["padding"]):
+        name, kind = dynamic_shapes.pairs(block, params["padding"])
+        operands, in_avals = [*operands, name], [*in_avals, kind]
+        op = "stablehlo.dynamic_conv"
+    result = block.op1(op, operands, in_avals, out, attributes)
+    return partitioning.keep_whole(ctx, result, out, whole[2])
 
 
-def _emit_complex(ctx: Any, lhs: str, rhs: str, padding: Any, attributes: str) -> str:
+def _emit_complex(ctx: Any, lhs: str, rhs: str, params: Any) -> str:
     """Four convolutions of real and imaginary parts: backends lack the complex one."""
     block, t = ctx.block, types.tensor_type
     a, b, out = [
@@ -410,11 +432,7 @@ def _emit_complex(ctx: Any, lhs: str, rhs: str, padding: Any, attributes: str) -
 
     left = [part(op, lhs, ctx.avals_in[0], a) for op in ("real", "imag")]
     right = [part(op, rhs, ctx.avals_in[1], b) for op in ("real", "imag")]
-    products = [
-        _emit(block, [x, y], [a, b], out, padding, attributes)
-        for x in left
-        for y in right
-    ]
+    products = [_emit(ctx, (x, y), (a, b), out, params) for x in left for y in right]
     rr, ri, ir, ii = products
     re = block.elementwise("stablehlo.subtract", (rr, ii), out)
     im = block.elementwise("stablehlo.add", (ri, ir), out)
@@ -604,9 +622,13 @@ def _merge_inside(x: Any, dim: int, into: int, groups: int) -> Any:
 
 def _rewrite(platform: str, lhs: Any, rhs: Any, **params: Any) -> Any:
     (out, _) = conv_general_dilated_p.results((lhs, rhs), params)
-    return grouped_convolution.choose(
-        conv_general_dilated_p.bind, platform, lhs, rhs, out, params
-    )
+    convolve = conv_general_dilated_p.bind
+    replacement = grouped_convolution.choose(convolve, platform, lhs, rhs, out, params)
+    if replacement is not None or platform != "cpu":
+        return replacement
+    if _is_padded_by_name(params["padding"]):
+        return None
+    return cropped_convolution.choose(convolve, lhs, out, params)
 
 
 conv_general_dilated_p = Primitive(

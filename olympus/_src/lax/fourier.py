@@ -15,7 +15,7 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import concatenation, elementwise, families, shaping, sizes
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import dynamic_shapes, types
+from olympus._src.lowering import dynamic_shapes, partitioning, types
 
 _MOST_AXES = 3  # of one operation of StableHLO
 
@@ -81,11 +81,15 @@ def _lower(ctx: Any, x: str, *, fft_type: FftType, fft_lengths: Any) -> str:
         )
     if not types.has_symbolic_size(aval) and not (out.size and aval.size):
         return ctx.block.splat(0, out)
-    return ctx.block.emit(
+    # XLA stops where it divided a transformed axis (jaxlib 0.10.2).
+    axes = range(aval.ndim - len(fft_lengths), aval.ndim)
+    x = partitioning.keep_whole(ctx, x, aval, axes)
+    result = ctx.block.emit(
         f"stablehlo.fft {x}, type = {fft_type.name}, length = "
         f"{types.int_list(fft_lengths)} : ({types.tensor_type(aval)}) -> "
         f"{types.tensor_type(out)}"
     )
+    return partitioning.keep_whole(ctx, result, out, axes)
 
 
 def _transpose(cts: Any, x: Any, *, fft_type: FftType, fft_lengths: Any) -> Any:

@@ -27,7 +27,7 @@ class Module:
       keepalives: values that must live as long as the program.
       variables: the dimension variables, which private functions take first.
       has_dynamic_calls: whether it calls functions that were written for dynamic sizes.
-      num_partitions: the number of devices that the program is divided over.
+      divided_over: the mesh that the program is divided over; None for one device.
       manual: the axes of a mesh that what is being written is manual along, or None.
     """
 
@@ -40,13 +40,13 @@ class Module:
         "_symbols",
         "callbacks",
         "calls_python",
+        "divided_over",
         "functions",
         "has_dynamic_calls",
         "keepalives",
         "locations",
         "manual",
         "name",
-        "num_partitions",
         "platform",
         "variables",
     )
@@ -66,7 +66,7 @@ class Module:
         self._symbols = {"main"}
         self._calling_python: set[str] = set()
         self.calls_python = False
-        self.num_partitions = 1
+        self.divided_over: Any = None
         self.manual: Any = None
         self._meshes: dict[Any, str] = {}
 
@@ -85,7 +85,7 @@ class Module:
             view.callbacks, view.keepalives = self.callbacks, self.keepalives
             view.variables = self.variables
             view._calling_python = self._calling_python
-            view._meshes, view.num_partitions = self._meshes, self.num_partitions
+            view._meshes, view.divided_over = self._meshes, self.divided_over
             views.append(view)
         return views
 
@@ -111,9 +111,10 @@ class Module:
         """The module."""
         meshes = [partitioning.mesh_text(s, axes) for axes, s in self._meshes.items()]
         body = "\n".join(meshes + self.functions)
+        n_parts = 1 if self.divided_over is None else self.divided_over.size
         return (
             f"module @{self.name} attributes {{mhlo.num_partitions = "
-            f"{self.num_partitions} : i32, mhlo.num_replicas = 1 : i32}} "
+            f"{n_parts} : i32, mhlo.num_replicas = 1 : i32}} "
             f"{{\n{body}\n}}\n"
         )
 
@@ -305,7 +306,7 @@ def lower_module(
     """
     module = Module(name, platform, locations)
     if division is not None:
-        module.num_partitions = division.mesh.size
+        module.divided_over = division.mesh
     effects = effects_.ordered(program.effects)
     block = builder.Block()
     names = [f"%arg{i}" for i in range(len(program.invars))]

@@ -62,6 +62,32 @@ def constraint(symbol: str, spec: PartitionSpec, operand: str, aval: Any) -> str
     return f"sdy.sharding_constraint {operand} {division} : {kind}"
 
 
+def keep_whole(ctx: Any, operand: str, aval: Any, axes: Sequence[int]) -> str:
+    """A value of which each device holds some axes whole, in a divided program.
+
+    XLA divides the others as it likes. For operations that it divides wrongly along
+    these.
+
+    Args:
+      ctx: what the lowering rule was given.
+      operand: the name of the value.
+      aval: its type.
+      axes: the axes.
+    """
+    mesh, manual = ctx.module.divided_over, ctx.module.manual
+    if mesh is None or not axes:
+        return operand
+    if manual is not None and len(manual.axes) == len(manual.mesh.axis_names):
+        return operand  # nothing is left to divide along
+    if manual is not None:
+        mesh = manual.mesh
+    spec = PartitionSpec(
+        *[None if i in axes else UNCONSTRAINED for i in range(aval.ndim)]
+    )
+    text: str = ctx.block.emit(constraint(ctx.module.mesh(mesh), spec, operand, aval))
+    return text
+
+
 def batch_rule(avals: Sequence[Any], n_operands: int, n_batch: int) -> str:
     """Attributes of a call of a kernel that devices can run on parts of the batch.
 

@@ -105,7 +105,7 @@ def call_kernel(
         f"output_operand_aliases = [{_aliases(reused, len(out_avals))}]"
     )
     text += f", {more}" if more else ""
-    if ctx.module.num_partitions > 1 and rank > 2:
+    if ctx.module.divided_over is not None and rank > 2:
         rule = partitioning.batch_rule([*in_avals[:n], *out_avals], n, rank - 2)
         text += f", {rule}"
     return ctx.block.op("stablehlo.custom_call", operands, in_avals, out_avals, text)
