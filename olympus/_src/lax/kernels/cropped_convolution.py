@@ -6,7 +6,7 @@ other (jaxlib 0.10.2 to 0.12.0). So the input is cropped by an operation of its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from olympus._src.core import avals
@@ -28,7 +28,8 @@ def choose(
         return None
     axes = params["dimension_numbers"].lhs_spec[2:]
     rows = zip(axes, params["padding"], params["lhs_dilation"], strict=True)
-    limits, padding = {}, []
+    limits: dict[int, tuple[int, int]] = {}
+    padding = []
     for axis, (low, high), dilation in rows:
         start, low = _crop(low, dilation)
         dropped, high = _crop(high, dilation)
@@ -37,8 +38,8 @@ def choose(
     if any(start >= limit for start, limit in limits.values()):
         nothing = Zero(out)  # is left but padding
         return lambda x, y: families.instantiate(nothing)
-    rest = {**params, "padding": tuple(padding)}
-    return lambda x, y: convolve(_slice(x, limits), y, **rest)
+    cropped = {**params, "padding": tuple(padding)}
+    return lambda x, y: convolve(_slice(x, limits), y, **cropped)
 
 
 def _crop(pad: int, dilation: int) -> tuple[int, int]:
@@ -52,7 +53,7 @@ def _crop(pad: int, dilation: int) -> tuple[int, int]:
     return dropped, dropped * dilation + pad
 
 
-def _slice(x: Any, limits: dict[int, Sequence[int]]) -> Any:
+def _slice(x: Any, limits: dict[int, tuple[int, int]]) -> Any:
     for axis, (start, limit) in limits.items():
         if (start, limit) != (0, avals.aval_of(x).shape[axis]):
             x = concatenation.slice_in_dim(x, start, limit, axis=axis)
