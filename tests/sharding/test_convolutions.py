@@ -28,11 +28,11 @@ KINDS = {
 def specs(shape):
     """All specs of a mesh of 4 by 2 that divide a shape evenly."""
     counts = {None: 1, "x": 4, "y": 2}
-    for entries in itertools.product(counts, repeat=len(shape)):
-        named = [n for n in entries if n]
-        rows = zip(shape, entries, strict=True)
+    for spec in itertools.product(counts, repeat=len(shape)):
+        named = [n for n in spec if n]
+        rows = zip(shape, spec, strict=True)
         if len(set(named)) == len(named) and all(n % counts[e] == 0 for n, e in rows):
-            yield entries
+            yield spec
 
 
 CASES = [
