@@ -97,6 +97,11 @@ def shutdown() -> None:
     distributed.shutdown()
 
 
+def exchange(name: str, text: str) -> list[str]:
+    """What all processes say under a name; see `runtime.distributed`."""
+    return distributed.exchange(name, text)
+
+
 def is_initialized() -> bool:
     """Whether `initialize` was called, and `shutdown` was not."""
     return distributed.is_initialized()

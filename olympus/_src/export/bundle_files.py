@@ -185,6 +185,8 @@ def write_file(path: str, data: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         os.chmod(temporary, 0o666 & ~umask())
         os.replace(temporary, path)
     except BaseException:

@@ -237,8 +237,12 @@ _add(
 # deep. A leaf is "*", None is "none"; others are lists that begin with their kind.
 
 
-def to_json(treedef: Any) -> list[Any]:
+def to_json(treedef: Any, what: str = "Exported.serialize") -> list[Any]:
     """The nodes of a structure.
+
+    Args:
+      treedef: it.
+      what: the function, for messages.
 
     Raises:
       ValueError: a type of node is not registered, or a key is not a string or integer.
@@ -248,13 +252,13 @@ def to_json(treedef: Any) -> list[Any]:
     while pending:  # parents before children, the last child first: reversed below
         node = pending.pop()
         children = node.children()
-        out.append(_node_to_json(node.node_data(), len(children)))
+        out.append(_node_to_json(node.node_data(), len(children), what))
         pending.extend(children)
     out.reverse()
     return out
 
 
-def _node_to_json(data: Any, n: int) -> Any:
+def _node_to_json(data: Any, n: int, what: str) -> Any:
     if data is None:
         return "*"
     nodetype, static = data
@@ -263,7 +267,7 @@ def _node_to_json(data: Any, n: int) -> Any:
     if nodetype is tuple or nodetype is list:
         return [nodetype.__name__, n]
     if nodetype is dict:
-        return ["dict", [_key_to_json(key) for key in static]]
+        return ["dict", [_key_to_json(key, what) for key in static]]
     node = _node_of(nodetype)
     if node is None:
         remedy = (
@@ -272,25 +276,25 @@ def _node_to_json(data: Any, n: int) -> Any:
             else "register_pytree_node_serialization"
         )
         raise ValueError(
-            f"Exported.serialize: types of nodes must be registered, got "
+            f"{what}: types of nodes must be registered, got "
             f"{nodetype.__module__}.{nodetype.__qualname__}; call "
-            f"olympus.export.{remedy} here and where the program is read"
+            f"olympus.export.{remedy} here and where the bytes are read"
         )
     written = node.write(static)
     if not isinstance(written, (bytes, bytearray)):
         raise TypeError(
-            f"Exported.serialize: serialize_auxdata of {node.name!r} must return "
-            f"bytes, got {written!r}"
+            f"{what}: serialize_auxdata of {node.name!r} must return bytes, got "
+            f"{written!r}"
         )
     return ["node", node.name, n, base64.b64encode(written).decode()]
 
 
-def _key_to_json(key: Any) -> Any:
+def _key_to_json(key: Any, what: str = "Exported.serialize") -> Any:
     if type(key) is str or type(key) is int:
         return key
     raise ValueError(
-        "Exported.serialize: keys of dicts must be strings or integers, got "
-        f"{key!r}; use other keys"
+        f"{what}: keys of dicts must be strings or integers, got {key!r}; use other "
+        "keys"
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from olympus._src.foundation import logs
@@ -197,6 +198,41 @@ class Watch:
                 sleep_s = min(sleep_s * 1.5, _MOST_SLEEP_S)
         finally:
             del self._waiting[me]
+
+    def wait_for_processes(
+        self, absent_processes: Callable[[], list[int]], name: str
+    ) -> None:
+        """Waits until no process is absent from where this one is.
+
+        Args:
+          absent_processes: the numbers of those that are.
+          name: of the place, for messages.
+
+        Raises:
+          ProcessFailureError: another process failed, or one is absent that has ended
+            or is late.
+        """
+        start = time.monotonic()
+
+        def is_done() -> bool:
+            # In this order: a process comes, and may then end.
+            ended = [k for k, beat in self._signs.beats.items() if beat.has_ended]
+            absent = absent_processes()
+            waiting_s = time.monotonic() - start
+            is_late = bool(self._limits.lag_s) and waiting_s > self._limits.lag_s
+            for k in absent:
+                if k in ended or is_late:
+                    how = "has ended" if k in ended else "lives, but has not come"
+                    self.failure = self.failure or _failure(
+                        k,
+                        self._signs,
+                        f"{how}, while this one has waited for {waiting_s:.1f} s at "
+                        f"{name!r}",
+                    )
+                    self.check()
+            return not absent
+
+        self.wait(is_done)
 
     def explain(self, error: Exception) -> Exception:
         """The failure of a process behind the failure of a program, if there is one.
