@@ -63,6 +63,13 @@ def test_one_that_fails_ends_all(script, capfd, failure, status, how):
     assert error == (f"olympus launch: process 1 {how}; ending the 2 that still run\n")
 
 
+def test_a_module(script, capfd, monkeypatch):
+    folder = os.path.dirname(script("import sys; print(__name__, *sys.argv[1:])"))
+    monkeypatch.setenv("PYTHONPATH", folder)
+    assert main(["launch", "-n", "1", "-m", "script", "-m", "a"]) == 0
+    assert capfd.readouterr().out == "[0] __main__ -m a\n"
+
+
 @pytest.mark.parametrize("words", [["-n", "0", "x.py"], ["x.py"], ["-n", "2"]])
 def test_wrong_use(words):
     with pytest.raises(SystemExit, match="2"):

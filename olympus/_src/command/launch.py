@@ -32,6 +32,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_positive,
         help="how many devices the CPU of each process is split into",
     )
+    parser.add_argument(
+        "-m",
+        dest="is_module",
+        action="store_true",
+        help="SCRIPT is the name of a module, as for `python -m`",
+    )
     parser.add_argument("script", help="the file of Python that each process runs")
     parser.add_argument("args", nargs=argparse.REMAINDER, help="its arguments")
 
@@ -45,7 +51,7 @@ def _positive(text: str) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    if not os.path.isfile(arguments.script):
+    if not arguments.is_module and not os.path.isfile(arguments.script):
         raise Failure(f"{arguments.script}: no such file")
     processes: list[subprocess.Popen[str]] = []
     readers: list[threading.Thread] = []
@@ -115,9 +121,10 @@ def _free_port() -> int:
 def _start(
     arguments: argparse.Namespace, environment: dict[str, str]
 ) -> subprocess.Popen[str]:
+    script = ["-m"] * arguments.is_module + [arguments.script]
     # A session of its own: it can be ended with all that it starts.
     return subprocess.Popen(
-        [sys.executable, arguments.script, *arguments.args],
+        [sys.executable, *script, *arguments.args],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

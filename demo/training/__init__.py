@@ -1,0 +1,1 @@
+"""One small transformer, trained in four ways on a mesh of devices."""
