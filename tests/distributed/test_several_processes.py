@@ -71,6 +71,43 @@ np.testing.assert_array_equal(own, blocks[me])
 own = multihost_utils.global_array_to_host_local_array(x, mesh, P(None, "p"))
 np.testing.assert_array_equal(own, np.split(values, 2, axis=1)[me])
 
+# Over other axes, on the same devices in another order, on some of them only.
+whole = NamedSharding(mesh, P())
+devices = np.array(olympus.devices())
+backwards = Mesh(devices[::-1].reshape(2, 2), ("p", "d"))
+first = Mesh(devices[:2], ("d",))
+one_each = Mesh(devices[::2], ("p",))
+for y in (x, olympus.device_put(values, NamedSharding(mesh, P("d"))), whole):
+    y = olympus.device_put(values, whole) if y is whole else y
+    for place in [
+        *[NamedSharding(mesh, spec) for spec in SPECS],
+        NamedSharding(backwards, P("p", "d")),
+        NamedSharding(first, P("d")),
+        NamedSharding(one_each, P(None, "p")),
+    ]:
+        moved = olympus.device_put(y, place)
+        assert moved.sharding is place
+        assert len(moved.addressable_shards) == len(place.addressable_devices)
+        for shard in moved.addressable_shards:
+            np.testing.assert_array_equal(shard.data, values[shard.index])
+y = olympus.lax.with_sharding_constraint(x, NamedSharding(mesh, P("d")))
+check_parts(y, values)
+keys = olympus.random.split(olympus.random.key(0), 8)
+moved = olympus.device_put(olympus.device_put(keys, NamedSharding(mesh, P("p"))), whole)
+np.testing.assert_array_equal(
+    olympus.random.key_data(moved), olympus.random.key_data(keys))
+try:
+    olympus.device_put(x, olympus.local_devices()[0])
+except ValueError as error:
+    assert "process_allgather fetches its value" in str(error)
+else:
+    raise AssertionError
+# Where this process has all parts, they can be read.
+for spec in (P("d"), P()):
+    y = olympus.device_put(x, NamedSharding(mesh, spec))
+    for read in (np.asarray, olympus.device_get):
+        np.testing.assert_array_equal(read(y), values)
+
 # What is elsewhere cannot be read.
 for read in (np.asarray, olympus.device_get, lambda x: x.tolist()):
     try:

@@ -256,3 +256,9 @@ def test_the_pass_that_takes_barriers_out_is_off_where_it_comes_too_early():
     assert found == ("dce,cse_barrier_expander" if early else "dce")
     assert build_options.complete((), "cpu", False) == ()
     assert build_options.complete((), "cuda", True) == ()
+
+
+def test_sums_over_processes_are_not_combined():
+    over_processes = build_options.complete((), "cpu", False, is_over_processes=True)
+    assert over_processes == (("xla_disable_hlo_passes", "cpu-all-reduce-combiner"),)
+    assert build_options.complete((), "cuda", False, is_over_processes=True) == ()

@@ -36,6 +36,7 @@ from olympus._src.interpreters import (
 )
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client
+from olympus._src.sharding.division import Division
 
 ArrayImpl = array_.ArrayImpl
 current = trace.current
@@ -396,6 +397,19 @@ class JitFunction:
             )
         platform = platforms[0] if platforms else None
         return self._lower(traced, place, platform)
+
+    def mesh_of_traced(self, traced: TracedProgram, place: Any) -> Any:
+        """The mesh of several devices over which a call is divided; None if it is not.
+
+        Args:
+          traced: the program.
+          place: where the arguments are.
+        """
+        if not client.several_devices():
+            return None
+        place = call_placement.of_program(self._options, traced, place)
+        is_divided = isinstance(place, Division) and place.mesh.size > 1
+        return place.mesh if is_divided else None
 
     # -- the cache -----------------------------------------------------------------
 

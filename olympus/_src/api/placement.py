@@ -10,6 +10,7 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.api import sharding_arguments
+from olympus._src.api.jit import jit
 from olympus._src.core import avals as avals_
 from olympus._src.core import trace
 from olympus._src.core.array_type import Array, PyTree
@@ -19,6 +20,7 @@ from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, placement, versions
 from olympus._src.sharding.named import NamedSharding
+from olympus._src.sharding.specs import PartitionSpec
 
 ArrayImpl = array_.ArrayImpl
 Device = versions.Device
@@ -130,7 +132,10 @@ def device_put(
     Raises:
       TypeError: a leaf is not an array, or `device` is not a place.
       ValueError: a mesh cannot divide a value evenly, or `device` is not a prefix of
-        `x`.
+        `x`; or an array that is divided over processes is to go to one device.
+
+    An array that is divided over processes is moved by a program that all of them run:
+    all call this function.
 
     Example:
       >>> import olympus, numpy as np
@@ -212,7 +217,10 @@ def _put(
     if sharding is None:
         return concrete_arrays.as_array(x)
     _check_value(x, sharding, "device_put")
-    array = concrete_arrays.on_sharding(x, sharding)
+    if _is_elsewhere(x) and not x.sharding.is_equivalent_to(sharding, x.ndim):
+        array = _put_over_processes(x, sharding)
+    else:
+        array = concrete_arrays.on_sharding(x, sharding)
     if type(x) is not ArrayImpl:
         return array
     if x.sharding.is_equivalent_to(sharding, x.ndim):  # memory is shared
@@ -220,6 +228,36 @@ def _put(
     if donate:
         x.delete()
     return array
+
+
+def _is_elsewhere(x: Any) -> bool:
+    """Whether other processes hold parts of an array that this one lacks.
+
+    All processes must get the same answer: it follows from the sharding alone.
+    """
+    return (
+        type(x) is ArrayImpl
+        and not x.is_fully_addressable
+        and not x.is_fully_replicated
+    )
+
+
+def _put_over_processes(x: Any, sharding: Any) -> Any:
+    """An array divided over processes, placed otherwise by a program of them all."""
+    if not isinstance(sharding, NamedSharding):
+        raise ValueError(
+            f"device_put: an array that is divided over processes must go to a mesh, "
+            f"got {sharding}; multihost_utils.process_allgather fetches its value"
+        )
+    if x.sharding._device_assignment == sharding._device_assignment:
+        return jit(_identity, out_shardings=sharding)(x)
+    # Programs run on one list of devices: first each gets the whole.
+    whole = NamedSharding(x.sharding.device_mesh, PartitionSpec())
+    return concrete_arrays.on_sharding(jit(_identity, out_shardings=whole)(x), sharding)
+
+
+def _identity(x: Any) -> Any:
+    return x
 
 
 def _check_value(x: Any, sharding: Any, what: str) -> None:

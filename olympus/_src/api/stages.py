@@ -176,10 +176,28 @@ class Traced(_Stage):
             can be read but not compiled.
         """
         _refuse_tracers(self._traced.consts)
-        lowered = self._jitted.lower_traced(
-            self._traced, self._place, _as_platforms(lowering_platforms)
-        )
+        platforms = _as_platforms(lowering_platforms)
+        if len(platforms) > 1:
+            self.refuse_division("lower for several platforms")
+        lowered = self._jitted.lower_traced(self._traced, self._place, platforms)
         return Lowered(self._signature, lowered, self._jitted.compiler_options)
+
+    def refuse_division(self, what: str) -> None:
+        """Refuses a program that is divided over several devices.
+
+        Args:
+          what: the function that cannot take it, for messages.
+
+        Raises:
+          NotImplementedError: it is divided.
+        """
+        mesh = self._jitted.mesh_of_traced(self._traced, self._place)
+        if mesh is not None:
+            raise NotImplementedError(
+                f"{what}: {self.fun_name!r} must run on one device, got a program "
+                f"divided over {mesh}; trace it for ShapeDtypeStructs or for arrays on "
+                "one device, without shardings in jit, constraints and shard_map"
+            )
 
     def __repr__(self) -> str:
         return f"Traced({self.fun_name}: {self._traced.program.in_avals})"

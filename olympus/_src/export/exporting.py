@@ -57,7 +57,7 @@ def export(
 
     Raises:
       ValueError: `fun_jit` is not jitted, or calls kernels without a guarantee.
-      NotImplementedError: it calls back to Python.
+      NotImplementedError: it calls back to Python, or is divided over several devices.
 
     Example:
       >>> import numpy as np
@@ -137,6 +137,7 @@ def _export_traced(
 ) -> Exported:
     """The program of a traced function; all exports are made here."""
     version = _calling_convention()
+    traced.refuse_division("export")
     closed = traced.olympuspr
     lowered = _lower(traced, platforms)
     checks.check_custom_calls(portable_modules.custom_calls(lowered.text), disabled)

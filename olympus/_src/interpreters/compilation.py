@@ -13,7 +13,10 @@ from olympus._src.runtime import build_options, callback, executable
 
 def build_options_of(lowered: LoweredProgram, options: Any) -> Any:
     """XLA's options for a program, of a user's and of the settings of this thread."""
-    return build_options.complete(options, lowered.platform, lowered.has_barriers)
+    processes = {device.process_index for device in lowered.devices}
+    return build_options.complete(
+        options, lowered.platform, lowered.has_barriers, len(processes) > 1
+    )
 
 
 def _loaded_key(lowered: LoweredProgram, built: Any) -> tuple[Any, ...]:

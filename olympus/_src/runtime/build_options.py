@@ -18,7 +18,10 @@ barriers_in_bodies = versions.JAXLIB_VERSION >= (0, 11, 1)
 
 
 def complete(
-    options: Options, platform: str, has_barriers: bool
+    options: Options,
+    platform: str,
+    has_barriers: bool,
+    is_over_processes: bool = False,
 ) -> tuple[tuple[str, Any], ...]:
     """A user's options with those of the settings, and those that the program needs.
 
@@ -26,6 +29,7 @@ def complete(
       options: XLA's options by name, as the user gave them; they override settings.
       platform: where the program runs.
       has_barriers: whether fusion must stop at the program's barriers.
+      is_over_processes: whether its devices belong to several processes.
     """
     chosen = _of_settings()
     passes = []
@@ -34,6 +38,10 @@ def complete(
     if has_barriers and platform == "cpu" and not barriers_in_bodies:
         # It takes barriers out before it fuses; later versions do it after.
         passes.append("cse_barrier_expander")
+    if is_over_processes and platform == "cpu":
+        # A process in which one of the sums that it combines has failed goes on with
+        # the next: Gloo ends processes that receive this while they wait for the first.
+        passes.append("cpu-all-reduce-combiner")
     if not chosen and not passes:
         return tuple(options)
     chosen.update(options)

@@ -351,7 +351,7 @@ def _user_error(error: Exception, buffers: list[Any]) -> BaseException:
     for buffer in buffers:
         if buffer.is_deleted():
             return deleted_array_error(ArrayImpl(buffer, buffer.aval))
-    return host_errors.explain(waiting.explain(error))
+    return host_errors.explain(error)
 
 
 # -- side effects ----------------------------------------------------------------------

@@ -16,6 +16,7 @@ import weakref
 from typing import Any
 
 from olympus._src.foundation import errors
+from olympus._src.runtime import waiting
 from olympus._src.runtime.versions import XlaRuntimeError
 
 _lock = threading.Lock()
@@ -54,8 +55,10 @@ def explain(error: Exception) -> BaseException:
 
     Returns:
       For a callback's error one that says so, caused by the callback's exception; an
-      interrupt itself; for any other error the same.
+      interrupt itself; for one that follows from the failure of another process that
+      failure; for any other error the same.
     """
+    error = waiting.explain(error)
     mark = _MARK.search(str(error))
     if mark is None:
         return error

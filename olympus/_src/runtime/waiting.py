@@ -157,7 +157,9 @@ _LOST = ("gloo", "nccl", "connection", "unavailable", "deadline")
 
 def explain(error: Exception) -> Exception:
     """The failure of another process behind an error, if there is one."""
+    if _watch is None or not isinstance(error, XlaRuntimeError):
+        return error
     text = str(error).lower()
-    if _watch is None or not any(word in text for word in _LOST):
+    if not any(word in text for word in _LOST):
         return error
     return _watch.explain(error)
