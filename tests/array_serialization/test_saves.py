@@ -17,7 +17,7 @@ from olympus import export
 from olympus._src.array_serialization import indexing, saving, shard_files
 from olympus.experimental.array_serialization import pytree_serialization, serialization
 from olympus.sharding import NamedSharding, PartitionSpec
-from tests.sharding.meshes import divided, mesh
+from tests.sharding.meshes import divide, mesh
 
 P = PartitionSpec
 save, load = pytree_serialization.save, pytree_serialization.load
@@ -99,7 +99,7 @@ def one_folder(path):
 def test_one_file_for_each_distinct_shard(tmp_path):
     m = mesh(4, 2)
     for spec, count in (((), 1), (("x",), 4), (("y",), 2), (("x", "y"), 8)):
-        save(divided(np.arange(64.0).reshape(8, 8), *spec, over=m), tmp_path)
+        save(divide(np.arange(64.0).reshape(8, 8), *spec, over=m), tmp_path)
         assert len(os.listdir(tmp_path / one_folder(tmp_path))) == count
 
 

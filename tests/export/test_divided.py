@@ -8,14 +8,14 @@ import pytest
 import olympus
 from olympus import export, lax
 from olympus.sharding import NamedSharding, PartitionSpec
-from tests.sharding.meshes import divided, mesh
+from tests.sharding.meshes import divide, mesh
 
 pytestmark = pytest.mark.eight_devices
 P = PartitionSpec
 
 
 def by_argument():
-    return olympus.jit(lambda x: x + 1), divided(np.arange(8.0), "x")
+    return olympus.jit(lambda x: x + 1), divide(np.arange(8.0), "x")
 
 
 def by_description():
