@@ -29,7 +29,7 @@ def calling(n=3, element="f32", has_side_effect=False):
 
 
 def load_calling(fun, n=3, dtype=np.float32, element="f32"):
-    wrapped = callback.wrap(fun, [((n,), dtype)])
+    wrapped = callback.HostCall(fun, [((n,), dtype)])
     aval = ShapedArray((n,), np.dtype(dtype))
     return load(calling(n, element), aval, callbacks=[wrapped])
 
@@ -135,7 +135,9 @@ def test_side_effects_run_without_results():
         return
       }}
     }}"""
-    program = load(text, callbacks=[callback.wrap(lambda x: seen.append(x.sum()), [])])
+    program = load(
+        text, callbacks=[callback.HostCall(lambda x: seen.append(x.sum()), [])]
+    )
     assert call(program, ones()) == []
     executable.wait_for_side_effects()
     assert seen == [3]
@@ -143,7 +145,7 @@ def test_side_effects_run_without_results():
 
 def test_tokens_pass_through():
     seen = []
-    wrapped = callback.wrap(lambda x: seen.append(x.tolist()), [], tokens=1)
+    wrapped = callback.HostCall(lambda x: seen.append(x.tolist()), [], tokens=1)
     token = np.zeros(0, np.bool_)
     (out,) = wrapped(token, np.ones(2))
     assert out is token
@@ -165,14 +167,14 @@ def test_two_callbacks_by_index():
     }}"""
     result = [((3,), np.float32)]
     callbacks = [
-        callback.wrap(lambda x: x * 10, result),
-        callback.wrap(lambda x: x + 1, result),
+        callback.HostCall(lambda x: x * 10, result),
+        callback.HostCall(lambda x: x + 1, result),
     ]
     assert call(load(text, F3, callbacks=callbacks), ones())[0].tolist() == [20] * 3
 
 
 def test_donation_to_a_program_with_callbacks():
-    wrapped = callback.wrap(lambda x: x + 1, [((3,), np.float32)])
+    wrapped = callback.HostCall(lambda x: x + 1, [((3,), np.float32)])
     program = load(calling(), F3, callbacks=[wrapped], donated=[0])
     x = ones()
     assert call(program, x)[0].tolist() == [2, 2, 2]
@@ -201,7 +203,7 @@ def looping(inner, n):
     def fun(x):
         return np.asarray(call(inner, put(x))[0])
 
-    wrapped = callback.wrap(fun, [((n,), np.float32)])
+    wrapped = callback.HostCall(fun, [((n,), np.float32)])
     aval = ShapedArray((n,), np.dtype(np.float32))
     return load(loop(n, body), aval, callbacks=[wrapped])
 
@@ -282,7 +284,7 @@ def test_levels_of_threads_are_their_own():
 
 
 def test_weak_types_of_results():
-    wrapped = callback.wrap(lambda x: x, [((3,), np.float32)])
+    wrapped = callback.HostCall(lambda x: x, [((3,), np.float32)])
     aval = aval_of(np.ones(3, np.float32), weak_type=True)
     program = load(calling(), aval, callbacks=[wrapped])
     assert call(program, ones())[0].weak_type

@@ -17,10 +17,11 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import effects as effects_
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import concrete_arrays
-from olympus._src.lowering import builder, types
+from olympus._src.lowering import builder, partitioning, types
 from olympus._src.programs import inner_programs
 from olympus._src.runtime import callback as runtime
 from olympus._src.runtime import client, placement, versions
+from olympus._src.sharding.specs import PartitionSpec
 
 OlympusRuntimeError = versions.XlaRuntimeError
 
@@ -283,19 +284,64 @@ def lower_call(ctx: Any, operands: Sequence[str], host: Any) -> list[str]:
         host = FunctionOfKeys(host, tuple(ctx.avals_in))
     results = tuple([(a.shape, a.dtype) for a in ctx.avals_out])
     index = len(ctx.module.callbacks)
-    ctx.module.callbacks.append(runtime.wrap(host, results, tokens=len(ordered)))
+    ctx.module.callbacks.append(runtime.HostCall(host, results, tokens=len(ordered)))
     token = types.token_type()
+    mesh = ctx.module.divided_over
+    is_divided = mesh is not None and mesh.size > 1
+    is_whole = is_divided and ctx.module.manual is None
+    if is_whole:
+        operands = _gather(ctx, operands, ctx.avals_in)
+    number = _no_number(ctx) if is_divided else ctx.block.callbacks()
     names = ctx.block.op(
         "stablehlo.custom_call",
-        [*[ctx.block.tokens[e] for e in ordered], *operands, ctx.block.callbacks()],
+        [*[ctx.block.tokens[e] for e in ordered], *operands, number],
         [*[token] * len(ordered), *ctx.avals_in, builder.CALLBACKS_TYPE],
         [token] * len(ordered) + ctx.avals_out,
         f'call_target_name = "{runtime.target(ctx.platform)}", '
         f"{_layouts(ctx, len(ordered))}, "
-        f"{runtime.attributes(index, has_side_effect=bool(effects))}",
+        f"{runtime.attributes(index, has_side_effect=bool(effects))}"
+        f"{_division(ctx) if is_divided else ''}",
     )
     ctx.block.tokens.update(zip(ordered, names, strict=False))
-    return names[len(ordered) :]
+    outs = names[len(ordered) :]
+    return _gather(ctx, outs, ctx.avals_out) if is_whole else outs
+
+
+def _gather(ctx: Any, names: Sequence[str], avals: Sequence[Any]) -> list[str]:
+    """Values as all devices have them: between those of one device and divided ones.
+
+    XLA can go from these to the others at once, but logs that it is slow.
+    """
+    symbol = ctx.module.mesh(ctx.module.divided_over)
+    whole = PartitionSpec()
+    return [
+        ctx.block.emit(partitioning.constraint(symbol, whole, name, aval))
+        for name, aval in zip(names, avals, strict=True)
+    ]
+
+
+def _no_number(ctx: Any) -> str:
+    """In place of the number of a table: a divided program is compiled with its own."""
+    return ctx.block.constant(np.int32(0), avals_.ShapedArray((), np.dtype("int32")))
+
+
+def _division(ctx: Any) -> str:
+    """An attribute that makes the first device call, with the whole operands.
+
+    In `shard_map` every device calls, with its parts.
+    """
+    manual = ctx.module.manual
+    if manual is None:
+        symbol = ctx.module.first_device()
+        return f", {partitioning.on_first_device(symbol, len(ctx.avals_out))}"
+    free = [name for name in manual.mesh.axis_names if name not in manual.axes]
+    if any(manual.mesh.shape[name] > 1 for name in free):
+        raise NotImplementedError(
+            f"callback: in shard_map it must be of all axes of the mesh, got "
+            f"axis_names without {', '.join(map(repr, free))} of {manual.mesh}; leave "
+            "axis_names out, or call it outside of shard_map"
+        )
+    return ""
 
 
 def _layouts(ctx: Any, tokens: int) -> str:

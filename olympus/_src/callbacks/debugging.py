@@ -261,7 +261,7 @@ class Printer:
         if self._logs:
             logs.info(text)
         else:
-            print(text)
+            print(f"{text}\n", end="")  # in one piece: several devices may print
 
     def __repr__(self) -> str:
         return f"print {self._fmt!r}"

@@ -24,8 +24,13 @@ def _loaded_key(lowered: LoweredProgram, built: Any) -> tuple[Any, ...]:
     key = (lowered.text, ids, lowered.platform, built)
     # Elsewhere a program may still run when whoever started it has dropped it, so the
     # executable holds the callbacks.
-    own = lowered.callbacks is not None and lowered.platform != "cpu"
-    return (*key, lowered.callbacks) if own else key
+    return (*key, lowered.callbacks) if _has_own_callbacks(lowered) else key
+
+
+def _has_own_callbacks(lowered: LoweredProgram) -> bool:
+    """Whether the program is compiled with its callbacks, and finds no others."""
+    is_shared = lowered.platform == "cpu" and not lowered.is_on_several_devices
+    return lowered.callbacks is not None and not is_shared
 
 
 def is_loaded(lowered: LoweredProgram, built: Any) -> bool:
@@ -70,8 +75,9 @@ def _host_callbacks(lowered: LoweredProgram) -> Sequence[Any]:
     table = lowered.callbacks
     if table is None:
         return ()
-    on_cpu = lowered.platform == "cpu"
-    return callback.routes(len(table.functions)) if on_cpu else table.bound()
+    if _has_own_callbacks(lowered):
+        return table.bound()
+    return callback.routes(len(table.functions))
 
 
 # Programs that functions still hold live on when they go from here; then their text, if

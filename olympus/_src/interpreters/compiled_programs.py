@@ -168,7 +168,7 @@ def _shardings(lowered: LoweredProgram, loaded: Any) -> dict[str, Any]:
     # Tokens and the number of the callbacks; only programs of one device have such.
     whole = NamedSharding(mesh, PartitionSpec())
     tokens = [whole] * len(lowered.effects)
-    number = [] if lowered.callbacks is None else [whole]
+    number = [whole] if lowered.takes_callbacks else []
     return {
         "in_shardings": in_shardings + tokens + number,
         "shardings": shardings + tokens,
@@ -191,7 +191,7 @@ def _resolve(shardings: Any, chosen: Any, types: Any, mesh: Mesh) -> list[Any]:
 
 def _callback_buffers(lowered: LoweredProgram) -> list[Any]:
     """The number of the program's callbacks, where it has some."""
-    if lowered.callbacks is None:
+    if lowered.callbacks is None or not lowered.takes_callbacks:
         return []
     number = lowered.callbacks.number
     aval = avals_.ShapedArray((), number.dtype)

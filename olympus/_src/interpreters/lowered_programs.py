@@ -36,8 +36,7 @@ class LoweredProgram(NamedTuple):
       result_names: a path for each result, where they are known.
       aliases: outputs that share a buffer with an input, by the input's number; None
         where the compiler chooses the output.
-      callbacks: the table of the host functions it calls, or None; it takes the
-        table's number as its last argument.
+      callbacks: the table of the host functions it calls, or None.
       keepalives: objects that its text refers to.
       effects: its ordered effects, each an extra argument and result.
       has_effects: whether it has any effect.
@@ -67,6 +66,16 @@ class LoweredProgram(NamedTuple):
     has_dynamic_sizes: bool = False
     division: Division | None = None
     duration_s: float = 0.0
+
+    @property
+    def is_on_several_devices(self) -> bool:
+        """Whether more than one device runs it."""
+        return len(self.devices) > 1
+
+    @property
+    def takes_callbacks(self) -> bool:
+        """Whether its last argument is the number of the table of its callbacks."""
+        return self.callbacks is not None and not self.is_on_several_devices
 
     @property
     def devices(self) -> Sequence[Any]:
@@ -153,8 +162,8 @@ def lower(
         aliases=aliases,
         division=division,
     )
-    if division is not None and module.calls_python:
-        _refuse_callbacks(name, division)
+    if division is not None and module.callbacks:
+        _refuse_callbacks_over_processes(name, division)
     text = module.text()
     if has_barriers and not in_bodies:  # nor may a user's be there
         n = text.count("stablehlo.optimization_barrier")
@@ -176,7 +185,7 @@ def lower(
         out_avals=program.out_avals,  # weak also where what it expands to is not
         result_names=result_names,
         aliases=aliases,
-        callbacks=callback.Table(module.callbacks) if module.calls_python else None,
+        callbacks=callback.Table(module.callbacks) if module.callbacks else None,
         keepalives=module.keepalives,
         effects=[e for e in sorted(limited.effects, key=repr) if e.ordered],
         has_effects=bool(limited.effects),
@@ -197,12 +206,12 @@ def _refuse_ordered_effects(name: str, program: Any, division: Division) -> None
         )
 
 
-def _refuse_callbacks(name: str, division: Division) -> None:
-    n = len(division.devices)
+def _refuse_callbacks_over_processes(name: str, division: Division) -> None:
+    n = len({device.process_index for device in division.devices})
     if n > 1:
         raise NotImplementedError(
-            f"{name}: callbacks to Python require a program on one device, got one on "
-            f"{n}; call the function outside of the program, on its results"
+            f"{name}: callbacks to Python require a program of one process, got one "
+            f"over {n}; call the function outside of the program, on its results"
         )
 
 

@@ -35,6 +35,7 @@ class Module:
         "_by_key",
         "_by_text",
         "_calling_python",
+        "_first_device",
         "_meshes",
         "_spliced",
         "_symbols",
@@ -69,6 +70,7 @@ class Module:
         self.divided_over: Any = None
         self.manual: Any = None
         self._meshes: dict[Any, str] = {}
+        self._first_device = ""
 
     def for_platforms(self, platforms: Sequence[str]) -> list[Module]:
         """Modules that write platform-specific code into this one.
@@ -107,9 +109,16 @@ class Module:
             symbol = self._meshes[axes] = self.symbol("mesh")
         return symbol
 
+    def first_device(self) -> str:
+        """The symbol of the mesh of the first device only."""
+        self._first_device = self._first_device or self.symbol("first_device")
+        return self._first_device
+
     def text(self) -> str:
         """The module."""
         meshes = [partitioning.mesh_text(s, axes) for axes, s in self._meshes.items()]
+        if self._first_device:
+            meshes.append(partitioning.whole_mesh_text(self._first_device))
         body = "\n".join(meshes + self.functions)
         n_parts = 1 if self.divided_over is None else self.divided_over.size
         return (

@@ -19,6 +19,22 @@ def mesh_text(symbol: str, shape: Sequence[tuple[Any, int]]) -> str:
     return f"sdy.mesh @{symbol} = <[{axes}]>"
 
 
+def whole_mesh_text(symbol: str) -> str:
+    """The operation that declares the mesh of the first device only."""
+    return f"sdy.mesh @{symbol} = <[], device_ids=[0]>"
+
+
+def on_first_device(symbol: str, n_results: int) -> str:
+    """The attribute of an operation that the first device runs, on whole operands.
+
+    Args:
+      symbol: of the mesh of that device.
+      n_results: how many results it has; one without any has a sharding all the same.
+    """
+    rows = [f"<@{symbol}, []>"] * max(n_results, 1)
+    return f"sdy.sharding = #sdy.sharding_per_value<[{', '.join(rows)}]>"
+
+
 def axis_text(name: Any) -> str:
     """A mesh axis's name; names that are not strings are printed."""
     return types.string(name if isinstance(name, str) else repr(name))

@@ -61,7 +61,7 @@ class Table:
     """The functions that one program calls.
 
     Args:
-      functions: what `wrap` gave, by the index of the custom call.
+      functions: `HostCall`s, by the index of the custom call.
 
     Attributes:
       number: what the program is given to find them by.
@@ -69,14 +69,14 @@ class Table:
 
     __slots__ = ("__weakref__", "functions", "number")
 
-    def __init__(self, functions: Sequence[Callable[..., Any]]) -> None:
+    def __init__(self, functions: Sequence[HostCall]) -> None:
         self.functions = tuple(functions)
         self.number = np.int32(next(_numbers))
         _tables[int(self.number)] = self
 
     def bound(self) -> list[Callable[..., Any]]:
         """Functions to compile with that call these, whatever the number says."""
-        return [_call_without_number(f) for f in self.functions]
+        return list(map(Bound, self.functions))
 
 
 _numbers = itertools.count(1)
@@ -98,13 +98,39 @@ def _route(index: int) -> Callable[..., Any]:
     return call
 
 
-def _call_without_number(fun: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *operands: fun(*operands[:-1])
+class Bound:
+    """A function to compile a program with that always calls the same one.
+
+    Args:
+      fun: the function.
+    """
+
+    __slots__ = ("fun",)
+
+    def __init__(self, fun: HostCall) -> None:
+        self.fun = fun
+
+    def __call__(self, *operands: np.ndarray) -> Any:
+        return self.fun(*operands[:-1])
+
+    def collecting(self, failures: list[Exception]) -> Callable[..., Any]:
+        """The same, but failures go to a list: the call then returns zeros.
+
+        Later calls return zeros too, as long as the list is not empty.
+        """
+
+        def call(*operands: np.ndarray) -> Any:
+            if not failures:
+                try:
+                    return self(*operands)
+                except host_errors.CallbackFailed as error:
+                    failures.append(error)
+            return self.fun.zeros()
+
+        return call
 
 
-def wrap(
-    fun: Callable[..., Any], results: Sequence[Result], *, tokens: int = 0
-) -> Callable[..., tuple[np.ndarray, ...]]:
+class HostCall:
     """The function to compile a program with, for a user's function.
 
     Args:
@@ -114,20 +140,30 @@ def wrap(
       tokens: how many leading operands only order the calls; they are returned as they
         came, before the results.
 
-    Returns:
-      A function that never lets a wrong result through, and keeps exceptions for the
-      thread that waits for the program.
+    It never lets a wrong result through, and keeps exceptions for the thread that waits
+    for the program.
     """
-    shapes = [(tuple(shape), np.dtype(dtype)) for shape, dtype in results]
 
-    def call(*operands: np.ndarray) -> tuple[np.ndarray, ...]:
+    __slots__ = ("_fun", "_shapes", "_tokens")
+
+    def __init__(
+        self, fun: Callable[..., Any], results: Sequence[Result], *, tokens: int = 0
+    ) -> None:
+        self._fun = fun
+        self._shapes = [(tuple(shape), np.dtype(dtype)) for shape, dtype in results]
+        self._tokens = tokens
+
+    def __call__(self, *operands: np.ndarray) -> tuple[np.ndarray, ...]:
+        tokens = operands[: self._tokens]
         try:
-            outs = fun(*operands[tokens:])
-            return (*operands[:tokens], *_check_outputs(outs, shapes, fun))
+            outs = self._fun(*operands[self._tokens :])
+            return (*tokens, *_check_outputs(outs, self._shapes, self._fun))
         except BaseException as error:
             raise host_errors.keep(error) from None
 
-    return call
+    def zeros(self) -> tuple[np.ndarray, ...]:
+        """Results in place of those of a call that failed."""
+        return tuple([np.zeros(shape, dtype) for shape, dtype in self._shapes])
 
 
 def _check_outputs(outs: Any, shapes: list[Any], fun: Any) -> list[np.ndarray]:

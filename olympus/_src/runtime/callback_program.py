@@ -6,14 +6,15 @@ needs one more: enough of them wait for each other forever. So a program with ca
 runs on another client of the CPU, to the end, on the caller's thread; nothing queues up
 behind it, and what its callbacks compute finds the usual client free. Programs with
 callbacks that callbacks run have a client of their own for each level of nesting.
-Memory passes between the clients without a copy.
+Memory passes between the clients without a copy; of arrays on several devices part by
+part.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
 
 from olympus._src.runtime import (
     client,
@@ -21,12 +22,13 @@ from olympus._src.runtime import (
     forks,
     host_errors,
     mlir,
+    parts,
     transfer,
     versions,
 )
 from olympus._src.runtime.array import ArrayImpl, deleted_array_error
 from olympus._src.runtime.compiling import Options
-from olympus._src.runtime.shardings import Placement, placement_of
+from olympus._src.runtime.shardings import Placement, Sharding, placement_of
 from olympus._src.runtime.versions import (
     Device,
     LoadedExecutable,
@@ -48,69 +50,87 @@ class CallbackProgram:
 
     Args:
       code: the module.
-      device: where its arguments and results live.
+      devices: where its arguments and results live.
       options: what the user gave, for the message of an error.
-      callbacks: functions that the module calls by their index.
+      callbacks: functions that the module calls by their index; `callback.Bound` ones
+        where there are several devices.
     """
 
     __slots__ = (
         "_by_depth",
         "_callbacks",
         "_code",
+        "_copies",
+        "_first",
         "_lock",
         "_options",
-        "device",
+        "devices",
     )
 
     def __init__(
         self,
         code: bytes,
-        device: Device,
+        devices: Sequence[Device],
         options: Options,
-        callbacks: Sequence[Callable[..., Any]],
+        callbacks: Sequence[Any],
     ) -> None:
         self._code = code
         self._options = options
         self._callbacks = callbacks
         self._by_depth: dict[int, LoadedExecutable] = {}
         self._lock = threading.Lock()
-        self.device = device
-        self.at(_level.depth)
+        self.devices = tuple(devices)
+        self._first: Any = None
+        self._copies: dict[tuple[int, int], _Copy] = {}
+        if len(self.devices) == 1:
+            self.at(_level.depth)
+        else:
+            self._copy_for(_level.depth, 0)
 
     @property
     def loaded(self) -> LoadedExecutable:
         """The executable of jaxlib, of the first level it was compiled for."""
-        return next(iter(self._by_depth.values()))
+        return self._first
 
     def at(self, depth: int) -> LoadedExecutable:
         """The executable for a level of nesting."""
         executable = self._by_depth.get(depth)
         if executable is None:
             with self._lock:
-                executable = self._by_depth.get(depth) or self._compile(depth)
+                executable = self._by_depth.get(depth) or self._compile(
+                    depth, self._callbacks, depth
+                )
                 self._by_depth[depth] = executable
         return executable
 
-    def _compile(self, depth: int) -> LoadedExecutable:
-        place = placement_of(client.callback_device(self.device, depth))
-        callbacks = [_one_deeper(f, depth) for f in self._callbacks]
+    def _compile(
+        self, depth: int, functions: Sequence[Callable[..., Any]], level: Hashable
+    ) -> LoadedExecutable:
+        devices = self._devices_away(level)
+        callbacks = [_one_deeper(f, depth) for f in functions]
         # jaxlib takes callbacks with a parsed module only.
         module = mlir.parse(self._code)
-        built = compiling.compile_options(self._options, place.devices, 1, 1)
-        return compiling.load(
-            module, place.device_list, built, self._options, callbacks
-        )
+        n = len(devices)
+        built = compiling.compile_options(self._options, devices, 1, n)
+        device_list = versions.DeviceList(devices)
+        loaded = compiling.load(module, device_list, built, self._options, callbacks)
+        self._first = self._first or loaded
+        return loaded
+
+    def _devices_away(self, level: Hashable) -> tuple[Device, ...]:
+        return tuple([client.callback_device(d, level) for d in self.devices])
 
     def runner(
         self, out_avals: Sequence[Any], committed: bool, donated: Sequence[int]
     ) -> Callable[[list[Any]], list[ArrayImpl]]:
         """A function that runs it on buffers to the end."""
-        home = placement_of(self.device)
+        (device,) = self.devices
+        home = placement_of(device)
         handlers: dict[int, list[Any]] = {}
 
         def run(buffers: list[Any]) -> list[ArrayImpl]:
             depth = _level.depth
-            away = placement_of(client.callback_device(self.device, depth))
+            away = placement_of(client.callback_device(device, depth))
             if depth not in handlers:
                 handlers[depth] = [
                     versions.result_handler(aval.storage, away.sharding, True)
@@ -126,6 +146,113 @@ class CallbackProgram:
 
         return run
 
+    def run_divided(
+        self, buffers: list[Any], avals: Sequence[Any], shardings: Sequence[Any]
+    ) -> list[Any]:
+        """Runs it to the end on buffers over its devices; returns such.
+
+        Args:
+          buffers: the arguments, divided as it takes them.
+          avals: types of the stored elements of the results.
+          shardings: how they are divided.
+        """
+        forks.refuse_waiting()
+        depth = _level.depth
+        slot = _take_slot(depth)
+        try:
+            away = _Away(versions.DeviceList(self._devices_away((depth, slot))))
+            lent = [_share_parts(b, b.aval, b._sharding, away) for b in buffers]
+            handlers = [versions.result_handler(aval, away, True) for aval in avals]
+            copy = self._copy_for(depth, slot)
+            raw = copy.run(lent, handlers)
+        finally:
+            _return_slot(depth, slot)
+        rows = zip(raw, avals, shardings, strict=True)
+        return [_share_parts(x, aval, home, home) for x, aval, home in rows]
+
+    def _copy_for(self, depth: int, slot: int) -> _Copy:
+        """The program for a client, of several devices, whose callbacks do not fail.
+
+        Where one did, the other devices would wait for its results forever.
+        """
+        copy = self._copies.get((depth, slot))
+        if copy is None:
+            failures: list[Exception] = []
+            functions = [f.collecting(failures) for f in self._callbacks]
+            loaded = self._compile(depth, functions, (depth, slot))
+            copy = self._copies[depth, slot] = _Copy(loaded, failures)
+        return copy
+
+
+# Programs of several devices that run at a time in one client wait for each other's
+# threads. So each has a client of its own while it runs: those of a level are numbered.
+_slots: dict[int, list[int]] = {}  # by depth, the numbers in use
+_slots_lock = threading.Lock()
+
+
+def _take_slot(depth: int) -> int:
+    """The number of a client that nobody uses."""
+    with _slots_lock:
+        used = _slots.setdefault(depth, [])
+        number = min(set(range(len(used) + 1)) - set(used))
+        used.append(number)
+        return number
+
+
+def _return_slot(depth: int, number: int) -> None:
+    with _slots_lock:
+        _slots[depth].remove(number)
+
+
+class _Copy(NamedTuple):
+    """A program that one thread runs at a time, and what its callbacks raised."""
+
+    loaded: LoadedExecutable
+    failures: list[Exception]
+
+    def run(self, lent: list[Any], handlers: list[Any]) -> list[Any]:
+        """Runs it to the end; raises what a callback raised."""
+        try:
+            raw = _run_to_end(self.loaded, lent, handlers)
+            if self.failures:
+                raise host_errors.explain(self.failures[0])
+            return raw
+        finally:
+            self.failures.clear()
+
+
+class _Away(Sharding):
+    """Parts on devices of another client, in the order of those at home."""
+
+    __slots__ = ("_internal_device_list", "_memory_kind")
+
+    def __init__(self, devices: versions.DeviceList) -> None:
+        self._internal_device_list = devices
+        self._memory_kind = None
+
+    def _to_xla_hlo_sharding(self, ndim: int) -> Any:
+        return versions.HloSharding.replicate()  # parts stay as they are
+
+
+def _share_parts(buffer: Any, aval: Any, division: Any, target: Any) -> Any:
+    """A buffer on other devices, over the memory of the parts of one.
+
+    Args:
+      buffer: the one.
+      aval: the type of its stored elements.
+      division: the sharding that says what its parts are.
+      target: the sharding of the other one, with as many devices.
+    """
+    part_aval = aval.update(shape=tuple(division.shard_shape(aval.shape)))
+    devices = target._internal_device_list
+    lent = [
+        transfer.lend_to_device(
+            parts.host_part(buffer, i, part_aval), part_aval, placement_of(d), True
+        )
+        for i, d in enumerate(devices)
+    ]
+    return versions.result_handler(aval, target, True)(lent)
+
 
 def _run(
     loaded: LoadedExecutable, buffers: list[Any], away: Placement, handlers: list[Any]
@@ -135,6 +262,12 @@ def _run(
             raise deleted_array_error(ArrayImpl(buffer, buffer.aval))
     forks.refuse_waiting()
     lent = [_lent(buffer, buffer.aval, away) for buffer in buffers]
+    return _run_to_end(loaded, lent, handlers)
+
+
+def _run_to_end(
+    loaded: LoadedExecutable, lent: list[Any], handlers: list[Any]
+) -> list[Any]:
     try:
         results = loaded.execute_sharded(lent, with_tokens=True)
         results.consume_token().block_until_ready()

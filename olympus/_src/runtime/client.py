@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from olympus._src.foundation import config, logs
@@ -193,18 +193,18 @@ def host_parallelism() -> str:
     return _host_parallelism
 
 
-_twins: dict[tuple[int, int], Client] = {}
+_twins: dict[tuple[int, Hashable], Client] = {}
 
 
-def callback_device(device: Device, depth: int) -> Device:
+def callback_device(device: Device, level: Hashable) -> Device:
     """The device on which a program with callbacks runs in place of a CPU's device.
 
     Args:
       device: a device of a CPU client.
-      depth: how many callbacks the caller is inside of; each level has a client.
+      level: of how many callbacks the caller is inside; each level has a client.
     """
     home = device.client
-    key = (id(home), depth)
+    key = (id(home), level)
     twin = _twins.get(key)
     if twin is None:
         with _lock:

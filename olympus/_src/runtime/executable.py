@@ -80,8 +80,8 @@ def compile(
     )
     if not host_callbacks:
         return compile_cache.load(text, device_list, built, options)
-    if len(chosen) == 1 and place.is_cpu:
-        return CallbackProgram(code, chosen[0], options, host_callbacks)
+    if place.is_cpu:
+        return CallbackProgram(code, chosen, options, host_callbacks)
     return compiling.load(mlir.parse(code), device_list, built, options, host_callbacks)
 
 
@@ -150,7 +150,10 @@ class Executable:
             self.devices = place.devices
         else:
             self.shardings = list(shardings)
-            self.devices = self.loaded.local_devices()
+            if isinstance(loaded, CallbackProgram):  # which runs elsewhere
+                self.devices = list(loaded.devices)
+            else:
+                self.devices = self.loaded.local_devices()
         self._handlers = [
             versions.result_handler(aval.storage, sharding, committed)
             for aval, sharding in zip(self.out_avals, self.shardings, strict=True)
@@ -189,9 +192,20 @@ class Executable:
         ]
         if not self._is_local:
             waiting.start_step(self._name)
+        if isinstance(self._program, CallbackProgram):
+            return self._run_away(self._program, placed)
         outs, token = self._run_with_token(placed)
         in_flight.add(token, self._is_local)
         return outs
+
+    def _run_away(self, program: CallbackProgram, placed: list[Any]) -> list[ArrayImpl]:
+        """Runs a program with callbacks over a mesh to the end."""
+        avals = [aval.storage for aval in self.out_avals]
+        raw = program.run_divided(placed, avals, self.shardings)
+        for number in self.donated:
+            placed[number].delete()
+        rows = zip(raw, self.out_avals, strict=True)
+        return [ArrayImpl(buffer, aval, self.committed) for buffer, aval in rows]
 
     def _check_donated_once(self, buffers: list[Any]) -> None:
         for number in self.donated:
@@ -218,8 +232,9 @@ class Executable:
         )
 
     def _executor(self, has_side_effects: bool) -> Callable[..., list[ArrayImpl]]:
-        if isinstance(self._program, CallbackProgram):
-            return self._program.runner(self.out_avals, self.committed, self.donated)
+        program = self._program
+        if isinstance(program, CallbackProgram) and len(program.devices) == 1:
+            return program.runner(self.out_avals, self.committed, self.donated)
         if self.in_shardings is not None:
             return self._execute_divided
         if has_side_effects or not self.out_avals:
