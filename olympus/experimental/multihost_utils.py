@@ -9,9 +9,11 @@ from olympus._src.api.multihost_utils import (
     process_allgather,
     sync_global_devices,
 )
+from olympus._src.foundation.errors import ProcessFailureError
 from olympus._src.foundation.lazy_names import claim as _claim
 
 __all__ = [
+    "ProcessFailureError",
     "assert_equal",
     "broadcast_one_to_all",
     "global_array_to_host_local_array",
