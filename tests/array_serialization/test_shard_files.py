@@ -43,7 +43,7 @@ def test_boxes(shape, dtype, tmp_path):
     checksums = shard_files.write(path, values)
     assert len(checksums) == shard_files.count_blocks(values.nbytes)
     intact = (tmp_path / "file").read_bytes()
-    for _ in range(20):
+    for _ in range(6):
         box = draw_box(shape, rng)
         read = lambda box=box: shard_files.read(  # noqa: E731
             path, values.dtype, shape, box, checksums
