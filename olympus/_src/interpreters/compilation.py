@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.foundation import caching
-from olympus._src.interpreters import dumps
+from olympus._src.interpreters import dumps, inspections
 from olympus._src.interpreters.lowered_programs import LoweredProgram
 from olympus._src.runtime import build_options, callback, executable
 
@@ -61,7 +61,7 @@ def load(lowered: LoweredProgram, built: Any) -> Any:
     if loaded is None:
         dumps.write(lowered)
         loaded = _loaded[key] = executable.compile(
-            lowered.text,
+            inspections.install(lowered.inspections, lowered.text),
             options=built,
             devices=lowered.devices,
             host_callbacks=_host_callbacks(lowered),

@@ -11,7 +11,12 @@ import numpy as np
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes
 from olympus._src.foundation import config, events
-from olympus._src.interpreters import compilation, effect_tokens, number_checks
+from olympus._src.interpreters import (
+    compilation,
+    effect_tokens,
+    inspections,
+    number_checks,
+)
 from olympus._src.interpreters.concrete_arrays import ArrayImpl, on_device
 from olympus._src.interpreters.lowered_programs import LoweredProgram
 from olympus._src.runtime import executable, placement
@@ -84,6 +89,7 @@ def build(
         built = compilation.build_options_of(lowered, options)
         reused = compilation.is_loaded(lowered, built)
         loaded = compilation.load(lowered, built)
+        inspections.report(lowered)
     program = executable.Executable(
         loaded,
         [*lowered.out_avals, *[effect_tokens.TOKEN_AVAL] * len(lowered.effects)],

@@ -38,6 +38,7 @@ class LoweredProgram(NamedTuple):
         where the compiler chooses the output.
       callbacks: the table of the host functions it calls, or None.
       keepalives: objects that its text refers to.
+      inspections: values whose sharding it reports when it is compiled.
       effects: its ordered effects, each an extra argument and result.
       has_effects: whether it has any effect.
       has_barriers: whether `fusion_limits` put barriers into it.
@@ -60,6 +61,7 @@ class LoweredProgram(NamedTuple):
     aliases: Mapping[int, int | None] = {}  # of a tuple, and never written
     callbacks: callback.Table | None = None
     keepalives: Any = ()
+    inspections: Sequence[Any] = ()
     effects: Sequence[Any] = ()
     has_effects: bool = False
     has_barriers: bool = False
@@ -187,6 +189,7 @@ def lower(
         aliases=aliases,
         callbacks=callback.Table(module.callbacks) if module.callbacks else None,
         keepalives=module.keepalives,
+        inspections=module.inspections,
         effects=[e for e in sorted(limited.effects, key=repr) if e.ordered],
         has_effects=bool(limited.effects),
         has_barriers=has_barriers,

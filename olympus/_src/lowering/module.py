@@ -29,6 +29,7 @@ class Module:
       has_dynamic_calls: whether it calls functions that were written for dynamic sizes.
       divided_over: the mesh that the program is divided over; None for one device.
       manual: the axes of a mesh that what is being written is manual along, or None.
+      inspections: values whose sharding it reports when it is compiled.
     """
 
     __slots__ = (
@@ -44,6 +45,7 @@ class Module:
         "divided_over",
         "functions",
         "has_dynamic_calls",
+        "inspections",
         "keepalives",
         "locations",
         "manual",
@@ -61,6 +63,7 @@ class Module:
         self.functions: list[str] = []
         self.callbacks: list[Any] = []
         self.keepalives: list[Any] = []
+        self.inspections: list[Any] = []
         self._by_key: dict[Any, str] = {}
         self._by_text: dict[str, str] | None = None
         self._spliced: dict[Any, str] = {}
@@ -85,6 +88,7 @@ class Module:
             view._spliced = self._spliced
             view.functions = self.functions
             view.callbacks, view.keepalives = self.callbacks, self.keepalives
+            view.inspections = self.inspections
             view.variables = self.variables
             view._calling_python = self._calling_python
             view._meshes, view.divided_over = self._meshes, self.divided_over

@@ -198,6 +198,14 @@ def register_cpu_kernels() -> None:
                 _jax.register_custom_call_as_batch_partitionable(name)
 
 
+def inspection_bytes(function: Any) -> bytes:
+    """What the custom call `InspectSharding` holds to call a function.
+
+    The function takes an `HloSharding`; it must live while a module is compiled.
+    """
+    return _jax.encode_inspect_sharding_callback(function)
+
+
 def load_lapack() -> None:
     """Gives the LAPACK kernels the functions they call, which are SciPy's."""
     # Late: it imports SciPy.

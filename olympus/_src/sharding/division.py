@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from olympus._src.runtime.versions import Device, DeviceList, HloSharding
 from olympus._src.sharding import tiling
-from olympus._src.sharding.meshes import Mesh
+from olympus._src.sharding.meshes import AxisType, Mesh
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
 
@@ -66,7 +67,36 @@ def chosen_sharding(mesh: Mesh, op_sharding: Any, ndim: int) -> NamedSharding:
         entries = tiling.from_hlo(candidate.shape, hlo, ndim)
         if entries is not None:
             return NamedSharding(candidate, PartitionSpec(*entries))
-    raise NotImplementedError(
+    raise NotImplementedError(_inexpressible(hlo, ndim, mesh))
+
+
+def chosen_part_sharding(
+    mesh: Mesh, manual_axes: Collection[Any], hlo: Any, ndim: int
+) -> NamedSharding:
+    """The sharding that the compiler chose for one device's part of a value.
+
+    Args:
+      mesh: the devices in the program's order.
+      manual_axes: the axes along which each device has a part of its own.
+      hlo: XLA's sharding, over the other axes.
+      ndim: the number of axes of the part.
+
+    Returns:
+      A sharding over the mesh with `Manual` axes, none of which it names.
+    """
+    types = [
+        AxisType.Manual if name in manual_axes else kind
+        for name, kind in zip(mesh.axis_names, mesh.axis_types, strict=True)
+    ]
+    sizes = {n: size for n, size in mesh.shape_tuple if n not in manual_axes}
+    entries = () if hlo.is_manual() else tiling.from_hlo(sizes, hlo, ndim)
+    if entries is None:
+        raise NotImplementedError(_inexpressible(hlo, ndim, mesh))
+    return NamedSharding(mesh.update(axis_types=types), PartitionSpec(*entries))
+
+
+def _inexpressible(hlo: Any, ndim: int, mesh: Mesh) -> str:
+    return (
         f"sharding: a value of {ndim} axes has XLA's sharding {hlo}, which no axes of "
         f"{mesh} divide so; constrain it by lax.with_sharding_constraint"
     )
