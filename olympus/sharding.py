@@ -1,5 +1,6 @@
 """Meshes of devices, and how arrays are divided over them."""
 
+from olympus._src.api.collectives import explain_collectives
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.runtime.shardings import Sharding, SingleDeviceSharding
 from olympus._src.sharding.contexts import (
@@ -20,6 +21,7 @@ __all__ = [
     "PartitionSpec",
     "Sharding",
     "SingleDeviceSharding",
+    "explain_collectives",
     "get_abstract_mesh",
     "get_mesh",
     "set_mesh",

@@ -86,6 +86,14 @@ class LoweredProgram(NamedTuple):
 
     def with_locations(self) -> str:
         """The module with source positions."""
+        return self._module_with_locations().text()
+
+    def located(self) -> LoweredProgram:
+        """The same program with source positions, to be compiled for what XLA says."""
+        module = self._module_with_locations()
+        return self._replace(text=module.text(), inspections=module.inspections)
+
+    def _module_with_locations(self) -> lowering.Module:
         return lowering.lower_module(
             self.program,
             name=self.module_name,
@@ -94,7 +102,7 @@ class LoweredProgram(NamedTuple):
             aliases=self.aliases,
             locations=True,
             division=self.division,
-        ).text()
+        )
 
 
 def lower(

@@ -298,7 +298,7 @@ class Executable:
 
     def hlo_text(self) -> str:
         """The optimised program in XLA's HLO."""
-        return "\n\n".join(m.to_string() for m in self.loaded.hlo_modules())
+        return optimized_text(self._program)
 
     def cost_analysis(self) -> dict[str, float] | None:
         """XLA's estimate of the cost, by name; None where the platform gives none."""
@@ -483,6 +483,13 @@ def chosen_shardings(program: Program) -> tuple[list[Any] | None, list[Any] | No
 
 
 # -- what a loaded program says of itself ----------------------------------------------
+
+
+def optimized_text(program: Program) -> str:
+    """The optimised program in XLA's HLO."""
+    modules = _loaded_executable(program).hlo_modules()
+    return "\n\n".join([m.to_string() for m in modules])
+
 
 # Not compiled at import, which few programs would use: it takes half a millisecond.
 _ELEMENT = r"(\w+)\[([\d,]*)\]"
