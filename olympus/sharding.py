@@ -1,8 +1,10 @@
 """Meshes of devices, and how arrays are divided over them."""
 
-from olympus._src.api.collectives import explain_collectives
+from olympus._src.api.collectives import Collective, Collectives, explain_collectives
+from olympus._src.api.cost_model import CollectiveCost, Estimate, estimate
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.runtime.shardings import Sharding, SingleDeviceSharding
+from olympus._src.sharding.collective_costs import collective_seconds
 from olympus._src.sharding.contexts import (
     get_abstract_mesh,
     get_mesh,
@@ -12,15 +14,24 @@ from olympus._src.sharding.contexts import (
 from olympus._src.sharding.meshes import AbstractMesh, AxisType, Mesh
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
+from olympus._src.sharding.topologies import TOPOLOGIES, Topology
 
 __all__ = [
+    "TOPOLOGIES",
     "AbstractMesh",
     "AxisType",
+    "Collective",
+    "CollectiveCost",
+    "Collectives",
+    "Estimate",
     "Mesh",
     "NamedSharding",
     "PartitionSpec",
     "Sharding",
     "SingleDeviceSharding",
+    "Topology",
+    "collective_seconds",
+    "estimate",
     "explain_collectives",
     "get_abstract_mesh",
     "get_mesh",
