@@ -313,6 +313,7 @@ from olympus._src.lax.ragged import (
     ragged_dot,
     ragged_dot_general,
 )
+from olympus._src.lax.ragged_exchanges import ragged_all_to_all
 from olympus._src.lax.random_bits import (
     RandomAlgorithm,
     rng_bit_generator,
@@ -705,6 +706,7 @@ __all__ = [
     "psum_p",
     "psum_scatter",
     "pswapaxes",
+    "ragged_all_to_all",
     "ragged_dot",
     "ragged_dot_general",
     "random_gamma_grad",

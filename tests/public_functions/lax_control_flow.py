@@ -37,7 +37,7 @@ ENTRIES = [
     *entry(
         """all_gather all_to_all axis_index axis_size custom_root pbroadcast pcast pmax
         pmean
-        pmin ppermute pshuffle psum psum_scatter pswapaxes""",
+        pmin ppermute pshuffle psum psum_scatter pswapaxes ragged_all_to_all""",
         smooth=OWN_TESTS,
         unrecorded=OWN_TESTS,
     ),

@@ -116,10 +116,11 @@ def estimate(compiled: stages.Compiled, topology: Topology | str) -> Estimate:
     XLA would join on the other platform count apart.
 
     A kernel takes the longer of (operations / `topology.flops`) and (bytes that it
-    reads and writes / `topology.memory_bandwidth`). With S the payload of an exchange among n
-    devices, a the latency and B the bandwidth, a ring takes (n - 1) (a + S / (n B)) for
-    an all-gather or a reduce-scatter and twice that for an all-reduce; an all-to-all
-    takes (n - 1) (a + S / (n B)) at a switch, and a permutation a + S / B. On a torus
+    reads and writes / `topology.memory_bandwidth`). With S the payload of an exchange
+    among n devices, a the latency and B the bandwidth, a ring takes
+    (n - 1) (a + S / (n B)) for an all-gather or a reduce-scatter and twice that for an
+    all-reduce; an all-to-all takes (n - 1) (a + S / (n B)) at a switch, and a
+    permutation a + S / B. On a torus
     of k axes data go 2 k ways at once. Groups beyond a domain of fast links reduce and
     gather in the domains, and exchange their parts between them. Devices of the mesh
     fill the domains in the mesh's order.
