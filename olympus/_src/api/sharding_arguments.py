@@ -32,6 +32,8 @@ def resolve(place: Any, what: str) -> Any:
         if isinstance(place.mesh, AbstractMesh):
             return _with_devices(place, what)
         return place
+    if isinstance(place, shardings.SingleDeviceSharding):
+        _check_default_memory(place, what)
     if place is None or isinstance(place, Sharding):
         return place
     if isinstance(place, PartitionSpec):
@@ -49,6 +51,16 @@ def resolve(place: Any, what: str) -> Any:
         f"{what}: must be a sharding, a device or a PartitionSpec, got {place!r}; see "
         "olympus.devices() and olympus.sharding"
     )
+
+
+def _check_default_memory(sharding: shardings.SingleDeviceSharding, what: str) -> None:
+    default = shardings.default_memory_kind(sharding._device)
+    if sharding.memory_kind not in (None, default):
+        raise NotImplementedError(
+            f"{what}: other memory than {default!r} requires a mesh, got "
+            f"{sharding.memory_kind!r} of one device; write NamedSharding(Mesh([device]"
+            f", 'x'), P(), memory_kind={sharding.memory_kind!r})"
+        )
 
 
 def _with_devices(sharding: NamedSharding, what: str) -> NamedSharding:

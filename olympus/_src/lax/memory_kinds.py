@@ -15,7 +15,8 @@ from olympus._src.lowering import types
 _WITH_HOST_MEMORY = ("cuda", "rocm", "gpu", "tpu")
 
 
-def _lower(ctx: Any, x: str, *, memory_kind: str) -> str:
+def lower_move(ctx: Any, x: str, *, memory_kind: str) -> str:
+    """A value in another memory, within a program."""
     if ctx.platform not in _WITH_HOST_MEMORY:
         return x  # its memory is the host's
     kind = types.tensor_type(ctx.avals_in[0])
@@ -37,7 +38,7 @@ def _jvp(primals: Any, tangents: Any, *, memory_kind: str) -> Any:
 move_to_memory_p: Primitive = Primitive(
     "move_to_memory",
     abstract=lambda operand, *, memory_kind: operand,
-    lower=_lower,
+    lower=lower_move,
     jvp=_jvp,
     transpose=lambda cts, x, *, memory_kind: list(cts),
     batch=lambda axis, args, dims, **params: (

@@ -8,7 +8,7 @@ import numpy as np
 
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.lax import families
+from olympus._src.lax import families, memory_kinds
 from olympus._src.lowering import partitioning
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import UNCONSTRAINED
@@ -20,8 +20,9 @@ def _lower(ctx: Any, x: str, *, sharding: Any) -> str:
         return x
     symbol = ctx.module.mesh(sharding.mesh)
     aval = ctx.avals_out[0]
-    text = partitioning.constraint(symbol, sharding.spec, x, aval)
-    return ctx.block.emit(text)
+    x = ctx.block.emit(partitioning.constraint(symbol, sharding.spec, x, aval))
+    kind = sharding.other_memory_kind
+    return x if kind is None else memory_kinds.lower_move(ctx, x, memory_kind=kind)
 
 
 def _batch(axis: Any, args: Any, dims: Any, *, sharding: Any) -> Any:

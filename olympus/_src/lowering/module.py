@@ -388,6 +388,9 @@ def _add_shardings(
         if sharding is not None:
             symbol = module.mesh(sharding.mesh)
             row.append(partitioning.attribute(symbol, sharding.spec, aval))
+            if sharding.other_memory_kind is not None:
+                kind = types.string(sharding.other_memory_kind)
+                row.append(f"mhlo.memory_kind = {kind}")
 
 
 def _with_attributes(kind: str, attributes: list[str]) -> str:

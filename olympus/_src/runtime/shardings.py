@@ -198,6 +198,11 @@ class SingleDeviceSharding(versions.SingleDeviceSharding):
         return f"SingleDeviceSharding(device={self._device!r}{kind})"
 
 
+def default_memory_kind(device: Device) -> str:
+    """The kind of memory that a device's arrays are in unless one asks for another."""
+    return device.default_memory().kind
+
+
 def checked_memory_kind(device: Device, kind: str | None) -> str:
     """The kind of memory meant on a device: its default for None.
 
@@ -205,7 +210,7 @@ def checked_memory_kind(device: Device, kind: str | None) -> str:
       ValueError: the device has none of that kind.
     """
     if kind is None:
-        return device.default_memory().kind
+        return default_memory_kind(device)
     known = [m.kind for m in device.addressable_memories()]
     if kind not in known:
         raise ValueError(

@@ -105,6 +105,19 @@ class NamedSharding(Interned, shardings.Sharding):
         used = {*axes_of(self.spec.partitions), *self.spec.unreduced}
         return frozenset(n for n in self.mesh.axis_names if n not in used)
 
+    @property
+    def other_memory_kind(self) -> str | None:
+        """The kind of memory; None for the default of the devices."""
+        kind, mesh = self._memory_kind, self.mesh
+        if kind is None or isinstance(mesh, AbstractMesh) or mesh.empty:
+            return kind
+        known = self._cached.get("default memory kind")
+        if known is None:
+            first = next(iter(mesh.local_devices), None)
+            known = kind if first is None else shardings.default_memory_kind(first)
+            self._cached["default memory kind"] = known
+        return None if kind == known else kind
+
     def _to_xla_hlo_sharding(self, ndim: int) -> HloSharding:
         hlo = self._cached.get(ndim)
         if hlo is None:

@@ -1,0 +1,118 @@
+"""Arrays over meshes in other memory than the devices' default."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+from olympus import lax
+from olympus.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
+from tests.sharding.meshes import mesh
+
+pytestmark = pytest.mark.eight_devices
+P = PartitionSpec
+X = np.arange(32.0, dtype=np.float32).reshape(8, 4)
+KINDS = ["device", "pinned_host", "unpinned_host"]
+
+
+def named(kind, *spec, sizes=(4, 2)):
+    return NamedSharding(mesh(*sizes), P(*spec), memory_kind=kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spec", [("x", "y"), ("y",), ()], ids=str)
+def test_arrays(kind, spec):
+    x = olympus.device_put(X, named(kind, *spec))
+    assert x.sharding.memory_kind == kind
+    np.testing.assert_array_equal(x, X)
+    for shard in x.addressable_shards:
+        np.testing.assert_array_equal(shard.data, X[shard.index])
+    there = olympus.device_put(x, named("device", *spec))
+    assert there.sharding.memory_kind == "device"
+    back = olympus.device_put(there, named(kind, *spec))
+    assert back.sharding is x.sharding
+    np.testing.assert_array_equal(back, X)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sizes", [(4, 2), (1, 1)], ids=str)
+def test_results(kind, sizes):
+    target = named(kind, "x", sizes=sizes)
+    f = olympus.jit(lambda x: (x + 1, x * 2), out_shardings=(target, None))
+    out, other = f(X)
+    assert out.sharding is target
+    assert other.sharding.memory_kind == "device"
+    np.testing.assert_array_equal(out, X + 1)
+    np.testing.assert_array_equal(other, X * 2)
+    np.testing.assert_array_equal(out + other, 3 * X + 1)
+    text = f.lower(X).as_text()
+    assert ("mhlo.memory_kind" in text) == (kind != "device")
+    compiled = f.lower(X).compile()
+    assert compiled.output_shardings[0] is target
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_arguments(kind):
+    place = named(kind, "x")
+    f = olympus.jit(lambda x: jnp.sin(x), in_shardings=place)
+    for x in (X, olympus.device_put(X, place)):
+        np.testing.assert_allclose(f(x), np.sin(X), 1e-6)
+    compiled = f.lower(X).compile()
+    assert compiled.input_shardings[0][0] is place
+    x = olympus.device_put(X, place)
+    np.testing.assert_allclose(x @ x.T, X @ X.T, 1e-6)
+    grad = olympus.jit(olympus.grad(lambda x: (x**2).sum()))(x)
+    np.testing.assert_array_equal(grad, 2 * X)
+
+
+def test_optimizer_states_that_wait_on_the_host():
+    """Weights on the devices, states in the memory of the host."""
+    near, far = named("device", "x"), named("pinned_host", "x")
+    weights, state = olympus.device_put(X, near), olympus.device_put(X * 0, far)
+
+    @olympus.jit
+    def step(w, m):
+        m = olympus.device_put(m, near) * 0.9 + w
+        return w - 0.1 * m, olympus.device_put(m, far)
+
+    step = olympus.jit(step, out_shardings=(near, far), donate_argnums=(0, 1))
+    w, m = X, X * 0
+    for _ in range(3):
+        weights, state = step(weights, state)
+        m = m * 0.9 + w
+        w = w - 0.1 * m
+    assert weights.sharding is near
+    assert state.sharding is far
+    np.testing.assert_allclose(weights, w, 1e-5)
+    np.testing.assert_allclose(state, m, 1e-5)
+
+
+def test_constraints_say_where_on_platforms_with_a_memory_of_their_own():
+    far = named("pinned_host", "x")
+
+    def f(x):
+        return lax.with_sharding_constraint(x * 2, far) + 1
+
+    np.testing.assert_array_equal(olympus.jit(f)(X), 2 * X + 1)
+    traced = olympus.jit(f).trace(X)
+    text = traced.lower(lowering_platforms=("cuda",)).as_text()
+    assert "annotate_device_placement" in text
+    assert '"pinned_host"' in text
+    assert "annotate_device_placement" not in olympus.jit(f).lower(X).as_text()
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match=r"memory_kind: must be one of .*got 'vmem'"):
+        named("vmem", "x")
+    one = SingleDeviceSharding(olympus.devices()[0], memory_kind="pinned_host")
+    calls = [
+        lambda: olympus.device_put(X, one),
+        lambda: olympus.jit(lambda x: x, out_shardings=one)(X),
+        lambda: lax.with_sharding_constraint(X, one),
+    ]
+    for call in calls:
+        with pytest.raises(NotImplementedError, match="requires a mesh, got 'pinned_h"):
+            call()
+    olympus.device_put(X, SingleDeviceSharding(olympus.devices()[0]))
