@@ -9,11 +9,13 @@ from olympus._src.lax import (
     checkpoint_names,
     concatenation,
     families,
+    layout_constraints,
     memory_kinds,
     shaping,
     sharding_constraints,
     stacking,
 )
+from olympus._src.sharding.layouts import Layout
 from tests.lax.sampling import Sample, array, b1, bf16, c64, f32, i8, i32, u8
 
 S = Sample
@@ -157,6 +159,12 @@ SAMPLES = [
     S(stacking.unstack_p, array((3,), i8), axis=0),
     S(checkpoint_names.name_p, array((2, 3)), name="a"),
     S(memory_kinds.move_to_memory_p, array((2, 3)), memory_kind="device", linear=(0,)),
+    S(
+        layout_constraints.layout_constraint_p,
+        array((2, 3)),
+        layout=Layout((1, 0)),
+        linear=(0,),
+    ),
 ]
 
 x23 = array((2, 3))

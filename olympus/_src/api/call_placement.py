@@ -18,17 +18,30 @@ from olympus._src.sharding.division import (
     devices_text,
     incompatible_devices,
 )
+from olympus._src.sharding.layouts import Format, Layout, check_default
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
 
 
 class Shardings:
-    """A user's tree of shardings, as an option of `jit`; hashable."""
+    """A user's tree of shardings, as an option of `jit`; hashable.
+
+    Args:
+      places: the tree.
+      option: the name of the option.
+
+    Raises:
+      NotImplementedError: a format has another layout than the default.
+    """
 
     __slots__ = ("key", "places")
 
-    def __init__(self, places: Any) -> None:
+    def __init__(self, places: Any, option: str) -> None:
         leaves, structure = tree.flatten(places, sharding_arguments.is_leaf)
+        for leaf in leaves:
+            layout = leaf.layout if isinstance(leaf, Format) else None
+            if isinstance(layout, Layout):  # also where one device runs all programs
+                check_default(layout, len(layout.major_to_minor), f"jit {option}")
         self.places = places
         self.key = tuple(leaves), structure
 
@@ -44,7 +57,8 @@ class Shardings:
     def devices(self) -> list[Any]:
         """The shardings that are valid without a mesh being set."""
         kinds = PartitionSpec, type(None)
-        return [x for x in self.key[0] if not isinstance(x, kinds)]
+        places = [x.sharding if isinstance(x, Format) else x for x in self.key[0]]
+        return [x for x in places if not isinstance(x, kinds)]
 
 
 def in_shardings(options: Any, call: signatures.Call) -> list[Any] | None:

@@ -111,8 +111,8 @@ def jit(
             keep_unused=bool(keep_unused),
             inline=bool(inline),
             device=_device(device, backend),
-            in_shardings=call_placement.Shardings(in_shardings),
-            out_shardings=call_placement.Shardings(out_shardings),
+            in_shardings=call_placement.Shardings(in_shardings, "in_shardings"),
+            out_shardings=call_placement.Shardings(out_shardings, "out_shardings"),
             compiler_options=tuple(sorted((compiler_options or {}).items())),
         ),
     )

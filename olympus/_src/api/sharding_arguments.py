@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src import tree
+from olympus._src.core import avals as avals_
 from olympus._src.runtime import shardings, versions
 from olympus._src.sharding import contexts
+from olympus._src.sharding.layouts import Format, check_default
 from olympus._src.sharding.meshes import AbstractMesh
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
@@ -18,7 +20,8 @@ def resolve(place: Any, what: str) -> Any:
     """The sharding that a user's argument describes.
 
     Args:
-      place: a sharding, a device, or a spec for the mesh that is set; or None.
+      place: a sharding, a format, a device, or a spec for the mesh that is set; or
+        None.
       what: the function and its argument, for messages.
 
     Returns:
@@ -28,6 +31,8 @@ def resolve(place: Any, what: str) -> Any:
       TypeError: it does not describe one.
       ValueError: no mesh is set for a spec, or the sharding's mesh has no devices.
     """
+    if isinstance(place, Format):
+        place = place.sharding
     if isinstance(place, NamedSharding):
         if isinstance(place.mesh, AbstractMesh):
             return _with_devices(place, what)
@@ -75,7 +80,7 @@ def _with_devices(sharding: NamedSharding, what: str) -> NamedSharding:
 
 def is_leaf(x: Any) -> bool:
     """Whether a value in a tree of places is one of them."""
-    kinds = (Sharding, PartitionSpec)
+    kinds = (Sharding, PartitionSpec, Format)
     return x is None or isinstance(x, kinds) or versions.is_device(x)
 
 
@@ -90,9 +95,18 @@ def of_leaves(places: Any, x: Any, what: str, full_name: str) -> list[Any]:
 
     Raises:
       ValueError: `places` is not a prefix of `x`.
+      NotImplementedError: a format has another layout than the default.
     """
     leaves = tree.broadcast_prefix(places, x, is_leaf, what=what, full_name=full_name)
+    if any(isinstance(place, Format) for place in leaves):
+        for place, value in zip(leaves, tree.tree_leaves(x), strict=True):
+            if isinstance(place, Format):
+                check_default(place.layout, len(_shape_of(value)), what)
     return [resolve(place, what) for place in leaves]
+
+
+def _shape_of(x: Any) -> tuple[int, ...]:
+    return x.shape if hasattr(x, "shape") else avals_.aval_of(x).shape
 
 
 def check_value(sharding: Any, shape: Any, what: str) -> None:

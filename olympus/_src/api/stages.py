@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from olympus._src import tree
-from olympus._src.api import arguments, shapes, signatures
+from olympus._src.api import arguments, layouts, shapes, signatures
 from olympus._src.api.tracing import TracedProgram
 from olympus._src.core import ir, trace
 from olympus._src.foundation import tracebacks
@@ -15,6 +15,7 @@ from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.interpreters.lowered_programs import LoweredProgram
 from olympus._src.interpreters.portable import PortableProgram
 from olympus._src.runtime import mlir
+from olympus._src.sharding.layouts import Format
 
 
 class ArgInfo:
@@ -400,6 +401,32 @@ class Compiled(_Stage):
         """A sharding for each result, in `out_tree`."""
         shardings = self._compiled.executable.shardings
         return self.out_tree.unflatten(shardings[: len(self._signature.out_avals)])
+
+    @property
+    def input_formats(self) -> Any:
+        """A `Format` for each positional and keyword argument: `(args, kwargs)`."""
+        lowered = self._compiled.lowered
+        ins, _ = self._compiled.executable.layouts()
+        taken = iter(
+            layouts.of_runtime(
+                None if ins is None else ins[len(lowered.consts) :], lowered.in_avals
+            )
+        )
+        rows = zip(lowered.kept, self._signature.call.avals, strict=True)
+        chosen = [
+            next(taken) if is_kept else layouts.default_layout(aval)
+            for is_kept, aval in rows
+        ]
+        formats = map(Format, chosen, self._compiled.input_shardings())
+        return self.in_tree.unflatten(list(formats))
+
+    @property
+    def output_formats(self) -> Any:
+        """A `Format` for each result, in `out_tree`."""
+        _, outs = self._compiled.executable.layouts()
+        chosen = layouts.of_runtime(outs, self._signature.out_avals)
+        shardings = self._compiled.executable.shardings[: len(chosen)]
+        return self.out_tree.unflatten(list(map(Format, chosen, shardings)))
 
     def __repr__(self) -> str:
         return f"Compiled({self._signature.name})"

@@ -296,6 +296,14 @@ class Executable:
         """XLA's sharding of each argument; None where it chose none."""
         return self.loaded.get_parameter_shardings()
 
+    def layouts(self) -> tuple[list[Any] | None, list[Any] | None]:
+        """The layouts of arguments and results; None where the platform gives none."""
+        try:
+            ins = self.loaded.get_parameter_layouts()
+            return list(ins), list(self.loaded.get_output_layouts())
+        except XlaRuntimeError:
+            return None, None
+
     def hlo_text(self) -> str:
         """The optimised program in XLA's HLO."""
         return optimized_text(self._program)

@@ -198,6 +198,12 @@ def register_cpu_kernels() -> None:
                 _jax.register_custom_call_as_batch_partitionable(name)
 
 
+def layout_fields(layout: Any) -> tuple[Any, Any, int]:
+    """The order of axes, the densest first, the tiles and the bits of an element."""
+    xla = layout._xla_layout()
+    return xla.minor_to_major(), xla.tiling(), xla.element_size_in_bits()
+
+
 def inspection_bytes(function: Any) -> bytes:
     """What the custom call `InspectSharding` holds to call a function.
 
