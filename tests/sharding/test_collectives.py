@@ -106,8 +106,8 @@ def test_a_value_that_is_gathered_only_to_be_divided_again():
     assert summary(records) == [("all-gather", ("x",), X.nbytes, 1)]
     (record,) = records.rematerializations
     assert "full rematerialization: f32[32,16] is gathered along 'x'" in str(records)
-    assert "divided again into f32[32,8]" in record.rematerialization
-    assert "with_sharding_constraint(x, P('x'))" in record.rematerialization
+    assert "divided again into f32[32,8]" in record.advice
+    assert "with_sharding_constraint(x, P('x'))" in record.advice
 
     # The advice holds.
     kept = divide(X, "x").sharding
@@ -116,6 +116,19 @@ def test_a_value_that_is_gathered_only_to_be_divided_again():
     )
     assert len(again) == 0
     assert "no collectives" in str(again)
+
+
+@eight_devices
+def test_a_sum_of_which_each_device_keeps_a_part():
+    def f(x):
+        total = lax.psum(jnp.sin(x), "x")
+        start = lax.axis_index("x") * 8
+        return lax.dynamic_slice_in_dim(total, start, 8, 0)
+
+    records = explain(mapped(f, P(), P("x")), X)
+    assert summary(records) == [("all-reduce", ("x",), X.nbytes, 1)]
+    assert "each device keeps f32[8,16] of the sum along 'x'" in str(records)
+    assert not records.rematerializations
 
 
 @eight_devices
@@ -249,6 +262,21 @@ def test_results_print_as_tables():
     assert "<table>" in records._repr_html_()
     assert records[0] in records
     assert str(explain(f, X)) == repr(records)
+
+
+@eight_devices
+def test_equal_rows_are_one():
+    def f(x):
+        for _ in range(3):
+            x = lax.psum(jnp.sin(x), "y")  # <- thrice
+        return x
+
+    records = explain(mapped(f, P("x", "y"), P("x")), X)
+    assert len(records) == 3
+    _, _, row = str(records).splitlines()
+    assert "  3 x 1  " in row
+    assert records._repr_html_().count("<tr>") == 2
+    assert lines(records) == [{line_of("thrice")}] * 3
 
 
 @eight_devices

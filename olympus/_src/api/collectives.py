@@ -7,6 +7,7 @@ program is lowered once more with them, and compiled, on request.
 
 from __future__ import annotations
 
+import collections
 import html
 import linecache
 import os
@@ -53,8 +54,8 @@ class Collective(NamedTuple):
       is_asynchronous: whether other work may run meanwhile.
       operation: the operations that it serves, as in 'jit_f/dot_general'.
       places: the user's lines that it serves.
-      rematerialization: if the value is gathered only to be divided again, how to
-        avoid that; else empty.
+      advice: how to exchange less, where the text shows a way; else empty. A value is
+        gathered only to be divided again, or summed only for parts to be kept.
     """
 
     kind: str
@@ -69,12 +70,17 @@ class Collective(NamedTuple):
     is_asynchronous: bool
     operation: str
     places: tuple[Place, ...]
-    rematerialization: str = ""
+    advice: str = ""
 
     @property
     def place(self) -> Place | None:
         """The user's line; None where it is not known."""
         return self.places[0] if self.places else None
+
+    @property
+    def is_rematerialization(self) -> bool:
+        """Whether it gathers a value only for it to be divided again."""
+        return self.kind == "all-gather" and bool(self.advice)
 
     @property
     def total_bytes(self) -> int:
@@ -115,13 +121,13 @@ class Collectives(Sequence[Collective]):
     @property
     def rematerializations(self) -> tuple[Collective, ...]:
         """Those that gather a value only for it to be divided again."""
-        return tuple([r for r in self.records if r.rematerialization])
+        return tuple([r for r in self.records if r.is_rematerialization])
 
     def __str__(self) -> str:
         where = "one device" if self.mesh is None else str(self.mesh)
         if not self.records:
             return f"{self.name} on {where}: no collectives"
-        rows = [list(_HEADINGS), *[_cells(r) for r in self.records]]
+        rows = [list(_HEADINGS), *self._rows()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             f"{self.name} on {where}: {_count(len(self.records), 'collective')}, "
@@ -130,29 +136,36 @@ class Collectives(Sequence[Collective]):
         for row in rows:
             cells = [x.ljust(n) for x, n in zip(row, widths, strict=True)]
             lines.append("  ".join(cells).rstrip())
-        notes = [f"{r.name}: {r.rematerialization}" for r in self.rematerializations]
-        return "\n".join(lines + notes)
+        return "\n".join(lines + self._notes())
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _notes(self) -> list[str]:
+        """Advice; where it is the same for several, the first of them is named."""
+        firsts: dict[str, str] = {}
+        for record in self.records:
+            if record.advice:
+                firsts.setdefault(record.advice, record.name)
+        return [f"{name}: {advice}" for advice, name in firsts.items()]
+
+    def _rows(self) -> list[list[str]]:
+        """The cells of the table; equal rows are one, with their number."""
+        counts = collections.Counter(tuple(_cells(r)) for r in self.records)
+        return [
+            [f"{n} x {x}" if i == _TIMES and n > 1 else x for i, x in enumerate(cells)]
+            for cells, n in counts.items()
+        ]
 
     def _repr_html_(self) -> str:
         head = "".join([f"<th>{h}</th>" for h in _HEADINGS])
         body = "".join(
             [
-                "<tr>"
-                + "".join([f"<td>{html.escape(c)}</td>" for c in _cells(r)])
-                + "</tr>"
-                for r in self.records
+                "<tr>" + "".join([f"<td>{html.escape(c)}</td>" for c in row]) + "</tr>"
+                for row in self._rows()
             ]
         )
-        notes = "".join(
-            [
-                f"<p><code>{html.escape(r.name)}</code>: "
-                f"{html.escape(r.rematerialization)}</p>"
-                for r in self.rematerializations
-            ]
-        )
+        notes = "".join([f"<p>{html.escape(note)}</p>" for note in self._notes()])
         title = html.escape(str(self).partition("\n")[0])
         return f"<p>{title}</p><table><tr>{head}</tr>{body}</table>{notes}"
 
@@ -268,9 +281,7 @@ def _record(
         is_asynchronous=is_start or execution.is_asynchronous,
         operation=_operation(computation, instruction),
         places=_places(module, computation, instruction),
-        rematerialization=_rematerialization(module, computation, instruction, axes)
-        if kind == "all-gather"
-        else "",
+        advice=_advice(module, computation, instruction, kind, axes),
     )
 
 
@@ -351,16 +362,36 @@ _MOVES = frozenset(
 )
 
 
-def _rematerialization(
+def _advice(
     module: hlo_text.Module,
     computation: hlo_text.Computation,
     instruction: hlo_text.Instruction,
+    kind: str,
     axes: tuple[Any, ...],
 ) -> str:
-    """The advice for a gather whose result each device reads a part of; else empty."""
+    """The advice for a collective whose result each device reads a part of."""
+    if kind not in ("all-gather", "all-reduce") or not axes:
+        return ""
     parts = _parts_read(module, computation, instruction.name)
     if not parts:
         return ""
+    parts_text = " and ".join(sorted(set(parts)))
+    if kind == "all-reduce":
+        return (
+            f"each device keeps {parts_text} of the sum along {_axes_text(axes)}; a "
+            "reduce-scatter takes half the time: compilers for other platforms may "
+            "write one, and lax.psum_scatter in shard_map does"
+        )
+    return _rematerialization(computation, instruction, parts_text, axes)
+
+
+def _rematerialization(
+    computation: hlo_text.Computation,
+    instruction: hlo_text.Instruction,
+    parts_text: str,
+    axes: tuple[Any, ...],
+) -> str:
+    """The advice for a gather whose result is divided again."""
     ((element, sizes),) = hlo_text.arrays(instruction.type)[-1:]
     ((_, before),) = hlo_text.arrays(computation.operand_types(instruction)[0])[:1]
     axis = next(
@@ -371,7 +402,7 @@ def _rematerialization(
     return (
         f"full rematerialization: {element}[{','.join(map(str, sizes))}] is gathered "
         f"along {_axes_text(axes)} and then divided again into "
-        f"{' and '.join(sorted(set(parts)))}; keep its axis {axis} divided, as in "
+        f"{parts_text}; keep its axis {axis} divided, as in "
         f"lax.with_sharding_constraint(x, P({entries})) on what uses it, or divide it "
         "in the same way where it is made"
     )
@@ -422,6 +453,7 @@ def _parts_read_by_fusion(
 
 _MAX_CODE = 60
 _HEADINGS = ("collective", "along", "payload", "times", "operation", "line")
+_TIMES = _HEADINGS.index("times")
 
 
 def _cells(record: Collective) -> list[str]:

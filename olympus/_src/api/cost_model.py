@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import html
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -88,14 +89,15 @@ class Estimate:
             f"{_time_text(self.compute_s)}  computation: {self.flops:.3g} operations, "
             f"{bytes_text(self.memory_traffic_bytes)} of memory traffic",
         ]
+        totals: dict[str, float] = collections.defaultdict(float)
+        counts: dict[str, int] = collections.Counter()
         for record, seconds in self.collectives:
-            times = "" if record.times == 1 else f" {record.times or '?'} times"
-            place = "" if record.place is None else f", line {record.place.line}"
-            lines.append(
-                f"{_time_text(seconds)}  {record.kind} of "
-                f"{bytes_text(record.size_bytes)}{times} along "
-                f"{' and '.join(map(repr, record.axes))}{place}"
-            )
+            text = _describe(record)
+            totals[text] += seconds
+            counts[text] += 1
+        for text, seconds in totals.items():
+            number = "" if counts[text] == 1 else f"{counts[text]} x "
+            lines.append(f"{_time_text(seconds)}  {number}{text}")
         if self.has_unknown_loops:
             lines.append("loops of an unknown number of iterations count once")
         return "\n".join(lines)
@@ -188,8 +190,14 @@ def _peak_bytes(compiled: stages.Compiled) -> int | None:
     )
 
 
+def _describe(record: Collective) -> str:
+    times = "" if record.times == 1 else f" {record.times or '?'} times"
+    axes = " and ".join(map(repr, record.axes))
+    return f"{record.kind} of {bytes_text(record.size_bytes)}{times} along {axes}"
+
+
 def _time_text(seconds: float) -> str:
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size:
+        if seconds >= 0.9995 * size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds / 1e-9:.3g} ns"
