@@ -97,6 +97,8 @@ def _methods(name: str) -> list[str]:
 def of_family(name: str, family: Family) -> list[Entry]:
     """Entries of all methods of a distribution."""
     scale = {"logpdf": 30.0, "logpmf": 60.0, "ppf": 10.0, "isf": 10.0}
+    if name == "truncnorm":  # its logarithms are steep beside the ends
+        scale |= {"logcdf": 30.0, "logsf": 30.0}
     return [
         e
         for m in _methods(name)

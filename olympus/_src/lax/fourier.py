@@ -81,6 +81,8 @@ def _lower(ctx: Any, x: str, *, fft_type: FftType, fft_lengths: Any) -> str:
         )
     if not types.has_symbolic_size(aval) and not (out.size and aval.size):
         return ctx.block.splat(0, out)
+    if all(length == 1 for length in fft_lengths):
+        return _emit_single_elements(ctx, x, fft_type)
     # XLA stops where it divided a transformed axis (jaxlib 0.10.2).
     axes = range(aval.ndim - len(fft_lengths), aval.ndim)
     x = partitioning.keep_whole(ctx, x, aval, axes)
@@ -90,6 +92,23 @@ def _lower(ctx: Any, x: str, *, fft_type: FftType, fft_lengths: Any) -> str:
         f"{types.tensor_type(out)}"
     )
     return partitioning.keep_whole(ctx, result, out, axes)
+
+
+def _emit_single_elements(ctx: Any, x: str, fft_type: FftType) -> str:
+    """Transforms of single elements, which are these.
+
+    XLA's own may have a layout that its kernel refuses, in divided programs.
+    """
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    if fft_type == FftType.RFFT:
+        parts = ShapedArray(aval.shape, aval.dtype)
+        zero, t = ctx.block.splat(0, parts), types.tensor_type
+        kinds = f"({t(parts)}, {t(parts)}) -> {t(out)}"
+        return ctx.block.emit(f"stablehlo.complex {x}, {zero} : {kinds}")
+    if fft_type == FftType.IRFFT:
+        kinds = f"({types.tensor_type(aval)}) -> {types.tensor_type(out)}"
+        return ctx.block.emit(f"stablehlo.real {x} : {kinds}")
+    return x
 
 
 def _transpose(cts: Any, x: Any, *, fft_type: FftType, fft_lengths: Any) -> Any:

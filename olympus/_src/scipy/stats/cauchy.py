@@ -50,17 +50,19 @@ def logsf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return log_of_chance(sf(x, loc, scale))
 
 
-def _quantile(turn: Any, loc: Any, scale: Any) -> Any:
-    """The value at an angle, in half turns from -1/2 to 1/2."""
-    inside = lax.abs_(turn) <= 0.5
-    return where(inside, loc + scale * lax.tan(math.pi * turn), NAN)
+def _cotangent_of_turn(q: Any) -> Any:
+    """cot(pi q) for q from 0 to 1, exact also near both ends."""
+    middle = lax.tan(math.pi * (0.5 - q))
+    low, high = 1 / lax.tan(math.pi * q), -1 / lax.tan(math.pi * (1 - q))
+    value = where(q < 0.25, low, where(q > 0.75, high, middle))
+    return where((q >= 0) & (q <= 1), value, NAN)
 
 
 @_function
 def ppf(q: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return _quantile(q - 0.5, loc, scale)
+    return loc - scale * _cotangent_of_turn(q)
 
 
 @_function
 def isf(q: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return _quantile(0.5 - q, loc, scale)
+    return loc + scale * _cotangent_of_turn(q)
