@@ -112,6 +112,7 @@ def entropies(d: Draw) -> Call:
 
 def kl_div(x: Any, y: Any) -> Any:
     """SciPy's quotient may vanish, and then its logarithm is infinite."""
+    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     inside = (x > 0) & (y > 0) & np.isfinite(x) & np.isfinite(y)
     by_logarithms = x * (np.log(x) - np.log(y)) - x + y
     return np.where(inside, by_logarithms, special.kl_div(x, y))
