@@ -23,9 +23,9 @@ from tests.public_functions.points import SmoothCase
 from tests.sampling import SEED, generator, part
 from tests.sharding.meshes import mesh
 
-pytestmark = pytest.mark.eight_devices
+pytestmark = [pytest.mark.eight_devices, pytest.mark.slow]
 
-SHARE, SMOOTH_SHARE = 50, 60  # one in so many entries and points
+SHARE, SMOOTH_SHARE = 70, 70  # one in so many entries and points
 CASES = running.GROUP
 # Sizes of the drawn arrays' axes are multiples of some of these.
 MESHES = [(4, 2), (2, 2, 2), (2, 3), (3, 2), (5,), (8,)]
