@@ -179,6 +179,7 @@ if _TYPE_CHECKING:
     from olympus._src.api.custom_gradient import custom_gradient as custom_gradient
     from olympus._src.api.custom_jvp import custom_jvp as custom_jvp
     from olympus._src.api.custom_vjp import custom_vjp as custom_vjp
+    from olympus._src.api.explicit_axes import reshard as reshard
     from olympus._src.api.global_arrays import (
         make_array_from_callback as make_array_from_callback,
     )
@@ -244,6 +245,7 @@ _LATE = {
     "api.custom_gradient": "closure_convert custom_gradient",
     "api.custom_jvp": "custom_jvp",
     "api.custom_vjp": "custom_vjp",
+    "api.explicit_axes": "reshard",
     "api.global_arrays": (
         "make_array_from_callback make_array_from_process_local_data "
         "make_array_from_single_device_arrays"

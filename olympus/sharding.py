@@ -2,6 +2,7 @@
 
 from olympus._src.api.collectives import Collective, Collectives, explain_collectives
 from olympus._src.api.cost_model import CollectiveCost, Estimate, estimate
+from olympus._src.api.explicit_axes import auto_axes, explicit_axes, reshard
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.runtime.shardings import Sharding, SingleDeviceSharding
 from olympus._src.sharding.collective_costs import collective_seconds
@@ -33,8 +34,11 @@ __all__ = [
     "collective_seconds",
     "estimate",
     "explain_collectives",
+    "auto_axes",
+    "explicit_axes",
     "get_abstract_mesh",
     "get_mesh",
+    "reshard",
     "set_mesh",
     "use_abstract_mesh",
 ]

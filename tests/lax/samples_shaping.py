@@ -149,6 +149,8 @@ SAMPLES = [
         sharding=None,
         linear=(0,),
     ),
+    S(sharding_constraints.reshard_p, array((2, 3)), sharding=None, linear=(0,)),
+    S(sharding_constraints.mesh_cast_p, array((2, 3)), target=None, linear=(0,)),
     S(barriers.dce_sink_p, array((2, 3)), prevent_mlir_dce=True, smooth=False),
     S(barriers.create_token_p),
     S(barriers.after_all_p, np.zeros(0, b1), np.zeros(0, b1), loop=False),

@@ -9,6 +9,9 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import concrete_arrays
+from olympus._src.lax import sharding_constraints
+from olympus._src.sharding.named import NamedSharding
+from olympus._src.sharding.specs import PartitionSpec
 
 ShapedArray = avals_.ShapedArray
 
@@ -35,7 +38,12 @@ def abstract_argument(x: Any, call: Call, i: int) -> Any:
         return argument_aval(x, call, i)
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         dtype = dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True)
-        return ShapedArray(tuple(x.shape), dtype, getattr(x, "weak_type", False))
+        weak = getattr(x, "weak_type", False)
+        place = getattr(x, "sharding", None)
+        if isinstance(place, PartitionSpec):
+            place = sharding_constraints.resolve(place, "ShapeDtypeStruct sharding")
+        sharding = place if isinstance(place, NamedSharding) else None
+        return ShapedArray(tuple(x.shape), dtype, weak, sharding=sharding)
     raise _bad_argument(x, call, i)
 
 

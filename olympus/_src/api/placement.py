@@ -12,10 +12,11 @@ from olympus._src import tree
 from olympus._src.api import sharding_arguments
 from olympus._src.api.jit import jit
 from olympus._src.core import avals as avals_
-from olympus._src.core import trace
+from olympus._src.core import explicit_shardings, trace
 from olympus._src.core.array_type import Array, PyTree
-from olympus._src.foundation import caching, config
+from olympus._src.foundation import caching, config, errors
 from olympus._src.interpreters import concrete_arrays, effect_tokens, evaluate
+from olympus._src.lax import sharding_constraints
 from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, placement, versions
@@ -201,19 +202,38 @@ def with_sharding_constraint(x: PyTree, shardings: PyTree) -> PyTree:
 
 
 def _constrain(x: Any, sharding: Any) -> Any:
+    if isinstance(sharding, NamedSharding) and sharding.mesh.explicit_axes:
+        _check_type(x, sharding)
+        if not sharding.mesh.auto_axes:
+            return x
     if evaluate.is_evaluating():
         return _put(x, sharding)
     _check_value(x, sharding, "with_sharding_constraint")
     return sharding_constraint_p.bind(x, sharding=sharding)
 
 
+def _check_type(x: Any, sharding: NamedSharding) -> None:
+    """Raises ShardingTypeError where a type does not say that it is divided so."""
+    aval = avals_.aval_of(x)
+    explicit = explicit_shardings.canonicalize(sharding, aval.ndim)
+    if explicit is not aval.explicit:
+        raise errors.ShardingTypeError(
+            "with_sharding_constraint: along explicit axes it checks the type, got "
+            f"{sharding.spec} for a value of type {aval.short()}; move it with "
+            "olympus.reshard"
+        )
+
+
 def _put(
     x: Any, sharding: Any, donate: bool = False, may_alias: bool | None = None
 ) -> Any:
     if isinstance(x, trace.Tracer):
-        if isinstance(sharding, NamedSharding):
-            return _constrain(x, sharding)
-        return x
+        if not isinstance(sharding, NamedSharding):
+            return x
+        _check_value(x, sharding, "device_put")
+        if sharding.mesh.explicit_axes:
+            return sharding_constraints.reshard(x, sharding)
+        return sharding_constraint_p.bind(x, sharding=sharding)
     if sharding is None:
         return concrete_arrays.as_array(x)
     _check_value(x, sharding, "device_put")

@@ -6,6 +6,7 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.core import avals as avals_
+from olympus._src.lax import sharding_constraints
 from olympus._src.runtime import shardings, versions
 from olympus._src.sharding import contexts
 from olympus._src.sharding.layouts import Format, check_default
@@ -42,14 +43,13 @@ def resolve(place: Any, what: str) -> Any:
     if place is None or isinstance(place, Sharding):
         return place
     if isinstance(place, PartitionSpec):
-        mesh = contexts.get_mesh()
-        if mesh.empty:
+        if contexts.get_mesh().empty:
             raise ValueError(
                 f"{what}: a PartitionSpec requires a mesh to be set, got {place} and "
                 "none; write `with olympus.set_mesh(mesh):`, or NamedSharding(mesh, "
                 f"{place})"
             )
-        return NamedSharding(mesh, place)
+        return sharding_constraints.resolve(place, what)
     if versions.is_device(place):
         return shardings.placement_of(place).sharding
     raise TypeError(

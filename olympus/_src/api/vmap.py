@@ -8,12 +8,14 @@ from typing import Any, TypeVar
 from olympus._src import tree
 from olympus._src.api import parameters
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, trace
+from olympus._src.core import dtypes, explicit_shardings, trace
 from olympus._src.core.array_type import PyTree
 from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import batching, concrete_arrays, evaluate
 from olympus._src.lax import families
 from olympus._src.programs import inner_programs, parameter_names
+from olympus._src.sharding.named import NamedSharding
+from olympus._src.sharding.specs import PartitionSpec
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -121,7 +123,12 @@ class _Mapping:
                 if runs_now and not isinstance(x, trace.Tracer):
                     leaves[i] = _convert_mapped(x)  # once, and not in each operation
         size = self._size(leaves, dims, args, kwargs)
-        axis = batching.AxisData(self.axis_name, size, self.spmd_axis_name)
+        axis = batching.AxisData(
+            self.axis_name,
+            size,
+            self.spmd_axis_name,
+            explicit=self._division(leaves, dims, args, kwargs),
+        )
         out_structure: Any = None
 
         def flat(*inputs: Any) -> list[Any]:
@@ -145,6 +152,7 @@ class _Mapping:
             elif dim is None:
                 position = self._position(x, w, 1, out_structure, i)
                 x = families.insert_axis(x, position, size)
+                x = batching.divide_axis(x, position, axis)
             elif dim != w:
                 position = self._position(x, w, 0, out_structure, i)
                 x = families.move_axis(x, dim, position)
@@ -207,6 +215,30 @@ class _Mapping:
             f"vmap: at least one argument of {self.name} must be mapped, got {got}; "
             "map one, or give axis_size"
         )
+
+    def _division(self, leaves: Any, dims: Any, args: Any, kwargs: Any) -> Any:
+        """How explicit axes of a mesh divide the mapped axis, or None."""
+        known: dict[Any, tuple[int, Any]] = {}
+        for i, (x, dim) in enumerate(zip(leaves, dims, strict=True)):
+            if dim is not None:
+                aval = avals_.aval_of(x)
+                entry = explicit_shardings.entries_of(aval)[dim]
+                known.setdefault(entry, (i, aval))
+        if set(known) <= {None}:
+            return None
+        if len(known) > 1:
+            listed = " and ".join(
+                [
+                    f"{self._path(i, args, kwargs)} of type {aval.short()}"
+                    for i, aval in known.values()
+                ]
+            )
+            raise ValueError(
+                f"vmap: mapped axes of all arguments of {self.name} must be divided "
+                f"alike, got {listed}; reshard one, as in olympus.reshard(x, P(...))"
+            )
+        ((entry, (_, aval)),) = known.items()
+        return NamedSharding(aval.explicit.mesh, PartitionSpec(entry))
 
     # -- messages ------------------------------------------------------------------
 

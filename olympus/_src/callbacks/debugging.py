@@ -19,6 +19,7 @@ from olympus._src.core import effects
 from olympus._src.core.array_type import PyTree
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import logs
+from olympus._src.lax import sharding_rules
 from olympus._src.programs import inner_programs
 
 
@@ -78,6 +79,7 @@ def _batch(axis: Any, args: Any, dims: Any, *, callback: Any, **params: Any) -> 
 
 debug_callback_p = Primitive(
     "debug_callback",
+    shard=sharding_rules.no_results,
     multiple_results=True,
     abstract=_abstract,
     effects=_effects,

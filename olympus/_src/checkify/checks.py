@@ -27,6 +27,7 @@ from olympus._src.lax import (
     families,
     reductions,
     shaping,
+    sharding_rules,
     slicing,
     stacking,
 )
@@ -142,6 +143,7 @@ def _without(x: Any, n: int) -> Any:
 
 check_p = Primitive(
     "check",
+    shard=sharding_rules.no_results,
     multiple_results=True,
     abstract=_abstract,
     effects=_effects,

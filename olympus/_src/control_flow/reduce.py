@@ -36,6 +36,7 @@ from olympus._src.lax import (
     reductions,
     scatter,
     shaping,
+    sharding_rules,
     sizes,
     window_lowering,
     windows,
@@ -204,6 +205,7 @@ def _jvp(
 
 reduce_p = Primitive(
     "reduce",
+    shard=sharding_rules.reduce,
     multiple_results=True,
     abstract=_abstract,
     lower=_lower,
@@ -416,6 +418,7 @@ def _window_jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -
 
 reduce_window_p = Primitive(
     "reduce_window",
+    shard=sharding_rules.reduce_windows,
     multiple_results=True,
     abstract=_window_abstract,
     lower=_window_lower,

@@ -13,9 +13,9 @@ from olympus._src.core import effects, ir
 from olympus._src.core.array_type import PyTree
 from olympus._src.core.primitive import Primitive, as_abstract_says, takes_primitive
 from olympus._src.core.sizes import as_size, at_least
-from olympus._src.foundation import config
+from olympus._src.foundation import config, errors
 from olympus._src.interpreters import partial_eval
-from olympus._src.lax import concatenation, stacking
+from olympus._src.lax import concatenation, sharding_rules, stacking
 from olympus._src.programs import inner_programs, rematerialization, series, stepping
 from olympus._src.programs.scan_operands import Parts
 
@@ -24,11 +24,21 @@ ShapedArray = avals_.ShapedArray
 
 def stacked_aval(aval: Any, length: Any) -> Any:
     """The type of as many rows as there are steps."""
-    return aval.update(shape=(length, *aval.shape))
+    return aval.with_leading_axis(length)
 
 
 def _slice_of(aval: Any) -> Any:
-    return aval.update(shape=aval.shape[1:])
+    return aval.without_axis(0)
+
+
+def _row_type(aval: Any) -> Any:
+    """The type of a row that the user's function takes."""
+    if aval.explicit is not None:
+        try:
+            sharding_rules.refuse_divided(aval, (0,), "the axis of the steps")
+        except errors.ShardingTypeError as error:
+            raise errors.ShardingTypeError(f"scan: {error}") from None
+    return _slice_of(aval)
 
 
 def _abstract(*args: Any, olympuspr: Any, num_carry: int, length: Any, **_: Any) -> Any:
@@ -241,7 +251,7 @@ def scan(
     if config.jit_disabled():
         return _python_scan(f, init, xs_leaves, xs_tree, steps, reverse)
     leaves, init_tree = inner_programs.flatten_operands("scan", "init", init)
-    x_avals = [_slice_of(avals_.aval_of(x)) for x in xs_leaves]
+    x_avals = [_row_type(avals_.aval_of(x)) for x in xs_leaves]
     in_tree = tree.treedef_tuple((init_tree, xs_tree))
     body = _trace(f, in_tree, leaves, x_avals)
     _check_structure(body, init_tree)

@@ -13,8 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import dtypes, sizes
+from olympus._src.core import dtypes, explicit_shardings, sizes
 from olympus._src.foundation import config, errors
+from olympus._src.sharding import contexts
+from olympus._src.sharding.named import NamedSharding
+from olympus._src.sharding.specs import PartitionSpec
 
 
 class AbstractValue:
@@ -43,6 +46,10 @@ class ShapedArray(AbstractValue):
       dtype: element type.
       weak_type: the dtype comes from a Python scalar and adapts in promotion.
       vma: the manual axes of a mesh along which devices may hold different values.
+      sharding: a `NamedSharding`, of which the explicit axes of its mesh are kept.
+
+    Attributes:
+      explicit: how explicit axes of a mesh divide the array; None where they do not.
 
     Example:
       >>> from olympus.core import ShapedArray
@@ -56,6 +63,7 @@ class ShapedArray(AbstractValue):
         "_short",
         "_tangent",
         "dtype",
+        "explicit",
         "ndim",
         "shape",
         "size",
@@ -66,6 +74,7 @@ class ShapedArray(AbstractValue):
     dtype: Any
     weak_type: bool
     vma: frozenset[Any]
+    explicit: NamedSharding | None
     ndim: int
     size: int
     # Made when first requested.
@@ -79,10 +88,13 @@ class ShapedArray(AbstractValue):
         dtype: Any,
         weak_type: bool = False,
         vma: frozenset[Any] | None = None,
+        sharding: NamedSharding | None = None,
     ) -> ShapedArray:
         key: Any = (shape, dtype, weak_type)
         if vma:
             key = (*key, vma)
+        if sharding is not None:
+            return _intern_divided(shape, dtype, weak_type, vma, sharding)
         try:
             aval = _interned.get(key)
         except TypeError:
@@ -92,7 +104,8 @@ class ShapedArray(AbstractValue):
         return _intern(tuple(shape), _as_dtype(dtype), bool(weak_type), vma or _NOWHERE)
 
     def __reduce__(self) -> Any:
-        return ShapedArray, (self.shape, self.dtype, self.weak_type, self.vma)
+        fields = (self.shape, self.dtype, self.weak_type, self.vma, self.explicit)
+        return ShapedArray, fields
 
     def __copy__(self) -> ShapedArray:
         return self
@@ -101,33 +114,40 @@ class ShapedArray(AbstractValue):
         return self
 
     def update(self, **changes: Any) -> ShapedArray:
-        """This aval with `shape`, `dtype`, `weak_type` or `vma` replaced."""
+        """This aval with other fields, by name; of another shape it is not divided."""
+        sharding = None if "shape" in changes else self.explicit
         return ShapedArray(
             changes.get("shape", self.shape),
             changes.get("dtype", self.dtype),
             changes.get("weak_type", self.weak_type),
             changes.get("vma", self.vma),
+            changes.get("sharding", sharding),
         )
+
+    @property
+    def sharding(self) -> NamedSharding:
+        """How explicit axes divide the array; over the current mesh if they do not."""
+        if self.explicit is not None:
+            return self.explicit
+        mesh = contexts.get_abstract_mesh()
+        return NamedSharding(mesh, PartitionSpec(*[None] * self.ndim))
 
     def short(self) -> str:
         text = self._short
         if text is None:
-            sizes = ",".join(map(str, self.shape))
-            text = f"{dtypes.short_name(self.dtype)}[{sizes}]{self._varying()}"
+            text = f"{dtypes.short_name(self.dtype)}{self._sizes()}"
             self._short = text
         return text
 
     def str_long(self) -> str:
         """The type with the dtype's full name, as in `int32[3]`."""
-        sizes = ",".join(map(str, self.shape))
-        return f"{dtypes.long_name(self.dtype)}[{sizes}]{self._varying()}"
+        return f"{dtypes.long_name(self.dtype)}{self._sizes()}"
 
-    def _varying(self) -> str:
-        """The axes along which devices may hold different values, as in `{V:x}`."""
-        if not self.vma:
-            return ""
-        names = sorted(map(str, self.vma))
-        return f"{{V:{names[0] if len(names) == 1 else '(' + ','.join(names) + ')'}}}"
+    def _sizes(self) -> str:
+        """The sizes and how mesh axes divide them, as in `[8@x,4]{V:y}`."""
+        if self.explicit is None and not self.vma:
+            return f"[{','.join(map(str, self.shape))}]"
+        return explicit_shardings.sizes_text(self.shape, self.explicit, self.vma)
 
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""
@@ -150,22 +170,41 @@ class ShapedArray(AbstractValue):
     def strip_weak_type(self) -> ShapedArray:
         if not self.weak_type:
             return self
-        return ShapedArray(self.shape, self.dtype, False, self.vma)
+        return ShapedArray(self.shape, self.dtype, False, self.vma, self.explicit)
 
     def to_tangent(self) -> ShapedArray:
         tangent_aval = self._tangent
         if tangent_aval is None:
             dtype = dtypes.tangent_dtype(self.dtype)
             tangent_aval = self._tangent = (
-                self
-                if dtype == self.dtype
-                else ShapedArray(self.shape, dtype, self.weak_type, self.vma)
+                self if dtype == self.dtype else self.update(dtype=dtype)
             )
         return tangent_aval
 
+    def to_cotangent(self) -> ShapedArray:
+        """The type of cotangents: what is reduced in one is unreduced in the other."""
+        tangent_aval = self.to_tangent()
+        explicit = tangent_aval.explicit
+        if explicit is None:
+            return tangent_aval
+        dual = explicit_shardings.swap_roles(explicit)
+        return tangent_aval.update(sharding=dual)
+
     def with_leading_axis(self, size: int) -> ShapedArray:
         """The aval of a stack of `size` such arrays."""
-        return ShapedArray((size, *self.shape), self.dtype, self.weak_type, self.vma)
+        return self.with_axis(0, size)
+
+    def with_axis(self, position: int, size: int, entry: Any = None) -> ShapedArray:
+        """The aval with one more axis, which the mesh axes of an entry divide."""
+        shape = (*self.shape[:position], size, *self.shape[position:])
+        sharding = explicit_shardings.insert_entry(self.explicit, position, entry)
+        return self.update(shape=shape, sharding=sharding)
+
+    def without_axis(self, position: int) -> ShapedArray:
+        """The aval of the parts along an axis."""
+        shape = self.shape[:position] + self.shape[position + 1 :]
+        sharding = explicit_shardings.delete_entry(self.explicit, position)
+        return self.update(shape=shape, sharding=sharding)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -174,6 +213,26 @@ class ShapedArray(AbstractValue):
 
 
 _NOWHERE: frozenset[Any] = frozenset()
+
+
+def _intern_divided(
+    shape: Any, dtype: Any, weak_type: bool, vma: Any, sharding: NamedSharding
+) -> ShapedArray:
+    """The aval of an array that axes of a mesh divide."""
+    shape = tuple(shape)
+    explicit = explicit_shardings.canonicalize(sharding, len(shape))
+    if explicit is None:
+        return ShapedArray(shape, dtype, weak_type, vma)
+    key = (shape, dtype, weak_type, vma or _NOWHERE, explicit)
+    aval = _interned.get(key)
+    if aval is None:
+        explicit_shardings.check_sizes(explicit, shape)
+        aval = _intern(
+            shape, _as_dtype(dtype), bool(weak_type), vma or _NOWHERE, explicit
+        )
+    return aval
+
+
 # Weak values: an unused aval is dropped; a lock makes the two steps of interning one.
 _interned: weakref.WeakValueDictionary[Any, ShapedArray] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
@@ -198,16 +257,23 @@ def _remedy(dtype: np.dtype) -> str:
 
 
 def _intern(
-    shape: tuple[int, ...], dtype: Any, weak_type: bool, vma: frozenset[Any]
+    shape: tuple[int, ...],
+    dtype: Any,
+    weak_type: bool,
+    vma: frozenset[Any],
+    explicit: NamedSharding | None = None,
 ) -> ShapedArray:
     shape = tuple([d if type(d) is int else _size(d) for d in shape])
-    key = (shape, dtype, weak_type, vma) if vma else (shape, dtype, weak_type)
+    key: Any = (shape, dtype, weak_type, vma) if vma else (shape, dtype, weak_type)
+    if explicit is not None:
+        key = (shape, dtype, weak_type, vma, explicit)
     with _lock:
         aval = _interned.get(key)
         if aval is None:
             aval = object.__new__(ShapedArray)
             aval.shape, aval.dtype, aval.weak_type = shape, dtype, weak_type
             aval.vma = vma
+            aval.explicit = explicit
             aval.ndim = len(shape)
             aval.size = sizes.product(shape)
             aval._short = aval._mlir = aval._tangent = None

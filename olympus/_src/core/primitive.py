@@ -17,6 +17,8 @@ it says which field to write. Signatures:
   axes(**params) -> names of mapped axes it refers to          None: its programs'
   vary(joined, **params) -> manual axes its results vary along, or None for what
        `abstract` says of them                                 None: its operands'
+  shard(out types, *avals, **params) -> for each result what divides its axes along
+       explicit axes of a mesh (see lax.sharding_rules)        None: it is refused
   partial_eval, dce(used, eqn) -> (used inputs, eqn or None)   None: by the defaults
   print(eqn) -> params to show                                 None: all of them
   check(*avals, **params) -> None                              None: compare `abstract`
@@ -70,8 +72,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from olympus._src.core import trace
-from olympus._src.foundation import caching, source_info
+from olympus._src.core import explicit_shardings, trace
+from olympus._src.foundation import caching, errors, source_info
 
 Rule = Callable[..., Any] | None
 _R = TypeVar("_R", bound=Callable[..., Any])
@@ -90,6 +92,7 @@ RULES = (
     "batch",
     "axes",
     "vary",
+    "shard",
     "partial_eval",
     "dce",
     "print",
@@ -215,6 +218,7 @@ class Primitive:
     batch: Rule
     axes: Rule
     vary: Rule
+    shard: Rule
     partial_eval: Rule
     dce: Rule
     print: Rule
@@ -311,7 +315,50 @@ class Primitive:
             vma = joined if self.vary is None else self.vary(joined, **params)
             if vma is not None:
                 outs = tuple([_with_vma(a, vma) for a in outs])
+        if _are_divided(avals, params):
+            outs = self._divide(outs, avals, params)
         return (outs if self.multiple_results else outs[0]), effects
+
+    def _divide(self, outs: Any, avals: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """The types of results, where explicit axes of a mesh divide operands."""
+        if self.shard is None and self.vary is as_abstract_says:
+            return outs
+        try:
+            if self.shard is None:
+                raise errors.ShardingTypeError(
+                    "there is no rule for operands that explicit axes divide; use "
+                    "olympus.sharding.auto_axes, or reshard the operands, as in "
+                    "olympus.reshard(x, P()), or write the field `shard` of the record "
+                    f"in {self.file}"
+                )
+            return explicit_shardings.divide_results(
+                self.shard, outs, avals, params, self.multiple_results
+            )
+        except errors.ShardingTypeError as error:
+            raise _with_context(self, error, avals) from None
+
+
+def _are_divided(avals: tuple[Any, ...], params: dict[str, Any]) -> bool:
+    """Whether explicit axes divide operands, or parameters ask for it."""
+    for aval in avals:
+        if getattr(aval, "explicit", None) is not None:  # tokens have none
+            return True
+    return bool(params) and (
+        params.get("sharding") is not None or params.get("out_sharding") is not None
+    )
+
+
+def _with_context(
+    p: Primitive, error: errors.ShardingTypeError, avals: tuple[Any, ...]
+) -> errors.ShardingTypeError:
+    listed = ", ".join([aval.short() for aval in avals])
+    meshes = [a.explicit.mesh for a in avals if getattr(a, "explicit", None)]
+    mesh = f" on {meshes[0]}" if meshes else ""
+    position = _current.position or source_info.capture()
+    place = "" if position is None else f"; at {position}"
+    return errors.ShardingTypeError(
+        f"{p.name}: {error} (operands: {listed}{mesh}{place})"
+    )
 
 
 _current = trace.current

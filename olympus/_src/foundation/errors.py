@@ -8,7 +8,8 @@
     │   │   ├── TracerArrayConversionError    NumPy was given a traced value
     │   │   ├── TracerIntegerConversionError  a traced value was used as an index
     │   │   ├── UnexpectedTracerError         a traced value outlived its trace
-    │   │   └── KeyReuseError                 a random key was consumed twice
+    │   │   ├── KeyReuseError                 a random key was consumed twice
+    │   │   └── ShardingTypeError             types divide arrays in ways that conflict
     │   └── OlympusprTypeError                a program that is not well typed
     ├── IndexError
     │   └── OlympusIndexError
@@ -148,3 +149,17 @@ class KeyReuseError(OlympusTypeError):
 for _kind in [kind for kind in globals().values() if isinstance(kind, type)]:
     _kind.__module__ = "olympus.errors"
 del _kind
+
+
+class ShardingTypeError(OlympusTypeError):
+    """The types of an operation's operands do not tell how its result is divided.
+
+    Along explicit axes of a mesh types say how arrays are divided. Give the result's
+    sharding by `out_sharding`, move an operand by `olympus.reshard`, or leave a
+    function to the compiler by `olympus.sharding.auto_axes`.
+
+    Example:
+      >>> from olympus import errors
+      >>> issubclass(errors.ShardingTypeError, TypeError)
+      True
+    """

@@ -14,9 +14,9 @@ from typing import Any
 from olympus._src.core import array_type, dtypes, ir, primitive, trace
 from olympus._src.core import avals as avals_
 from olympus._src.core.symbolic_values import Linear, Zero
-from olympus._src.foundation import config, source_info
+from olympus._src.foundation import config, errors, source_info
 from olympus._src.interpreters import partial_eval, residuals
-from olympus._src.lax import families
+from olympus._src.lax import families, sharding_constraints
 
 current = trace.current
 
@@ -70,6 +70,10 @@ class JVPTrace(trace.Trace):
             if not has_tangent:
                 return p.bind(*primals, **params)
             out, out_tangents = self.rule(p, primals, tangents, params)
+            if p.multiple_results:
+                out_tangents = _give_tangent_types(out, out_tangents)
+            elif getattr(getattr(out, "aval", None), "explicit", None) is not None:
+                (out_tangents,) = _give_tangent_types([out], [out_tangents])
         finally:
             current.trace = self
             current.position = outer
@@ -81,7 +85,10 @@ class JVPTrace(trace.Trace):
         """Results and their tangents."""
         if p.jvp is None:
             raise primitive.missing_rule(p, "jvp")
-        return p.jvp(primals, tangents, **params)
+        try:
+            return p.jvp(primals, tangents, **params)
+        except errors.ShardingTypeError:
+            return _jvp_divided(p, primals, tangents, params)
 
     def split(self, x: Any) -> tuple[Any, Any]:
         """A value and its tangent."""
@@ -223,7 +230,11 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
         zero = families.scalar_of(aval, 0)
         if not aval.shape:
             return zero
-        params = {"shape": aval.shape, "broadcast_dimensions": (), "sharding": None}
+        params = {
+            "shape": aval.shape,
+            "broadcast_dimensions": (),
+            "sharding": aval.explicit,
+        }
         return super().process(families.broadcast_in_dim_p, (zero,), params)
 
 
@@ -379,8 +390,62 @@ def backward_pass(
 def _accumulate(pending: dict[Any, Any], v: Any, ct: Any) -> None:
     if ct is None or type(ct) is Zero or type(v) is ir.Literal:
         return
+    ct = _give_cotangent_type(ct, v.aval)
     total = pending.get(v)
     pending[v] = ct if total is None else families.add_tangents(total, ct)
+
+
+def _give_cotangent_type(ct: Any, aval: Any) -> Any:
+    """A cotangent, divided along explicit axes of a mesh as the value itself is."""
+    own = getattr(ct, "aval", None)
+    explicit = None if own is None else own.explicit
+    if explicit is None and aval.explicit is None:
+        return ct
+    expected = aval.to_cotangent().explicit
+    if explicit is expected or avals_.aval_of(ct).shape != aval.shape:
+        return ct
+    return sharding_constraints.give_type(ct, expected)
+
+
+def _jvp_divided(p: Any, primals: Any, tangents: Any, params: Any) -> Any:
+    """`jvp` where types do not tell how values in it are divided, but do of results.
+
+    The compiler divides what is between; tangents are divided as the results are.
+    """
+    avals = tuple([avals_.aval_of(x) for x in primals])
+    out_avals, _ = p.results(avals, params)  # which may refuse the operands themselves
+    primals = list(map(_undivided, primals))
+    tangents = [
+        Zero(avals_.aval_of(x).to_tangent()) if type(t) is Zero else _undivided(t)
+        for x, t in zip(primals, tangents, strict=True)
+    ]
+    params = {
+        name: None if name in ("sharding", "out_sharding") else value
+        for name, value in params.items()
+    }
+    outs, out_tangents = p.jvp(primals, tangents, **params)
+    give = sharding_constraints.give_type
+    if not p.multiple_results:
+        out = give(outs, out_avals.explicit)
+        if type(out_tangents) is Zero:
+            out_tangents = Zero(out_avals.to_tangent())
+        return out, out_tangents
+    rows = zip(outs, out_avals, strict=True)
+    outs = [give(out, aval.explicit) for out, aval in rows]
+    return outs, [
+        Zero(aval.to_tangent()) if type(t) is Zero else t
+        for t, aval in zip(out_tangents, out_avals, strict=True)
+    ]
+
+
+def _give_tangent_types(outs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+    """Tangents, divided along explicit axes of a mesh as the values are."""
+    typed = list(tangents)
+    for i, (out, t) in enumerate(zip(outs, tangents, strict=True)):
+        explicit = getattr(getattr(out, "aval", None), "explicit", None)
+        if explicit is not None and type(t) is not Zero:
+            typed[i] = sharding_constraints.give_type(t, explicit)
+    return typed
 
 
 def _run_known(program: ir.Olympuspr, known: dict[Any, Any]) -> set[Any]:
@@ -425,7 +490,7 @@ def _transpose_equation(
         if total is not None:
             pending[eqn.invars[0]] = total
             return
-    operand_cts = p.transpose(cts, *args, **eqn.params)
+    operand_cts = _transpose_divided(p, cts, args, eqn.params)
     if not isinstance(operand_cts, (list, tuple)) or len(operand_cts) != len(args):
         got = (
             f"{len(operand_cts)}"
@@ -440,6 +505,32 @@ def _transpose_equation(
     for v, ct in zip(eqn.invars, operand_cts, strict=True):
         if v in linear:
             _accumulate(pending, v, ct)
+
+
+def _transpose_divided(p: Any, cts: Any, args: Any, params: Any) -> Any:
+    """Operands' cotangents; the compiler divides what is between, if types do not tell.
+
+    Nothing is ambiguous: cotangents are divided as the operands are.
+    """
+    try:
+        return p.transpose(cts, *args, **params)
+    except errors.ShardingTypeError:
+        cts = [ct if type(ct) is Zero else _undivided(ct) for ct in cts]
+        args = [x if type(x) is Linear else _undivided(x) for x in args]
+        params = {
+            name: None if name in ("sharding", "out_sharding") else value
+            for name, value in params.items()
+        }
+        linear = [_undivided_type(x) if type(x) is Linear else x for x in args]
+        return p.transpose(cts, *linear, **params)
+
+
+def _undivided(x: Any) -> Any:
+    return sharding_constraints.leave_to_compiler(x)
+
+
+def _undivided_type(x: Linear) -> Linear:
+    return Linear(x.aval.update(sharding=None))
 
 
 # -- derivatives of programs, as programs ----------------------------------------------

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import ir, primitive, trace
+from olympus._src.core import explicit_shardings, ir, primitive, trace
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import partial_eval
-from olympus._src.lax import families
+from olympus._src.lax import families, sharding_constraints
+from olympus._src.sharding.named import NamedSharding
+from olympus._src.sharding.specs import PartitionSpec
 
 not_mapped = None
 
@@ -22,17 +24,30 @@ class AxisData:
       size: how many elements it has.
       spmd_name: the mesh axes its elements are spread over, or None.
       active: array [size] of bool, the elements that debugging looks at; None for all.
+      explicit: how explicit axes of a mesh divide it, as an array of one axis; None
+        where they do not.
     """
 
-    __slots__ = ("__weakref__", "active", "name", "size", "spmd_name")
+    __slots__ = ("__weakref__", "active", "explicit", "name", "size", "spmd_name")
 
     def __init__(
-        self, name: Any, size: int, spmd_name: Any = None, active: Any = None
+        self,
+        name: Any,
+        size: int,
+        spmd_name: Any = None,
+        active: Any = None,
+        explicit: Any = None,
     ) -> None:
         self.name = name
         self.size = size
         self.spmd_name = spmd_name
         self.active = active
+        self.explicit = explicit
+
+    @property
+    def entry(self) -> Any:
+        """The explicit mesh axes that divide it, as in a spec."""
+        return None if self.explicit is None else self.explicit.spec[0]
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -41,6 +56,7 @@ class AxisData:
             and other.name == self.name
             and other.spmd_name == self.spmd_name
             and other.active is self.active
+            and other.explicit is self.explicit
         )
 
     def __hash__(self) -> int:
@@ -48,7 +64,7 @@ class AxisData:
 
     def where(self, active: Any) -> AxisData:
         """The same axis, where debugging looks at some elements only."""
-        return AxisData(self.name, self.size, self.spmd_name, active)
+        return AxisData(self.name, self.size, self.spmd_name, active, self.explicit)
 
     def __repr__(self) -> str:
         return f"AxisData(name={self.name!r}, size={self.size})"
@@ -67,8 +83,7 @@ class BatchTracer(trace.Tracer):
         key = aval, dim
         inner = trace_.inner.get(key)
         if inner is None:
-            shape = aval.shape[:dim] + aval.shape[dim + 1 :]
-            inner = aval.update(shape=shape)
+            inner = aval.without_axis(dim)
             trace_.inner[key] = inner
         self.aval = inner
 
@@ -112,7 +127,7 @@ class BatchTrace(trace.Trace):
             current.trace = self
             current.position = outer
         if not p.multiple_results:
-            return out if out_dims is None else BatchTracer(self, out, out_dims)
+            return self.wrap(out, out_dims)
         return [self.wrap(x, d) for x, d in zip(out, out_dims, strict=True)]
 
     def _refers(self, p: Any, params: Any) -> bool:
@@ -134,7 +149,15 @@ class BatchTrace(trace.Trace):
 
     def wrap(self, x: Any, dim: int | None) -> Any:
         """The tracer of a value with a mapped axis; the value itself without."""
-        return x if dim is None else BatchTracer(self, x, dim)
+        if dim is None:
+            return x
+        if self.axis.explicit is not None:
+            outer, trace.current.trace = trace.current.trace, self.parent
+            try:
+                x = divide_axis(x, dim, self.axis)
+            finally:
+                trace.current.trace = outer
+        return BatchTracer(self, x, dim)
 
     def explain(self, tracer: trace.Tracer) -> str:
         inner = tracer.val  # type: ignore[attr-defined]
@@ -145,6 +168,17 @@ class BatchTrace(trace.Trace):
             f"{self.axis.size}, so it has no single number; use lax.cond, "
             "numpy.where or move the code out of the mapped function."
         )
+
+
+def divide_axis(x: Any, dim: int, axis: AxisData) -> Any:
+    """A value whose mapped axis is divided as that of the arguments."""
+    aval = avals_.aval_of(x)
+    entries, entry = explicit_shardings.entries_of(aval), axis.entry
+    if axis.explicit is None or entries[dim] == entry:
+        return x
+    mesh = aval.explicit.mesh if aval.explicit else axis.explicit.mesh
+    spec = PartitionSpec(*entries[:dim], entry, *entries[dim + 1 :])
+    return sharding_constraints.reshard(x, NamedSharding(mesh, spec))
 
 
 def batch(
@@ -208,7 +242,7 @@ def _batch_olympuspr(
     closed: ir.ClosedOlympuspr, axis: AxisData, in_dims: Any, force: Sequence[bool]
 ) -> tuple[ir.ClosedOlympuspr, list[int | None]]:
     in_avals = [
-        a if d is None else _insert(a, d, axis.size)
+        a if d is None else _insert(a, d, axis)
         for a, d in zip(closed.in_avals, in_dims, strict=True)
     ]
     out_dims: list[int | None] = []
@@ -227,6 +261,5 @@ def _batch_olympuspr(
     return ir.ClosedOlympuspr(program, consts), out_dims
 
 
-def _insert(aval: Any, dim: int, size: int) -> Any:
-    shape = (*aval.shape[:dim], size, *aval.shape[dim:])
-    return aval.update(shape=shape)
+def _insert(aval: Any, dim: int, axis: AxisData) -> Any:
+    return aval.with_axis(dim, axis.size, axis.entry)

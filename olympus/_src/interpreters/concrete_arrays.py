@@ -18,6 +18,7 @@ from olympus._src.sharding.division import (
     devices_text,
     incompatible_devices,
 )
+from olympus._src.sharding.meshes import AbstractMesh
 from olympus._src.sharding.named import NamedSharding
 
 ArrayImpl = array_.ArrayImpl
@@ -96,7 +97,8 @@ def put(x: np.ndarray, aval: Any, device: Any = None) -> ArrayImpl:
 
 def on_chosen_device(x: ArrayImpl, device: Any) -> ArrayImpl:
     """The array on a device (or sharding of one) that the user chose."""
-    return placement.copy_to_device(x, one_device(device))
+    array = placement.copy_to_device(x, one_device(device))
+    return array if array.aval.explicit is None else _with_division(array, None)
 
 
 def on_sharding(x: Any, sharding: Any) -> ArrayImpl:
@@ -108,12 +110,20 @@ def on_sharding(x: Any, sharding: Any) -> ArrayImpl:
     """
     if not isinstance(sharding, NamedSharding):
         device = one_device(sharding)
-        return placement.copy_to_device(as_array(x, device), device)
+        return on_chosen_device(as_array(x, device), device)
     if isinstance(x, (np.ndarray, np.generic)):
         aval = avals_.aval_of(x)
         if aval.dtype != dtypes.float0:
+            aval = aval.update(sharding=sharding)
             return placement.put_divided(np.asarray(x), aval, sharding)
-    return placement.divide(as_array(x), sharding)
+    array = placement.divide(as_array(x), sharding)
+    return _with_division(array, sharding)
+
+
+def _with_division(x: ArrayImpl, sharding: Any) -> ArrayImpl:
+    """The array, of a type that says how explicit axes divide it."""
+    aval = x.aval.update(sharding=sharding)
+    return x if aval is x.aval else with_aval(x, aval)
 
 
 def one_device(device: Any, what: str = "device") -> Any:
@@ -177,7 +187,9 @@ def committed_place(x: Any) -> Any:
     if type(x) is ArrayImpl:
         return x.committed_device
     sharding = getattr(x, "sharding", None)
-    return sharding if isinstance(sharding, NamedSharding) else None
+    if not isinstance(sharding, NamedSharding):
+        return None
+    return None if isinstance(sharding.mesh, AbstractMesh) else sharding
 
 
 def common_place(places: Sequence[Any]) -> Any:

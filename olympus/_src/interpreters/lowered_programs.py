@@ -13,6 +13,7 @@ from olympus._src.interpreters import (
     fusion_limits,
     partial_eval,
     program_meshes,
+    type_constraints,
 )
 from olympus._src.interpreters.concrete_arrays import as_array, on_device
 from olympus._src.lowering import module as lowering
@@ -135,13 +136,18 @@ def lower(
         device = program_meshes.place_of(program, device, name)
     committed = device is not None
     division = device if isinstance(device, Division) else None
+    out_avals = program.out_avals
     if division is not None:
+        division = program_meshes.divide_results(division, program)
+        rows = zip(out_avals, division.out_shardings, strict=True)
+        out_avals = [a.update(sharding=s) for a, s in rows]
         _refuse_ordered_effects(name, program, division)
         device = division.devices[0]
     device = device if committed else client.default_device()
     platform = platform or client.platform_of(device)
     n_consts = len(consts)
-    whole = partial_eval.expand(ir.hoist_consts(program), platform)
+    plain = type_constraints.constrain(program) if division is not None else program
+    whole = partial_eval.expand(ir.hoist_consts(plain), platform)
     used = [True] * len(whole.outvars)
     keep = [False] * n_consts + [keep_unused] * len(program.invars)
     whole, kept_mask = partial_eval.dce_olympuspr(whole, used, instantiate=keep)
@@ -192,7 +198,7 @@ def lower(
         consts=arrays,
         kept=kept,
         in_avals=in_avals,
-        out_avals=program.out_avals,  # weak also where what it expands to is not
+        out_avals=out_avals,  # weak also where what it expands to is not
         result_names=result_names,
         aliases=aliases,
         callbacks=callback.Table(module.callbacks) if module.callbacks else None,

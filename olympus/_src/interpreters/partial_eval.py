@@ -431,7 +431,7 @@ def _apply_expanded(eqn: ir.Eqn, inputs: Sequence[Any], platform: str) -> Sequen
     if replacement is not None:
         out = replacement(*inputs)
     else:
-        params = _map_programs(lambda program: expand(program, platform), eqn.params)
+        params = map_programs(lambda program: expand(program, platform), eqn.params)
         out = p.bind(*inputs, **params)
     return out if p.multiple_results else [out]
 
@@ -455,11 +455,11 @@ def _keep_order(eqn: ir.Eqn, order: frozenset[Any], inside: bool) -> ir.Eqn:
         eqns = [_keep_order(e, order, inside) for e in program.eqns]
         return program.replace(eqns=eqns)
 
-    params = _map_programs(keep_order_in, eqn.params) if has_programs else eqn.params
+    params = map_programs(keep_order_in, eqn.params) if has_programs else eqn.params
     return eqn.replace(params=params, effects=eqn.effects | order)
 
 
-def _map_programs(f: Callable[[ir.Olympuspr], ir.Olympuspr], params: Any) -> Any:
+def map_programs(f: Callable[[ir.Olympuspr], ir.Olympuspr], params: Any) -> Any:
     """Parameters with `f` of each program among them."""
     return {name: _map_parameter(f, value) for name, value in params.items()}
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from olympus._src.core import ir
+from olympus._src.core import explicit_shardings, ir
+from olympus._src.interpreters import type_constraints
 from olympus._src.sharding.division import (
     Division,
     devices_text,
@@ -12,6 +13,7 @@ from olympus._src.sharding.division import (
 )
 from olympus._src.sharding.meshes import Mesh
 from olympus._src.sharding.named import NamedSharding
+from olympus._src.sharding.specs import PartitionSpec
 
 
 def mesh_of(program: ir.Olympuspr) -> Mesh | None:
@@ -44,9 +46,50 @@ def place_of(program: ir.Olympuspr, place: Any, name: str) -> Any:
       ValueError: the mesh has other devices than those that the arguments are on.
     """
     mesh = mesh_of(program)
+    if mesh is None and not isinstance(place, Division):
+        mesh = _mesh_of_types(program)
     if mesh is None:
         return place
     return divide(place, mesh, len(program.invars), f"{name} constrains values to")
+
+
+def _mesh_of_types(program: ir.Olympuspr) -> Mesh | None:
+    """The mesh that is set, where types in a program name its axes."""
+    types = type_constraints.mesh_of(program)
+    if types is None:
+        return None
+    mesh = explicit_shardings.mesh_with_devices(types)
+    if mesh is not None:
+        return mesh
+    raise ValueError(
+        f"a program whose types name the axes of {types} requires a mesh of devices "
+        "with these axes, got none; write `with olympus.set_mesh(mesh):`"
+    )
+
+
+def divide_results(division: Division, program: ir.Olympuspr) -> Division:
+    """The division, with what the types of results say where nothing else does."""
+    own = division.out_shardings or (None,) * len(program.outvars)
+    rows = zip(own, program.out_avals, strict=True)
+    chosen = [_result_sharding(s, aval, division.mesh) for s, aval in rows]
+    return division._replace(out_shardings=tuple(chosen))
+
+
+def _result_sharding(own: NamedSharding | None, aval: Any, mesh: Mesh) -> Any:
+    if own is not None:
+        return own
+    if aval.explicit is not None:
+        types = aval.explicit.mesh
+        if types.shape_tuple != mesh.shape_tuple:
+            raise ValueError(
+                f"a program must run on one mesh, got {mesh} and a result of type "
+                f"{aval.short()} on {types}; move its arguments with olympus.device_put"
+            )
+        return NamedSharding(
+            mesh.update(axis_types=types.axis_types), aval.explicit.spec
+        )
+    # What no explicit axis divides is whole on each device.
+    return NamedSharding(mesh, PartitionSpec()) if mesh.are_all_axes_explicit else None
 
 
 def divide(place: Any, mesh: Mesh, n_inputs: int, reason: str) -> Division:

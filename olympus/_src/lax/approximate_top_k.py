@@ -9,7 +9,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
-from olympus._src.lax import elementwise, sizes, sorting
+from olympus._src.lax import elementwise, sharding_rules, sizes, sorting
 from olympus._src.lax.families import ShapedArray
 
 
@@ -88,6 +88,7 @@ def _reference(
 
 approx_top_k_p = Primitive(
     "approx_top_k",
+    shard=sharding_rules.approx_top_k,
     multiple_results=True,
     abstract=_abstract,
     decompose=_decompose,

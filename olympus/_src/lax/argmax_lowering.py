@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core.primitive import Primitive
-from olympus._src.lax import families, nan_extremes
+from olympus._src.lax import families, nan_extremes, sharding_rules
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
@@ -176,6 +176,7 @@ def _abstract(x: Any, *, axes: Any, index_dtype: Any, largest: bool) -> Any:
 
 first_extreme_p = Primitive(
     "first_extreme",
+    shard=sharding_rules.argmax,
     abstract=_abstract,
     lower=_lower,
     reference=_reference,

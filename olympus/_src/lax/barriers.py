@@ -12,7 +12,7 @@ from olympus._src.core.effects import Effect
 from olympus._src.core.primitive import Cost, Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.core.trace import Tracer
-from olympus._src.lax import families, shaping
+from olympus._src.lax import families, shaping, sharding_rules
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 from olympus._src.tree import tree_flatten, tree_map, tree_unflatten
@@ -21,6 +21,7 @@ from olympus._src.tree import tree_flatten, tree_map, tree_unflatten
 
 stop_gradient_p: Primitive = Primitive(
     "stop_gradient",
+    shard=sharding_rules.keep,
     abstract=lambda operand: operand,
     lower=lambda ctx, x: x,
     batch=lambda axis, args, dims: (stop_gradient_p.bind(*args), dims[0]),
@@ -82,6 +83,7 @@ def _barrier_lower(ctx: Any, *operands: str) -> list[str]:
 
 optimization_barrier_p: Primitive = Primitive(
     "optimization_barrier",
+    shard=sharding_rules.keep_each,
     multiple_results=True,
     abstract=lambda *operands: list(operands),
     lower=_barrier_lower,
@@ -119,6 +121,7 @@ def optimization_barrier(operand: PyTree, /) -> PyTree:
 
 stage_p: Primitive = Primitive(
     "stage",
+    shard=sharding_rules.keep,
     abstract=lambda operand: operand,
     lower=lambda ctx, x: x,
     batch=lambda axis, args, dims: (stage_p.bind(*args), dims[0]),
@@ -176,6 +179,7 @@ def _sink_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
 
 dce_sink_p: Primitive = Primitive(
     "dce_sink",
+    shard=sharding_rules.no_results,
     multiple_results=True,
     abstract=lambda operand, **params: [],
     effects=lambda operand, **params: _SINK,

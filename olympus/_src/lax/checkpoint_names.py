@@ -8,7 +8,7 @@ import numpy as np
 
 from olympus._src.core.array_type import PyTree
 from olympus._src.core.primitive import Primitive
-from olympus._src.lax import families
+from olympus._src.lax import families, sharding_rules
 from olympus._src.tree import tree_map
 
 
@@ -19,6 +19,7 @@ def _jvp(primals: Any, tangents: Any, *, name: str) -> Any:
 
 name_p: Primitive = Primitive(
     "name",
+    shard=sharding_rules.keep,
     abstract=lambda operand, *, name: operand,
     lower=lambda ctx, x, *, name: x,
     jvp=_jvp,

@@ -10,7 +10,7 @@ from olympus._src.core import avals, dtypes, trace
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
 from olympus._src.core.primitive import Cost, Remade
 from olympus._src.core.symbolic_values import Linear, Zero
-from olympus._src.lax import elementwise_rules, families
+from olympus._src.lax import elementwise_rules, families, sharding_rules
 from olympus._src.lax.bitwise import and_
 from olympus._src.lax.comparison import comparison_kind, gt, lt
 from olympus._src.lax.families import ShapedArray, elementwise
@@ -141,6 +141,7 @@ def _select_n_reference(which: Any, *cases: Any) -> Any:
 
 select_n_p = families.Primitive(
     "select_n",
+    shard=sharding_rules.select,
     abstract=_select_n_abstract,
     lower=_select_n_lower,
     jvp=_select_n_jvp,

@@ -15,7 +15,13 @@ from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Cost, LateRule, Primitive
 from olympus._src.core.sizes import as_size, non_negative
 from olympus._src.core.symbolic_values import Linear, Zero
-from olympus._src.lax import elementwise, families, shaping, small_integers
+from olympus._src.lax import (
+    elementwise,
+    families,
+    shaping,
+    sharding_rules,
+    small_integers,
+)
 from olympus._src.lax import sizes as sizes_
 from olympus._src.lax.families import ShapedArray
 
@@ -97,6 +103,7 @@ def _concatenate_rewrite(platform: str, *operands: Any, dimension: int) -> Any:
 
 concatenate_p = Primitive(
     "concatenate",
+    shard=sharding_rules.concatenate,
     abstract=_concatenate_abstract,
     lower=_concatenate_lower,
     rewrite=_concatenate_rewrite,
@@ -185,6 +192,7 @@ def _split_batch(mapped: Any, args: Any, dims: Any, *, sizes: Any, axis: int) ->
 
 split_p = Primitive(
     "split",
+    shard=sharding_rules.same_rank,
     multiple_results=True,
     abstract=_split_abstract,
     lower=_split_lower,
@@ -336,6 +344,7 @@ def _slice_reference(
 
 slice_p = Primitive(
     "slice",
+    shard=sharding_rules.same_rank,
     abstract=_slice_abstract,
     lower=_slice_lower,
     transpose=_slice_transpose,
@@ -578,6 +587,7 @@ def pad_host(x: Any, value: Any, *, padding_config: Any) -> Any:
 
 pad_p = Primitive(
     "pad",
+    shard=sharding_rules.same_rank,
     abstract=_pad_abstract,
     lower=_pad_lower,
     jvp=_pad_jvp,

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes
+from olympus._src.core import avals, dtypes, explicit_shardings
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
-from olympus._src.lax import elementwise, families
+from olympus._src.lax import elementwise, families, sharding_constraints, sharding_rules
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.kernels import contraction
 from olympus._src.lax.precision import (
@@ -208,6 +208,7 @@ def _transpose_first(
     (cx, cy), (bx, by) = dimension_numbers
     y_rank = avals.aval_of(y).ndim
     x_free = _free(x_aval.ndim, cx, bx)
+    mesh = sharding_rules.mesh_of(x_aval, avals.aval_of(y), avals.aval_of(ct))
     y_free = _free(y_rank, cy, by)
     n = len(bx)
     ct_batch = list(range(n))
@@ -219,10 +220,15 @@ def _transpose_first(
     contracted = [c for _, c in sorted(zip(cy, cx, strict=True))]
     order = [*bx, *x_free, *contracted]
     exchanged = [*bx, *contracted, *x_free]
+    params["out_sharding"] = None
     if order != sorted(order) and exchanged == sorted(order):
+        if mesh is not None:
+            params["out_sharding"] = sharding_rules.pick(mesh, x_aval, exchanged)
         dims = (contract[::-1], batch[::-1])
         out = dot_general_p.bind(y, ct, dimension_numbers=dims, **params)
         return elementwise.convert(out, x_aval.dtype)
+    if mesh is not None:
+        params["out_sharding"] = sharding_rules.pick(mesh, x_aval, order)
     out = dot_general_p.bind(ct, y, dimension_numbers=(contract, batch), **params)
     if order != sorted(order):
         out = families.transpose_p.bind(out, permutation=families.inverse(order))
@@ -267,6 +273,16 @@ def _batch(
         x_free = _free(avals.aval_of(x).ndim, cx, bx)
         free = _free(avals.aval_of(y).ndim, *(contract[1], batch[1]))
         out_dim = len(bx) + len(x_free) + free.index(dy)
+    if params["out_sharding"] is not None:
+        rows = [
+            explicit_shardings.entries_of(avals.aval_of(a))[d]
+            for a, d in zip(args, dims, strict=True)
+            if d is not None
+        ]
+        (entry,) = sharding_rules.join(*[(row,) for row in rows])
+        params["out_sharding"] = explicit_shardings.with_mapped_axis(
+            params["out_sharding"], out_dim, entry
+        )
     out = dot_general_p.bind(x, y, dimension_numbers=(contract, batch), **params)
     return out, out_dim
 
@@ -316,6 +332,7 @@ def _rewrite(
 
 dot_general_p = Primitive(
     "dot_general",
+    shard=sharding_rules.dot_general,
     abstract=_abstract,
     lower=_lower,
     rewrite=_rewrite,
@@ -369,14 +386,19 @@ def dot_general(
     preferred = None
     if preferred_element_type is not None:
         preferred = dtypes.canonicalize_dtype(dtypes.as_dtype(preferred_element_type))
-    return dot_general_p.bind(
+    sharding = sharding_constraints.resolve(
+        out_sharding, "lax.dot_general out_sharding", lhs, rhs
+    )
+    in_type = sharding_constraints.of_types(sharding)
+    out: Array = dot_general_p.bind(
         lhs,
         rhs,
         dimension_numbers=numbers,
         precision=canonical_precision(precision),
         preferred_element_type=preferred,
-        out_sharding=out_sharding,
+        out_sharding=in_type,
     )
+    return sharding_constraints.finish(out, sharding)
 
 
 def _axes(x: Any, axes: Any) -> tuple[int, ...]:

@@ -26,6 +26,7 @@ from olympus._src.lax import (
     elementwise,
     families,
     shaping,
+    sharding_rules,
 )
 from olympus._src.lax import precision as precision_
 from olympus._src.lax.families import ShapedArray
@@ -633,6 +634,7 @@ def _rewrite(platform: str, lhs: Any, rhs: Any, **params: Any) -> Any:
 
 conv_general_dilated_p = Primitive(
     "conv_general_dilated",
+    shard=sharding_rules.convolution,
     abstract=_abstract,
     lower=_lower,
     rewrite=_rewrite,

@@ -25,6 +25,7 @@ from olympus._src.lax import (
     families,
     nan_extremes,
     prefixes,
+    sharding_rules,
     sizes,
     special,
     window_lowering,
@@ -323,6 +324,7 @@ def _cumulative(
     return Primitive(
         name,
         abstract=abstract,
+        shard=sharding_rules.along("axis"),
         lower=lower,
         batch=batch,
         reference=reference,

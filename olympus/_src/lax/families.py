@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes, sizes
+from olympus._src.core import avals, dtypes, explicit_shardings, sizes
 from olympus._src.core.primitive import Cost, Primitive, Remade, takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.core.trace import current
+from olympus._src.lax import sharding_rules
 from olympus._src.lax.precision import accuracy_text
 from olympus._src.lowering import types
 
@@ -220,6 +221,7 @@ def elementwise(
 
     if jvp is None and derivatives is not None:
         jvp = derivatives_rule(derivatives)
+    rules.setdefault("shard", sharding_rules.elementwise)
     return _Elementwise(
         name,
         abstract=abstract or infer,
@@ -285,7 +287,7 @@ def spread_tangent(tangent: Any, out: Any) -> Any:
     if have.shape == want.shape:
         return tangent
     return broadcast_in_dim_p.bind(
-        tangent, shape=want.shape, broadcast_dimensions=(), sharding=None
+        tangent, shape=want.shape, broadcast_dimensions=(), sharding=want.explicit
     )
 
 
@@ -448,7 +450,10 @@ def _broadcast_in_dim_transpose(
     if grown:
         kept_dims = tuple(i for i, d in enumerate(dims) if d not in grown)
         total = broadcast_in_dim_p.bind(
-            total, shape=x.aval.shape, broadcast_dimensions=kept_dims, sharding=None
+            total,
+            shape=x.aval.shape,
+            broadcast_dimensions=kept_dims,
+            sharding=x.aval.to_cotangent().explicit,
         )
     return [total]
 
@@ -463,11 +468,14 @@ def _broadcast_in_dim_batch(
     sharding: Any,
 ) -> Any:
     x = move_axis(args[0], dims[0], 0)
+    if sharding is not None:
+        entry = explicit_shardings.entries_of(avals.aval_of(x))[0]
+        sharding = explicit_shardings.with_mapped_axis(sharding, 0, entry)
     out = broadcast_in_dim_p.bind(
         x,
         shape=(axis.size, *shape),
         broadcast_dimensions=(0, *(d + 1 for d in broadcast_dimensions)),
-        sharding=None,
+        sharding=sharding,
     )
     return out, 0
 
@@ -568,6 +576,7 @@ def _broadcast_reference(
 
 broadcast_in_dim_p = Primitive(
     "broadcast_in_dim",
+    shard=sharding_rules.broadcast_in_dim,
     abstract=_broadcast_in_dim_abstract,
     lower=_broadcast_in_dim_lower,
     transpose=_broadcast_in_dim_transpose,
@@ -625,6 +634,7 @@ def _transpose_batch(axis: Any, args: Any, dims: Any, *, permutation: Any) -> An
 
 transpose_p = Primitive(
     "transpose",
+    shard=sharding_rules.transpose,
     abstract=_transpose_abstract,
     lower=_transpose_lower,
     transpose=_transpose_transpose,
@@ -677,6 +687,7 @@ def reduction(
     return Primitive(
         name,
         abstract=abstract,
+        shard=sharding_rules.reduction,
         lower=lower or fold,
         batch=reduction_batch,
         reference=reference,
@@ -755,7 +766,10 @@ def _reduce_sum_transpose(cts: Any, x: Any, *, axes: Any) -> Any:
     kept_axes = tuple(i for i in range(x.aval.ndim) if i not in axes)
     return [
         broadcast_in_dim_p.bind(
-            cts[0], shape=x.aval.shape, broadcast_dimensions=kept_axes, sharding=None
+            cts[0],
+            shape=x.aval.shape,
+            broadcast_dimensions=kept_axes,
+            sharding=x.aval.to_cotangent().explicit,
         )
     ]
 
@@ -788,7 +802,7 @@ add_any_p = elementwise(
 def insert_zero(t: Any) -> Any:
     """A zero with the type of the tangent `t`, as a value."""
     aval = avals.aval_of(t)
-    return broadcast_to_shape(np.zeros((), aval.dtype)[()], aval.shape)
+    return broadcast_to_shape(np.zeros((), aval.dtype)[()], aval.shape, aval.explicit)
 
 
 def instantiate(t: Any, shape: Any = None) -> Any:
@@ -796,7 +810,9 @@ def instantiate(t: Any, shape: Any = None) -> Any:
     if type(t) is not Zero:
         return t
     zero = scalar_of(t.aval, 0)
-    return zero if shape is not None else broadcast_to_shape(zero, t.aval.shape)
+    if shape is not None:
+        return zero
+    return broadcast_to_shape(zero, t.aval.shape, t.aval.explicit)
 
 
 def grow_to(x: Any, rank: int, others: Sequence[Any]) -> Any:
@@ -845,17 +861,23 @@ def scalar_like(x: Any, value: Any) -> Any:
 def full_like(x: Any, value: Any) -> Any:
     """An array of x's type filled with a number."""
     aval = avals.aval_of(x)
-    return broadcast_to_shape(scalar_of(aval, value), aval.shape)
+    return broadcast_to_shape(scalar_of(aval, value), aval.shape, aval.explicit)
 
 
-def broadcast_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
-    """`x` repeated to `shape`, which its own shape is known to fit."""
+def broadcast_to_shape(x: Any, shape: tuple[int, ...], explicit: Any = None) -> Any:
+    """`x` repeated to `shape`, which its own shape is known to fit.
+
+    Args:
+      x: array or number.
+      shape: of the result.
+      explicit: what the type of the result says of its division.
+    """
     own = avals.aval_of(x).shape
     if own == shape:
         return x
     dims = tuple(range(len(shape) - len(own), len(shape)))
     return broadcast_in_dim_p.bind(
-        x, shape=shape, broadcast_dimensions=dims, sharding=None
+        x, shape=shape, broadcast_dimensions=dims, sharding=explicit
     )
 
 

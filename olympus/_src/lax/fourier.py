@@ -13,7 +13,14 @@ from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.lax import concatenation, elementwise, families, shaping, sizes
+from olympus._src.lax import (
+    concatenation,
+    elementwise,
+    families,
+    shaping,
+    sharding_rules,
+    sizes,
+)
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import dynamic_shapes, partitioning, types
 
@@ -179,6 +186,7 @@ def _reference(x: np.ndarray, *, fft_type: FftType, fft_lengths: Any) -> np.ndar
 
 fft_p: Primitive = Primitive(
     "fft",
+    shard=sharding_rules.fft,
     abstract=_abstract,
     lower=_lower,
     transpose=_transpose,

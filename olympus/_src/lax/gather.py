@@ -20,7 +20,14 @@ from olympus._src.core.array_type import (
 )
 from olympus._src.core.primitive import Cost, LateRule, Primitive
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.lax import concatenation, elementwise, families, shaping, sizes
+from olympus._src.lax import (
+    concatenation,
+    elementwise,
+    families,
+    shaping,
+    sharding_rules,
+    sizes,
+)
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import dynamic_shapes, types
 
@@ -486,6 +493,7 @@ def _checkify(
 
 gather_p = Primitive(
     "gather",
+    shard=sharding_rules.gather,
     abstract=_abstract,
     lower=_lower,
     batch=batch_gather,

@@ -8,7 +8,7 @@ import numpy as np
 
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.lax import families
+from olympus._src.lax import families, sharding_rules
 from olympus._src.lowering import types
 
 # Platforms whose programs may keep values in the memory of the host.
@@ -37,6 +37,7 @@ def _jvp(primals: Any, tangents: Any, *, memory_kind: str) -> Any:
 
 move_to_memory_p: Primitive = Primitive(
     "move_to_memory",
+    shard=sharding_rules.keep,
     abstract=lambda operand, *, memory_kind: operand,
     lower=lower_move,
     jvp=_jvp,

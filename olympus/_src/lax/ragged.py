@@ -26,7 +26,13 @@ from olympus._src.core.array_type import (
 )
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
-from olympus._src.lax import contraction, elementwise, families, ragged_lowering
+from olympus._src.lax import (
+    contraction,
+    elementwise,
+    families,
+    ragged_lowering,
+    sharding_rules,
+)
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.precision import (
     DotDimensionNumbers,
@@ -408,6 +414,7 @@ def _reference(
 
 ragged_dot_general_p = Primitive(
     "ragged_dot_general",
+    shard=sharding_rules.replicate,
     abstract=_abstract,
     lower=_lower,
     jvp=_jvp,

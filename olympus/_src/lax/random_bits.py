@@ -11,7 +11,14 @@ from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement, Shape
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.lax import concatenation, elementwise, families, shaping, sizes
+from olympus._src.lax import (
+    concatenation,
+    elementwise,
+    families,
+    shaping,
+    sharding_rules,
+    sizes,
+)
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import dynamic_shapes, types
 
@@ -102,6 +109,7 @@ def _no_tangents(primals: Any, tangents: Any, **params: Any) -> Any:
 
 threefry2x32_p = Primitive(
     "threefry2x32",
+    shard=sharding_rules.keep_each_joined,
     multiple_results=True,
     abstract=_threefry_abstract,
     lower=_threefry_lower,
@@ -224,6 +232,7 @@ def _generator_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
 
 rng_bit_generator_p = Primitive(
     "rng_bit_generator",
+    shard=sharding_rules.replicate,
     multiple_results=True,
     abstract=_generator_abstract,
     lower=_generator_lower,
@@ -333,6 +342,7 @@ def _uniform_batch(axis: Any, args: Any, dims: Any, *, shape: Any) -> Any:
 
 rng_uniform_p = Primitive(
     "rng_uniform",
+    shard=sharding_rules.replicate,
     abstract=_uniform_abstract,
     batch=_uniform_batch,
     lower=_uniform_lower,

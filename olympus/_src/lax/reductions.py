@@ -20,6 +20,7 @@ from olympus._src.lax import (
     nan_extremes,
     packed_argmax,
     shaping,
+    sharding_rules,
     sizes,
 )
 from olympus._src.lax.families import ShapedArray, reduction
@@ -213,6 +214,7 @@ def _position_reference(find: Any) -> Any:
 def _position(name: str, reduce_p: Primitive, find: Any) -> Primitive:
     return Primitive(
         name,
+        shard=sharding_rules.argmax,
         abstract=_position_abstract(name),
         decompose=_position_decompose(reduce_p),
         rewrite=argmax_lowering.emit_instead(reduce_p is reduce_max_p),

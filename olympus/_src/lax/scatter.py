@@ -17,7 +17,7 @@ from olympus._src.core.primitive import (
 )
 from olympus._src.core.sizes import is_constant_shape
 from olympus._src.core.symbolic_values import Linear, Zero
-from olympus._src.lax import elementwise, families, gather, shaping
+from olympus._src.lax import elementwise, families, gather, shaping, sharding_rules
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.gather import (
     CLIP,
@@ -510,6 +510,7 @@ def _scatter(
     return Primitive(
         printed,
         abstract=_abstract_as(name),
+        shard=sharding_rules.scatter,
         lower=_lower,
         batch=batch_scatter,
         reference=_reference_as(combine),

@@ -13,7 +13,7 @@ from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement,
 from olympus._src.core.primitive import Cost, Primitive, Remade
 from olympus._src.core.sizes import as_size
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.lax import elementwise, families, sizes
+from olympus._src.lax import elementwise, families, sharding_rules, sizes
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
@@ -87,6 +87,7 @@ def _reshape_reference(
 
 reshape_p = Primitive(
     "reshape",
+    shard=sharding_rules.reshape,
     abstract=_reshape_abstract,
     lower=_reshape_lower,
     transpose=_reshape_transpose,
@@ -184,6 +185,7 @@ def _squeeze_transpose(cts: Any, x: Any, *, dimensions: Any) -> Any:
 
 squeeze_p = Primitive(
     "squeeze",
+    shard=sharding_rules.squeeze,
     abstract=_squeeze_abstract,
     lower=lambda ctx, x, *, dimensions: ctx.block.reshape(
         x, ctx.avals_in[0], ctx.avals_out[0]
@@ -490,6 +492,7 @@ def _iota_reference(*, dtype: Any, shape: Any, dimension: int, sharding: Any) ->
 
 iota_p = Primitive(
     "iota",
+    shard=sharding_rules.iota,
     abstract=_iota_abstract,
     lower=lambda ctx, *, dimension, **_: ctx.block.iota(dimension, ctx.avals_out[0]),
     reference=_iota_reference,
@@ -569,6 +572,7 @@ def _rev_batch(axis: Any, args: Any, dims: Any, *, dimensions: Any) -> Any:
 
 rev_p = Primitive(
     "rev",
+    shard=sharding_rules.keep,
     abstract=_rev_abstract,
     lower=lambda ctx, x, *, dimensions: ctx.block.emit(
         f"stablehlo.reverse {x}, dims = {types.int_list(dimensions)} : "
@@ -640,6 +644,7 @@ def _tile_batch(axis: Any, args: Any, dims: Any, *, reps: Any) -> Any:
 
 tile_p = Primitive(
     "tile",
+    shard=sharding_rules.tile,
     abstract=_tile_abstract,
     decompose=_tile_decompose,
     transpose=_tile_transpose,
@@ -753,6 +758,7 @@ def _bitcast_reference(x: Any, *, new_dtype: Any) -> Any:
 
 bitcast_convert_type_p = Primitive(
     "bitcast_convert_type",
+    shard=sharding_rules.bitcast_convert_type,
     abstract=_bitcast_abstract,
     lower=_bitcast_lower,
     batch=_bitcast_batch,
@@ -786,6 +792,7 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
 
 copy_p: Primitive = Primitive(
     "copy",
+    shard=sharding_rules.keep,
     abstract=lambda operand: operand,
     lower=lambda ctx, x: x,
     transpose=lambda cts, x: list(cts),

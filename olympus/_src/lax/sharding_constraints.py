@@ -1,4 +1,4 @@
-"""Constraints on where values live, as an operation of programs."""
+"""Constraints on where values live, and moves between types that say it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core import avals, explicit_shardings, trace
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.lax import families, memory_kinds
+from olympus._src.lax import families, memory_kinds, sharding_rules
 from olympus._src.lowering import partitioning
+from olympus._src.sharding import contexts
+from olympus._src.sharding.meshes import AxisType
 from olympus._src.sharding.named import NamedSharding
-from olympus._src.sharding.specs import UNCONSTRAINED
+from olympus._src.sharding.specs import UNCONSTRAINED, PartitionSpec
 
 
 def _lower(ctx: Any, x: str, *, sharding: Any) -> str:
@@ -29,23 +32,8 @@ def _batch(axis: Any, args: Any, dims: Any, *, sharding: Any) -> Any:
     """Leaves the mapped axis to the compiler, unless it is one of the mesh."""
     if isinstance(sharding, NamedSharding):
         entry = UNCONSTRAINED if axis.spmd_name is None else axis.spmd_name
-        sharding = with_axis(sharding, dims[0], entry)
+        sharding = explicit_shardings.with_axis(sharding, dims[0], entry)
     return sharding_constraint_p.bind(*args, sharding=sharding), dims[0]
-
-
-def with_axis(sharding: NamedSharding, axis: int, entry: Any) -> NamedSharding:
-    """The sharding of arrays with one more axis.
-
-    Args:
-      sharding: without it.
-      axis: the position of the new axis.
-      entry: which mesh axes divide it.
-    """
-    entries = list(sharding.spec.partitions)
-    if axis < len(entries) or entry is not None:
-        entries += [None] * (axis - len(entries))
-        entries.insert(axis, entry)
-    return sharding.update(spec=sharding.spec.update(partitions=entries))
 
 
 def _transpose(cts: Any, x: Any, **params: Any) -> Any:
@@ -55,10 +43,163 @@ def _transpose(cts: Any, x: Any, **params: Any) -> Any:
 
 sharding_constraint_p = Primitive(
     "sharding_constraint",
+    shard=sharding_rules.keep,
     abstract=lambda operand, **params: operand,
     lower=_lower,
     batch=_batch,
     transpose=_transpose,
+    reference=lambda x, **params: np.array(x),
+    **families.LINEAR,
+)
+
+
+# -- moves between types ---------------------------------------------------------------
+
+
+def resolve(place: Any, what: str, *operands: Any) -> Any:
+    """The sharding that an argument such as `out_sharding` describes.
+
+    Args:
+      place: a sharding; a spec for the mesh that is set, or that divides an operand;
+        or None.
+      what: the function and its argument, for messages.
+      *operands: arrays.
+
+    Raises:
+      TypeError: it is neither.
+      ValueError: there is no mesh for a spec.
+    """
+    if place is None or isinstance(place, NamedSharding):
+        return place
+    if not isinstance(place, PartitionSpec):
+        raise TypeError(
+            f"{what}: must be a PartitionSpec or a NamedSharding, got {place!r}"
+        )
+    mesh = current_mesh()
+    if mesh.empty:
+        own = [getattr(avals.aval_of(x), "explicit", None) for x in operands]
+        meshes = [explicit.mesh for explicit in own if explicit is not None]
+        if not meshes:
+            raise ValueError(
+                f"{what}: a PartitionSpec requires a mesh to be set, got {place} and "
+                "none; write `with olympus.set_mesh(mesh):`, or NamedSharding(mesh, "
+                f"{place})"
+            )
+        mesh = meshes[0]
+    return NamedSharding(mesh, place)
+
+
+def current_mesh() -> Any:
+    """The mesh that is set, with the types that its axes have here."""
+    mesh, abstract = contexts.get_mesh(), contexts.get_abstract_mesh()
+    if mesh.shape_tuple != abstract.shape_tuple:
+        mesh = abstract
+    types = dict(zip(abstract.axis_names, abstract.axis_types, strict=True))
+    manual = trace.current.manual
+    if manual is not None:
+        types.update(dict.fromkeys(manual.axes, AxisType.Manual))
+    return mesh if mesh.empty else _with_types(mesh, types)
+
+
+def _with_types(mesh: Any, types: dict[Any, AxisType]) -> Any:
+    pairs = zip(mesh.axis_names, mesh.axis_types, strict=True)
+    return mesh.update(axis_types=tuple([types.get(n, t) for n, t in pairs]))
+
+
+def of_types(sharding: NamedSharding | None) -> NamedSharding | None:
+    """The sharding, if types tell of some axis of its mesh; else None."""
+    if sharding is None or not sharding.mesh.explicit_axes:
+        return None
+    return sharding
+
+
+def finish(x: Any, sharding: NamedSharding | None) -> Any:
+    """A result, divided as was asked where its type does not say it."""
+    if sharding is None or not sharding.mesh.auto_axes:
+        return x
+    return sharding_constraint_p.bind(x, sharding=sharding)
+
+
+def reshard(x: Any, sharding: NamedSharding) -> Any:
+    """The same values, divided along explicit axes as a sharding says."""
+    return reshard_p.bind(x, sharding=sharding)
+
+
+def give_type(x: Any, explicit: NamedSharding | None) -> Any:
+    """The same values, of a type that says how they are divided, or that does not."""
+    if avals.aval_of(x).explicit is explicit:
+        return x
+    if explicit is None:
+        return mesh_cast_p.bind(x, target=None)
+    return reshard_p.bind(x, sharding=explicit)
+
+
+def leave_to_compiler(x: Any, names: Any = None) -> Any:
+    """The same values, of a type that does not tell of some axes; default of none."""
+    aval = avals.aval_of(x)
+    explicit = getattr(aval, "explicit", None)
+    if explicit is None:
+        return x
+    chosen = explicit.mesh.explicit_axes if names is None else names
+    auto = dict.fromkeys(chosen, AxisType.Auto)
+    target = explicit_shardings.with_axis_types(explicit, auto)
+    return x if target is explicit else mesh_cast_p.bind(x, target=target)
+
+
+def _reshard_batch(axis: Any, args: Any, dims: Any, *, sharding: Any) -> Any:
+    (x,), (dim,) = args, dims
+    if sharding is not None:
+        entry = explicit_shardings.entries_of(avals.aval_of(x))[dim]
+        sharding = explicit_shardings.with_mapped_axis(sharding, dim, entry)
+    return reshard_p.bind(x, sharding=sharding), dim
+
+
+def _move_transpose(cts: Any, x: Any, **params: Any) -> Any:
+    (ct,) = cts
+    if type(ct) is Zero:
+        return [Zero(x.aval)]
+    return [give_type(ct, x.aval.to_cotangent().explicit)]
+
+
+reshard_p = Primitive(
+    "reshard",
+    abstract=lambda operand, *, sharding: operand,
+    shard=lambda out, operand, *, sharding: sharding,
+    lower=_lower,
+    batch=_reshard_batch,
+    transpose=_move_transpose,
+    print=lambda eqn: [],
+    reference=lambda x, **params: np.array(x),
+    **families.LINEAR,
+)
+
+
+def _cast_batch(axis: Any, args: Any, dims: Any, *, target: Any) -> Any:
+    """The mapped axis remains divided as it is."""
+    (x,), (dim,) = args, dims
+    explicit = avals.aval_of(x).explicit
+    if explicit is None:
+        return x, dim
+    entries = explicit_shardings.entries_of(avals.aval_of(x))
+    if target is None and entries[dim] is None:
+        return mesh_cast_p.bind(x, target=None), dim
+    if target is None:
+        auto = dict.fromkeys(explicit.mesh.explicit_axes, AxisType.Auto)
+        mesh = explicit.mesh.update_axis_types(auto)
+        spec = explicit.spec.update(partitions=[None] * (len(entries) - 1))
+        target = NamedSharding(mesh, spec)
+    target = explicit_shardings.with_mapped_axis(target, dim, entries[dim])
+    target = explicit_shardings.canonicalize(target, len(entries))
+    return mesh_cast_p.bind(x, target=target), dim
+
+
+mesh_cast_p = Primitive(
+    "mesh_cast",
+    abstract=lambda operand, *, target: operand,
+    shard=lambda out, operand, *, target: target,
+    lower=lambda ctx, x, *, target: x,
+    batch=_cast_batch,
+    transpose=_move_transpose,
     reference=lambda x, **params: np.array(x),
     **families.LINEAR,
 )

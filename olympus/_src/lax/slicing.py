@@ -23,6 +23,7 @@ from olympus._src.lax import (
     gather,
     scatter,
     shaping,
+    sharding_rules,
     sizes,
 )
 from olympus._src.lax.families import ShapedArray
@@ -204,6 +205,7 @@ def _slice_checkify(checks: Any, x: Any, *indices: Any, slice_sizes: Any) -> Any
 
 dynamic_slice_p = Primitive(
     "dynamic_slice",
+    shard=sharding_rules.same_rank,
     abstract=_slice_abstract,
     lower=_slice_lower,
     transpose=_slice_transpose,
@@ -347,6 +349,7 @@ def _update_checkify(checks: Any, x: Any, update: Any, *indices: Any) -> Any:
 
 dynamic_update_slice_p = Primitive(
     "dynamic_update_slice",
+    shard=sharding_rules.dynamic_update_slice,
     abstract=_update_abstract,
     lower=_update_lower,
     jvp=_update_jvp,

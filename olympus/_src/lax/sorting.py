@@ -20,7 +20,15 @@ from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import as_size
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.lax import families, gather, shaping, sizes, small_integers, sort_keys
+from olympus._src.lax import (
+    families,
+    gather,
+    shaping,
+    sharding_rules,
+    sizes,
+    small_integers,
+    sort_keys,
+)
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.kernels import short_sort, top_k_kernel
 from olympus._src.lowering import dynamic_shapes, types
@@ -276,6 +284,7 @@ def _rewrite_narrow(p: Any, platform: str, *operands: Any, **params: Any) -> Any
 
 sort_p = Primitive(
     "sort",
+    shard=sharding_rules.along("dimension"),
     multiple_results=True,
     abstract=_sort_abstract,
     lower=_sort_lower,
@@ -385,6 +394,7 @@ def _top_k_reference(x: Any, *, k: int, axis: int) -> Any:
 
 top_k_p = Primitive(
     "top_k",
+    shard=sharding_rules.top_k,
     multiple_results=True,
     abstract=_top_k_abstract,
     lower=_top_k_lower,

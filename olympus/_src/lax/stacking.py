@@ -14,7 +14,7 @@ from olympus._src.core import avals
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Cost, Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
-from olympus._src.lax import concatenation, families
+from olympus._src.lax import concatenation, families, sharding_rules
 from olympus._src.lax import sizes as sizes_
 from olympus._src.lax.families import ShapedArray
 
@@ -91,6 +91,7 @@ def _stack_batch(mapped: Any, args: Any, dims: Any, *, axis: int) -> Any:
 
 stack_p = Primitive(
     "stack",
+    shard=sharding_rules.stack,
     abstract=_stack_abstract,
     lower=_stack_lower,
     jvp=_stack_jvp,
@@ -183,6 +184,7 @@ def _unstack_batch(mapped: Any, args: Any, dims: Any, *, axis: int) -> Any:
 
 unstack_p = Primitive(
     "unstack",
+    shard=sharding_rules.unstack,
     multiple_results=True,
     abstract=_unstack_abstract,
     lower=_unstack_lower,

@@ -19,6 +19,7 @@ from olympus._src.lax import (
     elementwise,
     families,
     nan_extremes,
+    sharding_rules,
     shifting,
     window_lowering,
 )
@@ -206,6 +207,7 @@ def _window_reduction(
     return Primitive(
         name,
         abstract=abstract,
+        shard=sharding_rules.same_rank,
         lower=lower,
         rewrite=rewrite,
         batch=batch,
@@ -409,6 +411,7 @@ def _gather_reference(t: Any, x: Any, *, select_prim: Any, **params: Any) -> Any
 
 select_and_gather_add_p = Primitive(
     "select_and_gather_add",
+    shard=sharding_rules.same_rank,
     abstract=_gather_abstract,
     lower=_gather_lower,
     transpose=_gather_transpose,
@@ -525,6 +528,7 @@ def _scatter_reference(source: Any, x: Any, *, select_prim: Any, **params: Any) 
 
 select_and_scatter_add_p = Primitive(
     "select_and_scatter_add",
+    shard=sharding_rules.second_operand,
     abstract=_scatter_abstract,
     lower=_scatter_lower,
     rewrite=_scatter_rewrite,

@@ -20,7 +20,7 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import ad
 from olympus._src.lax import elementwise as e
-from olympus._src.lax import families, reductions, shaping, special
+from olympus._src.lax import families, reductions, shaping, sharding_rules, special
 
 _MAX_STEPS = 2000
 
@@ -207,6 +207,7 @@ def _loop_batch(axis: Any, args: Any, dims: Any, *, loop: _Loop) -> Any:
 
 loop_p = Primitive(
     "converging_loop",
+    shard=sharding_rules.keep_each_joined,
     multiple_results=True,
     abstract=_loop_abstract,
     decompose=_loop_decompose,

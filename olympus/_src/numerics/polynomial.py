@@ -15,7 +15,14 @@ from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
-from olympus._src.lax import concatenation, cumulative, families, shaping, stacking
+from olympus._src.lax import (
+    concatenation,
+    cumulative,
+    families,
+    shaping,
+    sharding_rules,
+    stacking,
+)
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax.families import ShapedArray
 
@@ -123,6 +130,7 @@ def _batch(axis: Any, args: Any, dims: Any, *, unroll: int) -> Any:
 
 polynomial_p = Primitive(
     "polynomial",
+    shard=sharding_rules.polynomial,
     abstract=_abstract,
     decompose=_decompose,
     jvp=_jvp,

@@ -19,6 +19,7 @@ from olympus._src.lax import (
     families,
     reductions,
     shaping,
+    sharding_rules,
     special,
     stacking,
 )
@@ -98,6 +99,7 @@ def _jvp(primals: Any, tangents: Any, *, log_space: bool) -> Any:
 
 random_gamma_p = Primitive(
     "random_gamma",
+    shard=sharding_rules.elementwise,
     abstract=_abstract,
     decompose=_decompose,
     jvp=_jvp,

@@ -17,7 +17,7 @@ from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import as_size
 from olympus._src.foundation import config, user_warnings
 from olympus._src.interpreters import concrete_arrays, evaluate
-from olympus._src.lax import elementwise, families, shaping, sizes
+from olympus._src.lax import elementwise, families, shaping, sharding_rules, sizes
 from olympus._src.lax.families import ShapedArray
 from olympus._src.random import generators, implementations
 from olympus._src.random.implementations import KeyType
@@ -60,6 +60,7 @@ def _seed_abstract(seeds: Any, *, impl: Any) -> Any:
 
 random_seed_p = _define_primitive(
     "random_seed",
+    shard=sharding_rules.keep,
     abstract=_seed_abstract,
     decompose=lambda seeds, *, impl: random_wrap_p.bind(impl.seed(seeds), impl=impl),
 )
@@ -76,7 +77,10 @@ def _split_decompose(keys: Any, *, shape: Any) -> Any:
 
 
 random_split_p = _define_primitive(
-    "random_split", abstract=_split_abstract, decompose=_split_decompose
+    "random_split",
+    shard=sharding_rules.with_words,
+    abstract=_split_abstract,
+    decompose=_split_decompose,
 )
 
 
@@ -113,6 +117,7 @@ def _fold_in_batch(axis: Any, args: Any, dims: Any) -> Any:
 
 random_fold_in_p = _define_primitive(
     "random_fold_in",
+    shard=sharding_rules.elementwise,
     abstract=_fold_in_abstract,
     decompose=_fold_in_decompose,
     batch=_fold_in_batch,
@@ -137,7 +142,10 @@ def _bits_decompose(keys: Any, *, bit_width: int, shape: Any) -> Any:
 
 
 random_bits_p = _define_primitive(
-    "random_bits", abstract=_bits_abstract, decompose=_bits_decompose
+    "random_bits",
+    shard=sharding_rules.with_words,
+    abstract=_bits_abstract,
+    decompose=_bits_decompose,
 )
 
 
@@ -171,6 +179,7 @@ def _wrap_batch(axis: Any, args: Any, dims: Any, *, impl: Any) -> Any:
 
 random_wrap_p: Any = _define_primitive(
     "random_wrap",
+    shard=sharding_rules.without_words,
     abstract=_wrap_abstract,
     lower=lambda ctx, x, *, impl: x,
     impl=_wrap_eagerly,
@@ -189,6 +198,7 @@ def _unwrap_eagerly(keys: Any) -> Any:
 
 random_unwrap_p = _define_primitive(
     "random_unwrap",
+    shard=sharding_rules.with_words,
     abstract=_unwrap_abstract,
     lower=lambda ctx, x: x,
     impl=_unwrap_eagerly,
@@ -202,6 +212,7 @@ def _clone_abstract(keys: Any) -> Any:
 
 random_clone_p = _define_primitive(
     "random_clone",
+    shard=sharding_rules.keep,
     abstract=_clone_abstract,
     lower=lambda ctx, x: x,
     impl=lambda keys: concrete_arrays.with_aval(keys, _clone_abstract(keys.aval)),

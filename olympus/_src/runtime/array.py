@@ -313,7 +313,10 @@ class ArrayImpl:
     # -- copies --
 
     def __reduce__(self) -> Any:
-        return _unpickle, (self.words(), self.aval)
+        aval = (
+            self.aval if self.aval.explicit is None else self.aval.update(sharding=None)
+        )
+        return _unpickle, (self.words(), aval)
 
     def __copy__(self) -> ArrayImpl:
         return _copy_array(self)

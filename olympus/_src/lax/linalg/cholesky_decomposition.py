@@ -9,7 +9,7 @@ import numpy as np
 from olympus._src.core import avals
 from olympus._src.core.array_type import Array, ArrayLike, Matrices
 from olympus._src.core.primitive import Primitive
-from olympus._src.lax import elementwise
+from olympus._src.lax import elementwise, sharding_rules
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, loops, matrices, small_matrices, triangular
 from olympus._src.lowering import types
@@ -59,6 +59,7 @@ def _jvp(primals: Any, tangents: Any) -> Any:
 
 cholesky_p: Primitive = Primitive(
     "cholesky",
+    shard=sharding_rules.leading,
     abstract=_abstract,
     lower=_lower,
     rewrite=small_matrices.choose_cholesky,
@@ -176,6 +177,7 @@ def _update_reference(r: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 cholesky_update_p: Primitive = Primitive(
     "cholesky_update",
+    shard=sharding_rules.leading,
     abstract=_update_abstract,
     lower=_update_lower,
     reference=_update_reference,

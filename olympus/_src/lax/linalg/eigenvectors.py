@@ -10,7 +10,7 @@ import numpy as np
 from olympus._src.core import avals
 from olympus._src.core.array_type import Array, Matrices
 from olympus._src.core.primitive import Primitive
-from olympus._src.lax import elementwise, families, reductions, shaping
+from olympus._src.lax import elementwise, families, reductions, shaping, sharding_rules
 from olympus._src.lax.linalg import lapack, linear_systems, matrices
 from olympus._src.lowering import types
 
@@ -161,6 +161,7 @@ def _change(vectors: Any, values: Any, inner: Any) -> Any:
 
 eig_p: Primitive = Primitive(
     "eig",
+    shard=sharding_rules.leading,
     multiple_results=True,
     abstract=_abstract,
     lower=_lower,

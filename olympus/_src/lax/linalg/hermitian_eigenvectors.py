@@ -9,7 +9,7 @@ from typing import Any
 from olympus._src.core import avals
 from olympus._src.core.array_type import Array, Matrices
 from olympus._src.core.primitive import Primitive
-from olympus._src.lax import elementwise
+from olympus._src.lax import elementwise, sharding_rules
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, matrices
 
@@ -84,6 +84,7 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
 
 eigh_p: Primitive = Primitive(
     "eigh",
+    shard=sharding_rules.leading,
     multiple_results=True,
     abstract=_abstract,
     lower=_lower,

@@ -9,7 +9,14 @@ import numpy as np
 from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
-from olympus._src.lax import barriers, elementwise, families, reductions, shaping
+from olympus._src.lax import (
+    barriers,
+    elementwise,
+    families,
+    reductions,
+    shaping,
+    sharding_rules,
+)
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import (
     lu_decomposition,
@@ -126,6 +133,7 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
 # solution with the same factors, and never the derivative of the factorization.
 lu_solve_p: Primitive = Primitive(
     "lu_solve",
+    shard=sharding_rules.leading,
     abstract=_abstract,
     decompose=_decompose,
     rewrite=small_matrices.choose_solution,

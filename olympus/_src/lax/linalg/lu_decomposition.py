@@ -11,7 +11,7 @@ from olympus._src.core import avals
 from olympus._src.core.array_type import Array, ArrayLike, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.lax import elementwise, families, shaping
+from olympus._src.lax import elementwise, families, shaping, sharding_rules
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, loops, matrices, small_matrices, triangular
 from olympus._src.lowering import types
@@ -93,6 +93,7 @@ def _permutation_reference(pivots: np.ndarray, *, permutation_size: int) -> np.n
 
 lu_pivots_to_permutation_p: Primitive = Primitive(
     "lu_pivots_to_permutation",
+    shard=sharding_rules.leading_vectors,
     abstract=_permutation_abstract,
     lower=_permutation_lower,
     reference=_permutation_reference,
@@ -214,6 +215,7 @@ def _lu_reference(x: np.ndarray) -> Any:
 
 lu_p: Primitive = Primitive(
     "lu",
+    shard=sharding_rules.leading,
     multiple_results=True,
     abstract=_lu_abstract,
     lower=_lu_lower,

@@ -9,7 +9,7 @@ import numpy as np
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.lax import elementwise, families
+from olympus._src.lax import elementwise, families, sharding_rules
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import matrices
 
@@ -54,6 +54,7 @@ def _reference(a: np.ndarray, c: np.ndarray, *, alpha: float, beta: float) -> An
 
 symmetric_product_p: Primitive = Primitive(
     "symmetric_product",
+    shard=sharding_rules.leading,
     abstract=_abstract,
     decompose=_decompose,
     jvp=_jvp,

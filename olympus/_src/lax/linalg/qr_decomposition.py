@@ -15,7 +15,7 @@ from olympus._src.core.array_type import Array, ArrayLike, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.sizes import minimum
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.lax import elementwise, families, shaping
+from olympus._src.lax import elementwise, families, shaping, sharding_rules
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, matrices, triangular
 from olympus._src.lowering import types
@@ -37,6 +37,7 @@ def _geqrf_lower(ctx: Any, x: str) -> list[str]:
 
 geqrf_p: Primitive = Primitive(
     "geqrf",
+    shard=sharding_rules.leading,
     multiple_results=True,
     abstract=_geqrf_abstract,
     lower=_geqrf_lower,
@@ -84,6 +85,7 @@ def _geqp3_lower(ctx: Any, x: str, order: str) -> list[str]:
 
 geqp3_p: Primitive = Primitive(
     "geqp3",
+    shard=sharding_rules.leading,
     multiple_results=True,
     abstract=_geqp3_abstract,
     lower=_geqp3_lower,
@@ -141,6 +143,7 @@ def _reflections(a: np.ndarray, taus: np.ndarray) -> np.ndarray:
 
 householder_product_p: Primitive = Primitive(
     "householder_product",
+    shard=sharding_rules.leading,
     abstract=_product_abstract,
     lower=_product_lower,
     reference=lambda a, taus: _reflections(a, taus)[..., : a.shape[-1]],
@@ -225,6 +228,7 @@ def _multiply_reference(
 
 ormqr_p: Primitive = Primitive(
     "ormqr",
+    shard=sharding_rules.leading,
     abstract=_multiply_abstract,
     lower=_multiply_lower,
     reference=_multiply_reference,
@@ -350,6 +354,7 @@ def _skew(c: Any) -> Any:
 
 qr_p: Primitive = Primitive(
     "qr",
+    shard=sharding_rules.leading,
     multiple_results=True,
     abstract=_qr_abstract,
     decompose=_qr_decompose,

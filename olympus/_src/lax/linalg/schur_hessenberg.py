@@ -7,6 +7,7 @@ from typing import Any
 
 from olympus._src.core.array_type import Array, Matrices
 from olympus._src.core.primitive import Primitive
+from olympus._src.lax import sharding_rules
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, matrices
 
@@ -49,6 +50,7 @@ def _schur_lower(
 
 schur_p: Primitive = Primitive(
     "schur",
+    shard=sharding_rules.leading,
     multiple_results=True,
     abstract=_schur_abstract,
     lower=_schur_lower,
@@ -142,6 +144,7 @@ def _hessenberg_lower(ctx: Any, x: str) -> list[str]:
 
 hessenberg_p: Primitive = Primitive(
     "hessenberg",
+    shard=sharding_rules.leading,
     multiple_results=True,
     abstract=_hessenberg_abstract,
     lower=_hessenberg_lower,

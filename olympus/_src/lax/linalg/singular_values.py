@@ -10,7 +10,7 @@ from olympus._src.core import avals
 from olympus._src.core.array_type import Array, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.sizes import minimum
-from olympus._src.lax import elementwise, families
+from olympus._src.lax import elementwise, families, sharding_rules
 from olympus._src.lax.linalg import lapack, matrices
 
 
@@ -187,6 +187,7 @@ def _divide_columns(x: Any, s: Any, or_zero: bool = False) -> Any:
 
 svd_p: Primitive = Primitive(
     "svd",
+    shard=sharding_rules.leading,
     multiple_results=True,
     abstract=_abstract,
     lower=_lower,

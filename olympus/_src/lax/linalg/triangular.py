@@ -10,7 +10,7 @@ from olympus._src.core import avals
 from olympus._src.core.array_type import Array, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
-from olympus._src.lax import elementwise, families, shaping
+from olympus._src.lax import elementwise, families, shaping, sharding_rules
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, matrices, small_matrices
 from olympus._src.lowering import types
@@ -172,6 +172,7 @@ def _reference(
 
 triangular_solve_p: Primitive = Primitive(
     "triangular_solve",
+    shard=sharding_rules.triangular_solve,
     abstract=_abstract,
     lower=_lower,
     rewrite=small_matrices.choose_triangular,

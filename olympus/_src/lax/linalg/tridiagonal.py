@@ -9,7 +9,7 @@ import numpy as np
 from olympus._src.core.array_type import Array, ArrayLike, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
-from olympus._src.lax import concatenation, elementwise, families
+from olympus._src.lax import concatenation, elementwise, families, sharding_rules
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import lapack, matrices
 
@@ -51,6 +51,7 @@ def _reduce_lower(ctx: Any, a: str, *, lower: bool) -> list[str]:
 
 tridiagonal_p: Primitive = Primitive(
     "tridiagonal",
+    shard=sharding_rules.leading,
     multiple_results=True,
     abstract=_reduce_abstract,
     lower=_reduce_lower,
@@ -222,6 +223,7 @@ def _solve_reference(
 
 tridiagonal_solve_p: Primitive = Primitive(
     "tridiagonal_solve",
+    shard=sharding_rules.leading,
     abstract=_solve_abstract,
     lower=_solve_lower,
     jvp=_solve_jvp,
