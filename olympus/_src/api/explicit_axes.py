@@ -9,6 +9,7 @@ from olympus._src import tree
 from olympus._src.api import parameters, sharding_arguments
 from olympus._src.api.jit import jit
 from olympus._src.core import avals as avals_
+from olympus._src.core import explicit_shardings
 from olympus._src.core.array_type import PyTree
 from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import concrete_arrays, evaluate
@@ -69,7 +70,9 @@ def _reshard(x: Any, place: Any) -> Any:
             f"{sharding.spec} for {sharding.mesh}, which has none; write None"
         )
     sharding.check_shape(avals_.aval_of(x).shape, "reshard")
-    if evaluate.is_evaluating() and isinstance(sharding.mesh, Mesh):
+    roles = [explicit_shardings.roles_of(avals_.aval_of(x))[0], sharding.spec.unreduced]
+    moves = evaluate.is_evaluating() and isinstance(sharding.mesh, Mesh)
+    if moves and not any(roles):
         return concrete_arrays.on_sharding(x, sharding)
     return sharding_constraints.reshard(x, sharding)
 

@@ -36,6 +36,7 @@ from olympus._src.lax import (
     reductions,
     scatter,
     shaping,
+    sharding_constraints,
     sharding_rules,
     sizes,
     window_lowering,
@@ -276,6 +277,14 @@ def reduce(
         )
     rank = avals.aval_of(xs[0]).ndim
     axes = sizes.canonicalize_axes(dimensions, rank, "lax.reduce")
+    if out_sharding is not None:
+        what = "lax.reduce"
+        place = sharding_constraints.resolve(out_sharding, f"{what} out_sharding", *xs)
+        free = [sharding_constraints.leave_to_compiler(x) for x in xs]
+        result = reduce(structure.unflatten(free), init_values, computation, dimensions)
+        return tree.tree_map(
+            lambda x: sharding_constraints.divide(x, place, what), result
+        )
     p = _known_reduction(computation, xs, starts)
     if p is not None:
         return structure.unflatten([p.bind(xs[0], axes=axes)])

@@ -196,20 +196,132 @@ def divide_results(
     divided = rule(outs if multiple_results else outs[0], *avals, **params)
     if not multiple_results:
         divided = [divided]
-    return tuple([_divide(out, mesh, d) for out, d in zip(outs, divided, strict=True)])
+    if all(isinstance(d, NamedSharding) for d in divided):
+        return tuple([o.update(sharding=d) for o, d in zip(outs, divided, strict=True)])
+    roles = join_roles(rule, avals)
+    return tuple(
+        [_divide(out, mesh, d, roles) for out, d in zip(outs, divided, strict=True)]
+    )
 
 
-def _divide(out: Any, mesh: Any, divided: Any) -> Any:
-    if divided is None or isinstance(divided, NamedSharding):
+Roles = tuple[frozenset[Any], frozenset[Any]]  # unreduced and reduced mesh axes
+_NO_ROLES: Roles = (frozenset(), frozenset())
+
+
+def roles_of(aval: Any) -> Roles:
+    """Along which mesh axes values are still to be summed, and which cotangents are."""
+    explicit = getattr(aval, "explicit", None)
+    if explicit is None:
+        return _NO_ROLES
+    return explicit.spec.unreduced, explicit.spec.reduced
+
+
+def linear_in(rule: Any, *positions: int) -> Any:
+    """The rule `shard` of an operation that is linear in some operands together.
+
+    Of sums that are still to be taken it gives sums that are still to be taken.
+
+    Args:
+      rule: how the result is divided.
+      *positions: those operands; all if none is given.
+    """
+
+    def linear(*args: Any, **params: Any) -> Any:
+        return rule(*args, **params)
+
+    linear.linear_in = positions  # type: ignore[attr-defined]
+    return linear
+
+
+def bilinear(rule: Any) -> Any:
+    """The rule `shard` of a product of elements."""
+
+    def product(*args: Any, **params: Any) -> Any:
+        return rule(*args, **params)
+
+    product.is_bilinear = True  # type: ignore[attr-defined]
+    return product
+
+
+def join_roles(rule: Any, avals: Any) -> Roles:
+    """The roles of results.
+
+    Raises:
+      ShardingTypeError: the operation would need what is still to be summed.
+    """
+    rows = [roles_of(a) for a in avals]
+    reduced = frozenset().union(*[row[1] for row in rows])
+    unreduced = frozenset().union(*[row[0] for row in rows])
+    if reduced:
+        _check_reduced(reduced, avals)
+    if not unreduced:
+        return unreduced, reduced
+    if getattr(rule, "is_bilinear", False):
+        summed = [row for row in rows if row[0]]
+        others = [row[1] for row in rows if not row[0]]
+        if len(summed) == 1 and all(unreduced <= names for names in others):
+            return unreduced, reduced - unreduced
+        raise errors.ShardingTypeError(
+            f"a product of a value that is still to be summed along "
+            f"{_names_list(unreduced)} needs a factor that is reduced along them; "
+            "sum it first with olympus.reshard(x, P(...)), or move the factor with "
+            "olympus.reshard(y, P(..., reduced={...}))"
+        )
+    positions = getattr(rule, "linear_in", None)
+    if positions is None:
+        raise errors.ShardingTypeError(
+            f"it is not linear, and an operand is still to be summed (unreduced) along "
+            f"{_names_list(unreduced)}; sum it with olympus.reshard(x, P(...))"
+        )
+    chosen = [row for i, row in enumerate(rows) if not positions or i in positions]
+    if any(row[0] != unreduced for row in chosen):
+        raise errors.ShardingTypeError(
+            f"all operands must be still to be summed (unreduced) along "
+            f"{_names_list(unreduced)}, or none; sum them with "
+            "olympus.reshard(x, P(...))"
+        )
+    return unreduced, reduced
+
+
+def _check_reduced(reduced: frozenset[Any], avals: Any) -> None:
+    """Cotangents of what is reduced are sums that other operands must not take part in."""
+    for aval in avals:
+        if not getattr(aval, "shape", ()):
+            continue
+        own = roles_of(aval)
+        if own[1] != reduced and not own[0]:
+            raise errors.ShardingTypeError(
+                f"operands must be reduced along the same mesh axes, got "
+                f"{aval.short()} beside one that is along {_names_list(reduced)}; move "
+                "one with olympus.reshard(x, P(...))"
+            )
+
+
+def _names_list(names: frozenset[Any]) -> str:
+    return " and ".join(sorted(map(repr, names)))
+
+
+def _divide(out: Any, mesh: Any, divided: Any, roles: Roles) -> Any:
+    if isinstance(divided, NamedSharding):
         return out.update(sharding=divided)
-    twice = [n for n in axes_of(divided) if axes_of(divided).count(n) > 1]
+    if divided is None:
+        divided = ()
+    used = axes_of(divided)
+    twice = [n for n in used if used.count(n) > 1]
     if twice:
         raise errors.ShardingTypeError(
             f"a mesh axis must divide at most one axis of the result, got {twice[0]!r} "
             f"more than once in P({', '.join(map(repr, divided))}); reshard one, "
             "or give the result's sharding by out_sharding= where the function has it"
         )
-    return out.update(sharding=of_entries(mesh, divided))
+    both = (roles[0] | roles[1]) & set(used)
+    if both:
+        raise errors.ShardingTypeError(
+            f"mesh axes along which an operand is reduced or unreduced must not divide "
+            f"the result, got {_names_list(frozenset(both))}; reshard an operand"
+        )
+    entries = [*divided, *[None] * (out.ndim - len(divided))]
+    return out.update(sharding=of_entries(mesh, entries, *roles))
 
 
 def _common_mesh(avals: Any) -> Any:
@@ -219,11 +331,6 @@ def _common_mesh(avals: Any) -> Any:
         explicit = getattr(aval, "explicit", None)
         if explicit is None:
             continue
-        if explicit.spec.unreduced or explicit.spec.reduced:
-            raise errors.ShardingTypeError(
-                f"operands must be neither unreduced nor reduced, got {aval.short()}; "
-                "sum it with olympus.reshard(x, P(...))"
-            )
         if mesh is not None and explicit.mesh is not mesh:
             raise errors.ShardingTypeError(
                 f"operands must be on one mesh, got {mesh} and {explicit.mesh}; move "

@@ -670,7 +670,7 @@ def transpose_olympuspr(
     def run(*args: Any) -> list[Any]:
         values, nonzero_cts = args[: len(known)], iter(args[len(known) :])
         cts = [
-            next(nonzero_cts) if f else Zero(v.aval)
+            next(nonzero_cts) if f else Zero(v.aval.to_cotangent())
             for f, v in zip(nonzero, program.outvars, strict=True)
         ]
         in_cts = _instantiate_zeros(backward_pass(tape, values, cts), instantiate)
@@ -678,6 +678,7 @@ def transpose_olympuspr(
         return [ct for ct in in_cts if type(ct) is not Zero]
 
     in_avals = [v.aval for v in known]
-    in_avals += [v.aval for v, f in zip(program.outvars, nonzero, strict=True) if f]
+    rows = zip(program.outvars, nonzero, strict=True)
+    in_avals += [v.aval.to_cotangent() for v, f in rows if f]
     closed, consts = partial_eval.trace_to_olympuspr(run, in_avals, _info(program))
     return ir.ClosedOlympuspr(closed, consts), in_nonzero

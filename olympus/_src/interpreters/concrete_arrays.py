@@ -108,6 +108,12 @@ def on_sharding(x: Any, sharding: Any) -> ArrayImpl:
       x: an array, a NumPy value or a Python number.
       sharding: over a mesh, which divides the value evenly, or of one device.
     """
+    if _is_unreduced(x) or getattr(getattr(sharding, "spec", None), "unreduced", None):
+        raise ValueError(
+            "device_put: sums over devices that are still to be taken (unreduced) are "
+            f"made and taken by programs, got {avals_.aval_of(x).short()} for "
+            f"{sharding}; use olympus.reshard"
+        )
     if not isinstance(sharding, NamedSharding):
         device = one_device(sharding)
         return on_chosen_device(as_array(x, device), device)
@@ -118,6 +124,11 @@ def on_sharding(x: Any, sharding: Any) -> ArrayImpl:
             return placement.put_divided(np.asarray(x), aval, sharding)
     array = placement.divide(as_array(x), sharding)
     return _with_division(array, sharding)
+
+
+def _is_unreduced(x: Any) -> bool:
+    explicit = x.aval.explicit if type(x) is ArrayImpl else None
+    return explicit is not None and bool(explicit.spec.unreduced)
 
 
 def _with_division(x: ArrayImpl, sharding: Any) -> ArrayImpl:

@@ -11,6 +11,7 @@ from typing import Any
 
 from olympus._src.core import ir
 from olympus._src.interpreters import partial_eval
+from olympus._src.lax.contraction import dot_general_p
 from olympus._src.lax.sharding_constraints import (
     mesh_cast_p,
     reshard_p,
@@ -102,7 +103,8 @@ class _Constraints:
         outvars = list(map(self._rename, eqn.outvars))
         if eqn.primitive is reshard_p:
             sharding = _open(eqn.params["sharding"])
-            self._constrain(eqn, invars[0], outvars[0], sharding)
+            x = self._sum_first(eqn, invars[0], sharding)
+            self._constrain(eqn, x, outvars[0], sharding)
             return
         params = partial_eval.map_programs(constrain, eqn.params)
         if eqn.primitive is not sharding_constraint_p:
@@ -115,7 +117,24 @@ class _Constraints:
             sharding = _sharding_of(old, mesh)
             if sharding is not None:
                 constrained = self._rename(old)
+                if eqn.primitive is not dot_general_p:
+                    new = self._sum_first(eqn, new, sharding)
                 self._constrain(eqn, new, constrained, sharding)
+
+    def _sum_first(self, eqn: ir.Eqn, x: Any, sharding: NamedSharding) -> Any:
+        """A value that becomes one still to be summed, first as one that is not.
+
+        The partitioner ends the process where an operation is to leave a sum to be
+        taken along axes that do not divide what it adds up.
+        """
+        operands = [getattr(v.aval, "explicit", None) for v in eqn.invars]
+        summed = [e for e in operands if e is not None and e.spec.unreduced]
+        if summed or not sharding.spec.unreduced:
+            return x
+        out = ir.Var(x.aval)
+        whole = sharding.update(spec=sharding.spec.update(unreduced=frozenset()))
+        self._constrain(eqn, x, out, whole)
+        return out
 
     def _constrain(self, eqn: ir.Eqn, x: Any, out: Any, sharding: Any) -> None:
         self.eqns.append(

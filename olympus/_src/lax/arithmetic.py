@@ -10,7 +10,13 @@ from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
 from olympus._src.core.primitive import Cost, Remade
 from olympus._src.core.symbolic_values import Linear, Zero
-from olympus._src.lax import division, elementwise_rules, families, nan_extremes
+from olympus._src.lax import (
+    division,
+    elementwise_rules,
+    families,
+    nan_extremes,
+    sharding_rules,
+)
 from olympus._src.lax.choice import as_element_type, clamp_p, select_n, unchanged
 from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray, elementwise
@@ -18,6 +24,7 @@ from olympus._src.lowering import types
 
 neg_p = elementwise(
     "neg",
+    shard=sharding_rules.linear_elementwise,
     accepts=families.NUMERIC,
     hlo="stablehlo.negate",
     reference=np.negative,
@@ -60,6 +67,7 @@ def _div_transpose(cts: Any, x: Any, y: Any) -> Any:
 
 add_p = elementwise(
     "add",
+    shard=sharding_rules.linear_elementwise,
     hlo="stablehlo.add",
     accepts=families.NUMERIC,
     reference=np.add,
@@ -71,6 +79,7 @@ add_p = elementwise(
 )
 sub_p = elementwise(
     "sub",
+    shard=sharding_rules.linear_elementwise,
     hlo="stablehlo.subtract",
     accepts=families.NUMERIC,
     reference=np.subtract,
@@ -82,6 +91,7 @@ sub_p = elementwise(
 )
 mul_p = elementwise(
     "mul",
+    shard=sharding_rules.product,
     hlo="stablehlo.multiply",
     accepts=families.NUMERIC,
     reference=np.multiply,

@@ -21,7 +21,7 @@ from olympus._src.tree import tree_flatten, tree_map, tree_unflatten
 
 stop_gradient_p: Primitive = Primitive(
     "stop_gradient",
-    shard=sharding_rules.keep,
+    shard=sharding_rules.linear_in(sharding_rules.keep),
     abstract=lambda operand: operand,
     lower=lambda ctx, x: x,
     batch=lambda axis, args, dims: (stop_gradient_p.bind(*args), dims[0]),

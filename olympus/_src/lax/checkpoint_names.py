@@ -19,7 +19,7 @@ def _jvp(primals: Any, tangents: Any, *, name: str) -> Any:
 
 name_p: Primitive = Primitive(
     "name",
-    shard=sharding_rules.keep,
+    shard=sharding_rules.linear_in(sharding_rules.keep),
     abstract=lambda operand, *, name: operand,
     lower=lambda ctx, x, *, name: x,
     jvp=_jvp,

@@ -141,7 +141,7 @@ def _select_n_reference(which: Any, *cases: Any) -> Any:
 
 select_n_p = families.Primitive(
     "select_n",
-    shard=sharding_rules.select,
+    shard=sharding_rules.select_linear,
     abstract=_select_n_abstract,
     lower=_select_n_lower,
     jvp=_select_n_jvp,
@@ -266,6 +266,7 @@ def _convert_reference(x: Any, *, new_dtype: Any, **_: Any) -> Any:
 
 convert_element_type_p = elementwise(
     "convert_element_type",
+    shard=sharding_rules.linear_elementwise,
     lower=_convert_lower,
     jvp=_convert_jvp,
     transpose=_convert_transpose,

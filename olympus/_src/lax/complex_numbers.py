@@ -10,7 +10,7 @@ from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Cost
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.lax import elementwise_rules, families
+from olympus._src.lax import elementwise_rules, families, sharding_rules
 from olympus._src.lax.arithmetic import add, div, mul, neg
 from olympus._src.lax.choice import select_n
 from olympus._src.lax.comparison import eq, ge
@@ -66,6 +66,7 @@ def _part_lower(op: str) -> Any:
 COMPLEX_ONLY = (families.COMPLEX,)
 real_p = elementwise(
     "real",
+    shard=sharding_rules.linear_elementwise,
     accepts=COMPLEX_ONLY,
     lower=_part_lower("stablehlo.real"),
     out_dtype=_magnitude_dtype,

@@ -103,7 +103,7 @@ def _concatenate_rewrite(platform: str, *operands: Any, dimension: int) -> Any:
 
 concatenate_p = Primitive(
     "concatenate",
-    shard=sharding_rules.concatenate,
+    shard=sharding_rules.linear_in(sharding_rules.concatenate),
     abstract=_concatenate_abstract,
     lower=_concatenate_lower,
     rewrite=_concatenate_rewrite,
@@ -192,7 +192,7 @@ def _split_batch(mapped: Any, args: Any, dims: Any, *, sizes: Any, axis: int) ->
 
 split_p = Primitive(
     "split",
-    shard=sharding_rules.same_rank,
+    shard=sharding_rules.linear_in(sharding_rules.same_rank),
     multiple_results=True,
     abstract=_split_abstract,
     lower=_split_lower,
@@ -344,7 +344,7 @@ def _slice_reference(
 
 slice_p = Primitive(
     "slice",
-    shard=sharding_rules.same_rank,
+    shard=sharding_rules.linear_in(sharding_rules.same_rank),
     abstract=_slice_abstract,
     lower=_slice_lower,
     transpose=_slice_transpose,

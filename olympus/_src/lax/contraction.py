@@ -386,18 +386,18 @@ def dot_general(
     preferred = None
     if preferred_element_type is not None:
         preferred = dtypes.canonicalize_dtype(dtypes.as_dtype(preferred_element_type))
+    params = {
+        "dimension_numbers": numbers,
+        "precision": canonical_precision(precision),
+        "preferred_element_type": preferred,
+    }
+    if out_sharding is None:
+        return dot_general_p.bind(lhs, rhs, **params, out_sharding=None)
     sharding = sharding_constraints.resolve(
         out_sharding, "lax.dot_general out_sharding", lhs, rhs
     )
     in_type = sharding_constraints.of_types(sharding)
-    out: Array = dot_general_p.bind(
-        lhs,
-        rhs,
-        dimension_numbers=numbers,
-        precision=canonical_precision(precision),
-        preferred_element_type=preferred,
-        out_sharding=in_type,
-    )
+    out: Array = dot_general_p.bind(lhs, rhs, **params, out_sharding=in_type)
     return sharding_constraints.finish(out, sharding)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ from olympus._src.lax import (
     elementwise,
     families,
     shaping,
+    sharding_constraints,
     sharding_rules,
 )
 from olympus._src.lax import precision as precision_
@@ -714,9 +716,8 @@ def conv_general_dilated(
     preferred = None
     if preferred_element_type is not None:
         preferred = dtypes.canonicalize_dtype(dtypes.as_dtype(preferred_element_type))
-    return conv_general_dilated_p.bind(
-        lhs,
-        rhs,
+    convolve = functools.partial(
+        conv_general_dilated_p.bind,
         window_strides=steps,
         padding=tuple([_ints(pair) for pair in padding]),
         lhs_dilation=lhs_dilation,
@@ -726,8 +727,11 @@ def conv_general_dilated(
         batch_group_count=int(batch_group_count),
         precision=precision_.canonical_precision(precision),
         preferred_element_type=preferred,
-        out_sharding=out_sharding,
+        out_sharding=None,
     )
+    if out_sharding is None:
+        return convolve(lhs, rhs)
+    return sharding_constraints.divide_result(convolve, out_sharding, _NAME, lhs, rhs)
 
 
 def _ints(values: Any) -> tuple[int, ...]:

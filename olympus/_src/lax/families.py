@@ -576,7 +576,7 @@ def _broadcast_reference(
 
 broadcast_in_dim_p = Primitive(
     "broadcast_in_dim",
-    shard=sharding_rules.broadcast_in_dim,
+    shard=sharding_rules.linear_in(sharding_rules.broadcast_in_dim),
     abstract=_broadcast_in_dim_abstract,
     lower=_broadcast_in_dim_lower,
     transpose=_broadcast_in_dim_transpose,
@@ -634,7 +634,7 @@ def _transpose_batch(axis: Any, args: Any, dims: Any, *, permutation: Any) -> An
 
 transpose_p = Primitive(
     "transpose",
-    shard=sharding_rules.transpose,
+    shard=sharding_rules.linear_in(sharding_rules.transpose),
     abstract=_transpose_abstract,
     lower=_transpose_lower,
     transpose=_transpose_transpose,
@@ -662,6 +662,7 @@ def reduction(
     accepts: Sequence[Any] = ANY,
     reference: Callable[..., Any] | None = None,
     lower: Callable[..., Any] | None = None,
+    shard: Callable[..., Any] = sharding_rules.reduction,
     **rules: Any,
 ) -> Primitive:
     """An operation that folds some axes with an associative operation.
@@ -673,6 +674,7 @@ def reduction(
       accepts: kinds of dtypes.
       reference: the meaning in NumPy, taking `axes`.
       lower: the whole rule, in place of `hlo` and `identity`.
+      shard: how the result is divided.
     """
 
     def abstract(operand: Any, *, axes: Any, **params: Any) -> Any:
@@ -687,7 +689,7 @@ def reduction(
     return Primitive(
         name,
         abstract=abstract,
-        shard=sharding_rules.reduction,
+        shard=shard,
         lower=lower or fold,
         batch=reduction_batch,
         reference=reference,
@@ -776,6 +778,7 @@ def _reduce_sum_transpose(cts: Any, x: Any, *, axes: Any) -> Any:
 
 reduce_sum_p = reduction(
     "reduce_sum",
+    shard=sharding_rules.linear_in(sharding_rules.reduction),
     hlo="stablehlo.add",
     identity=lambda dtype: 0,
     accepts=NUMERIC,
@@ -787,6 +790,7 @@ reduce_sum_p = reduction(
 
 add_any_p = elementwise(
     "add_any",
+    shard=sharding_rules.linear_elementwise,
     hlo="stablehlo.add",
     reference=np.add,
     cost=Cost.CHEAP,

@@ -31,6 +31,7 @@ from olympus._src.lax import (
     elementwise,
     families,
     ragged_lowering,
+    sharding_constraints,
     sharding_rules,
 )
 from olympus._src.lax.families import ShapedArray
@@ -474,9 +475,18 @@ def ragged_dot_general(
     if preferred_element_type is not None:
         kind = dtypes.as_dtype(preferred_element_type)
         p["preferred_element_type"] = dtypes.canonicalize_dtype(kind)
-    p.update(group_offset=None, out_sharding=out_sharding)
+    p.update(group_offset=None, out_sharding=None)
     p["ragged_dot_dimension_numbers"] = ragged_dot_dimension_numbers
-    return ragged_dot_general_p.bind(lhs, rhs, group_sizes, **p)
+    if out_sharding is None:
+        return ragged_dot_general_p.bind(lhs, rhs, group_sizes, **p)
+    return sharding_constraints.divide_result(
+        lambda *xs: ragged_dot_general_p.bind(*xs, **p),
+        out_sharding,
+        _NAME,
+        lhs,
+        rhs,
+        group_sizes,
+    )
 
 
 _ROWS = RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))

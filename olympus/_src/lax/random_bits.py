@@ -16,6 +16,7 @@ from olympus._src.lax import (
     elementwise,
     families,
     shaping,
+    sharding_constraints,
     sharding_rules,
     sizes,
 )
@@ -257,7 +258,7 @@ def rng_bit_generator(
       shape: sizes of the axes of the bits.
       dtype: an unsigned integer dtype.
       algorithm: which generator.
-      out_sharding: None.
+      out_sharding: how the bits are divided over a mesh.
 
     Returns:
       The next state, and the bits.
@@ -268,13 +269,16 @@ def rng_bit_generator(
       >>> lax.rng_bit_generator(jnp.array([0, 1, 0, 1], jnp.uint32), (2, 3))[1].shape
       (2, 3)
     """
-    return rng_bit_generator_p.bind(
+    state, bits = rng_bit_generator_p.bind(
         key,
         shape=sizes.canonicalize_shape(shape),
         dtype=dtypes.canonicalize_dtype(dtype),
         algorithm=RandomAlgorithm(algorithm),
         out_sharding=None,
     )
+    what = "lax.rng_bit_generator"
+    sharding = sharding_constraints.resolve(out_sharding, f"{what} out_sharding")
+    return [state, sharding_constraints.divide(bits, sharding, what)]
 
 
 # -- numbers in an interval ------------------------------------------------------------

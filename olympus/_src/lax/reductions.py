@@ -20,6 +20,7 @@ from olympus._src.lax import (
     nan_extremes,
     packed_argmax,
     shaping,
+    sharding_constraints,
     sharding_rules,
     sizes,
 )
@@ -282,6 +283,12 @@ def _reduce(p: Primitive, operand: Any, axes: Any) -> Any:
     return p.bind(operand, axes=sizes.canonicalize_axes(axes, rank, f"lax.{p.name}"))
 
 
+def _divide(f: Any, operand: Any, axes: Any, out_sharding: Any) -> Any:
+    return sharding_constraints.divide_result(
+        lambda x: f(x, axes), out_sharding, f"lax.{f.__name__}", operand
+    )
+
+
 def reduce_sum(
     operand: ArrayLike, axes: int | Shape, *, out_sharding: Placement = None
 ) -> Array:
@@ -301,6 +308,8 @@ def reduce_sum(
       >>> lax.reduce_sum(jnp.array([[1, 5], [7, 2]]), (0, 1))
       Array(15, dtype=int32)
     """
+    if out_sharding is not None:
+        return _divide(reduce_sum, operand, axes, out_sharding)
     return _reduce(families.reduce_sum_p, operand, axes)
 
 
@@ -336,6 +345,8 @@ def reduce_max(
       >>> lax.reduce_max(jnp.array([[1, 5], [7, 2]]), (0,))
       Array([7, 5], dtype=int32)
     """
+    if out_sharding is not None:
+        return _divide(reduce_max, operand, axes, out_sharding)
     return _reduce(reduce_max_p, operand, axes)
 
 
@@ -355,6 +366,8 @@ def reduce_min(
       >>> lax.reduce_min(jnp.array([[1, 5], [7, 2]]), (0,))
       Array([1, 2], dtype=int32)
     """
+    if out_sharding is not None:
+        return _divide(reduce_min, operand, axes, out_sharding)
     return _reduce(reduce_min_p, operand, axes)
 
 

@@ -13,7 +13,13 @@ from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement,
 from olympus._src.core.primitive import Cost, Primitive, Remade
 from olympus._src.core.sizes import as_size
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.lax import elementwise, families, sharding_rules, sizes
+from olympus._src.lax import (
+    elementwise,
+    families,
+    sharding_constraints,
+    sharding_rules,
+    sizes,
+)
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
@@ -87,7 +93,7 @@ def _reshape_reference(
 
 reshape_p = Primitive(
     "reshape",
-    shard=sharding_rules.reshape,
+    shard=sharding_rules.linear_in(sharding_rules.reshape),
     abstract=_reshape_abstract,
     lower=_reshape_lower,
     transpose=_reshape_transpose,
@@ -131,11 +137,24 @@ def reshape(
     if dimensions is not None:
         order = tuple([int(d) for d in dimensions])
         order = None if order == tuple(range(aval.ndim)) else order
-    if order is None and shape == aval.shape and not np.isscalar(operand):
+    same = order is None and shape == aval.shape and not np.isscalar(operand)
+    if same and out_sharding is None:
         return elementwise.unchanged(operand)
-    return reshape_p.bind(
-        operand, new_sizes=shape, dimensions=order, sharding=out_sharding
-    )
+    params: dict[str, Any] = {"new_sizes": shape, "dimensions": order}
+    if out_sharding is not None:
+        return _bind_divided("reshape", reshape_p, out_sharding, operand, **params)
+    return reshape_p.bind(operand, **params, sharding=None)
+
+
+def _bind_divided(
+    name: str, p: Primitive, out_sharding: Any, *operands: Any, **params: Any
+) -> Any:
+    """Applies an operation, of which it is given how the result is divided."""
+    what = f"lax.{name} out_sharding"
+    sharding = sharding_constraints.resolve(out_sharding, what, *operands)
+    in_type = sharding_constraints.of_types(sharding)
+    out = p.bind(*operands, **params, sharding=in_type)
+    return sharding_constraints.finish(out, sharding)
 
 
 def collapse(
@@ -185,7 +204,7 @@ def _squeeze_transpose(cts: Any, x: Any, *, dimensions: Any) -> Any:
 
 squeeze_p = Primitive(
     "squeeze",
-    shard=sharding_rules.squeeze,
+    shard=sharding_rules.linear_in(sharding_rules.squeeze),
     abstract=_squeeze_abstract,
     lower=lambda ctx, x, *, dimensions: ctx.block.reshape(
         x, ctx.avals_in[0], ctx.avals_out[0]
@@ -319,11 +338,13 @@ def broadcast_in_dim(
     shape = sizes.canonicalize_shape(shape)
     dims = tuple([int(d) for d in broadcast_dimensions])
     same = avals.aval_of(operand).shape == shape and dims == tuple(range(len(shape)))
-    if same and not np.isscalar(operand):
+    if same and not np.isscalar(operand) and out_sharding is None:
         return _canonical(operand)
-    return families.broadcast_in_dim_p.bind(
-        operand, shape=shape, broadcast_dimensions=dims, sharding=out_sharding
-    )
+    p = families.broadcast_in_dim_p
+    params = {"shape": shape, "broadcast_dimensions": dims}
+    if out_sharding is not None:
+        return _bind_divided("broadcast_in_dim", p, out_sharding, operand, **params)
+    return p.bind(operand, **params, sharding=None)
 
 
 def broadcast(
@@ -343,7 +364,7 @@ def broadcast(
       (3, 2)
     """
     lead = tuple(sizes)
-    if not lead and not np.isscalar(operand):
+    if not lead and not np.isscalar(operand) and out_sharding is None:
         return elementwise.unchanged(operand)
     shape = avals.aval_of(operand).shape
     dims = tuple(range(len(lead), len(lead) + len(shape)))
@@ -416,7 +437,9 @@ def full(
         )
     weak = dtype is None and value.weak_type
     kind = value.dtype if dtype is None else dtypes.canonicalize_dtype(dtype, True)
-    return broadcast(elementwise.convert(fill_value, kind, weak), shape)
+    place = sharding if sharding_constraints.is_over_mesh(sharding) else None
+    converted = elementwise.convert(fill_value, kind, weak)
+    return broadcast(converted, shape, out_sharding=place)
 
 
 def full_like(
@@ -457,7 +480,11 @@ def full_like(
         raise TypeError(
             f"lax.full_like: fill_value must be a scalar, got {value.short()}"
         )
-    return broadcast(elementwise.convert(fill_value, kind, weak), shape)
+    place: Any = sharding if sharding_constraints.is_over_mesh(sharding) else None
+    if place is None and shape == aval.shape:
+        place = aval.explicit
+    converted = elementwise.convert(fill_value, kind, weak)
+    return broadcast(converted, shape, out_sharding=place)
 
 
 def empty(shape: Shape, dtype: DTypeLike, *, out_sharding: Placement = None) -> Array:
@@ -467,7 +494,7 @@ def empty(shape: Shape, dtype: DTypeLike, *, out_sharding: Placement = None) -> 
       >>> lax.empty((2, 3), jnp.float32).shape
       (2, 3)
     """
-    return full(shape, 0, dtype)
+    return full(shape, 0, dtype, sharding=out_sharding)
 
 
 # -- iota ------------------------------------------------------------------------------
@@ -545,9 +572,10 @@ def broadcasted_iota(
     shape = sizes.canonicalize_shape(shape)
     dimension = sizes.canonicalize_axis(dimension, len(shape), "lax.broadcasted_iota")
     kind = dtypes.canonicalize_dtype(dtypes.as_dtype(dtype))
-    return iota_p.bind(
-        dtype=kind, shape=shape, dimension=dimension, sharding=out_sharding
-    )
+    params = {"dtype": kind, "shape": shape, "dimension": dimension}
+    if out_sharding is not None:
+        return _bind_divided("broadcasted_iota", iota_p, out_sharding, **params)
+    return iota_p.bind(**params, sharding=None)
 
 
 # -- rev -------------------------------------------------------------------------------
@@ -792,7 +820,7 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
 
 copy_p: Primitive = Primitive(
     "copy",
-    shard=sharding_rules.keep,
+    shard=sharding_rules.linear_in(sharding_rules.keep),
     abstract=lambda operand: operand,
     lower=lambda ctx, x: x,
     transpose=lambda cts, x: list(cts),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,42 @@ def finish(x: Any, sharding: NamedSharding | None) -> Any:
     return sharding_constraint_p.bind(x, sharding=sharding)
 
 
+def divide_result(
+    f: Callable[..., Any], out_sharding: Any, what: str, *operands: Any
+) -> Any:
+    """A function of arrays, of which the compiler divides all but the result.
+
+    Args:
+      f: takes the operands.
+      out_sharding: how the result is divided, as `resolve` takes it.
+      what: the function, for messages.
+      *operands: arrays or other values.
+    """
+    arrays = [x for x in operands if avals.is_array_like(x)]
+    sharding = resolve(out_sharding, f"{what} out_sharding", *arrays)
+    out = f(*[leave_to_compiler(x) if avals.is_array_like(x) else x for x in operands])
+    return divide(out, sharding, what)
+
+
+def divide(x: Any, sharding: NamedSharding | None, what: str) -> Any:
+    """A result, divided as was asked.
+
+    Raises:
+      ValueError: the mesh cannot divide its shape so.
+    """
+    if sharding is None:
+        return x
+    sharding.check_shape(avals.aval_of(x).shape, f"{what} out_sharding")
+    if sharding.mesh.explicit_axes:
+        return reshard_p.bind(x, sharding=sharding)
+    return sharding_constraint_p.bind(x, sharding=sharding)
+
+
+def is_over_mesh(place: Any) -> bool:
+    """Whether an argument describes how a value is divided over a mesh."""
+    return isinstance(place, (NamedSharding, PartitionSpec))
+
+
 def reshard(x: Any, sharding: NamedSharding) -> Any:
     """The same values, divided along explicit axes as a sharding says."""
     return reshard_p.bind(x, sharding=sharding)
@@ -136,8 +173,7 @@ def give_type(x: Any, explicit: NamedSharding | None) -> Any:
 
 def leave_to_compiler(x: Any, names: Any = None) -> Any:
     """The same values, of a type that does not tell of some axes; default of none."""
-    aval = avals.aval_of(x)
-    explicit = getattr(aval, "explicit", None)
+    explicit = getattr(avals.aval_of(x), "explicit", None)
     if explicit is None:
         return x
     chosen = explicit.mesh.explicit_axes if names is None else names

@@ -14,8 +14,11 @@ from typing import Any
 
 from olympus._src.core.explicit_shardings import (
     Entries,
+    bilinear,
     entries_of,
+    linear_in,
     mesh_axes_of,
+    roles_of,
 )
 from olympus._src.foundation.errors import ShardingTypeError
 from olympus._src.sharding.named import NamedSharding
@@ -327,10 +330,17 @@ def dot_general(
     out_sharding: Any,
     **params: Any,
 ) -> Any:
-    if out_sharding is not None:
-        return out_sharding
     (cx, cy), (bx, by) = dimension_numbers
     ex, ey = entries_of(x), entries_of(y)
+    for aval in (x, y):
+        if roles_of(aval)[0]:
+            raise ShardingTypeError(
+                f"operands must not be still to be summed (unreduced), got "
+                f"{aval.short()}; sum it with olympus.reshard(x, P(...))"
+            )
+    if out_sharding is not None:
+        _check_sums(out_sharding, [ex[i] for i in cx], [ey[j] for j in cy])
+        return out_sharding
     for i, j in zip(cx, cy, strict=True):
         if ex[i] is None or ey[j] is None:
             continue
@@ -345,10 +355,39 @@ def dot_general(
             f"{j} of {y.short()}; give the result's sharding by out_sharding=, as in "
             "numpy.matmul(x, y, out_sharding=P(...))"
         )
+    mesh = mesh_of(x, y)
     batch = join([ex[i] for i in bx], [ey[j] for j in by])
     x_free = [e for i, e in enumerate(ex) if i not in cx and i not in bx]
     y_free = [e for j, e in enumerate(ey) if j not in cy and j not in by]
-    return (*batch, *x_free, *y_free)
+    # A factor that is reduced has an unreduced cotangent; the product is neither.
+    return NamedSharding(mesh, _spec_of((*batch, *x_free, *y_free)))
+
+
+def _spec_of(entries: Sequence[Any]) -> PartitionSpec:
+    used = [name for entry in entries for name in names_of(entry)]
+    twice = [name for name in used if used.count(name) > 1]
+    if twice:
+        listed = ", ".join(map(repr, entries))
+        raise ShardingTypeError(
+            f"a mesh axis must divide at most one axis of the result, got {twice[0]!r} "
+            f"more than once in P({listed}); reshard an operand, or give the result's "
+            "sharding by out_sharding="
+        )
+    return PartitionSpec(*entries)
+
+
+def _check_sums(sharding: Any, first: Sequence[Any], second: Sequence[Any]) -> None:
+    """Sums can be left to be taken only where the contracted axes are divided so."""
+    wanted = sharding.spec.unreduced
+    if not wanted:
+        return
+    divided = {name for entry in first for name in names_of(entry)}
+    if list(first) != list(second) or not wanted <= divided:
+        raise ShardingTypeError(
+            f"a product can be left to be summed (unreduced) along axes that divide "
+            f"contracted axes of both operands, got {sharding.spec} for the contracted "
+            f"entries {tuple(first)} and {tuple(second)}; reshard an operand"
+        )
 
 
 def convolution(
@@ -580,3 +619,16 @@ def polynomial(out: Any, x: Any, coefficients: Any, **params: Any) -> Any:
     if coefficients.ndim == 1:
         return entries_of(x)
     return join(entries_of(x), entries_of(coefficients)[1:])
+
+
+# -- which are linear --------------------------------------------------------------------
+
+linear_elementwise = linear_in(elementwise)
+product = bilinear(elementwise)
+
+
+def _linear_cases(out: Any, which: Any, *cases: Any) -> Any:
+    return select(out, which, *cases)
+
+
+select_linear = linear_in(_linear_cases, 1, 2)

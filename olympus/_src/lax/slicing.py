@@ -205,7 +205,7 @@ def _slice_checkify(checks: Any, x: Any, *indices: Any, slice_sizes: Any) -> Any
 
 dynamic_slice_p = Primitive(
     "dynamic_slice",
-    shard=sharding_rules.same_rank,
+    shard=sharding_rules.linear_in(sharding_rules.same_rank, 0),
     abstract=_slice_abstract,
     lower=_slice_lower,
     transpose=_slice_transpose,

@@ -91,7 +91,7 @@ def _stack_batch(mapped: Any, args: Any, dims: Any, *, axis: int) -> Any:
 
 stack_p = Primitive(
     "stack",
-    shard=sharding_rules.stack,
+    shard=sharding_rules.linear_in(sharding_rules.stack),
     abstract=_stack_abstract,
     lower=_stack_lower,
     jvp=_stack_jvp,
@@ -184,7 +184,7 @@ def _unstack_batch(mapped: Any, args: Any, dims: Any, *, axis: int) -> Any:
 
 unstack_p = Primitive(
     "unstack",
-    shard=sharding_rules.unstack,
+    shard=sharding_rules.linear_in(sharding_rules.unstack),
     multiple_results=True,
     abstract=_unstack_abstract,
     lower=_unstack_lower,

@@ -10,13 +10,20 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from olympus._src.core import avals, dtypes, trace
-from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, KeyArray, Shape
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    DTypeLike,
+    KeyArray,
+    Placement,
+    Shape,
+)
 from olympus._src.core.sizes import is_symbolic
 from olympus._src.lax import concatenation, shaping, sizes
 from olympus._src.lax import elementwise as lax
-from olympus._src.numpy import creation
+from olympus._src.numpy import creation, promotion
 from olympus._src.random import keys
-from olympus._src.random.arguments import number, one_program, refuse_sharding
+from olympus._src.random.arguments import number, one_program
 from olympus._src.random.continuous import draw_normal, draw_truncated_normal
 from olympus._src.random.multivariate import draw_orthogonal
 from olympus._src.random.uniform import draw_uniform, split_in
@@ -31,7 +38,7 @@ class Initializer(Protocol):
         key: KeyArray,
         shape: int | Shape,
         dtype: DTypeLike | None = None,
-        out_sharding: None = None,
+        out_sharding: Placement = None,
     ) -> Array:
         """Weights [*shape] of a dtype, drawn with a key."""
         raise NotImplementedError
@@ -43,14 +50,14 @@ def _initializer(name: str, dtype: Any, draw: Callable[..., Any]) -> Initializer
     `draw(key, shape, dtype)` is given a typed key and checked arguments.
     """
 
+    @promotion.divides_result(f"initializers.{name}")
     def init(
         key: KeyArray,
         shape: int | Shape,
         dtype: DTypeLike | None = dtype,
-        out_sharding: None = None,
+        out_sharding: Placement = None,
     ) -> Array:
         full_name = f"initializers.{name}"
-        refuse_sharding(full_name, out_sharding)
         key = keys.single_key(full_name, key)
         shape = sizes.canonicalize_shape(shape, f"nn.{full_name}")
         return draw(key, shape, _weights_dtype(name, dtype))
@@ -73,11 +80,12 @@ def _weights_dtype(name: str, dtype: Any, kinds: str = "fc") -> Any:
 # -- constants -------------------------------------------------------------------------
 
 
+@promotion.divides_result("initializers.zeros")
 def zeros(
     key: KeyArray,
     shape: int | Shape,
     dtype: DTypeLike | None = None,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Weights that are all 0.
 
@@ -85,7 +93,7 @@ def zeros(
       key: not used.
       shape: shape of the weights.
       dtype: default the default float.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       An array [*shape].
@@ -95,15 +103,15 @@ def zeros(
       >>> nn.initializers.zeros(random.key(0), (2,))
       Array([0., 0.], dtype=float32)
     """
-    refuse_sharding("initializers.zeros", out_sharding)
     return creation.zeros(shape, float if dtype is None else dtype)
 
 
+@promotion.divides_result("initializers.ones")
 def ones(
     key: KeyArray,
     shape: int | Shape,
     dtype: DTypeLike | None = None,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Weights that are all 1.
 
@@ -111,7 +119,7 @@ def ones(
       key: not used.
       shape: shape of the weights.
       dtype: default the default float.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       An array [*shape].
@@ -122,7 +130,6 @@ def ones(
       >>> initializers.ones(random.key(0), (2,))
       Array([1., 1.], dtype=float32)
     """
-    refuse_sharding("initializers.ones", out_sharding)
     return creation.ones(shape, float if dtype is None else dtype)
 
 
@@ -143,13 +150,13 @@ def constant(value: ArrayLike, dtype: DTypeLike | None = None) -> Initializer:
       Array([2., 2.], dtype=float32)
     """
 
+    @promotion.divides_result("initializers.constant")
     def init(
         key: KeyArray,
         shape: int | Shape,
         dtype: DTypeLike | None = dtype,
-        out_sharding: None = None,
+        out_sharding: Placement = None,
     ) -> Array:
-        refuse_sharding("initializers.constant", out_sharding)
         weights_dtype = dtypes.check_user_dtype(
             float if dtype is None else dtype, "constant"
         )

@@ -144,6 +144,7 @@ def _square(x: Any) -> Any:
 # -- one-hot codes ---------------------------------------------------------------------
 
 
+@promotion.divides_result("nn.one_hot")
 def one_hot(
     x: ArrayLike | Sequence[ArrayLike],
     num_classes: int,
@@ -159,7 +160,7 @@ def one_hot(
       num_classes: size of the vectors.
       dtype: of the result; default the default float.
       axis: where the new axis goes.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       An array of x's shape with one more axis.
@@ -178,11 +179,6 @@ def one_hot(
     if isinstance(x, (list, tuple)):
         x = np.asarray(x)
     check_arrays("one_hot", x)
-    if out_sharding is not None:
-        raise NotImplementedError(
-            f"nn.one_hot: out_sharding is not supported, got {out_sharding!r}; move "
-            "the result with olympus.device_put"
-        )
     dtype = dtypes.check_user_dtype(float if dtype is None else dtype, "nn.one_hot")
     rank = avals.aval_of(x).ndim + 1
     axis = sizes.canonicalize_axis(axis, rank, "nn.one_hot")

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src import tree
 from olympus._src.core import avals, dtypes
 from olympus._src.foundation import user_warnings
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import shaping
+from olympus._src.lax import shaping, sharding_constraints
 from olympus._src.numpy import (
     creation,
     index_parsing,
@@ -72,6 +73,21 @@ class IndexUpdateRef:
           >>> onp.arange(3.0).at[7].get(mode='fill', fill_value=-1)
           Array(-1., dtype=float32)
         """
+        if out_sharding is not None:
+            index = self.index
+            options = {
+                "indices_are_sorted": indices_are_sorted,
+                "unique_indices": unique_indices,
+                "mode": mode,
+                "fill_value": fill_value,
+                "wrap_negative_indices": wrap_negative_indices,
+            }
+            return _divide_result(
+                lambda x, i: IndexUpdateRef(x, i).get(**options),
+                "at[...].get",
+                out_sharding,
+                (self.array, index),
+            )
         if mode is None and wrap_negative_indices:
             return indexing.getitem(self.array, self.index)
         return indexing.take(
@@ -161,6 +177,14 @@ class IndexUpdateRef:
         )
 
 
+def _divide_result(f: Any, what: str, out_sharding: Any, operands: Any) -> Any:
+    """A function of arrays and an index that holds some, with a divided result."""
+    leaves, structure = tree.tree_flatten(operands)
+    return sharding_constraints.divide_result(
+        lambda *xs: f(*structure.unflatten(xs)), out_sharding, what, *leaves
+    )
+
+
 def _ones(x: Any) -> Any:
     return shaping.full_like(x, 1)
 
@@ -202,6 +226,19 @@ def _write(
     wrap_negative_indices: bool = True,
 ) -> Any:
     x = ref.array
+    if out_sharding is not None:
+        options: dict[str, Any] = {
+            "indices_are_sorted": indices_are_sorted,
+            "unique_indices": unique_indices,
+            "mode": mode,
+            "wrap_negative_indices": wrap_negative_indices,
+        }
+        return _divide_result(
+            lambda x, i, v: _write(IndexUpdateRef(x, i), op, v, **options),
+            f"at[...].{op}",
+            out_sharding,
+            (x, ref.index, values),
+        )
     if isinstance(values, (list, tuple)):
         values = creation.asarray(values)
     if not avals.is_array_like(values):

@@ -559,6 +559,7 @@ def _sum_dtype(dtype: Any, asked: Any) -> Any:
 # -- einsum ----------------------------------------------------------------------------
 
 
+@promotion.divides_result("numpy.einsum")
 def einsum(
     subscripts: str | ArrayLike,
     /,

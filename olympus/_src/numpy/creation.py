@@ -22,7 +22,13 @@ from olympus._src.core.array_type import (
 )
 from olympus._src.core.sizes import is_symbolic
 from olympus._src.interpreters import concrete_arrays, evaluate
-from olympus._src.lax import elementwise, families, shaping, stacking
+from olympus._src.lax import (
+    elementwise,
+    families,
+    shaping,
+    sharding_constraints,
+    stacking,
+)
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import (
     docstring_examples,
@@ -36,9 +42,6 @@ if TYPE_CHECKING:
 ShapedArray = avals.ShapedArray
 
 # -- array -----------------------------------------------------------------------------
-
-# To checkers the class of concrete arrays is not `Array`.
-_put: Any = concrete_arrays.put
 
 
 def array(
@@ -138,7 +141,7 @@ def asarray(
         same: Any = a
         return same
     if plain and dtype is None and type(a) is np.ndarray and _is_plain(a.dtype):
-        return _put(a, ShapedArray(a.shape, a.dtype), None)
+        return put_values(a, ShapedArray(a.shape, a.dtype), None)
     out = array(
         a, dtype, copy=bool(copy), order=order, device=device, out_sharding=out_sharding
     )
@@ -196,18 +199,33 @@ def _is_buffer(x: Any) -> bool:
 
 
 def _move_to_device(x: Any, device: Any) -> Any:
+    if sharding_constraints.is_over_mesh(device):
+        return _divide(x, device)
     if device is None or type(x) is not concrete_arrays.ArrayImpl:
         return x
     return concrete_arrays.on_chosen_device(x, device)
+
+
+def _divide(x: Any, place: Any) -> Any:
+    """An array, divided over a mesh as a sharding or a spec says."""
+    sharding = sharding_constraints.resolve(place, "numpy: out_sharding", x)
+    return sharding_constraints.divide(x, sharding, "numpy")
+
+
+def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
+    """An array with the values of a NumPy array, on a device or divided over a mesh."""
+    if sharding_constraints.is_over_mesh(device):
+        return _divide(concrete_arrays.put(x, aval), device)
+    return concrete_arrays.put(x, aval, device)
 
 
 def _of_scalar(x: Any, dtype: Any, device: Any) -> Any:
     if dtype is not None:
         promotion.check_complex_number(x, dtype)
         aval = ShapedArray((), dtype)
-        return concrete_arrays.put(_number_of(x, dtype), aval, device)
+        return put_values(_number_of(x, dtype), aval, device)
     aval = aval_of(x)
-    return concrete_arrays.put(np.asarray(x, aval.dtype), aval, device)
+    return put_values(np.asarray(x, aval.dtype), aval, device)
 
 
 def _number_of(x: Any, dtype: Any) -> np.ndarray:
@@ -248,7 +266,7 @@ def _of_numpy(x: Any, dtype: Any, device: Any) -> Any:
             "numpy.array takes numbers and booleans only"
         )
     value = x if x.dtype == dtype else _cast_numpy(x, dtype)
-    return concrete_arrays.put(value, ShapedArray(x.shape, dtype), device)
+    return put_values(value, ShapedArray(x.shape, dtype), device)
 
 
 def _leaves(x: Any, leaves: list[Any]) -> list[Any]:
@@ -321,7 +339,7 @@ def _of_plain_sequence(x: Any, leaves: list[Any], dtype: Any, device: Any) -> An
     if value.dtype.kind in "OSUV" and not dtypes.is_supported(value.dtype):
         value = np.array(x, dtype)
     value = _cast_numpy(value, dtype)
-    return concrete_arrays.put(value, ShapedArray(value.shape, dtype), device)
+    return put_values(value, ShapedArray(value.shape, dtype), device)
 
 
 def _stack_sequence(x: Any, dtype: Any) -> Any:
@@ -413,12 +431,15 @@ def _fill_array(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> A
         held = aval.storage
         words = np.full(held.shape, value, held.dtype)
         return concrete_arrays.with_aval(concrete_arrays.put(words, held, device), aval)
-    if evaluate.is_staging() and device is None:
-        return shaping.full(shape, families.number_of(value, aval.dtype))
+    explicit = aval.explicit if device is None else None
+    over_mesh = explicit or sharding_constraints.is_over_mesh(device)
+    if over_mesh or (evaluate.is_staging() and device is None):
+        number = families.number_of(value, aval.dtype)
+        return shaping.full(shape, number, sharding=device or explicit)
     host = (
         np.zeros(shape, aval.dtype) if value == 0 else np.full(shape, value, aval.dtype)
     )
-    return concrete_arrays.put(host, aval, device)
+    return put_values(host, aval, device)
 
 
 def _shape(shape: Any, name: str) -> tuple[int, ...]:
@@ -499,7 +520,7 @@ def full(
     if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():
         value = _number_in(fill_value, kind, weak)
         host = np.broadcast_to(value, shape)
-        return _put(np.array(host), ShapedArray(shape, kind, weak), place)
+        return put_values(np.array(host), ShapedArray(shape, kind, weak), place)
     if dtypes.is_python_scalar(fill_value) and not weak:
         fill_value = _number_in(fill_value, kind, weak)
     if isinstance(fill_value, (np.ndarray, np.generic)):
@@ -537,7 +558,10 @@ def _like(name: str, a: Any, dtype: Any, shape: Any) -> Any:
     own = a.shape if hasattr(a, "shape") else np.shape(a)
     if dtype is not None:
         kind, weak = dtypes.check_user_dtype(dtype, name), False
-    return ShapedArray(own if shape is None else _shape(shape, name), kind, weak)
+    if shape is not None:
+        return ShapedArray(_shape(shape, name), kind, weak)
+    explicit = avals.aval_of(a).explicit if avals.is_array_like(a) else None
+    return ShapedArray(own, kind, weak, sharding=explicit)
 
 
 def _constant_like(name: str, value: int, what: str) -> function_types.FilledLike:
@@ -555,7 +579,8 @@ def _constant_like(name: str, value: int, what: str) -> function_types.FilledLik
             scalar = elementwise.convert(
                 promotion.cast(value, aval.dtype, True), aval.dtype, True
             )
-            return promotion.full_shape(scalar, aval.shape)
+            place = aval.explicit if place is None else place
+            return shaping.broadcast(scalar, aval.shape, out_sharding=place)
         return _fill_array(aval.shape, value, aval, place)
 
     return docstring_examples.describe(
@@ -631,10 +656,13 @@ def full_like(
     promotion.check_complex_number(fill_value, aval.dtype)
     if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():
         value = _number_in(fill_value, aval.dtype, aval.weak_type)
-        return _put(np.array(np.broadcast_to(value, aval.shape)), aval, place)
+        whole = np.array(np.broadcast_to(value, aval.shape))
+        place = aval.explicit if place is None else place
+        return put_values(whole, aval.update(sharding=None), place)
     if dtypes.is_python_scalar(fill_value) and not aval.weak_type:
         fill_value = _number_in(fill_value, aval.dtype, False)
     value = elementwise.convert(fill_value, aval.dtype, aval.weak_type)
+    place = aval.explicit if place is None else place
     return _move_to_device(_spread(value, aval.shape, "full_like"), place)
 
 
@@ -685,7 +713,7 @@ def _diagonals(
     column = np.arange(columns)[None, :]
     equal = compare is elementwise.eq
     host = (row == column if equal else row >= column).astype(kind)
-    return _put(host, ShapedArray((rows, columns), kind), device)
+    return put_values(host, ShapedArray((rows, columns), kind), device)
 
 
 def identity(n: int, dtype: DTypeLike | None = None) -> Array:

@@ -28,6 +28,7 @@ from olympus._src.numpy import (
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
 
+@promotion.divides_result("numpy.bincount")
 def bincount(
     x: ArrayLike,
     weights: OptionalArray = None,
@@ -138,6 +139,7 @@ def _edges(name: str, a: Any, bins: Any, range: Any) -> Any:
     return ranges.linspace(low, high, count + 1, dtype=kind)
 
 
+@promotion.divides_result("numpy.histogram")
 def histogram(
     a: ArrayLike,
     bins: ArrayLike = 10,

@@ -196,7 +196,11 @@ def reshape(
       Array([[0, 1, 2],
              [3, 4, 5]], dtype=int32)
     """
-    del out_sharding
+    if out_sharding is not None:
+        options = {"copy": copy, "out_sharding": out_sharding}
+        return promotion.divide_result(
+            reshape, "numpy.reshape", (a, shape, order), options
+        )
     if copy is False:
         raise NotImplementedError(
             "numpy.reshape: copy=False cannot be guaranteed; leave out copy"
@@ -236,7 +240,7 @@ def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Placement = None) -> 
     check_arraylike("ravel", a)
     if order not in ("C", "F"):
         raise _bad_order("ravel", order)
-    return reshape(a, (aval_of(a).size,), order)
+    return reshape(a, (aval_of(a).size,), order, out_sharding=out_sharding)
 
 
 def resize(a: ArrayLike, new_shape: int | Shape) -> Array:
@@ -747,7 +751,11 @@ def broadcast_to(
       Array([[1, 2],
              [1, 2]], dtype=int32)
     """
-    del out_sharding
+    if out_sharding is not None:
+        options = {"out_sharding": out_sharding}
+        return promotion.divide_result(
+            broadcast_to, "numpy.broadcast_to", (array, shape), options
+        )
     check_arraylike("broadcast_to", array)
     out_shape = sizes_.canonicalize_shape(shape)
     own = aval_of(array).shape
@@ -809,6 +817,7 @@ def _tile(x: Any, *, reps: tuple[int, ...]) -> Any:
     return shaping.tile(shaping.broadcast_to_rank(x, len(reps)), reps)
 
 
+@promotion.divides_result("numpy.repeat")
 def repeat(
     a: ArrayLike,
     repeats: ArrayLike | Sequence[ArrayLike],

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ from olympus._src.core import avals, dtypes, ir, reads, trace
 from olympus._src.core.array_type import Array
 from olympus._src.foundation import caching, config
 from olympus._src.interpreters import concrete_arrays, evaluate, partial_eval
-from olympus._src.lax import elementwise, families, shaping, sizes
+from olympus._src.lax import elementwise, families, shaping, sharding_constraints, sizes
 
 aval_of = avals.aval_of
 convert = elementwise.convert
@@ -45,6 +46,8 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
         sort_arguments = _argument_sorter(fun, arrays)
 
         def call(*args: Any, **kwargs: Any) -> Any:
+            if kwargs and kwargs.get("out_sharding") is not None:
+                return divide_result(call, f"numpy.{named}", args, kwargs)
             if current.trace is not _eval:
                 out = fun(*args, **kwargs)
                 return _as_array(out) if type(out) in _HOST_VALUES else out
@@ -71,6 +74,44 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
         call.__doc__ = fun.__doc__
         call.__module__ = fun.__module__
         call.__wrapped__ = fun  # type: ignore[attr-defined]
+        reads.declare_constant(call)
+        return call  # type: ignore[return-value]
+
+    return wrap
+
+
+def divide_result(f: Callable[..., Any], what: str, args: Any, kwargs: Any) -> Any:
+    """A call of a function, whose result is divided as `out_sharding` says."""
+    kwargs = dict(kwargs)
+    place = kwargs.pop(_OPTION)
+    return sharding_constraints.divide_result(
+        lambda *xs: f(*xs, **kwargs), place, what, *args
+    )
+
+
+_OPTION = "out_sharding"
+
+
+def divides_result(name: str) -> Callable[[F], F]:
+    """Has a function divide its result as the option `out_sharding` says.
+
+    Args:
+      name: the function's full name, for messages.
+    """
+
+    def wrap(fun: F) -> F:
+        names = fun.__code__.co_varnames[: fun.__code__.co_argcount]
+        position = names.index(_OPTION) if _OPTION in names else None
+
+        @functools.wraps(fun)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if position is not None and len(args) > position:
+                kwargs[_OPTION] = args[position]
+                args = args[:position]
+            if kwargs.get(_OPTION) is None:
+                return fun(*args, **kwargs)
+            return divide_result(fun, name, args, kwargs)
+
         reads.declare_constant(call)
         return call  # type: ignore[return-value]
 

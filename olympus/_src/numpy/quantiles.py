@@ -16,7 +16,13 @@ from olympus._src.core.array_type import (
     Placement,
 )
 from olympus._src.interpreters import evaluate
-from olympus._src.lax import concatenation, cumulative, families, shaping
+from olympus._src.lax import (
+    concatenation,
+    cumulative,
+    families,
+    shaping,
+    sharding_constraints,
+)
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sorting as lax_sorting
 from olympus._src.numpy import (
@@ -192,7 +198,18 @@ def _pick(x: Any, at_: Any, lead: Any, q_shape: Any) -> Any:
         sizes[len(q_shape) + i] = size
         places.append(shaping.counting(size).reshape(sizes))
     places.append(lax.convert(at_, np.dtype(np.int32)))
-    return indexing.take(x, tuple(places), mode="clip")
+    explicit = aval_of(x).explicit
+    if explicit is None:
+        return indexing.take(x, tuple(places), mode="clip")
+    entries = [*[None] * len(q_shape), *explicit.spec.partitions[:-1]]
+    spec = explicit.spec.update(partitions=entries)
+    return sharding_constraints.divide_result(
+        lambda *xs: indexing.take(xs[0], xs[1:], mode="clip"),
+        explicit.update(spec=spec),
+        "numpy.quantile",
+        x,
+        *places,
+    )
 
 
 def _mix(
@@ -316,6 +333,7 @@ nanquantile = _quantile_function("nanquantile", True, False)
 nanpercentile = _quantile_function("nanpercentile", True, True)
 
 
+@promotion.divides_result("numpy.percentile")
 def percentile(
     a: ArrayLike,
     q: ArrayLike,

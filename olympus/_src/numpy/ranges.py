@@ -25,12 +25,10 @@ from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import elementwise, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import arithmetic, elementary, promotion, symbolic_ranges
-from olympus._src.numpy.creation import astype
+from olympus._src.numpy.creation import astype, put_values
 from olympus._src.numpy.promotion import aval_of
 
 ShapedArray = avals.ShapedArray
-# To checkers the class of concrete arrays is not `Array`.
-_put: Any = concrete_arrays.put
 
 
 def _number(x: Any, name: str, what: str) -> Any:
@@ -111,7 +109,7 @@ def arange(
             return shaping.iota(kind, max(0, math.ceil(last)))
     with np.errstate(all="ignore"):
         host = np.asarray(np.arange(first, last, by)).astype(kind)
-    return _put(host, ShapedArray(host.shape, kind), place)
+    return put_values(host, ShapedArray(host.shape, kind), place)
 
 
 def _check_ends(numbers: range, dtype: Any) -> None:

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
-from olympus._src.core.array_type import Array, ArrayLike, IndexMode, Indices
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    IndexMode,
+    Indices,
+    Placement,
+)
 from olympus._src.core.sizes import as_size
 from olympus._src.lax import (
     concatenation,
@@ -98,10 +104,6 @@ def _reduce_segments(
     mode = gather.GatherScatterMode.from_any(mode)
     if bucket is not None and operator.index(bucket) < 1:
         raise ValueError(f"ops.{name}: bucket_size must be positive, got {bucket}")
-    if sharding is not None:
-        raise NotImplementedError(
-            f"ops.{name}: out_sharding is not supported; leave it None"
-        )
     return _combine_segments(
         data,
         segment_ids,
@@ -154,6 +156,7 @@ def _combine_segments(
     return out if bucket is None else kind.reduce(out, (0,))
 
 
+@promotion.divides_result("ops.segment_sum")
 def segment_sum(
     data: ArrayLike,
     segment_ids: Indices,
@@ -162,7 +165,7 @@ def segment_sum(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: IndexMode | None = None,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Sum of the rows of each segment.
 
@@ -176,7 +179,7 @@ def segment_sum(
       unique_indices: promises that no number repeats.
       bucket_size: combine rows in groups of this size first, which is more exact.
       mode: what happens to numbers out of range, as in `Array.at`.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       An array [num_segments, ...] of data's dtype; empty segments hold 0.
@@ -202,10 +205,10 @@ def segment_sum(
         (indices_are_sorted, unique_indices),
         bucket_size,
         mode,
-        out_sharding,
     )
 
 
+@promotion.divides_result("ops.segment_prod")
 def segment_prod(
     data: ArrayLike,
     segment_ids: Indices,
@@ -214,7 +217,7 @@ def segment_prod(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: IndexMode | None = None,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Product of the rows of each segment.
 
@@ -228,7 +231,7 @@ def segment_prod(
       unique_indices: promises that no number repeats.
       bucket_size: combine rows in groups of this size first, which is more exact.
       mode: what happens to numbers out of range, as in `Array.at`.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       An array [num_segments, ...] of data's dtype; empty segments hold 1.
@@ -254,10 +257,10 @@ def segment_prod(
         (indices_are_sorted, unique_indices),
         bucket_size,
         mode,
-        out_sharding,
     )
 
 
+@promotion.divides_result("ops.segment_max")
 def segment_max(
     data: ArrayLike,
     segment_ids: Indices,
@@ -266,7 +269,7 @@ def segment_max(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: IndexMode | None = None,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Largest of the rows of each segment.
 
@@ -280,7 +283,7 @@ def segment_max(
       unique_indices: promises that no number repeats.
       bucket_size: combine rows in groups of this size first, which is more exact.
       mode: what happens to numbers out of range, as in `Array.at`.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       An array [num_segments, ...] of data's dtype; empty segments hold the
@@ -307,10 +310,10 @@ def segment_max(
         (indices_are_sorted, unique_indices),
         bucket_size,
         mode,
-        out_sharding,
     )
 
 
+@promotion.divides_result("ops.segment_min")
 def segment_min(
     data: ArrayLike,
     segment_ids: Indices,
@@ -319,7 +322,7 @@ def segment_min(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: IndexMode | None = None,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Smallest of the rows of each segment.
 
@@ -333,7 +336,7 @@ def segment_min(
       unique_indices: promises that no number repeats.
       bucket_size: combine rows in groups of this size first, which is more exact.
       mode: what happens to numbers out of range, as in `Array.at`.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       An array [num_segments, ...] of data's dtype; empty segments hold the
@@ -360,5 +363,4 @@ def segment_min(
         (indices_are_sorted, unique_indices),
         bucket_size,
         mode,
-        out_sharding,
     )

@@ -314,6 +314,10 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
         raise ValueError(
             f"numpy.diag: v must have one or two axes, got {aval_of(v).short()}"
         )
+    if aval_of(v).explicit is not None:  # its entry goes to the rows, as in JAX
+        return families.transpose_p.bind(
+            _diag(v, k=-operator.index(k)), permutation=(1, 0)
+        )
     return _diag(v, k=operator.index(k))
 
 

@@ -23,15 +23,6 @@ def one_program(fun: Callable[..., Any]) -> Callable[..., Any]:
     return evaluate.fuse(fun, quick=False)
 
 
-def refuse_sharding(name: str, out_sharding: Any) -> None:
-    """Raises NotImplementedError where a sharding of the result is requested."""
-    if out_sharding is not None:
-        raise NotImplementedError(
-            f"random.{name}: out_sharding is not supported, got {out_sharding!r}; move "
-            "the result with olympus.device_put"
-        )
-
-
 def float_dtype(name: str, dtype: Any) -> Any:
     """A user's dtype, which must be of floats; None is the default float.
 

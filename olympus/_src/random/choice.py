@@ -12,6 +12,7 @@ from olympus._src.core.array_type import (
     ArrayLike,
     KeyArray,
     OptionalArray,
+    Placement,
     Shape,
 )
 from olympus._src.lax import (
@@ -24,7 +25,7 @@ from olympus._src.lax import (
     sorting,
 )
 from olympus._src.lax import elementwise as ew
-from olympus._src.numpy import searching
+from olympus._src.numpy import promotion, searching
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import number, one_program
 from olympus._src.random.continuous import draw_gumbel, high_gumbel
@@ -38,13 +39,14 @@ from olympus._src.random.uniform import (
 # -- permutations ----------------------------------------------------------------------
 
 
+@promotion.divides_result("random.permutation")
 def permutation(
     key: KeyArray,
     x: ArrayLike,
     axis: int = 0,
     independent: bool = False,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """An array in random order, or the integers below a number.
 
@@ -54,7 +56,7 @@ def permutation(
       axis: the axis that is shuffled.
       independent: whether each vector along the axis is shuffled by itself; otherwise
         all alike.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       An array like `x`, or integers [x].
@@ -69,7 +71,6 @@ def permutation(
       Array([7, 6, 3, 2, 0, 8, 1, 5, 9, 4], dtype=int32)
     """
     key = keys.single_key("permutation", key)
-    arguments.refuse_sharding("permutation", out_sharding)
     aval = avals.aval_of(x)
     if not aval.ndim:
         return _shuffled_range(key, size=_length("permutation", "x", x))
@@ -292,6 +293,7 @@ def _dtype(x: Any) -> Any:
 # -- categories ------------------------------------------------------------------------
 
 
+@promotion.divides_result("random.categorical")
 def categorical(
     key: KeyArray,
     logits: ArrayLike,
@@ -300,7 +302,7 @@ def categorical(
     replace: bool = True,
     mode: str | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Categories chosen by the logarithms of their probabilities.
 
@@ -312,7 +314,7 @@ def categorical(
         what comes before says how often to draw. Default: once.
       replace: whether a category may be drawn again.
       mode: how Gumbel numbers are drawn; see `gumbel`.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Integers [*shape], positions along the axis.
@@ -331,7 +333,6 @@ def categorical(
       Array([2, 1, 0, 0, 2], dtype=int32)
     """
     key = keys.single_key("categorical", key)
-    arguments.refuse_sharding("categorical", out_sharding)
     aval = avals.aval_of(logits)
     arguments.float_dtype("categorical", aval.dtype)
     axis = sizes.canonicalize_axis(axis, aval.ndim, "random.categorical")

@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, KeyArray, Shape
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    DTypeLike,
+    KeyArray,
+    Placement,
+    Shape,
+)
 from olympus._src.foundation import config
 from olympus._src.lax import concatenation, reductions, sizes, special
 from olympus._src.lax import elementwise as ew
+from olympus._src.numpy import promotion
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import (
     as_dtype,
@@ -26,12 +34,13 @@ from olympus._src.random.uniform import draw_sign, draw_uniform, split_in
 # -- the normal distribution -----------------------------------------------------------
 
 
+@promotion.divides_result("random.normal")
 def normal(
     key: KeyArray,
     shape: int | Shape = (),
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Samples of the standard normal distribution.
 
@@ -40,7 +49,7 @@ def normal(
       shape: shape of the result.
       dtype: float or complex dtype; default the default float. Complex numbers have
         variance 1 in all, half of it in each part.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Numbers [*shape].
@@ -54,7 +63,6 @@ def normal(
       (2, 3)
     """
     key = keys.single_key("normal", key)
-    arguments.refuse_sharding("normal", out_sharding)
     dtype = arguments.inexact_dtype("normal", dtype)
     return _normal(key, shape=arguments.shape_of("normal", shape), dtype=dtype)
 
@@ -81,6 +89,7 @@ def _step_above(x: float, dtype: Any) -> float:
     return float(np.nextafter(np.asarray(x, dtype), np.asarray(0, dtype)))
 
 
+@promotion.divides_result("random.truncated_normal")
 def truncated_normal(
     key: KeyArray,
     lower: ArrayLike,
@@ -88,7 +97,7 @@ def truncated_normal(
     shape: int | Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Samples of the standard normal distribution that lie between two bounds.
 
@@ -98,7 +107,7 @@ def truncated_normal(
       upper: the upper bound, floating.
       shape: shape of the result, to which the bounds broadcast; default theirs.
       dtype: float dtype; default the default one.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape].
@@ -113,7 +122,6 @@ def truncated_normal(
       Array(True, dtype=bool)
     """
     key = keys.single_key("truncated_normal", key)
-    arguments.refuse_sharding("truncated_normal", out_sharding)
     dtype = arguments.float_dtype("truncated_normal", dtype)
     shape = arguments.result_shape("truncated_normal", shape, lower, upper)
     return _truncated_normal(key, lower, upper, shape=shape, dtype=dtype)
@@ -145,13 +153,14 @@ def _like(x: Any, value: float) -> Any:
     return broadcast_parameter(number(value, aval.dtype), aval.shape)
 
 
+@promotion.divides_result("random.lognormal")
 def lognormal(
     key: KeyArray,
     sigma: ArrayLike = 1.0,
     shape: int | Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Numbers whose logarithm is normal with mean 0.
 
@@ -160,7 +169,7 @@ def lognormal(
       sigma: standard deviation of the logarithm.
       shape: shape of the result, to which `sigma` broadcasts; default that of `sigma`.
       dtype: float dtype; default the default one.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Positive floats [*shape].
@@ -170,7 +179,7 @@ def lognormal(
       >>> random.lognormal(random.key(0), 0.5, shape=(4,)).min() > 0
       Array(True, dtype=bool)
     """
-    args = parameters("lognormal", key, shape, dtype, out_sharding, sigma)
+    args = parameters("lognormal", key, shape, dtype, sigma)
     return _lognormal(args.key, sigma, shape=args.shape, dtype=args.dtype)
 
 
@@ -190,11 +199,10 @@ class Parameters:
 
 
 def parameters(
-    name: str, key: Any, shape: Any, dtype: Any, out_sharding: Any, *parameters: Any
+    name: str, key: Any, shape: Any, dtype: Any, *parameters: Any
 ) -> Parameters:
     out = Parameters()
     out.key = keys.single_key(name, key)
-    arguments.refuse_sharding(name, out_sharding)
     out.dtype = arguments.float_dtype(name, dtype)
     if parameters:
         out.shape = arguments.result_shape(name, shape, *parameters)
@@ -217,7 +225,7 @@ if TYPE_CHECKING:
             shape: int | Shape = ...,
             dtype: DTypeLike | None = None,
             *,
-            out_sharding: None = None,
+            out_sharding: Placement = None,
         ) -> Array: ...
 
 
@@ -232,14 +240,15 @@ def _sampler(
     run.__name__ = f"_{name}"
     fused = one_program(run)
 
+    @promotion.divides_result(f"random.{name}")
     def sample(
         key: KeyArray,
         shape: int | Shape = (),
         dtype: DTypeLike | None = None,
         *,
-        out_sharding: None = None,
+        out_sharding: Placement = None,
     ) -> Array:
-        args = parameters(name, key, shape, dtype, out_sharding)
+        args = parameters(name, key, shape, dtype)
         return fused(args.key, shape=args.shape, dtype=args.dtype)
 
     sample.__name__ = sample.__qualname__ = name
@@ -251,7 +260,7 @@ def _sampler(
       key: one key.
       shape: shape of the result.
       dtype: float dtype; default the default one.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape].
@@ -338,13 +347,14 @@ cauchy = _sampler(
 )
 
 
+@promotion.divides_result("random.gumbel")
 def gumbel(
     key: KeyArray,
     shape: int | Shape = (),
     dtype: DTypeLike | None = None,
     mode: str | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Samples of the Gumbel distribution.
 
@@ -356,7 +366,7 @@ def gumbel(
       dtype: float dtype; default the default one.
       mode: 'high' or 'highest' draws twice the bits, for a more accurate tail; 'low'
         does not; default by `olympus_high_dynamic_range_gumbel`.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape].
@@ -369,7 +379,7 @@ def gumbel(
       >>> random.gumbel(random.key(0), (2, 3)).shape
       (2, 3)
     """
-    args = parameters("gumbel", key, shape, dtype, out_sharding)
+    args = parameters("gumbel", key, shape, dtype)
     high = high_gumbel("gumbel", mode)
     return _gumbel(args.key, shape=args.shape, dtype=args.dtype, high=high)
 
@@ -394,13 +404,14 @@ def high_gumbel(name: str, mode: str | None) -> bool:
 # -- with parameters -------------------------------------------------------------------
 
 
+@promotion.divides_result("random.pareto")
 def pareto(
     key: KeyArray,
     b: ArrayLike,
     shape: int | Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Samples of the Pareto distribution, with density `b / x^(b+1)` for x >= 1.
 
@@ -409,7 +420,7 @@ def pareto(
       b: the exponent, positive.
       shape: shape of the result, to which `b` broadcasts; default that of `b`.
       dtype: float dtype; default the default one.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape].
@@ -419,7 +430,7 @@ def pareto(
       >>> random.pareto(random.key(0), 2.0, shape=(4,)).min() >= 1
       Array(True, dtype=bool)
     """
-    args = parameters("pareto", key, shape, dtype, out_sharding, b)
+    args = parameters("pareto", key, shape, dtype, b)
     return _pareto(args.key, b, shape=args.shape, dtype=args.dtype)
 
 
@@ -429,13 +440,14 @@ def _pareto(key: Any, b: Any, *, shape: Any, dtype: Any) -> Any:
     return ew.exp(ew.div(draw_exponential(key, shape, dtype), b))
 
 
+@promotion.divides_result("random.rayleigh")
 def rayleigh(
     key: KeyArray,
     scale: ArrayLike,
     shape: int | Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Lengths of plane vectors with normal entries.
 
@@ -444,7 +456,7 @@ def rayleigh(
       scale: standard deviation of the entries.
       shape: shape of the result, to which `scale` broadcasts; default its shape.
       dtype: float dtype; default the default one.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape].
@@ -454,7 +466,7 @@ def rayleigh(
       >>> random.rayleigh(random.key(0), 1.0, shape=(2,)).shape
       (2,)
     """
-    args = parameters("rayleigh", key, shape, dtype, out_sharding, scale)
+    args = parameters("rayleigh", key, shape, dtype, scale)
     return _rayleigh(args.key, scale, shape=args.shape, dtype=args.dtype)
 
 
@@ -515,6 +527,7 @@ def _weibull_min(
     return broadcast_parameter(ew.mul(drawn, spread(scale, out_shape)), out_shape)
 
 
+@promotion.divides_result("random.triangular")
 def triangular(
     key: KeyArray,
     left: ArrayLike,
@@ -523,7 +536,7 @@ def triangular(
     shape: int | Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Numbers whose density rises from `left` to `mode` and falls to `right`.
 
@@ -534,7 +547,7 @@ def triangular(
       right: where it ends, floating.
       shape: shape of the result, to which they broadcast; default their shape.
       dtype: float dtype; default the default one.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape].
@@ -544,7 +557,7 @@ def triangular(
       >>> random.triangular(random.key(0), 0.0, 0.5, 1.0, shape=(2,)).shape
       (2,)
     """
-    args = parameters("triangular", key, shape, dtype, out_sharding, left, mode, right)
+    args = parameters("triangular", key, shape, dtype, left, mode, right)
     return _triangular(args.key, left, mode, right, shape=args.shape, dtype=args.dtype)
 
 
@@ -564,13 +577,14 @@ def _triangular(
     return ew.select(ew.lt(u, peak), rising, falling)
 
 
+@promotion.divides_result("random.wald")
 def wald(
     key: KeyArray,
     mean: ArrayLike,
     shape: int | Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Samples of the inverse normal (Wald) distribution with shape parameter 1.
 
@@ -579,7 +593,7 @@ def wald(
       mean: positive.
       shape: shape of the result, to which `mean` broadcasts; default its shape.
       dtype: float dtype; default the default one.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Positive floats [*shape].
@@ -592,7 +606,7 @@ def wald(
       >>> random.wald(random.key(0), 1.0, shape=(2,)).shape
       (2,)
     """
-    args = parameters("wald", key, shape, dtype, out_sharding, mean)
+    args = parameters("wald", key, shape, dtype, mean)
     return _wald(args.key, mean, shape=args.shape, dtype=args.dtype)
 
 
@@ -615,12 +629,13 @@ def _wald(key: Any, mean: Any, *, shape: Any, dtype: Any) -> Any:
     return ew.select(chosen, small, ew.div(square, small))
 
 
+@promotion.divides_result("random.maxwell")
 def maxwell(
     key: KeyArray,
     shape: int | Shape = (),
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Lengths of vectors in space with standard normal entries.
 
@@ -628,7 +643,7 @@ def maxwell(
       key: one key.
       shape: shape of the result.
       dtype: float dtype; default the default one.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape].
@@ -638,7 +653,7 @@ def maxwell(
       >>> random.maxwell(random.key(0), (2,)).shape
       (2,)
     """
-    args = parameters("maxwell", key, shape, dtype, out_sharding)
+    args = parameters("maxwell", key, shape, dtype)
     return _maxwell(args.key, shape=args.shape, dtype=args.dtype)
 
 

@@ -10,9 +10,17 @@ import numpy as np
 from olympus._src.control_flow import scan as scans
 from olympus._src.control_flow import while_loop as loops
 from olympus._src.core import avals, dtypes
-from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, KeyArray, Shape
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    DTypeLike,
+    KeyArray,
+    Placement,
+    Shape,
+)
 from olympus._src.lax import cumulative, reductions, shaping, sizes, special
 from olympus._src.lax import elementwise as ew
+from olympus._src.numpy import promotion
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import (
     as_dtype,
@@ -78,6 +86,7 @@ def _until_accepted(key: Any, trial: Any, shape: Any, dtype: Any) -> Any:
 _REJECTION_FROM = 10.0
 
 
+@promotion.divides_result("random.poisson")
 def poisson(
     key: KeyArray,
     lam: ArrayLike,
@@ -85,7 +94,7 @@ def poisson(
     dtype: DTypeLike | None = None,
     *,
     method: str | None = None,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Counts of events that happen independently at a mean rate.
 
@@ -95,7 +104,7 @@ def poisson(
       shape: shape of the result, to which `lam` broadcasts; default that of `lam`.
       dtype: integer dtype; default the default one.
       method: None.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Integers [*shape]; -1 where the mean is negative or NaN.
@@ -115,7 +124,6 @@ def poisson(
       dtype('int32')
     """
     key = keys.single_key("poisson", key)
-    arguments.refuse_sharding("poisson", out_sharding)
     if method is not None:
         raise ValueError(
             f"random.poisson: method must be None, which chooses by the mean, got "
@@ -210,13 +218,14 @@ def _poisson_by_rejection(key: Any, lam: Any, dtype: Any) -> Any:
 # -- geometric -------------------------------------------------------------------------
 
 
+@promotion.divides_result("random.geometric")
 def geometric(
     key: KeyArray,
     p: ArrayLike,
     shape: int | Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """How many trials it takes to the first success.
 
@@ -225,7 +234,7 @@ def geometric(
       p: probability of success in each trial.
       shape: shape of the result, to which `p` broadcasts; default that of `p`.
       dtype: integer dtype; default the default one.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Integers [*shape] from 1 on.
@@ -240,7 +249,6 @@ def geometric(
       Array(True, dtype=bool)
     """
     key = keys.single_key("geometric", key)
-    arguments.refuse_sharding("geometric", out_sharding)
     dtype = arguments.integer_dtype("geometric", dtype, ValueError)
     shape = arguments.result_shape("geometric", shape, p)
     (p,) = arguments.floats("geometric", p)

@@ -10,7 +10,14 @@ import numpy as np
 from olympus._src.control_flow import scan as scans
 from olympus._src.control_flow import while_loop as loops
 from olympus._src.core import avals
-from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, KeyArray, Shape
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    DTypeLike,
+    KeyArray,
+    Placement,
+    Shape,
+)
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
@@ -26,6 +33,7 @@ from olympus._src.lax import (
 from olympus._src.lax import elementwise as ew
 from olympus._src.lax.families import ShapedArray
 from olympus._src.numerics import igamma_betainc
+from olympus._src.numpy import promotion
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import (
     as_dtype,
@@ -262,6 +270,7 @@ def _draw_two_logs(key: Any, a: Any, b: Any, shape: Any, dtype: Any) -> list[Any
 # -- gamma -----------------------------------------------------------------------------
 
 
+@promotion.divides_result("random.gamma")
 def gamma(
     key: KeyArray,
     a: ArrayLike,
@@ -269,7 +278,7 @@ def gamma(
     dtype: DTypeLike | None = None,
     *,
     method: str | None = None,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Samples of the gamma distribution of scale 1.
 
@@ -281,7 +290,7 @@ def gamma(
       shape: shape of the result, to which `a` broadcasts; default that of `a`.
       dtype: float dtype; default the default one.
       method: None.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape].
@@ -297,7 +306,7 @@ def gamma(
       >>> random.gamma(random.key(0), jnp.array([0.5, 2.0])).shape
       (2,)
     """
-    args = parameters("gamma", key, shape, dtype, out_sharding, a)
+    args = parameters("gamma", key, shape, dtype, a)
     _refuse_method("gamma", method)
     return _gamma(args.key, a, shape=args.shape, dtype=args.dtype)
 
@@ -315,6 +324,7 @@ def _gamma(key: Any, a: Any, *, shape: Any, dtype: Any) -> Any:
     return draw_gamma(key, a, shape, dtype)
 
 
+@promotion.divides_result("random.loggamma")
 def loggamma(
     key: KeyArray,
     a: ArrayLike,
@@ -322,7 +332,7 @@ def loggamma(
     dtype: DTypeLike | None = None,
     *,
     method: str | None = None,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Logarithms of gamma numbers, exact also where those are too small for the dtype.
 
@@ -332,7 +342,7 @@ def loggamma(
       shape: shape of the result, to which `a` broadcasts; default that of `a`.
       dtype: float dtype; default the default one.
       method: None.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape].
@@ -342,7 +352,7 @@ def loggamma(
       >>> random.loggamma(random.key(0), jnp.array([0.001, 2.0])).shape
       (2,)
     """
-    args = parameters("loggamma", key, shape, dtype, out_sharding, a)
+    args = parameters("loggamma", key, shape, dtype, a)
     _refuse_method("loggamma", method)
     return _loggamma(args.key, a, shape=args.shape, dtype=args.dtype)
 
@@ -355,6 +365,7 @@ def _loggamma(key: Any, a: Any, *, shape: Any, dtype: Any) -> Any:
 # -- quotients of gammas ---------------------------------------------------------------
 
 
+@promotion.divides_result("random.beta")
 def beta(
     key: KeyArray,
     a: ArrayLike,
@@ -363,7 +374,7 @@ def beta(
     dtype: DTypeLike | None = None,
     *,
     method: str | None = None,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Samples of the beta distribution.
 
@@ -376,7 +387,7 @@ def beta(
       shape: shape of the result, to which `a` and `b` broadcast; default their shape.
       dtype: float dtype; default the default one.
       method: None.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape] from 0 to 1.
@@ -386,7 +397,7 @@ def beta(
       >>> random.beta(random.key(0), 2.0, jnp.array([1.0, 3.0])).shape
       (2,)
     """
-    args = parameters("beta", key, shape, dtype, out_sharding, a, b)
+    args = parameters("beta", key, shape, dtype, a, b)
     _refuse_method("beta", method)
     return _beta(args.key, a, b, shape=args.shape, dtype=args.dtype)
 
@@ -400,13 +411,14 @@ def _beta(key: Any, a: Any, b: Any, *, shape: Any, dtype: Any) -> Any:
     return ew.div(x, ew.add(x, y))
 
 
+@promotion.divides_result("random.dirichlet")
 def dirichlet(
     key: KeyArray,
     alpha: ArrayLike,
     shape: int | Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Points of the Dirichlet distribution: positive numbers that add up to 1.
 
@@ -416,7 +428,7 @@ def dirichlet(
       shape: shape of the result without its last axis, to which that of `alpha`
         broadcasts; default its shape.
       dtype: float dtype; default the default one.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape, n].
@@ -430,7 +442,6 @@ def dirichlet(
       Array(1., dtype=float32)
     """
     key = keys.single_key("dirichlet", key)
-    arguments.refuse_sharding("dirichlet", out_sharding)
     dtype = arguments.float_dtype("dirichlet", dtype)
     alpha_shape = avals.aval_of(alpha).shape
     if not alpha_shape:
@@ -459,6 +470,7 @@ def _again(x: Any, shape: Any) -> Any:
     return shaping.broadcast_in_dim(x, shape, tuple(range(len(shape) - 1)))
 
 
+@promotion.divides_result("random.chisquare")
 def chisquare(
     key: KeyArray,
     df: ArrayLike,
@@ -466,7 +478,7 @@ def chisquare(
     dtype: DTypeLike | None = None,
     *,
     method: str | None = None,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Samples of the chi-square distribution.
 
@@ -476,7 +488,7 @@ def chisquare(
       shape: shape of the result, to which `df` broadcasts; default that of `df`.
       dtype: float dtype; default the default one.
       method: None.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Positive floats [*shape].
@@ -486,7 +498,7 @@ def chisquare(
       >>> random.chisquare(random.key(0), 3.0, shape=(2,)).shape
       (2,)
     """
-    args = parameters("chisquare", key, shape, dtype, out_sharding, df)
+    args = parameters("chisquare", key, shape, dtype, df)
     _refuse_method("chisquare", method)
     return _chisquare(args.key, df, shape=args.shape, dtype=args.dtype)
 
@@ -499,6 +511,7 @@ def _chisquare(key: Any, df: Any, *, shape: Any, dtype: Any) -> Any:
     return ew.mul(ew.exp(logs), two)
 
 
+@promotion.divides_result("random.f")
 def f(
     key: KeyArray,
     dfnum: ArrayLike,
@@ -506,7 +519,7 @@ def f(
     shape: int | Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Samples of the F distribution: quotients of mean squares of normal numbers.
 
@@ -516,7 +529,7 @@ def f(
       dfden: degrees of freedom of the denominator, positive.
       shape: shape of the result, to which both broadcast; default their shape.
       dtype: float dtype; default the default one.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Positive floats [*shape].
@@ -526,7 +539,7 @@ def f(
       >>> random.f(random.key(0), 3.0, 5.0, shape=(2,)).shape
       (2,)
     """
-    args = parameters("f", key, shape, dtype, out_sharding, dfnum, dfden)
+    args = parameters("f", key, shape, dtype, dfnum, dfden)
     return _f(args.key, dfnum, dfden, shape=args.shape, dtype=args.dtype)
 
 
@@ -542,13 +555,14 @@ def _f(key: Any, dfnum: Any, dfden: Any, *, shape: Any, dtype: Any) -> Any:
     return ew.div(above, below)
 
 
+@promotion.divides_result("random.t")
 def t(
     key: KeyArray,
     df: ArrayLike,
     shape: int | Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Numbers of Student's t distribution.
 
@@ -557,7 +571,7 @@ def t(
       df: degrees of freedom, positive.
       shape: shape of the result, to which `df` broadcasts; default that of `df`.
       dtype: float dtype; default the default one.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape].
@@ -567,7 +581,7 @@ def t(
       >>> random.t(random.key(0), 4.0, shape=(2,)).shape
       (2,)
     """
-    args = parameters("t", key, shape, dtype, out_sharding, df)
+    args = parameters("t", key, shape, dtype, df)
     return _t(args.key, df, shape=args.shape, dtype=args.dtype)
 
 
@@ -580,13 +594,14 @@ def _t(key: Any, df: Any, *, shape: Any, dtype: Any) -> Any:
     return ew.mul(x, ew.sqrt(ew.div(spread(half, shape), g)))
 
 
+@promotion.divides_result("random.generalized_normal")
 def generalized_normal(
     key: KeyArray,
     p: ArrayLike,
     shape: int | Shape = (),
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Numbers with density in proportion to `exp(-|x|^p)`.
 
@@ -595,7 +610,7 @@ def generalized_normal(
       p: the exponent, positive.
       shape: shape of the result.
       dtype: float dtype; default the default one.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape].
@@ -605,7 +620,7 @@ def generalized_normal(
       >>> random.generalized_normal(random.key(0), 2.0, shape=(2,)).shape
       (2,)
     """
-    args = parameters("generalized_normal", key, shape, dtype, out_sharding)
+    args = parameters("generalized_normal", key, shape, dtype)
     return _generalized_normal(args.key, p, shape=args.shape, dtype=args.dtype)
 
 

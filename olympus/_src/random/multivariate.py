@@ -6,11 +6,18 @@ import operator
 from typing import Any
 
 from olympus._src.core import avals
-from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, KeyArray, Shape
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    DTypeLike,
+    KeyArray,
+    Placement,
+    Shape,
+)
 from olympus._src.lax import elementwise as ew
 from olympus._src.lax import linalg, shaping, sizes
 from olympus._src.lax.linalg import matrices
-from olympus._src.numpy import contractions
+from olympus._src.numpy import contractions, promotion
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import (
     as_dtype,
@@ -27,6 +34,7 @@ from olympus._src.random.gamma import draw_generalized_normal
 from olympus._src.random.uniform import split_in
 
 
+@promotion.divides_result("random.ball")
 def ball(
     key: KeyArray,
     d: int,
@@ -34,7 +42,7 @@ def ball(
     shape: int | Shape = (),
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Points of the unit ball, all equally likely.
 
@@ -44,7 +52,7 @@ def ball(
       p: which norm the ball is of.
       shape: shape of the result without its last axis.
       dtype: float dtype; default the default one.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape, d].
@@ -61,7 +69,6 @@ def ball(
       (5, 3)
     """
     key = keys.single_key("ball", key)
-    arguments.refuse_sharding("ball", out_sharding)
     dtype = arguments.float_dtype("ball", dtype)
     shape = arguments.shape_of("ball", shape)
     return _ball(key, p, d=operator.index(d), shape=shape, dtype=dtype)
@@ -81,6 +88,7 @@ def _ball(key: Any, p: Any, *, d: int, shape: Any, dtype: Any) -> Any:
     return ew.div(points, norm)
 
 
+@promotion.divides_result("random.orthogonal")
 def orthogonal(
     key: KeyArray,
     n: int,
@@ -88,7 +96,7 @@ def orthogonal(
     dtype: DTypeLike | None = None,
     m: int | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Matrices with orthonormal rows or columns, all equally likely.
 
@@ -98,7 +106,7 @@ def orthogonal(
       shape: shape of the result without the matrices' axes.
       dtype: float or complex dtype; default the default float.
       m: number of columns; default n.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       An array [*shape, n, m].
@@ -115,7 +123,6 @@ def orthogonal(
       (2, 3, 3)
     """
     key = keys.single_key("orthogonal", key)
-    arguments.refuse_sharding("orthogonal", out_sharding)
     dtype = arguments.inexact_dtype("orthogonal", dtype)
     rows = operator.index(n)
     columns = rows if m is None else operator.index(m)
@@ -142,6 +149,7 @@ def draw_orthogonal(key: Any, sides: tuple[int, int], shape: Any, dtype: Any) ->
     return shaping.transpose(q, (*range(rank - 2), rank - 1, rank - 2))
 
 
+@promotion.divides_result("random.multivariate_normal")
 def multivariate_normal(
     key: KeyArray,
     mean: ArrayLike,
@@ -150,7 +158,7 @@ def multivariate_normal(
     dtype: DTypeLike | None = None,
     method: str = "cholesky",
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Vectors of a normal distribution with given mean and covariance.
 
@@ -165,7 +173,7 @@ def multivariate_normal(
         `mean` and `cov`.
       method: how the covariance is factored: 'cholesky', or 'eigh' or 'svd', which take
         singular ones too.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape, n]; NaN where a covariance is not positive definite, or, with
@@ -183,7 +191,6 @@ def multivariate_normal(
       (5, 2)
     """
     key = keys.single_key("multivariate_normal", key)
-    arguments.refuse_sharding("multivariate_normal", out_sharding)
     if method not in ("cholesky", "eigh", "svd"):
         raise ValueError(
             "random.multivariate_normal: method must be one of 'cholesky', 'eigh' and "

@@ -7,22 +7,31 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, KeyArray, Shape
+from olympus._src.core.array_type import (
+    Array,
+    ArrayLike,
+    DTypeLike,
+    KeyArray,
+    Placement,
+    Shape,
+)
 from olympus._src.foundation import config
 from olympus._src.lax import concatenation, shaping
 from olympus._src.lax import elementwise as ew
+from olympus._src.numpy import promotion
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import as_dtype, number, one_program, spread
 
 # -- bits ------------------------------------------------------------------------------
 
 
+@promotion.divides_result("random.bits")
 def bits(
     key: KeyArray,
     shape: int | Shape = (),
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Random bits, as unsigned integers.
 
@@ -30,7 +39,7 @@ def bits(
       key: one key.
       shape: shape of the result.
       dtype: unsigned integer dtype; default the default one.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Unsigned integers [*shape], each equally likely.
@@ -44,7 +53,6 @@ def bits(
       Array([183,  62, 122, 241], dtype=uint8)
     """
     key = keys.single_key("bits", key)
-    arguments.refuse_sharding("bits", out_sharding)
     if dtype is None:
         dtype = dtypes.canonicalize_dtype("uint64")  # the default width
     dtype = dtypes.check_user_dtype(dtype, "bits")
@@ -66,6 +74,7 @@ def draw_bits(key: Any, bit_width: int, shape: tuple[int, ...]) -> Any:
 # -- floats ----------------------------------------------------------------------------
 
 
+@promotion.divides_result("random.uniform")
 def uniform(
     key: KeyArray,
     shape: int | Shape = (),
@@ -73,7 +82,7 @@ def uniform(
     minval: ArrayLike = 0.0,
     maxval: ArrayLike = 1.0,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Floats between two bounds, all equally likely.
 
@@ -83,7 +92,7 @@ def uniform(
       dtype: float dtype; default the default one.
       minval: lower bound, included; broadcasts to `shape`.
       maxval: upper bound, excluded; broadcasts to `shape`.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Floats [*shape].
@@ -98,7 +107,6 @@ def uniform(
       (2,)
     """
     key = keys.single_key("uniform", key)
-    arguments.refuse_sharding("uniform", out_sharding)
     dtype = arguments.float_dtype("uniform", dtype)
     shape = arguments.shape_of("uniform", shape)
     for bound in (minval, maxval):
@@ -147,6 +155,7 @@ def _difference(high: Any, low: Any) -> Any:
 # -- integers --------------------------------------------------------------------------
 
 
+@promotion.divides_result("random.randint")
 def randint(
     key: KeyArray,
     shape: int | Shape,
@@ -154,7 +163,7 @@ def randint(
     maxval: ArrayLike,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Integers between two bounds, all equally likely.
 
@@ -165,7 +174,7 @@ def randint(
       maxval: integers, the upper bound, excluded; broadcasts to `shape`. Where it is
         not above `minval`, that is the result.
       dtype: integer dtype; default the default one. Bounds are clipped to its range.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Integers [*shape].
@@ -180,7 +189,6 @@ def randint(
       Array([96, 27, 40, 53, 68], dtype=int32)
     """
     key = keys.single_key("randint", key)
-    arguments.refuse_sharding("randint", out_sharding)
     dtype = arguments.integer_dtype("randint", dtype)
     shape = arguments.shape_of("randint", shape)
     minval, maxval = (_integers(x, shape) for x in (minval, maxval))
@@ -285,13 +293,14 @@ def split_in(key: Any, count: int) -> list[Any]:
 # -- truth values and signs ------------------------------------------------------------
 
 
+@promotion.divides_result("random.bernoulli")
 def bernoulli(
     key: KeyArray,
     p: ArrayLike = 0.5,
     shape: int | Shape | None = None,
     mode: str = "low",
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """True with a given probability.
 
@@ -301,7 +310,7 @@ def bernoulli(
       shape: shape of the result, to which `p` broadcasts; default that of `p`.
       mode: 'high' draws twice the bits, for probabilities below the resolution of the
         dtype; 'low' does not.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Booleans [*shape].
@@ -317,7 +326,6 @@ def bernoulli(
       Array([False, False, False], dtype=bool)
     """
     key = keys.single_key("bernoulli", key)
-    arguments.refuse_sharding("bernoulli", out_sharding)
     if mode not in ("high", "low"):
         raise ValueError(
             f"random.bernoulli: mode must be 'high' or 'low', got {mode!r}; choose one"
@@ -344,12 +352,13 @@ def _bernoulli(key: Any, p: Any, *, shape: Any, dtype: Any, high: bool) -> Any:
     return ew.lt(ew.mul(fine, step), ew.sub(p, coarse))
 
 
+@promotion.divides_result("random.rademacher")
 def rademacher(
     key: KeyArray,
     shape: int | Shape = (),
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Placement = None,
 ) -> Array:
     """Signs: 1 or -1, equally likely.
 
@@ -357,7 +366,7 @@ def rademacher(
       key: one key.
       shape: shape of the result.
       dtype: numeric dtype; default the default integer.
-      out_sharding: None.
+      out_sharding: how the result is divided over a mesh.
 
     Returns:
       Numbers [*shape].
@@ -371,7 +380,6 @@ def rademacher(
       Array([ 1, -1,  1,  1], dtype=int32)
     """
     key = keys.single_key("rademacher", key)
-    arguments.refuse_sharding("rademacher", out_sharding)
     dtype = dtypes.check_user_dtype(int if dtype is None else dtype, "rademacher")
     shape = arguments.shape_of("rademacher", shape)
     return _rademacher(key, shape=shape, dtype=dtype)

@@ -258,10 +258,21 @@ class ArrayImpl:
     def words(self) -> np.ndarray:
         """What the buffer holds, on the host: the value, or opaque elements' words."""
         self._check_alive()
+        self._refuse_unreduced()
         try:
             return parts.to_host(self._buffer, self.aval.storage)
         except Exception as error:
             raise self._explain(error)  # noqa: B904 - it has its cause
+
+    def _refuse_unreduced(self) -> None:
+        """Raises ValueError where the value is a sum over devices, still to be taken."""
+        explicit = self.aval.explicit
+        if explicit is not None and explicit.spec.unreduced:
+            raise ValueError(
+                "Array: its value is a sum over devices that is still to be taken "
+                f"(unreduced), got {self.aval.short()}; take it with "
+                "olympus.reshard(x, P(...))"
+            )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         value = self._value

@@ -97,7 +97,8 @@ class NamedSharding(Interned, shardings.Sharding):
     def is_fully_replicated(self) -> bool:
         """Whether each device holds the whole array."""
         sizes = self.mesh.shape
-        return all(sizes[name] == 1 for name in axes_of(self.spec.partitions))
+        names = (*axes_of(self.spec.partitions), *self.spec.unreduced)
+        return all(sizes[name] == 1 for name in names)
 
     @property
     def replicated_axes(self) -> frozenset[Any]:
@@ -126,6 +127,11 @@ class NamedSharding(Interned, shardings.Sharding):
             hlo = tiling.to_hlo(sizes, self.spec.partitions, ndim)
             self._cached[ndim] = hlo
         return hlo
+
+    def is_equivalent_to(self, other: Any, ndim: int) -> bool:
+        """Whether another sharding places arrays of `ndim` axes in the same way."""
+        own = getattr(getattr(other, "spec", None), "unreduced", frozenset())
+        return own == self.spec.unreduced and super().is_equivalent_to(other, ndim)
 
     # -- parts -----------------------------------------------------------------------
 
