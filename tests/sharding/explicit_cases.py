@@ -2,6 +2,8 @@
 
 `tests/data/explicit_types.json` has expressions over them, each with the types of its
 results in JAX, or the class of the error (`tests/data/record_explicit_types.py`).
+`explicit_differences.json` has those where ours differ: types where JAX refuses
+operands that tell how the result is divided, and other differences.
 """
 
 from __future__ import annotations

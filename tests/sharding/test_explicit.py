@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import pathlib
@@ -14,34 +15,20 @@ import olympus.numpy as jnp
 from olympus import lax
 from olympus.errors import ShardingTypeError
 from olympus.sharding import NamedSharding, PartitionSpec
+from tests import sampling
 from tests.sharding import explicit_cases
 
 pytestmark = pytest.mark.eight_devices
 P = PartitionSpec
-RECORDED = json.loads(
-    (pathlib.Path(__file__).parents[1] / "data" / "explicit_types.json").read_text()
-)
+DATA = pathlib.Path(__file__).parents[1] / "data"
+RECORDED = json.loads((DATA / "explicit_types.json").read_text())
+DIFFERENCES = json.loads((DATA / "explicit_differences.json").read_text())
+OURS = {**RECORDED, **DIFFERENCES["beyond"], **DIFFERENCES["different"]}
 
 
 @pytest.fixture(scope="module")
 def mesh():
     return olympus.make_mesh((4, 2), ("x", "y"))
-
-
-@pytest.fixture(scope="module")
-def names(mesh):
-    for page in ("nn", "random", "scipy.linalg", "sharding"):
-        importlib.import_module(f"olympus.{page}")
-    return {"jax": olympus, "jnp": jnp, "lax": lax, "np": np, "P": P, "mesh": mesh}
-
-
-def operands(mesh):
-    return {
-        name: olympus.device_put(
-            explicit_cases.value(name), NamedSharding(mesh, P(*spec))
-        )
-        for name, (_, _, spec) in explicit_cases.OPERANDS.items()
-    }
 
 
 def entries(x):
@@ -122,3 +109,73 @@ def test_a_primitive_without_a_rule_is_refused(mesh):
     x = olympus.device_put(np.ones((8, 4)), NamedSharding(mesh, P("x")))
     with pytest.raises(ShardingTypeError, match=r"mine: there is no rule.*auto_axes"):
         olympus.jit(p.bind).trace(x)
+
+
+# -- the table of cases ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def names(mesh):
+    for page in ("nn", "random", "scipy.linalg", "sharding"):
+        importlib.import_module(f"olympus.{page}")
+    return {"jax": olympus, "jnp": jnp, "lax": lax, "np": np, "P": P, "mesh": mesh}
+
+
+@pytest.fixture(scope="module")
+def operands(mesh):
+    return {
+        name: olympus.device_put(
+            explicit_cases.value(name), NamedSharding(mesh, P(*spec))
+        )
+        for name, (_, _, spec) in explicit_cases.OPERANDS.items()
+    }
+
+
+def evaluate(text, names):
+    """A function of the operands that an expression uses, and their names."""
+    code = compile(text, text, "eval")
+    found = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
+    used = [n for n in explicit_cases.OPERANDS if n in found]
+    return lambda values: eval(code, {**names, **values}), used
+
+
+def type_text(aval):
+    return aval.str_long() if hasattr(aval, "str_long") else aval.short()
+
+
+@pytest.mark.parametrize("text", RECORDED)
+def test_types_are_those_of_jax(text, names, operands, mesh):
+    f, used = evaluate(text, names)
+    with olympus.set_mesh(mesh):
+        try:
+            traced = olympus.jit(f).trace({n: operands[n] for n in used})
+            avals = traced.olympuspr.olympuspr.out_avals
+            types = " ".join(map(type_text, avals))
+        except Exception as error:
+            types = f"!{type(error).__name__}"
+    assert types == OURS[text]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", sampling.part(list(RECORDED), 6))
+def test_values_are_those_of_one_device(text, names, operands, mesh):
+    f, used = evaluate(text, names)
+    with olympus.set_mesh(mesh):
+        try:
+            outs = olympus.jit(f)({n: operands[n] for n in used})
+        except (TypeError, ValueError, NotImplementedError, AssertionError):
+            return
+        types = [olympus.typeof(x) for x in olympus.tree.leaves(outs)]
+    if any("{U:" in type_text(aval) for aval in types):
+        return
+    one = olympus.make_mesh((1, 1), ("x", "y"))
+    with olympus.set_mesh(one):
+        values = {n: explicit_cases.value(n) for n in used}
+        try:
+            expected = olympus.jit(f)(values)
+        except ValueError:  # reshard to a mesh that the expression names
+            return
+    rows = zip(olympus.tree.leaves(outs), olympus.tree.leaves(expected), strict=True)
+    for x, y in rows:
+        if x.dtype.kind in "biufc":
+            np.testing.assert_allclose(np.asarray(x), np.asarray(y), 1e-4, 1e-4)

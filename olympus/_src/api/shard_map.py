@@ -15,9 +15,9 @@ from olympus._src.lax import manual_axes
 from olympus._src.lax.manual_axes import Manual, manual_over
 from olympus._src.programs import inner_programs
 from olympus._src.sharding import contexts
-from olympus._src.sharding.meshes import AbstractMesh, Mesh, unknown_axis
+from olympus._src.sharding.meshes import AbstractMesh, AxisType, Mesh, unknown_axis
 from olympus._src.sharding.named import NamedSharding
-from olympus._src.sharding.specs import PartitionSpec, axes_of
+from olympus._src.sharding.specs import PartitionSpec, axes_of, names_of
 
 
 class _Infer:
@@ -223,6 +223,7 @@ def _call(
     for aval, spec, path in zip(avals, specs, paths, strict=True):
         what = f"shard_map in_specs of {path}"
         NamedSharding(manual.mesh, spec).check_shape(aval.shape, what)
+        _check_type(aval, spec, manual, what)
     local = [local_aval(a, s, manual) for a, s in zip(avals, specs, strict=True)]
     with manual_over(manual):
         body = inner_programs.trace_body(fun, "shard_map", in_tree, local)
@@ -249,7 +250,7 @@ def _call(
 
 def _argument_specs(args: Any, leaves: Any, in_specs: Any, manual: Manual) -> list[Any]:
     if in_specs is Infer:
-        return [_own_spec(x, manual.mesh) for x in leaves]
+        return [_own_spec(x, manual) for x in leaves]
     if isinstance(in_specs, list):
         in_specs = tuple(in_specs)
     specs = tree.broadcast_prefix(
@@ -258,7 +259,11 @@ def _argument_specs(args: Any, leaves: Any, in_specs: Any, manual: Manual) -> li
     return [PartitionSpec() if spec is None else spec for spec in specs]
 
 
-def _own_spec(x: Any, mesh: Mesh) -> PartitionSpec:
+def _own_spec(x: Any, manual: Manual) -> PartitionSpec:
+    mesh = manual.mesh
+    own = _spec_of_type(avals_.aval_of(x), manual)
+    if own is not None:
+        return own
     sharding = getattr(x, "sharding", None)
     if isinstance(sharding, NamedSharding) and sharding.mesh is mesh:
         return sharding.spec
@@ -266,6 +271,36 @@ def _own_spec(x: Any, mesh: Mesh) -> PartitionSpec:
         f"shard_map: in_specs must be given where an argument is not divided over the "
         f"mesh, got {avals_.aval_of(x).short()} for {mesh}"
     )
+
+
+def _spec_of_type(aval: Any, manual: Manual) -> PartitionSpec | None:
+    """The spec along manual axes that a type tells; None where it does not."""
+    explicit = aval.explicit
+    if explicit is None:
+        kinds = dict(zip(manual.mesh.axis_names, manual.mesh.axis_types, strict=True))
+        is_whole = all(kinds[name] is AxisType.Explicit for name in manual.axes)
+        return PartitionSpec() if is_whole else None
+    if explicit.mesh.shape_tuple != manual.mesh.shape_tuple:
+        return None
+    entries = [
+        tuple([name for name in names_of(entry) if name in manual.axes])
+        for entry in explicit.spec.partitions
+    ]
+    return explicit.spec.update(partitions=entries)
+
+
+def _check_type(aval: Any, spec: PartitionSpec, manual: Manual, what: str) -> None:
+    """Raises ValueError where a type says that an argument is divided otherwise."""
+    if aval.explicit is None:
+        return
+    own = _spec_of_type(aval, manual)
+    padded = PartitionSpec(*spec.partitions, *[None] * (aval.ndim - len(spec)))
+    if own is None or own.partitions != padded.partitions:
+        raise ValueError(
+            f"{what}: along explicit axes the spec must be the type's own, got {spec} "
+            f"for {aval.short()} on {aval.explicit.mesh}; leave out in_specs, or move "
+            "the argument with olympus.reshard"
+        )
 
 
 def _paths(fun: Any, args: Any) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import ir
+from olympus._src.core import explicit_shardings, ir, trace
 from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear
 from olympus._src.interpreters import ad, batching
@@ -19,7 +20,9 @@ from olympus._src.lowering import module as lowering
 from olympus._src.lowering import partitioning, types
 from olympus._src.programs import call_rules, inner_programs
 from olympus._src.sharding import tiling
-from olympus._src.sharding.specs import PartitionSpec, axes_of
+from olympus._src.sharding.meshes import AxisType
+from olympus._src.sharding.named import NamedSharding
+from olympus._src.sharding.specs import PartitionSpec, axes_of, names_of
 
 # -- types -----------------------------------------------------------------------------
 
@@ -29,14 +32,36 @@ def local_aval(aval: Any, spec: PartitionSpec, manual: Manual) -> Any:
     counts = _counts(spec, manual, aval.ndim)
     shape = tuple([n // k for n, k in zip(aval.shape, counts, strict=True)])
     vma = frozenset(axes_of(spec.partitions)) if manual.checks else frozenset()
-    return aval.update(shape=shape, vma=aval.vma | vma)
+    explicit = aval.explicit
+    if explicit is not None:  # along the other axes of the mesh
+        explicit = explicit_shardings.with_axis_types(
+            explicit, dict.fromkeys(manual.axes, AxisType.Manual)
+        )
+    return aval.update(shape=shape, vma=aval.vma | vma, sharding=explicit)
 
 
 def global_aval(aval: Any, spec: PartitionSpec, manual: Manual) -> Any:
     """The type of a value of which the devices have parts of a type."""
     counts = _counts(spec, manual, aval.ndim)
     shape = tuple([n * k for n, k in zip(aval.shape, counts, strict=True)])
-    return aval.update(shape=shape, vma=aval.vma - set(manual.axes))
+    sharding = _global_sharding(aval, spec, manual)
+    return aval.update(shape=shape, vma=aval.vma - set(manual.axes), sharding=sharding)
+
+
+def _global_sharding(aval: Any, spec: PartitionSpec, manual: Manual) -> Any:
+    """How explicit axes divide a value: those of the spec, then those of the parts."""
+    mesh = manual.mesh.abstract_mesh
+    outer = trace.current.manual
+    if outer is not None:
+        names = [n for n in outer.axes if n in mesh.axis_names]
+        mesh = mesh.update_axis_types(dict.fromkeys(names, AxisType.Manual))
+    if not mesh.explicit_axes:
+        return None
+    rows = itertools.zip_longest(
+        spec.partitions, explicit_shardings.entries_of(aval), fillvalue=None
+    )
+    entries = [(*names_of(own), *names_of(inner)) for own, inner in rows]
+    return NamedSharding(mesh, PartitionSpec(*entries))
 
 
 def _counts(spec: PartitionSpec, manual: Manual, ndim: int) -> tuple[int, ...]:

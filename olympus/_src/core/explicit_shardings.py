@@ -284,7 +284,7 @@ def join_roles(rule: Any, avals: Any) -> Roles:
 
 
 def _check_reduced(reduced: frozenset[Any], avals: Any) -> None:
-    """Cotangents of what is reduced are sums that other operands must not take part in."""
+    """Other operands must not take part in the sums that cotangents are."""
     for aval in avals:
         if not getattr(aval, "shape", ()):
             continue

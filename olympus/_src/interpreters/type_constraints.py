@@ -17,7 +17,7 @@ from olympus._src.lax.sharding_constraints import (
     reshard_p,
     sharding_constraint_p,
 )
-from olympus._src.sharding.meshes import AxisType
+from olympus._src.sharding.meshes import AxisType, Mesh
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import UNCONSTRAINED, PartitionSpec
 
@@ -107,6 +107,9 @@ class _Constraints:
             self._constrain(eqn, x, outvars[0], sharding)
             return
         params = partial_eval.map_programs(constrain, eqn.params)
+        mesh = params.get("mesh")
+        if isinstance(mesh, Mesh):  # of `shard_map`, whose results would have types
+            params["mesh"] = mesh.update(axis_types=AxisType.Auto)
         if eqn.primitive is not sharding_constraint_p:
             for name in ("sharding", "out_sharding"):
                 if params.get(name) is not None:

@@ -621,7 +621,7 @@ def polynomial(out: Any, x: Any, coefficients: Any, **params: Any) -> Any:
     return join(entries_of(x), entries_of(coefficients)[1:])
 
 
-# -- which are linear --------------------------------------------------------------------
+# -- which are linear ------------------------------------------------------------------
 
 linear_elementwise = linear_in(elementwise)
 product = bilinear(elementwise)

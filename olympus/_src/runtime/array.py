@@ -265,11 +265,11 @@ class ArrayImpl:
             raise self._explain(error)  # noqa: B904 - it has its cause
 
     def _refuse_unreduced(self) -> None:
-        """Raises ValueError where the value is a sum over devices, still to be taken."""
+        """Raises ValueError where the value is a sum that is still to be taken."""
         explicit = self.aval.explicit
         if explicit is not None and explicit.spec.unreduced:
             raise ValueError(
-                "Array: its value is a sum over devices that is still to be taken "
+                "Array: its value is a sum over devices, still to be taken "
                 f"(unreduced), got {self.aval.short()}; take it with "
                 "olympus.reshard(x, P(...))"
             )
