@@ -356,8 +356,8 @@ def test_parameters_broadcast_to_shapes():
         ),
         (
             lambda: random.normal(KEY, (3,), out_sharding=1),
-            NotImplementedError,
-            "device_put",
+            TypeError,
+            "must be a PartitionSpec",
         ),
     ],
 )

@@ -397,7 +397,7 @@ def _is_weak(x: Any) -> bool:
 
 
 def _linear_avals(args: Sequence[Any]) -> list[Any]:
-    return [x.aval for x in args if type(x) is Linear]
+    return [x.aval.to_cotangent() for x in args if type(x) is Linear]
 
 
 def _accumulate_sums(

@@ -258,7 +258,11 @@ def join_roles(rule: Any, avals: Any) -> Roles:
         return unreduced, reduced
     if getattr(rule, "is_bilinear", False):
         summed = [row for row in rows if row[0]]
-        others = [row[1] for row in rows if not row[0]]
+        others = [
+            row[1]
+            for row, aval in zip(rows, avals, strict=True)
+            if not row[0] and aval.shape
+        ]
         if len(summed) == 1 and all(unreduced <= names for names in others):
             return unreduced, reduced - unreduced
         raise errors.ShardingTypeError(

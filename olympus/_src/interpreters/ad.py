@@ -384,7 +384,10 @@ def backward_pass(
                 _transpose_equation(eqn, known, linear, pending)
     finally:
         current.position = outer
-    return [pending.get(v, Zero(v.aval)) for v in program.invars]
+    return [
+        pending[v] if v in pending else Zero(v.aval.to_cotangent())
+        for v in program.invars
+    ]
 
 
 def _accumulate(pending: dict[Any, Any], v: Any, ct: Any) -> None:
@@ -472,7 +475,7 @@ def _transpose_equation(
     cts = [pending.pop(v, None) for v in eqn.outvars]
     for i, ct in enumerate(cts):
         if ct is None:
-            cts[i] = Zero(eqn.outvars[i].aval)
+            cts[i] = Zero(eqn.outvars[i].aval.to_cotangent())
     if all(type(ct) is Zero for ct in cts):
         return
     p = eqn.primitive

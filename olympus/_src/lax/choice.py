@@ -266,7 +266,7 @@ def _convert_reference(x: Any, *, new_dtype: Any, **_: Any) -> Any:
 
 convert_element_type_p = elementwise(
     "convert_element_type",
-    shard=sharding_rules.linear_elementwise,
+    shard=sharding_rules.conversion,
     lower=_convert_lower,
     jvp=_convert_jvp,
     transpose=_convert_transpose,

@@ -176,6 +176,10 @@ def leave_to_compiler(x: Any, names: Any = None) -> Any:
     explicit = getattr(avals.aval_of(x), "explicit", None)
     if explicit is None:
         return x
+    if explicit.spec.unreduced:  # the compiler is to see values, not sums to be taken
+        spec = explicit.spec.update(unreduced=frozenset())
+        x = reshard_p.bind(x, sharding=explicit.update(spec=spec))
+        return leave_to_compiler(x, names)
     chosen = explicit.mesh.explicit_axes if names is None else names
     auto = dict.fromkeys(chosen, AxisType.Auto)
     target = explicit_shardings.with_axis_types(explicit, auto)

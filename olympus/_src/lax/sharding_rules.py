@@ -12,6 +12,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
+from olympus._src.core import dtypes
 from olympus._src.core.explicit_shardings import (
     Entries,
     bilinear,
@@ -624,6 +627,19 @@ def polynomial(out: Any, x: Any, coefficients: Any, **params: Any) -> Any:
 # -- which are linear ------------------------------------------------------------------
 
 linear_elementwise = linear_in(elementwise)
+
+
+def _convert(out: Any, operand: Any, **params: Any) -> Any:
+    if roles_of(operand)[0] and not dtypes.issubdtype(out.dtype, np.inexact):
+        raise ShardingTypeError(
+            f"it is linear from floats to floats only, and the operand is still to be "
+            f"summed (unreduced), got {operand.short()} for {out.dtype}; sum it with "
+            "olympus.reshard(x, P(...))"
+        )
+    return elementwise(out, operand)
+
+
+conversion = linear_in(_convert)
 product = bilinear(elementwise)
 
 

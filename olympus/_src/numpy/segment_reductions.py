@@ -79,7 +79,6 @@ def _reduce_segments(
     promises: tuple[bool, bool],
     bucket: Any,
     mode: Any,
-    sharding: Any,
 ) -> Any:
     promotion.check_arraylike(name, data, segment_ids)
     data_aval, ids = aval_of(data), aval_of(segment_ids)

@@ -503,7 +503,7 @@ def weibull_min(
       >>> random.weibull_min(random.key(0), 1.0, 2.0, shape=(2,)).shape
       (2,)
     """
-    args = parameters("weibull_min", key, shape, dtype, None)
+    args = parameters("weibull_min", key, shape, dtype)
     parameter_shapes = [avals.aval_of(x).shape for x in (scale, concentration)]
     out_shape = sizes.broadcast_shapes(args.shape, *parameter_shapes)
     return _weibull_min(

@@ -301,7 +301,7 @@ def binomial(
       >>> random.binomial(random.key(0), 10, 0.5, shape=(3,)).shape
       (3,)
     """
-    args = parameters("binomial", key, shape, dtype, None, n, p)
+    args = parameters("binomial", key, shape, dtype, n, p)
     return _binomial(args.key, n, p, shape=args.shape, dtype=args.dtype)
 
 
