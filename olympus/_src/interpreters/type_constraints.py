@@ -73,8 +73,8 @@ def _constrain_inner(program: ir.Olympuspr) -> ir.Olympuspr:
     )
 
 
-# Of these XLA's partitioner leaves sums to be taken. Of others, as broadcasts and loops,
-# it takes an operand as it is for a whole value, and gives wrong results (jaxlib 0.12).
+# Of these XLA's partitioner leaves sums to be taken. In others, as broadcasts and
+# loops, it takes such an operand for a whole value: results are wrong (jaxlib 0.10).
 _KEEP_SUMS = frozenset((add_p, families.add_any_p, neg_p, families.transpose_p))
 
 
@@ -155,7 +155,7 @@ class _Constraints:
             self.values[out] = self._constrain(self.sums[x], _open(sharding), eqn)
             return
         # The partitioner ends the process where an operation is to leave a sum to be
-        # taken along axes that do not divide what it adds up. So results alone are sums.
+        # taken along axes that do not divide what it adds up. So results alone may be.
         whole = sharding.update(spec=sharding.spec.update(unreduced=frozenset()))
         self.values[out] = self._constrain(self._value(x), _open(whole), eqn)
 
