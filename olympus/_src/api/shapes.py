@@ -81,7 +81,9 @@ class ShapeDtypeStruct:
 
 def struct_of(aval: Any) -> ShapeDtypeStruct:
     """The description of values of a type."""
-    return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
+    return ShapeDtypeStruct(
+        aval.shape, aval.dtype, sharding=aval.explicit, weak_type=aval.weak_type
+    )
 
 
 def typeof(x: ArrayLike) -> AbstractValue:
