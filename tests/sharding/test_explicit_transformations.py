@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,13 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax
 from olympus.errors import ShardingTypeError
-from olympus.sharding import NamedSharding, PartitionSpec, auto_axes, explicit_axes
+from olympus.sharding import (
+    AxisType,
+    NamedSharding,
+    PartitionSpec,
+    auto_axes,
+    explicit_axes,
+)
 from tests.sharding.meshes import mesh as automatic_mesh
 
 pytestmark = pytest.mark.eight_devices
@@ -384,3 +392,37 @@ def test_mapped_axes_must_be_divided_alike(mesh):
         pytest.raises(ValueError, match="must be divided alike"),
     ):
         olympus.vmap(jnp.add)(put(A, "x"), put(A, "y"))
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """A mesh with an explicit and an automatic axis."""
+    kinds = (AxisType.Explicit, AxisType.Auto)
+    return olympus.make_mesh((4, 2), ("x", "y"), kinds)
+
+
+def test_types_tell_of_the_explicit_axes_of_a_mesh(mixed):
+    x = olympus.device_put(A, NamedSharding(mixed, P("x", "y")))
+    f = olympus.jit(olympus.value_and_grad(lambda x: (jnp.sin(x).sum(0) ** 2).sum()))
+    value, gradient = f(x)
+    assert olympus.typeof(gradient).short() == "f32[8@x,4]"
+    np.testing.assert_allclose(value, (np.sin(A).sum(0) ** 2).sum(), 1e-4)
+    expected = 2 * np.sin(A).sum(0) * np.cos(A)
+    np.testing.assert_allclose(gradient, expected, 1e-4, 1e-5)
+    over_both = olympus.shard_map(
+        lambda x: 2 * x, mesh=mixed, in_specs=P("x", "y"), out_specs=P("x", "y")
+    )
+    assert olympus.typeof(over_both(x)).short() == "f32[8@x,4]"
+
+
+def test_arrays_of_parts_have_types(mesh):
+    place = NamedSharding(mesh, P("x"))
+    x = olympus.make_array_from_callback((8, 4), place, lambda i: A[i])
+    assert olympus.typeof(x).short() == "f32[8@x,4]"
+    parts = [shard.data for shard in x.addressable_shards]
+    assert {olympus.typeof(part).short() for part in parts} == {"f32[2,4]"}
+    again = olympus.make_array_from_single_device_arrays((8, 4), place, parts)
+    assert olympus.typeof(again) is olympus.typeof(x)
+    moved = olympus.device_put(x, olympus.devices()[0])
+    assert olympus.typeof(moved).short() == "f32[8,4]"
+    assert olympus.typeof(pickle.loads(pickle.dumps(x))).short() == "f32[8,4]"

@@ -69,7 +69,7 @@ def make_array_from_callback(
         raise ValueError(
             f"{what}: dtype must be given where this process holds no part, got None"
         )
-    aval = avals_.ShapedArray(shape, expected)
+    aval = avals_.ShapedArray(shape, expected, sharding=place)
     # It asks for the different parts in the order in which they were made.
     in_order = iter(parts)
     out: Any = placement.make_divided(lambda _: next(in_order), aval, place)
@@ -167,7 +167,7 @@ def _from_block(what: str, values: np.ndarray, sharding: Any, shape: Any) -> Arr
         return values[tuple(moved)].astype(aval.dtype, copy=False)
 
     dtype = avals_.aval_of(values).dtype
-    aval = avals_.ShapedArray(whole, dtype)
+    aval = avals_.ShapedArray(whole, dtype, sharding=sharding)
     out: Any = placement.make_divided(part_at, aval, sharding)
     return out
 
@@ -232,6 +232,6 @@ def make_array_from_single_device_arrays(
                 f"on {device}"
             )
     ordered = [by_device[device] for device in devices]
-    aval = avals_.ShapedArray(shape, kinds.pop())
+    aval = avals_.ShapedArray(shape, kinds.pop(), sharding=place)
     out: Any = placement.assemble(ordered, aval, place)
     return out

@@ -109,7 +109,7 @@ def mapped_aval(size: int, axis: Axis, aval: ShapedArray) -> ShapedArray:
         raise ValueError(
             f"mapped_aval: axis {axis} of {aval.short()} must have size {size}"
         )
-    return aval.update(shape=(*aval.shape[:axis], *aval.shape[axis + 1 :]))
+    return aval.without_axis(axis)
 
 
 def unmapped_aval(
@@ -129,7 +129,7 @@ def unmapped_aval(
     _check_no_mesh("unmapped_aval", explicit_mesh_axis)
     if axis is None:
         return aval
-    return aval.update(shape=(*aval.shape[:axis], size, *aval.shape[axis:]))
+    return aval.with_axis(axis, size)
 
 
 def unsafe_am_i_under_a_vmap_DO_NOT_USE() -> bool:

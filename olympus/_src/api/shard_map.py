@@ -294,7 +294,9 @@ def _check_type(aval: Any, spec: PartitionSpec, manual: Manual, what: str) -> No
     if aval.explicit is None:
         return
     own = _spec_of_type(aval, manual)
-    padded = PartitionSpec(*spec.partitions, *[None] * (aval.ndim - len(spec)))
+    names = aval.explicit.mesh.explicit_axes
+    asked = [tuple([n for n in names_of(e) if n in names]) for e in spec.partitions]
+    padded = PartitionSpec(*asked, *[None] * (aval.ndim - len(spec)))
     if own is None or own.partitions != padded.partitions:
         raise ValueError(
             f"{what}: along explicit axes the spec must be the type's own, got {spec} "

@@ -140,7 +140,7 @@ def lower(
     if division is not None:
         division = program_meshes.divide_results(division, program)
         rows = zip(out_avals, division.out_shardings, strict=True)
-        out_avals = [a.update(sharding=s) for a, s in rows]
+        out_avals = [a if s is None else a.update(sharding=s) for a, s in rows]
         _refuse_ordered_effects(name, program, division)
         device = division.devices[0]
     device = device if committed else client.default_device()

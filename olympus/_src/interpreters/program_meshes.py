@@ -76,7 +76,7 @@ def divide_results(division: Division, program: ir.Olympuspr) -> Division:
 
 
 def _result_sharding(own: NamedSharding | None, aval: Any, mesh: Mesh) -> Any:
-    if own is not None:
+    if own is not None or mesh.auto_axes:  # the compiler chooses along these
         return own
     if aval.explicit is not None:
         types = aval.explicit.mesh

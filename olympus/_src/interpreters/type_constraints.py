@@ -161,7 +161,7 @@ class _Constraints:
 
     def _passes_sums(self, eqn: ir.Eqn) -> bool:
         """Whether an operation has a result that remains still to be summed."""
-        if type(eqn.outvars[0]) is ir.DropVar or not _is_sum(eqn.outvars[0]):
+        if len(eqn.outvars) != 1 or not _is_sum(eqn.outvars[0]):
             return False
         if eqn.primitive is dot_general_p:
             return True
