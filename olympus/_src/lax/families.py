@@ -16,6 +16,7 @@ from olympus._src.core.primitive import Cost, Primitive, Remade, takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.core.trace import current
 from olympus._src.lax import sharding_rules
+from olympus._src.lax.power_series import linear_series
 from olympus._src.lax.precision import accuracy_text
 from olympus._src.lowering import types
 
@@ -490,41 +491,6 @@ def linear_jvp(p: Primitive, primals: Any, tangents: Any, /, **params: Any) -> A
 
 
 # -- power series ----------------------------------------------------------------------
-
-
-def linear_series(*positions: int) -> Callable[..., Any]:
-    """The Taylor rule of an operation that is linear in some operands together.
-
-    Args:
-      *positions: the operands; all of them if none is given. The operation's jvp rule
-        is applied to each coefficient.
-    """
-
-    @takes_primitive
-    def taylor(p: Primitive, series: Sequence[Sequence[Any]], /, **params: Any) -> Any:
-        nonzero = [any(type(c) is not Zero for c in s[1:]) for s in series]
-        if positions and any(m and i not in positions for i, m in enumerate(nonzero)):
-            return NotImplemented
-        firsts = [s[0] for s in series]
-        coefficients: dict[int, Any] = {}
-        for k in range(1, len(series[0])):
-            terms = [s[k] for s in series]
-            if any(type(c) is not Zero for c in terms):
-                out, coefficients[k] = p.jvp(firsts, terms, **params)  # type: ignore[misc]
-        if not p.multiple_results:
-            return [out, *_fill_zeros(coefficients, len(series[0]), out)]
-        columns = []
-        for i, x in enumerate(out):
-            column = {k: terms[i] for k, terms in coefficients.items()}
-            columns.append([x, *_fill_zeros(column, len(series[0]), x)])
-        return columns
-
-    return taylor
-
-
-def _fill_zeros(coefficients: dict[int, Any], size: int, out: Any) -> list[Any]:
-    zero = Zero(avals.aval_of(out).to_tangent())
-    return [coefficients.get(k, zero) for k in range(1, size)]
 
 
 @takes_primitive

@@ -92,7 +92,8 @@ def resolve(place: Any, what: str, *operands: Any) -> Any:
 
 def current_mesh() -> Any:
     """The mesh that is set, with the types that its axes have here."""
-    mesh, abstract = contexts.get_mesh(), contexts.get_abstract_mesh()
+    mesh: Any = contexts.get_mesh()
+    abstract = contexts.get_abstract_mesh()
     if mesh.shape_tuple != abstract.shape_tuple:
         mesh = abstract
     types = dict(zip(abstract.axis_names, abstract.axis_types, strict=True))

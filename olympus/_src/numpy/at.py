@@ -227,14 +227,14 @@ def _write(
 ) -> Any:
     x = ref.array
     if out_sharding is not None:
-        options: dict[str, Any] = {
+        keywords: dict[str, Any] = {
             "indices_are_sorted": indices_are_sorted,
             "unique_indices": unique_indices,
             "mode": mode,
             "wrap_negative_indices": wrap_negative_indices,
         }
         return _divide_result(
-            lambda x, i, v: _write(IndexUpdateRef(x, i), op, v, **options),
+            lambda x, i, v: _write(IndexUpdateRef(x, i), op, v, **keywords),
             f"at[...].{op}",
             out_sharding,
             (x, ref.index, values),

@@ -130,8 +130,10 @@ class NamedSharding(Interned, shardings.Sharding):
 
     def is_equivalent_to(self, other: Any, ndim: int) -> bool:
         """Whether another sharding places arrays of `ndim` axes in the same way."""
-        own = getattr(getattr(other, "spec", None), "unreduced", frozenset())
-        return own == self.spec.unreduced and super().is_equivalent_to(other, ndim)
+        unreduced = getattr(getattr(other, "spec", None), "unreduced", None) or set()
+        return unreduced == self.spec.unreduced and super().is_equivalent_to(
+            other, ndim
+        )
 
     # -- parts -----------------------------------------------------------------------
 
