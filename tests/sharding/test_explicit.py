@@ -172,7 +172,8 @@ def test_values_are_those_of_one_device(text, names, operands, mesh):
         except (TypeError, ValueError, NotImplementedError, AssertionError):
             return
         types = [olympus.typeof(x) for x in olympus.tree.leaves(outs)]
-    if any("{U:" in type_text(aval) for aval in types):
+    # What cannot be read, and programs that depend on the number of devices.
+    if any("{U:" in type_text(aval) for aval in types) or "psum" in text:
         return
     one = olympus.make_mesh((1, 1), ("x", "y"))
     with olympus.set_mesh(one):

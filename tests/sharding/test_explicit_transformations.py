@@ -348,6 +348,22 @@ def test_gradients_of_reduced_values_need_no_communication(mesh):
         assert "all-reduce" not in gradient.lower(w).compile().as_text()
 
 
+def test_products_leave_their_sum_to_be_taken(mesh):
+    with olympus.set_mesh(mesh):
+        operands = put(A, "x", "y"), put(W, "y", None)
+        f = olympus.jit(
+            lambda a, w: (
+                jnp.dot(a, w, out_sharding=SUM) + jnp.dot(2 * a, w, out_sharding=SUM)
+            )
+        )
+        assert "all-reduce" not in f.lower(*operands).compile().as_text()
+        np.testing.assert_allclose(
+            olympus.reshard(f(*operands), P()), 3 * A @ W, 1e-3, 1e-4
+        )
+        with pytest.raises(ShardingTypeError, match="left to be summed"):
+            jnp.matmul(put(A, "x"), operands[1], out_sharding=SUM)
+
+
 # -- functions with other types of axes ------------------------------------------------
 
 

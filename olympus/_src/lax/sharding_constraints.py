@@ -158,6 +158,12 @@ def is_over_mesh(place: Any) -> bool:
     return isinstance(place, (NamedSharding, PartitionSpec))
 
 
+def is_sum(place: Any) -> bool:
+    """Whether an argument asks for a sum that is still to be taken (unreduced)."""
+    spec = place.spec if isinstance(place, NamedSharding) else place
+    return isinstance(spec, PartitionSpec) and bool(spec.unreduced)
+
+
 def reshard(x: Any, sharding: NamedSharding) -> Any:
     """The same values, divided along explicit axes as a sharding says."""
     return reshard_p.bind(x, sharding=sharding)

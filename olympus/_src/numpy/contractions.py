@@ -20,6 +20,7 @@ from olympus._src.lax import (
     families,
     reductions,
     shaping,
+    sharding_constraints,
     sizes,
     stacking,
 )
@@ -37,7 +38,13 @@ def _operands(name: str, *args: Any) -> list[Any]:
 
 
 def _contract(
-    name: str, x: Any, y: Any, numbers: Any, precision: Any, preferred: Any
+    name: str,
+    x: Any,
+    y: Any,
+    numbers: Any,
+    precision: Any,
+    preferred: Any,
+    out_sharding: Any = None,
 ) -> Any:
     """`dot_general`, its result in the preferred dtype or the operands'."""
     a, b = aval_of(x), aval_of(y)
@@ -58,7 +65,9 @@ def _contract(
             lax.convert(x, as_int), lax.convert(y, as_int), numbers
         )
         return lax.ne(counts, families.full_like(counts, 0))
-    out = contraction.dot_general(x, y, numbers, precision, dtype)
+    out = contraction.dot_general(
+        x, y, numbers, precision, dtype, out_sharding=out_sharding
+    )
     return lax.convert(out, aval_of(out).dtype, weak)
 
 
@@ -104,18 +113,21 @@ def matmul(
             f"{y.short()}; use * for scalars"
         )
     if x.ndim == 1 or y.ndim == 1 or (x.ndim == 2 and y.ndim == 2):
-        return _matrix_by_vector(a, b, precision, preferred_element_type)
+        return _matrix_by_vector(a, b, precision, preferred_element_type, out_sharding)
+    if out_sharding is not None:
+        return sharding_constraints.divide_result(
+            matmul, out_sharding, "numpy.matmul", a, b
+        )
     return _multiply_stacks(a, b, precision, preferred_element_type)
 
 
-def _matrix_by_vector(a: Any, b: Any, precision: Any, preferred: Any) -> Any:
+def _matrix_by_vector(
+    a: Any, b: Any, precision: Any, preferred: Any, out_sharding: Any = None
+) -> Any:
     """Products where one contraction serves: one operand is not a stack."""
     x, y = aval_of(a), aval_of(b)
-    cy = max(y.ndim - 2, 0)
-    out = _contract(
-        "matmul", a, b, (((x.ndim - 1,), (cy,)), ((), ())), precision, preferred
-    )
-    return out
+    numbers = (((x.ndim - 1,), (max(y.ndim - 2, 0),)), ((), ()))
+    return _contract("matmul", a, b, numbers, precision, preferred, out_sharding)
 
 
 def _multiply_stacks(a: Any, b: Any, precision: Any, preferred: Any) -> Any:
@@ -177,19 +189,29 @@ def dot(
       >>> onp.dot(onp.arange(3.0), onp.ones(3))
       Array(3., dtype=float32)
     """
-    return _contract_last("dot", a, b, 2, precision, preferred_element_type)
+    return _contract_last(
+        "dot", a, b, 2, precision, preferred_element_type, out_sharding
+    )
 
 
 def _contract_last(
-    name: str, a: Any, b: Any, from_end: int, precision: Any, preferred: Any
+    name: str,
+    a: Any,
+    b: Any,
+    from_end: int,
+    precision: Any,
+    preferred: Any,
+    out_sharding: Any = None,
 ) -> Any:
     """Sums over the last axis of `a` and one of `b`, counted from the end."""
     a, b = _operands(name, a, b)
     x, y = aval_of(a), aval_of(b)
     if not x.ndim or not y.ndim:
-        return _multiply_by_scalar(name, a, b, preferred)
+        out = _multiply_by_scalar(name, a, b, preferred)
+        place = sharding_constraints.resolve(out_sharding, f"numpy.{name}", a, b)
+        return sharding_constraints.divide(out, place, f"numpy.{name}")
     numbers = (((x.ndim - 1,), (max(y.ndim - from_end, 0),)), ((), ()))
-    return _contract(name, a, b, numbers, precision, preferred)
+    return _contract(name, a, b, numbers, precision, preferred, out_sharding)
 
 
 @promotion.program(2)
@@ -422,7 +444,9 @@ def tensordot(
     x, y = aval_of(a), aval_of(b)
     cx, cy = _paired_axes(x, y, axes)
     numbers = ((cx, cy), ((), ()))
-    return _contract("tensordot", a, b, numbers, precision, preferred_element_type)
+    return _contract(
+        "tensordot", a, b, numbers, precision, preferred_element_type, out_sharding
+    )
 
 
 def _paired_axes(x: Any, y: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:

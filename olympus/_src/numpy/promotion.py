@@ -29,6 +29,9 @@ _eval = evaluate.eval_trace()
 # -- one program for one call ----------------------------------------------------------
 
 
+_OPTION = "out_sharding"
+
+
 def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
     """Makes a function one compiled program when nothing is traced.
 
@@ -46,8 +49,10 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
         sort_arguments = _argument_sorter(fun, arrays)
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            if kwargs and kwargs.get("out_sharding") is not None:
-                return divide_result(call, f"numpy.{named}", args, kwargs)
+            if kwargs and kwargs.get(_OPTION) is not None:
+                if not sharding_constraints.is_sum(kwargs[_OPTION]):
+                    return divide_result(call, f"numpy.{named}", args, kwargs)
+                return fun(*args, **kwargs)  # products take it
             if current.trace is not _eval:
                 out = fun(*args, **kwargs)
                 return _as_array(out) if type(out) in _HOST_VALUES else out
@@ -87,9 +92,6 @@ def divide_result(f: Callable[..., Any], what: str, args: Any, kwargs: Any) -> A
     return sharding_constraints.divide_result(
         lambda *xs: f(*xs, **kwargs), place, what, *args
     )
-
-
-_OPTION = "out_sharding"
 
 
 def divides_result(name: str) -> Callable[[F], F]:
