@@ -257,6 +257,36 @@ def test_values_and_types(name, mesh, one):
         np.testing.assert_allclose(x, y, 1e-3, 1e-4)
 
 
+COLLECTIVES = {
+    "psum": (lambda x: lax.psum(jnp.sin(x), "x"), P(), "f32[2,4@y]"),
+    "pmax": (lambda x: lax.pmax(x, "x"), P(), "f32[2,4@y]"),
+    "all_gather": (lambda x: lax.all_gather(x, "x"), P(None, "x"), "f32[4,8@x,4@y]"),
+    "psum_scatter": (
+        lambda x: lax.psum_scatter(jnp.tile(x, (2, 1)), "x", tiled=True),
+        P("x"),
+        "f32[4@x,4@y]",
+    ),
+    "ppermute": (
+        lambda x: lax.ppermute(x, "x", [(i, (i + 1) % 4) for i in range(4)]),
+        P("x"),
+        "f32[8@x,4@y]",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COLLECTIVES)
+def test_collectives_keep_the_entries_of_explicit_axes(name, mesh):
+    f, out_specs, expected = COLLECTIVES[name]
+    manual = {"in_specs": P("x"), "out_specs": out_specs, "axis_names": {"x"}}
+    with olympus.set_mesh(mesh):
+        out = olympus.jit(olympus.shard_map(f, **manual))(put(A, "x", "y"))
+    assert olympus.typeof(out).short() == expected
+    with olympus.set_mesh(automatic_mesh(4, 2)):
+        plain = olympus.jit(olympus.shard_map(f, **manual))(A)
+    np.testing.assert_allclose(out, plain, 1e-5, 1e-6)
+
+
 # -- sums that are still to be taken ---------------------------------------------------
 
 SUM = P("x", None, unreduced={"y"})

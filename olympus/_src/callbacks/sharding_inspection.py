@@ -18,6 +18,7 @@ from olympus._src.callbacks import callback as host
 from olympus._src.callbacks.debugging import debug_effect
 from olympus._src.core.array_type import PyTree
 from olympus._src.core.primitive import Primitive
+from olympus._src.lax import sharding_rules
 from olympus._src.lowering import types
 from olympus._src.lowering.inspections import Inspection
 
@@ -59,6 +60,7 @@ inspect_sharding_p = Primitive(
     "inspect_sharding",
     multiple_results=True,
     abstract=lambda *args, **params: (),
+    shard=sharding_rules.no_results,
     effects=lambda *args, **params: frozenset((debug_effect,)),
     lower=_lower,
     impl=_impl,

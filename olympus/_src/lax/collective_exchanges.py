@@ -19,6 +19,7 @@ from olympus._src.lax import (
     manual_axes,
     manual_lowering,
     shaping,
+    sharding_rules,
     slicing,
 )
 from olympus._src.lax.collectives import (
@@ -118,6 +119,7 @@ def _all_gather_transpose(
 all_gather_p = collective(
     "all_gather",
     abstract=_all_gather_abstract,
+    shard=sharding_rules.all_gather,
     lower=manual_lowering.all_gather,
     batch=_all_gather_batch,
     transpose=_all_gather_transpose,
@@ -166,6 +168,7 @@ def _all_gather_invariant_batch(
 all_gather_invariant_p = collective(
     "all_gather_invariant",
     abstract=_all_gather_abstract,
+    shard=sharding_rules.all_gather,
     batch=_all_gather_invariant_batch,
     lower=manual_lowering.all_gather,
     vary=lambda joined, *, axis_name, **_: joined - set(axis_name),
@@ -257,6 +260,7 @@ def _reduce_scatter_transpose(
 reduce_scatter_p = collective(
     "reduce_scatter",
     abstract=_reduce_scatter_abstract,
+    shard=sharding_rules.reduce_scatter,
     lower=manual_lowering.reduce_scatter,
     batch=_reduce_scatter_batch,
     transpose=_reduce_scatter_transpose,
@@ -379,6 +383,7 @@ def _without_size(eqn: Any) -> Any:
 all_to_all_p = collective(
     "all_to_all",
     abstract=_all_to_all_abstract,
+    shard=sharding_rules.same_rank,
     lower=manual_lowering.all_to_all,
     batch=_all_to_all_batch,
     transpose=_all_to_all_transpose,
@@ -461,6 +466,7 @@ def _ppermute_transpose(cts: Any, x: Any, *, axis_name: Any, perm: Any) -> Any:
 ppermute_p = collective(
     "ppermute",
     abstract=lambda x, *, axis_name, perm: x,
+    shard=sharding_rules.keep,
     lower=manual_lowering.permute,
     batch=_ppermute_batch,
     transpose=_ppermute_transpose,
@@ -517,6 +523,7 @@ def _pbroadcast_transpose(cts: Any, x: Any, *, axis_name: Any, source: int) -> A
 pbroadcast_p = collective(
     "pbroadcast",
     abstract=lambda x, *, axis_name, source: x,
+    shard=sharding_rules.keep,
     batch=_pbroadcast_batch,
     transpose=_pbroadcast_transpose,
     **families.LINEAR,

@@ -26,6 +26,7 @@ from olympus._src.lax import (
     manual_lowering,
     reductions,
     shaping,
+    sharding_rules,
 )
 
 ShapedArray = avals.ShapedArray
@@ -210,6 +211,7 @@ def _all_reduce(
         lower=lower,
         vary=_all_reduce_varying,
         abstract=_all_reduce_abstract(name),
+        shard=sharding_rules.all_reduce,
         axes=lambda *, axes, **_: _names_among(axes),
         batch=batch,
         **rules,

@@ -8,7 +8,7 @@ import numpy as np
 
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.lax import families
+from olympus._src.lax import families, sharding_rules
 from olympus._src.lowering import types
 
 
@@ -45,6 +45,7 @@ def _transpose(cts: Any, x: Any, *, layout: Any) -> Any:
 layout_constraint_p = Primitive(
     "layout_constraint",
     abstract=lambda operand, *, layout: operand,
+    shard=sharding_rules.keep,
     lower=_lower,
     batch=_batch,
     transpose=_transpose,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from olympus._src.core import avals, ir, trace
 from olympus._src.core.primitive import LateRule, Primitive
-from olympus._src.lax import families
+from olympus._src.lax import families, sharding_rules
 
 current = trace.current
 
@@ -107,6 +107,7 @@ def _pvary_batch(axis: Any, args: Any, dims: Any, *, axes: Any) -> Any:
 pvary_p = Primitive(
     "pvary",
     abstract=lambda x, *, axes: x,
+    shard=sharding_rules.keep,
     vary=lambda joined, *, axes: joined | set(axes),
     lower=lambda ctx, x, *, axes: x,
     batch=_pvary_batch,

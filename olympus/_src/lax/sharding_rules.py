@@ -624,6 +624,32 @@ def polynomial(out: Any, x: Any, coefficients: Any, **params: Any) -> Any:
     return join(entries_of(x), entries_of(coefficients)[1:])
 
 
+# -- exchanges between devices along manual axes ---------------------------------------
+
+
+def all_reduce(out: Any, x: Any, *, axes: Any, **params: Any) -> Any:
+    """Named axes are manual; of axes by position the result has none."""
+    return drop(entries_of(x), [axis for axis in axes if isinstance(axis, int)])
+
+
+def all_gather(
+    out: Any, x: Any, *, all_gather_dimension: int, tiled: bool, **params: Any
+) -> Any:
+    entries = list(entries_of(x))
+    if not tiled:
+        entries.insert(all_gather_dimension, None)
+    return tuple(entries)
+
+
+def reduce_scatter(
+    out: Any, x: Any, *, scatter_dimension: int, tiled: bool, **params: Any
+) -> Any:
+    if tiled:
+        return _fit(out, x)
+    refuse_divided(x, (scatter_dimension,), "the axis that is scattered")
+    return drop(entries_of(x), (scatter_dimension,))
+
+
 # -- which are linear ------------------------------------------------------------------
 
 linear_elementwise = linear_in(elementwise)
