@@ -184,7 +184,13 @@ def test_loops_and_branches():
 
 
 def mapped(f, in_specs, out_specs):
-    return olympus.shard_map(f, mesh=mesh(4, 2), in_specs=in_specs, out_specs=out_specs)
+    """A function of parts; the mesh is made in its calls, where there are devices."""
+
+    def run(*xs):
+        specs = {"in_specs": in_specs, "out_specs": out_specs}
+        return olympus.shard_map(f, mesh=mesh(4, 2), **specs)(*xs)
+
+    return run
 
 
 SHIFT = [(i, (i + 1) % 4) for i in range(4)]

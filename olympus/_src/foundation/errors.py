@@ -145,12 +145,6 @@ class KeyReuseError(OlympusTypeError):
     """A random key was consumed a second time, which repeats its numbers."""
 
 
-# Messages and pickles name a class by the public module in which users find it.
-for _kind in [kind for kind in globals().values() if isinstance(kind, type)]:
-    _kind.__module__ = "olympus.errors"
-del _kind
-
-
 class ShardingTypeError(OlympusTypeError):
     """The types of an operation's operands do not tell how its result is divided.
 
@@ -163,3 +157,9 @@ class ShardingTypeError(OlympusTypeError):
       >>> issubclass(errors.ShardingTypeError, TypeError)
       True
     """
+
+
+# Messages and pickles name a class by the public module in which users find it.
+for _kind in [kind for kind in globals().values() if isinstance(kind, type)]:
+    _kind.__module__ = "olympus.errors"
+del _kind

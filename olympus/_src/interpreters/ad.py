@@ -385,9 +385,18 @@ def backward_pass(
     finally:
         current.position = outer
     return [
-        pending[v] if v in pending else Zero(v.aval.to_cotangent())
+        pending[v] if v in pending else Zero(_cotangent_type(v.aval))
         for v in program.invars
     ]
+
+
+def _cotangent_type(aval: Any) -> Any:
+    """The type of cotangents of a value of a linear program, of its own dtype.
+
+    Loops have counters among their carries, which have no tangents.
+    """
+    is_divided = getattr(aval, "explicit", None) is not None
+    return aval.to_cotangent() if is_divided else aval
 
 
 def _accumulate(pending: dict[Any, Any], v: Any, ct: Any) -> None:
@@ -475,7 +484,7 @@ def _transpose_equation(
     cts = [pending.pop(v, None) for v in eqn.outvars]
     for i, ct in enumerate(cts):
         if ct is None:
-            cts[i] = Zero(eqn.outvars[i].aval.to_cotangent())
+            cts[i] = Zero(_cotangent_type(eqn.outvars[i].aval))
     if all(type(ct) is Zero for ct in cts):
         return
     p = eqn.primitive

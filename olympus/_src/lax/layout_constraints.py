@@ -44,6 +44,7 @@ def _transpose(cts: Any, x: Any, *, layout: Any) -> Any:
 
 layout_constraint_p = Primitive(
     "layout_constraint",
+    needs_full_build=True,
     abstract=lambda operand, *, layout: operand,
     shard=sharding_rules.keep,
     lower=_lower,
