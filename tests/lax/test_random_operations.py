@@ -181,3 +181,9 @@ def test_operations_at_random():
     tally = random_operations.run(CASES, SEED, report=wrong.append)
     assert not wrong, "\n".join(wrong)
     assert tally["ran"] > 0.24 * CASES
+
+
+def test_steps_of_more_than_64_bits_take_the_first_elements():
+    x = np.arange(12.0, dtype=np.float32).reshape(3, 4)
+    sliced = olympus.jit(lambda x: x[:, :: 2**64])(x)
+    np.testing.assert_array_equal(sliced, x[:, :1])

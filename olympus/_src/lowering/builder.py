@@ -37,6 +37,8 @@ class Counter:
         self.calls_python = False
 
 
+_LONGEST_STEP = (1 << 63) - 1  # of a slice
+
 # The argument of a function by which a program's callbacks are told from those of other
 # programs of the same text: the number of their table.
 CALLBACKS = "%callbacks"
@@ -258,8 +260,9 @@ class Block:
             return dynamic_shapes.slice_(
                 self, operand, in_aval, out_aval, starts, limits, steps
             )
+        # A step beyond 64 bits leads out of the axis, as the longest one does.
         ranges = [
-            f"{a}:{b}" if c == 1 else f"{a}:{b}:{c}"
+            f"{a}:{b}" if c == 1 else f"{a}:{b}:{min(c, _LONGEST_STEP)}"
             for a, b, c in zip(starts, limits, steps, strict=True)
         ]
         return self.emit(f"stablehlo.slice {operand} [{', '.join(ranges)}] : {kinds}")
