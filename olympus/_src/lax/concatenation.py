@@ -24,6 +24,7 @@ from olympus._src.lax import (
 )
 from olympus._src.lax import sizes as sizes_
 from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import dynamic_shapes, partitioning
 
 # -- concatenate -----------------------------------------------------------------------
 
@@ -273,6 +274,11 @@ def emit_slice(
     strides: Sequence[int] | None = None,
 ) -> str:
     """Writes `stablehlo.slice`."""
+    if strides is not None:
+        # XLA divides an axis of one element wrongly where its stride is not 1.
+        rows = list(zip(starts, limits, strides, out.shape, strict=False))
+        limits = [a + 1 if n == 1 else b for a, b, _, n in rows]
+        strides = [1 if n == 1 else step for _, _, step, n in rows]
     return ctx.block.slice(x, aval, out, starts, limits, strides)
 
 
@@ -496,8 +502,17 @@ def _pad_abstract(operand: Any, padding_value: Any, *, padding_config: Any) -> A
 
 
 def _pad_lower(ctx: Any, x: str, value: str, *, padding_config: Any) -> str:
+    # XLA ends the process, or pads wrongly, where it divides such axes.
+    axes = [
+        i
+        for i, row in enumerate(padding_config)
+        if not dynamic_shapes.any_symbolic(row) and (min(row) < 0 or row[2] > 0)
+    ]
+    (aval, _), (out,) = ctx.avals_in, ctx.avals_out
+    x = partitioning.keep_whole(ctx, x, aval, axes)
     columns = _columns(padding_config)
-    return ctx.block.pad([x, value], ctx.avals_in, ctx.avals_out[0], *columns)
+    result = ctx.block.pad([x, value], ctx.avals_in, out, *columns)
+    return partitioning.keep_whole(ctx, result, out, axes)
 
 
 def _columns(padding_config: Any) -> Any:

@@ -24,7 +24,7 @@ from olympus._src.lax.gather import (
     FILL_OR_DROP,
     GatherDimensionNumbers,
 )
-from olympus._src.lowering import module, types
+from olympus._src.lowering import module, partitioning, types
 
 # -- types -----------------------------------------------------------------------------
 
@@ -146,6 +146,7 @@ def _lower(
     if not update_aval.size or not out.size:
         return x
     indices, index_aval = gather.emit_whole_bytes(ctx, indices, index_aval)
+    indices = partitioning.keep_whole(ctx, indices, index_aval, [index_aval.ndim - 1])
     if mode is CLIP and dn.scatter_dims_to_operand_dims:
         sizes = window_sizes(dn, aval, update_aval)
         last = gather.limits(

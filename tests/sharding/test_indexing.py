@@ -1,0 +1,64 @@
+"""Scatters, padding and strided slices of divided arrays that XLA divides wrongly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import olympus
+from olympus import lax
+from tests.sharding.meshes import P, divide, entries, mesh
+
+pytestmark = pytest.mark.eight_devices
+
+
+def constrain(x, *spec):
+    sharding = olympus.sharding.NamedSharding(mesh(4, 2), P(*spec))
+    return lax.with_sharding_constraint(x, sharding)
+
+
+@pytest.mark.parametrize(
+    ("spec", "index_spec", "update_spec"),
+    [
+        ((None, None), (None, "y"), ("x", "y")),
+        (("x", None), (None, "y"), ("y", None)),
+        (("y", None), ("x", "y"), ("y", "x")),
+    ],
+)
+def test_scatters_by_divided_index_vectors(spec, index_spec, update_spec):
+    numbers = lax.ScatterDimensionNumbers((1,), (0,), (0, 1))
+    f = olympus.jit(lambda *args: lax.scatter_add(*args, numbers, mode="clip"))
+    x = np.arange(32, dtype=np.int32).reshape(8, 4)
+    indices = np.arange(16, dtype=np.int32).reshape(8, 2) * 3 % 9
+    divided = divide(x, *spec), divide(indices, *index_spec), divide(x, *update_spec)
+    np.testing.assert_array_equal(f(*divided), f(x, indices, x))
+
+
+@pytest.mark.parametrize(
+    ("n", "config"),
+    [(3, (4, 3, 1)), (3, (4, -1, 1)), (16, (-2, 4, 2)), (9, (-1, 0, 0)), (1, (3, 4, 2))],
+)
+@pytest.mark.parametrize("spec", ["x", "y"])
+def test_interior_and_negative_padding(n, config, spec):
+    def pad(x):
+        return lax.pad(x, np.int32(0), [config])
+
+    x = np.arange(1, n + 1, dtype=np.int32)
+    want = np.asarray(olympus.jit(pad)(x))
+    total = -want.size % 4
+    padded = olympus.jit(
+        lambda x: constrain(lax.pad(pad(x), np.int32(0), [(0, total, 0)]), spec)
+    )(divide(x))
+    np.testing.assert_array_equal(padded[: want.size], want)
+
+
+@pytest.mark.parametrize(("n", "start", "step"), [(4, 2, 3), (4, 3, 3), (8, 5, 2)])
+def test_slices_of_one_element_with_a_stride(n, start, step):
+    x = np.arange(n, dtype=np.int32)
+    f = olympus.jit(lambda x: constrain(lax.slice(x, (start,), (start + 1,), (step,))))
+    np.testing.assert_array_equal(f(divide(x, "x")), [start])
+
+
+def test_plain_padding_stays_divided():
+    f = olympus.jit(lambda x: lax.pad(x, np.float32(0), [(0, 0, 0), (1, 2, 0)]))
+    assert entries(f(divide(np.ones((8, 5), np.float32), "x")))[0] == "x"
