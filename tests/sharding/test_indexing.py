@@ -36,7 +36,13 @@ def test_scatters_by_divided_index_vectors(spec, index_spec, update_spec):
 
 @pytest.mark.parametrize(
     ("n", "config"),
-    [(3, (4, 3, 1)), (3, (4, -1, 1)), (16, (-2, 4, 2)), (9, (-1, 0, 0)), (1, (3, 4, 2))],
+    [
+        (3, (4, 3, 1)),
+        (3, (4, -1, 1)),
+        (16, (-2, 4, 2)),
+        (9, (-1, 0, 0)),
+        (1, (3, 4, 2)),
+    ],
 )
 @pytest.mark.parametrize("spec", ["x", "y"])
 def test_interior_and_negative_padding(n, config, spec):
