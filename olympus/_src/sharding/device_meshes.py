@@ -12,11 +12,13 @@ import numpy as np
 from olympus._src.runtime import client
 
 Handler = Callable[..., "np.ndarray | None"]
+Sizes = Sequence[int]
+ChosenDevices = Sequence[Any] | None
 
 
 def create_device_mesh(
-    mesh_shape: Sequence[int],
-    devices: Sequence[Any] | None = None,
+    mesh_shape: Sizes,
+    devices: ChosenDevices = None,
     *,
     contiguous_submeshes: bool = False,
     allow_split_physical_axes: bool = False,
@@ -68,9 +70,9 @@ def create_device_mesh(
 
 
 def create_hybrid_device_mesh(
-    mesh_shape: Sequence[int],
-    dcn_mesh_shape: Sequence[int],
-    devices: Sequence[Any] | None = None,
+    mesh_shape: Sizes,
+    dcn_mesh_shape: Sizes,
+    devices: ChosenDevices = None,
     *,
     process_is_granule: bool = False,
     should_sort_granules_by_key: bool = True,
@@ -174,7 +176,7 @@ def _check_blocks(grid: np.ndarray) -> None:
 
 
 def arrange_on_torus(
-    mesh_shape: Sequence[int],
+    mesh_shape: Sizes,
     devices: Sequence[Any],
     *,
     allow_split_physical_axes: bool = False,
