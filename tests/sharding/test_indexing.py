@@ -68,3 +68,12 @@ def test_slices_of_one_element_with_a_stride(n, start, step):
 def test_plain_padding_stays_divided():
     f = olympus.jit(lambda x: lax.pad(x, np.float32(0), [(0, 0, 0), (1, 2, 0)]))
     assert entries(f(divide(np.ones((8, 5), np.float32), "x")))[0] == "x"
+
+
+@pytest.mark.parametrize("start", [-20, -2, 3, 12, 14])
+@pytest.mark.parametrize("spec", [None, "x"])
+def test_dynamic_slices_that_begin_outside(start, spec):
+    f = olympus.jit(lambda x, i: constrain(lax.dynamic_slice(x, (i,), (8,)), "x"))
+    x = np.arange(16, dtype=np.int32)
+    first = min(max(start + 16 if start < 0 else start, 0), 8)
+    np.testing.assert_array_equal(f(divide(x, spec), start), x[first : first + 8])

@@ -128,12 +128,29 @@ def _slice_abstract(operand: Any, *indices: Any, slice_sizes: Any) -> Any:
     return ShapedArray(tuple(slice_sizes), operand.dtype, operand.weak_type)
 
 
+def _emit_clamped(
+    ctx: Any, starts: Any, scalar: Any, shape: Shape, slice_sizes: Shape
+) -> list[str]:
+    """Positions moved inside: parts of a slice that XLA divides would each be moved."""
+    lasts = gather.limits(shape, slice_sizes, range(len(shape)), scalar.dtype)
+    if type(lasts) is tuple:  # sizes that are known by name, in programs not divided
+        return list(starts)
+    zero = ctx.block.constant(0, scalar)
+    clamped = []
+    for start, last in zip(starts, lasts, strict=True):
+        bounds = (zero, start, ctx.block.constant(last, scalar))
+        clamped.append(ctx.block.elementwise("stablehlo.clamp", bounds, scalar))
+    return clamped
+
+
 def _slice_lower(ctx: Any, x: str, *indices: str, slice_sizes: Any) -> str:
     aval, *index_avals = ctx.avals_in
     if not aval.shape:  # MLIR prints such a slice in a form that it cannot read
         return x
     storage = families.storage(aval)
     starts, scalar = _emit_indices(ctx, indices, index_avals)
+    if ctx.module.divided_over is not None:
+        starts = _emit_clamped(ctx, starts, scalar, aval.shape, slice_sizes)
     hidden = storage.shape[aval.ndim :]
     starts += [ctx.block.constant(0, scalar)] * len(hidden)
     return ctx.block.dynamic_slice(x, aval, ctx.avals_out[0], starts, scalar)
