@@ -77,3 +77,44 @@ def test_dynamic_slices_that_begin_outside(start, spec):
     x = np.arange(16, dtype=np.int32)
     first = min(max(start + 16 if start < 0 else start, 0), 8)
     np.testing.assert_array_equal(f(divide(x, spec), start), x[first : first + 8])
+
+
+@pytest.mark.parametrize(
+    ("spec", "index_spec", "update_spec"),
+    [
+        (("x",), ("y", "x"), (None, "y")),
+        ((None, "x"), ("x", "y"), ("y", "x")),
+        ((("x", "y"),), (None, None), ("x", None)),
+    ],
+)
+def test_scatters_with_batch_axes(spec, index_spec, update_spec):
+    numbers = lax.ScatterDimensionNumbers((), (1,), (1,), (0,), (0,))
+    f = olympus.jit(lambda *args: lax.scatter_add(*args, numbers))
+    x = np.arange(32, dtype=np.int32).reshape(8, 4)
+    indices = (np.arange(32, dtype=np.int32) * 7 % 5).reshape(8, 4, 1)
+    divided = divide(x, *spec), divide(indices, *index_spec), divide(x, *update_spec)
+    np.testing.assert_array_equal(f(*divided), f(x, indices, x))
+
+
+WINDOWS = {
+    "strides and holes": ((1, 4), (1, 2), ((0, 0), (2, 1)), (1, 2)),
+    "strides": ((1, 3), (1, 3), ((0, 0), (0, 0)), (1, 1)),
+    "both axes": ((2, 2), (2, 2), ((0, 0), (0, 0)), (1, 1)),
+}
+
+
+@pytest.mark.parametrize("spec", [("x", "y"), (None, ("x", "y")), ("x", None)])
+@pytest.mark.parametrize("window", WINDOWS.values(), ids=WINDOWS)
+def test_windows(spec, window):
+    shape, steps, padding, holes = window
+    x = np.random.default_rng(0).normal(size=(8, 24)).astype(np.float32)
+
+    def reduce(x):
+        low = np.float32(-np.inf)
+        return lax.reduce_window(x, low, lax.max, shape, steps, padding, None, holes)
+
+    f = olympus.jit(reduce)
+    np.testing.assert_array_equal(f(divide(x, *spec)), f(x))
+    if holes == (1, 1):
+        gradient = olympus.jit(olympus.grad(lambda x: (reduce(x) ** 2).sum()))
+        np.testing.assert_allclose(gradient(divide(x, *spec)), gradient(x), rtol=1e-6)

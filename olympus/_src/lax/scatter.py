@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -146,7 +146,8 @@ def _lower(
     if not update_aval.size or not out.size:
         return x
     indices, index_aval = gather.emit_whole_bytes(ctx, indices, index_aval)
-    indices = partitioning.keep_whole(ctx, indices, index_aval, [index_aval.ndim - 1])
+    avals_in = (aval, index_aval, update_aval)
+    x, indices, updates = _divide_rightly(ctx, (x, indices, updates), avals_in, dn)
     if mode is CLIP and dn.scatter_dims_to_operand_dims:
         sizes = window_sizes(dn, aval, update_aval)
         last = gather.limits(
@@ -165,7 +166,7 @@ def _lower(
             ctx.module, inner, update_olympuspr, update_consts, names
         )
     region = inner.region(names, [scalar, scalar], combined, [scalar])
-    return ctx.block.op1(
+    result = ctx.block.op1(
         "stablehlo.scatter",
         [x, indices, updates],
         [aval, index_aval, update_aval],
@@ -175,6 +176,26 @@ def _lower(
         ),
         [region],
     )
+    if not dn.operand_batching_dims:
+        return result
+    return partitioning.keep_whole(ctx, result, out, range(out.ndim))
+
+
+def _divide_rightly(
+    ctx: Any, names: Sequence[str], avals_in: Sequence[Any], dn: Any
+) -> list[str]:
+    """Operands, of which each device holds whole what XLA divides wrongly.
+
+    That is the axis of the index vectors; and everything in scatters with batch axes.
+    """
+    vector = [avals_in[1].ndim - 1]
+    whole: list[Sequence[int]] = [[], vector, []]
+    if dn.operand_batching_dims:
+        whole = [range(a.ndim) for a in avals_in]
+    return [
+        partitioning.keep_whole(ctx, *row)
+        for row in zip(names, avals_in, whole, strict=True)
+    ]
 
 
 # -- batching --------------------------------------------------------------------------

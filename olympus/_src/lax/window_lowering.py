@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from olympus._src.lowering import builder, dynamic_shapes, types
+from olympus._src.lowering import builder, dynamic_shapes, partitioning, types
 
 Write = Callable[[Any, list[str]], list[str]]
 
@@ -54,14 +54,41 @@ def emit_fold(
     inner = ctx.block.inner()
     names = inner.arguments(pairs)
     region = inner.region(names, pairs, write(inner, names), scalars)
-    return ctx.block.op(
+    n, axes = len(scalars), windowed_axes(params)
+    operands = keep_axes_whole(ctx, args[:n], in_avals[:n], axes)
+    outs = ctx.block.op(
         "stablehlo.reduce_window",
-        args,
+        [*operands, *args[n:]],
         in_avals,
         out_avals,
         attributes(params),
         [region],
     )
+    return keep_axes_whole(ctx, outs, out_avals, axes)
+
+
+def windowed_axes(params: Any) -> list[int]:
+    """The axes along which windows are more than single elements, one after another.
+
+    XLA ends the process, or gives wrong values, where it divides some of them.
+    """
+    rank = len(params["window_dimensions"])
+    neutral = {"padding": (0, 0)}
+    keys = ("window_dimensions", "window_strides", "padding")
+    keys += ("base_dilation", "window_dilation")
+    return [
+        i
+        for i in range(rank)
+        if any(tuple(params[k])[i] != neutral.get(k, 1) for k in keys if k in params)
+    ]
+
+
+def keep_axes_whole(
+    ctx: Any, names: Sequence[str], avals: Sequence[Any], axes: Sequence[int]
+) -> list[str]:
+    """Values of which each device holds the axes whole, in a divided program."""
+    rows = zip(names, avals, strict=True)
+    return [partitioning.keep_whole(ctx, name, aval, axes) for name, aval in rows]
 
 
 def _is_dynamic(params: Any) -> bool:

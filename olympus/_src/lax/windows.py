@@ -486,7 +486,11 @@ def _emit_scatter(
     names = adding.arguments(pair)
     total = adding.elementwise("stablehlo.add", names, scalar)
     add = adding.region(names, pair, [total], [scalar])
-    return ctx.block.op1(
+    axes = window_lowering.windowed_axes(params)
+    operand, source = window_lowering.keep_axes_whole(
+        ctx, (operand, source), (aval, s_aval), axes
+    )
+    result = ctx.block.op1(
         "stablehlo.select_and_scatter",
         [operand, source, zero],
         [aval, s_aval, scalar],
@@ -494,6 +498,7 @@ def _emit_scatter(
         window_lowering.attributes(params),
         [select, add],
     )
+    return window_lowering.keep_axes_whole(ctx, (result,), (aval,), axes)[0]
 
 
 def _scatter_rewrite(
