@@ -67,20 +67,27 @@ def emit_fold(
     return keep_axes_whole(ctx, outs, out_avals, axes)
 
 
+LISTS = (
+    "window_dimensions",
+    "window_strides",
+    "padding",
+    "base_dilation",
+    "window_dilation",
+)
+
+
 def windowed_axes(params: Any) -> list[int]:
     """The axes along which windows are more than single elements, one after another.
 
     XLA ends the process, or gives wrong values, where it divides some of them.
     """
     rank = len(params["window_dimensions"])
-    neutral = {"padding": (0, 0)}
-    keys = ("window_dimensions", "window_strides", "padding")
-    keys += ("base_dilation", "window_dilation")
-    return [
-        i
-        for i in range(rank)
-        if any(tuple(params[k])[i] != neutral.get(k, 1) for k in keys if k in params)
+    lists = [
+        (params[name], (0, 0) if name == "padding" else 1)
+        for name in LISTS
+        if name in params
     ]
+    return [i for i in range(rank) if any(row[i] != neutral for row, neutral in lists)]
 
 
 def keep_axes_whole(

@@ -27,13 +27,7 @@ from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.kernels import window_reductions
 from olympus._src.lowering import dynamic_shapes, types
 
-LISTS = (
-    "window_dimensions",
-    "window_strides",
-    "padding",
-    "base_dilation",
-    "window_dilation",
-)
+LISTS = window_lowering.LISTS
 
 # -- shapes ----------------------------------------------------------------------------
 
