@@ -167,6 +167,7 @@ if _TYPE_CHECKING:
     from olympus import numpy as numpy
     from olympus import ops as ops
     from olympus import random as random
+    from olympus import ref as ref
     from olympus import scipy as scipy
     from olympus import sharding as sharding
     from olympus import stages as stages
@@ -199,6 +200,12 @@ if _TYPE_CHECKING:
     from olympus._src.api.shard_map import shard_map as shard_map
     from olympus._src.api.shard_map import smap as smap
     from olympus._src.callbacks.host_calls import pure_callback as pure_callback
+    from olympus._src.core.refs import Ref as Ref
+    from olympus._src.refs.functions import empty_ref as empty_ref
+    from olympus._src.refs.functions import free_ref as free_ref
+    from olympus._src.refs.functions import freeze as freeze
+    from olympus._src.refs.functions import new_ref as new_ref
+    from olympus._src.refs.positions import ds as ds
     from olympus._src.sharding.contexts import set_mesh as set_mesh
     from olympus._src.sharding.meshes import make_mesh as make_mesh
     from olympus._src.sharding.named import NamedSharding as NamedSharding
@@ -229,6 +236,7 @@ _PAGES = frozenset(
         "numpy",
         "ops",
         "random",
+        "ref",
         "scipy",
         "sharding",
         "stages",
@@ -255,6 +263,9 @@ _LATE = {
     "api.remat": "checkpoint remat",
     "api.shard_map": "shard_map smap",
     "callbacks.host_calls": "pure_callback",
+    "core.refs": "Ref",
+    "refs.functions": "empty_ref free_ref freeze new_ref",
+    "refs.positions": "ds",
     "sharding.contexts": "set_mesh",
     "sharding.meshes": "make_mesh",
     "sharding.named": "NamedSharding",

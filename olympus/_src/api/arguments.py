@@ -19,7 +19,7 @@ ShapedArray = avals_.ShapedArray
 def as_argument(x: Any, call: Call, i: int) -> Any:
     """A concrete array for an argument leaf."""
     try:
-        return concrete_arrays.as_array(x)
+        return concrete_arrays.as_operand(x)
     except TypeError as error:
         raise _bad_argument(x, call, i, error) from None
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes
+from olympus._src.core import dtypes, refs
 
 float0 = dtypes.float0
 
@@ -30,6 +30,12 @@ def check_input(x: Any, api: str, where: Any, holomorphic: bool, accepts: str) -
             "other values in arguments that are not differentiated"
         )
     aval = avals_.aval_of(x)
+    if refs.is_ref_type(aval):
+        raise TypeError(
+            f"{api} requires real- or complex-valued inputs (of floating dtype), but "
+            f"got {aval.short()} for {where()}; differentiate with respect to what it "
+            "holds, ref[...], and make a ref of that inside"
+        )
     dtype = aval.dtype
     if holomorphic:
         if not dtypes.issubdtype(dtype, np.complexfloating):

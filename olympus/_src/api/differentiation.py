@@ -11,6 +11,7 @@ from olympus._src import tree
 from olympus._src.api import derivative_checks, parameters
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, program_equality, trace
+from olympus._src.core.refs import Ref
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import ad, concrete_arrays, evaluate
@@ -110,7 +111,7 @@ def as_array(x: Any) -> Any:
 def _concrete(x: Any) -> Any:
     if isinstance(x, (np.ndarray, np.generic)) and x.dtype == float0:
         return x
-    return concrete_arrays.as_array(x)
+    return concrete_arrays.as_operand(x)
 
 
 def with_still_arrays(leaves: list[Any], nonzero: Sequence[bool] | None) -> list[Any]:
@@ -121,7 +122,7 @@ def with_still_arrays(leaves: list[Any], nonzero: Sequence[bool] | None) -> list
     arrays = list(leaves)
     for i, x in enumerate(leaves):
         kind = type(x)
-        if kind is ArrayImpl or isinstance(x, trace.Tracer):
+        if kind is ArrayImpl or kind is Ref or isinstance(x, trace.Tracer):
             continue
         aval = avals_.aval_of(x)
         if aval.to_tangent() is not aval or (nonzero is not None and not nonzero[i]):

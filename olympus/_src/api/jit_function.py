@@ -175,7 +175,7 @@ class JitFunction:
             if type(x) is not ArrayImpl:
                 if not avals_.is_array_like(x):
                     return self._dispatch(args, kwargs)  # which says what is wrong
-                x = concrete_arrays.as_array(x)
+                x = concrete_arrays.as_operand(x)
             key.append(x.aval)
             buffers.append(x._buffer)
         entry = self._tree_entries.get(tuple(key))

@@ -15,7 +15,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir
 from olympus._src.core.array_type import PyTree
 from olympus._src.foundation import source_info, tracebacks
-from olympus._src.interpreters import ad, partial_eval
+from olympus._src.interpreters import ad, discharge, partial_eval
 
 # -- vjp -------------------------------------------------------------------------------
 
@@ -403,6 +403,7 @@ def linear_transpose(
     flat, out_info = common.on_leaves("linear_transpose", fun, fun, in_tree, False)
     info = common.debug_info("linear_transpose", fun)
     program, consts = partial_eval.trace_to_olympuspr(flat, in_avals, info)
+    program, consts = discharge.of_arrays("linear_transpose", program, consts, True)
     _check_linear_dtypes(fun, in_avals, program.out_avals)
     name = source_info.function_name(fun)
     out_tree = out_info.structure

@@ -412,7 +412,10 @@ class Compiled(_Stage):
                 None if ins is None else ins[len(lowered.consts) :], lowered.in_avals
             )
         )
-        rows = zip(lowered.kept, self._signature.call.avals, strict=True)
+        n = 0 if lowered.refs is None else len(lowered.refs.captured)
+        for _ in range(sum(lowered.kept[:n])):
+            next(taken)
+        rows = zip(lowered.kept[n:], self._signature.call.avals, strict=True)
         chosen = [
             next(taken) if is_kept else layouts.default_layout(aval)
             for is_kept, aval in rows

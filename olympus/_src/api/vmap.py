@@ -304,7 +304,7 @@ def _convert_mapped(x: Any) -> Any:
     """A mapped argument as an array; values without numbers stay as they are."""
     if avals_.aval_of(x).dtype == dtypes.float0:
         return x
-    return concrete_arrays.as_array(x)
+    return concrete_arrays.as_operand(x)
 
 
 def _is_axis(x: Any) -> bool:

@@ -15,6 +15,7 @@ from olympus._src.interpreters import (
     batching,
     compiled_programs,
     concrete_arrays,
+    discharge,
     lowered_programs,
     residuals,
 )
@@ -125,6 +126,20 @@ def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
     return inner_programs.assign_cotangents(args, in_nonzero, in_cts)
 
 
+def _discharge(
+    context: discharge.Context, args: Any, *, olympuspr: Any, **params: Any
+) -> Any:
+    own = [*olympuspr.consts, *args]
+    context = context.with_consts(olympuspr.consts)
+    context.check_distinct(params["name"], olympuspr.olympuspr)
+    without = discharge.discharge(olympuspr.olympuspr, context.keeps_rules)
+    operands = [*without.consts, *own]
+    params["donated_invars"] = (False,) * len(operands)
+    outs = pjit_p.bind(*operands, olympuspr=without.closed, **params)
+    outs, last = without.split(outs)
+    return outs, without.last_of(last, len(own))[len(olympuspr.consts) :]
+
+
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
     return call_rules.drop_unused(used, eqn, ("donated_invars",))
 
@@ -166,6 +181,7 @@ pjit_p = Primitive(
     is_call=True,
     needs_full_build=True,
     checkify=control_flow.call,
+    discharge=_discharge,
     taylor=series.call,
     split=rematerialization.call,
 )

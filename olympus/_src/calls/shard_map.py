@@ -13,7 +13,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import explicit_shardings, ir, trace
 from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear
-from olympus._src.interpreters import ad, batching
+from olympus._src.interpreters import ad, batching, discharge
 from olympus._src.lax import collectives, elementwise, shaping
 from olympus._src.lax.manual_axes import Manual, manual_over
 from olympus._src.lowering import module as lowering
@@ -350,6 +350,28 @@ def _sum_over(x: Any, axes: tuple[Any, ...]) -> Any:
     return collectives.psum_p.bind(x, axes=axes, axis_index_groups=None)
 
 
+# -- refs ------------------------------------------------------------------------------
+
+
+def _discharge(
+    context: discharge.Context, args: Any, *, olympuspr: Any, **params: Any
+) -> Any:
+    """What is written leaves as it came: divided by the same spec."""
+    closed, own_consts = inner_programs.absorb(olympuspr)
+    context = context.with_consts(own_consts)
+    context.check_distinct("shard_map", closed.olympuspr)
+    manual = _manual_of(params)
+    with manual_over(manual):
+        without = discharge.discharge(closed.olympuspr, context.keeps_rules)
+    consts = [*without.consts, *own_consts]
+    specs = (PartitionSpec(),) * len(consts) + params["in_specs"]
+    params["in_specs"] = specs
+    params["out_specs"] += tuple([specs[i] for i in without.written])
+    outs = shard_map_p.bind(*consts, *args, olympuspr=without.closed, **params)
+    outs, last = without.split(outs)
+    return outs, without.last_of(last, len(own_consts) + len(args))[len(own_consts) :]
+
+
 # -- batching, dead code ---------------------------------------------------------------
 
 
@@ -397,6 +419,7 @@ shard_map_p = Primitive(
     transpose=_transpose,
     batch=_batch,
     dce=_dce,
+    discharge=_discharge,
     print=_print,
     needs_full_build=True,
 )

@@ -18,7 +18,7 @@ import numpy as np
 
 from olympus._src.checkify import failures
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, effects, ir, trace
+from olympus._src.core import dtypes, effects, ir, refs, trace
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import batching, concrete_arrays, evaluate, partial_eval
@@ -448,7 +448,7 @@ def _is_dynamic(code: Any) -> Any:
 
 
 def _may_be_nan(aval: Any) -> bool:
-    return dtypes.issubdtype(aval.dtype, np.inexact)
+    return not refs.is_ref_type(aval) and dtypes.issubdtype(aval.dtype, np.inexact)
 
 
 def _all_axes(x: Any) -> tuple[int, ...]:

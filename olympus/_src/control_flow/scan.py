@@ -7,7 +7,12 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.checkify import control_flow
-from olympus._src.control_flow import loop_batching, loop_lowering, scan_derivatives
+from olympus._src.control_flow import (
+    discharging,
+    loop_batching,
+    loop_lowering,
+    scan_derivatives,
+)
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir
 from olympus._src.core.array_type import PyTree
@@ -192,6 +197,7 @@ scan_p = Primitive(
     impl=inner_programs.compiled_impl(stepping.scan),
     batch=batch,
     checkify=control_flow.scan,
+    discharge=discharging.scan,
     taylor=series.scan,
     jvp=scan_derivatives.jvp,
     linearize=scan_derivatives.linearize,

@@ -12,13 +12,13 @@ from olympus._src.checkify import control_flow
 from olympus._src.control_flow import (
     bounded_while,
     cond,
+    discharging,
     loop_batching,
     loop_lowering,
     scan,
     scan_derivatives,
     while_operands,
 )
-from olympus._src.control_flow.while_operands import Parts
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir, trace
 from olympus._src.core.array_type import ArrayLike, PyTree
@@ -28,6 +28,7 @@ from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import families
 from olympus._src.lowering import types
 from olympus._src.programs import inner_programs, series, stepping
+from olympus._src.programs.while_operands import Parts
 
 BOOL = np.dtype(np.bool_)
 ShapedArray = avals_.ShapedArray
@@ -359,6 +360,7 @@ while_p = Primitive(
     needs_full_build=True,
     impl=inner_programs.compiled_impl(stepping.while_loop),
     checkify=control_flow.while_loop,
+    discharge=discharging.while_loop,
     taylor=series.while_loop,
 )
 

@@ -1,25 +1,13 @@
-"""Shared by loops with a condition: operands by role, dead-code elimination."""
+"""Dead-code elimination of loops with a condition."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.control_flow import scan
 from olympus._src.core import ir
 from olympus._src.interpreters import partial_eval
-
-
-class Parts:
-    """The operands of one application, by what they are for."""
-
-    __slots__ = ("body_consts", "carry", "cond_consts")
-
-    def __init__(self, operands: Sequence[Any], params: Any) -> None:
-        n, m = params["cond_nconsts"], params["body_nconsts"]
-        self.cond_consts = list(operands[:n])
-        self.body_consts = list(operands[n : n + m])
-        self.carry = list(operands[n + m :])
+from olympus._src.programs.while_operands import Parts
 
 
 def drop_unused(used: list[bool], eqn: ir.Eqn, before: int = 0) -> Any:

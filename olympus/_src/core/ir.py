@@ -164,7 +164,11 @@ class Olympuspr:
         self.invars = list(invars)
         self.outvars = list(outvars)
         self.eqns = list(eqns)
-        self.effects = join_effects(self.eqns) if effects is None else effects
+        if effects is None:
+            effects = join_effects(self.eqns)
+        if effects:
+            effects = _outside(effects, (*self.constvars, *self.invars))
+        self.effects = effects
         self.debug_info = debug_info
         self._cache: dict[Any, Any] | None = None
 
@@ -269,6 +273,15 @@ def join_effects(eqns: Iterable[Eqn]) -> frozenset[Any]:
         if eqn.effects:
             union |= eqn.effects
     return frozenset(union) if union else effects.no_effects
+
+
+def _outside(effects: frozenset[Any], inputs: Sequence[Var]) -> frozenset[Any]:
+    """The effects of a program that are seen outside of it."""
+    if not any(e.needs_refs for e in effects):
+        return effects
+    if any(hasattr(v.aval, "inner_aval") for v in inputs):
+        return effects
+    return frozenset([e for e in effects if not e.needs_refs])
 
 
 def subprograms(params: dict[str, Any]) -> Iterator[Olympuspr]:

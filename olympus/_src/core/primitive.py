@@ -21,8 +21,12 @@ it says which field to write. Signatures:
        explicit axes of a mesh (see lax.sharding_rules)        None: it is refused
   partial_eval, dce(used, eqn) -> (used inputs, eqn or None)   None: by the defaults
   print(eqn) -> params to show                                 None: all of them
+  print_equation(eqn, results, operands) -> the equation as text, from the texts of its
+       results (name and type) and operands (name)              None: `print` is shown
   check(*avals, **params) -> None                              None: compare `abstract`
   checkify(checks, *args, **params) -> results                 None: look for NaN
+  discharge(context, values, **params) -> (results, last values of refs)
+       None: it takes no refs (see interpreters.discharge)
   split(splitter, eqn, needed) -> None      for `checkpoint`   None: kept, or run again
   stage(trace, args, params) -> results                        None: one equation
   impl(*args, **params) -> results                             None: compile and run
@@ -53,6 +57,10 @@ Other properties of an operation are fields like its rules:
   cost              what making its result again costs      None: it is never made again
   remade            whether a derivative makes it again     None: it is kept
   may_make_nan      whether numbers may give NaN            False: only NaN gives NaN
+  ends_ref          what its first operand, a ref, is after it ('frozen'); None: a ref
+                    is still one
+  is_always_followed  `jvp` and `batch` apply even where no operand has a tangent or a
+                    mapped axis
   is_call           it applies its parameter `olympuspr` once, in its place
   communicates      devices wait for each other along its `axes`, if it has any
   needs_full_build  XLA's quick build of it is slow (loops, calls, products, sorting,
@@ -96,8 +104,10 @@ RULES = (
     "partial_eval",
     "dce",
     "print",
+    "print_equation",
     "check",
     "checkify",
+    "discharge",
     "split",
     "stage",
     "impl",
@@ -182,8 +192,8 @@ class Primitive:
       multiple_results: rules return sequences and `bind` a list.
       file: where the record is written, which errors about missing rules name; None:
         the file at whose top level it is made, or the first that is not of olympus.
-      cost, remade, may_make_nan, is_call, communicates, needs_full_build: see the
-        module's text.
+      cost, remade, may_make_nan, ends_ref, is_always_followed, is_call, communicates,
+        needs_full_build: see the module's text.
       rules: the rules, by field name.
     """
 
@@ -194,6 +204,8 @@ class Primitive:
         "communicates",
         "cost",
         "file",
+        "ends_ref",
+        "is_always_followed",
         "is_call",
         "may_make_nan",
         "multiple_results",
@@ -222,8 +234,10 @@ class Primitive:
     partial_eval: Rule
     dce: Rule
     print: Rule
+    print_equation: Rule
     check: Rule
     checkify: Rule
+    discharge: Rule
     split: Rule
     stage: Rule
     impl: Rule
@@ -238,6 +252,8 @@ class Primitive:
         cost: Cost | None = None,
         remade: Remade | None = None,
         may_make_nan: bool = True,
+        ends_ref: str | None = None,
+        is_always_followed: bool = False,
         is_call: bool = False,
         communicates: bool = True,
         needs_full_build: bool = False,
@@ -249,6 +265,8 @@ class Primitive:
         self.cost = cost
         self.remade = remade
         self.may_make_nan = may_make_nan
+        self.ends_ref = ends_ref
+        self.is_always_followed = is_always_followed
         self.is_call = is_call
         self.communicates = communicates
         self.needs_full_build = needs_full_build
@@ -305,6 +323,8 @@ class Primitive:
     def _infer(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if self.abstract is None:
             raise missing_rule(self, "abstract")
+        if self.discharge is None:
+            _refuse_refs(self, avals)
         effects: frozenset[Any] = frozenset()
         if self.effects is not None:
             effects = self.effects(*avals, **params)
@@ -336,6 +356,15 @@ class Primitive:
             )
         except errors.ShardingTypeError as error:
             raise _with_context(self, error, avals) from None
+
+
+def _refuse_refs(p: Primitive, avals: tuple[Any, ...]) -> None:
+    for aval in avals:
+        if hasattr(aval, "inner_aval"):
+            raise TypeError(
+                f"{p.name}: an array is required, got a ref of type {aval.short()}; "
+                "read it with ref[...], or a part of it with ref[index]"
+            )
 
 
 def _are_divided(avals: tuple[Any, ...], params: dict[str, Any]) -> bool:

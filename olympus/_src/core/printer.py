@@ -146,6 +146,11 @@ def _atom(atom: Any, context: _Context) -> str:
 
 def _equation(eqn: Any, context: _Context) -> Any:
     results = " ".join(_result(v, context) for v in eqn.outvars)
+    if eqn.primitive.print_equation is not None:
+        outs = [_result(v, context) for v in eqn.outvars]
+        names = [_atom(v, context) for v in eqn.invars]
+        text = eqn.primitive.print_equation(eqn, outs, names)
+        return pretty.concat([pretty.text(text), *_place(eqn, context)])
     parts = [pretty.text(f"{results} = " if results else "")]
     parts.append(pretty.text(str(eqn.primitive.name)))
     show = eqn.primitive.print
@@ -167,9 +172,14 @@ def _equation(eqn: Any, context: _Context) -> Any:
         )
     operands = "".join(f" {_atom(v, context)}" for v in eqn.invars)
     parts.append(pretty.text(operands))
+    return pretty.concat(parts + _place(eqn, context))
+
+
+def _place(eqn: Any, context: _Context) -> list[Any]:
+    """The user's line after an equation, where it is wanted."""
     if context.source_info and eqn.source is not None:
-        parts.append(pretty.text(f"  # {eqn.source}"))
-    return pretty.concat(parts)
+        return [pretty.text(f"  # {eqn.source}")]
+    return []
 
 
 def _parameter(name: str, value: Any, context: _Context) -> Any:

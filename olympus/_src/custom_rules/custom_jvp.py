@@ -142,6 +142,7 @@ custom_jvp_call_p = Primitive(
     effects=functions.effects,
     stage=_stage,
     impl=functions.impl,
+    discharge=functions.discharge,
     lower=functions.lower,
     jvp=_jvp,
     transpose=functions.transpose,

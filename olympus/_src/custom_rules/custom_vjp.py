@@ -28,6 +28,7 @@ from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.custom_rules.remat_opt import remat_opt_p
 from olympus._src.interpreters import ad, batching
+from olympus._src.interpreters.discharge import CustomRuleOnRefs
 from olympus._src.lax import reductions
 from olympus._src.programs import captured, functions, series
 
@@ -236,6 +237,7 @@ custom_vjp_call_p = Primitive(
     effects=functions.effects,
     stage=_stage,
     impl=functions.impl,
+    discharge=functions.discharge,
     lower=functions.lower,
     jvp=_jvp,
     linearize=_linearize,
@@ -289,6 +291,13 @@ def _lin_transpose(
     return [None] * num_res + back
 
 
+def _lin_discharge(context: Any, args: Any, **params: Any) -> Any:
+    raise CustomRuleOnRefs(
+        "custom_vjp: a rule that keeps a ref for the backward pass must not be "
+        "differentiated inside a loop or branch; take the call out of the loop"
+    )
+
+
 def _lin_batch(
     axis: Any,
     args: Sequence[Any],
@@ -320,5 +329,6 @@ custom_lin_p = Primitive(
     lower=_lin_lower,
     jvp=_lin_jvp,
     transpose=_lin_transpose,
+    discharge=_lin_discharge,
     batch=_lin_batch,
 )

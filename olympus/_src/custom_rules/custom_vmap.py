@@ -185,6 +185,7 @@ custom_vmap_call_p = Primitive(
     effects=functions.effects,
     stage=_stage,
     impl=functions.impl,
+    discharge=functions.discharge,
     lower=functions.lower,
     jvp=_jvp,
     linearize=_linearize,

@@ -76,6 +76,11 @@ def pack(compiled: Any, shared: Sequence[Any] = ()) -> bytes:
     lowered = program.lowered
     _refuse_callbacks(signature.name, lowered)
     _refuse_divided(signature.name, lowered)
+    if lowered.refs is not None:
+        raise ValueError(
+            f"serialize: the program of {signature.name} must not use refs from "
+            "outside, which no file holds; pass arrays, and return what they become"
+        )
     places = {id(x): i for i, x in enumerate(shared)}
     kept_elsewhere = [places.get(id(c)) for c in lowered.consts]
     fields = {

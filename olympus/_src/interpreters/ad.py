@@ -15,7 +15,7 @@ from olympus._src.core import array_type, dtypes, ir, primitive, trace
 from olympus._src.core import avals as avals_
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import config, errors, source_info
-from olympus._src.interpreters import partial_eval, residuals
+from olympus._src.interpreters import discharge, partial_eval, residuals
 from olympus._src.lax import families, sharding_constraints
 
 current = trace.current
@@ -62,12 +62,14 @@ class JVPTrace(trace.Trace):
             else:
                 primals.append(x)
                 tangents.append(zero_tangent(x))
+        if p.discharge is not None and discharge.is_needed(p, params):
+            return discharge.apply(p, args, params)
         outer = current.position
         if outer is None:  # one look at the stack serves all that the rule applies
             current.position = source_info.capture()
         current.trace = self.parent
         try:
-            if not has_tangent:
+            if not has_tangent and not p.is_always_followed:
                 return p.bind(*primals, **params)
             out, out_tangents = self.rule(p, primals, tangents, params)
             if p.multiple_results:

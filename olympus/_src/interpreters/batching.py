@@ -8,7 +8,7 @@ from typing import Any
 from olympus._src.core import avals as avals_
 from olympus._src.core import explicit_shardings, ir, primitive, trace
 from olympus._src.foundation import source_info
-from olympus._src.interpreters import partial_eval
+from olympus._src.interpreters import discharge, partial_eval
 from olympus._src.lax import families, sharding_constraints
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
@@ -112,13 +112,15 @@ class BatchTrace(trace.Trace):
                     plain = False
             vals.append(val)
             dims.append(dim)
+        if p.discharge is not None and discharge.is_needed(p, params):
+            return discharge.apply(p, args, params)
         current = trace.current
         outer = current.position
         if outer is None:  # one look at the stack serves all that the rule applies
             current.position = source_info.capture()
         current.trace = self.parent
         try:
-            if plain and not self._refers(p, params):
+            if plain and not self._is_followed(p, params):
                 return p.bind(*vals, **params)
             if p.batch is None:
                 raise primitive.missing_rule(p, "batch")
@@ -130,8 +132,11 @@ class BatchTrace(trace.Trace):
             return self.wrap(out, out_dims)
         return [self.wrap(x, d) for x, d in zip(out, out_dims, strict=True)]
 
-    def _refers(self, p: Any, params: Any) -> bool:
+    def _is_followed(self, p: Any, params: Any) -> bool:
+        """Whether an operation without mapped operands is batched nevertheless."""
         if p.stage is not None:  # it holds functions, which may close over anything
+            return True
+        if p.is_always_followed:
             return True
         name = self.axis.name
         return name is not None and ir.refers_to(p, params, name)

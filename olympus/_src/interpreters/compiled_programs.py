@@ -16,6 +16,7 @@ from olympus._src.interpreters import (
     effect_tokens,
     inspections,
     number_checks,
+    ref_arguments,
 )
 from olympus._src.interpreters.concrete_arrays import ArrayImpl, on_device
 from olympus._src.interpreters.lowered_programs import LoweredProgram
@@ -57,11 +58,12 @@ class CompiledProgram(NamedTuple):
     def input_shardings(self) -> list[Any]:
         """A sharding for each of the caller's arguments, as the program takes it."""
         lowered = self.lowered
+        n = 0 if lowered.refs is None else len(lowered.refs.captured)
         if lowered.division is None:
-            return [placement_of(lowered.device).sharding] * len(lowered.kept)
+            return [placement_of(lowered.device).sharding] * (len(lowered.kept) - n)
         taken = iter((self.executable.in_shardings or [])[len(lowered.consts) :])
         unused = NamedSharding(lowered.division.mesh, PartitionSpec())
-        return [next(taken) if is_kept else unused for is_kept in lowered.kept]
+        return [next(taken) if is_kept else unused for is_kept in lowered.kept][n:]
 
 
 def build(
@@ -122,8 +124,11 @@ def _runners(
     if checks_numbers:
         kept = [i for i, k in enumerate(lowered.kept) if k]
         run = number_checks.with_number_check(run, lowered, kept)
-    elif plain:
+    elif plain and lowered.refs is None:
         return run, program.execute_one
+    if lowered.refs is not None:
+        place = lowered.division or lowered.device
+        run = ref_arguments.lending(run, lowered.refs, place, checks_numbers)
     return run, lambda buffers: run(buffers)[0]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import array_type, dtypes, trace
+from olympus._src.core import array_type, dtypes, refs, trace
 from olympus._src.core import avals as avals_
 from olympus._src.foundation import caching, config
 from olympus._src.runtime import array as array_
@@ -44,11 +44,36 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
         return _scalar(x)  # derivative rules multiply with such
     if hasattr(x, "__olympus_array__"):
         return as_array(x.__olympus_array__(), device)
+    if kind is refs.Ref:
+        raise refs.not_an_array(x.aval, "a computation outside of any trace")
     aval = avals_.aval_of(x)
     if aval.dtype == dtypes.float0:  # stored as falsehoods
         values = np.zeros(aval.shape, np.bool_)
         return with_aval(placement.put(values, aval.storage, device), aval)
     return placement.put(np.asarray(x), aval, device)
+
+
+def as_operand(x: Any, device: Any = None) -> Any:
+    """What a program takes: a concrete array, or a ref."""
+    return x if type(x) is refs.Ref else as_array(x, device)
+
+
+def copy(x: ArrayImpl) -> ArrayImpl:
+    """An array of its own memory, in the same place."""
+    return ArrayImpl(placement.copy_buffer(x._buffer), x.aval, x._committed)
+
+
+def placed_like(x: Any, other: ArrayImpl) -> ArrayImpl:
+    """The value as an array in the place of another one."""
+    place = other.committed_device
+    if place is not None:
+        return on_sharding(x, place)
+    array = as_array(x)
+    return (
+        array
+        if other.single_device is None
+        else placement.follow(array, other.single_device)
+    )
 
 
 def as_array_or_tracer(x: Any) -> Any:
@@ -195,7 +220,7 @@ def common_device(args: Sequence[Any]) -> Any:
 
 def committed_place(x: Any) -> Any:
     """The device or sharding that a value is committed to, or described with."""
-    if type(x) is ArrayImpl:
+    if type(x) is ArrayImpl or type(x) is refs.Ref:
         return x.committed_device
     sharding = getattr(x, "sharding", None)
     if not isinstance(sharding, NamedSharding):
@@ -240,13 +265,13 @@ def _devices(place: Any) -> tuple[Any, ...]:
     return place._device_assignment if hasattr(place, "device_set") else (place,)
 
 
-def on_device(args: Sequence[Any], device: Any) -> list[ArrayImpl]:
-    """The arguments as arrays, moved to the device the computation runs on."""
-    arrays = [as_array(x) for x in args]
+def on_device(args: Sequence[Any], device: Any) -> list[Any]:
+    """The arguments as arrays (or refs), moved to where the computation runs."""
+    arrays = [as_operand(x) for x in args]
     if not client.several_devices() or isinstance(device, Division):
         return arrays  # a divided program puts them in place itself
     target = device if device is not None else client.default_device()
-    return [placement.follow(a, target) for a in arrays]
+    return [a if type(a) is refs.Ref else placement.follow(a, target) for a in arrays]
 
 
 def default_platform() -> str:

@@ -10,9 +10,11 @@ from olympus._src.core import effects, ir
 from olympus._src.foundation import events
 from olympus._src.interpreters import (
     constant_warnings,
+    discharge,
     fusion_limits,
     partial_eval,
     program_meshes,
+    ref_arguments,
     type_constraints,
 )
 from olympus._src.interpreters.concrete_arrays import as_array, on_device
@@ -45,6 +47,7 @@ class LoweredProgram(NamedTuple):
       has_barriers: whether `fusion_limits` put barriers into it.
       has_dynamic_sizes: whether it calls functions of dynamic sizes, which it refines.
       division: how it is divided over several devices; None where one runs it.
+      refs: which arguments are refs; None where none is.
       duration_s: how long lowering took.
     """
 
@@ -68,6 +71,7 @@ class LoweredProgram(NamedTuple):
     has_barriers: bool = False
     has_dynamic_sizes: bool = False
     division: Division | None = None
+    refs: ref_arguments.RefArguments | None = None
     duration_s: float = 0.0
 
     @property
@@ -131,6 +135,12 @@ def lower(
       result_names: a path for each output.
     """
     start = time.perf_counter()
+    ref_use = None
+    if discharge.uses_refs(program):
+        arrays_only = ref_arguments.without_refs(
+            program, consts, donated, device, result_names
+        )
+        program, consts, donated, device, result_names, ref_use = arrays_only
     effects.check_allowed(name, program.effects, "lowerable", ValueError)
     if client.several_devices():
         device = program_meshes.place_of(program, device, name)
@@ -150,6 +160,9 @@ def lower(
     whole = partial_eval.expand(ir.hoist_consts(plain), platform)
     used = [True] * len(whole.outvars)
     keep = [False] * n_consts + [keep_unused] * len(program.invars)
+    if ref_use is not None:
+        for i in ref_use.written:  # it lends its memory, even if that is not read
+            keep[i + n_consts] = True
     whole, kept_mask = partial_eval.dce_olympuspr(whole, used, instantiate=keep)
     needed = [c for c, k in zip(consts, kept_mask[:n_consts], strict=True) if k]
     if division is None:
@@ -166,7 +179,7 @@ def lower(
     limited = fusion_limits.limit(whole, platform, in_bodies)
     has_barriers = limited is not whole
     aliases: dict[int, int | None] = {
-        **output_aliases(limited, len(arrays), donated, kept)
+        **output_aliases(limited, len(arrays), donated, kept, ref_use)
     }
     if division is not None:
         aliases = _of_equal_parts(aliases, division)
@@ -209,6 +222,7 @@ def lower(
         has_barriers=has_barriers,
         has_dynamic_sizes=module.has_dynamic_calls,
         division=division,
+        refs=ref_use,
         duration_s=duration_s,
     )
 
@@ -254,7 +268,11 @@ def _of_equal_parts(
 
 
 def output_aliases(
-    program: ir.Olympuspr, n_consts: int, donated: Sequence[bool], kept: Sequence[bool]
+    program: ir.Olympuspr,
+    n_consts: int,
+    donated: Sequence[bool],
+    kept: Sequence[bool],
+    ref_use: ref_arguments.RefArguments | None = None,
 ) -> dict[int, int]:
     """Gives each donated input an output of the same type to share its buffer with.
 
@@ -263,6 +281,8 @@ def output_aliases(
       n_consts: how many inputs are constants.
       donated: a flag for each of the caller's arguments.
       kept: which of those the program takes.
+      ref_use: which arguments are refs; what those hold in the end are the first
+        outputs, in the memory that they lend.
 
     Returns:
       The number of an output for numbers of inputs.
@@ -273,9 +293,11 @@ def output_aliases(
     for i, aval in enumerate(program.out_avals):
         free.setdefault(aval.strip_weak_type(), []).append(i)
     aliases = {}
-    flags = [d for d, k in zip(donated, kept, strict=True) if k]
-    for i, donate in enumerate(flags):
-        aval = program.in_avals[n_consts + i].strip_weak_type()
-        if donate and free.get(aval):
-            aliases[n_consts + i] = free[aval].pop(0)
+    taken = [i for i, k in enumerate(kept) if k]
+    lenders = () if ref_use is None else ref_use.written
+    for i in [*lenders, *[i for i in taken if donated[i] and i not in lenders]]:
+        number = n_consts + taken.index(i)
+        aval = program.in_avals[number].strip_weak_type()
+        if free.get(aval):
+            aliases[number] = free[aval].pop(0)
     return aliases

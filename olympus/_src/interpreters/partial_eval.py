@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import checker, dtypes, effects, ir, sizes, trace
+from olympus._src.core import checker, dtypes, effects, ir, refs, sizes, trace
 from olympus._src.foundation import config, errors, source_info
 
 current = trace.current
@@ -100,6 +100,8 @@ class DynamicOlympusprTrace(trace.Trace):
         if isinstance(x, trace.Tracer):
             return self._lift_tracer(x, where)
         aval = avals_.aval_of(x)
+        if kind is refs.Ref:
+            return self.const(x, aval)
         if isinstance(x, np.generic) and x.dtype == aval.dtype:
             return ir.Literal(x, aval)
         if hasattr(x, "__olympus_array__"):
@@ -131,6 +133,8 @@ class DynamicOlympusprTrace(trace.Trace):
     def close(self, outs: Sequence[Any]) -> tuple[ir.Olympuspr, list[Any]]:
         """Ends the trace; returns the program and the values of its constants."""
         outvars = [self.lift(x) for x in outs]
+        if refs.are_in_use():
+            self._check_refs(outs, outvars)
         program = ir.Olympuspr(
             self.constvars,
             self.invars,
@@ -139,6 +143,35 @@ class DynamicOlympusprTrace(trace.Trace):
             debug_info=self.debug_info,
         )
         return program, self.consts
+
+    def _check_refs(self, outs: Sequence[Any], outvars: Sequence[Any]) -> None:
+        """Raises ValueError where a ref is returned, or used after its end."""
+        for i, (x, v) in enumerate(zip(outs, outvars, strict=True)):
+            if refs.is_ref_type(v.aval):
+                raise self._returned_ref(x, v, i)
+        ended: dict[Any, ir.Eqn] = {}
+        for eqn in self.eqns:
+            for v in eqn.invars:
+                if type(v) is not ir.Literal and v in ended:
+                    end, place = ended[v], eqn.source
+                    error = refs.ended_error(v.aval, end.primitive.ends_ref, end.source)
+                    at = "" if place is None else f"\nIt is used at {place}."
+                    raise type(error)(f"{error}{at}")
+            if eqn.primitive.ends_ref is not None:
+                ended[eqn.invars[0]] = eqn
+
+    def _returned_ref(self, x: Any, v: ir.Var, i: int) -> ValueError:
+        info = self.debug_info
+        place = f" at {info.func_location}" if info.func_location else ""
+        paths = info.result_paths
+        path = f" at {paths[i]}" if paths is not None and i < len(paths) else ""
+        own = isinstance(x, DynamicOlympusprTracer) and x._trace is self
+        origin = self.made_at(x) if own else "It is a ref from outside."
+        return ValueError(
+            f"{info.traced_for}: {info.func_name}{place} must not return a ref, got "
+            f"one of type {v.aval.short()}{path}; return what it holds, ref[...]"
+            f"\n{origin}"
+        )
 
     # -- explanations ------------------------------------------------------------
 

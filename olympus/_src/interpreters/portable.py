@@ -15,6 +15,7 @@ from olympus._src.core import effects as effects_
 from olympus._src.core import ir, sizes
 from olympus._src.interpreters import (
     concrete_arrays,
+    discharge,
     lowered_programs,
     partial_eval,
 )
@@ -87,6 +88,7 @@ def lower(
       arg_paths: how users write each argument.
       solve_sizes: `lowering.variables.Arguments`, where sizes may be symbolic.
     """
+    program, consts = discharge.of_arrays(name, program, consts)
     effects_.check_allowed(name, program.effects, "lowerable", ValueError)
     program, small, large = _split_constants(program, consts)
     variants = [(p, partial_eval.expand(program, p)) for p in platforms]

@@ -28,7 +28,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, primitive, trace
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import source_info
-from olympus._src.interpreters import partial_eval
+from olympus._src.interpreters import discharge, partial_eval
 from olympus._src.lax import elementwise, families
 
 current = trace.current
@@ -72,6 +72,8 @@ class JetTrace(trace.Trace):
         self._memo = memo
 
     def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
+        if p.discharge is not None and discharge.is_needed(p, params):
+            return discharge.apply(p, args, params)
         series = [self.split(x) for x in args]
         outer = current.position
         if outer is None:  # one look at the stack serves all that the rule applies

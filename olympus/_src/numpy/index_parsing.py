@@ -32,6 +32,36 @@ MOVING = "moving"  # a slice whose lowest position is an operand, so that one pr
 #                    serves all              (MOVING, operand, size, step)
 
 
+class DynamicSlice:
+    """A slice of known size whose start may be a traced value; `olympus.ds` makes it.
+
+    Attributes:
+      start: the first position; moved inside where the slice would reach outside.
+      size: how many positions.
+      stride: from one to the next.
+    """
+
+    __slots__ = ("size", "start", "stride")
+
+    def __init__(self, start: Any, size: int, stride: int = 1) -> None:
+        self.start = start
+        self.size = size
+        self.stride = stride
+
+    def __repr__(self) -> str:
+        stride = f", {self.stride}" if self.stride != 1 else ""
+        return f"ds({self.start!r}, {self.size}{stride})"
+
+    def entry(self, operand: int, axis_size: Any) -> tuple[Any, ...]:
+        """What stands for it in a plan; its start is that operand."""
+        if (self.size - 1) * self.stride >= axis_size:
+            raise IndexError(
+                f"ds: a slice must fit its axis, got {self!r} for an axis of size "
+                f"{axis_size}; take fewer positions"
+            )
+        return (MOVING, operand, self.size, self.stride)
+
+
 class Plan:
     """A parsed index.
 
@@ -127,6 +157,9 @@ def parse(
         size = aval.shape[axis - len(inserted)]
         if isinstance(item, slice):
             entries.append(_slice_entry(item, size))
+        elif type(item) is DynamicSlice:
+            entries.append(item.entry(len(operands), size))
+            operands.append(item.start)
         else:
             kind, value, counted = _number(
                 item, size, clamp, wrap, axis - len(inserted)
@@ -210,7 +243,7 @@ def _items(aval: Any, index: Any) -> tuple[list[Any], bool, bool]:
 
 
 def _is_advanced(item: Any) -> bool:
-    return not (item is None or isinstance(item, slice))
+    return not (item is None or isinstance(item, (slice, DynamicSlice)))
 
 
 def _from_sequence(item: Any) -> Any:
@@ -269,7 +302,7 @@ def are_known_distinct(plan: Plan, operands: list[Any], shape: Any) -> bool:
 
 def _expand_item(item: Any) -> list[Any]:
     """One item as a list: masks take as many places as they have axes."""
-    if item is None or item is Ellipsis or isinstance(item, slice):
+    if item is None or item is Ellipsis or isinstance(item, (slice, DynamicSlice)):
         return [item]
     if isinstance(item, (bool, np.bool_)):
         return [_Flag(item)]

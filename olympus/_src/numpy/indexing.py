@@ -152,6 +152,15 @@ _read = evaluate.fuse(read_traced)
 _read.__name__ = "getitem"
 
 
+def read(x: Any, operands: Sequence[Any], plan: Plan) -> Any:
+    """`x` at a plan's positions; from outside, the nearest."""
+    return _read(x, *operands, plan=plan, options=NEAREST)
+
+
+# Unless requested, no derivative comes back from positions outside.
+NEAREST = (Mode.PROMISE_IN_BOUNDS, None, False, False)
+
+
 def _apply_moving(x: Any, entries: Any, operands: Any) -> tuple[Any, list[Any]]:
     """Applies slices whose starts are operands; what is left of them is their step."""
     window = list(avals.aval_of(x).shape)

@@ -14,9 +14,12 @@ from typing import Any
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
 from olympus._src.core import effects as effects_
+from olympus._src.core.primitive import takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import errors, source_info
 from olympus._src.interpreters import ad, batching, evaluate, partial_eval
+from olympus._src.interpreters import discharge as discharging
+from olympus._src.interpreters.discharge import Context
 from olympus._src.lax import families
 from olympus._src.programs import inner_programs
 
@@ -133,6 +136,42 @@ def impl(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
 def lower(ctx: Any, *operands: str, call_olympuspr: Any, **params: Any) -> Any:
     """The rule `lower`: writes the program's equations in place of the call."""
     return inner_programs.lower_closed(ctx, ctx.block, call_olympuspr, operands)
+
+
+@takes_primitive
+def discharge(p: Any, context: Context, args: Any, **params: Any) -> Any:
+    """The rule `discharge`: where nothing is differentiated, the program counts."""
+    closed = params["call_olympuspr"]
+    takes_refs = any(ref is not None for ref in context.refs)
+    if context.keeps_rules:
+        if takes_refs:
+            raise discharging.CustomRuleOnRefs(
+                f"{p.name}: a function with a custom rule that is given a ref must not "
+                "be differentiated or mapped inside a loop or branch; take the call "
+                "out of the loop, or pass it what the ref holds"
+            )
+        return _bind_without_refs(p, args, params), [None] * len(args)
+    if type(closed) is not ir.ClosedOlympuspr:  # functions, where nothing is recorded
+        raise errors.InternalError(f"{p.name} holds a function in a program")
+    own = [*closed.consts, *args]
+    context.check_distinct(p.name, closed.olympuspr)
+    without = discharging.discharge(closed.olympuspr, False)
+    program = without.closed.olympuspr
+    outs = ir.eval_olympuspr(program, (), *without.consts, *own)
+    outs, last = without.split(outs)
+    n = len(closed.consts)
+    return outs, without.last_of(last, len(own))[n:]
+
+
+def _bind_without_refs(p: Any, args: Any, params: dict[str, Any]) -> list[Any]:
+    """Applies an operation whose program has refs of its own; its rules stay."""
+    call = params["call_olympuspr"]
+    own, consts = inner_programs.absorb(call)
+    without = discharging.discharge(own.olympuspr)
+    new = [*without.consts, *consts]
+    params = dict(params, call_olympuspr=without.closed)
+    params["num_consts"] += len(new)
+    return p.bind(*new, *args, **params)
 
 
 def transpose(cts: Any, *args: Any, call_olympuspr: Any, **params: Any) -> Any:

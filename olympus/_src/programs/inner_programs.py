@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src import tree
-from olympus._src.core import array_type, bindings, dtypes, ir, trace
+from olympus._src.core import array_type, bindings, dtypes, ir, refs, trace
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects as effects_
 from olympus._src.core.primitive import takes_primitive
@@ -510,9 +510,11 @@ def compiled_impl(steps: Callable[..., Any] | None = None) -> Callable[..., Any]
         device = concrete_arrays.common_device(args)
         arrays = concrete_arrays.on_device(args, device)
         avals = tuple([a.aval for a in arrays])
+        places = _places_of(arrays)
         try:
-            compiled = _executable_of(p, avals, params, device)
-            return compiled.run([a._buffer for a in arrays])
+            compiled = _executable_of(p, avals, places, params, device)
+            firsts = sorted(set(places))
+            return compiled.run([arrays[i]._buffer for i in firsts])
         except FloatingPointError as error:
             caught = error
         if steps is not None:
@@ -522,15 +524,28 @@ def compiled_impl(steps: Callable[..., Any] | None = None) -> Callable[..., Any]
     return impl
 
 
-def _executable_of(p: Any, avals: Any, params: Any, device: Any) -> Any:
+def _places_of(args: Sequence[Any]) -> tuple[int, ...]:
+    """For each operand the first place where it stands: a ref is one input."""
+    places = list(range(len(args)))
+    if refs.are_in_use():
+        first: dict[int, int] = {}
+        for i, x in enumerate(args):
+            if type(x) is refs.Ref:
+                places[i] = first.setdefault(id(x), i)
+    return tuple(places)
+
+
+def _executable_of(p: Any, avals: Any, places: Any, params: Any, device: Any) -> Any:
     """The executable of one application, kept with the first of its programs."""
 
     def make(_: Any) -> Any:
-        inputs = [ir.Var(a) for a in avals]
+        variables = [ir.Var(a) for a in avals]
+        inputs = [variables[i] for i in places]
         out_avals, effects = p.results(avals, params)
         outs = [ir.Var(aval) for aval in out_avals]
         eqn = ir.Eqn(p, inputs, outs, params, effects)
-        program = ir.Olympuspr((), inputs, outs, [eqn], effects)
+        first = [variables[i] for i in sorted(set(places))]
+        program = ir.Olympuspr((), first, outs, [eqn], effects)
         lowered = lowered_programs.lower(program, (), name=p.name, device=device)
         return compiled_programs.build(lowered)
 
@@ -548,7 +563,8 @@ def _executable_of(p: Any, avals: Any, params: Any, device: Any) -> Any:
     if holder is None:
         return make(None)
     settings = (device, config.trace_context())
-    return holder.derived(("compiled", p, avals, tuple(key), settings), make)
+    whole_key = ("compiled", p, avals, places, tuple(key), settings)
+    return holder.derived(whole_key, make)
 
 
 def join_effects(what: str, *programs: ir.ClosedOlympuspr) -> frozenset[Any]:

@@ -15,7 +15,7 @@ from olympus._src.core import effects, ir, trace
 from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear
 from olympus._src.foundation import errors
-from olympus._src.interpreters import ad, batching, partial_eval
+from olympus._src.interpreters import ad, batching, discharge, partial_eval
 from olympus._src.programs import call_rules, inner_programs, series
 from olympus._src.remat import lowering, policies, splitting
 
@@ -245,6 +245,18 @@ def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
     return used_inputs, new
 
 
+def _discharge(
+    context: discharge.Context, args: Any, *, olympuspr: ir.Olympuspr, **params: Any
+) -> Any:
+    context.check_distinct("checkpoint", olympuspr)
+    without = discharge.discharge(olympuspr, context.keeps_rules)
+    n = len(without.consts)
+    params["prevent_cse"] = _join_flags(params["prevent_cse"], n, [True] * len(args), 0)
+    outs = bind(without.closed.olympuspr, [*without.consts, *args], **params)
+    outs, last = without.split(outs)
+    return outs, without.last_of(last, len(args))
+
+
 def _print(eqn: ir.Eqn) -> Any:
     params = dict(eqn.params, policy=policies.format_policy(eqn.params["policy"]))
     return sorted(params.items())
@@ -280,6 +292,7 @@ remat_p: Primitive = Primitive(
     dce=_dce,
     print=_print,
     checkify=_checkify,
+    discharge=_discharge,
     needs_full_build=True,
     taylor=series.call,
 )

@@ -78,6 +78,9 @@ def keep_from_donation(
             buffers[number] = transfer.copy_buffer(buffers[number])
 
 
+copy_buffer = transfer.copy_buffer
+
+
 def copy_to_device(array: ArrayImpl, device: Device) -> ArrayImpl:
     """The array on a device, committed to it; memory is shared where it is there."""
     array._check_alive()

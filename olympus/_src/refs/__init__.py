@@ -1,0 +1,1 @@
+"""Refs: making, reading and writing arrays that can be changed in place."""
