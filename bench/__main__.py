@@ -81,6 +81,9 @@ BUDGETS |= {
     "mesh call and shards": 0.2,
     "mesh cold call, grad transformer-2": 0.8,
     "mesh trace grad shard_map MLP-50": 0.2,
+    "ref loop over rows": 1.0,
+    "ref loop over numbers": 1.0,
+    "ref gradient of a loop": 1.0,
 }
 PROCESS = ("import", "first twenty operations")
 GROUPS = (
@@ -100,6 +103,7 @@ GROUPS = (
         "growth",
         "mesh_calls",
         "mesh_programs",
+        "refs",
     ],
 )
 LIBRARIES = ("olympus", "jax")

@@ -94,7 +94,7 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         from bench import torch_cases
 
         return torch_cases.GROUPS[group](importlib.import_module(lib)), lambda x: x
-    from bench import convolutions, eager, indexing, kernels, meshes, programs
+    from bench import convolutions, eager, indexing, kernels, meshes, programs, refs
 
     library = programs.Library(lib)
     groups = {
@@ -104,6 +104,7 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         **kernels.GROUPS,
         **convolutions.GROUPS,
         **meshes.GROUPS,
+        **refs.GROUPS,
     }
     return groups[group](library), library.wait
 

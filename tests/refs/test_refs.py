@@ -247,3 +247,18 @@ def test_the_search_for_nan_keeps_what_a_ref_held():
     with olympus.debug_nans(True), pytest.raises(FloatingPointError):
         olympus.jit(lambda ref: ref.__setitem__(0, onp.log(ref[0] - 1)))(ref)
     np.testing.assert_array_equal(ref[...], [0, 0])
+
+
+def test_a_body_that_reads_another_ref_later_is_traced_again():
+    refs = [olympus.new_ref(0.0), olympus.new_ref(10.0)]
+    current = refs[0]
+
+    def step(carry, _):
+        current[...] += 1
+        return carry, None
+
+    lax.scan(step, 0, None, length=3)
+    current = refs[1]
+    lax.scan(step, 0, None, length=3)
+    lax.scan(step, 0, None, length=3)
+    assert [float(r[...]) for r in refs] == [3.0, 16.0]
