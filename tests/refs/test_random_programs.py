@@ -146,7 +146,7 @@ def test_drawn_programs(number):
         run(store, statements, 0)
         return (store.all() * weights).sum(), store.all()
 
-    both = dict(argnums=(0, 1), has_aux=True)
+    both = {"argnums": (0, 1), "has_aux": True}
     expected = olympus.value_and_grad(on_arrays, **both)(x, y)
     jitted = olympus.jit(on_refs)(x, y)
     np.testing.assert_allclose(jitted[1], expected[0][1], rtol=1e-5, atol=1e-6)
@@ -154,13 +154,12 @@ def test_drawn_programs(number):
         olympus.value_and_grad(on_refs, **both),
         olympus.jit(olympus.value_and_grad(on_refs, **both)),
         lambda x, y: olympus.tree.map(
-            lambda a: a[1],
+            lambda pair: pair[1],
             olympus.vmap(olympus.value_and_grad(on_refs, **both))(
                 onp.stack([y, x]), onp.stack([x, y])
             ),
         ),
     ):
-        for a, b in zip(
-            olympus.tree.leaves(f(x, y)), olympus.tree.leaves(expected), strict=True
-        ):
-            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+        leaves = olympus.tree.leaves(f(x, y)), olympus.tree.leaves(expected)
+        for got, wanted in zip(*leaves, strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
