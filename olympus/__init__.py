@@ -158,6 +158,7 @@ if _TYPE_CHECKING:
     from olympus import experimental as experimental
     from olympus import export as export
     from olympus import extend as extend
+    from olympus import ffi as ffi
     from olympus import flatten_util as flatten_util
     from olympus import image as image
     from olympus import interpreters as interpreters
@@ -166,6 +167,7 @@ if _TYPE_CHECKING:
     from olympus import nn as nn
     from olympus import numpy as numpy
     from olympus import ops as ops
+    from olympus import profiler as profiler
     from olympus import random as random
     from olympus import ref as ref
     from olympus import scipy as scipy
@@ -227,6 +229,7 @@ _PAGES = frozenset(
         "experimental",
         "export",
         "extend",
+        "ffi",
         "flatten_util",
         "image",
         "interpreters",
@@ -235,6 +238,7 @@ _PAGES = frozenset(
         "nn",
         "numpy",
         "ops",
+        "profiler",
         "random",
         "ref",
         "scipy",

@@ -344,13 +344,16 @@ def register_lowering(
     platform: str | None = None,
     **_: Any,
 ) -> Any:
-    """Sets how a primitive is lowered, by a rule from `lower_fun`.
+    """Sets how a primitive is lowered, by a rule from `lower_fun` or `ffi_lowering`.
 
     Raises:
       NotImplementedError: a rule that builds MLIR operations; or one for one platform.
     """
     if rule is None:
         return lambda rule: register_lowering(p, rule, platform)
+    if getattr(rule, "writes_text", False) and platform in (None, "cpu"):
+        p.set_rule("lower", rule)
+        return rule
     several = getattr(rule, "multiple_results", None)
     if several is None or platform is not None:
         raise NotImplementedError(

@@ -17,7 +17,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import effects as effects_
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import concrete_arrays
-from olympus._src.lowering import builder, partitioning, types
+from olympus._src.lowering import attributes, builder, partitioning, types
 from olympus._src.programs import inner_programs
 from olympus._src.runtime import callback as runtime
 from olympus._src.runtime import client, placement, versions
@@ -307,6 +307,48 @@ def lower_call(ctx: Any, operands: Sequence[str], host: Any) -> list[str]:
     return _gather(ctx, outs, ctx.avals_out) if is_whole else outs
 
 
+def lower_buffer_call(
+    ctx: Any,
+    operands: Sequence[str],
+    fun: Any,
+    aliases: Sequence[tuple[int, int]],
+) -> list[str]:
+    """Writes the custom call of a function that works on the memory of its results.
+
+    Args:
+      ctx: of the lowering rule.
+      operands: names of the arguments.
+      fun: takes the context and buffers.
+      aliases: numbers of operands that share memory with results, and of those.
+    """
+    mesh = ctx.module.divided_over
+    if mesh is not None and mesh.size > 1:
+        raise NotImplementedError(
+            "buffer_callback: the program must run on one device, got one that is "
+            "divided over a mesh; use pure_callback"
+        )
+    index = len(ctx.module.callbacks)
+    ctx.module.callbacks.append(runtime.BufferCall(fun))
+    number = ctx.block.callbacks()
+    text = (
+        f'call_target_name = "{runtime.target(ctx.platform, takes_buffers=True)}", '
+        f"{runtime.attributes(index, has_side_effect=bool(ctx.eqn.effects))}"
+    )
+    if aliases:  # the number of the callbacks is the first operand
+        shifted = [(i + 1, o) for i, o in aliases]
+        text += f", {attributes.output_aliases(shifted, len(ctx.avals_out))}"
+    operand_layouts = ", ".join([_EMPTY_LAYOUT, *map(_layout, ctx.avals_in)])
+    result_layouts = ", ".join(map(_layout, ctx.avals_out))
+    return ctx.block.op(
+        "stablehlo.custom_call",
+        [number, *operands],
+        [builder.CALLBACKS_TYPE, *ctx.avals_in],
+        ctx.avals_out,
+        f"{text}, operand_layouts = [{operand_layouts}], "
+        f"result_layouts = [{result_layouts}]",
+    )
+
+
 def _gather(ctx: Any, names: Sequence[str], avals: Sequence[Any]) -> list[str]:
     """Values as all devices have them: between those of one device and divided ones.
 
@@ -344,10 +386,12 @@ def _division(ctx: Any) -> str:
     return ""
 
 
+_EMPTY_LAYOUT = "dense<> : tensor<0xindex>"
+
+
 def _layouts(ctx: Any, tokens: int) -> str:
     """Rows first for each operand and result, as NumPy has them."""
-    empty = ["dense<> : tensor<0xindex>"] * tokens
-    number = ["dense<> : tensor<0xindex>"]
+    empty, number = [_EMPTY_LAYOUT] * tokens, [_EMPTY_LAYOUT]
     operands = ", ".join(empty + [_layout(a) for a in ctx.avals_in] + number)
     results = ", ".join(empty + [_layout(a) for a in ctx.avals_out])
     return f"operand_layouts = [{operands}], result_layouts = [{results}]"
@@ -356,6 +400,6 @@ def _layouts(ctx: Any, tokens: int) -> str:
 def _layout(aval: Any) -> str:
     aval = aval.storage
     if not aval.ndim:
-        return "dense<> : tensor<0xindex>"
+        return _EMPTY_LAYOUT
     order = ", ".join(map(str, range(aval.ndim - 1, -1, -1)))
     return f"dense<[{order}]> : tensor<{aval.ndim}xindex>"

@@ -9,22 +9,13 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.callbacks import callback as host
-from olympus._src.control_flow import scan
+from olympus._src.callbacks import vmap_methods
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir
 from olympus._src.core.array_type import Placement, PyTree
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import errors
-from olympus._src.lax import families
 from olympus._src.programs import inner_programs
-
-METHODS = (
-    "sequential",
-    "sequential_unrolled",
-    "expand_dims",
-    "broadcast_all",
-    "legacy_vectorized",
-)
 
 
 class IOEffect(effects.Effect):
@@ -103,49 +94,20 @@ def _pure_batch(
     sharding: Any,
     vmap_method: Any,
 ) -> Any:
-    if vmap_method is None:
-        raise NotImplementedError(
-            "pure_callback: under vmap the argument vmap_method must say how to call "
-            f"the callback for a batch, got None; pass one of {', '.join(METHODS)}"
+    def widen(size: int) -> dict[str, Any]:
+        avals = tuple(
+            [avals_.ShapedArray((size, *a.shape), a.dtype) for a in result_avals]
         )
-    params = {"sharding": sharding, "vmap_method": vmap_method}
-    if vmap_method.startswith("sequential"):
-        one_by_one = {"callback": callback, "result_avals": result_avals, **params}
-        unroll = vmap_method == "sequential_unrolled"
-        return _apply_in_turn(pure_callback_p, args, dims, one_by_one, unroll)
-    stretch = {
-        "broadcast_all": lambda x: families.insert_axis(x, 0, axis.size),
-        "expand_dims": lambda x: families.insert_axis(x, 0, 1),
-        "legacy_vectorized": lambda x: x,
-    }[vmap_method]
-    batched = [
-        stretch(x) if d is None else families.move_axis(x, d, 0)
-        for x, d in zip(args, dims, strict=True)
-    ]
-    avals = tuple(
-        [avals_.ShapedArray((axis.size, *a.shape), a.dtype) for a in result_avals]
-    )
-    outs = pure_callback_p.bind(
-        *batched, callback=callback.with_results(avals), result_avals=avals, **params
-    )
-    return outs, [0] * len(outs)
+        return {"callback": callback.with_results(avals), "result_avals": avals}
 
-
-def _apply_in_turn(
-    p: Any, args: Any, dims: Any, params: Any, unroll: bool = False
-) -> Any:
-    """Applies a callback to one element after another."""
-    batched = [
-        families.move_axis(x, d, 0)
-        for x, d in zip(args, dims, strict=True)
-        if d is not None
-    ]
-
-    def step(_: Any, rows: Any) -> Any:
-        return (), p.bind(*inner_programs.fill_mapped(args, dims, rows), **params)
-
-    outs = scan.scan(step, (), batched, unroll=unroll)[1]
-    return outs, [0] * len(outs)
+    params = {
+        "callback": callback,
+        "result_avals": result_avals,
+        "sharding": sharding,
+        "vmap_method": vmap_method,
+    }
+    what = "pure_callback", "the callback"
+    return vmap_methods.batch(pure_callback_p, what, axis, args, dims, params, widen)
 
 
 pure_callback_p = Primitive(
@@ -178,7 +140,9 @@ def _io_batch(axis: Any, args: Any, dims: Any, *, ordered: bool, **params: Any) 
             "io_callback: an ordered call cannot be mapped by vmap, since elements "
             "have no order; pass ordered=False, or map with lax.map"
         )
-    return _apply_in_turn(io_callback_p, args, dims, {"ordered": False, **params})
+    return vmap_methods.apply_in_turn(
+        io_callback_p, args, dims, {"ordered": False, **params}
+    )
 
 
 io_callback_p = Primitive(
@@ -237,11 +201,7 @@ def pure_callback(
       Array([1., 2.], dtype=float32)
     """
     host.check_callback("pure_callback", callback)
-    if vmap_method is not None and vmap_method not in METHODS:
-        raise ValueError(
-            f"pure_callback: vmap_method must be one of {', '.join(METHODS)}, got "
-            f"{vmap_method!r}; pass one of these"
-        )
+    vmap_methods.check("pure_callback", vmap_method)
     operands, flat, structure = _prepare_call(
         "pure_callback", callback, result_shape_dtypes, args, kwargs
     )

@@ -22,6 +22,11 @@ import numpy as np
 from olympus._src.foundation import errors
 from olympus._src.runtime import host_errors
 
+_BUFFER_TARGETS = {
+    "cpu": "xla_buffer_python_cpu_callback",
+    "cuda": "xla_buffer_python_gpu_callback",
+    "rocm": "xla_buffer_python_gpu_callback",
+}
 _TARGETS = {
     "cpu": "xla_ffi_python_cpu_callback",
     "cuda": "xla_ffi_python_gpu_callback",
@@ -31,13 +36,17 @@ _TARGETS = {
 Result = tuple[tuple[int, ...], Any]
 
 
-def target(platform: str) -> str:
+def target(platform: str, takes_buffers: bool = False) -> str:
     """The name of the custom call by which programs of a platform reach Python.
+
+    Args:
+      platform: its name.
+      takes_buffers: the function works on the memory of operands and results.
 
     Raises:
       NotImplementedError: the platform has none.
     """
-    call_name = _TARGETS.get(platform)
+    call_name = (_BUFFER_TARGETS if takes_buffers else _TARGETS).get(platform)
     if call_name is None:
         raise NotImplementedError(
             f"callback: the platform must be one of {', '.join(_TARGETS)}, got "
@@ -61,7 +70,7 @@ class Table:
     """The functions that one program calls.
 
     Args:
-      functions: `HostCall`s, by the index of the custom call.
+      functions: `HostCall`s and `BufferCall`s, by the index of the custom call.
 
     Attributes:
       number: what the program is given to find them by.
@@ -69,7 +78,7 @@ class Table:
 
     __slots__ = ("__weakref__", "functions", "number")
 
-    def __init__(self, functions: Sequence[HostCall]) -> None:
+    def __init__(self, functions: Sequence[HostCall | BufferCall]) -> None:
         self.functions = tuple(functions)
         self.number = np.int32(next(_numbers))
         _tables[int(self.number)] = self
@@ -89,13 +98,25 @@ def routes(count: int) -> list[Callable[..., Any]]:
 
 
 def _route(index: int) -> Callable[..., Any]:
-    def call(*operands: np.ndarray) -> Any:
-        table = _tables.get(int(operands[-1]))
+    def call(*operands: Any) -> Any:
+        number, others = _split(operands)
+        table = _tables.get(number)
         if table is None:  # whoever runs a program holds its table
             raise errors.InternalError("the callbacks of a running program are gone")
-        return table.functions[index](*operands[:-1])
+        return table.functions[index](*others)
 
     return call
+
+
+def _split(operands: tuple[Any, ...]) -> tuple[int, tuple[Any, ...]]:
+    """The number of the table, and the operands of the function itself.
+
+    Results follow operands where a function works on memory, so there the number is the
+    first operand, after the context.
+    """
+    if hasattr(operands[0], "stage"):
+        return int(np.asarray(operands[1])), (operands[0], *operands[2:])
+    return int(operands[-1]), operands[:-1]
 
 
 class Bound:
@@ -107,11 +128,11 @@ class Bound:
 
     __slots__ = ("fun",)
 
-    def __init__(self, fun: HostCall) -> None:
+    def __init__(self, fun: HostCall | BufferCall) -> None:
         self.fun = fun
 
-    def __call__(self, *operands: np.ndarray) -> Any:
-        return self.fun(*operands[:-1])
+    def __call__(self, *operands: Any) -> Any:
+        return self.fun(*_split(operands)[1])
 
     def collecting(self, failures: list[Exception]) -> Callable[..., Any]:
         """The same, but failures go to a list: the call then returns zeros.
@@ -119,7 +140,7 @@ class Bound:
         Later calls return zeros too, as long as the list is not empty.
         """
 
-        def call(*operands: np.ndarray) -> Any:
+        def call(*operands: Any) -> Any:
             if not failures:
                 try:
                     return self(*operands)
@@ -164,6 +185,29 @@ class HostCall:
     def zeros(self) -> tuple[np.ndarray, ...]:
         """Results in place of those of a call that failed."""
         return tuple([np.zeros(shape, dtype) for shape, dtype in self._shapes])
+
+
+class BufferCall:
+    """The function to compile a program with, for one that works on memory.
+
+    Args:
+      fun: takes the context, the operands and the results, as buffers; it writes into
+        those of the results.
+    """
+
+    __slots__ = ("_fun",)
+
+    def __init__(self, fun: Callable[..., Any]) -> None:
+        self._fun = fun
+
+    def __call__(self, context: Any, *buffers: Any) -> None:
+        try:
+            self._fun(context, *buffers)
+        except BaseException as error:
+            raise host_errors.keep(error) from None
+
+    def zeros(self) -> None:
+        """Nothing: the memory stays as it is."""
 
 
 def _check_outputs(outs: Any, shapes: list[Any], fun: Any) -> list[np.ndarray]:

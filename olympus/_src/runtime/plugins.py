@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+from collections.abc import Callable
 from typing import Any
 
 from olympus._src.foundation import config
@@ -209,11 +210,55 @@ def register_kernels(plugin: Plugin, c_api: Any) -> int:
     handlers = [(name, f, 1) for name, f in extension.ffi_handlers().items()]
     for module_name in _KERNEL_MODULES:
         handlers += _kernels_of(f"{plugin.kernels}.{module_name}", module_name)
+    registry = _Registry(extension, c_api, plugin.platform.upper())
     for name, function, typed in handlers:
-        extension.register_custom_call_target(
-            c_api, name, function, plugin.platform.upper(), typed
-        )
+        registry.add_target(name, function, typed)
+    _registries[plugin.platform] = registry
+    for register in _waiting.pop(plugin.platform, []):
+        register(registry)
     return len(handlers)
+
+
+class _Registry:
+    """Where a loaded plug-in finds functions by name."""
+
+    __slots__ = ("_c_api", "_extension", "_name")
+
+    def __init__(self, extension: Any, c_api: Any, name: str) -> None:
+        self._extension = extension
+        self._c_api = c_api
+        self._name = name
+
+    def add_target(self, name: str, function: Any, api_version: int) -> None:
+        self._extension.register_custom_call_target(
+            self._c_api, name, function, self._name, api_version
+        )
+
+    def add_type(self, name: str, registration: Any) -> None:
+        self._extension.register_custom_type(self._c_api, name, registration)
+
+
+_registries: dict[str, _Registry] = {}
+# What users have registered for platforms that are not loaded yet.
+_waiting: dict[str, list[Callable[[_Registry], None]]] = {}
+
+
+def register_target(platform: str, name: str, function: Any, api_version: int) -> None:
+    """Says which function programs of a plug-in call by a name, once it is loaded."""
+    _register(platform, lambda r: r.add_target(name, function, api_version))
+
+
+def register_type(platform: str, name: str, registration: Any) -> None:
+    """Says what a type of states of such functions is, once it is loaded."""
+    _register(platform, lambda r: r.add_type(name, registration))
+
+
+def _register(platform: str, action: Callable[[_Registry], None]) -> None:
+    registry = _registries.get(platform)
+    if registry is None:
+        _waiting.setdefault(platform, []).append(action)
+    else:
+        action(registry)
 
 
 def _kernels_of(path: str, name: str) -> list[tuple[str, Any, int]]:

@@ -198,6 +198,31 @@ def register_cpu_kernels() -> None:
                 _jax.register_custom_call_as_batch_partitionable(name)
 
 
+def folder() -> str:
+    """The folder of jaxlib's files."""
+    return os.path.dirname(_jax.__file__)
+
+
+def register_target(name: str, function: Any, api_version: int, traits: int) -> None:
+    """Says which function programs of the CPU call by a name."""
+    _jax.register_custom_call_target(name, function, "Host", api_version, traits)
+
+
+def register_type(name: str, registration: Any) -> None:
+    """Says what a type of states of such functions is."""
+    _jax.register_custom_type(name, registration)
+
+
+def register_as_batch_partitionable(name: str) -> None:
+    """Says that a function treats the parts along leading axes one by one."""
+    _jax.register_custom_call_as_batch_partitionable(name)
+
+
+Buffer = _jax.ffi.Buffer
+ExecutionContext = _jax.ffi.ExecutionContext
+ExecutionStage = _jax.ffi.ExecutionStage
+
+
 def layout_fields(layout: Any) -> tuple[Any, Any, int]:
     """The order of axes, the densest first, the tiles and the bits of an element."""
     xla = layout._xla_layout()
