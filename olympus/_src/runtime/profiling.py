@@ -27,21 +27,21 @@ get_profiled_instructions_proto: Callable[[str], bytes] = (
 _SMALLEST = "planes { lines { events { stats {} } } }"
 
 
-def _make_iterator_types() -> None:
-    """Has jaxlib make the types of its iterators, at which Python warns.
+def _iterators() -> list[Any]:
+    """One iterator of each type that jaxlib makes when it is first needed.
 
-    Where warnings are errors, the process would end at the first use of one.
+    Python warns when it makes them. Where warnings are errors the process would end.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for plane in ProfileData.from_text_proto(_SMALLEST).planes:
-            list(plane.stats)
-            for line in plane.lines:
-                for event in line.events:
-                    list(event.stats)
+        planes = ProfileData.from_text_proto(_SMALLEST).planes
+        plane = next(planes)
+        lines = plane.lines
+        events = next(lines).events
+        return [planes, plane.stats, lines, events, next(events).stats]
 
 
-_make_iterator_types()
+_kept = _iterators()  # a type ends with its last instance
 
 
 class Session:
