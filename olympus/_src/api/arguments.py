@@ -7,6 +7,7 @@ from typing import Any
 from olympus._src.api.signatures import Call
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes
+from olympus._src.core.refs import RefAval
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import concrete_arrays
 from olympus._src.lax import sharding_constraints
@@ -43,7 +44,9 @@ def abstract_argument(x: Any, call: Call, i: int) -> Any:
         if isinstance(place, PartitionSpec):
             place = sharding_constraints.resolve(place, "ShapeDtypeStruct sharding")
         sharding = place if isinstance(place, NamedSharding) else None
-        return ShapedArray(tuple(x.shape), dtype, weak, sharding=sharding)
+        vma = frozenset(getattr(x, "vma", ()))
+        aval = ShapedArray(tuple(x.shape), dtype, weak, vma, sharding)
+        return RefAval(aval) if getattr(x, "is_ref", False) else aval
     raise _bad_argument(x, call, i)
 
 

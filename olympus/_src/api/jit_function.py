@@ -443,6 +443,10 @@ class _BoundJit:
         return attribute
 
 
+# Functions of the library have stages too, which are not those of the wrapper.
+_OWN_NAMES = frozenset(("_fun", "trace", "lower", "eval_shape"))
+
+
 def _copy_names(wrapper: Any, fun: Any) -> None:
     for name in (
         "__module__",
@@ -457,7 +461,7 @@ def _copy_names(wrapper: Any, fun: Any) -> None:
     if not hasattr(fun, "__name__"):
         wrapper.__name__ = source_info.function_name(fun)
     wrapper.__dict__.update(
-        {k: v for k, v in getattr(fun, "__dict__", {}).items() if k not in ("_fun",)}
+        {k: v for k, v in getattr(fun, "__dict__", {}).items() if k not in _OWN_NAMES}
         if inspect.isfunction(fun)
         else {}
     )

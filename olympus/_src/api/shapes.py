@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, sizes
+from olympus._src.core import dtypes, refs, sizes, trace
 from olympus._src.core.array_type import ArrayLike, DTypeLike, Placement, Shape
 from olympus._src.core.avals import AbstractValue
+from olympus._src.sharding.layouts import Format
 
 
 class ShapeDtypeStruct:
@@ -16,15 +18,18 @@ class ShapeDtypeStruct:
     Args:
       shape: sizes of the axes.
       dtype: element type.
-      sharding: where it would live.
+      sharding: where it would live: a sharding, or a `Format` with one.
       weak_type: whether its dtype is weak in promotion.
+      vma: the manual axes of a mesh along which devices may hold different values.
+      manual_axis_type: the same, as the type of an array has it; or None.
+      is_ref: it describes a ref that holds such an array.
 
     Example:
       >>> olympus.ShapeDtypeStruct((2, 3), 'float32')
       ShapeDtypeStruct(shape=(2, 3), dtype=float32)
     """
 
-    __slots__ = ("dtype", "shape", "sharding", "weak_type")
+    __slots__ = ("dtype", "is_ref", "shape", "sharding", "vma", "weak_type")
 
     def __init__(
         self,
@@ -33,14 +38,51 @@ class ShapeDtypeStruct:
         *,
         sharding: Placement = None,
         weak_type: bool = False,
-        **_: Any,
+        vma: Collection[Any] = (),
+        manual_axis_type: Collection[Any] | None = None,
+        is_ref: bool = False,
+        _memory_space: Any = None,
     ) -> None:
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: dtype must be specified, got None")
         self.shape = tuple(shape)
         self.dtype = dtypes.as_dtype(dtype)
-        self.sharding = sharding
+        self.sharding = sharding.sharding if isinstance(sharding, Format) else sharding
         self.weak_type = weak_type
+        self.vma = frozenset(vma or manual_axis_type or ())
+        self.is_ref = is_ref
+
+    @classmethod
+    def like(cls, x: Any) -> ShapeDtypeStruct:
+        """The description of an array, a ref or another description.
+
+        Example:
+          >>> import olympus
+          >>> olympus.ShapeDtypeStruct.like(olympus.numpy.zeros(3))
+          ShapeDtypeStruct(shape=(3,), dtype=float32)
+        """
+        if isinstance(x, cls):
+            return x.update()
+        aval = avals_.aval_of(x)
+        place = None if isinstance(x, trace.Tracer) else getattr(x, "sharding", None)
+        return cls(
+            aval.shape,
+            aval.dtype,
+            sharding=place if getattr(x, "committed", False) else aval.explicit,
+            weak_type=aval.weak_type,
+            vma=aval.vma,
+            is_ref=refs.is_ref_type(aval),
+        )
+
+    @property
+    def format(self) -> Format:
+        """The layout, which is the default one, and the sharding."""
+        return Format(None, self.sharding)
+
+    @property
+    def manual_axis_type(self) -> frozenset[Any]:
+        """The manual axes along which devices may hold different values."""
+        return self.vma
 
     @property
     def size(self) -> int:
@@ -70,13 +112,22 @@ class ShapeDtypeStruct:
         return hash(self._fields())
 
     def _fields(self) -> Any:
-        return self.shape, self.dtype, self.sharding, self.weak_type
+        return (
+            self.shape,
+            self.dtype,
+            self.sharding,
+            self.weak_type,
+            self.vma,
+            self.is_ref,
+        )
 
     def __repr__(self) -> str:
         name = self.dtype.name if hasattr(self.dtype, "name") else self.dtype
         weak = ", weak_type=True" if self.weak_type else ""
         place = "" if self.sharding is None else f", sharding={self.sharding}"
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={name}{place}{weak})"
+        more = f", vma={set(self.vma)}" if self.vma else ""
+        more += ", is_ref=True" if self.is_ref else ""
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={name}{place}{weak}{more})"
 
 
 def struct_of(aval: Any) -> ShapeDtypeStruct:

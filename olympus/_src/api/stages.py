@@ -152,6 +152,11 @@ class Traced(_Stage):
         self._place = place
 
     @property
+    def out_avals(self) -> Any:
+        """Types of the results, in `out_tree`."""
+        return self.out_tree.unflatten(self._signature.out_avals)
+
+    @property
     def olympuspr(self) -> ir.ClosedOlympuspr:
         """The program, with the values of its constants."""
         return ir.ClosedOlympuspr(self._traced.program, self._traced.consts)

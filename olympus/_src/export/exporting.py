@@ -17,7 +17,7 @@ from olympus._src.export.exported import (
     minimum_supported_calling_convention_version,
 )
 from olympus._src.foundation import compiler_settings as compiler
-from olympus._src.foundation import tracebacks
+from olympus._src.foundation import lazy_names, tracebacks
 from olympus._src.interpreters import concrete_arrays, portable
 from olympus._src.lowering import dimension_variables
 
@@ -68,7 +68,9 @@ def export(
       >>> export.deserialize(data).call(np.arange(3, dtype="float32"))
       Array([1., 3., 5.], dtype=float32)
     """
-    if not (hasattr(fun_jit, "trace") and hasattr(fun_jit, "lower")):
+    jitted: Any = fun_jit
+    has_stages = hasattr(jitted, "trace") and hasattr(jitted, "lower")
+    if not has_stages or not lazy_names.is_stage_of(jitted.trace, jitted):
         raise ValueError(
             f"export: the function to be exported must be the result of `jit`, got "
             f"{fun_jit!r}; write export(olympus.jit(f))(...)"
@@ -83,7 +85,7 @@ def export(
 
     @tracebacks.api_boundary
     def of_arguments(*args: Any, **kwargs: Any) -> Exported:
-        return _export_traced(fun_jit.trace(*args, **kwargs), names, disabled)
+        return _export_traced(jitted.trace(*args, **kwargs), names, disabled)
 
     return of_arguments
 

@@ -11,6 +11,7 @@ import contextlib
 import importlib
 import sys
 from collections.abc import Iterable, Mapping
+from types import FunctionType
 from typing import Any, ForwardRef
 
 
@@ -79,6 +80,39 @@ def _claim(page: str, names: Mapping[str, Any], value: Any) -> None:
         with contextlib.suppress(AttributeError, TypeError):  # it may have no place
             value.__module__ = page
             _keep_annotations(value, home)
+            if page.startswith(_STAGED) and isinstance(value, FunctionType):
+                _add_stages(value)
+
+
+# Modules whose functions can be traced and lowered as jitted ones.
+_STAGED = ("olympus.numpy", "olympus.nn", "olympus.scipy", "olympus.image")
+
+
+def _add_stages(function: Any) -> None:
+    for name in ("trace", "lower", "eval_shape"):
+        setattr(function, name, _Stage(function, name))
+
+
+def is_stage_of(stage: Any, function: Any) -> bool:
+    """False for a stage of a library function on another one that copied it."""
+    return not isinstance(stage, _Stage) or stage.function is function
+
+
+class _Stage:
+    """`function.lower` and its like, which need `jit` when they are called."""
+
+    __slots__ = ("_name", "function")
+
+    def __init__(self, function: Any, name: str) -> None:
+        self.function = function
+        self._name = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        stages = importlib.import_module("olympus._src.api.function_stages")
+        return stages.apply(self.function, self._name, args, kwargs)
+
+    def __repr__(self) -> str:
+        return f"<{self._name} of {self.function.__name__}>"
 
 
 def _keep_annotations(value: Any, home: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes, scalar_types, trace
+from olympus._src.core import array_type, avals, dtypes, scalar_types, trace
 from olympus._src.lax import elementwise, shaping, stacking
 from olympus._src.numpy import (
     arg_extremes,
@@ -433,6 +433,8 @@ def _install() -> None:
     for name, value in table.items():
         install(name, value)
         setattr(Tracer, name, value)
+        if not name.startswith("__"):  # the class lists them; both kinds have their own
+            setattr(array_type.Array, name, value)
     # Comparison of arrays gives arrays, so neither has a hash.
     Tracer.__hash__ = None  # type: ignore[assignment]
     for name, value in {

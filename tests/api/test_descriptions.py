@@ -1,0 +1,55 @@
+"""`ShapeDtypeStruct`: what it describes, and values it is made like."""
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as onp
+
+Struct = olympus.ShapeDtypeStruct
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (np.zeros(3, "float32"), "shape=(3,), dtype=float32"),
+        (1.5, "shape=(), dtype=float32, weak_type=True"),
+        (onp.zeros((2, 3), "int8"), "shape=(2, 3), dtype=int8"),
+        (Struct((4,), "bool"), "shape=(4,), dtype=bool"),
+    ],
+)
+def test_like(value, text):
+    assert repr(Struct.like(value)) == f"ShapeDtypeStruct({text})"
+
+
+def test_like_a_traced_value():
+    seen = []
+    olympus.jit(lambda x: seen.append(Struct.like(x)))(onp.zeros(3))
+    assert seen == [Struct((3,), "float32")]
+
+
+def test_like_a_committed_array():
+    x = olympus.device_put(onp.zeros(3), olympus.devices()[0])
+    like = Struct.like(x)
+    assert like.sharding == x.sharding
+    assert like.format.sharding == x.sharding
+    assert Struct((3,), "float32", sharding=like.format) == like
+
+
+def test_refs():
+    ref = olympus.new_ref(onp.arange(3.0))
+    like = Struct.like(ref)
+    assert like.is_ref
+    assert like != Struct((3,), "float32")
+    assert "is_ref=True" in repr(like)
+    assert float(olympus.jit(lambda r: r[1]).lower(like).compile()(ref)) == 1.0
+    program = olympus.make_olympuspr(lambda r: r[0])(like)
+    assert "a:Ref{f32[3]}" in str(program)
+
+
+def test_what_varies_over_devices():
+    struct = Struct((3,), "float32", vma={"x"})
+    assert struct.vma == struct.manual_axis_type == {"x"}
+    assert struct.update(vma=()) == Struct((3,), "float32")
+    with pytest.raises(TypeError, match="color"):
+        Struct((3,), "float32", color=1)
