@@ -155,6 +155,7 @@ if _TYPE_CHECKING:
     from olympus import dlpack as dlpack
     from olympus import dtypes as dtypes
     from olympus import errors as errors
+    from olympus import example_libraries as example_libraries
     from olympus import experimental as experimental
     from olympus import export as export
     from olympus import extend as extend
@@ -226,6 +227,7 @@ _PAGES = frozenset(
         "dlpack",
         "dtypes",
         "errors",
+        "example_libraries",
         "experimental",
         "export",
         "extend",

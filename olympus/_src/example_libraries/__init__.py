@@ -1,0 +1,1 @@
+"""Small libraries for example programs: optimizers and layers."""
