@@ -104,6 +104,7 @@ GROUPS = (
         "mesh_calls",
         "mesh_programs",
         "refs",
+        "ode",
     ],
 )
 LIBRARIES = ("olympus", "jax")
@@ -139,7 +140,7 @@ def run_once(lib: str, group: str) -> dict[str, float]:
 
 def budget_of(case: str) -> float | None:
     """The most of jax's time that a case may take."""
-    usual = {"eager": 0.8, "kernel": 1.0, "run": 1.0}
+    usual = {"eager": 0.8, "kernel": 1.0, "ode": 1.0, "run": 1.0}
     return BUDGETS.get(case, usual.get(case.split()[0]))
 
 

@@ -94,7 +94,16 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         from bench import torch_cases
 
         return torch_cases.GROUPS[group](importlib.import_module(lib)), lambda x: x
-    from bench import convolutions, eager, indexing, kernels, meshes, programs, refs
+    from bench import (
+        convolutions,
+        eager,
+        indexing,
+        kernels,
+        meshes,
+        ode,
+        programs,
+        refs,
+    )
 
     library = programs.Library(lib)
     groups = {
@@ -105,6 +114,7 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         **convolutions.GROUPS,
         **meshes.GROUPS,
         **refs.GROUPS,
+        **ode.GROUPS,
     }
     return groups[group](library), library.wait
 

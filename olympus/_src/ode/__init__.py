@@ -1,0 +1,1 @@
+"""Ordinary differential equations: adaptive Runge-Kutta steps, and their gradient."""
