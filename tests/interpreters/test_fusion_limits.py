@@ -131,6 +131,20 @@ def test_other_programs_stay_as_they_are(name):
     assert n_barriers(f, x) == 0
 
 
+def test_random_numbers_that_are_read_in_many_parts_are_made_once():
+    def draw(key):
+        return olympus.random.bernoulli(key, 0.5, (100, 28, 28))
+
+    def cut(key):
+        rows = draw(key)
+        lines = [jnp.hstack([rows[10 * i + j] for j in range(10)]) for i in range(10)]
+        return jnp.vstack(lines)
+
+    key = olympus.random.key(0)
+    # Drawing makes a barrier of its own, between the words of the key.
+    assert n_barriers(cut, key) > n_barriers(draw, key)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float8_e5m2", "float8_e4m3fn", "float8_e8m0fnu"])
 def test_arithmetic_in_floats_of_eight_bits_is_kept_apart(dtype):

@@ -55,6 +55,7 @@ primitive with one result unwraps.
 Other properties of an operation are fields like its rules:
 
   cost              what making its result again costs      None: it is never made again
+  n_operations      about how many operations the compiler sees in its place
   remade            whether a derivative makes it again     None: it is kept
   may_make_nan      whether numbers may give NaN            False: only NaN gives NaN
   ends_ref          what its first operand, a ref, is after it ('frozen'); None: a ref
@@ -192,8 +193,8 @@ class Primitive:
       multiple_results: rules return sequences and `bind` a list.
       file: where the record is written, which errors about missing rules name; None:
         the file at whose top level it is made, or the first that is not of olympus.
-      cost, remade, may_make_nan, ends_ref, is_always_followed, is_call, communicates,
-        needs_full_build: see the module's text.
+      cost, n_operations, remade, may_make_nan, ends_ref, is_always_followed, is_call,
+        communicates, needs_full_build: see the module's text.
       rules: the rules, by field name.
     """
 
@@ -209,6 +210,7 @@ class Primitive:
         "is_call",
         "may_make_nan",
         "multiple_results",
+        "n_operations",
         "name",
         "needs_full_build",
         "remade",
@@ -250,6 +252,7 @@ class Primitive:
         multiple_results: bool = False,
         file: str | None = None,
         cost: Cost | None = None,
+        n_operations: int = 1,
         remade: Remade | None = None,
         may_make_nan: bool = True,
         ends_ref: str | None = None,
@@ -263,6 +266,7 @@ class Primitive:
         self.multiple_results = multiple_results
         self.file = file or source_info.defining_file()
         self.cost = cost
+        self.n_operations = n_operations
         self.remade = remade
         self.may_make_nan = may_make_nan
         self.ends_ref = ends_ref

@@ -259,7 +259,7 @@ class _Fusion:
                     kept.add(out)
                 continue
             costly = []
-            size = 1
+            size = eqn.primitive.n_operations
             for v in eqn.invars:
                 if v in sizes:  # neither a literal, nor an argument
                     if v not in kept:
@@ -306,8 +306,8 @@ class _Fusion:
         done = 0
         while todo and done <= budget:
             value, element = todo.pop()
-            done += 1
             eqn = self.makers[value]
+            done += eqn.primitive.n_operations
             if eqn.primitive.cost in _MOVES:
                 element = hash((id(eqn), element))
             for v in eqn.invars:
@@ -357,7 +357,7 @@ def _count_readers(program: ir.Olympuspr) -> dict[Any, int]:
 
 def _repeats_work(program: ir.Olympuspr) -> bool:
     """Whether fused programs would be several times as long as the program itself."""
-    n = len(program.eqns)
+    n = sum(eqn.primitive.n_operations for eqn in program.eqns)
     if n < _FEW:
         return False
     fusion = _Fusion(program)
@@ -397,7 +397,8 @@ def _keep_apart(program: ir.Olympuspr) -> ir.Olympuspr:
         cost = eqn.primitive.cost
         if cost is None:
             continue
-        size = 1 + sum(sizes.get(v, 0) for v in eqn.invars if type(v) is ir.Var)
+        size = eqn.primitive.n_operations
+        size += sum(sizes.get(v, 0) for v in eqn.invars if type(v) is ir.Var)
         costly = any(v in expensive for v in eqn.invars if type(v) is ir.Var)
         apart = []
         for v in eqn.outvars:
