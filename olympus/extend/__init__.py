@@ -1,5 +1,6 @@
 """For libraries that extend olympus."""
 
 from olympus.extend import core as core
+from olympus.extend import random as random
 
-__all__ = ["core"]
+__all__ = ["core", "random"]

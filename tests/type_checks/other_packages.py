@@ -18,7 +18,7 @@ def draws() -> None:
     reveal_type(random.exponential(key, dtype="float32"))  # Array
     reveal_type(random.categorical(key, jnp.zeros(3)))  # Array
     reveal_type(random.permutation(key, 10))  # Array
-    reveal_type(random.key_impl(key))  # str
+    reveal_type(random.key_impl(key))  # str | PRNGSpec
     random.normal(0)  # error
     random.normal(key, "3")  # error
     random.exponential(key, scale=2.0)  # error

@@ -28,19 +28,19 @@ from olympus._src.random.implementations import KeyImplementation, register
 
 _U32 = np.dtype(np.uint32)
 _U64 = np.dtype(np.uint64)
-_UINTS = {bits: np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)}
+UINTS = {bits: np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)}
 
 # -- words -----------------------------------------------------------------------------
 
 
-def _word(words: Any, i: int) -> Any:
+def read_word(words: Any, i: int) -> Any:
     # Words that are themselves a hash must not be fused into this one: from jaxlib
     # 0.11.2 on it would be written again for each word that is read, without end.
     words = barriers.optimization_barrier(words)
     return concatenation.index_in_dim(words, i, axis=-1, keepdims=False)
 
 
-def _spread(x: Any, before: tuple[int, ...], after: tuple[int, ...]) -> Any:
+def spread_key(x: Any, before: tuple[int, ...], after: tuple[int, ...]) -> Any:
     """A value for each key repeated along the axes that each key gets.
 
     One key's value stays a scalar, which operations combine with arrays.
@@ -50,12 +50,12 @@ def _spread(x: Any, before: tuple[int, ...], after: tuple[int, ...]) -> Any:
     return shaping.broadcast_in_dim(x, before + after, tuple(range(len(before))))
 
 
-def _repeat(x: Any, before: tuple[int, ...]) -> Any:
+def repeat_counts(x: Any, before: tuple[int, ...]) -> Any:
     """A count of each element repeated for each key."""
     return shaping.broadcast(x, before) if before else x
 
 
-def _positions(shape: tuple[int, ...]) -> tuple[Any, Any]:
+def count_positions(shape: tuple[int, ...]) -> tuple[Any, Any]:
     """High and low words of each element's position in row-major order."""
     size = math.prod(shape)
     # Arrays of symbolic sizes are of fewer elements: sizes are computed in 32 bits.
@@ -68,14 +68,14 @@ def _positions(shape: tuple[int, ...]) -> tuple[Any, Any]:
             f"got shape {shape}; set olympus_enable_x64, or draw parts from split keys"
         )
     wide = shaping.reshape(_iota(_U64, size), shape)
-    return _high_word(wide), elementwise.convert(wide, _U32)
+    return high_word(wide), elementwise.convert(wide, _U32)
 
 
 def _iota(dtype: np.dtype, size: int) -> Any:
     return shaping.iota_p.bind(dtype=dtype, shape=(size,), dimension=0, sharding=None)
 
 
-def _high_word(x: Any) -> Any:
+def high_word(x: Any) -> Any:
     high = elementwise.shift_right_logical(
         x, families.number_of(32, avals.aval_of(x).dtype)
     )
@@ -85,12 +85,17 @@ def _high_word(x: Any) -> Any:
 # -- Threefry --------------------------------------------------------------------------
 
 
-def threefry_seed(seeds: Any) -> Any:
-    """Integers as keys: their high and low words; 32-bit integers have no high word."""
+def seed_words(seeds: Any) -> tuple[Any, Any]:
+    """High and low words of integers; those of 32 bits have no high word."""
     aval = avals.aval_of(seeds)
     low = elementwise.convert(seeds, _U32)
-    high = _high_word(seeds) if aval.dtype.itemsize == 8 else families.full_like(low, 0)
-    return stacking.stack([high, low], -1)
+    high = high_word(seeds) if aval.dtype.itemsize == 8 else families.full_like(low, 0)
+    return high, low
+
+
+def threefry_seed(seeds: Any) -> Any:
+    """Integers as keys: their high and low words."""
+    return stacking.stack(list(seed_words(seeds)), -1)
 
 
 def threefry_split(words: Any, shape: tuple[int, ...]) -> Any:
@@ -106,7 +111,7 @@ def threefry_fold_in(words: Any, data: Any) -> Any:
     """New keys: the encrypted integers."""
     before = avals.aval_of(words).shape[:-1]
     shape = avals.aval_of(data).shape
-    k1, k2 = _word(words, 0), _word(words, 1)
+    k1, k2 = read_word(words, 0), read_word(words, 1)
     if shape and not before:
         k1, k2 = shaping.broadcast(k1, shape), shaping.broadcast(k2, shape)
     return stacking.stack(random_bits.threefry2x32(k1, k2, np.uint32(0), data), -1)
@@ -118,22 +123,22 @@ def threefry_random_bits(words: Any, bit_width: int, shape: tuple[int, ...]) -> 
         return _bits_from_halves(words, bit_width, shape)
     high, low = _encrypt_positions(words, shape)
     if bit_width == 64:
-        return _join_words(high, low)
-    return elementwise.convert(elementwise.bitwise_xor(high, low), _UINTS[bit_width])
+        return join_words(high, low)
+    return elementwise.convert(elementwise.bitwise_xor(high, low), UINTS[bit_width])
 
 
 def _encrypt_positions(words: Any, shape: tuple[int, ...]) -> list[Any]:
     before = avals.aval_of(words).shape[:-1]
-    high, low = _positions(shape)
+    high, low = count_positions(shape)
     return random_bits.threefry2x32(
-        _spread(_word(words, 0), before, shape),
-        _spread(_word(words, 1), before, shape),
-        high if not np.ndim(high) else _repeat(high, before),
-        _repeat(low, before),
+        spread_key(read_word(words, 0), before, shape),
+        spread_key(read_word(words, 1), before, shape),
+        high if not np.ndim(high) else repeat_counts(high, before),
+        repeat_counts(low, before),
     )
 
 
-def _join_words(high: Any, low: Any) -> Any:
+def join_words(high: Any, low: Any) -> Any:
     high, low = elementwise.convert(high, _U64), elementwise.convert(low, _U64)
     return elementwise.bitwise_or(elementwise.shift_left(high, np.uint64(32)), low)
 
@@ -157,10 +162,10 @@ def _encrypt_halves(words: Any, count: int) -> Any:
         inside = elementwise.lt(counts, elementwise.size_value(count, _U32))
         counts = elementwise.select(inside, counts, families.full_like(counts, 0))
     outs = random_bits.threefry2x32(
-        _spread(_word(words, 0), before, (half,)),
-        _spread(_word(words, 1), before, (half,)),
-        _repeat(concatenation.slice_in_dim(counts, 0, half), before),
-        _repeat(concatenation.slice_in_dim(counts, half, 2 * half), before),
+        spread_key(read_word(words, 0), before, (half,)),
+        spread_key(read_word(words, 1), before, (half,)),
+        repeat_counts(concatenation.slice_in_dim(counts, 0, half), before),
+        repeat_counts(concatenation.slice_in_dim(counts, half, 2 * half), before),
     )
     flat = concatenation.concatenate(outs, len(before))
     return concatenation.slice_in_dim(flat, 0, count, axis=len(before))
@@ -174,7 +179,7 @@ def _bits_from_halves(words: Any, bit_width: int, shape: tuple[int, ...]) -> Any
     axis = len(before)
     if bit_width == 64:
         high = concatenation.slice_in_dim(flat, 0, size, axis=axis)
-        flat = _join_words(
+        flat = join_words(
             high, concatenation.slice_in_dim(flat, size, 2 * size, axis=axis)
         )
     elif bit_width < 32:
@@ -190,7 +195,7 @@ def _cut_words(words: Any, bit_width: int, shape: tuple[int, ...]) -> Any:
     wide = shaping.broadcast_in_dim(words, (*shape, pieces), tuple(range(len(shape))))
     shifts = shaping.broadcast(shifts, shape)
     cut = elementwise.convert(
-        elementwise.shift_right_logical(wide, shifts), _UINTS[bit_width]
+        elementwise.shift_right_logical(wide, shifts), UINTS[bit_width]
     )
     return shaping.reshape(cut, (*shape[:-1], shape[-1] * pieces))
 
@@ -247,7 +252,7 @@ def _rbg_random_bits(words: Any, bit_width: int, shape: tuple[int, ...]) -> Any:
     before = avals.aval_of(words).shape[:-1]
     first = _first(words)
     _, bits = random_bits.rng_bit_generator(
-        first, before + shape, dtypes.as_dtype(_UINTS[bit_width])
+        first, before + shape, dtypes.as_dtype(UINTS[bit_width])
     )
     return bits
 

@@ -64,7 +64,37 @@ class KeyImplementation:
         return self.tag
 
     def __reduce__(self) -> Any:
+        if registry.get(self.name) is not self:
+            raise TypeError(
+                f"random: keys of the generator {self.name!r} cannot be pickled, since "
+                "a program defined it; save random.key_data(keys), and wrap the words "
+                "again with random.wrap_key_data(words, impl=...)"
+            )
         return find, (self.name,)
+
+
+class PRNGSpec:
+    """A generator that a program has defined; `random.key(seed, impl=spec)`.
+
+    Args:
+      implementation: the generator.
+    """
+
+    __slots__ = ("implementation",)
+
+    def __init__(self, implementation: KeyImplementation) -> None:
+        self.implementation = implementation
+
+    def __repr__(self) -> str:
+        return f"PRNGSpec({self.implementation.name!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, PRNGSpec) and other.implementation is self.implementation
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.implementation)
 
 
 class KeyType(dtypes.ExtendedDType):
@@ -81,20 +111,17 @@ class KeyType(dtypes.ExtendedDType):
         self.itemsize = int(np.prod(implementation.key_shape)) * _WORD.itemsize
 
     def __eq__(self, other: object) -> bool:
-        return (
-            type(other) is KeyType
-            and other.implementation.name == self.implementation.name
-        )
+        return type(other) is KeyType and other.implementation is self.implementation
 
     def __hash__(self) -> int:
         return hash((KeyType, self.implementation.name))
 
     def __reduce__(self) -> Any:
-        return _dtype_of, (self.implementation.name,)
+        return _dtype_of, (self.implementation,)
 
 
-def _dtype_of(name: str) -> KeyType:
-    return find(name).dtype
+def _dtype_of(implementation: KeyImplementation) -> KeyType:
+    return implementation.dtype
 
 
 registry: dict[str, KeyImplementation] = {}
@@ -116,11 +143,17 @@ def register(implementation: KeyImplementation) -> KeyImplementation:
     return implementation
 
 
+def name_of(implementation: KeyImplementation) -> str | PRNGSpec:
+    """What `find` takes for it: its name, if it has one of its own."""
+    is_known = registry.get(implementation.name) is implementation
+    return implementation.name if is_known else PRNGSpec(implementation)
+
+
 def find(spec: Any) -> KeyImplementation:
     """The implementation that a user names; None is the default one.
 
     Args:
-      spec: a name, an implementation, a dtype of keys, or None.
+      spec: a name, an implementation or a `PRNGSpec`, a dtype of keys, or None.
 
     Raises:
       ValueError: there is none of that name.
@@ -130,7 +163,7 @@ def find(spec: Any) -> KeyImplementation:
         spec = config.default_prng_impl.value
     if isinstance(spec, KeyImplementation):
         return spec
-    if isinstance(spec, KeyType):
+    if isinstance(spec, (KeyType, PRNGSpec)):
         return spec.implementation
     if not isinstance(spec, str):
         raise TypeError(

@@ -19,8 +19,12 @@ from olympus._src.foundation import config, user_warnings
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import elementwise, families, shaping, sharding_rules, sizes
 from olympus._src.lax.families import ShapedArray
-from olympus._src.random import generators, implementations
-from olympus._src.random.implementations import KeyType
+from olympus._src.random import (
+    counter_generators,  # noqa: F401 - registers its generators
+    generators,
+    implementations,
+)
+from olympus._src.random.implementations import KeyType, PRNGSpec
 
 _U32 = np.dtype(np.uint32)
 _REMEDY = "make one with random.key(seed)"
@@ -429,7 +433,7 @@ def key_dtype(impl_spec: str | DTypeLike | None = None) -> KeyType:
     return implementations.find(impl_spec).dtype
 
 
-def key_impl(keys: KeyArray) -> str:
+def key_impl(keys: KeyArray) -> str | PRNGSpec:
     """The name of the generator that keys belong to.
 
     Args:
@@ -441,7 +445,7 @@ def key_impl(keys: KeyArray) -> str:
       'threefry2x32'
     """
     typed, _ = as_keys("key_impl", keys)
-    return typed.dtype.implementation.name
+    return implementations.name_of(typed.dtype.implementation)
 
 
 def key_data(keys: KeyArray) -> Array:
