@@ -12,7 +12,7 @@ from olympus._src.core import dtypes, explicit_shardings, trace
 from olympus._src.core.array_type import PyTree
 from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import batching, concrete_arrays, evaluate
-from olympus._src.lax import families
+from olympus._src.lax import families, reductions
 from olympus._src.programs import inner_programs, parameter_names
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
@@ -41,7 +41,8 @@ def vmap(
       axis_name: a name collectives such as `lax.psum` may use inside `fun`.
       axis_size: the size of the axis, where no argument has it.
       spmd_axis_name: the axes of a mesh that the mapped axis is spread over.
-      sum_match: accepted for compatibility; has no effect.
+      sum_match: results that depend on mapped arguments and have None in `out_axes` are
+        summed over the mapped axis.
 
     Returns:
       A function of arguments with one more axis.
@@ -67,6 +68,7 @@ def vmap(
         spmd_axis_name = (spmd_axis_name,)
     hash((axis_name, spmd_axis_name))  # names are keys
     mapping = _Mapping(fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
+    mapping.sum_match = sum_match
 
     def mapped(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -89,6 +91,7 @@ class _Mapping:
         "in_axes",
         "out_axes",
         "spmd_axis_name",
+        "sum_match",
     )
 
     def __init__(
@@ -106,6 +109,7 @@ class _Mapping:
         self.axis_name = axis_name
         self.axis_size = axis_size
         self.spmd_axis_name = spmd_axis_name
+        self.sum_match = False
 
     @property
     def name(self) -> str:
@@ -147,8 +151,10 @@ class _Mapping:
         results = []
         for i, (x, dim, w) in enumerate(zip(outs, out_dims, out_axes, strict=True)):
             if w is None:
-                if dim is not None:
+                if dim is not None and not self.sum_match:
                     raise self._mapped_result(out_structure, i)
+                if dim is not None:
+                    x = reductions.reduce_sum(x, (dim,))
             elif dim is None:
                 position = self._position(x, w, 1, out_structure, i)
                 x = families.insert_axis(x, position, size)

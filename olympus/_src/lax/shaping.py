@@ -337,6 +337,9 @@ def broadcast_in_dim(
     """
     shape = sizes.canonicalize_shape(shape)
     dims = tuple([int(d) for d in broadcast_dimensions])
+    if len(dims) == avals.aval_of(operand).ndim and dims != tuple(sorted(dims)):
+        order = sorted(range(len(dims)), key=dims.__getitem__)
+        operand, dims = transpose(operand, order), tuple(sorted(dims))
     same = avals.aval_of(operand).shape == shape and dims == tuple(range(len(shape)))
     if same and not np.isscalar(operand) and out_sharding is None:
         return _canonical(operand)

@@ -680,8 +680,10 @@ def _einsum_plan(
     arguments = (subscripts, *operands)
     arrays = [x for x in arguments if not isinstance(x, (str, list, tuple))]
     shapes = tuple([aval_of(x).shape for x in arrays])
+    # Axes in lists: tuples are shapes.
     form = [
-        x if isinstance(x, (str, list, tuple)) else aval_of(x).shape for x in arguments
+        list(x) if isinstance(x, (str, list, tuple)) else aval_of(x).shape
+        for x in arguments
     ]
     return *_plan(form, shapes, optimize), arrays
 

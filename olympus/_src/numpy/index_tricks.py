@@ -70,6 +70,10 @@ ogrid = _Grid(
 )
 
 
+# The axis that a vector lacks of a matrix of one row, or of one column.
+_MATRICES = {"r": 0, "c": 1}
+
+
 class _Rows:
     """What `r_` and `c_` are: arrays joined along an axis by index notation."""
 
@@ -84,14 +88,20 @@ class _Rows:
     def __getitem__(self, key: Any) -> Any:
         items = list(key) if isinstance(key, tuple) else [key]
         axis, ndmin, place = self._defaults
+        matrix = self._matrix(items)
         if items and isinstance(items[0], str):
             axis, ndmin, place = self._directive(items.pop(0), axis, ndmin, place)
         parts = [self._part(item, ndmin, place) for item in items]
-        return join_split.concatenate(parts, axis)
+        joined = join_split.concatenate(parts, axis)
+        if matrix is None or aval_of(joined).ndim != 1:
+            return joined
+        return manipulation.expand_dims(joined, _MATRICES[matrix])
+
+    def _matrix(self, items: list[Any]) -> str | None:
+        is_named = bool(items) and isinstance(items[0], str) and items[0] in _MATRICES
+        return items.pop(0) if is_named else None
 
     def _directive(self, text: str, axis: int, ndmin: int, place: int) -> Any:
-        if text in ("r", "c"):
-            raise NotImplementedError(f"numpy.{self._name}: matrices are not supported")
         numbers = [int(n) for n in text.split(",")]
         fields = dict(zip(("axis", "ndmin", "place"), numbers, strict=False))
         return (
@@ -107,7 +117,7 @@ class _Rows:
         if missing <= 0:
             return x
         if isinstance(item, slice) or rank:
-            before = place if place >= 0 else missing
+            before = place if place >= 0 else place + missing + 1
             after = tuple(range(before, before + rank))
             new = tuple([i for i in range(missing + rank) if i not in after])
             return manipulation.expand_dims(x, new)

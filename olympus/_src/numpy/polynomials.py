@@ -66,21 +66,36 @@ def _polyval(p: Any, x: Any) -> Any:
 @promotion.program(2, name="polyadd")
 def _polyadd(a1: Any, a2: Any) -> Any:
     a1, a2 = promotion.promote_dtypes(
-        *[shaping.broadcast_to_rank(x, 1) for x in (a1, a2)]
+        *[shaping.broadcast_to_rank(x, max(1, aval_of(x).ndim)) for x in (a1, a2)]
     )
     n = max(aval_of(a1).shape[0], aval_of(a2).shape[0])
-    a1, a2 = (
-        concatenation.pad(x, promotion.scalar(0, x), [(n - aval_of(x).shape[0], 0, 0)])
-        for x in (a1, a2)
-    )
+    a1, a2 = (_pad_powers(x, n) for x in (a1, a2))
     return lax.add(a1, a2)
+
+
+def _pad_powers(x: Any, count: int) -> Any:
+    """The coefficients of `count` powers along the first axis."""
+    shape = aval_of(x).shape
+    widths = [(count - shape[0], 0, 0), *[(0, 0, 0)] * (len(shape) - 1)]
+    return concatenation.pad(x, promotion.scalar(0, x), widths)
+
+
+def _check_powers(name: str, a1: Any, a2: Any) -> None:
+    check_arraylike(name, a1, a2)
+    shapes = [aval_of(x).shape for x in (a1, a2)]
+    if max(map(len, shapes)) > 1 and shapes[0][1:] != shapes[1][1:]:
+        raise ValueError(
+            f"numpy.{name}: arrays of polynomials must have equal shapes but for the "
+            f"first axis, got {shapes[0]} and {shapes[1]}; broadcast them first"
+        )
 
 
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The sum of two polynomials.
 
     Args:
-      a1, a2: vectors of coefficients, highest power first.
+      a1, a2: vectors of coefficients, highest power first; further axes, equal ones,
+        are for polynomials side by side.
 
     Source: NumPy, `numpy.polyadd`.
 
@@ -88,7 +103,7 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
       >>> jnp.polyadd(jnp.array([1, 2]), jnp.array([3, 4, 5]))
       Array([3, 5, 7], dtype=int32)
     """
-    check_arraylike("polyadd", a1, a2)
+    _check_powers("polyadd", a1, a2)
     return _polyadd(a1, a2)
 
 
@@ -96,7 +111,8 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The difference of two polynomials.
 
     Args:
-      a1, a2: vectors of coefficients, highest power first.
+      a1, a2: vectors of coefficients, highest power first; further axes, equal ones,
+        are for polynomials side by side.
 
     Source: NumPy, `numpy.polysub`.
 
@@ -104,7 +120,7 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
       >>> jnp.polysub(jnp.array([1, 2]), jnp.array([3, 4, 5]))
       Array([-3, -3, -3], dtype=int32)
     """
-    check_arraylike("polysub", a1, a2)
+    _check_powers("polysub", a1, a2)
     a1, a2 = promotion.promote_dtypes(a1, a2)
     return _polyadd(a1, arithmetic.negative(a2))
 

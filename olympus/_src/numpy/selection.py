@@ -152,7 +152,7 @@ def piecewise(
 
     Args:
       x: array.
-      condlist: boolean arrays of x's shape.
+      condlist: boolean arrays of x's shape, or one array of them.
       funclist: a function or number for each condition; one more is the default.
       *args, **kw: passed on to the functions.
 
@@ -170,7 +170,7 @@ def piecewise(
       Array([0., 4.], dtype=float32)
     """
     check_arraylike("piecewise", x)
-    conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    conditions = _conditions(x, condlist)
     if len(funclist) not in (len(conditions), len(conditions) + 1):
         raise ValueError(
             f"numpy.piecewise: with {len(conditions)} condition(s), either "
@@ -190,6 +190,13 @@ def piecewise(
         out = _where(condition, value(f), out)
     shape = promotion.result_shape("piecewise", [aval_of(v).shape for v in (x, out)])
     return promotion.full_shape(out, shape)
+
+
+def _conditions(x: Any, condlist: Any) -> list[Any]:
+    if isinstance(condlist, (list, tuple)):
+        return [np.asarray(c) if isinstance(c, (list, tuple)) else c for c in condlist]
+    rank = aval_of(condlist).ndim
+    return list(condlist) if rank > aval_of(x).ndim else [condlist]
 
 
 # -- triangles and diagonals -----------------------------------------------------------
