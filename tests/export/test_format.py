@@ -311,3 +311,15 @@ def test_sections_that_do_not_fit(data):
     swapped = export.deserialize(with_sections(module=module))
     with pytest.raises(ValueError, match="export the function again"):
         swapped.call(*ARGS, scale=2)
+
+
+def test_a_module_holds_no_positions_in_its_own_text():
+    def chain(x):
+        for _ in range(200):
+            x = x * x
+        return x
+
+    size = jnp.float32(0)
+    module = export.export(olympus.jit(chain))(size).mlir_module_serialized
+    # Operation, operands and type of an operation are 8 bytes, without a place.
+    assert len(module) < 500 + 8 * 200

@@ -88,6 +88,8 @@ def stablehlo_portable(text: str | bytes, version: str | None = None) -> bytes:
         requirement = stablehlo.StablehloCompatibilityRequirement.WEEK_12
         version = stablehlo.get_version_from_compatibility_requirement(requirement)
     module = parse(text)
+    if not _has_places(text):
+        _strip_places(module)
     try:
         return interrupts.run_uninterrupted(versions.to_portable, module, version)
     except Exception as error:  # the bindings raise several classes
@@ -95,6 +97,23 @@ def stablehlo_portable(text: str | bytes, version: str | None = None) -> bytes:
             f"stablehlo_portable: every operation must exist in StableHLO {version}, "
             f"got a module with newer ones; ask for a later version ({error})"
         ) from error
+
+
+def _has_places(text: str | bytes) -> bool:
+    """Whether operations are marked with places in the user's program."""
+    return (" loc(" if isinstance(text, str) else b" loc(") in text
+
+
+def _strip_places(module: Any) -> None:
+    """Takes out the line and column of each operation in the text it was read from.
+
+    They mean nothing to a reader, and were a third of an artifact.
+    """
+    from jaxlib.mlir import passmanager
+
+    with module.context:
+        manager = passmanager.PassManager.parse("builtin.module(strip-debuginfo)")
+        manager.run(module.operation)
 
 
 def from_portable(data: bytes) -> str:
