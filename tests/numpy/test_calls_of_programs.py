@@ -71,6 +71,13 @@ def test_broadcast_in_dim_may_exchange_axes():
         lax.broadcast_in_dim(M, (3, 2), (1, 1))
 
 
+def test_of_two_nearest_elements_the_one_at_an_even_position():
+    for size, q in [(2, 50), (4, 50), (6, 50), (5, 12.5), (5, 37.5), (5, 62.5)]:
+        line = np.arange(size, dtype=np.float32)
+        nearest = jnp.percentile(line, q, method="nearest")
+        assert nearest == np.percentile(line, q, method="nearest")
+
+
 def test_results_without_an_axis_are_summed_on_request():
     def f(x):
         return {"sum": x * 2, "each": x, "same": 3.0}

@@ -584,6 +584,8 @@ def meshgrid(
 ) -> list[Array]:
     """The coordinates of a grid from the coordinates of its axes.
 
+    Differs from NumPy: the result is a list, as in JAX, and not a tuple.
+
     Args:
       *xi: vectors of coordinates.
       copy: must be True.

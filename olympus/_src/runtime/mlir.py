@@ -101,7 +101,7 @@ def stablehlo_portable(text: str | bytes, version: str | None = None) -> bytes:
 
 def _has_places(text: str | bytes) -> bool:
     """Whether operations are marked with places in the user's program."""
-    return (" loc(" if isinstance(text, str) else b" loc(") in text
+    return " loc(" in text if isinstance(text, str) else b" loc(" in text
 
 
 def _strip_places(module: Any) -> None:
