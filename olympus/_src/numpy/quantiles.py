@@ -316,7 +316,8 @@ def _quantile_function(
       out, overwrite_input: must be None or False.
       method: between two elements "linear", "lower", "higher", "midpoint" or "nearest"
         (of two that are as near, the one at an even position, as in NumPy; JAX takes
-        the lower); or "inverted_cdf", the first element up to which a fraction of at least q lies.
+        the lower); or "inverted_cdf", the first element up to which a fraction of at
+        least q lies.
       keepdims: keep the reduced axes, with size 1.
       weights: how much each element counts, for "inverted_cdf": of a's shape, or of the
         shape of the reduced axes.
