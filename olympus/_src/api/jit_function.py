@@ -394,12 +394,13 @@ class JitFunction:
                 donated=traced.donated,
                 keep_unused=self.keep_unused,
                 result_names=traced.debug_info.result_paths,
+                division=self.division_of_traced(traced, place),
             )
         platform = platforms[0] if platforms else None
         return self._lower(traced, place, platform)
 
-    def mesh_of_traced(self, traced: TracedProgram, place: Any) -> Any:
-        """The mesh of several devices over which a call is divided; None if it is not.
+    def division_of_traced(self, traced: TracedProgram, place: Any) -> Division | None:
+        """How a call is divided over several devices; None if it is not.
 
         Args:
           traced: the program.
@@ -409,7 +410,7 @@ class JitFunction:
             return None
         place = call_placement.of_program(self._options, traced, place)
         is_divided = isinstance(place, Division) and place.mesh.size > 1
-        return place.mesh if is_divided else None
+        return place if is_divided else None
 
     # -- the cache -----------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.interpreters.lowered_programs import LoweredProgram
 from olympus._src.interpreters.portable import PortableProgram
 from olympus._src.runtime import mlir
+from olympus._src.sharding.division import Division
 from olympus._src.sharding.layouts import Format
 
 
@@ -183,27 +184,12 @@ class Traced(_Stage):
         """
         _refuse_tracers(self._traced.consts)
         platforms = _as_platforms(lowering_platforms)
-        if len(platforms) > 1:
-            self.refuse_division("lower for several platforms")
         lowered = self._jitted.lower_traced(self._traced, self._place, platforms)
         return Lowered(self._signature, lowered, self._jitted.compiler_options)
 
-    def refuse_division(self, what: str) -> None:
-        """Refuses a program that is divided over several devices.
-
-        Args:
-          what: the function that cannot take it, for messages.
-
-        Raises:
-          NotImplementedError: it is divided.
-        """
-        mesh = self._jitted.mesh_of_traced(self._traced, self._place)
-        if mesh is not None:
-            raise NotImplementedError(
-                f"{what}: {self.fun_name!r} must run on one device, got a program "
-                f"divided over {mesh}; trace it for ShapeDtypeStructs or for arrays on "
-                "one device, without shardings in jit, constraints and shard_map"
-            )
+    def division(self) -> Division | None:
+        """How the program is divided over several devices; None where one runs it."""
+        return self._jitted.division_of_traced(self._traced, self._place)
 
     def __repr__(self) -> str:
         return f"Traced({self.fun_name}: {self._traced.program.in_avals})"

@@ -97,7 +97,7 @@ def _show_program(label: str, program: executables.Program) -> None:
         f"{facts.get('jaxlib')}, ({types}), {programs.format_bytes(program.size)}"
     )
     try:
-        obstacles = program.obstacles(program.own_device())
+        obstacles = program.obstacles(program.own_devices()[0])
     except RuntimeError as error:
         obstacles = [str(error)]
     print(

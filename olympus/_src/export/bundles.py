@@ -18,6 +18,7 @@ from olympus._src.export import (
     bundle_files,
     calling,
     deserialization,
+    divisions,
     named_arrays,
     result_checks,
     trees,
@@ -29,6 +30,7 @@ from olympus._src.export.exported import Exported
 from olympus._src.foundation import config, container, logs, tracebacks
 from olympus._src.foundation.container import Unreadable
 from olympus._src.runtime import client
+from olympus._src.sharding.meshes import Mesh
 
 
 class ExecutableInfo(NamedTuple):
@@ -73,12 +75,15 @@ class Bundle:
         *,
         exported: Exported | None = None,
         use_executables: bool = True,
-        device: Placement = None,
+        device: Placement | Mesh = None,
         compiler_options: Sequence[tuple[str, Any]] = (),
     ) -> None:
         self._contents = contents
         self._compiler_options = dict(compiler_options)
         self._exported = exported
+        self._mesh = device if isinstance(device, Mesh) else None
+        if self._mesh is not None:
+            device = self._mesh.flat_devices[0]
         self._chosen_device = None if device is None else client.as_device(device)
         self._device = client.as_device(device)
         self.name = self.__name__ = contents.name
@@ -329,23 +334,46 @@ class Bundle:
 
     def _load_program(self, program: Program) -> Any:
         shared = self.exported.constants if program.n_shared else ()
-        loaded = program.load(self.in_tree, self.out_tree, self._device, shared=shared)
+        devices = [self._device]
+        if program.mesh is not None:
+            devices = self._devices_of(program.mesh)
+        loaded = program.load(self.in_tree, self.out_tree, devices, shared=shared)
         return stages.parts_of(loaded)[1]
 
     def _portable_function(self) -> Any:
         """The portable program as a jitted function of leaves."""
         if self._portable is None:
-            exported = self.exported
+            exported, device, mesh = self.exported, self._chosen_device, None
+            if exported.nr_devices > 1:
+                axes = divisions.mesh_of(exported)
+                grid = np.empty(axes.size, object)
+                grid[:] = self._devices_of(axes)
+                grid, device = grid.reshape(axes.axis_sizes), None
+                mesh = Mesh(grid, axes.axis_names, axes.axis_types)
 
             def program(*leaves: Any) -> list[Any]:
-                return calling.call_flat(exported, leaves)
+                return calling.call_flat(exported, leaves, mesh)
 
             program.__name__ = self.name
             donated = [i for i, d in enumerate(self._contents.donated) if d]
-            self._portable = jit(
-                program, donate_argnums=donated, device=self._chosen_device
-            )
+            self._portable = jit(program, donate_argnums=donated, device=device)
         return self._portable
+
+    def _devices_of(self, axes: Any) -> list[Any]:
+        """The devices for a mesh: of the given one, or the first ones.
+
+        Raises:
+          ValueError: there are too few.
+        """
+        devices = client.local_devices(self._device.client.platform)
+        if self._mesh is not None:
+            devices = list(self._mesh.flat_devices)
+        if len(devices) < axes.size or (self._mesh and len(devices) != axes.size):
+            raise ValueError(
+                f"{self.name}: must run on {axes.size} devices, got {len(devices)}; "
+                "give load a mesh of as many, as device="
+            )
+        return devices[: axes.size]
 
     def prepare(self) -> Bundle:
         """Loads the machine code that runs here, or says why the function cannot.
@@ -532,7 +560,7 @@ def load(
     *,
     executables: bool = True,
     check: bool = False,
-    device: Placement = None,
+    device: Placement | Mesh = None,
 ) -> Bundle:
     """Reads a bundle.
 
@@ -545,7 +573,8 @@ def load(
       executables: use the machine code in it that was compiled for a machine like this;
         if not, only the portable program is used, which XLA compiles.
       check: run the self-test before returning.
-      device: where to run it; None for the default device.
+      device: where to run it: a device, or a mesh for a program that is divided over
+        as many devices; None for the default device, or the first devices.
 
     Returns:
       A `Bundle`, to be called like the function. Where it holds machine code for this

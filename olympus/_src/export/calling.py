@@ -18,7 +18,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, sizes
 from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.export import checks, portable_modules, symbolic_calls
+from olympus._src.export import checks, divisions, portable_modules, symbolic_calls
 from olympus._src.interpreters import ad, concrete_arrays, partial_eval
 from olympus._src.lax import families
 from olympus._src.lowering import module, types
@@ -36,9 +36,19 @@ def call(exported: Any, args: Any, kwargs: Any) -> Any:
     return exported.out_tree.unflatten(call_flat(exported, leaves))
 
 
-def call_flat(exported: Any, leaves: Sequence[Any]) -> list[Any]:
-    """Applies an `Exported` to leaves that were checked."""
-    return call_exported_p.bind(*exported.constants, *leaves, exported=exported)
+def call_flat(exported: Any, leaves: Sequence[Any], mesh: Any = None) -> list[Any]:
+    """Applies an `Exported` to leaves that were checked.
+
+    Args:
+      exported: the program.
+      leaves: of its arguments.
+      mesh: the devices of a program of several, where the arguments do not say; None
+        for the mesh that is set.
+    """
+    mesh = divisions.mesh_of_context(exported) if mesh is None else mesh
+    return call_exported_p.bind(
+        *exported.constants, *leaves, exported=exported, mesh=mesh
+    )
 
 
 # -- arguments -------------------------------------------------------------------------
@@ -100,7 +110,7 @@ def argument_paths(args_kwargs: Any) -> list[str]:
 # -- the operation ---------------------------------------------------------------------
 
 
-def _abstract(*avals: Any, exported: Any) -> Any:
+def _abstract(*avals: Any, exported: Any, mesh: Any) -> Any:
     return _out_avals(exported, avals[len(exported.constants) :])
 
 
@@ -112,19 +122,34 @@ def _out_avals(exported: Any, avals: Sequence[Any]) -> list[Any]:
     )
 
 
-def _effects(*avals: Any, exported: Any) -> Any:
+def _effects(*avals: Any, exported: Any, mesh: Any) -> Any:
     return frozenset((*exported.ordered_effects, *exported.unordered_effects))
 
 
-def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
+def _shard(outs: Any, *avals: Any, exported: Any, mesh: Any) -> Any:
+    """What explicit axes divide: results are as the program was exported with."""
+    axes = next(a.explicit.mesh for a in avals if getattr(a, "explicit", None))
+    _, named = divisions.shardings_of(exported)
+    return [divisions.spec_of_result(sharding, axes) for sharding in named]
+
+
+def _lower(ctx: Any, *operands: str, exported: Any, mesh: Any) -> list[str]:
     checks.check_platform(exported, ctx.platform)
+    divisions.check_devices(exported, ctx.module)
     functions = portable_modules.functions(exported.program_serialized)
     checks.check_targets(exported, functions.targets)
     n = len(exported.constants)
     kept_positions = [*range(n), *[n + i for i in exported.module_kept_var_idx]]
     operand_avals = [*map(avals_.aval_of, exported.constants), *exported.in_avals]
+    constrain = divisions.constraining(ctx, exported, functions)
+    ins, out_shardings = divisions.shardings_of(exported)
+    shardings = [*[None] * n, *ins]
     values = [
-        ctx.block.convert(operands[i], ctx.avals_in[i], operand_avals[i])
+        ctx.block.convert(
+            constrain(operands[i], ctx.avals_in[i], shardings[i]),
+            ctx.avals_in[i],
+            operand_avals[i],
+        )
         for i in kept_positions
     ]
     in_types = [types.tensor_type(operand_avals[i]) for i in kept_positions]
@@ -139,18 +164,25 @@ def _lower(ctx: Any, *operands: str, exported: Any) -> list[str]:
         values = [ctx.block.constant(place, _INDEX), *values]
         in_types = [types.tensor_type(_INDEX), *in_types]
     _check_module(exported, functions, in_types, out_types)
-    symbol = ctx.module.splice(functions.texts, f"call_exported_{exported.fun_name}")
+    divisions.check_meshes(exported, functions)
+    name = f"call_exported_{exported.fun_name}"
+    symbol = ctx.module.splice(functions.texts, name, functions.meshes)
     outs = ctx.block.emit_many(
         f"func.call @{symbol}({', '.join(values)}) : ({', '.join(in_types)}) -> "
         f"({', '.join(out_types)})",
         len(out_types),
     )
     ctx.block.tokens.update(zip(exported.ordered_effects, outs, strict=False))
+    rows = zip(
+        outs[len(tokens) :],
+        exported.out_avals,
+        ctx.avals_out,
+        out_shardings,
+        strict=True,
+    )
     return [
-        ctx.block.convert(x, inner_aval, aval)
-        for x, inner_aval, aval in zip(
-            outs[len(tokens) :], exported.out_avals, ctx.avals_out, strict=True
-        )
+        constrain(ctx.block.convert(x, inner, aval), aval, sharding)
+        for x, inner, aval, sharding in rows
     ]
 
 
@@ -167,8 +199,8 @@ def _check_module(
         )
 
 
-def _jvp(primals: Any, tangents: Any, *, exported: Any) -> Any:
-    outs = call_exported_p.bind(*primals, exported=exported)
+def _jvp(primals: Any, tangents: Any, *, exported: Any, mesh: Any) -> Any:
+    outs = call_exported_p.bind(*primals, exported=exported, mesh=mesh)
     args, nonzero = primals[len(exported.constants) :], []
     slopes = []
     for i, t in enumerate(tangents[len(exported.constants) :]):
@@ -178,7 +210,7 @@ def _jvp(primals: Any, tangents: Any, *, exported: Any) -> Any:
     if not nonzero:
         return outs, [Zero(avals_.aval_of(x).to_tangent()) for x in outs]
     out_slopes = exported_tangent_p.bind(
-        *args, *slopes, exported=exported, moving=tuple(nonzero)
+        *args, *slopes, exported=exported, moving=tuple(nonzero), mesh=mesh
     )
     avals = list(map(avals_.aval_of, outs))
     return outs, call_rules.fill_zeros(list(map(_varies, avals)), out_slopes, avals)
@@ -212,6 +244,7 @@ call_exported_p = Primitive(
     effects=_effects,
     lower=_lower,
     jvp=_jvp,
+    shard=_shard,
     print=lambda eqn: [("exported", eqn.params["exported"].fun_name)],
     needs_full_build=True,
     batch=_loop_batch,
@@ -224,7 +257,7 @@ call_exported_p = Primitive(
 # those of the results that have tangents. Operands are the arguments, then tangents.
 
 
-def _tangent_abstract(*avals: Any, exported: Any, moving: Any) -> Any:
+def _tangent_abstract(*avals: Any, exported: Any, moving: Any, mesh: Any) -> Any:
     return [a.to_tangent() for a in _out_avals(exported, avals) if _varies(a)]
 
 
@@ -238,15 +271,19 @@ def _as_cotangents(out_avals: Any, values: Any) -> list[Any]:
     return [next(remaining) if _varies(a) else _no_tangent(a) for a in out_avals]
 
 
-def _tangent_transpose(cts: Any, *args: Any, exported: Any, moving: Any) -> Any:
+def _tangent_transpose(
+    cts: Any, *args: Any, exported: Any, moving: Any, mesh: Any
+) -> Any:
     n = len(exported.in_avals)
     nonzero_cts = [families.instantiate(ct) for ct in cts]
     outs = _out_avals(exported, [avals_.aval_of(x) for x in args[:n]])
-    in_cts = call_flat(exported.vjp(), [*args[:n], *_as_cotangents(outs, nonzero_cts)])
+    in_cts = call_flat(
+        exported.vjp(), [*args[:n], *_as_cotangents(outs, nonzero_cts)], mesh
+    )
     return [None] * n + [in_cts[i] for i in moving]
 
 
-def _tangent_impl(*args: Any, exported: Any, moving: Any) -> Any:
+def _tangent_impl(*args: Any, exported: Any, moving: Any, mesh: Any) -> Any:
     """The transpose of the reverse derivative, which is linear in the cotangents."""
     reverse = exported.vjp()
     if not reverse.has_vjp():
@@ -266,7 +303,7 @@ def _tangent_impl(*args: Any, exported: Any, moving: Any) -> Any:
     outs = _out_avals(exported, [avals_.aval_of(x) for x in args[:n]])
     zeros = [families.instantiate(Zero(a.to_tangent())) for a in outs if _varies(a)]
     cotangents = _as_cotangents(outs, zeros)
-    results = call_flat(reverse.vjp(), [*args[:n], *cotangents, *tangents])
+    results = call_flat(reverse.vjp(), [*args[:n], *cotangents, *tangents], mesh)
     return [
         x for x, a in zip(results[n:], exported.out_avals, strict=True) if _varies(a)
     ]

@@ -7,7 +7,14 @@ from typing import Any
 
 from olympus._src.core.symbolic import dimensions
 from olympus._src.core.symbolic.dim_scope import SymbolicScope
-from olympus._src.export import arrays, effects, portable_modules, serialization, trees
+from olympus._src.export import (
+    arrays,
+    divisions,
+    effects,
+    portable_modules,
+    serialization,
+    trees,
+)
 from olympus._src.export.checks import DisabledSafetyCheck
 from olympus._src.export.exported import (
     Exported,
@@ -101,17 +108,18 @@ def _read(data: bytes, outer: _Outer) -> Exported:
     require(0 < len(platforms) == len(set(platforms)), "platforms must differ")
     require(serialization.MODULE in sections, "there must be a module")
     outer.modules.append(sections[serialization.MODULE])
+    n, ins, outs = _read_division(fields, in_avals, out_avals)
     return Exported(
         fun_name=fields.text("fun_name"),
         in_tree=in_tree,
         in_avals=in_avals,
         out_tree=out_tree,
         out_avals=out_avals,
-        _in_named_shardings=[None] * len(in_avals),
-        _out_named_shardings=[None] * len(out_avals),
-        in_shardings_hlo=[None] * len(in_avals),
-        out_shardings_hlo=[None] * len(out_avals),
-        nr_devices=fields.integer("nr_devices", 1, 1),
+        _in_named_shardings=ins,
+        _out_named_shardings=outs,
+        in_shardings_hlo=list(map(divisions.to_hlo, ins, in_avals)),
+        out_shardings_hlo=list(map(divisions.to_hlo, outs, out_avals)),
+        nr_devices=n,
         platforms=platforms,
         ordered_effects=fields.each("ordered_effects", effects.read_effect),
         unordered_effects=fields.each("unordered_effects", effects.read_effect),
@@ -147,6 +155,21 @@ def _read_signature(fields: Fields, scope: SymbolicScope | None) -> tuple[Any, .
     needed = dimensions.shape_variables(a.shape for a in out_avals)
     require(set(needed) <= set(named), "sizes of out_avals must follow from in_avals")
     return in_tree, in_avals, out_tree, out_avals
+
+
+def _read_division(
+    fields: Fields, in_avals: list[Any], out_avals: list[Any]
+) -> tuple[int, list[Any], list[Any]]:
+    """The number of devices, and how they divide arguments and results."""
+    n = fields.integer("nr_devices", 1, divisions.MAX_DEVICES)
+    if n == 1:
+        return n, [None] * len(in_avals), [None] * len(out_avals)
+    rows = []
+    for name, avals in (("in_shardings", in_avals), ("out_shardings", out_avals)):
+        row = fields.each(name, divisions.read_sharding, len(avals))
+        divisions.check_shardings(row, avals, n)
+        rows.append(row)
+    return n, rows[0], rows[1]
 
 
 def _read_scope(fields: Fields) -> SymbolicScope:

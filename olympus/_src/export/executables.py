@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from olympus._src.api import parameters, signatures, stages
-from olympus._src.export import arrays
+from olympus._src.export import arrays, divisions
 from olympus._src.export.json_fields import Fields
 from olympus._src.foundation import container
 from olympus._src.foundation.container import Container, Unreadable
@@ -20,6 +22,8 @@ from olympus._src.interpreters import (
     lowered_programs,
 )
 from olympus._src.runtime import client, executable, machine
+from olympus._src.sharding.division import Division
+from olympus._src.sharding.meshes import Mesh
 from olympus._src.tree import PyTreeDef
 
 KIND = "compiled executable"
@@ -43,7 +47,7 @@ def serialize(compiled: stages.Compiled) -> tuple[bytes, PyTreeDef, PyTreeDef]:
 
     Raises:
       TypeError: it is not a compiled function.
-      ValueError: the program calls Python, or is divided over several devices.
+      ValueError: the program calls Python, or runs in several processes.
 
     Example:
       >>> import olympus
@@ -75,7 +79,7 @@ def pack(compiled: Any, shared: Sequence[Any] = ()) -> bytes:
     signature, program = stages.parts_of(compiled)
     lowered = program.lowered
     _refuse_callbacks(signature.name, lowered)
-    _refuse_divided(signature.name, lowered)
+    _refuse_processes(signature.name, lowered)
     if lowered.refs is not None:
         raise ValueError(
             f"serialize: the program of {signature.name} must not use refs from "
@@ -100,6 +104,8 @@ def pack(compiled: Any, shared: Sequence[Any] = ()) -> bytes:
         "constants": [arrays.write_aval(c.aval) for c in lowered.consts],
         "shared": kept_elsewhere,
     }
+    if lowered.division is not None:
+        fields["division"] = _write_division(signature, program)
     sections = {_MACHINE_CODE: program.executable.serialize()}
     for i, value in enumerate(lowered.consts):
         if kept_elsewhere[i] is None:
@@ -118,14 +124,30 @@ def _refuse_callbacks(name: str, lowered: Any) -> None:
         )
 
 
-def _refuse_divided(name: str, lowered: Any) -> None:
-    n = len(lowered.devices)
+def _refuse_processes(name: str, lowered: Any) -> None:
+    n = len({device.process_index for device in lowered.devices})
     if n > 1:
         raise ValueError(
-            f"serialize: the program of {name} must run on one device, got one divided "
-            f"over {n}; export the function, or keep compiled programs on disk by the "
+            f"serialize: the program of {name} must run in one process, got one of "
+            f"{n}; export the function, or keep compiled programs on disk by the "
             "setting compilation_cache_dir"
         )
+
+
+def _write_division(signature: Any, program: Any) -> dict[str, Any]:
+    """The devices of a divided program, and the shardings it was compiled for."""
+    division = program.lowered.division
+    rows = {
+        "in_shardings": program.executable.in_shardings or [],
+        "out_shardings": program.executable.shardings,
+        "argument_types": [a.explicit for a in signature.call.avals],
+        "result_types": [a.explicit for a in signature.out_avals],
+    }
+    return {
+        "mesh": divisions.write_mesh(division.mesh),
+        "devices": [device.id for device in division.devices],
+        **{k: list(map(divisions.write_sharding, row)) for k, row in rows.items()},
+    }
 
 
 def _constant(i: int) -> str:
@@ -148,8 +170,8 @@ def deserialize_and_load(
       serialized: the bytes. They hold machine code: load only bytes that you trust.
       in_tree, out_tree: the structures that `serialize` gave with them.
       backend: the platform to load for, as in 'cpu'; None for that of the bytes.
-      execution_devices: the one device to run on; None for the device of the same
-        number as it was compiled for, if there is one.
+      execution_devices: the devices to run on, as many as it was compiled for; None
+        for those of the same numbers, if they are there, or else the first.
 
     Returns:
       A `stages.Compiled`.
@@ -175,7 +197,7 @@ def deserialize_and_load(
     try:
         program = Program(_as_bytes(serialized))
         return program.load(
-            in_tree, out_tree, _device(program, backend, execution_devices)
+            in_tree, out_tree, _devices(program, backend, execution_devices)
         )
     except Unreadable as error:
         raise ValueError(f"deserialize_and_load: {error}") from None
@@ -190,20 +212,22 @@ def _as_bytes(data: Any) -> bytes:
     )
 
 
-def _device(program: Program, backend: Any, devices: Sequence[Any] | None) -> Any:
+def _devices(
+    program: Program, backend: Any, devices: Sequence[Any] | None
+) -> Sequence[Any]:
     if devices is not None:
         chosen = list(devices)
-        if len(chosen) != 1:
+        n = program.n_devices
+        if len(chosen) != n:
             raise ValueError(
-                "deserialize_and_load: execution_devices must be 1 device, as many as "
-                f"it was compiled for, got {len(chosen)}"
+                f"deserialize_and_load: execution_devices must be {n} "
+                f"{'device' if n == 1 else 'devices'}, as many as it was compiled for, "
+                f"got {len(chosen)}"
             )
-        return client.as_device(chosen[0])
-    if backend is None:
-        return program.own_device()
-    if not isinstance(backend, str):
+        return list(map(client.as_device, chosen))
+    if backend is not None and not isinstance(backend, str):
         backend = backend.platform
-    return program.own_device(backend)
+    return program.own_devices(backend)
 
 
 class Program:
@@ -217,6 +241,7 @@ class Program:
       machine: what the machine must be like; see `runtime.machine.facts`.
       in_avals, out_avals: types of arguments and results.
       committed: whether a device was chosen for it when it was compiled.
+      mesh: its axes, where it is divided over several devices; else None.
 
     Raises:
       Unreadable: they are something else, or damaged.
@@ -225,18 +250,21 @@ class Program:
     __slots__ = (
         "_aliases",
         "_constants",
-        "_device_id",
+        "_device_ids",
         "_donated",
+        "_in_shardings",
         "_kept",
         "_module",
         "_names",
         "_options",
+        "_out_shardings",
         "_sections",
         "_shared",
         "_side_effects",
         "committed",
         "in_avals",
         "machine",
+        "mesh",
         "name",
         "out_avals",
     )
@@ -251,7 +279,7 @@ class Program:
         self.committed = fields.flag("committed")
         n = len(self.in_avals)
         self._module = fields.text("module")
-        self._device_id = fields.integer("device")
+        self._device_ids = [fields.integer("device")]
         self._side_effects = fields.flag("side_effects")
         self._options = fields.each("options", _option)
         self._names = fields.texts("argument_names")
@@ -266,6 +294,11 @@ class Program:
         if any(x is not None and type(x) is not int for x in self._shared):
             raise fields.wrong("shared", "numbers or null", self._shared)
         self._sections = parts.sections
+        self.mesh: Any = None
+        self._in_shardings: list[Any] = []
+        self._out_shardings: list[Any] = []
+        if fields.has("division"):
+            self._read_division(fields.inner("division"))
         own = [i for i, place in enumerate(self._shared) if place is None]
         section_names = [_MACHINE_CODE, *map(_constant, own)]
         if list(self._sections) != section_names:
@@ -273,6 +306,27 @@ class Program:
                 f"{KIND}: its sections must be {section_names}, got "
                 f"{list(self._sections)}"
             )
+
+    def _read_division(self, fields: Fields) -> None:
+        self.mesh = divisions.read_mesh(fields)
+        self._device_ids = fields.items("devices", self.mesh.size)
+        if any(type(i) is not int for i in self._device_ids):
+            raise fields.wrong("devices", "numbers", self._device_ids)
+        rows = zip(self.in_avals, self._kept, strict=True)
+        ins = [*self._constants, *[a for a, is_kept in rows if is_kept]]
+        for name, avals in (("in_shardings", ins), ("out_shardings", self.out_avals)):
+            row = fields.each(name, divisions.read_sharding, len(avals))
+            if None in row:
+                raise fields.wrong(name, "a sharding for each value", None)
+            divisions.check_shardings(row, avals, self.mesh.size)
+            setattr(self, f"_{name}", row)
+        self.in_avals = _read_explicit(fields, "argument_types", self.in_avals)
+        self.out_avals = _read_explicit(fields, "result_types", self.out_avals)
+
+    @property
+    def n_devices(self) -> int:
+        """How many devices it was compiled for."""
+        return len(self._device_ids)
 
     @property
     def n_shared(self) -> int:
@@ -284,42 +338,47 @@ class Program:
         """Bytes of machine code."""
         return len(self._sections[_MACHINE_CODE])
 
-    def own_device(self, platform: str | None = None) -> Any:
-        """The device it was compiled for, or the first of that platform.
+    def own_devices(self, platform: str | None = None) -> list[Any]:
+        """The devices it was compiled for, or the first of that platform.
 
         Raises:
           RuntimeError: the platform does not run here.
         """
         devices = client.local_devices(platform or self.machine.get("platform"))
-        same = [d for d in devices if d.id == self._device_id]
-        return (same or devices)[0]
+        by_id = {d.id: d for d in devices}
+        same = [by_id[i] for i in self._device_ids if i in by_id]
+        return same if len(same) == self.n_devices else devices[: self.n_devices]
 
     def obstacles(self, device: Any) -> list[str]:
-        """Why it cannot run on a device, in words; empty if it can."""
-        return machine.differences(self.machine, machine.facts(device))
+        """Why it cannot run on devices like one, in words; empty if it can."""
+        reasons = machine.differences(self.machine, machine.facts(device))
+        n = len(client.local_devices(device.client.platform))
+        if n < self.n_devices:
+            reasons.append(f"it needs {self.n_devices} devices, and there are {n}")
+        return reasons
 
     def load(
         self,
         in_tree: Any,
         out_tree: Any,
-        device: Any,
+        devices: Sequence[Any],
         *,
         shared: Sequence[Any] = (),
     ) -> stages.Compiled:
-        """Loads the program for a device.
+        """Loads the program for devices.
 
         Args:
           in_tree: the structure of `(args, kwargs)`.
           out_tree: the structure of the result.
-          device: where to run it.
+          devices: where to run it, as many as it was compiled for.
           shared: the arrays that `pack` was given.
 
         Raises:
-          Unreadable: the trees do not fit, the device is of the wrong kind, or the
-            runtime refuses the machine code.
+          Unreadable: the trees do not fit, the devices are of the wrong kind or too
+            few, or the runtime refuses the machine code.
         """
         self._check_trees(in_tree, out_tree)
-        reasons = self.obstacles(device)
+        reasons = self.obstacles(devices[0])
         if reasons:
             raise Unreadable(
                 f"{self.name} was compiled for another kind of machine: "
@@ -327,14 +386,14 @@ class Program:
             )
         code = self._sections[_MACHINE_CODE]
         try:
-            loaded = executable.deserialize(code, devices=[device])
+            loaded = executable.deserialize(code, devices=devices)
         except RuntimeError as error:
             raise Unreadable(
                 f"{self.name}: the runtime must be able to load the machine code, got: "
                 f"{error}"
             ) from error
         self._check_results(executable.result_types(loaded))
-        lowered = self._lowered_program(device, self._constants_on(device, shared))
+        lowered = self._lowered_program(devices, self._constants_on(devices[0], shared))
         compiled = compiled_programs.build(lowered, tuple(self._options), loaded)
         names = parameters.Names.from_names(self.name, self._names)
         call = signatures.Call(names, (), (), (), in_tree)
@@ -350,22 +409,36 @@ class Program:
         return stages.Compiled(signature, compiled)
 
     def _lowered_program(
-        self, device: Any, consts: list[Any]
+        self, devices: Sequence[Any], consts: list[Any]
     ) -> lowered_programs.LoweredProgram:
+        device = devices[0]
         return lowered_programs.LoweredProgram(
             text="",
             module_name=self._module,
             program=None,
             platform=device.platform,
             device=device,
-            committed=self.committed or device != self.own_device(),
+            committed=self.committed or device != self.own_devices()[0],
             consts=consts,
             kept=self._kept,
             in_avals=[a for a, k in zip(self.in_avals, self._kept, strict=True) if k],
             out_avals=self.out_avals,
             aliases=self._aliases,
             has_effects=self._side_effects,
+            division=self._division(devices),
         )
+
+    def _division(self, devices: Sequence[Any]) -> Division | None:
+        """How it is divided over devices; None where one runs it."""
+        if self.mesh is None:
+            return None
+        grid = np.empty(len(devices), object)
+        grid[:] = list(devices)
+        ins, outs = (
+            [_over(sharding, grid) for sharding in row]
+            for row in (self._in_shardings, self._out_shardings)
+        )
+        return Division(_mesh_of(self.mesh, grid), tuple(ins), tuple(outs))
 
     def _constants_on(self, device: Any, shared: Sequence[Any]) -> list[Any]:
         constants = []
@@ -386,7 +459,11 @@ class Program:
 
     def _check_results(self, types: list[str]) -> None:
         # A result read by a wrong type would be memory of another object.
-        expected = [executable.xla_type(a.storage) for a in self.out_avals]
+        parts = [a.storage for a in self.out_avals]
+        if self.mesh is not None:  # its results are the parts on one device
+            rows = zip(parts, self._out_shardings, strict=True)
+            parts = [a.update(shape=s.shard_shape(a.shape)) for a, s in rows]
+        expected = list(map(executable.xla_type, parts))
         if types != expected:
             raise Unreadable(
                 f"{KIND}: its results must be those of its machine code, {types}, got "
@@ -404,6 +481,21 @@ class Program:
                     f"{what} must be the structure of {len(avals)} leaves that was "
                     f"written with {self.name}, got {treedef}"
                 )
+
+
+def _read_explicit(fields: Fields, name: str, avals: Sequence[Any]) -> list[Any]:
+    """The types, with what explicit axes of a mesh divide."""
+    row = fields.each(name, divisions.read_sharding, len(avals))
+    return [a.update(sharding=s) for a, s in zip(avals, row, strict=True)]
+
+
+def _mesh_of(axes: Any, grid: np.ndarray) -> Mesh:
+    """A mesh of these axes, of the devices in order."""
+    return Mesh(grid.reshape(axes.axis_sizes), axes.axis_names, axes.axis_types)
+
+
+def _over(sharding: Any, grid: np.ndarray) -> Any:
+    return sharding.update(mesh=_mesh_of(sharding.mesh, grid))
 
 
 def _option(value: Any, where: str) -> tuple[str, str]:

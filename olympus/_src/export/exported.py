@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from olympus._src.export import calling, portable_modules, serialization
+from olympus._src.export import calling, divisions, portable_modules, serialization
 from olympus._src.foundation import tracebacks
 
 minimum_supported_calling_convention_version = 9
@@ -21,7 +21,8 @@ class Exported:
       in_avals: types of the arguments' leaves.
       out_tree: the structure of the result.
       out_avals: types of the result's leaves.
-      in_shardings_hlo, out_shardings_hlo: how each leaf is spread; None for one device.
+      in_shardings_hlo, out_shardings_hlo: how each leaf is divided, as XLA describes
+        it; None where one device runs the program, or the compiler chooses.
       nr_devices: how many devices it is for.
       platforms: those it is for.
       ordered_effects, unordered_effects: what it does in addition to computing.
@@ -127,7 +128,7 @@ class Exported:
 
         Raises:
           ValueError: the arguments' structure, shapes or dtypes are others, or the
-            function was exported for other platforms.
+            function was exported for other platforms or for more devices.
         """
         return calling.call(self, args, kwargs)
 
@@ -169,17 +170,29 @@ class Exported:
         return bytearray(serialization.pack(self, vjp_order))
 
     def in_shardings_jax(self, mesh: Any) -> tuple[Any, ...]:
-        """How each argument is spread over the devices of a mesh; None if it is not."""
-        return self._in_named_shardings
+        """How each argument is divided over the devices of a mesh; None if it is not.
+
+        Args:
+          mesh: a mesh with the axes that the program was exported for.
+
+        Raises:
+          ValueError: it has other axes.
+        """
+        what = "Exported.in_shardings_jax"
+        named = self._in_named_shardings
+        return tuple([divisions.on_mesh(s, mesh, what) for s in named])
 
     def out_shardings_jax(self, mesh: Any) -> tuple[Any, ...]:
-        """How each result is spread over the devices of a mesh; None if it is not."""
-        return self._out_named_shardings
+        """How each result is divided over the devices of a mesh; see above."""
+        what = "Exported.out_shardings_jax"
+        named = self._out_named_shardings
+        return tuple([divisions.on_mesh(s, mesh, what) for s in named])
 
     def __repr__(self) -> str:
         in_types = ", ".join([a.short() for a in self.in_avals])
         out_types = ", ".join([a.short() for a in self.out_avals])
+        devices = f", nr_devices={self.nr_devices}" if self.nr_devices > 1 else ""
         return (
             f"Exported({self.fun_name}: ({in_types}) -> ({out_types}), "
-            f"platforms={self.platforms})"
+            f"platforms={self.platforms}{devices})"
         )

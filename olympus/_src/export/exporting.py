@@ -9,7 +9,7 @@ from olympus._src import tree
 from olympus._src.api import reverse_mode, shapes
 from olympus._src.api.jit import jit
 from olympus._src.core import ir, trace
-from olympus._src.export import calling, checks, portable_modules
+from olympus._src.export import calling, checks, divisions, portable_modules
 from olympus._src.export.checks import DisabledSafetyCheck
 from olympus._src.export.exported import (
     Exported,
@@ -20,6 +20,7 @@ from olympus._src.foundation import compiler_settings as compiler
 from olympus._src.foundation import lazy_names, tracebacks
 from olympus._src.interpreters import concrete_arrays, portable
 from olympus._src.lowering import dimension_variables
+from olympus._src.sharding.division import Division
 
 
 def default_export_platform() -> str:
@@ -57,7 +58,7 @@ def export(
 
     Raises:
       ValueError: `fun_jit` is not jitted, or calls kernels without a guarantee.
-      NotImplementedError: it calls back to Python, or is divided over several devices.
+      NotImplementedError: it calls back to Python.
 
     Example:
       >>> import numpy as np
@@ -138,23 +139,39 @@ def _export_traced(
     traced: Any, platforms: Sequence[str], disabled: Sequence[DisabledSafetyCheck]
 ) -> Exported:
     """The program of a traced function; all exports are made here."""
+    return _export_divided(traced, platforms, disabled, traced.division())
+
+
+def _export_divided(
+    traced: Any,
+    platforms: Sequence[str],
+    disabled: Sequence[DisabledSafetyCheck],
+    division: Division | None,
+) -> Exported:
+    """The program of a traced function, divided over devices."""
     version = _calling_convention()
-    traced.refuse_division("export")
     closed = traced.olympuspr
-    lowered = _lower(traced, platforms)
+    division = divisions.abstract(division, closed.olympuspr.in_avals)
+    lowered = _lower(traced, platforms, division)
+    division = divisions.abstract(lowered.division, closed.olympuspr.in_avals)
     checks.check_custom_calls(portable_modules.custom_calls(lowered.text), disabled)
-    in_avals, out_avals = tree.tree_leaves(traced.in_avals), closed.out_avals
+    in_avals, out_avals = closed.olympuspr.in_avals, closed.out_avals
+    in_avals, out_avals = [[_plain(a) for a in row] for row in (in_avals, out_avals)]
+    ins: Sequence[Any] = [None] * len(in_avals)
+    outs: Sequence[Any] = [None] * len(out_avals)
+    if division is not None:
+        ins, outs = division.in_shardings, division.out_shardings
     return Exported(
         fun_name=traced.fun_name,
         in_tree=traced.in_tree,
         in_avals=in_avals,
         out_tree=traced.out_tree,
         out_avals=out_avals,
-        _in_named_shardings=[None] * len(in_avals),
-        _out_named_shardings=[None] * len(out_avals),
-        in_shardings_hlo=[None] * len(in_avals),
-        out_shardings_hlo=[None] * len(out_avals),
-        nr_devices=1,
+        _in_named_shardings=ins,
+        _out_named_shardings=outs,
+        in_shardings_hlo=list(map(divisions.to_hlo, ins, in_avals)),
+        out_shardings_hlo=list(map(divisions.to_hlo, outs, out_avals)),
+        nr_devices=1 if division is None else division.mesh.size,
         platforms=platforms,
         ordered_effects=lowered.effects,
         unordered_effects=_unordered_effects(closed.effects),
@@ -164,11 +181,18 @@ def _export_traced(
         calling_convention_version=version,
         module_kept_var_idx=[i for i, is_kept in enumerate(lowered.kept) if is_kept],
         uses_global_constants=len(platforms) > 1,
-        _get_vjp=lambda exported: _export_vjp(exported, closed),
+        _get_vjp=lambda exported: _export_vjp(exported, closed, division),
     )
 
 
-def _lower(traced: Any, platforms: Sequence[str]) -> portable.PortableProgram:
+def _plain(aval: Any) -> Any:
+    """The type without what explicit axes divide, which shardings say."""
+    return aval.update(sharding=None)
+
+
+def _lower(
+    traced: Any, platforms: Sequence[str], division: Division | None
+) -> portable.PortableProgram:
     """The program as StableHLO; it must not need this process."""
     closed = traced.olympuspr
     for c in closed.consts:
@@ -185,6 +209,7 @@ def _lower(traced: Any, platforms: Sequence[str]) -> portable.PortableProgram:
         result_names=closed.olympuspr.debug_info.result_paths,
         arg_paths=calling.argument_paths(traced.in_avals),
         solve_sizes=dimension_variables.Arguments,
+        division=division,
     )
     if lowered.callbacks:
         raise NotImplementedError(
@@ -199,7 +224,9 @@ def _unordered_effects(effects: Any) -> list[Any]:
     return sorted((e for e in effects if not e.ordered), key=repr)
 
 
-def _export_vjp(exported: Exported, closed: ir.ClosedOlympuspr) -> Exported:
+def _export_vjp(
+    exported: Exported, closed: ir.ClosedOlympuspr, division: Division | None
+) -> Exported:
     """The program of the reverse derivative of an exported program."""
     n = len(exported.in_avals)
 
@@ -211,7 +238,13 @@ def _export_vjp(exported: Exported, closed: ir.ClosedOlympuspr) -> Exported:
         return tuple(pullback(list(args_and_cotangents[n:])))
 
     fun_vjp.__name__ = f"{exported.fun_name}_vjp"
-    vjp_avals = [*exported.in_avals, *[a.to_tangent() for a in exported.out_avals]]
+    in_avals = closed.olympuspr.in_avals
+    vjp_avals = [*in_avals, *[a.to_cotangent() for a in closed.out_avals]]
     structs = [shapes.struct_of(a) for a in vjp_avals]
     traced = jit(fun_vjp, keep_unused=False).trace(*structs)
-    return _export_traced(traced, exported.platforms, exported.disabled_safety_checks)
+    return _export_divided(
+        traced,
+        exported.platforms,
+        exported.disabled_safety_checks,
+        divisions.of_derivative(division),
+    )

@@ -71,17 +71,18 @@ class Functions:
       texts: each function's placeholder, which stands for its symbol in the texts, and
         its text; `main` is first.
       in_types, out_types: the types that `main` takes and returns.
+      meshes: a placeholder for each mesh that they name, and its axes.
       targets: of custom calls, each with the line of a call.
     """
 
-    __slots__ = ("in_types", "out_types", "targets", "texts")
+    __slots__ = ("in_types", "meshes", "out_types", "targets", "texts")
 
     def __init__(self, portable: bytes) -> None:
         # No string of the module can hold its own digest.
         marker = f"placeholder_{hashlib.sha256(portable).hexdigest()[:24]}_"
-        self.texts, self.in_types, self.out_types = portable_.functions(
-            portable, marker
-        )
+        parts = portable_.functions(portable, marker)
+        self.texts, self.meshes = parts.texts, parts.meshes
+        self.in_types, self.out_types = parts.in_types, parts.out_types
         self.targets = {
             match[1] or match[2]: match[0]
             for _, text in self.texts

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.core import sizes
-from olympus._src.export import arrays, effects, portable_modules, trees
+from olympus._src.export import arrays, divisions, effects, portable_modules, trees
 from olympus._src.foundation import container
 from olympus._src.interpreters import concrete_arrays
 
@@ -77,6 +77,10 @@ def _pack(
         "constants": constants,
         "written_by": portable_modules.versions(),
     }
+    if exported.nr_devices > 1:
+        for name in ("in", "out"):
+            named = getattr(exported, f"_{name}_named_shardings")
+            fields[f"{name}_shardings"] = list(map(divisions.write_sharding, named))
     return container.pack(container.Container(KIND, VERSION, fields, sections))
 
 

@@ -52,7 +52,8 @@ class CompiledProgram(NamedTuple):
 
     def call(self, arrays: Sequence[ArrayImpl]) -> list[ArrayImpl]:
         """`run` for arrays, which are moved to the program's device."""
-        device_arrays = on_device(arrays, self.lowered.device)
+        place = self.lowered.division or self.lowered.device
+        device_arrays = on_device(arrays, place)
         return self.run([x._buffer for x in device_arrays])
 
     def input_shardings(self) -> list[Any]:
@@ -172,10 +173,11 @@ def _shardings(lowered: LoweredProgram, loaded: Any) -> dict[str, Any]:
     division = lowered.division
     if division is None:
         return {}
-    program, mesh = lowered.program, division.mesh
+    mesh = division.mesh
+    in_avals = [*[c.aval for c in lowered.consts], *lowered.in_avals]
     ins, outs = executable.chosen_shardings(loaded)
-    in_shardings = _resolve(division.in_shardings, ins, program.in_avals, mesh)
-    shardings = _resolve(division.out_shardings, outs, program.out_avals, mesh)
+    in_shardings = _resolve(division.in_shardings, ins, in_avals, mesh)
+    shardings = _resolve(division.out_shardings, outs, lowered.out_avals, mesh)
     # Tokens and the number of the callbacks; only programs of one device have such.
     whole = NamedSharding(mesh, PartitionSpec())
     tokens = [whole] * len(lowered.effects)
@@ -191,8 +193,8 @@ def _resolve(shardings: Any, chosen: Any, types: Any, mesh: Mesh) -> list[Any]:
     if mesh.size == 1:  # where it chooses none
         whole = NamedSharding(mesh, PartitionSpec())
         return [fixed or whole for fixed in shardings or [None] * len(types)]
-    if not types:  # a program without arguments that is read from disk has no list
-        return []
+    if None not in shardings:  # of what is read from disk XLA may not tell its own
+        return list(shardings)
     rows = zip(shardings, chosen, types, strict=True)
     return [
         chosen_sharding(mesh, of_xla, aval.storage.ndim) if fixed is None else fixed

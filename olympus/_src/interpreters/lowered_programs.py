@@ -151,7 +151,7 @@ def lower(
         division = program_meshes.divide_results(division, program)
         rows = zip(out_avals, division.out_shardings, strict=True)
         out_avals = [a if s is None else a.update(sharding=s) for a, s in rows]
-        _refuse_ordered_effects(name, program, division)
+        refuse_ordered_effects(name, program, division)
         device = division.devices[0]
     device = device if committed else client.default_device()
     platform = platform or client.platform_of(device)
@@ -170,7 +170,7 @@ def lower(
         arrays = on_device([as_array(c, place) for c in needed], device)
     else:  # which knows where they go when it is compiled
         arrays = list(map(as_array, needed))
-        division = _of_kept(division, len(arrays), kept_mask[n_consts:], whole)
+        division = of_kept(division, len(arrays), kept_mask[n_consts:], whole)
     if arrays:
         constant_warnings.warn(whole, name, len(arrays))
     kept = kept_mask[n_consts:]
@@ -182,7 +182,7 @@ def lower(
         **output_aliases(limited, len(arrays), donated, kept, ref_use)
     }
     if division is not None:
-        aliases = _of_equal_parts(aliases, division)
+        aliases = of_equal_parts(aliases, division)
     module = lowering.lower_module(
         limited,
         name=f"jit_{name}",
@@ -227,12 +227,17 @@ def lower(
     )
 
 
-def _refuse_ordered_effects(name: str, program: Any, division: Division) -> None:
+def refuse_ordered_effects(name: str, program: Any, division: Division) -> None:
+    """Refuses ordered effects of a program on several devices.
+
+    Raises:
+      ValueError: it has some.
+    """
     ordered = effects.ordered(program.effects)
-    if ordered and len(division.devices) > 1:
+    if ordered and division.mesh.size > 1:
         raise ValueError(
             f"{name}: ordered effects require a program on one device, got "
-            f"{', '.join(map(str, ordered))} on {len(division.devices)}; make the "
+            f"{', '.join(map(str, ordered))} on {division.mesh.size}; make the "
             "callback unordered"
         )
 
@@ -246,25 +251,32 @@ def _refuse_callbacks_over_processes(name: str, division: Division) -> None:
         )
 
 
-def _of_kept(
+def of_kept(
     division: Division, n_consts: int, kept: Sequence[bool], program: Any
 ) -> Division:
-    """The division of a program that takes its constants and the kept inputs."""
+    """The division of a program that takes its constants and the kept inputs.
+
+    Args:
+      division: of the caller's arguments, and of the results.
+      n_consts: how many constants come first.
+      kept: which of the arguments it takes.
+      program: the program.
+    """
     rows = zip(division.in_shardings, kept, strict=True)
     taken = tuple([sharding for sharding, is_kept in rows if is_kept])
     results = division.out_shardings or (None,) * len(program.outvars)
     return Division(division.mesh, (None,) * n_consts + taken, results)
 
 
-def _of_equal_parts(
+def of_equal_parts(
     aliases: dict[int, int | None], division: Division
 ) -> dict[int, int | None]:
-    """The aliases of a divided program.
+    """What `output_aliases` gave, for a divided program.
 
     An input and an output of one type share a buffer only if their parts are alike,
     which is not known before the compiler has divided the program.
     """
-    return dict.fromkeys(aliases) if len(division.devices) > 1 else aliases
+    return dict.fromkeys(aliases) if division.mesh.size > 1 else aliases
 
 
 def output_aliases(

@@ -18,8 +18,11 @@ from olympus._src.interpreters import (
     discharge,
     lowered_programs,
     partial_eval,
+    program_meshes,
+    type_constraints,
 )
 from olympus._src.lowering import portable
+from olympus._src.sharding.division import Division
 
 # Text of this many bytes of constants costs no more than their place elsewhere.
 _SMALL_BYTES = 1 << 12
@@ -36,6 +39,8 @@ class PortableProgram(NamedTuple):
       kept: which of the caller's arguments it takes after them.
       effects: its ordered effects.
       callbacks: host functions it calls.
+      division: how the caller's arguments and the results are divided over several
+        devices; None where one runs it.
     """
 
     name: str
@@ -45,6 +50,7 @@ class PortableProgram(NamedTuple):
     kept: Sequence[bool]
     effects: Sequence[Any]
     callbacks: Sequence[Any]
+    division: Division | None = None
 
     def with_locations(self) -> str:
         """The module; what is written for several platforms has no positions."""
@@ -74,6 +80,7 @@ def lower(
     result_names: Sequence[str] | None = None,
     arg_paths: Sequence[str] = (),
     solve_sizes: Callable[..., Any] | None = None,
+    division: Division | None = None,
 ) -> PortableProgram:
     """Lowers a program for platforms.
 
@@ -87,9 +94,15 @@ def lower(
       result_names: a path for each output.
       arg_paths: how users write each argument.
       solve_sizes: `lowering.variables.Arguments`, where sizes may be symbolic.
+      division: how the arguments are divided over several devices, and the results as
+        far as the types do not say; its mesh may be without devices.
     """
     program, consts = discharge.of_arrays(name, program, consts)
     effects_.check_allowed(name, program.effects, "lowerable", ValueError)
+    if division is not None:
+        division = program_meshes.divide_results(division, program)
+        lowered_programs.refuse_ordered_effects(name, program, division)
+        program = type_constraints.constrain(program)
     program, small, large = _split_constants(program, consts)
     variants = [(p, partial_eval.expand(program, p)) for p in platforms]
     used = [True] * len(program.outvars)
@@ -107,17 +120,25 @@ def lower(
     kept = keep[len(large) :]
     used_consts = [c for c, k in zip(large, keep, strict=False) if k]
     first = variants[0][1]
+    aliases: dict[int, int | None] = {
+        **lowered_programs.output_aliases(first, len(used_consts), donated, kept)
+    }
+    taken = None
+    if division is not None:
+        taken = lowered_programs.of_kept(division, len(used_consts), kept, first)
+        aliases = lowered_programs.of_equal_parts(aliases, division)
     module = portable.lower_portable(
         variants,
         small,
         name=f"jit_{name}",
         result_names=result_names,
-        aliases=lowered_programs.output_aliases(first, len(used_consts), donated, kept),
+        aliases=aliases,
         sizes=(
             solve_sizes(*_kept_inputs(program, keep, arg_paths))
             if solve_sizes is not None and any(is_dynamic)
             else None
         ),
+        division=taken,
     )
     return PortableProgram(
         name=name,
@@ -127,6 +148,7 @@ def lower(
         kept=kept,
         effects=effects_.ordered(first.effects),
         callbacks=module.callbacks,
+        division=division,
     )
 
 

@@ -36,7 +36,6 @@ class Module:
         "_by_key",
         "_by_text",
         "_calling_python",
-        "_first_device",
         "_meshes",
         "_spliced",
         "_symbols",
@@ -72,8 +71,7 @@ class Module:
         self.calls_python = False
         self.divided_over: Any = None
         self.manual: Any = None
-        self._meshes: dict[Any, str] = {}
-        self._first_device = ""
+        self._meshes: dict[str, str] = {}
 
     def for_platforms(self, platforms: Sequence[str]) -> list[Module]:
         """Modules that write platform-specific code into this one.
@@ -107,22 +105,25 @@ class Module:
 
     def mesh(self, mesh: Any) -> str:
         """The symbol of a mesh's axes, which are declared once a module."""
-        axes = mesh.shape_tuple
+        return self.mesh_of_axes(partitioning.axes_text(mesh.shape_tuple))
+
+    def mesh_of_axes(self, axes: str) -> str:
+        """The symbol of a mesh of axes, as `partitioning.axes_text` writes them."""
         symbol = self._meshes.get(axes)
         if symbol is None:
-            symbol = self._meshes[axes] = self.symbol("mesh")
+            first = axes == partitioning.FIRST_DEVICE
+            symbol = self._meshes[axes] = self.symbol(
+                "first_device" if first else "mesh"
+            )
         return symbol
 
     def first_device(self) -> str:
         """The symbol of the mesh of the first device only."""
-        self._first_device = self._first_device or self.symbol("first_device")
-        return self._first_device
+        return self.mesh_of_axes(partitioning.FIRST_DEVICE)
 
     def text(self) -> str:
         """The module."""
         meshes = [partitioning.mesh_text(s, axes) for axes, s in self._meshes.items()]
-        if self._first_device:
-            meshes.append(partitioning.whole_mesh_text(self._first_device))
         body = "\n".join(meshes + self.functions)
         n_parts = 1 if self.divided_over is None else self.divided_over.size
         return (
@@ -170,13 +171,19 @@ class Module:
         """Whether a private function takes the number of the callbacks, last."""
         return symbol in self._calling_python
 
-    def splice(self, texts: Sequence[tuple[str, str]], name: str) -> str:
+    def splice(
+        self,
+        texts: Sequence[tuple[str, str]],
+        name: str,
+        meshes: Sequence[tuple[str, str]] = (),
+    ) -> str:
         """Adds private functions that were written elsewhere, once per module.
 
         Args:
           texts: for each function a placeholder, which stands for its symbol in all
             the texts and is nowhere else in them, and its text.
           name: how their symbols here begin.
+          meshes: a placeholder for each mesh that the texts name, and its axes.
 
         Returns:
           The symbol of the first.
@@ -184,6 +191,7 @@ class Module:
         key = texts[0][0]
         if key not in self._spliced:
             symbols = [(place, self.symbol(name)) for place, _ in texts]
+            symbols += [(place, self.mesh_of_axes(axes)) for place, axes in meshes]
             for _, text in texts:
                 for place, symbol in symbols:
                     text = text.replace(place, symbol)
@@ -333,12 +341,10 @@ def lower_module(
     in_attributes = _aliases(aliases or {}, len(in_types))
     out_attributes = _result_infos(result_names, len(out_types))
     if division is not None:
-        _add_shardings(module, in_attributes, division.in_shardings, program.in_avals)
-        _add_shardings(
-            module, out_attributes, division.out_shardings, program.out_avals
-        )
-    in_types = list(map(_with_attributes, in_types, in_attributes))
-    out_types = list(map(_with_attributes, out_types, out_attributes))
+        add_shardings(module, in_attributes, division.in_shardings, program.in_avals)
+        add_shardings(module, out_attributes, division.out_shardings, program.out_avals)
+    in_types = list(map(with_attributes, in_types, in_attributes))
+    out_types = list(map(with_attributes, out_types, out_attributes))
     in_types += [TOKEN_ARRAY] * len(effects)
     plain = list(map(types.tensor_type, program.out_avals))
     plain += [TOKEN_ARRAY] * len(effects)
@@ -363,10 +369,15 @@ TOKEN_ARRAY = "tensor<0xi1>"
 
 def _aliases(aliases: Mapping[int, int | None], n: int) -> list[list[str]]:
     """Attributes of arguments that share their memory with a result."""
-    return [[_alias(aliases[i])] if i in aliases else [] for i in range(n)]
+    return [[alias(aliases[i])] if i in aliases else [] for i in range(n)]
 
 
-def _alias(out: int | None) -> str:
+def alias(out: int | None) -> str:
+    """The attribute of an argument whose memory a result may take.
+
+    Args:
+      out: the number of the result; None where the compiler chooses it.
+    """
     if out is None:
         return "jax.buffer_donor = true"  # XLA's bindings know it by this name only
     return f"tf.aliasing_output = {out} : i32"
@@ -379,7 +390,7 @@ def _result_infos(names: Sequence[str] | None, n: int) -> list[list[str]]:
     return [[f"olympus.result_info = {types.string(name)}"] for name in names]
 
 
-def _add_shardings(
+def add_shardings(
     module: Module, attributes: list[list[str]], shardings: Any, in_avals: Any
 ) -> None:
     """Adds the shardings of arguments or results, where they are known."""
@@ -393,7 +404,8 @@ def _add_shardings(
                 row.append(f"mhlo.memory_kind = {kind}")
 
 
-def _with_attributes(kind: str, attributes: list[str]) -> str:
+def with_attributes(kind: str, attributes: list[str]) -> str:
+    """A type with attributes of an argument or a result."""
     return f"{kind} {{{', '.join(attributes)}}}" if attributes else kind
 
 

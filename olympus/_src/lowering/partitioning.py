@@ -6,22 +6,32 @@ Source: the Shardy dialect (`sdy`) of OpenXLA: `sdy.mesh`, `sdy.sharding` and
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.lowering import types
 from olympus._src.sharding.specs import UNCONSTRAINED, PartitionSpec, names_of
 
+# The axes of the mesh of the first device only.
+FIRST_DEVICE = "<[], device_ids=[0]>"
 
-def mesh_text(symbol: str, shape: Sequence[tuple[Any, int]]) -> str:
-    """The operation that declares the axes of a mesh, from names and sizes."""
+
+def axes_text(shape: Sequence[tuple[Any, int]]) -> str:
+    """The axes of a mesh, from names and sizes, as in `<["x"=4]>`."""
     axes = ", ".join([f"{axis_text(name)}={size}" for name, size in shape])
-    return f"sdy.mesh @{symbol} = <[{axes}]>"
+    return f"<[{axes}]>"
 
 
-def whole_mesh_text(symbol: str) -> str:
-    """The operation that declares the mesh of the first device only."""
-    return f"sdy.mesh @{symbol} = <[], device_ids=[0]>"
+def mesh_size(axes: str) -> int:
+    """The number of devices of a mesh, from what `axes_text` gives."""
+    return math.prod([int(size) for size in re.findall(r'"=(\d+)', axes)])
+
+
+def mesh_text(symbol: str, axes: str) -> str:
+    """The operation that declares a mesh of axes."""
+    return f"sdy.mesh @{symbol} = {axes}"
 
 
 def on_first_device(symbol: str, n_results: int) -> str:
@@ -102,6 +112,25 @@ def keep_whole(ctx: Any, operand: str, aval: Any, axes: Sequence[int]) -> str:
     )
     text: str = ctx.block.emit(constraint(ctx.module.mesh(mesh), spec, operand, aval))
     return text
+
+
+# Operations that XLA divides wrongly in some cases; their rules know which, and keep
+# operands whole where a program is divided.
+_WRONGLY_DIVIDED = (
+    "convolution",
+    "dynamic_slice",
+    "dynamic_update_slice",
+    "fft",
+    "gather",
+    "reduce_window",
+    "scatter",
+    "select_and_scatter",
+)
+
+
+def has_wrongly_divided(text: str) -> bool:
+    """Whether a module's text has operations that are divided wrongly as they stand."""
+    return any(f"stablehlo.{name}" in text for name in _WRONGLY_DIVIDED)
 
 
 def batch_rule(avals: Sequence[Any], n_operands: int, n_batch: int) -> str:

@@ -12,7 +12,15 @@ from typing import Any
 
 from olympus._src.core import ir
 from olympus._src.lowering import builder, types
-from olympus._src.lowering.module import Function, Module, function_text
+from olympus._src.lowering.module import (
+    Function,
+    Module,
+    add_shardings,
+    alias,
+    function_text,
+    with_attributes,
+)
+from olympus._src.sharding.division import Division
 
 _INDEX_TYPE = "tensor<i32>"
 
@@ -23,8 +31,9 @@ def lower_portable(
     *,
     name: str,
     result_names: Sequence[str] | None = None,
-    aliases: dict[int, int] | None = None,
+    aliases: dict[int, int | None] | None = None,
     sizes: Any = None,
+    division: Division | None = None,
 ) -> Module:
     """Lowers a program for platforms.
 
@@ -35,8 +44,11 @@ def lower_portable(
       result_names: the path of each output.
       aliases: for donated inputs, the output each may share its buffer with.
       sizes: `lowering.variables.Arguments` of the inputs, where sizes are symbolic.
+      division: how it is divided over several devices.
     """
     module = Module(name, variants[0][0])
+    if division is not None:
+        module.divided_over = division.mesh
     module.variables, find_sizes = (), None
     if sizes is not None and sizes.names:
         module.variables, find_sizes = sizes.names, sizes.write
@@ -51,12 +63,18 @@ def lower_portable(
             function.take_callbacks()
     first = functions[0]
     n = len(first.effects)
-    in_types = list(first.in_types)
+    in_attributes: list[list[str]] = [[] for _ in first.in_types]
     for i, out in (aliases or {}).items():
-        in_types[n + i] += f" {{tf.aliasing_output = {n + out} : i32}}"
-    out_types = list(first.out_types)
+        in_attributes[n + i].append(alias(None if out is None else n + out))
+    out_attributes: list[list[str]] = [[] for _ in first.out_types]
     for i, path in enumerate(result_names or ()):
-        out_types[n + i] += f" {{olympus.result_info = {types.string(path)}}}"
+        out_attributes[n + i].append(f"olympus.result_info = {types.string(path)}")
+    if division is not None:  # which has no tokens
+        program = variants[0][1]
+        add_shardings(module, in_attributes, division.in_shardings, program.in_avals)
+        add_shardings(module, out_attributes, division.out_shardings, program.out_avals)
+    in_types = list(map(with_attributes, first.in_types, in_attributes))
+    out_types = list(map(with_attributes, first.out_types, out_attributes))
     if len(variants) > 1:
         main = _write_platform_switch(
             module, platforms, functions, name, in_types, out_types

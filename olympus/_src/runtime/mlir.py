@@ -91,7 +91,10 @@ def stablehlo_portable(text: str | bytes, version: str | None = None) -> bytes:
     if not _has_places(text):
         _strip_places(module)
     try:
-        return interrupts.run_uninterrupted(versions.to_portable, module, version)
+        keeps_sdy = _has_meshes(module)
+        return interrupts.run_uninterrupted(
+            versions.to_portable, module, version, keeps_sdy
+        )
     except Exception as error:  # the bindings raise several classes
         raise ValueError(
             f"stablehlo_portable: every operation must exist in StableHLO {version}, "
@@ -114,6 +117,12 @@ def _strip_places(module: Any) -> None:
     with module.context:
         manager = passmanager.PassManager.parse("builtin.module(strip-debuginfo)")
         manager.run(module.operation)
+
+
+def _has_meshes(module: Any) -> bool:
+    """Whether a module is divided over meshes, which Shardy's operations describe."""
+    operations = module.body.operations
+    return any(op.operation.name == "sdy.mesh" for op in operations)
 
 
 def from_portable(data: bytes) -> str:

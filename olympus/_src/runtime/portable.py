@@ -11,7 +11,7 @@ Of olympus it imports nothing, so that it starts in a fifth of a second.
 from __future__ import annotations
 
 import sys
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 _LENGTH_BYTES = 8
 
@@ -62,18 +62,27 @@ def text_of(operation: Any, **options: Any) -> str:
         raise ValueError(f"the module must have a text, got {error}") from None
 
 
-def functions(
-    data: bytes, marker: str
-) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+class Parts(NamedTuple):
+    """A portable module in parts that another module can take in.
+
+    Attributes:
+      texts: the symbol and the text of each function, `main` first.
+      in_types, out_types: those that `main` takes and returns.
+      meshes: the symbol of each mesh, and its axes, as in `<["x"=2]>`.
+    """
+
+    texts: list[tuple[str, str]]
+    in_types: list[str]
+    out_types: list[str]
+    meshes: list[tuple[str, str]]
+
+
+def functions(data: bytes, marker: str) -> Parts:
     """The functions of a portable module as texts that another module can take in.
 
     Args:
       data: what `mlir.stablehlo_portable` wrote.
       marker: how their symbols are to begin.
-
-    Returns:
-      The symbol and the text of each function, `main` first; the types that `main`
-      takes, and those it returns.
 
     Raises:
       ValueError: the bytes are not such a module, or it has no `main`.
@@ -83,10 +92,24 @@ def functions(
     module = read(data)
     table = ir.SymbolTable
     with module.context, ir.Location.unknown():
-        ops = list(module.body.operations)
-        named = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in ops}
-        if "main" not in named or any(op.OPERATION_NAME != "func.func" for op in ops):
+        named, meshes = {}, []
+        for op in list(module.body.operations):
+            kind, symbol = op.operation.name, ""
+            if kind in ("func.func", "sdy.mesh"):
+                symbol = ir.StringAttr(op.attributes["sym_name"]).value
+            if kind == "sdy.mesh":
+                meshes.append((symbol, op))
+            else:
+                named[symbol] = op
+        if "main" not in named or "" in named:
             raise ValueError("functions: the module must have a function named main")
+        mesh_texts = []
+        for i, (name, op) in enumerate(meshes):
+            symbol = f"{marker}mesh_{i}_"
+            table.replace_all_symbol_uses(name, symbol, module.operation)
+            table.set_symbol_name(op, symbol)
+            axes = str(op.attributes["mesh"]).removeprefix("#sdy.mesh")
+            mesh_texts.append((symbol, axes))
         order = ["main", *[name for name in named if name != "main"]]
         texts = []
         # A digit more never makes one of these another.
@@ -102,7 +125,8 @@ def functions(
             text = text_of(named[name], use_local_scope=True, enable_debug_info=False)
             texts.append((symbol, text))
         kind = named["main"].type
-        return texts, [str(t) for t in kind.inputs], [str(t) for t in kind.results]
+        in_types, out_types = list(map(str, kind.inputs)), list(map(str, kind.results))
+        return Parts(texts, in_types, out_types, mesh_texts)
 
 
 def join(modules: list[bytes]) -> bytes:

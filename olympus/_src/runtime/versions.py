@@ -276,8 +276,16 @@ def cost_of(client: Client, module: Any) -> dict[str, float]:
     return dict(_jax.hlo_module_cost_analysis(client, module))
 
 
-def to_portable(module: Any, version: str) -> bytes:
-    """An MLIR module as a StableHLO artifact of a version."""
+def to_portable(module: Any, version: str, keeps_sdy: bool) -> bytes:
+    """An MLIR module as a StableHLO artifact of a version.
+
+    Args:
+      module: the module.
+      version: of StableHLO.
+      keeps_sdy: keep operations of Shardy as they are.
+    """
+    if keeps_sdy:
+        return _jax.mlir.serialize_portable_artifact(module, version, True)
     return _jax.mlir.serialize_portable_artifact(module, version)
 
 
