@@ -259,11 +259,9 @@ def test_ordered_callbacks_on_a_mesh_of_one_device():
         np.testing.assert_allclose(f(x), np.sin(X))
 
 
-def test_compiled_programs_of_several_devices_are_not_written():
-    compiled = olympus.jit(lambda x: x + 1).lower(divide(X, "x")).compile()
-    with pytest.raises(ValueError, match="must run on one device, got one divided ov"):
-        serialize_executable.serialize(compiled)
-    compiled = olympus.jit(lambda x: x + 1).lower(divide(X, over=mesh(1))).compile()
+@pytest.mark.parametrize("n", [1, 8])
+def test_compiled_programs_over_meshes_are_serialized(n):
+    compiled = olympus.jit(lambda x: x + 1).lower(divide(X, over=mesh(n))).compile()
     parts = serialize_executable.serialize(compiled)
     again = serialize_executable.deserialize_and_load(*parts)
     np.testing.assert_array_equal(again(X), X + 1)

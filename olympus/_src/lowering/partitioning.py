@@ -115,22 +115,17 @@ def keep_whole(ctx: Any, operand: str, aval: Any, axes: Sequence[int]) -> str:
 
 
 # Operations that XLA divides wrongly in some cases; their rules know which, and keep
-# operands whole where a program is divided.
+# operands whole where a program is divided. Of pads and slices, those with numbers
+# below 0, interior padding and strides.
 _WRONGLY_DIVIDED = (
-    "convolution",
-    "dynamic_slice",
-    "dynamic_update_slice",
-    "fft",
-    "gather",
-    "reduce_window",
-    "scatter",
-    "select_and_scatter",
+    r"stablehlo\.(?:convolution|(?:\w+_)?gather|(?:\w+_)?scatter|dynamic_\w+|fft|"
+    r"reduce_window|pad .*(?:-\d|interior = .*[1-9])|slice .*:\d+:\d)"
 )
 
 
 def has_wrongly_divided(text: str) -> bool:
     """Whether a module's text has operations that are divided wrongly as they stand."""
-    return any(f"stablehlo.{name}" in text for name in _WRONGLY_DIVIDED)
+    return re.search(_WRONGLY_DIVIDED, text) is not None
 
 
 def batch_rule(avals: Sequence[Any], n_operands: int, n_batch: int) -> str:
