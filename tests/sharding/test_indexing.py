@@ -118,3 +118,78 @@ def test_windows(spec, window):
     if holes == (1, 1):
         gradient = olympus.jit(olympus.grad(lambda x: (reduce(x) ** 2).sum()))
         np.testing.assert_allclose(gradient(divide(x, *spec)), gradient(x), rtol=1e-6)
+
+
+# -- parts of several sizes ------------------------------------------------------------
+#
+# Arrays are divided evenly where they come in; what is cut from them is not.
+
+
+def put(x, over, *spec):
+    """An array with padding up to a multiple of the mesh, divided."""
+    widths = [(0, -n % over.size) for n in x.shape]
+    return divide(np.pad(x, widths), *spec, over=over)
+
+
+def check_cut(f, over, arrays, specs):
+    """Compares a program of what is cut from padded arrays with the undivided one."""
+
+    def of_padded(*padded):
+        shapes = [tuple(map(slice, x.shape)) for x in arrays]
+        return f(*[y[shape] for y, shape in zip(padded, shapes, strict=True)])
+
+    rows = zip(arrays, specs, strict=True)
+    divided = [put(x, over, *spec) for x, spec in rows]
+    np.testing.assert_array_equal(olympus.jit(of_padded)(*divided), f(*arrays))
+
+
+X = np.random.default_rng(0).integers(-9, 9, (9, 8)).astype(np.int32)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("specs", [("x", "x"), ("x", None), (None, "x")])
+def test_segments_of_uneven_parts(dtype, specs):
+    with olympus.enable_x64(True):
+        segments = np.arange(16).astype(dtype) * 5 % 6
+        sums = lambda x, i: olympus.ops.segment_sum(x, i, 6)  # noqa: E731
+        x = np.resize(X, (16, 4))
+        check_cut(sums, mesh(5), (x, segments), [(s,) for s in specs])
+
+
+@pytest.mark.parametrize("name", ["min", "max", "mul", "add"])
+@pytest.mark.parametrize(
+    "specs",
+    [
+        (("y",), (None, None), ("y", "x")),
+        (("y", "x"), ("x", None), (None, "y")),
+        ((None, ("y", "x")), (), ("x", "y")),
+    ],
+)
+def test_scatters_of_uneven_parts(name, specs):
+    numbers = lax.ScatterDimensionNumbers((1, 2), (), (0,))
+    scatter = getattr(lax, f"scatter_{name}")
+    f = lambda *args: scatter(*args, numbers, mode="clip")  # noqa: E731
+    for index in ([[4]], [[1], [20]], [[-3], [2], [2]]):
+        indices = np.array(index, np.int32)
+        updates = np.stack([X[:3] + i for i in range(len(index))])
+        check_cut(f, mesh(2, 2), (X, indices, updates), specs)
+
+
+@pytest.mark.parametrize("start", [-3, 0, 2, 9])
+@pytest.mark.parametrize("spec", [(None, ("y", "x")), ("x", "y"), (("x", "y"),)])
+def test_one_window_that_begins_outside(start, spec):
+    numbers = lax.ScatterDimensionNumbers((0, 1), (), (1,))
+    f = lambda *args: lax.scatter_min(*args, numbers, mode="clip")  # noqa: E731
+    index, update = np.array([start], np.int32), -X[:, :1]
+    check_cut(f, mesh(2, 2), (X, index, update), (spec, ("x",), ()))
+    update_slice = lambda x, i, u: lax.dynamic_update_slice(x, u, (0, i[0]))  # noqa: E731
+    check_cut(update_slice, mesh(2, 2), (X, index, update), (spec, ("x",), ()))
+
+
+@pytest.mark.parametrize("spec", [(None, "x"), ("y", "x"), (None, ("x", "y"))])
+@pytest.mark.parametrize("mode", ["clip", "fill"])
+def test_gathers_by_divided_index_vectors(spec, mode):
+    numbers = lax.GatherDimensionNumbers((1, 2), (), (0, 1))
+    f = lambda x, i: lax.gather(x, i, numbers, (2, 3), mode=mode)  # noqa: E731
+    indices = np.array([[0, 1], [7, 5], [-1, 2], [8, 0]], np.int32)
+    check_cut(f, mesh(2, 2), (X, indices), (("x", "y"), spec))

@@ -29,7 +29,7 @@ from olympus._src.lax import (
     sizes,
 )
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import dynamic_shapes, types
+from olympus._src.lowering import dynamic_shapes, partitioning, types
 
 # -- vocabulary ------------------------------------------------------------------------
 
@@ -321,6 +321,9 @@ def _lower(
     dn = dimension_numbers
     (aval, index_aval), (out,) = ctx.avals_in, ctx.avals_out
     indices, index_aval = emit_whole_bytes(ctx, indices, index_aval)
+    # XLA stops where it divided the axis of the index vectors.
+    vector = [index_aval.ndim - 1]
+    indices = partitioning.keep_whole(ctx, indices, index_aval, vector)
     storage, storage_out = families.storage(aval), families.storage(out)
     hidden = storage.shape[aval.ndim :]
     sizes_ = (*slice_sizes, *hidden)

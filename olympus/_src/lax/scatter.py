@@ -154,6 +154,7 @@ def _lower(
             aval.shape, sizes, dn.scatter_dims_to_operand_dims, index_aval.dtype
         )
         indices = gather.emit_clamp(ctx, indices, index_aval, last)
+        indices = partitioning.hide(ctx, indices, index_aval)
     storage = families.storage(aval)
     extra = range(update_aval.ndim, update_aval.ndim + storage.ndim - aval.ndim)
     storage_numbers = dn._replace(update_window_dims=(*dn.update_window_dims, *extra))
@@ -176,26 +177,31 @@ def _lower(
         ),
         [region],
     )
-    if not dn.operand_batching_dims:
-        return result
-    return partitioning.keep_whole(ctx, result, out, range(out.ndim))
+    return partitioning.keep_whole(ctx, result, out, _axes_kept_whole(ctx, out, dn))
 
 
 def _divide_rightly(
     ctx: Any, names: Sequence[str], avals_in: Sequence[Any], dn: Any
 ) -> list[str]:
-    """Operands, of which each device holds whole what XLA divides wrongly.
+    """Operands, of which each device holds whole what XLA divides wrongly."""
+    whole = [_axes_kept_whole(ctx, aval, dn) for aval in avals_in]
+    vector = avals_in[1].ndim - 1
+    if vector not in whole[1]:
+        whole[1] = [*whole[1], vector]
+    rows = zip(names, avals_in, whole, strict=True)
+    return [partitioning.keep_whole(ctx, *row) for row in rows]
 
-    That is the axis of the index vectors; and everything in scatters with batch axes.
+
+def _axes_kept_whole(ctx: Any, aval: Any, dn: Any) -> Sequence[int]:
+    """The axes of an operand or a result that XLA must not divide.
+
+    They are all in scatters with batch axes. Else they are those whose parts may differ
+    in size: where XLA pads parts of the updates or of the indices it combines the
+    padding as well, or ends the process for indices of 64 bits.
     """
-    vector = [avals_in[1].ndim - 1]
-    whole: list[Sequence[int]] = [[], vector, []]
     if dn.operand_batching_dims:
-        whole = [range(a.ndim) for a in avals_in]
-    return [
-        partitioning.keep_whole(ctx, *row)
-        for row in zip(names, avals_in, whole, strict=True)
-    ]
+        return range(aval.ndim)
+    return partitioning.uneven_axes(ctx, aval)
 
 
 # -- batching --------------------------------------------------------------------------

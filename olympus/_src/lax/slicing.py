@@ -27,6 +27,7 @@ from olympus._src.lax import (
     sizes,
 )
 from olympus._src.lax.families import ShapedArray
+from olympus._src.lowering import partitioning
 
 # -- positions -------------------------------------------------------------------------
 
@@ -139,7 +140,8 @@ def _emit_clamped(
     clamped = []
     for start, last in zip(starts, lasts, strict=True):
         bounds = (zero, start, ctx.block.constant(last, scalar))
-        clamped.append(ctx.block.elementwise("stablehlo.clamp", bounds, scalar))
+        position = ctx.block.elementwise("stablehlo.clamp", bounds, scalar)
+        clamped.append(partitioning.hide(ctx, position, scalar))
     return clamped
 
 
@@ -289,6 +291,8 @@ def _update_abstract(operand: Any, update: Any, *indices: Any) -> Any:
 def _update_lower(ctx: Any, x: str, update: str, *indices: str) -> str:
     aval, update_aval, *index_avals = ctx.avals_in
     starts, scalar = _emit_indices(ctx, indices, index_avals)
+    if ctx.module.divided_over is not None:
+        starts = _emit_clamped(ctx, starts, scalar, aval.shape, update_aval.shape)
     rank = families.storage(aval).ndim
     starts += [ctx.block.constant(0, scalar)] * (rank - aval.ndim)
     return ctx.block.op1(

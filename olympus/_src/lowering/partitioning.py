@@ -100,18 +100,60 @@ def keep_whole(ctx: Any, operand: str, aval: Any, axes: Sequence[int]) -> str:
       aval: its type.
       axes: the axes.
     """
-    mesh, manual = ctx.module.divided_over, ctx.module.manual
+    mesh = _mesh_to_divide(ctx)
     if mesh is None or not axes:
         return operand
-    if manual is not None and len(manual.axes) == len(manual.mesh.axis_names):
-        return operand  # nothing is left to divide along
-    if manual is not None:
-        mesh = manual.mesh
     spec = PartitionSpec(
         *[None if i in axes else UNCONSTRAINED for i in range(aval.ndim)]
     )
     text: str = ctx.block.emit(constraint(ctx.module.mesh(mesh), spec, operand, aval))
     return text
+
+
+def divide_evenly(ctx: Any, operand: str, aval: Any) -> str:
+    """A value of which no axis is divided that cannot be so evenly, whoever divides it.
+
+    XLA pads the parts of others. Some operations then read the padding.
+
+    Args:
+      ctx: what the lowering rule was given.
+      operand: the name of the value.
+      aval: its type.
+    """
+    return keep_whole(ctx, operand, aval, uneven_axes(ctx, aval))
+
+
+def hide(ctx: Any, operand: str, aval: Any) -> str:
+    """A value that XLA does not look through before it has divided a program.
+
+    It drops a clamp of the position of an update, since the update is moved inside
+    anyhow; then it divides the update and moves each part by itself.
+    """
+    if ctx.module.divided_over is None:
+        return operand
+    kind = types.tensor_type(aval)
+    return str(ctx.block.emit(f"stablehlo.optimization_barrier {operand} : {kind}"))
+
+
+def uneven_axes(ctx: Any, aval: Any) -> list[int]:
+    """The axes that some of the mesh's axes may divide into parts of several sizes."""
+    mesh = _mesh_to_divide(ctx)
+    if mesh is None:
+        return []
+    manual = ctx.module.manual
+    sizes = [s for name, s in mesh.shape_tuple if not manual or name not in manual.axes]
+    n = math.prod(sizes)
+    return [i for i, size in enumerate(aval.shape) if type(size) is not int or size % n]
+
+
+def _mesh_to_divide(ctx: Any) -> Any:
+    """The mesh that XLA divides values of a program over; None where it does not."""
+    mesh, manual = ctx.module.divided_over, ctx.module.manual
+    if mesh is None or manual is None:
+        return mesh
+    if len(manual.axes) == len(manual.mesh.axis_names):
+        return None  # nothing is left to divide along
+    return manual.mesh
 
 
 # Operations that XLA divides wrongly in some cases; their rules know which, and keep
