@@ -66,6 +66,7 @@ Other properties of an operation are fields like its rules:
   communicates      devices wait for each other along its `axes`, if it has any
   needs_full_build  XLA's quick build of it is slow (loops, calls, products, sorting,
                     windows at positions) or imprecise
+  overwrites        XLA writes the second operand into the memory of the first
 
 Names are for readers: a user's primitive may have the name of another. Whoever must
 know an operation asks its record, or compares records by identity.
@@ -194,7 +195,7 @@ class Primitive:
       file: where the record is written, which errors about missing rules name; None:
         the file at whose top level it is made, or the first that is not of olympus.
       cost, n_operations, remade, may_make_nan, ends_ref, is_always_followed, is_call,
-        communicates, needs_full_build: see the module's text.
+        communicates, needs_full_build, overwrites: see the module's text.
       rules: the rules, by field name.
     """
 
@@ -213,6 +214,7 @@ class Primitive:
         "n_operations",
         "name",
         "needs_full_build",
+        "overwrites",
         "remade",
         *RULES,
     )
@@ -260,6 +262,7 @@ class Primitive:
         is_call: bool = False,
         communicates: bool = True,
         needs_full_build: bool = False,
+        overwrites: bool = False,
         **rules: Rule,
     ) -> None:
         self.name = name
@@ -274,6 +277,7 @@ class Primitive:
         self.is_call = is_call
         self.communicates = communicates
         self.needs_full_build = needs_full_build
+        self.overwrites = overwrites
         self.abstract_cache: dict[Any, Any] = {}
         for field in RULES:
             self.set_rule(field, rules.pop(field, None))

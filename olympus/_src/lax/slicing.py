@@ -378,6 +378,7 @@ dynamic_update_slice_p = Primitive(
     batch=_update_batch,
     reference=_update_reference,
     checkify=_update_checkify,
+    overwrites=True,
     taylor=families.linear_series(),
 )
 

@@ -10,6 +10,7 @@ from olympus._src.core import effects as effects_
 from olympus._src.core import ir, primitive
 from olympus._src.foundation import config
 from olympus._src.lowering import builder, dynamic_shapes, partitioning, types
+from olympus._src.lowering.overwriting import operands_to_hold
 from olympus._src.sharding.division import Division
 
 
@@ -420,6 +421,7 @@ def lower_program(
     env: dict[Any, str] = dict(zip(program.constvars, consts, strict=True))
     env.update(zip(program.invars, args, strict=True))
     outer = block.location
+    held = operands_to_hold(program) if module.platform == "cpu" else ()
     for eqn in program.eqns:
         operands = [
             block.constant(v.val, v.aval) if type(v) is ir.Literal else env[v]
@@ -433,6 +435,11 @@ def lower_program(
             env.update(zip(eqn.outvars, out, strict=True))
         else:
             env[eqn.outvars[0]] = out
+        if held and not held.isdisjoint(eqn.outvars):
+            for v in held.intersection(eqn.outvars):
+                kind = types.tensor_type(v.aval)
+                text = f"stablehlo.optimization_barrier {env[v]} : {kind}"
+                env[v] = block.emit(text)
     block.location = outer
     return [
         block.constant(v.val, v.aval) if type(v) is ir.Literal else env[v]

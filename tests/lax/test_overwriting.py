@@ -1,0 +1,63 @@
+"""Updates that are computed from what they are written over."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+from olympus import lax
+
+X = np.random.default_rng(0).normal(size=8).astype(np.float32)
+INDEX = np.array([3, 0, 7, 2, 2, 5, 1, 6])
+
+# XLA computes the first two with one more axis.
+SOURCES = {
+    "taken elements": (lambda x: x[INDEX], lambda x: x[INDEX]),
+    "cumulative sums": (jnp.cumsum, np.cumsum),
+    "plain": (lambda x: x * 2, lambda x: x * 2),
+}
+
+
+def shift(x):
+    return x.at[1:].set(x[:-1])
+
+
+def shift_sines(x):
+    return x.at[2:].set(jnp.sin(x[:-2]))
+
+
+def add_shifted(x):
+    return x.at[2:].add(x[:-2])
+
+
+def update(x):
+    return lax.dynamic_update_slice(x, x[:6] + 1, (2,))
+
+
+def in_loop(x):
+    return lax.fori_loop(0, 2, lambda i, y: shift(y[INDEX]), x)
+
+
+EXPECTED = {
+    shift: lambda x: np.r_[x[:1], x[:-1]],
+    shift_sines: lambda x: np.r_[x[:2], np.sin(x[:-2])],
+    add_shifted: lambda x: np.r_[x[:2], x[2:] + x[:-2]],
+    update: lambda x: np.r_[x[:2], x[:6] + 1],
+    in_loop: lambda x: EXPECTED[shift](EXPECTED[shift](x[INDEX])[INDEX]),
+}
+
+
+@pytest.mark.parametrize("f", EXPECTED)
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_was_there_is_read(f, source):
+    make, expected = SOURCES[source]
+    out = olympus.jit(lambda x: f(make(x)))(X)
+    np.testing.assert_allclose(out, EXPECTED[f](expected(X)), rtol=1e-5)
+
+
+def test_plain_updates_have_no_barrier():
+    f = lambda x, u: jnp.sin(x).at[1:].set(u) + x.at[:2].set(1)  # noqa: E731
+    text = olympus.jit(f).lower(X, X[1:]).as_text()
+    assert "optimization_barrier" not in text
