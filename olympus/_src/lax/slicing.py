@@ -132,7 +132,11 @@ def _slice_abstract(operand: Any, *indices: Any, slice_sizes: Any) -> Any:
 def _emit_clamped(
     ctx: Any, starts: Any, scalar: Any, shape: Shape, slice_sizes: Shape
 ) -> list[str]:
-    """Positions moved inside: parts of a slice that XLA divides would each be moved."""
+    """Positions moved inside, where XLA may not know that a slice is moved as a whole.
+
+    It moves each part of a slice that it divides by itself; and adds the positions of
+    slices of slices without moving the first (jaxlib 0.10).
+    """
     lasts = gather.limits(shape, slice_sizes, range(len(shape)), scalar.dtype)
     if type(lasts) is tuple:  # sizes that are known by name, in programs not divided
         return list(starts)
@@ -140,6 +144,9 @@ def _emit_clamped(
     clamped = []
     for start, last in zip(starts, lasts, strict=True):
         bounds = (zero, start, ctx.block.constant(last, scalar))
+        if not last:
+            clamped.append(zero)
+            continue
         position = ctx.block.elementwise("stablehlo.clamp", bounds, scalar)
         clamped.append(partitioning.hide(ctx, position, scalar))
     return clamped
@@ -151,8 +158,7 @@ def _slice_lower(ctx: Any, x: str, *indices: str, slice_sizes: Any) -> str:
         return x
     storage = families.storage(aval)
     starts, scalar = _emit_indices(ctx, indices, index_avals)
-    if ctx.module.divided_over is not None:
-        starts = _emit_clamped(ctx, starts, scalar, aval.shape, slice_sizes)
+    starts = _emit_clamped(ctx, starts, scalar, aval.shape, slice_sizes)
     hidden = storage.shape[aval.ndim :]
     starts += [ctx.block.constant(0, scalar)] * len(hidden)
     return ctx.block.dynamic_slice(x, aval, ctx.avals_out[0], starts, scalar)
@@ -293,6 +299,7 @@ def _update_lower(ctx: Any, x: str, update: str, *indices: str) -> str:
     starts, scalar = _emit_indices(ctx, indices, index_avals)
     if ctx.module.divided_over is not None:
         starts = _emit_clamped(ctx, starts, scalar, aval.shape, update_aval.shape)
+    update = partitioning.divide_evenly(ctx, update, update_aval)
     rank = families.storage(aval).ndim
     starts += [ctx.block.constant(0, scalar)] * (rank - aval.ndim)
     return ctx.block.op1(
