@@ -31,6 +31,8 @@ import numpy as np
 _CHUNK = 40
 _HANG_S = 120
 _MAX_ELEMENTS = 4000
+# Not (2, 3): jaxlib 0.12.0 ends the process where it moves values from ('y', 'x') along
+# one axis to 'y' and 'x' along two, whatever the program is.
 _MESHES = (
     (1,),
     (2,),
@@ -41,12 +43,11 @@ _MESHES = (
     (2, 2),
     (4, 2),
     (2, 4),
-    (2, 3),
     (2, 2, 2),
 )
 
 
-class _Library:
+class Library:
     """The modules of a library with the names of olympus."""
 
     def __init__(self, name):
@@ -590,7 +591,7 @@ def _agree(out, expected):
 def _run_chunk(library, seed, start, stop, n_steps):
     """Runs programs, saying each on standard output before it begins."""
     warnings.simplefilter("ignore")
-    lib = _Library(library)
+    lib = Library(library)
     for number in range(start, stop):
         faulthandler.dump_traceback_later(_HANG_S, exit=True)
         program = Program(seed, number, n_steps)

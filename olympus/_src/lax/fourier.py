@@ -17,12 +17,14 @@ from olympus._src.lax import (
     concatenation,
     elementwise,
     families,
+    layout_constraints,
     shaping,
     sharding_rules,
     sizes,
 )
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import dynamic_shapes, partitioning, types
+from olympus._src.sharding import layouts
 
 _MOST_AXES = 3  # of one operation of StableHLO
 
@@ -92,13 +94,22 @@ def _lower(ctx: Any, x: str, *, fft_type: FftType, fft_lengths: Any) -> str:
         return _emit_single_elements(ctx, x, fft_type)
     # XLA stops where it divided a transformed axis (jaxlib 0.10.2).
     axes = range(aval.ndim - len(fft_lengths), aval.ndim)
-    x = partitioning.keep_whole(ctx, x, aval, axes)
+    x = _keep_in_order(ctx, x, aval, axes)
     result = ctx.block.emit(
         f"stablehlo.fft {x}, type = {fft_type.name}, length = "
         f"{types.int_list(fft_lengths)} : ({types.tensor_type(aval)}) -> "
         f"{types.tensor_type(out)}"
     )
-    return partitioning.keep_whole(ctx, result, out, axes)
+    return _keep_in_order(ctx, result, out, axes)
+
+
+def _keep_in_order(ctx: Any, x: str, aval: Any, axes: Sequence[int]) -> str:
+    """An operand or a result as XLA's transforms need it, whatever moves the parts."""
+    x = partitioning.keep_whole(ctx, x, aval, axes)
+    if ctx.module.divided_over is None or not layouts.divided_where_constrained:
+        return x
+    # XLA stops where the exchange of parts has chosen another order of the elements.
+    return layout_constraints.emit_row_major(ctx, x, aval)
 
 
 def _emit_single_elements(ctx: Any, x: str, fft_type: FftType) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,15 @@ from olympus._src.lowering import types
 def _lower(ctx: Any, x: str, *, layout: Any) -> str:
     aval = ctx.avals_in[0]
     axes = [*layout.major_to_minor, *range(aval.ndim, aval.storage.ndim)]
+    return _emit(ctx, x, aval, axes)
+
+
+def emit_row_major(ctx: Any, x: str, aval: Any) -> str:
+    """A value whose last axis has the smallest strides."""
+    return _emit(ctx, x, aval, range(aval.storage.ndim))
+
+
+def _emit(ctx: Any, x: str, aval: Any, axes: Sequence[int]) -> str:
     order = ", ".join(map(str, reversed(axes)))
     dense = f"[dense<[{order}]> : tensor<{len(axes)}xindex>]"
     if not axes:

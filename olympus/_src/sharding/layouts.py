@@ -14,6 +14,9 @@ from olympus._src.foundation.interning import Interned
 from olympus._src.runtime import versions
 from olympus._src.runtime.shardings import Sharding
 
+# Whether XLA divides values whose layout a program constrains; before, it gathers them.
+divided_where_constrained = versions.JAXLIB_VERSION >= (0, 12)
+
 
 class _Auto:
     """The layout that the compiler chooses."""
