@@ -447,8 +447,8 @@ _EXACT = (
     associative, windows, conv, scan, loop, branch, mapped, gradient, numbers, convert,
 )  # fmt: skip
 _ROUGH = (rough_elementwise, normalize, fft, factor)
-_LINEAR = (  # of rough values, no small differences become large in these
-    broadcast, dot, gather_points, scatter_points, scatter_set, strided_slice, pad,
+_LINEAR = (  # small differences of rough values do not become large in these
+    gather_points, scatter_points, scatter_set, strided_slice, pad,
     concatenate, move, reshape, rough_elementwise, normalize, fft, windows,
 )  # fmt: skip
 _OPERATIONS = {f.__name__: f for f in (*_EXACT, *_ROUGH)}
