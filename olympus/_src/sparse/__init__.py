@@ -1,0 +1,1 @@
+"""Sparse arrays: lists of elements with their positions, and programs over them."""

@@ -1,0 +1,234 @@
+"""Products of lists of elements with dense arrays.
+
+In each, an element multiplies the row of the dense array at its contracted positions,
+and the result is added at its other positions. On CPUs a product with a matrix of eight
+or more columns runs in a kernel of jaxlib, which several threads share; it takes rows in
+order, so they are sorted, or found to be sorted, or the general form is used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from olympus._src.control_flow import cond
+from olympus._src.core import avals, dtypes
+from olympus._src.core.primitive import Primitive
+from olympus._src.lax import (
+    concatenation,
+    contraction,
+    cumulative,
+    elementwise,
+    families,
+    reductions,
+    shaping,
+)
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.linalg import lapack
+from olympus._src.numpy import selection
+from olympus._src.sparse import rows
+
+aval_of = avals.aval_of
+INT = rows.INT
+
+# -- any elements ----------------------------------------------------------------------
+
+
+def sum_dtype(dtype: Any) -> Any:
+    """The dtype in which products are added: narrow floats are added as wide ones."""
+    if dtypes.issubdtype(dtype, np.floating) and dtype.itemsize < 4:
+        return np.dtype(np.float32)
+    return dtype
+
+
+def multiply_rows(data: Any, read: Any, write: Any, x: Any, shape: Any) -> Any:
+    """The sum of `data[n] * x[read[n]]` at each place `write[n]`.
+
+    Args:
+      data: array [nse].
+      read: index vectors [nse, k] into the first k axes of `x`.
+      write: index vectors [nse, m].
+      x: array [..., *others].
+      shape: m sizes.
+
+    Returns:
+      An array [*shape, *others], of the dtype of `x`.
+    """
+    values = rows.take_rows(x, read)
+    wide = sum_dtype(aval_of(x).dtype)
+    inside = rows.mark_inside(read, aval_of(x).shape[: aval_of(read).shape[1]])
+    data = rows.choose_rows(inside, elementwise.convert_element_type(data, wide))
+    values = elementwise.convert_element_type(values, wide)
+    aval = aval_of(values)
+    if aval.ndim > 1:
+        data = shaping.broadcast_in_dim(data, aval.shape, (0,))
+    out = rows.add_rows(_multiply(data, values), write, shape)
+    return elementwise.convert_element_type(out, aval_of(x).dtype)
+
+
+def _multiply(x: Any, y: Any) -> Any:
+    if aval_of(x).dtype == np.dtype(np.bool_):
+        return x & y
+    return elementwise.mul(x, y)
+
+
+def contract_rows(
+    data: Any, indices: Any, x: Any, contracted: Any, free: Any, shape: Any
+) -> Any:
+    """As `multiply_rows`, where blocks of the data are contracted with `x` too.
+
+    Args:
+      data: array [nse, *contracted dense axes, *free dense axes].
+      indices: index vectors [nse, n_sparse].
+      x: array [*contracted sparse axes, *contracted dense axes, *others].
+      contracted: the sparse axes that are contracted, in their order in `x`; and the
+        number of contracted dense axes.
+      free: the other sparse axes.
+      shape: their sizes.
+
+    Returns:
+      An array [*shape, *free dense axes, *others].
+    """
+    axes, n_dense = contracted
+    read = rows.take_columns(indices, axes)
+    write = rows.take_columns(indices, free)
+    data_aval, x_aval = aval_of(data), aval_of(x)
+    inside = rows.mark_inside(read, x_aval.shape[: len(axes)])
+    if data_aval.ndim == 1 and axes:
+        return multiply_rows(data, read, write, x, shape)
+    wide = sum_dtype(x_aval.dtype)
+    data = rows.choose_rows(inside, elementwise.convert_element_type(data, wide))
+    dense = tuple(range(1, 1 + n_dense))
+    if axes:
+        values = rows.take_rows(x, read)
+        numbers = ((dense, dense), ((0,), (0,)))
+    else:
+        values = x
+        numbers = ((dense, tuple(range(n_dense))), ((), ()))
+    values = elementwise.convert_element_type(values, wide)
+    blocks = contraction.dot_general(data, values, numbers)
+    out = rows.add_rows(blocks, write, shape)
+    return elementwise.convert_element_type(out, x_aval.dtype)
+
+
+# -- the kernel ------------------------------------------------------------------------
+
+# Below this number of columns the kernel is slower than XLA's gather and scatter.
+FEWEST_COLUMNS = 8
+_DTYPES = frozenset(["float32", "float64", "complex64", "complex128", "int32", "int64"])
+
+
+def _kernel_abstract(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
+    return ShapedArray((indptr.shape[0] - 1, x.shape[1]), x.dtype)
+
+
+def _kernel_lower(ctx: Any, *operands: str) -> str:
+    (out,) = lapack.call_kernel(
+        ctx,
+        "csr_matmat",
+        "cpu_csr_sparse_dense_ffi",
+        operands,
+        ctx.avals_in,
+        ctx.avals_out,
+        rank=-1,
+        reused={},
+    )
+    return out
+
+
+# Written only where an operation on sparse arrays is lowered, after all derivatives.
+csr_kernel_p = Primitive(
+    "csr_kernel", abstract=_kernel_abstract, lower=_kernel_lower, needs_full_build=True
+)
+
+
+def suits_kernel(platform: str, data: Any, indices: Any, x: Any) -> bool:
+    """Whether the kernel takes a product of these types, and is faster."""
+    return (
+        platform == "cpu"
+        and data.ndim == 1
+        and x.ndim == 2
+        and x.shape[1] >= FEWEST_COLUMNS
+        and data.dtype == x.dtype
+        and x.dtype.name in _DTYPES
+        and rows.INT.itemsize >= indices.dtype.itemsize
+        and min(data.size, x.size) > 0
+        and data.size < 2**31 - 1
+    )
+
+
+def multiply_csr(
+    data: Any, indices: Any, indptr: Any, x: Any, general: Any
+) -> Any:
+    """A matrix in CSR times a dense one, by the kernel if no position is outside.
+
+    Args:
+      data, indices, indptr: the matrix.
+      x: array [n, m].
+      general: the same product for all cases, as a function without arguments.
+    """
+    nse, n = aval_of(data).shape[0], aval_of(x).shape[0]
+    indices = rows.as_positions(indices)
+    indptr = rows.as_positions(indptr)
+    before = concatenation.slice_in_dim(indptr, 0, -1)
+    after = concatenation.slice_in_dim(indptr, 1, None)
+    fits = _all((indices >= 0) & (indices < n)) & _all(
+        (before >= 0) & (before <= after) & (after <= nse)
+    )
+    return cond.cond(
+        fits,
+        lambda: csr_kernel_p.bind(data, indptr, indices, x),
+        general,
+    )
+
+
+def multiply_sorted(
+    data: Any, row: Any, column: Any, x: Any, n_rows: int, general: Any
+) -> Any:
+    """A list of elements times a dense matrix, by the kernel if rows are in order.
+
+    Args:
+      data, row, column: arrays [nse].
+      x: array [n, m].
+      n_rows: of the list's matrix.
+      general: the same product for all cases, as a function without arguments.
+    """
+    n = aval_of(x).shape[0]
+    row, column = rows.as_positions(row), rows.as_positions(column)
+    before = concatenation.slice_in_dim(row, 0, -1)
+    after = concatenation.slice_in_dim(row, 1, None)
+    fits = _all(before <= after) & _all((row >= 0) & (column >= 0) & (column < n))
+
+    def run_kernel() -> Any:
+        indptr = count_rows(row, n_rows)
+        return csr_kernel_p.bind(data, indptr, column, x)
+
+    return cond.cond(fits, run_kernel, general)
+
+
+def _all(mask: Any) -> Any:
+    return reductions.reduce_and(mask, (0,))
+
+
+def count_rows(row: Any, n_rows: int) -> Any:
+    """Where each row begins in a list of elements that is sorted by rows: `indptr`."""
+    ones = shaping.full(aval_of(row).shape, 1, INT)
+    counts = rows.add_rows(ones, shaping.expand_dims(row, (1,)), (n_rows,))
+    zero = shaping.full((1,), 0, INT)
+    return concatenation.concatenate([zero, cumulative.cumsum(counts)], 0)
+
+
+def rows_of(indptr: Any, nse: int) -> Any:
+    """The row of each element of a CSR matrix; the number of rows for padding."""
+    indptr = rows.as_positions(indptr)
+    aval = aval_of(indptr)
+    n_rows = aval.shape[0] - 1
+    if not nse or not n_rows:
+        return shaping.full((nse,), n_rows, aval.dtype)
+    ends = shaping.expand_dims(concatenation.slice_in_dim(indptr, 1, None), (1,))
+    ones = shaping.full((n_rows,), 1, aval.dtype)
+    row = cumulative.cumsum(rows.add_rows(ones, ends, (nse,)))
+    first = concatenation.index_in_dim(indptr, 0, keepdims=False)
+    is_before = shaping.iota(aval.dtype, nse) < first
+    return selection.where(is_before, families.scalar_of(aval, n_rows), row)

@@ -1,0 +1,20 @@
+"""Derivatives with respect to the elements of sparse arrays."""
+
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.sparse.derivatives import (
+    grad,
+    jacfwd,
+    jacobian,
+    jacrev,
+    value_and_grad,
+)
+
+__all__ = [
+    "grad",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
+    "value_and_grad",
+]
+
+_claim(__name__)
