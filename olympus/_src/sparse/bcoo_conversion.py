@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from olympus._src.core import avals
 from olympus._src.core.symbolic_values import Zero, is_linear
 from olympus._src.lax import elementwise, families, reductions, shaping
@@ -127,9 +125,7 @@ bcoo_extract_p = SparsePrimitive(
 def mark_stored(mat: Any, n_batch: int, n_dense: int) -> Any:
     """Where blocks of a dense array have an element that is not zero."""
     aval = aval_of(mat)
-    mask = elementwise.ne(mat, families.scalar_of(aval, 0)) if aval.ndim == 0 else None
-    if mask is None:
-        mask = elementwise.ne(mat, shaping.full(aval.shape, 0, aval.dtype))
+    mask = elementwise.ne(mat, shaping.full(aval.shape, 0, aval.dtype))
     dense = tuple(range(aval.ndim - n_dense, aval.ndim))
     return reductions.reduce_or(mask, dense) if dense else mask
 
@@ -177,7 +173,7 @@ def _first_of(block: Any, nse: int) -> Any:
     wide = shaping.broadcast_in_dim(
         block, (nse, *aval.shape), tuple(range(1, 1 + aval.ndim))
     )
-    is_first = elementwise.eq(shaping.iota(rows.INT, nse), np.zeros(nse, rows.INT))
+    is_first = shaping.iota(rows.INT, nse) == 0
     return rows.choose_rows(is_first, wide)
 
 

@@ -55,10 +55,14 @@ def multiply_rows(data: Any, read: Any, write: Any, x: Any, shape: Any) -> Any:
     Returns:
       An array [*shape, *others], of the dtype of `x`.
     """
-    values = rows.take_rows(x, read)
     wide = sum_dtype(aval_of(x).dtype)
     inside = rows.mark_inside(read, aval_of(x).shape[: aval_of(read).shape[1]])
     data = rows.choose_rows(inside, elementwise.convert_element_type(data, wide))
+    if shape:  # padding is written nowhere, so that it matters not what it reads
+        write = rows.move_outside(write, inside, shape)
+        values = rows.take_clipped_rows(x, read)
+    else:
+        values = rows.take_rows(x, read)
     values = elementwise.convert_element_type(values, wide)
     aval = aval_of(values)
     if aval.ndim > 1:

@@ -108,6 +108,15 @@ def take_rows(x: Any, indices: Any) -> Any:
       An array [n, ...] of the other axes; zeros for vectors outside.
     """
     x_aval, aval = aval_of(x), aval_of(indices)
+    out = take_clipped_rows(x, indices)
+    if not aval_of(out).size or not x_aval.size or not aval.shape[1]:
+        return out
+    return choose_rows(mark_inside(indices, x_aval.shape[: aval.shape[1]]), out)
+
+
+def take_clipped_rows(x: Any, indices: Any) -> Any:
+    """As `take_rows`; but some row of `x` for vectors outside."""
+    x_aval, aval = aval_of(x), aval_of(indices)
     n, k = aval.shape
     row = x_aval.shape[k:]
     if not x_aval.size or not n:
@@ -117,10 +126,9 @@ def take_rows(x: Any, indices: Any) -> Any:
     numbers = GatherDimensionNumbers(
         tuple(range(1, 1 + len(row))), tuple(range(k)), tuple(range(k))
     )
-    indices = as_positions(indices)
-    inside = mark_inside(indices, x_aval.shape[:k])
-    out = gather.gather(x, indices, numbers, (1,) * k + row, mode="clip")
-    return choose_rows(inside, out)
+    return gather.gather(
+        x, as_positions(indices), numbers, (1,) * k + row, mode="clip"
+    )
 
 
 def add_rows(updates: Any, indices: Any, shape: Sequence[int]) -> Any:
