@@ -134,6 +134,13 @@ class BCOO(formats.JAXSparse):
         out = object.__new__(cls)
         out.data, out.indices = children
         out.shape, out.indices_sorted, out.unique_indices = aux_data
+        ranks = layouts.ranks_of(out.data, out.indices)
+        if ranks and ranks[1] >= 2 and ranks[0] >= ranks[1] - 1:
+            rank = ranks[0] - 1 + out.n_sparse
+            if rank != len(out.shape):
+                out.shape = layouts.follow_buffers(
+                    out.shape, ranks[1] - 2, rank, out.data, out.indices
+                )
         return out
 
     # -- where it comes from -----------------------------------------------------------

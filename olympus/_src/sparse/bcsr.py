@@ -134,6 +134,13 @@ class BCSR(formats.JAXSparse):
         out = object.__new__(cls)
         out.data, out.indices, out.indptr = children
         out.shape, out.indices_sorted, out.unique_indices = aux_data
+        ranks = layouts.ranks_of(out.data, out.indices, out.indptr)
+        if ranks and ranks[0] >= ranks[1] == ranks[2] >= 1:
+            rank = ranks[0] + 1
+            if rank != len(out.shape):
+                out.shape = layouts.follow_buffers(
+                    out.shape, ranks[1] - 1, rank, out.data, out.indices, out.indptr
+                )
         return out
 
     @classmethod

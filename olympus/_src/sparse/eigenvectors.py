@@ -16,7 +16,6 @@ from olympus._src.numpy import (
     creation,
     decompositions,
     join_split,
-    logic,
     reductions,
 )
 
@@ -78,7 +77,7 @@ def lobpcg_standard(
 
     def is_done(theta: Any, r: Any, norm: Any) -> Any:
         sizes = elementwise.sqrt(reductions.sum(r * r, axis=0))
-        return logic.all(sizes <= 10 * n * tol * (norm + abs(theta)))
+        return reductions.all(sizes <= 10 * n * tol * (norm + abs(theta)))
 
     first, _ = decompositions.qr(X)
     image = multiply(first)

@@ -70,7 +70,7 @@ def bcoo_layout(name: str, data: Any, indices: Any, shape: Sequence[int]) -> Lay
     if indices.ndim < 2:
         raise ValueError(
             f"{name}: indices must have shape [*batch, nse, n_sparse], got "
-            f"{indices.short()}; add the missing axes"
+            f"{indices.short()}; add the missing axes (vmap maps batch axes only)"
         )
     nse, n_sparse = indices.shape[-2:]
     n_batch = indices.ndim - 2
@@ -138,6 +138,55 @@ def _fits(actual: Any, expected: Any, n_batch: int) -> bool:
         a == b or (i < n_batch and a == 1)
         for i, (a, b) in enumerate(zip(actual, expected, strict=True))
     )
+
+
+def follow_buffers(
+    shape: tuple[int, ...], n_batch: int, rank: int, *buffers: Any
+) -> tuple[int, ...]:
+    """The shape of an array whose buffers have got or lost batch axes.
+
+    Under `vmap` and `scan` buffers lose their mapped axes and get them again, while
+    what is known of the array stays as it was.
+
+    Args:
+      shape: as it was.
+      n_batch: how many batch axes the buffers have.
+      rank: how many axes of the array they stand for.
+      buffers: arrays.
+    """
+    sizes = tuple(
+        [
+            max([b.shape[i] for b in buffers], key=lambda n: (n != 1, n))
+            for i in range(n_batch)
+        ]
+    )
+    while rank > len(shape):
+        known = n_batch - (rank - len(shape))
+        batch = [
+            (*shape[:i], sizes[min(i, n_batch - 1)], *shape[i:known])
+            for i in range(known + 1)
+        ]
+        shape = (*_closest(batch, sizes), *shape[known:])
+    while rank < len(shape):
+        known = n_batch + len(shape) - rank
+        batch = [(*shape[:i], *shape[i + 1 : known]) for i in range(known)]
+        shape = (*_closest(batch, sizes), *shape[known:])
+    return shape
+
+
+def _closest(candidates: Sequence[Any], sizes: Sequence[int]) -> Any:
+    """Which of several batch shapes agrees with the sizes of buffers, 1 being any."""
+    for agrees in (lambda a, b: a == b, lambda a, b: b in (1, a)):
+        for batch in candidates:
+            if all(map(agrees, batch, sizes)):
+                return batch
+    return candidates[0]
+
+
+def ranks_of(*buffers: Any) -> list[int] | None:
+    """The numbers of axes of buffers; None if they are no arrays."""
+    ranks = [getattr(b, "ndim", None) for b in buffers]
+    return None if None in ranks else ranks  # type: ignore[return-value]
 
 
 def map_batch(fun: Callable[..., Any], n_batch: int, *arrays: Any) -> Any:

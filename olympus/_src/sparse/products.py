@@ -57,6 +57,7 @@ def multiply_rows(data: Any, read: Any, write: Any, x: Any, shape: Any) -> Any:
     """
     wide = sum_dtype(aval_of(x).dtype)
     inside = rows.mark_inside(read, aval_of(x).shape[: aval_of(read).shape[1]])
+    inside = inside & rows.mark_inside(write, shape)
     data = rows.choose_rows(inside, elementwise.convert_element_type(data, wide))
     if shape:  # padding is written nowhere, so that it matters not what it reads
         write = rows.move_outside(write, inside, shape)
@@ -99,6 +100,7 @@ def contract_rows(
     write = rows.take_columns(indices, free)
     data_aval, x_aval = aval_of(data), aval_of(x)
     inside = rows.mark_inside(read, x_aval.shape[: len(axes)])
+    inside = inside & rows.mark_inside(write, shape)
     if data_aval.ndim == 1 and axes:
         return multiply_rows(data, read, write, x, shape)
     wide = sum_dtype(x_aval.dtype)

@@ -24,10 +24,10 @@ is_sparse = sparse_rules.is_sparse
 
 def apply_primitive(p: Primitive, args: Sequence[Any], params: Any) -> list[Any]:
     """The results of an operation whose operands may be sparse arrays."""
-    if p in _CALLS:
-        return _CALLS[p](args, params)
     if not any(map(is_sparse, args)):
         out = p.bind(*args, **params)
+    elif p in _CALLS:
+        return _CALLS[p](args, params)
     else:
         out = sparse_rules.find_rule(p, args)(*args, **params)
     return list(out) if p.multiple_results else [out]
@@ -35,6 +35,7 @@ def apply_primitive(p: Primitive, args: Sequence[Any], params: Any) -> list[Any]
 
 def evaluate(closed: Any, args: Sequence[Any]) -> list[Any]:
     """The results of a program whose inputs may be sparse arrays."""
+    closed = _close(closed)
     program = closed.olympuspr
     env: dict[Any, Any] = dict(zip(program.constvars, closed.consts, strict=True))
     env.update(zip(program.invars, args, strict=True))
@@ -78,7 +79,7 @@ def _forget(x: Any) -> Any:
 def _cond(args: Any, params: Any) -> list[Any]:
     index, *operands = args
     branches = [
-        lambda *xs, branch=b: [_forget(y) for y in evaluate(_close(branch), xs)]
+        lambda *xs, branch=b: [_forget(y) for y in evaluate(branch, xs)]
         for b in params["branches"]
     ]
     return list(cond.switch(index, branches, *operands))
@@ -90,7 +91,7 @@ def _close(program: Any) -> Any:
 
 def _while(args: Any, params: Any) -> list[Any]:
     n, m = params["cond_nconsts"], params["body_nconsts"]
-    test, body = (_close(params[f"{k}_olympuspr"]) for k in ("cond", "body"))
+    test, body = (params[f"{k}_olympuspr"] for k in ("cond", "body"))
     consts, more, init = args[:n], args[n : n + m], args[n + m :]
     return list(
         while_loop.while_loop(
@@ -103,35 +104,26 @@ def _while(args: Any, params: Any) -> list[Any]:
 
 def _scan(args: Any, params: Any) -> list[Any]:
     n, m = params["num_consts"], params["num_carry"]
-    body = _close(params["olympuspr"])
+    body = params["olympuspr"]
     consts, init, xs = args[:n], args[n : n + m], args[n + m :]
-    infos: list[Any] = []
 
-    def step(carry: Any, parts: Any) -> Any:
-        elements = [_take_element(x, part) for x, part in zip(xs, parts, strict=True)]
-        outs = evaluate(body, [*consts, *carry, *elements])
-        ys = [_forget(y) for y in outs[m:]]
-        infos[:] = [y.shape if is_sparse(y) else None for y in ys]
-        buffers = [y.tree_flatten()[0] if is_sparse(y) else y for y in ys]
-        return [_forget(y) for y in outs[:m]], buffers
+    def step(carry: Any, elements: Any) -> Any:
+        outs = [_forget(y) for y in evaluate(body, [*consts, *carry, *elements])]
+        return outs[:m], outs[m:]
 
     carry, ys = scan.scan(
         step,
         [_forget(x) for x in init],
-        [_buffers(x) for x in xs],
+        [_fill(x) for x in xs],
         length=params["length"],
         reverse=params["reverse"],
         unroll=params["unroll"],
     )
-    length = params["length"]
-    stacked = [
-        y if shape is None else BCOO(tuple(y), shape=(length, *shape))
-        for y, shape in zip(ys, infos, strict=True)
-    ]
-    return [*carry, *stacked]
+    return [*carry, *ys]
 
 
-def _buffers(x: Any) -> Any:
+def _fill(x: Any) -> Any:
+    """What a scan goes over, with whole batch axes."""
     if not is_sparse(x):
         return x
     if not isinstance(x, BCOO) or not x.n_batch:
@@ -139,12 +131,9 @@ def _buffers(x: Any) -> Any:
             f"sparsify: arrays that a scan goes over must be BCOO with a batch axis, "
             f"got {x!r}; use update_layout(n_batch=1)"
         )
-    batch = x.shape[:1]
-    return tuple([layouts.fill_batch(b, batch) for b in (x.data, x.indices)])
-
-
-def _take_element(x: Any, part: Any) -> Any:
-    return BCOO(part, shape=x.shape[1:]) if is_sparse(x) else part
+    batch = x.shape[: x.n_batch]
+    data, indices = (layouts.fill_batch(b, batch) for b in (x.data, x.indices))
+    return BCOO((data, indices), shape=x.shape)
 
 
 _CALLS: dict[Primitive, Callable[[Any, Any], list[Any]]] = {
@@ -214,6 +203,9 @@ def _run_on_tracers(fun: Callable[..., Any], args: Sequence[Any]) -> list[Any]:
 
 def _trace(fun: Callable[..., Any], args: Sequence[Any]) -> Any:
     """The program of a function of the dense forms of its arguments."""
+    for x in args:
+        if isinstance(x, BCOO):
+            layouts.bcoo_layout("BCOO", x.data, x.indices, x.shape)
     in_avals = [
         avals.ShapedArray(x.shape, x.dtype) if is_sparse(x) else aval_of(x)
         for x in args
