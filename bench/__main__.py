@@ -106,6 +106,8 @@ GROUPS = (
         "refs",
         "ode",
     ],
+    "sparse_products",
+    "sparse_programs",
 )
 LIBRARIES = ("olympus", "jax")
 # What else may be timed beside the two, and the groups it has cases of.

@@ -103,6 +103,7 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         ode,
         programs,
         refs,
+        sparse,
     )
 
     library = programs.Library(lib)
@@ -115,6 +116,7 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         **meshes.GROUPS,
         **refs.GROUPS,
         **ode.GROUPS,
+        **sparse.GROUPS,
     }
     return groups[group](library), library.wait
 

@@ -26,7 +26,17 @@ FORMATS = {
 }
 
 
-@pytest.mark.parametrize("kind", FORMATS.values())
+@pytest.mark.parametrize(
+    "kind",
+    [
+        sparse.BCOO,
+        *[
+            pytest.param(kind, marks=pytest.mark.slow)
+            for kind in FORMATS.values()
+            if kind is not sparse.BCOO
+        ],
+    ],
+)
 def test_products(kind):
     x = kind.fromdense(MATRIX)
     assert isinstance(x, sparse.JAXSparse)
@@ -103,14 +113,18 @@ def test_matrices_of_scipy(kind):
         kind.from_scipy_sparse(theirs, n_batch=1)
 
 
+@pytest.mark.slow
 def test_transposes():
     for kind in (sparse.COO, sparse.CSR, sparse.CSC, sparse.BCOO):
         np.testing.assert_array_equal(as_dense(kind.fromdense(MATRIX).T), MATRIX.T)
     flipped = sparse.CSR.fromdense(MATRIX).T
     assert type(flipped) is sparse.CSC
-    np.testing.assert_allclose(flipped @ np.ones((3, 9), "f"), MATRIX.T @ np.ones((3, 9)))
+    np.testing.assert_allclose(
+        flipped @ np.ones((3, 9), "f"), MATRIX.T @ np.ones((3, 9))
+    )
 
 
+@pytest.mark.slow
 def test_rows_of_batches():
     rng = np.random.default_rng(0)
     dense = dense_array(rng, (2, 3, 4, 2))
@@ -154,6 +168,7 @@ def test_vmap_maps_batch_axes():
         olympus.vmap(lambda a: a.sum())(bcoo(dense))
 
 
+@pytest.mark.slow
 def test_vmap_of_products_is_a_loop():
     rng = np.random.default_rng(0)
     dense, vs = dense_array(rng, (3, 4)), dense_array(rng, (5, 4))
@@ -162,6 +177,7 @@ def test_vmap_of_products_is_a_loop():
         np.testing.assert_allclose(olympus.vmap(lambda v: x @ v)(vs), vs @ dense.T)  # noqa: B023
 
 
+@pytest.mark.slow
 def test_random_arrays():
     key = olympus.random.key(0)
     x = sparse.random_bcoo(key, (4, 5), nse=0.5)
@@ -192,7 +208,11 @@ REFUSED = [
     (lambda: sparse.bcoo_todense(MATRIX), TypeError, "must be a BCOO, got ndarray"),
     (lambda: sparse.bcsr_todense(EYE), TypeError, "must be a BCSR, got BCOO"),
     (lambda: sparse.csr_matvec(EYE, MATRIX), TypeError, "must be a CSR, got BCOO"),
-    (lambda: EYE.update_layout(n_batch=1), sparse.SparseEfficiencyError, "n_batch from"),
+    (
+        lambda: EYE.update_layout(n_batch=1),
+        sparse.SparseEfficiencyError,
+        "n_batch from",
+    ),
     (lambda: EYE.update_layout(n_batch=3), ValueError, "at most 2 together"),
     (lambda: EYE.update_layout(on_inefficient="x"), ValueError, "must be one of"),
     (lambda: EYE == EYE, NotImplementedError, "would result in dense output"),
@@ -221,7 +241,11 @@ REFUSED = [
         ValueError,
         "nse must be specified",
     ),
-    (lambda: -sparse.CSR.fromdense(MATRIX), NotImplementedError, "convert it to a BCOO"),
+    (
+        lambda: -sparse.CSR.fromdense(MATRIX),
+        NotImplementedError,
+        "convert it to a BCOO",
+    ),
     (
         lambda: sparse.CSR.fromdense(MATRIX) @ EYE,
         NotImplementedError,
@@ -250,7 +274,11 @@ REFUSED = [
         ValueError,
         "pass unique_indices=False",
     ),
-    (lambda: sparse.COO((MATRIX[0],) * 3, shape=(2,)), ValueError, "must have two axes"),
+    (
+        lambda: sparse.COO((MATRIX[0],) * 3, shape=(2,)),
+        ValueError,
+        "must have two axes",
+    ),
     (lambda: EYE @ np.ones((4, 2), "f"), (TypeError, ValueError), "matmul"),
     (lambda: hash(EYE), TypeError, "unhashable"),
     (lambda: sparse.todense("x"), TypeError, "must be a sparse array or an array"),

@@ -118,7 +118,7 @@ def test_complex_derivatives():
     check_grads(call, (data, v), order=1, rtol=2e-2, atol=2e-2)
 
 
-# -- derivatives with respect to sparse arrays -------------------------------------------
+# -- derivatives with respect to sparse arrays -----------------------------------------
 
 
 def test_gradients_have_the_positions_of_their_arguments():
@@ -127,7 +127,9 @@ def test_gradients_have_the_positions_of_their_arguments():
     def loss(a, v):
         return ((a @ v) ** 2).sum(), a.nse
 
-    (value, nse), slopes = sparse.value_and_grad(loss, argnums=(0, 1), has_aux=True)(x, V)
+    (value, nse), slopes = sparse.value_and_grad(loss, argnums=(0, 1), has_aux=True)(
+        x, V
+    )
     dense = olympus.grad(lambda a, v: ((a @ v) ** 2).sum(), argnums=(0, 1))(DENSE, V)
     assert nse == x.nse
     np.testing.assert_allclose(value, ((DENSE @ V) ** 2).sum(), rtol=1e-5)
@@ -138,6 +140,7 @@ def test_gradients_have_the_positions_of_their_arguments():
     np.testing.assert_allclose(only.data, slopes[0].data, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jacobian", [sparse.jacfwd, sparse.jacrev])
 def test_jacobians_have_batch_axes(jacobian):
     x = sparse.BCOO.fromdense(DENSE)
@@ -226,15 +229,20 @@ def test_solutions_and_their_derivatives():
     mapped = olympus.jit(olympus.vmap(_solve, (None, 0)))(data, many)
     np.testing.assert_allclose(SYSTEM @ mapped.T, many, atol=1e-5)
     with pytest.raises(TypeError, match="must be floating or complex"):
-        sparse.linalg.spsolve(data.astype(int), jnp.zeros(6), jnp.zeros(4), jnp.arange(3))
+        sparse.linalg.spsolve(
+            data.astype(int), jnp.zeros(6), jnp.zeros(4), jnp.arange(3)
+        )
     with pytest.raises(ValueError, match=r"b must have shape \[n\]"):
         _solve(data, b[:2])
 
 
+@pytest.mark.slow
 def test_largest_eigenvalues():
     values = jnp.arange(1.0, 61.0)
     start = olympus.random.normal(olympus.random.key(0), (60, 2))
-    theta, u, steps = sparse.linalg.lobpcg_standard(lambda x: values[:, None] * x, start)
+    theta, u, steps = sparse.linalg.lobpcg_standard(
+        lambda x: values[:, None] * x, start
+    )
     np.testing.assert_allclose(theta, [60, 59], rtol=1e-4)
     np.testing.assert_allclose(values[:, None] * u, u * theta, atol=2e-2)
     assert 0 < steps <= 100
@@ -245,6 +253,7 @@ def test_largest_eigenvalues():
 # -- convolutions ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("strides", "padding", "dilation"),
     [((1,), "SAME", (1,)), ((2,), [(1, 2)], (2,))],

@@ -239,6 +239,8 @@ class BCOO(formats.JAXSparse):
         row = np.arange(max(0, -k), max(0, -k) + count)
         column = row + k
         dtype = dtypes.canonicalize_dtype(float if dtype is None else dtype)
+        data: Any
+        indices: Any
         index = dtypes.canonicalize_dtype(index_dtype)
         if n_sparse == 2:
             data, indices = np.ones(count), np.stack((row, column), 1)
@@ -278,9 +280,7 @@ class BCOO(formats.JAXSparse):
         """The array with positions in ascending order; see `bcoo_sort_indices`."""
         return _sort_indices(self)
 
-    def sum_duplicates(
-        self, nse: int | None = None, remove_zeros: bool = True
-    ) -> BCOO:
+    def sum_duplicates(self, nse: int | None = None, remove_zeros: bool = True) -> BCOO:
         """The array with each position once; see `bcoo_sum_duplicates`.
 
         Args:
@@ -383,7 +383,7 @@ class BCOO(formats.JAXSparse):
     def __ge__(self, other: Any) -> Any:
         return _apply("greater_equal", self, other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 def as_index_dtype(index_dtype: Any) -> Any:
@@ -395,8 +395,7 @@ def as_index_dtype(index_dtype: Any) -> Any:
     dtype = dtypes.canonicalize_dtype(index_dtype)
     if not dtypes.issubdtype(dtype, np.integer):
         raise TypeError(
-            f"sparse: index_dtype must be a dtype of integers, got {dtype}; use "
-            "'int32'"
+            f"sparse: index_dtype must be a dtype of integers, got {dtype}; use 'int32'"
         )
     return dtype
 
@@ -416,5 +415,7 @@ def as_count(name: str, nse: Any) -> int:
             "elements as a Python number"
         ) from None
     if count < 0:
-        raise ValueError(f"{name}: nse must be non-negative, got {count}; use 0 or more")
+        raise ValueError(
+            f"{name}: nse must be non-negative, got {count}; use 0 or more"
+        )
     return count

@@ -117,10 +117,11 @@ def check_batch(name: str, batch: Any, n_batch: int) -> None:
 
 
 def result_dtype(data: Any, rhs: Any, preferred: Any) -> Any:
-    """The dtype of a product."""
+    """The dtype of a product of two arrays, or types of arrays."""
     if preferred is not None:
         return dtypes.canonicalize_dtype(preferred)
-    return dtypes.result_type(aval_of(data).dtype, aval_of(rhs).dtype)
+    kinds = [x if isinstance(x, avals.ShapedArray) else aval_of(x) for x in (data, rhs)]
+    return dtypes.result_type(*[k.dtype for k in kinds])
 
 
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
@@ -223,7 +224,7 @@ bcoo_dot_general_p = SparsePrimitive(
     "bcoo_dot_general", _multiply_dense, jvp=_jvp, batch=_batch, rewrite=_rewrite
 )
 
-# -- elements of a product of dense arrays -----------------------------------------------
+# -- elements of a product of dense arrays ---------------------------------------------
 
 
 def _sample(A: Any, B: Any, indices: Any, *, dimension_numbers: Any) -> Any:

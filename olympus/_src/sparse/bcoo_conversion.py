@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src.core import avals
-from olympus._src.core.symbolic_values import Zero, is_linear
+from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import elementwise, families, reductions, shaping
 from olympus._src.numpy import join_split, searching
 from olympus._src.sparse import layouts, rows
@@ -31,9 +31,7 @@ def _todense(data: Any, indices: Any, *, spinfo: SparseInfo) -> Any:
     return layouts.fill_batch(out, layout.batch_shape(spinfo.shape))
 
 
-def _todense_transpose(
-    cts: Any, data: Any, indices: Any, *, spinfo: SparseInfo
-) -> Any:
+def _todense_transpose(cts: Any, data: Any, indices: Any, *, spinfo: SparseInfo) -> Any:
     (ct,) = cts
     if type(ct) is Zero:
         return [Zero(data.aval), None]
@@ -85,9 +83,7 @@ def _extract_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     return out, bcoo_extract_p.bind(indices, tangents[1], **params)
 
 
-def _extract_transpose(
-    cts: Any, indices: Any, mat: Any, *, assume_unique: bool
-) -> Any:
+def _extract_transpose(cts: Any, indices: Any, mat: Any, *, assume_unique: bool) -> Any:
     (ct,) = cts
     if type(ct) is Zero:
         return [None, Zero(mat.aval)]

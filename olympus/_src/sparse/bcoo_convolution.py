@@ -139,14 +139,16 @@ def _multiply_pairs(lhs: BCOO, rhs: BCOO, dtype: Any, steps: Any, shape: Any) ->
     n, m = lhs.nse, rhs.nse
 
     def spread(x: Any, axis: int) -> Any:
-        return shaping.reshape(
-            shaping.broadcast_in_dim(x, (n, m), (axis,)), (n * m,)
-        )
+        return shaping.reshape(shaping.broadcast_in_dim(x, (n, m), (axis,)), (n * m,))
 
-    left = [spread(rows.as_positions(rows.take_column(lhs.indices, a)), 0)
-            for a in range(lhs.ndim)]
-    right = [spread(rows.as_positions(rows.take_column(rhs.indices, a)), 1)
-             for a in range(rhs.ndim)]
+    left = [
+        spread(rows.as_positions(rows.take_column(lhs.indices, a)), 0)
+        for a in range(lhs.ndim)
+    ]
+    right = [
+        spread(rows.as_positions(rows.take_column(rhs.indices, a)), 1)
+        for a in range(rhs.ndim)
+    ]
     inside = spread(rows.mark_inside(lhs.indices, lhs.shape), 0)
     inside = inside & spread(rows.mark_inside(rhs.indices, rhs.shape), 1)
     inside = inside & (left[1] == right[1])

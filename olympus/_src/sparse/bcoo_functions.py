@@ -178,9 +178,7 @@ def bcoo_extract(
             f"{tuple(aval_of(arr).shape)}; broadcast it first"
         )
     unique = sparr.unique_indices if assume_unique is None else bool(assume_unique)
-    data = bcoo_conversion.bcoo_extract_p.bind(
-        sparr.indices, arr, assume_unique=unique
-    )
+    data = bcoo_conversion.bcoo_extract_p.bind(sparr.indices, arr, assume_unique=unique)
     return make((data, sparr.indices), sparr._info)  # noqa: SLF001
 
 
@@ -205,9 +203,7 @@ def bcoo_sort_indices(mat: BCOO) -> BCOO:
     """
     check_bcoo("bcoo_sort_indices", "mat", mat)
     info = SparseInfo(mat.shape)
-    buffers = bcoo_ordering.bcoo_sort_indices_p.bind(
-        mat.data, mat.indices, spinfo=info
-    )
+    buffers = bcoo_ordering.bcoo_sort_indices_p.bind(mat.data, mat.indices, spinfo=info)
     return make(buffers, SparseInfo(mat.shape, True, mat.unique_indices))
 
 
@@ -358,13 +354,19 @@ def bcoo_dot_general(
     if isinstance(lhs, BCOO):
         return _multiply_dense(lhs, rhs, numbers, preferred_element_type)
     check_bcoo("bcoo_dot_general", "lhs or rhs", rhs)
-    ((lc, rc), (lb, rb)) = numbers
+    return multiply_left("bcoo_dot_general", lhs, rhs, numbers, preferred_element_type)
+
+
+def multiply_left(name: str, lhs: Any, rhs: Any, numbers: Any, preferred: Any) -> Array:
+    """A contraction of an array with a BCOO on its right."""
+    shapes = rhs.shape, tuple(aval_of(lhs).shape)
+    bcoo_contraction.check_contraction(name, shapes[1], shapes[0], numbers)
+    (lc, rc), (lb, rb) = numbers
     swapped = ((rc, lc), (rb, lb))
-    out = _multiply_dense(rhs, lhs, swapped, preferred_element_type)
-    axes = bcoo_contraction.result_axes(len(rhs_shape), len(lhs_shape), swapped)
-    n = len(lb)
+    out = _multiply_dense(rhs, lhs, swapped, preferred)
+    axes = bcoo_contraction.result_axes(rhs.ndim, len(shapes[1]), swapped)
+    n, rank = len(lb), len(axes)
     right = sum(side == "l" for side, _ in axes[n:])
-    rank = len(axes)
     return shaping.transpose(
         out, (*range(n), *range(n + right, rank), *range(n, n + right))
     )
@@ -454,8 +456,7 @@ def bcoo_multiply_dense(sp_mat: BCOO, v: ArrayLike) -> Array:
     check_bcoo("bcoo_multiply_dense", "sp_mat", sp_mat)
     v_shape = tuple(aval_of(v).shape)
     if len(v_shape) > sp_mat.ndim or any(
-        b not in (1, a)
-        for a, b in zip(sp_mat.shape[::-1], v_shape[::-1], strict=False)
+        b not in (1, a) for a, b in zip(sp_mat.shape[::-1], v_shape[::-1], strict=False)
     ):
         raise NotImplementedError(
             "bcoo_multiply_dense: multiplication between sparse and dense is only "

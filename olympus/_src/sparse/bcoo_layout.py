@@ -51,8 +51,8 @@ def bcoo_update_layout(
     if min(n_batch, n_dense) < 0 or n_batch + n_dense > mat.ndim:
         raise ValueError(
             f"{name}: n_batch and n_dense must be non-negative and at most {mat.ndim} "
-            f"together, got n_batch={n_batch} and n_dense={n_dense}; leave axes for the "
-            "sparse part"
+            f"together, got n_batch={n_batch} and n_dense={n_dense}; leave axes for "
+            "the sparse part"
         )
     if on_inefficient not in ("error", "warn", None):
         raise ValueError(
@@ -186,9 +186,7 @@ def _batch_sparse(data: Any, indices: Any, shape: Any, n_batch: int) -> Any:
             number = shaping.broadcasted_iota(aval_of(i).dtype, full, axis)
             mask = mask & elementwise.eq(wide, number)
         left = rows.take_columns(i, range(count, k))
-        left = shaping.broadcast_in_dim(
-            left, (*full, k - count), (count, count + 1)
-        )
+        left = shaping.broadcast_in_dim(left, (*full, k - count), (count, count + 1))
         dense = aval_of(d).shape[1:]
         spots = tuple(range(count, count + 1 + len(dense)))
         d = shaping.broadcast_in_dim(d, (*full, *dense), spots)

@@ -61,7 +61,11 @@ def apply(name: str, *args: Any, **kwargs: Any) -> Any:
         return sparsify.sparsify(lambda x: arithmetic.power(x, options[0]))(mat)
     if name in _FUNCTIONS:
         return sparsify.sparsify(_FUNCTIONS[name])(*args)
-    method = {"reshape": _reshape, "astype": creation.astype, "sum": reductions.sum}
+    method: dict[str, Callable[..., Any]] = {
+        "reshape": _reshape,
+        "astype": creation.astype,
+        "sum": reductions.sum,
+    }
     return sparsify.sparsify(lambda x: method[name](x, *options, **kwargs))(mat)
 
 

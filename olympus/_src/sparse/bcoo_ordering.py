@@ -112,9 +112,7 @@ def split_permutation(permutation: Any, layout: layouts.Layout) -> Any:
     )
 
 
-def _transpose(
-    data: Any, indices: Any, *, permutation: Any, spinfo: SparseInfo
-) -> Any:
+def _transpose(data: Any, indices: Any, *, permutation: Any, spinfo: SparseInfo) -> Any:
     layout = layouts.bcoo_layout("bcoo_transpose", data, indices, spinfo.shape)
     batch, sparse, dense = split_permutation(permutation, layout)
     n = layout.n_batch

@@ -133,8 +133,8 @@ def bcoo_broadcast_in_dim(
 
     Example:
       >>> from olympus.experimental import sparse
-      >>> mat = sparse.eye(3)
-      >>> sparse.bcoo_broadcast_in_dim(mat, shape=(2, 3, 3), broadcast_dimensions=(1, 2))
+      >>> mat, axes = sparse.eye(3), (1, 2)
+      >>> sparse.bcoo_broadcast_in_dim(mat, shape=(2, 3, 3), broadcast_dimensions=axes)
       BCOO(float32[2, 3, 3], nse=3, n_batch=1)
     """
     name = "bcoo_broadcast_in_dim"
@@ -291,9 +291,9 @@ def bcoo_concatenate(operands: Sequence[BCOO], *, dimension: int) -> BCOO:
         shifted.append((d, i))
         offset += mat.shape[dimension]
     data = concatenation.concatenate([d for d, _ in shifted], n)
-    dtype = dtypes.result_type(*[i for _, i in shifted])
-    indices = [elementwise.convert_element_type(i, dtype) for _, i in shifted]
-    return BCOO((data, concatenation.concatenate(indices, n)), shape=shape)
+    index_dtype = dtypes.result_type(*[i for _, i in shifted])
+    lists = [elementwise.convert_element_type(i, index_dtype) for _, i in shifted]
+    return BCOO((data, concatenation.concatenate(lists, n)), shape=shape)
 
 
 def _pad_elements(data: Any, indices: Any, nse: int, n: int, shape: Any) -> Any:
@@ -443,7 +443,8 @@ def _group_axes(old: Any, new: Any) -> list[tuple[list[int], list[int]]]:
     groups: list[tuple[list[int], list[int]]] = []
     i = j = 0
     while i < len(old) or j < len(new):
-        ours, theirs = [], []
+        ours: list[int] = []
+        theirs: list[int] = []
         a = b = 1
         if i < len(old):
             ours.append(i)

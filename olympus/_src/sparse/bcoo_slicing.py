@@ -66,10 +66,7 @@ def bcoo_slice(
             f"{starts}, {stops} and {steps} for {mat.shape}"
         )
     shape = tuple(
-        [
-            -(-(b - a) // step)
-            for a, b, step in zip(starts, stops, steps, strict=True)
-        ]
+        [-(-(b - a) // step) for a, b, step in zip(starts, stops, steps, strict=True)]
     )
     n, m = mat.n_batch, mat.n_batch + mat.n_sparse
     data, indices = (
@@ -107,9 +104,7 @@ def _cut_elements(
     columns = []
     for axis, (start, step) in enumerate(zip(first, steps, strict=True)):
         column = rows.as_positions(rows.take_columns(indices, [axis]))
-        offset = column - elementwise.convert_element_type(
-            start, aval_of(column).dtype
-        )
+        offset = column - elementwise.convert_element_type(start, aval_of(column).dtype)
         part = shaping.squeeze(offset, (aval_of(offset).ndim - 1,))
         inside = inside & (part >= 0)
         if step != 1:
@@ -263,9 +258,7 @@ def bcoo_gather(
         starts: list[Any] = [0] * operand.ndim
         inside: Any = True
         for i, axis in enumerate(numbers.start_index_map):
-            start = starts[axis] = concatenation.index_in_dim(
-                vector, i, keepdims=False
-            )
+            start = starts[axis] = concatenation.index_in_dim(vector, i, keepdims=False)
             last = operand.shape[axis] - sizes[axis]
             inside = inside & (start >= 0) & (start <= last)
             starts[axis] = _clamp(start, last)

@@ -13,6 +13,7 @@ from olympus._src.sparse.primitives import SparsePrimitive
 
 aval_of = avals.aval_of
 
+
 def _multiply_sparse(
     lhs_data: Any,
     lhs_indices: Any,
@@ -56,14 +57,14 @@ def _multiply_sparse(
     return _map_pairs(
         multiply,
         (lhs_data, lhs_indices, left, lb, lhs_spinfo.shape),
-        (rhs_data, rhs_indices, right, rb),
+        (rhs_data, rhs_indices, rb),
     )
 
 
 def _map_pairs(multiply: Any, left: Any, right: Any) -> Any:
     """Maps over paired batch axes, then over those of the left side alone."""
     d, i, layout, lb, shape = left
-    e, j, other, rb = right
+    e, j, rb = right
     alone = [a for a in range(layout.n_batch) if a not in lb]
     d, i = (_permute_front(x, (*lb, *alone)) for x in (d, i))
     e, j = (_permute_front(x, rb) for x in (e, j))
@@ -103,8 +104,8 @@ def _check_sparse_product(left: Any, right: Any, numbers: Any) -> None:
         bcoo_contraction.check_batch("bcoo_spdot_general", batch, layout.n_batch)
     if right.n_batch != len(rb):
         raise NotImplementedError(
-            "bcoo_spdot_general: all batch axes of the right side must be batch axes of "
-            f"the contraction, got {tuple(rb)} of n_batch={right.n_batch}; {advice}"
+            "bcoo_spdot_general: all batch axes of the right side must be batch axes "
+            f"of the contraction, got {tuple(rb)} of n_batch={right.n_batch}; {advice}"
         )
 
 

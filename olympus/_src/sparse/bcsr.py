@@ -85,9 +85,7 @@ class BCSR(formats.JAXSparse):
         self.indices_sorted = bool(indices_sorted)
         self.unique_indices = bool(unique_indices)
         super().__init__(args, shape=tuple(shape))
-        layouts.bcsr_layout(
-            "BCSR", self.data, self.indices, self.indptr, self.shape
-        )
+        layouts.bcsr_layout("BCSR", self.data, self.indices, self.indptr, self.shape)
 
     @property
     def nse(self) -> int:
@@ -245,9 +243,7 @@ class BCSR(formats.JAXSparse):
             "to_bcoo().transpose()"
         )
 
-    def sum_duplicates(
-        self, nse: int | None = None, remove_zeros: bool = True
-    ) -> BCSR:
+    def sum_duplicates(self, nse: int | None = None, remove_zeros: bool = True) -> BCSR:
         """The array with each position once; see `bcsr_sum_duplicates`.
 
         Args:

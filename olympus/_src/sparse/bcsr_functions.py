@@ -449,11 +449,12 @@ def bcsr_dot_general(
             lhs_spinfo=SparseInfo(lhs.shape),
         )
     if isinstance(rhs, BCSR) and not hasattr(lhs, "nse"):
-        return bcoo_functions.bcoo_dot_general(
+        return bcoo_functions.multiply_left(
+            "bcsr_dot_general",
             lhs,
             to_bcoo(rhs),
-            dimension_numbers=numbers,
-            preferred_element_type=preferred_element_type,
+            numbers,
+            preferred_element_type,
         )
     raise NotImplementedError(
         f"{name}: one side must be a BCSR and the other an array, got "

@@ -16,7 +16,7 @@ from olympus._src.sparse.csr import CSC, CSR
 from olympus._src.sparse.formats import JAXSparse
 from olympus._src.sparse.primitives import SparsePrimitive
 
-# Marks where a sparsified function asks for a dense array; of arrays it is the identity.
+# Marks where a sparsified function asks for a dense array; it returns its operand.
 todense_p = SparsePrimitive("todense", lambda x: x)
 
 
@@ -91,7 +91,10 @@ def empty(
     """
     kind = _find_format("sparse.empty", sparse_format)
     return kind._empty(  # noqa: SLF001
-        lax_sizes.canonicalize_shape(shape), dtype=dtype, index_dtype=index_dtype, **kwds
+        lax_sizes.canonicalize_shape(shape),
+        dtype=dtype,
+        index_dtype=index_dtype,
+        **kwds,
     )
 
 

@@ -49,8 +49,8 @@ class _Compressed(formats.JAXSparse):
         expected = (self._major_size() + 1,)
         if tuple(aval_of(self.indptr).shape) != expected:
             raise ValueError(
-                f"{name}: indptr must have shape {expected} for shape={self.shape}, got "
-                f"{tuple(aval_of(self.indptr).shape)}"
+                f"{name}: indptr must have shape {expected} for shape={self.shape}, "
+                f"got {tuple(aval_of(self.indptr).shape)}"
             )
 
     def _major_size(self) -> int:
@@ -160,8 +160,8 @@ class CSC(_Compressed):
     """A sparse matrix as columns of elements with their rows.
 
     Args:
-      args: `(data, indices, indptr)`: arrays [nse], [nse] and [columns + 1], the buffers
-        of the transposed matrix as a CSR.
+      args: `(data, indices, indptr)`: arrays [nse], [nse] and [columns + 1], the
+        buffers of the transposed matrix as a CSR.
       shape: of the matrix.
 
     Attributes:

@@ -164,9 +164,7 @@ def value_and_grad(
       [2.0, 2.0]
     """
     options = {"has_aux": has_aux, **kwargs}
-    return _differentiate(
-        api_grad.value_and_grad, fun, argnums, _after_value, options
-    )
+    return _differentiate(api_grad.value_and_grad, fun, argnums, _after_value, options)
 
 
 def jacfwd(

@@ -62,8 +62,7 @@ def lobpcg_standard(
     X = creation.asarray(X)
     multiply = _as_function(A, X)
     n, k = X.shape
-    if tol is None:
-        tol = float(np.finfo(X.dtype).eps)
+    limit: Any = float(np.finfo(X.dtype).eps) if tol is None else tol
 
     def project(basis: Any, image: Any) -> Any:
         gram = contractions.matmul(shaping.transpose(basis, (1, 0)), image)
@@ -77,7 +76,7 @@ def lobpcg_standard(
 
     def is_done(theta: Any, r: Any, norm: Any) -> Any:
         sizes = elementwise.sqrt(reductions.sum(r * r, axis=0))
-        return reductions.all(sizes <= 10 * n * tol * (norm + abs(theta)))
+        return reductions.all(sizes <= 10 * n * limit * (norm + abs(theta)))
 
     first, _ = decompositions.qr(X)
     image = multiply(first)

@@ -1,8 +1,8 @@
 """What the buffers of a sparse array are: batch, sparse and dense axes.
 
-The shape of a batched array is `(*batch, *sparse, *dense)`. For each element of the batch
-it holds `nse` blocks, each with the shape of the dense axes; the positions of the blocks
-are given along the sparse axes. Positions outside of the shape are padding.
+The shape of a batched array is `(*batch, *sparse, *dense)`. For each element of the
+batch it holds `nse` blocks, each with the shape of the dense axes; the positions of the
+blocks are given along the sparse axes. Positions outside of the shape are padding.
 """
 
 from __future__ import annotations

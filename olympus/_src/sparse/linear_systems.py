@@ -56,9 +56,7 @@ def _import_scipy() -> Any:
 _SOLVERS = {False: _Solver(False), True: _Solver(True)}
 
 
-def _solve(
-    data: Any, indices: Any, indptr: Any, b: Any, *, transpose: bool
-) -> Any:
+def _solve(data: Any, indices: Any, indptr: Any, b: Any, *, transpose: bool) -> Any:
     aval = aval_of(b)
     kind = avals.ShapedArray(aval.shape, aval.dtype)
     return host_calls.pure_callback(
@@ -164,7 +162,8 @@ def spsolve(
     data, b = (elementwise.convert_element_type(x, dtype) for x in (data, b))
     narrow = dtype.itemsize < 4  # SciPy's solver has no narrow floats
     if narrow:
-        data, b = (elementwise.convert_element_type(x, np.dtype("float32"))
-                   for x in (data, b))
+        data, b = (
+            elementwise.convert_element_type(x, np.dtype("float32")) for x in (data, b)
+        )
     out = spsolve_p.bind(data, indices, indptr, b, transpose=False)
     return elementwise.convert_element_type(out, dtype) if narrow else out

@@ -53,8 +53,8 @@ def check_kind(name: str, mat: Any, kind: type) -> None:
     """
     if not isinstance(mat, kind):
         raise TypeError(
-            f"{name}: mat must be a {kind.__name__}, got {type(mat).__name__}; make one "
-            f"with {kind.__name__}.fromdense"
+            f"{name}: mat must be a {kind.__name__}, got {type(mat).__name__}; make "
+            f"one with {kind.__name__}.fromdense"
         )
 
 
@@ -66,8 +66,8 @@ def check_no_axes(name: str, axes: Any) -> None:
     """
     if axes is not None and tuple(axes) != (1, 0):
         raise NotImplementedError(
-            f"{name}.transpose: axes must be None, got {axes}; the axes of a matrix can "
-            "only be exchanged"
+            f"{name}.transpose: axes must be None, got {axes}; the axes of a matrix "
+            "can only be exchanged"
         )
 
 
@@ -108,11 +108,12 @@ def check_product(
     if aval.ndim != rank or aval.shape[0] != size:
         form = f"[{size}]" if rank == 1 else f"[{size}, m]"
         raise ValueError(
-            f"{name}: the dense factor must have shape {form}, got {aval.short()} for a "
-            f"matrix of shape {mat.shape} with transpose={bool(transpose)}"
+            f"{name}: the dense factor must have shape {form}, got {aval.short()} for "
+            f"a matrix of shape {mat.shape} with transpose={bool(transpose)}"
         )
     dtype = bcoo_contraction.result_dtype(mat.data, x, None)
-    return tuple([elementwise.convert_element_type(y, dtype) for y in (mat.data, x)])
+    data = elementwise.convert_element_type(mat.data, dtype)
+    return data, elementwise.convert_element_type(x, dtype)
 
 
 def multiply(

@@ -2,8 +2,8 @@
 
 In each, an element multiplies the row of the dense array at its contracted positions,
 and the result is added at its other positions. On CPUs a product with a matrix of eight
-or more columns runs in a kernel of jaxlib, which several threads share; it takes rows in
-order, so they are sorted, or found to be sorted, or the general form is used.
+or more columns runs in a kernel of jaxlib, which several threads share. It takes the
+elements row by row: where they are not in order, the general form is used.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def contract_rows(
     dense = tuple(range(1, 1 + n_dense))
     if axes:
         values = rows.take_rows(x, read)
-        numbers = ((dense, dense), ((0,), (0,)))
+        numbers: Any = ((dense, dense), ((0,), (0,)))
     else:
         values = x
         numbers = ((dense, tuple(range(n_dense))), ((), ()))
@@ -164,9 +164,7 @@ def suits_kernel(platform: str, data: Any, indices: Any, x: Any) -> bool:
     )
 
 
-def multiply_csr(
-    data: Any, indices: Any, indptr: Any, x: Any, general: Any
-) -> Any:
+def multiply_csr(data: Any, indices: Any, indptr: Any, x: Any, general: Any) -> Any:
     """A matrix in CSR times a dense one, by the kernel if no position is outside.
 
     Args:

@@ -62,18 +62,18 @@ def random_bcoo(
     n_sparse = len(shape) - n_batch - n_dense
     if min(n_sparse, n_batch, n_dense) < 0:
         raise ValueError(
-            f"{name}: n_batch and n_dense must be non-negative and at most {len(shape)} "
-            f"together, got n_batch={n_batch} and n_dense={n_dense}"
+            f"{name}: n_batch and n_dense must be non-negative and at most "
+            f"{len(shape)} together, got n_batch={n_batch} and n_dense={n_dense}"
         )
     batch, sizes = shape[:n_batch], shape[n_batch : n_batch + n_sparse]
     total = math.prod(sizes)
-    if not 0 <= nse:
+    if not nse >= 0:
         raise ValueError(f"{name}: nse must be non-negative, got {nse}; use 0 or more")
     count = math.ceil(nse * total) if 0 < nse < 1 else int(nse)
     if unique_indices and count > total:
         raise ValueError(
-            f"{name}: nse must be at most the number of positions, {total}, where these "
-            f"are unique, got {nse}; pass unique_indices=False"
+            f"{name}: nse must be at most the number of positions, {total}, where "
+            f"these are unique, got {nse}; pass unique_indices=False"
         )
     index_dtype = dtypes.canonicalize_dtype(indices_dtype or np.int32)
     data_key, index_key = _split(key)

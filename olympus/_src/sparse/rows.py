@@ -126,9 +126,7 @@ def take_clipped_rows(x: Any, indices: Any) -> Any:
     numbers = GatherDimensionNumbers(
         tuple(range(1, 1 + len(row))), tuple(range(k)), tuple(range(k))
     )
-    return gather.gather(
-        x, as_positions(indices), numbers, (1,) * k + row, mode="clip"
-    )
+    return gather.gather(x, as_positions(indices), numbers, (1,) * k + row, mode="clip")
 
 
 def add_rows(updates: Any, indices: Any, shape: Sequence[int]) -> Any:

@@ -148,9 +148,7 @@ def _fit(x: Any, shape: tuple[int, ...]) -> Any:
         return x
     first = len(shape) - x.ndim
     axes = tuple(range(first, len(shape)))
-    return bcoo_shaping.bcoo_broadcast_in_dim(
-        x, shape=shape, broadcast_dimensions=axes
-    )
+    return bcoo_shaping.bcoo_broadcast_in_dim(x, shape=shape, broadcast_dimensions=axes)
 
 
 def _shape_of(x: Any) -> tuple[int, ...]:
@@ -173,12 +171,10 @@ def _add(x: Any, y: Any) -> Any:
         return with_data(x, x.data + y.data)
     if (x.n_batch, x.n_dense) != (y.n_batch, y.n_dense):
         n_batch, n_dense = min(x.n_batch, y.n_batch), min(x.n_dense, y.n_dense)
-        x, y = (
-            m.update_layout(n_batch=n_batch, n_dense=n_dense) for m in (x, y)
-        )
+        x, y = (m.update_layout(n_batch=n_batch, n_dense=n_dense) for m in (x, y))
     n = x.n_batch
     batch = shape[:n]
-    buffers = []
+    buffers: Any = []
     for a, b in ((x.data, y.data), (x.indices, y.indices)):
         dtype = dtypes.result_type(a, b)
         parts = [

@@ -44,9 +44,7 @@ def evaluate(closed: Any, args: Sequence[Any]) -> list[Any]:
         return v.val if type(v) is ir.Literal else env[v]
 
     for eqn in program.eqns:
-        outs = apply_primitive(
-            eqn.primitive, [read(v) for v in eqn.invars], eqn.params
-        )
+        outs = apply_primitive(eqn.primitive, [read(v) for v in eqn.invars], eqn.params)
         env.update(zip(eqn.outvars, outs, strict=True))
     return [read(v) for v in program.outvars]
 
@@ -190,7 +188,9 @@ class _SparseTrace(trace.Trace):
         return SparseTracer(self, spvalue=x) if is_sparse(x) else x
 
     def unwrap(self, x: Any) -> Any:
-        return x.spvalue if type(x) is SparseTracer and x._trace is self else x  # noqa: SLF001
+        if type(x) is SparseTracer and x._trace is self:  # noqa: SLF001
+            return x.spvalue
+        return x
 
 
 def _run_on_tracers(fun: Callable[..., Any], args: Sequence[Any]) -> list[Any]:
@@ -258,4 +258,3 @@ def sparsify(f: Callable[..., Any], use_tracer: bool = False) -> Callable[..., A
 
     source_info.update_wrapper(sparsified, f)
     return sparsified
-
