@@ -120,8 +120,7 @@ def result_dtype(data: Any, rhs: Any, preferred: Any) -> Any:
     """The dtype of a product of two arrays, or types of arrays."""
     if preferred is not None:
         return dtypes.canonicalize_dtype(preferred)
-    kinds = [x if isinstance(x, avals.ShapedArray) else aval_of(x) for x in (data, rhs)]
-    return dtypes.result_type(*[k.dtype for k in kinds])
+    return dtypes.result_type(*[layouts.type_of(x).dtype for x in (data, rhs)])
 
 
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:

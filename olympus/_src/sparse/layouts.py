@@ -54,6 +54,11 @@ class Layout(NamedTuple):
         return tuple(shape[: self.n_batch])
 
 
+def type_of(x: Any) -> Any:
+    """The type of an array, or a type itself."""
+    return x if isinstance(x, avals.ShapedArray) else aval_of(x)
+
+
 def bcoo_layout(name: str, data: Any, indices: Any, shape: Sequence[int]) -> Layout:
     """The layout of a BCOO's buffers, which are checked against its shape.
 
@@ -61,7 +66,7 @@ def bcoo_layout(name: str, data: Any, indices: Any, shape: Sequence[int]) -> Lay
       ValueError: shapes do not agree.
       TypeError: positions are not integers.
     """
-    data, indices = aval_of(data), aval_of(indices)
+    data, indices = type_of(data), type_of(indices)
     if not dtypes.issubdtype(indices.dtype, np.integer):
         raise TypeError(
             f"{name}: indices must be integers, got {indices.short()}; convert them "

@@ -167,7 +167,7 @@ def _add(x: Any, y: Any) -> Any:
         return arithmetic.add_p.bind(*map(conversion.todense, (x, y)))
     shape = _result_shape(x, y)
     x, y = _fit(x, shape), _fit(y, shape)
-    if x.indices is y.indices and x.unique_indices:
+    if x.indices is y.indices and x.shape == y.shape:
         return with_data(x, x.data + y.data)
     if (x.n_batch, x.n_dense) != (y.n_batch, y.n_dense):
         n_batch, n_dense = min(x.n_batch, y.n_batch), min(x.n_dense, y.n_dense)
