@@ -64,9 +64,7 @@ def sparse_programs(lib: Library) -> dict[str, Any]:
     small = sparse.BCOO.from_scipy_sparse(small)
     to_dense = lib.top.jit(lambda a: a.todense())
     ones = lib.np.ones(2000, lib.np.float32)
-    program = lib.top.jit(
-        sparse.sparsify(lambda a, x: lib.np.sin(2 * a) @ x + a.T @ x)
-    )
+    program = lib.top.jit(sparse.sparsify(lambda a, x: lib.np.sin(2 * a) @ x + a.T @ x))
     return {
         "sparse grad of a matvec": lambda: gradient(matrix, v),
         "sparse todense 2000 x 2000": lambda: to_dense(small),

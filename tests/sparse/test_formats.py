@@ -63,6 +63,14 @@ def test_trees(kind):
     assert repr(structure.unflatten([None] * len(leaves))).endswith("(<invalid>)")
 
 
+@pytest.mark.parametrize("kind", FORMATS.values())
+def test_shapes_without_values(kind):
+    x = kind.fromdense(MATRIX)
+    kinds = olympus.eval_shape(lambda a: a, x)
+    assert type(kinds) is kind
+    assert repr(kinds) == repr(x)
+
+
 @pytest.mark.parametrize(
     ("array", "text"),
     [

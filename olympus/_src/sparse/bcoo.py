@@ -96,22 +96,22 @@ class BCOO(formats.JAXSparse):
     @property
     def nse(self) -> int:
         """How many elements are stored, in each element of the batch."""
-        return aval_of(self.indices).shape[-2]
+        return self.indices.shape[-2]
 
     @property
     def n_batch(self) -> int:
         """The number of batch axes."""
-        return aval_of(self.indices).ndim - 2
+        return self.indices.ndim - 2
 
     @property
     def n_sparse(self) -> int:
         """The number of sparse axes."""
-        return aval_of(self.indices).shape[-1]
+        return self.indices.shape[-1]
 
     @property
     def n_dense(self) -> int:
         """The number of dense axes."""
-        return aval_of(self.data).ndim - 1 - self.n_batch
+        return self.data.ndim - 1 - self.n_batch
 
     @property
     def _info(self) -> SparseInfo:

@@ -90,12 +90,12 @@ class BCSR(formats.JAXSparse):
     @property
     def nse(self) -> int:
         """How many elements are stored, in each element of the batch."""
-        return aval_of(self.indices).shape[-1]
+        return self.indices.shape[-1]
 
     @property
     def n_batch(self) -> int:
         """The number of batch axes."""
-        return aval_of(self.indices).ndim - 1
+        return self.indices.ndim - 1
 
     @property
     def n_sparse(self) -> int:
@@ -105,7 +105,7 @@ class BCSR(formats.JAXSparse):
     @property
     def n_dense(self) -> int:
         """The number of dense axes."""
-        return aval_of(self.data).ndim - 1 - self.n_batch
+        return self.data.ndim - 1 - self.n_batch
 
     @property
     def _info(self) -> SparseInfo:

@@ -83,7 +83,7 @@ class COO(formats.JAXSparse):
     @property
     def nse(self) -> int:
         """How many elements are stored."""
-        return aval_of(self.data).size
+        return self.data.size
 
     @property
     def _info(self) -> COOInfo:

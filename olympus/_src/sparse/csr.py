@@ -47,10 +47,10 @@ class _Compressed(formats.JAXSparse):
         matrices.check_matrix(name, self.shape)
         matrices.check_lengths(name, data=self.data, indices=self.indices)
         expected = (self._major_size() + 1,)
-        if tuple(aval_of(self.indptr).shape) != expected:
+        if tuple(self.indptr.shape) != expected:
             raise ValueError(
                 f"{name}: indptr must have shape {expected} for shape={self.shape}, "
-                f"got {tuple(aval_of(self.indptr).shape)}"
+                f"got {tuple(self.indptr.shape)}"
             )
 
     def _major_size(self) -> int:
@@ -59,7 +59,7 @@ class _Compressed(formats.JAXSparse):
     @property
     def nse(self) -> int:
         """How many elements are stored."""
-        return aval_of(self.data).size
+        return self.data.size
 
     @property
     def _bufs(self) -> tuple[Array, Array, Array]:

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from olympus._src import tree
-from olympus._src.core import avals
 from olympus._src.core.array_type import Array
 from olympus._src.lax import sizes as lax_sizes
 
@@ -83,7 +82,7 @@ class JAXSparse(abc.ABC):
     @property
     def dtype(self) -> Any:
         """Element type."""
-        return avals.aval_of(self.data).dtype
+        return self.data.dtype
 
     @property
     def size(self) -> int:
