@@ -59,11 +59,12 @@ def multiply_rows(data: Any, read: Any, write: Any, x: Any, shape: Any) -> Any:
     inside = rows.mark_inside(read, aval_of(x).shape[: aval_of(read).shape[1]])
     inside = inside & rows.mark_inside(write, shape)
     data = rows.choose_rows(inside, elementwise.convert_element_type(data, wide))
-    if shape:  # padding is written nowhere, so that it matters not what it reads
+    values = rows.take_clipped_rows(x, read)
+    if shape and aval_of(values).ndim > 1:
+        # Padding is written nowhere, so that it matters not what it reads.
         write = rows.move_outside(write, inside, shape)
-        values = rows.take_clipped_rows(x, read)
     else:
-        values = rows.take_rows(x, read)
+        values = rows.choose_rows(inside, values)
     values = elementwise.convert_element_type(values, wide)
     aval = aval_of(values)
     if aval.ndim > 1:
