@@ -40,6 +40,7 @@ from olympus._src.foundation.errors import (
     InconclusiveDimensionOperation as InconclusiveDimensionOperation,
 )
 from olympus._src.foundation.errors import OlympusprTypeError as OlympusprTypeError
+from olympus.extend.core import primitives as primitives
 
 __all__ = [
     "AbstractToken",
@@ -65,6 +66,7 @@ __all__ = [
     "olympuspr_as_fun",
     "olympusprs_in_params",
     "ordered_effects",
+    "primitives",
     "remat_allowed_effects",
     "set_current_trace",
     "unmapped_aval",
