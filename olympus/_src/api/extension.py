@@ -7,6 +7,7 @@ the signature documented for the table.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any
 
@@ -338,30 +339,91 @@ def _first_result(rule: Any) -> Any:
     return lambda *args, **params: rule(*args, **params)[0]
 
 
+# Rules for single platforms, and those for all others.
+_lowerings: weakref.WeakKeyDictionary[Primitive, dict[str | None, Any]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
 def register_lowering(
     p: Primitive,
     rule: Callable[..., Any] | None = None,
     platform: str | None = None,
-    **_: Any,
+    inline: bool = True,
+    cacheable: bool = True,
 ) -> Any:
-    """Sets how a primitive is lowered, by a rule from `lower_fun` or `ffi_lowering`.
+    """Sets how a primitive is lowered.
+
+    Args:
+      p: the primitive.
+      rule: made by `lower_fun` or `ffi.ffi_lowering`; or a function that builds MLIR
+        operations, of a `LoweringRuleContext`, a value for each operand, and the
+        parameters, which returns values.
+      platform: 'cpu', 'cuda', ...; None for all that have no rule of their own.
+      inline, cacheable: have no effect.
+
+    Returns:
+      The rule; without one, a decorator.
 
     Raises:
-      NotImplementedError: a rule that builds MLIR operations; or one for one platform.
+      NotImplementedError: a rule from `lower_fun` for one platform.
+
+    Example:
+      >>> import olympus
+      >>> from olympus.extend import core
+      >>> from olympus.interpreters import mlir
+      >>> square_p = core.Primitive('square')
+      >>> _ = square_p.def_abstract_eval(lambda x: x)
+      >>> @mlir.register_lowering(square_p)
+      ... def lower(ctx, x):
+      ...     return mlir.hlo.MulOp(x, x).results
+      >>> olympus.jit(square_p.bind)(3.0)
+      Array(9., dtype=float32, weak_type=True)
     """
+    del inline, cacheable
     if rule is None:
         return lambda rule: register_lowering(p, rule, platform)
-    if getattr(rule, "writes_text", False) and platform in (None, "cpu"):
-        p.set_rule("lower", rule)
-        return rule
     several = getattr(rule, "multiple_results", None)
-    if several is None or platform is not None:
+    if several is not None:
+        _decompose_by(p, rule, several, platform)
+        return rule
+    by_platform = _lowerings.setdefault(p, {None: p.lower})
+    if not getattr(rule, "writes_text", False):
+        by_platform[platform] = _builds_operations(rule)
+    else:
+        by_platform[platform] = rule
+
+    def lower(ctx: Any, *operands: str, **params: Any) -> Any:
+        own = by_platform.get(ctx.platform) or by_platform[None]
+        if own is None:
+            raise NotImplementedError(
+                f"{p}: there is no lowering for platform {ctx.platform}; write one "
+                f"with register_lowering(..., platform={ctx.platform!r})"
+            )
+        return own(ctx, *operands, **params)
+
+    p.set_rule("lower", lower)
+    p.set_rule("rewrite", None)
+    return rule
+
+
+def _builds_operations(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule `lower` for one that builds MLIR; the bindings load late."""
+    late = primitive_.LateRule("api.mlir_rules", "text_rule")
+
+    def lower(ctx: Any, *operands: str, **params: Any) -> Any:
+        return late(rule)(ctx, *operands, **params)
+
+    return lower
+
+
+def _decompose_by(p: Primitive, rule: Any, several: bool, platform: Any) -> None:
+    if platform is not None:
         raise NotImplementedError(
-            f"register_lowering: the rule of {p} must be made by mlir.lower_fun for "
-            "all platforms; rules that build MLIR operations are not taken"
+            f"register_lowering: the rule of {p} from mlir.lower_fun must be for all "
+            f"platforms, got platform={platform!r}; leave it out"
         )
     single = not p.multiple_results and several
     p.set_rule("lower", None)
     p.set_rule("rewrite", None)
     p.set_rule("decompose", _first_result(rule) if single else rule)
-    return rule
