@@ -66,8 +66,8 @@ def test_an_implementation_alone():
     assert p.bind(1.0) == 2.0
     with pytest.raises(NotImplementedError, match="abstract"):
         olympus.jit(p.bind)(1.0)
-    with pytest.raises(NotImplementedError, match="lower_fun"):
-        mlir.register_lowering(p, lambda ctx, x: x)
+    with pytest.raises(NotImplementedError, match="must be for all platforms"):
+        mlir.register_lowering(p, mlir.lower_fun(lambda x: [x]), platform="cuda")
 
 
 @pytest.fixture
