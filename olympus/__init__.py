@@ -145,6 +145,7 @@ from olympus.version import __version__ as __version__
 
 if _TYPE_CHECKING:
     from olympus import ad_checkpoint as ad_checkpoint
+    from olympus import api_util as api_util
     from olympus import bundle as bundle
     from olympus import checkpoint_policies as checkpoint_policies
     from olympus import core as core
@@ -217,6 +218,7 @@ if _TYPE_CHECKING:
 _PAGES = frozenset(
     [
         "ad_checkpoint",
+        "api_util",
         "bundle",
         "checkpoint_policies",
         "core",

@@ -1,0 +1,30 @@
+"""Functions with transformations around them."""
+
+from olympus._src.api.wrapped_functions import (
+    Store,
+    StoreException,
+    WrappedFun,
+    cache,
+    merge_linear_aux,
+    transformation,
+    transformation2,
+    transformation_with_aux,
+    transformation_with_aux2,
+    wrap_init,
+)
+from olympus._src.foundation.lazy_names import claim as _claim
+
+__all__ = [
+    "Store",
+    "StoreException",
+    "WrappedFun",
+    "cache",
+    "merge_linear_aux",
+    "transformation",
+    "transformation2",
+    "transformation_with_aux",
+    "transformation_with_aux2",
+    "wrap_init",
+]
+
+_claim(__name__)
