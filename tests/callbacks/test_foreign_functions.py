@@ -244,11 +244,6 @@ def test_errors(name):
         call()
 
 
-def test_functions_of_platforms_to_come_wait():
-    ffi.register_ffi_target("test_later", ffi.pycapsule(add_rows), platform="cuda")
-    ffi.register_ffi_type_id("test_type", ffi.pycapsule(add_rows), platform="cuda")
-
-
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     compiler = shutil.which("g++") or shutil.which("clang++")

@@ -98,8 +98,12 @@ def test_kernels_are_registered(monkeypatch):
         registrations=lambda: {"c": 5},
         initialize=lambda: calls.append("initialized"),
     )
+    monkeypatch.setattr(plugins, "_registries", {})
+    monkeypatch.setattr(plugins, "_waiting", {})
+    plugins.register_target("cuda", "early", 6, 1)  # before there is the platform
     plugin = plugins.Plugin("cuda", "x.so", "toy_kernels")
     assert plugins.register_kernels(plugin, "api") == 4
+    plugins.register_type("cuda", "Late", {"type_id": 7})
     assert calls == [
         ("api", "Plan", 1),
         "initialized",
@@ -107,6 +111,8 @@ def test_kernels_are_registered(monkeypatch):
         ("api", "a_ffi", 3, "CUDA", 1),
         ("api", "b", 4, "CUDA", 0),
         ("api", "c", 5, "CUDA", 1),
+        ("api", "early", 6, "CUDA", 1),
+        ("api", "Late", {"type_id": 7}),
     ]
 
 
