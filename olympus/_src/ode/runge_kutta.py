@@ -46,15 +46,16 @@ _FOURTH_ORDER = (
 _ERROR = tuple([a - b for a, b in zip(_STEP, _FOURTH_ORDER, strict=True)])
 # Weights of the value at half a step, of order 4.
 # Source: Shampine, Some practical Runge-Kutta formulas, 1986.
-_MIDDLE = (
-    6025192743 / 30085553152 / 2,
-    0.0,
-    51252292925 / 65400821598 / 2,
-    -2691868925 / 45128329728 / 2,
-    187940372067 / 1594534317056 / 2,
-    -1776094331 / 19743644256 / 2,
-    11237099 / 235043384 / 2,
+_MIDDLE_RATIOS = (
+    (6025192743, 30085553152),
+    (0, 1),
+    (51252292925, 65400821598),
+    (-2691868925, 45128329728),
+    (187940372067, 1594534317056),
+    (-1776094331, 19743644256),
+    (11237099, 235043384),
 )
+_MIDDLE = tuple([n / d / 2 for n, d in _MIDDLE_RATIOS])
 
 Slope = Callable[[Any, Any], Any]  # of a state and a time
 

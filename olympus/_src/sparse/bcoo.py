@@ -99,18 +99,18 @@ class BCOO(formats.JAXSparse):
         return self.indices.shape[-2]
 
     @property
-    def n_batch(self) -> int:
-        """The number of batch axes."""
-        return self.indices.ndim - 2
-
-    @property
     def n_sparse(self) -> int:
-        """The number of sparse axes."""
+        """How many axes the indices are positions along."""
         return self.indices.shape[-1]
 
     @property
+    def n_batch(self) -> int:
+        """How many axes of the buffers, the first ones, are axes of the array."""
+        return self.indices.ndim - 2
+
+    @property
     def n_dense(self) -> int:
-        """The number of dense axes."""
+        """How many axes an element has, which are all stored."""
         return self.data.ndim - 1 - self.n_batch
 
     @property
