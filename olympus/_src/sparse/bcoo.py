@@ -114,19 +114,16 @@ class BCOO(formats.JAXSparse):
         return self.data.ndim - 1 - self.n_batch
 
     @property
-    def _info(self) -> SparseInfo:
+    def facts(self) -> SparseInfo:
+        """What is known of the array beside its buffers."""
         return SparseInfo(self.shape, self.indices_sorted, self.unique_indices)
-
-    @property
-    def _bufs(self) -> tuple[Array, Array]:
-        return self.data, self.indices
 
     def __repr__(self) -> str:
         return formats.describe(self, "n_batch", "n_dense")
 
     def tree_flatten(self) -> Any:
         """The buffers, and what is known of them."""
-        return (self.data, self.indices), self._info
+        return (self.data, self.indices), self.facts
 
     @classmethod
     def tree_unflatten(cls, aux_data: Any, children: Any) -> BCOO:

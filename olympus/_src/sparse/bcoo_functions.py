@@ -179,7 +179,7 @@ def bcoo_extract(
         )
     unique = sparr.unique_indices if assume_unique is None else bool(assume_unique)
     data = bcoo_conversion.bcoo_extract_p.bind(sparr.indices, arr, assume_unique=unique)
-    return make((data, sparr.indices), sparr._info)  # noqa: SLF001
+    return make((data, sparr.indices), sparr.facts)
 
 
 # -- order -----------------------------------------------------------------------------

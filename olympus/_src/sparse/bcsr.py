@@ -108,11 +108,12 @@ class BCSR(formats.JAXSparse):
         return self.data.ndim - 1 - self.n_batch
 
     @property
-    def _info(self) -> SparseInfo:
+    def facts(self) -> SparseInfo:
+        """What is known of the array beside its buffers."""
         return SparseInfo(self.shape, self.indices_sorted, self.unique_indices)
 
     @property
-    def _bufs(self) -> tuple[Array, Array, Array]:
+    def _buffers(self) -> tuple[Array, Array, Array]:
         return self.data, self.indices, self.indptr
 
     @property
@@ -124,7 +125,7 @@ class BCSR(formats.JAXSparse):
 
     def tree_flatten(self) -> Any:
         """The buffers, and what is known of them."""
-        return (self.data, self.indices, self.indptr), self._info
+        return (self.data, self.indices, self.indptr), self.facts
 
     @classmethod
     def tree_unflatten(cls, aux_data: Any, children: Any) -> BCSR:

@@ -86,16 +86,17 @@ class COO(formats.JAXSparse):
         return self.data.size
 
     @property
-    def _info(self) -> COOInfo:
+    def facts(self) -> COOInfo:
+        """What is known of the array beside its buffers."""
         return COOInfo(self.shape, self._rows_sorted, self._cols_sorted)
 
     @property
-    def _bufs(self) -> tuple[Array, Array, Array]:
+    def _buffers(self) -> tuple[Array, Array, Array]:
         return self.data, self.row, self.col
 
     def tree_flatten(self) -> Any:
         """The buffers, and what is known of them."""
-        return self._bufs, self._info
+        return self._buffers, self.facts
 
     @classmethod
     def tree_unflatten(cls, aux_data: Any, children: Any) -> COO:

@@ -62,12 +62,12 @@ class _Compressed(formats.JAXSparse):
         return self.data.size
 
     @property
-    def _bufs(self) -> tuple[Array, Array, Array]:
+    def _buffers(self) -> tuple[Array, Array, Array]:
         return self.data, self.indices, self.indptr
 
     def tree_flatten(self) -> Any:
         """The buffers, and the shape."""
-        return self._bufs, self.shape
+        return self._buffers, self.shape
 
     @classmethod
     def tree_unflatten(cls, aux_data: Any, children: Any) -> Any:
@@ -149,7 +149,7 @@ class CSR(_Compressed):
     def transpose(self, axes: Any = None) -> CSC:
         """The transposed matrix, of the same buffers; `axes` may only be None."""
         matrices.check_no_axes("CSR", axes)
-        return CSC(self._bufs, shape=self.shape[::-1])
+        return CSC(self._buffers, shape=self.shape[::-1])
 
     def __matmul__(self, other: Any) -> Array:
         return matrices.multiply("CSR", self, other, csr_matvec, csr_matmat)
@@ -226,7 +226,7 @@ class CSC(_Compressed):
     def transpose(self, axes: Any = None) -> CSR:
         """The transposed matrix, of the same buffers; `axes` may only be None."""
         matrices.check_no_axes("CSC", axes)
-        return CSR(self._bufs, shape=self.shape[::-1])
+        return CSR(self._buffers, shape=self.shape[::-1])
 
     def __matmul__(self, other: Any) -> Array:
         return matrices.multiply(
