@@ -81,6 +81,22 @@ def test_arrays_that_were_read_never_change():
     np.testing.assert_array_equal(ref[...], [9, 1, 6, -1])
 
 
+def test_refs_outlive_the_arrays_they_were_made_of():
+    double = olympus.jit(lambda x: x * 2, donate_argnums=0)
+    for read in (lambda ref: ref[...], lambda ref: ref[:], lambda ref: ref[()]):
+        x = onp.arange(1000.0)
+        ref = olympus.new_ref(x)
+        double(x)
+        double(read(ref))
+        read(ref).delete()
+        y = onp.ones(1000)
+        ref[...] = y
+        double(y)
+        olympus.ref.swap(ref, ..., y_again := onp.zeros(1000)).delete()
+        y_again.delete()
+        np.testing.assert_array_equal(ref[...], np.zeros(1000))
+
+
 def test_a_result_of_a_program_that_writes_is_no_view_of_the_ref():
     ref = olympus.new_ref(onp.zeros(4))
 

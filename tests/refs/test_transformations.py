@@ -330,3 +330,24 @@ def test_refs_over_a_mesh_stay_divided():
     expected = np.arange(16.0) * 2 + 1
     expected[3] = -1
     np.testing.assert_array_equal(ref[...], expected + 1)
+
+
+@pytest.mark.eight_devices
+def test_refs_of_arrays_that_explicit_axes_divide():
+    mesh = olympus.make_mesh((8,), ("x",))
+    rows = olympus.NamedSharding(mesh, olympus.P("x"))
+    x = olympus.device_put(onp.arange(16.0), rows)
+    ref = olympus.new_ref(x)
+    with olympus.set_mesh(mesh):
+        olympus.jit(lambda ref: ref.addupdate(1.0))(ref)
+        assert ref.sharding == rows
+        assert repr(olympus.typeof(ref)) == "Ref{float32[16@x]}"
+
+        def f(x):
+            own = olympus.new_ref(x)
+            own[...] = own[...] * x
+            return (own[...] ** 2).sum()
+
+        slope = olympus.jit(olympus.grad(f))(x)
+    np.testing.assert_allclose(slope, 4 * np.arange(16.0) ** 3)
+    assert slope.sharding == rows

@@ -2,8 +2,8 @@
 
 A ref is the one value of the language that is not immutable. Its type is `RefAval`. In
 a program it is a variable like others, which operations read and write in the order of
-the equations. Outside of programs it is a `Ref`, which holds an array and shares it
-with whoever read it, until one of the two would see a change.
+the equations. Outside of programs it is a `Ref`, which holds an array that nobody else
+has: what is put in and what is read are copies, unless a program computes them.
 
 Before a program is lowered, or differentiated or mapped as a whole, its refs are
 discharged: it becomes a program of arrays that returns what the refs held last.
@@ -228,7 +228,6 @@ class Ref:
         "__weakref__",
         "_array",
         "_freed_at",
-        "_is_shared",
         "aval",
         "lock",
         "made_at",
@@ -237,9 +236,9 @@ class Ref:
     __array_priority__ = 1000
 
     def __init__(self, array: Any) -> None:
+        """A ref of an array that nobody else has."""
         self.aval = RefAval(array.aval)
         self._array = array
-        self._is_shared = True  # with whoever gave it
         self._freed_at: Any = None
         self.lock = threading.RLock()
         self.made_at = source_info.capture()
@@ -264,22 +263,14 @@ class Ref:
         """Itself, where arrays have their memory: a call takes and gives it back."""
         return self
 
-    def share(self) -> Any:
-        """The array that it holds now; the next write leaves that as it is."""
-        with self.lock:
-            self.check_alive()
-            self._is_shared = True
-            return self._array
-
-    def held(self) -> tuple[Any, bool]:
-        """The array, and whether somebody else may see it; for who holds the lock."""
+    def held(self) -> Any:
+        """The array; for who holds the lock, since a write ends it."""
         self.check_alive()
-        return self._array, self._is_shared
+        return self._array
 
-    def hold(self, array: Any, is_shared: bool = False) -> None:
-        """Takes an array, which others may have; for who holds the lock."""
+    def hold(self, array: Any) -> None:
+        """Takes an array that nobody else has; for who holds the lock."""
         self._array = array
-        self._is_shared = is_shared
 
     def release(self, how: str) -> Any:
         """The array, which the ref gives up.
@@ -332,17 +323,17 @@ class Ref:
     @property
     def sharding(self) -> Any:
         """Where the array is."""
-        return self.held()[0].sharding
+        return self.held().sharding
 
     @property
     def committed(self) -> bool:
         """Whether the array stays where it is."""
-        return self.held()[0].committed
+        return self.held().committed
 
     @property
     def committed_device(self) -> Any:
         """The device or sharding that the array is committed to, or None."""
-        return self.held()[0].committed_device
+        return self.held().committed_device
 
     def is_deleted(self) -> bool:
         """Whether it was frozen or freed."""
@@ -350,11 +341,11 @@ class Ref:
 
     def unsafe_buffer_pointer(self) -> int:
         """The address of the memory; the next write may be to another."""
-        return self.held()[0].unsafe_buffer_pointer()
+        return self.held().unsafe_buffer_pointer()
 
     def block_until_ready(self) -> Ref:
         """Waits for what is being written."""
-        self.held()[0].block_until_ready()
+        self.held().block_until_ready()
         return self
 
     def __len__(self) -> int:

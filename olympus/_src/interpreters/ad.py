@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from olympus._src.core import array_type, dtypes, ir, primitive, trace
+from olympus._src.core import array_type, dtypes, ir, primitive, refs, trace
 from olympus._src.core import avals as avals_
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import config, errors, source_info
@@ -39,6 +39,12 @@ class JVPTracer(trace.Tracer):
         self.aval = avals_.aval_of(primal)
         self.primal = primal
         self.tangent = tangent
+
+
+def _is_divided(x: Any) -> bool:
+    """Whether explicit axes of a mesh divide an array; refs have no tangents."""
+    aval = getattr(x, "aval", None)
+    return getattr(aval, "explicit", None) is not None and not refs.is_ref_type(aval)
 
 
 class JVPTrace(trace.Trace):
@@ -74,7 +80,7 @@ class JVPTrace(trace.Trace):
             out, out_tangents = self.rule(p, primals, tangents, params)
             if p.multiple_results:
                 out_tangents = _give_tangent_types(out, out_tangents)
-            elif getattr(getattr(out, "aval", None), "explicit", None) is not None:
+            elif _is_divided(out):
                 (out_tangents,) = _give_tangent_types([out], [out_tangents])
         finally:
             current.trace = self

@@ -144,9 +144,9 @@ def lending(
         _check_distinct(owners, use)
         with _locked(owners):
             for i in use.inputs:
-                array, is_shared = arguments[i].held()
+                array = arguments[i].held()
                 (array,) = concrete_arrays.on_device([array], device)
-                if (is_shared or may_fail) and i in written:
+                if may_fail and i in written:
                     array = concrete_arrays.copy(array)
                 arguments[i] = array._buffer
             try:

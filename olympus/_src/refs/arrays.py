@@ -22,7 +22,7 @@ from olympus._src.refs import positions
 
 def new(x: Any) -> Ref:
     """A ref that holds an array, which keeps its own value."""
-    array = concrete_arrays.as_array(x)
+    array = concrete_arrays.copy(concrete_arrays.as_array(x))
     return Ref(concrete_arrays.with_aval(array, array.aval.strip_weak_type()))
 
 
@@ -51,20 +51,20 @@ def _as_ref(what: str, x: Any) -> Ref:
 def get(ref: Ref, *operands: Any, plan: Plan) -> Any:
     """The part of a ref that a plan names."""
     ref = _as_ref("ref.get", ref)
-    if positions.is_everything(plan, ref.shape):
-        return ref.share()
     with ref.lock:
-        array, _ = ref.held()
+        array = ref.held()
+        if positions.is_everything(plan, ref.shape):
+            return concrete_arrays.copy(array)
         return indexing.read(array, operands, plan)
 
 
 def getitem(ref: Ref, index: Any) -> Any:
     """`ref[index]`; small parts are read by way of the host."""
     with ref.lock:
-        array, _ = ref.held()
+        array = ref.held()
         with config.check_static_indices(True):
             part = indexing.getitem(array, index)
-        return ref.share() if part is array else part
+        return concrete_arrays.copy(part) if part is array else part
 
 
 def swap(ref: Ref, values: Any, *operands: Any, plan: Plan) -> Any:
@@ -91,9 +91,8 @@ def _replace(ref: Ref, values: Any) -> Any:
     """Holds another array; returns the one before."""
     ref = _as_ref("ref.set", ref)
     with ref.lock:
-        old, _ = ref.held()
-        array = concrete_arrays.placed_like(values, old)
-        ref.hold(array, is_shared=True)
+        old = ref.held()
+        ref.hold(concrete_arrays.copy(concrete_arrays.placed_like(values, old)))
         return old
 
 
@@ -110,7 +109,7 @@ def _write(
     ref = _as_ref("ref.set", ref)
     args = [concrete_arrays.as_array(x) for x in (values, *operands)]
     with ref.lock:
-        array, is_shared = ref.held()
+        array = ref.held()
         device = concrete_arrays.common_device([array, *args])
         avals = tuple([x.aval for x in (array, *args)])
         key = (avals, plan, op, returns_old, device, config.trace_context())
@@ -118,8 +117,6 @@ def _write(
         if program is None:
             evaluate.make_room(_programs)
             program = _programs[key] = _compile(avals, plan, op, returns_old, device)
-        if is_shared:
-            array = concrete_arrays.copy(array)
         *outs, new_array = program.call([array, *args])
         ref.hold(new_array)
     return outs

@@ -13,7 +13,7 @@ from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir, refs
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import families
@@ -111,6 +111,7 @@ def _new_ref_batch(axis: Any, args: Any, dims: Any) -> Any:
 
 new_ref_p = Primitive(
     "new_ref",
+    vary=as_abstract_says,
     abstract=refs.RefAval,
     jvp=_new_ref_jvp,
     batch=_new_ref_batch,
@@ -131,6 +132,7 @@ def _freeze_batch(axis: Any, args: Any, dims: Any) -> Any:
 
 freeze_p: Primitive = Primitive(
     "freeze",
+    vary=as_abstract_says,
     abstract=lambda ref: ref.inner_aval,
     effects=lambda ref: refs.READS,
     jvp=_freeze_jvp,
@@ -152,6 +154,7 @@ def _free_batch(axis: Any, args: Any, dims: Any) -> Any:
 
 free_ref_p: Primitive = Primitive(
     "free_ref",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=lambda ref: [],
     effects=lambda ref: refs.WRITES,
@@ -187,6 +190,7 @@ def _get_batch(axis: Any, args: Any, dims: Any, *, plan: Plan) -> Any:
 
 get_p = Primitive(
     "get",
+    vary=as_abstract_says,
     abstract=_part_type,
     effects=lambda *args, plan: refs.READS,
     jvp=_get_jvp,
@@ -300,6 +304,7 @@ def _add_discharge(context: Any, args: Any, plan: Plan) -> Any:
 
 swap_p = Primitive(
     "swap",
+    vary=as_abstract_says,
     abstract=_swap_type,
     effects=lambda *args, plan: refs.READS_AND_WRITES,
     jvp=_swap_jvp,
@@ -312,6 +317,7 @@ swap_p = Primitive(
 
 addupdate_p = Primitive(
     "addupdate",
+    vary=as_abstract_says,
     multiple_results=True,
     abstract=lambda *args, plan: [],
     effects=lambda *args, plan: refs.READS_AND_WRITES,
