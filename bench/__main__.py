@@ -104,6 +104,7 @@ GROUPS = (
         "mesh_calls",
         "mesh_programs",
         "refs",
+        "foreign",
         "ode",
     ],
     "sparse_products",

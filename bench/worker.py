@@ -97,6 +97,7 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
     from bench import (
         convolutions,
         eager,
+        foreign,
         indexing,
         kernels,
         meshes,
@@ -114,6 +115,7 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         **kernels.GROUPS,
         **convolutions.GROUPS,
         **meshes.GROUPS,
+        **foreign.GROUPS,
         **refs.GROUPS,
         **ode.GROUPS,
         **sparse.GROUPS,
