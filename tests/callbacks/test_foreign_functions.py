@@ -178,6 +178,11 @@ ERRORS = {
         TypeError,
         "ffi_call of 'f': result_shape_dtypes",
     ),
+    "64 bits": (
+        lambda: ffi.ffi_call("f", olympus.ShapeDtypeStruct((3,), "float64")),
+        ValueError,
+        "must have dtypes of 32 bits or less",
+    ),
     "no name": (lambda: ffi.ffi_call(3, KINDS[0]), TypeError, "target_name must be"),
     "no such method": (
         lambda: ffi.ffi_call("f", KINDS[0], vmap_method="x"),

@@ -7,9 +7,9 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.callbacks import vmap_methods
-from olympus._src.callbacks.host_calls import io_effect
+from olympus._src.callbacks.host_calls import declared_type, io_effect
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, effects, ir
+from olympus._src.core import effects, ir
 from olympus._src.core.array_type import PyTree
 from olympus._src.core.primitive import Primitive
 from olympus._src.lowering import attributes as attributes_
@@ -231,20 +231,7 @@ def ffi_call(
 def result_types(what: str, declared: PyTree) -> tuple[tuple[Any, ...], Any]:
     """The declared types of results, flat, and their structure."""
     leaves, structure = tree.tree_flatten(declared)
-    for leaf in leaves:
-        if not hasattr(leaf, "shape") or not hasattr(leaf, "dtype"):
-            raise TypeError(
-                f"{what}: result_shape_dtypes must have shapes and dtypes, got "
-                f"{leaf!r}; pass ShapeDtypeStructs"
-            )
-    kinds = [
-        avals_.ShapedArray(
-            tuple(x.shape),
-            dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True),
-        )
-        for x in leaves
-    ]
-    return tuple(kinds), structure
+    return tuple([declared_type(what, x) for x in leaves]), structure
 
 
 def _attributes(name: str, values: dict[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -272,13 +272,19 @@ def _prepare_call(
     what: str, callback: Any, declared: Any, args: Any, kwargs: Any
 ) -> tuple[list[Any], host.HostFunction, Any]:
     leaves, out_tree = tree.tree_flatten(declared)
-    out_avals = tuple([_declared_aval(what, x) for x in leaves])
+    out_avals = tuple([declared_type(what, x) for x in leaves])
     operands, static, in_tree = host.split_arguments(args, kwargs)
     flat = host.HostFunction(callback, what, static, in_tree, out_tree, out_avals)
     return operands, flat, out_tree
 
 
-def _declared_aval(what: str, x: Any) -> Any:
+def declared_type(what: str, x: Any) -> Any:
+    """The type of a result that a user declares.
+
+    Raises:
+      TypeError: it has no shape or dtype.
+      ValueError: its dtype is not available.
+    """
     if not hasattr(x, "shape") or not hasattr(x, "dtype"):
         raise TypeError(
             f"{what}: result_shape_dtypes must hold arrays or ShapeDtypeStructs, got "

@@ -151,7 +151,7 @@ def lending(
                 arguments[i] = array._buffer
             try:
                 outs = run(arguments)
-            except Exception:
+            except BaseException:
                 for ref in owners:
                     ref.note_loss()
                 raise
