@@ -20,7 +20,6 @@ import numpy as np
 from olympus._src.checkify import control_flow
 from olympus._src.control_flow import (
     counted_scan,
-    discharging,
     loop_batching,
     loop_lowering,
     scan,
@@ -29,7 +28,12 @@ from olympus._src.control_flow import (
 )
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir
-from olympus._src.core.primitive import Primitive, as_abstract_says, takes_primitive
+from olympus._src.core.primitive import (
+    LateRule,
+    Primitive,
+    as_abstract_says,
+    takes_primitive,
+)
 from olympus._src.interpreters import batching
 from olympus._src.lax import elementwise, families, reductions
 from olympus._src.programs import inner_programs, stepping
@@ -326,7 +330,7 @@ bounded_while_p = Primitive(
     linearize=_linearize,
     batch=_batch,
     dce=functools.partial(while_operands.drop_unused, before=1),
-    discharge=discharging.bounded_while,
+    discharge=LateRule("control_flow.discharging", "bounded_while"),
     print=_print,
     needs_full_build=True,
     impl=inner_programs.compiled_impl(stepping.while_loop),

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from olympus._src.checkify import control_flow
-from olympus._src.control_flow import cond_derivatives, discharging
+from olympus._src.control_flow import cond_derivatives
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir
 from olympus._src.core.array_type import ArrayLike, PyTree
-from olympus._src.core.primitive import Primitive, as_abstract_says
+from olympus._src.core.primitive import LateRule, Primitive, as_abstract_says
 from olympus._src.foundation import config
 from olympus._src.interpreters import batching, concrete_arrays, evaluate, partial_eval
 from olympus._src.lax import barriers, elementwise, families
@@ -227,7 +227,7 @@ cond_p = Primitive(
     dce=_dce,
     impl=inner_programs.compiled_impl(stepping.cond),
     checkify=control_flow.cond,
-    discharge=discharging.cond,
+    discharge=LateRule("control_flow.discharging", "cond"),
     taylor=series.cond,
     jvp=cond_derivatives.jvp,
     linearize=cond_derivatives.linearize,

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.core import ir, refs
-from olympus._src.core.primitive import takes_primitive
 from olympus._src.interpreters import discharge
 from olympus._src.interpreters.discharge import Context, Discharged
 from olympus._src.programs import inner_programs
@@ -21,8 +20,7 @@ from olympus._src.programs.while_operands import Parts as WhileParts
 # -- scan ------------------------------------------------------------------------------
 
 
-@takes_primitive
-def scan(p: Any, context: Context, args: Any, *, olympuspr: Any, **params: Any) -> Any:
+def scan(context: Context, args: Any, *, olympuspr: Any, **params: Any) -> Any:
     """The rule of `scan_p.discharge`."""
     _refuse_scanned(Parts(olympuspr.in_avals, params).xs)
     closed, own_consts = inner_programs.absorb(olympuspr)
@@ -33,7 +31,7 @@ def scan(p: Any, context: Context, args: Any, *, olympuspr: Any, **params: Any) 
     consts = [*without.consts, *own_consts, *parts.consts]
     is_written = [i in without.written for i in range(len(consts))]
     kept = [not w for w in is_written]
-    outs = p.bind(
+    outs = context.primitive.bind(
         *select(consts, kept),
         *select(consts, is_written),
         *parts.carry,
@@ -81,10 +79,7 @@ def _carrying(without: Discharged, n_consts: int) -> ir.Olympuspr:
 # -- while -----------------------------------------------------------------------------
 
 
-@takes_primitive
-def while_loop(
-    p: Any, context: Context, args: Any, before: int = 0, **params: Any
-) -> Any:
+def while_loop(context: Context, args: Any, before: int = 0, **params: Any) -> Any:
     """The rule of `while_p.discharge`; `before` results precede the carries."""
     parts, names = WhileParts(args, params), WhileParts(context.refs, params)
     test, test_consts = _without_refs(
@@ -108,7 +103,7 @@ def while_loop(
         test, names_of_test, written, [body_operands[i] for i in body.written]
     )
     own = [x for i, x in enumerate(body_operands) if i not in set(body.written)]
-    outs = p.bind(
+    outs = context.primitive.bind(
         *select(test_operands, kept),
         *own,
         *[body_operands[i] for i in body.written],
@@ -128,10 +123,9 @@ def while_loop(
     return [*outs[:before], *outs[before + n :]], last
 
 
-@takes_primitive
-def bounded_while(p: Any, context: Context, args: Any, **params: Any) -> Any:
+def bounded_while(context: Context, args: Any, **params: Any) -> Any:
     """The rule of `bounded_while_p.discharge`, which counts its steps first."""
-    return while_loop(p, context, args, before=1, **params)
+    return while_loop(context, args, before=1, **params)
 
 
 def _without_refs(
@@ -139,7 +133,7 @@ def _without_refs(
 ) -> tuple[Discharged, list[Any]]:
     """A program of the loop without refs, and values for its new first inputs."""
     absorbed, consts = inner_programs.absorb(closed)
-    own = Context([*[None] * len(consts), *names], context.keeps_rules)
+    own = context._replace(refs=[*[None] * len(consts), *names])
     own.check_distinct(f"while_loop, {what}", absorbed.olympuspr)
     without = discharge.discharge(absorbed.olympuspr, context.keeps_rules)
     return without, [*without.consts, *consts]
@@ -169,11 +163,10 @@ def _reading_carries(
 # -- cond ------------------------------------------------------------------------------
 
 
-@takes_primitive
-def cond(p: Any, context: Context, args: Any, *, branches: Any) -> Any:
+def cond(context: Context, args: Any, *, branches: Any) -> Any:
     """The rule of `cond_p.discharge`: a branch returns all that any of them writes."""
     index, *operands = args
-    context = Context(context.refs[1:], context.keeps_rules)
+    context = context._replace(refs=context.refs[1:])
     programs, shared = inner_programs.share_consts(
         [(b.olympuspr, b.consts) for b in branches]
     )
@@ -190,7 +183,9 @@ def cond(p: Any, context: Context, args: Any, *, branches: Any) -> Any:
             for program, w in zip(complete, without, strict=True)
         ]
     )
-    outs = p.bind(index, *consts, *shared, *operands, branches=tuple(closed))
+    outs = context.primitive.bind(
+        index, *consts, *shared, *operands, branches=tuple(closed)
+    )
     n = len(outs) - len(written)
     last: list[Any] = [None] * (len(shared) + len(operands))
     for i, x in zip(written, outs[n:], strict=True):

@@ -8,7 +8,6 @@ from typing import Any
 from olympus._src import tree
 from olympus._src.checkify import control_flow
 from olympus._src.control_flow import (
-    discharging,
     loop_batching,
     loop_lowering,
     scan_derivatives,
@@ -16,7 +15,12 @@ from olympus._src.control_flow import (
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir
 from olympus._src.core.array_type import PyTree
-from olympus._src.core.primitive import Primitive, as_abstract_says, takes_primitive
+from olympus._src.core.primitive import (
+    LateRule,
+    Primitive,
+    as_abstract_says,
+    takes_primitive,
+)
 from olympus._src.core.sizes import as_size, at_least
 from olympus._src.foundation import config, errors
 from olympus._src.interpreters import partial_eval
@@ -197,7 +201,7 @@ scan_p = Primitive(
     impl=inner_programs.compiled_impl(stepping.scan),
     batch=batch,
     checkify=control_flow.scan,
-    discharge=discharging.scan,
+    discharge=LateRule("control_flow.discharging", "scan"),
     taylor=series.scan,
     jvp=scan_derivatives.jvp,
     linearize=scan_derivatives.linearize,

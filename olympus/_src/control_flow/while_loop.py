@@ -12,7 +12,6 @@ from olympus._src.checkify import control_flow
 from olympus._src.control_flow import (
     bounded_while,
     cond,
-    discharging,
     loop_batching,
     loop_lowering,
     scan,
@@ -22,7 +21,7 @@ from olympus._src.control_flow import (
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir, trace
 from olympus._src.core.array_type import ArrayLike, PyTree
-from olympus._src.core.primitive import Primitive, as_abstract_says
+from olympus._src.core.primitive import LateRule, Primitive, as_abstract_says
 from olympus._src.foundation import config, errors
 from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import families
@@ -360,7 +359,7 @@ while_p = Primitive(
     needs_full_build=True,
     impl=inner_programs.compiled_impl(stepping.while_loop),
     checkify=control_flow.while_loop,
-    discharge=discharging.while_loop,
+    discharge=LateRule("control_flow.discharging", "while_loop"),
     taylor=series.while_loop,
 )
 

@@ -22,17 +22,19 @@ class Context(NamedTuple):
     """What a rule `discharge` is told about the operands.
 
     Attributes:
+      primitive: the operation.
       refs: for each operand the ref that it is, or None; one ref has one object.
       keeps_rules: whether the program may still be differentiated, so that a custom
         rule that works on refs cannot be dropped.
     """
 
+    primitive: Any
     refs: Sequence[Any]
     keeps_rules: bool
 
     def with_consts(self, consts: Sequence[Any]) -> Context:
         """The context where constants come before the operands."""
-        return Context([*[None] * len(consts), *self.refs], self.keeps_rules)
+        return self._replace(refs=[*[None] * len(consts), *self.refs])
 
     def check_distinct(self, what: str, program: ir.Olympuspr) -> None:
         """Raises ValueError where one ref is two of the operands."""
@@ -153,7 +155,7 @@ def _apply(
     if on_refs or (p.discharge is not None and _holds_refs(params)):
         if p.discharge is None:
             raise refuse(p, [v.aval for v in eqn.invars])
-        context = Context(names, keeps_rules)
+        context = Context(p, names, keeps_rules)
         outs, last = p.discharge(context, args, **params)
         pairs = zip(names, last, strict=True)
         values.update({v: x for v, x in pairs if v is not None and x is not None})
@@ -258,7 +260,7 @@ def apply(p: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
     names = [x if r else None for x, r in zip(args, is_ref, strict=True)]
     values = [refs.read_all(x) if r else x for x, r in zip(args, is_ref, strict=True)]
     try:
-        outs, last = p.discharge(Context(names, True), values, **params)
+        outs, last = p.discharge(Context(p, names, True), values, **params)
     except CustomRuleOnRefs:
         if not p.is_call:
             raise

@@ -14,7 +14,6 @@ from typing import Any
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, trace
 from olympus._src.core import effects as effects_
-from olympus._src.core.primitive import takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import errors, source_info
 from olympus._src.interpreters import ad, batching, evaluate, partial_eval
@@ -138,9 +137,9 @@ def lower(ctx: Any, *operands: str, call_olympuspr: Any, **params: Any) -> Any:
     return inner_programs.lower_closed(ctx, ctx.block, call_olympuspr, operands)
 
 
-@takes_primitive
-def discharge(p: Any, context: Context, args: Any, **params: Any) -> Any:
+def discharge(context: Context, args: Any, **params: Any) -> Any:
     """The rule `discharge`: where nothing is differentiated, the program counts."""
+    p = context.primitive
     closed = params["call_olympuspr"]
     takes_refs = any(ref is not None for ref in context.refs)
     if context.keeps_rules:
