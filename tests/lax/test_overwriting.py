@@ -57,6 +57,38 @@ def test_what_was_there_is_read(f, source):
     np.testing.assert_allclose(out, EXPECTED[f](expected(X)), rtol=1e-5)
 
 
+@olympus.custom_jvp
+def shift_by_rule(x):
+    return shift(x)
+
+
+shift_by_rule.defjvp(lambda x, t: (shift(*x), shift(*t)))
+
+# The update is inside of what XLA inlines, and its operand outside.
+PLACES = {
+    "a jitted function": olympus.jit(shift),
+    "checkpoint": olympus.checkpoint(shift),
+    "a loop of one step": lambda x: lax.fori_loop(0, 1, lambda i, y: shift(y), x),
+    "a branch": lambda x: lax.cond(x[0] < 9, shift, lambda y: y, x),
+    "a custom rule": shift_by_rule,
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("source", SOURCES)
+def test_operands_from_outside(place, source):
+    make, expected = SOURCES[source]
+    out = olympus.jit(lambda x: PLACES[place](make(x)))(X)
+    np.testing.assert_allclose(out, EXPECTED[shift](expected(X)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_operands_that_are_computed_twice(source):
+    make, expected = SOURCES[source]
+    out = olympus.jit(lambda x: make(x).at[1:].set(make(x)[:-1]))(X)
+    np.testing.assert_allclose(out, EXPECTED[shift](expected(X)), rtol=1e-5)
+
+
 def test_plain_updates_have_no_barrier():
     f = lambda x, u: jnp.sin(x).at[1:].set(u) + x.at[:2].set(1)  # noqa: E731
     text = olympus.jit(f).lower(X, X[1:]).as_text()

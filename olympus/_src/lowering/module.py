@@ -10,7 +10,7 @@ from olympus._src.core import effects as effects_
 from olympus._src.core import ir, primitive
 from olympus._src.foundation import config
 from olympus._src.lowering import builder, dynamic_shapes, partitioning, types
-from olympus._src.lowering.overwriting import operands_to_hold
+from olympus._src.lowering.overwriting import variables_to_hold
 from olympus._src.sharding.division import Division
 
 
@@ -421,7 +421,9 @@ def lower_program(
     env: dict[Any, str] = dict(zip(program.constvars, consts, strict=True))
     env.update(zip(program.invars, args, strict=True))
     outer = block.location
-    held = operands_to_hold(program) if module.platform == "cpu" else ()
+    held = variables_to_hold(program) if module.platform == "cpu" else {}
+    if held:
+        _hold(block, (*program.constvars, *program.invars), held, env)
     for eqn in program.eqns:
         operands = [
             block.constant(v.val, v.aval) if type(v) is ir.Literal else env[v]
@@ -435,16 +437,28 @@ def lower_program(
             env.update(zip(eqn.outvars, out, strict=True))
         else:
             env[eqn.outvars[0]] = out
-        if held and not held.isdisjoint(eqn.outvars):
-            for v in held.intersection(eqn.outvars):
-                kind = types.tensor_type(v.aval)
-                text = f"stablehlo.optimization_barrier {env[v]} : {kind}"
-                env[v] = block.emit(text)
+        if held:
+            _hold(block, eqn.outvars, held, env)
     block.location = outer
     return [
         block.constant(v.val, v.aval) if type(v) is ir.Literal else env[v]
         for v in program.outvars
     ]
+
+
+def _hold(
+    block: Any, variables: Sequence[Any], held: dict[Any, Any], env: dict[Any, str]
+) -> None:
+    """Puts barriers behind variables that are held; see `lowering.overwriting`."""
+    for v in variables:
+        first = held.get(v)
+        if first is None:
+            continue
+        if first is v:
+            kind = types.tensor_type(v.aval)
+            env[v] = block.emit(f"stablehlo.optimization_barrier {env[v]} : {kind}")
+        else:
+            env[v] = env[first]
 
 
 def _rule(p: Any) -> Any:

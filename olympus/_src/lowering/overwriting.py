@@ -6,7 +6,9 @@ these are overwritten before they are read. It does not see so where the operand
 the reshaped result of another operation, of which the update reads elements: as of a
 cumulative sum or of taken elements, which it computes with one more axis of size 1.
 Then `c.at[1:].set(c[:-1])` repeats the first element (jaxlib 0.10 to 0.12). A barrier
-behind the operand keeps the reshape away from the update.
+behind the operand keeps the reshape away from the update. The operand may also come
+from outside of a function or a loop that XLA inlines, so inputs are held as well; and
+what is computed twice is one value for XLA, so it is one here.
 """
 
 from __future__ import annotations
@@ -14,37 +16,73 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src.core import ir
+from olympus._src.foundation import caching
 
 
-def operands_to_hold(program: ir.Olympuspr) -> frozenset[Any]:
-    """The variables that a program overwrites by what it computes from them."""
-    return program.derived("operands to hold", _find)
+def variables_to_hold(program: ir.Olympuspr) -> dict[Any, Any]:
+    """The variables that a program overwrites by what it computes from them.
+
+    Returns:
+      For each of them itself, and for each that equals one of them that one: they stand
+      for one value, of which XLA computes one as well.
+    """
+    return program.derived("variables to hold", _find)
 
 
-def _find(program: ir.Olympuspr) -> frozenset[Any]:
-    places: dict[Any, int] = {}
+def _find(program: ir.Olympuspr) -> dict[Any, Any]:
+    if not any(eqn.primitive.overwrites for eqn in program.eqns):
+        return {}
+    makers: dict[Any, ir.Eqn] = {v: eqn for eqn in program.eqns for v in eqn.outvars}
+    same = _representatives(program)
     held = set()
-    for i, eqn in enumerate(program.eqns):
-        if eqn.primitive.overwrites:
-            operand, update = eqn.invars[:2]
-            start = places.get(operand) if type(operand) is ir.Var else None
-            if start is None or program.eqns[start].primitive.overwrites:
-                pass  # an argument, or a result in its own memory
-            elif _depends(program, update, operand, places):
-                held.add(operand)
-        places.update(dict.fromkeys(eqn.outvars, i))
-    return frozenset(held)
+    for eqn in program.eqns:
+        if not eqn.primitive.overwrites:
+            continue
+        operand, update = eqn.invars[:2]
+        maker = makers.get(operand) if type(operand) is ir.Var else None
+        if type(operand) is ir.Literal or (maker and maker.primitive.overwrites):
+            continue  # a result in memory of its own
+        if _depends(update, operand, makers, same):
+            held.add(same.get(operand, operand))
+    return {v: v for v in held} | {v: w for v, w in same.items() if w in held}
 
 
-def _depends(program: ir.Olympuspr, v: Any, on: Any, places: dict[Any, int]) -> bool:
-    """Whether a value is computed from another one."""
-    first, pending, seen = places[on], [v], set()
+def _representatives(program: ir.Olympuspr) -> dict[Any, Any]:
+    """For each result the first of equal ones, which XLA computes once."""
+    same: dict[Any, Any] = {}
+    first: dict[Any, Any] = {}
+    for eqn in program.eqns:
+        if eqn.effects:
+            continue
+        inputs = tuple(
+            [same.get(v, v) if type(v) is ir.Var else _number(v) for v in eqn.invars]
+        )
+        try:
+            params = [(name, caching.exact(x)) for name, x in eqn.params.items()]
+            key = (eqn.primitive, inputs, tuple(params))
+            known = first.setdefault(key, eqn.outvars)
+        except TypeError:  # a parameter without a hash
+            continue
+        if known is not eqn.outvars:
+            same.update(zip(eqn.outvars, known, strict=True))
+    return same
+
+
+def _number(literal: ir.Literal) -> Any:
+    return str(literal.val), literal.aval
+
+
+def _depends(v: Any, on: Any, makers: dict[Any, ir.Eqn], same: dict[Any, Any]) -> bool:
+    """Whether a value is computed from another one, or from one that equals it."""
+    target = same.get(on, on)
+    pending, seen = [v], set()
     while pending:
         v = pending.pop()
-        if v is on:
+        if type(v) is not ir.Var or v in seen:
+            continue
+        seen.add(v)
+        if same.get(v, v) is target:
             return True
-        place = places.get(v, -1) if type(v) is ir.Var else -1
-        if place > first and place not in seen:
-            seen.add(place)
-            pending += program.eqns[place].invars
+        if v in makers:
+            pending += makers[v].invars
     return False
