@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from olympus._src.sparse import (
     bcoo_shaping,
     layouts,
     products,
+    row_sums,
     rows,
 )
 from olympus._src.sparse.bcoo import BCOO, as_count, as_index_dtype
@@ -180,18 +182,28 @@ def _multiply_rewrite(
     preferred_element_type: Any,
     lhs_spinfo: SparseInfo,
 ) -> Any:
-    """A matrix times a dense one, by the kernel of the CPU."""
+    """A matrix times a dense one by the kernel of the CPU, or a vector row by row."""
     params = {
         "dimension_numbers": dimension_numbers,
         "preferred_element_type": preferred_element_type,
         "lhs_spinfo": lhs_spinfo,
     }
     (lc, rc), _ = dimension_numbers
-    if indices.ndim != 1 or lc != (1,) or rhs.ndim != 2:
+    if indices.ndim != 1 or lc != (1,) or rhs.ndim not in (1, 2):
         return None
     dtype = bcoo_contraction.result_dtype(data, rhs, preferred_element_type)
     if dtype != rhs.dtype:
         return None
+    if rhs.ndim == 1:
+        if not row_sums.suits_rows(platform, data, rhs, lhs_spinfo.shape[0]):
+            return None
+
+        def multiply_vector(data: Any, indices: Any, indptr: Any, x: Any) -> Any:
+            operands = (data, indices, indptr, x)
+            general = functools.partial(_multiply_dense, *operands, **params)
+            return row_sums.multiply_rows(data, indices, indptr, x, general)
+
+        return multiply_vector
     x = avals.ShapedArray((rhs.shape[rc[0]], rhs.shape[1 - rc[0]]), rhs.dtype)
     if not products.suits_kernel(platform, data, indices, x):
         return None

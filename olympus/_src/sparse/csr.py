@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from olympus._src.sparse import (
     formats,
     matrices,
     products,
+    row_sums,
 )
 from olympus._src.sparse.bcoo import as_count, as_index_dtype
 from olympus._src.sparse.layouts import SparseInfo
@@ -315,7 +317,33 @@ def _multiply_rewrite(
     return multiply
 
 
-csr_matvec_p = SparsePrimitive("csr_matvec", _multiply, jvp=matrices.product_jvp)
+def _multiply_vector_rewrite(
+    platform: str,
+    data: Any,
+    indices: Any,
+    indptr: Any,
+    x: Any,
+    *,
+    shape: Any,
+    transpose: bool,
+) -> Any:
+    if transpose or not row_sums.suits_rows(platform, data, x, shape[0]):
+        return None
+
+    def multiply(data: Any, indices: Any, indptr: Any, x: Any) -> Any:
+        operands = (data, indices, indptr, x)
+        general = functools.partial(_multiply, *operands, shape=shape, transpose=False)
+        return row_sums.multiply_rows(data, indices, indptr, x, general)
+
+    return multiply
+
+
+csr_matvec_p = SparsePrimitive(
+    "csr_matvec",
+    _multiply,
+    jvp=matrices.product_jvp,
+    rewrite=_multiply_vector_rewrite,
+)
 csr_matmat_p = SparsePrimitive(
     "csr_matmat", _multiply, jvp=matrices.product_jvp, rewrite=_multiply_rewrite
 )

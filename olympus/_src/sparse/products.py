@@ -176,16 +176,19 @@ def multiply_csr(data: Any, indices: Any, indptr: Any, x: Any, general: Any) -> 
     nse, n = aval_of(data).shape[0], aval_of(x).shape[0]
     indices = rows.as_positions(indices)
     indptr = rows.as_positions(indptr)
-    before = concatenation.slice_in_dim(indptr, 0, -1)
-    after = concatenation.slice_in_dim(indptr, 1, None)
-    fits = _all((indices >= 0) & (indices < n)) & _all(
-        (before >= 0) & (before <= after) & (after <= nse)
-    )
+    fits = check_all((indices >= 0) & (indices < n)) & has_ordered_rows(indptr, nse)
     return cond.cond(
         fits,
         lambda: csr_kernel_p.bind(data, indptr, indices, x),
         general,
     )
+
+
+def has_ordered_rows(indptr: Any, nse: int) -> Any:
+    """Whether rows of a CSR matrix follow one another within its elements."""
+    before = concatenation.slice_in_dim(indptr, 0, -1)
+    after = concatenation.slice_in_dim(indptr, 1, None)
+    return check_all((before >= 0) & (before <= after) & (after <= nse))
 
 
 def multiply_sorted(
@@ -203,7 +206,9 @@ def multiply_sorted(
     row, column = rows.as_positions(row), rows.as_positions(column)
     before = concatenation.slice_in_dim(row, 0, -1)
     after = concatenation.slice_in_dim(row, 1, None)
-    fits = _all(before <= after) & _all((row >= 0) & (column >= 0) & (column < n))
+    fits = check_all(before <= after) & check_all(
+        (row >= 0) & (column >= 0) & (column < n)
+    )
 
     def run_kernel() -> Any:
         indptr = count_rows(row, n_rows)
@@ -212,7 +217,8 @@ def multiply_sorted(
     return cond.cond(fits, run_kernel, general)
 
 
-def _all(mask: Any) -> Any:
+def check_all(mask: Any) -> Any:
+    """Whether all of a vector of booleans are true."""
     return reductions.reduce_and(mask, (0,))
 
 
