@@ -144,6 +144,7 @@ from olympus._src.numpy import array_methods as _methods  # noqa: F401
 from olympus.version import __version__ as __version__
 
 if _TYPE_CHECKING:
+    from olympus import ad as ad
     from olympus import ad_checkpoint as ad_checkpoint
     from olympus import api_util as api_util
     from olympus import bundle as bundle
@@ -217,6 +218,7 @@ if _TYPE_CHECKING:
 
 _PAGES = frozenset(
     [
+        "ad",
         "ad_checkpoint",
         "api_util",
         "bundle",

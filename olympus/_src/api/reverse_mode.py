@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from olympus._src import tree
-from olympus._src.api import derivative_checks, forward_mode, parameters
+from olympus._src.api import (
+    accumulation,
+    derivative_checks,
+    forward_mode,
+    parameters,
+)
 from olympus._src.api import differentiation as common
 from olympus._src.api import jit as jit_
 from olympus._src.core import avals as avals_
@@ -182,6 +187,38 @@ class VJP:
             for i in self.backward.sources
         ]
         return self.backward.run(consts, cotangents[0])
+
+    def with_refs(self, *targets: Any) -> accumulation.RefPullback:
+        """The pullback that adds cotangents to refs in place of returning them.
+
+        Args:
+          *targets: in the structure of the arguments; each leaf a ref of the shape and
+            dtype of the leaf's cotangent, `ad.GradValue()` for a cotangent that is
+            returned, or `ad.DontWant()` for one that is not needed.
+
+        Returns:
+          A function of the result's cotangent, a pytree as this one is. It returns a
+          tuple in the structure of the arguments: `ad.GradRef()` where a cotangent was
+          added, the cotangent, or `ad.DidntWant()`.
+
+        Raises:
+          ValueError: the structure, a shape or a dtype does not agree.
+          TypeError: a target is something else.
+
+        Example:
+          >>> import olympus
+          >>> total = olympus.new_ref(1.0)
+          >>> value, pullback = olympus.vjp(olympus.numpy.square, 3.0)
+          >>> pullback.with_refs(total)(1.0), total[...].item()
+          ((GradRef(),), 7.0)
+        """
+        return accumulation.pull_to_refs(
+            self,
+            self.backward.fun,
+            self.backward.in_tree,
+            self.backward.program.in_avals,
+            targets,
+        )
 
     def replace(self, **changes: Any) -> VJP:
         """The same with `args_res` or `opaque_residuals` replaced."""
