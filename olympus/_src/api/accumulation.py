@@ -80,9 +80,12 @@ class DidntWant(_Marker):
     __slots__ = ()
 
 
+def _flatten_marker(marker: Any) -> Any:
+    return (), type(marker)
+
+
 for _kind in (GradValue, DontWant, GradRef, DidntWant):
-    # The class is the structure.
-    tree.register_pytree_node(_kind, lambda x: ((), type(x)), lambda kind, _: kind())
+    tree.register_pytree_node(_kind, _flatten_marker, lambda kind, _: kind())
 
 
 class RefPullback:
