@@ -11,7 +11,13 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax
 from olympus.experimental import io_callback, serialize_executable
-from olympus.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
+from olympus.sharding import (
+    Mesh,
+    NamedSharding,
+    PartitionSpec,
+    SingleDeviceSharding,
+    get_mesh,
+)
 from tests import disk_caches
 from tests.sharding.meshes import divide, entries, mesh
 
@@ -383,3 +389,27 @@ def test_the_compilers_choice_for_one_device(out_shardings):
     place = None if out_shardings is None else NamedSharding(over, out_shardings)
     out = olympus.jit(lambda x: x + 1, out_shardings=place)(x)
     np.testing.assert_array_equal(out, X + 1)
+
+
+def test_mesh_is_set_by_its_own_block():
+    """Blocks may be nested, also of one mesh, and belong to their thread."""
+    outer, inner, spec = mesh(8), mesh(2, 4), P("x")
+    seen = []
+
+    def divided_over():
+        constrain = olympus.jit(lambda x: lax.with_sharding_constraint(x * 1, spec))
+        return constrain(X[:, 0]).sharding.mesh
+
+    with outer as same:
+        assert same is outer
+        with inner, inner:
+            assert divided_over() is inner
+            thread = threading.Thread(target=lambda: seen.append(get_mesh().empty))
+            thread.start()
+            thread.join()
+        assert divided_over() is outer
+        with pytest.raises(ZeroDivisionError), inner:
+            raise ZeroDivisionError
+        assert divided_over() is outer
+    assert get_mesh().empty
+    assert seen == [True]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from olympus._src.foundation.setting_states import State
+from olympus._src.sharding import meshes
 from olympus._src.sharding.meshes import NO_MESH, AbstractMesh, Mesh
 
 
@@ -23,6 +24,9 @@ _abstract_mesh = State(
     "The mesh of `use_abstract_mesh`; None where the mesh of `set_mesh` applies.",
     traces=True,
 )
+
+
+meshes.install_blocks(_mesh)
 
 
 def get_mesh() -> Mesh:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 import math
+import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -188,6 +189,24 @@ class AbstractMesh(_Axes):
         return f"AbstractMesh({self._axes_text()})"
 
 
+class _Entered(threading.local):
+    """The `with` blocks of meshes that a thread is in; the innermost is last."""
+
+    # A function from a mesh to a block in which it is set.
+    open_block: Callable[[Any], Any]
+
+    def __init__(self) -> None:
+        self.blocks: list[Any] = []
+
+
+_entered = _Entered()
+
+
+def install_blocks(open_block: Callable[[Any], Any]) -> None:
+    """Says how a mesh is set for a block."""
+    _Entered.open_block = staticmethod(open_block)
+
+
 class Mesh(_Axes):
     """Devices along named axes.
 
@@ -247,6 +266,18 @@ class Mesh(_Axes):
         return cls._intern(
             "no mesh", axis_names=(), axis_sizes=(), axis_types=(), **fields
         )
+
+    # -- as the mesh of a block ------------------------------------------------------
+
+    def __enter__(self) -> Mesh:
+        """Sets the mesh for a `with` block, as `set_mesh` does."""
+        block = _Entered.open_block(self)
+        block.__enter__()
+        _entered.blocks.append(block)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _entered.blocks.pop().__exit__(*error)
 
     # -- its devices -----------------------------------------------------------------
 
