@@ -109,6 +109,20 @@ def test_exchanges(name, check_vma):
     np.testing.assert_allclose(g(X), want, 1e-6)
 
 
+@pytest.mark.parametrize("axes", ["xy", "yx"])
+@pytest.mark.parametrize("name", sorted(set(EXCHANGES) - {"axis_size"}))
+def test_exchanges_along_some_of_the_axes(name, axes):
+    """The compiler divides values along the other axis."""
+    f, want = EXCHANGES[name]
+    sizes = {"x": 4, "y": 2}
+    over = mesh(*[sizes[n] for n in axes], names=axes)
+    g = olympus.shard_map(
+        f, mesh=over, in_specs=P("x"), out_specs=P("x"), axis_names={"x"}
+    )
+    for x in (X, divide(X, None, "y", over=over)):
+        np.testing.assert_allclose(olympus.jit(g)(x), want, 1e-6)
+
+
 @pytest.mark.parametrize("dtype", ["int8", "bfloat16", "bool", "complex64", "uint32"])
 def test_reductions_of_every_dtype(dtype):
     x = (np.arange(16).reshape(8, 2) % 3).astype(jnp.dtype(dtype))

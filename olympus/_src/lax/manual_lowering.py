@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, trace
-from olympus._src.lowering import types
+from olympus._src.lowering import partitioning, types
+from olympus._src.sharding.specs import PartitionSpec
 
 ShapedArray = avals.ShapedArray
 
@@ -157,7 +158,23 @@ def permute(ctx: Any, x: str, *, axis_name: Any, perm: Any) -> str:
 def axis_index(ctx: Any, *, axis_name: Any, varies: bool) -> str:
     """The position of the device along an axis."""
     mesh = mesh_of(ctx, (axis_name,), "axis_index")
-    block, (out,) = ctx.block, ctx.avals_out
+    (out,) = ctx.avals_out
+    free = [n for n in mesh.axis_names if n not in ctx.module.manual.axes]
+    if not free:
+        return _device_position(ctx.block, mesh, axis_name, out)
+    # The compiler refuses it where it divides values further, along other axes.
+    block, kind = ctx.block.inner(), types.tensor_type(out)
+    index = _device_position(block, mesh, axis_name, out)
+    region = block.region((), (), [index], [out], "sdy.return")
+    sharding = partitioning.sharding_text(ctx.module.mesh(mesh), PartitionSpec(), 0)
+    axes = ", ".join(map(partitioning.axis_text, free))
+    return ctx.block.emit(
+        f"sdy.manual_computation() in_shardings=[] out_shardings=[{sharding}] "
+        f"manual_axes={{{axes}}} () {region} : () -> {kind}"
+    )
+
+
+def _device_position(block: Any, mesh: Any, axis_name: Any, out: Any) -> str:
     word = ShapedArray((), np.dtype(np.uint32))
     index = block.emit(f"stablehlo.partition_id : {types.tensor_type(word)}")
     axis = mesh.axis_names.index(axis_name)
