@@ -372,6 +372,41 @@ def _discharge(
     return outs, without.last_of(last, len(own_consts) + len(args))[len(own_consts) :]
 
 
+# -- checks ----------------------------------------------------------------------------
+
+
+def _checkify(checks: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
+    """Each device has a state; that of the first which failed counts."""
+    manual = _manual_of(params)
+    with manual_over(manual):
+        checked = checks.program(olympuspr, manual)
+        if checked is not None:
+            closed = _with_stacked_states(checked)
+    if checked is None:
+        return shard_map_p.bind(*args, olympuspr=olympuspr, **params)
+    consts = [*checked.consts, *olympuspr.consts]
+    params["in_specs"] = (PartitionSpec(),) * len(consts) + params["in_specs"]
+    params["out_specs"] = (PartitionSpec(manual.axes),) * checked.size + params[
+        "out_specs"
+    ]
+    outs = shard_map_p.bind(*consts, *args, olympuspr=closed, **params)
+    state = checks.first_failed(outs[: checked.size])
+    checks.join_checked(checked, state)
+    return outs[checked.size :]
+
+
+def _with_stacked_states(checked: Any) -> ir.ClosedOlympuspr:
+    """A checked program whose state has an axis in front, along all devices."""
+    whole = ir.hoist_consts(checked.program)
+
+    def run(*xs: Any) -> list[Any]:
+        outs = ir.eval_olympuspr(whole, (), *xs)
+        state = [shaping.expand_dims(x, (0,)) for x in outs[: checked.size]]
+        return [*state, *outs[checked.size :]]
+
+    return inner_programs.retrace(run, whole.in_avals, None, "shard_map", "body")
+
+
 # -- batching, dead code ---------------------------------------------------------------
 
 
@@ -420,6 +455,7 @@ shard_map_p = Primitive(
     batch=_batch,
     dce=_dce,
     discharge=_discharge,
+    checkify=_checkify,
     print=_print,
     needs_full_build=True,
 )

@@ -274,9 +274,16 @@ class Checks:
 
     # -- recording ---------------------------------------------------------------
 
-    def program(self, closed: ir.ClosedOlympuspr) -> Checked | None:
-        """The program with its state as first results; None where nothing can fail."""
-        key = ("checked", self.kinds)
+    def program(
+        self, closed: ir.ClosedOlympuspr, context: Any = None
+    ) -> Checked | None:
+        """The program with its state as first results; None where nothing can fail.
+
+        Args:
+          closed: the program.
+          context: what the program depends on besides its inputs, such as mesh axes.
+        """
+        key = ("checked", self.kinds, context)
         return closed.olympuspr.derived(key, lambda p: _check_program(p, self.kinds))
 
     def join(
@@ -310,6 +317,11 @@ class Checks:
     def nothing_failed(sites: Iterable[failures.Site]) -> list[Any]:
         """A state of these sites before anything ran."""
         return [_none(), *map(_zeros, failures.payload_avals(sites))]
+
+    @staticmethod
+    def first_failed(state: Sequence[Any]) -> list[Any]:
+        """The state of the first that failed of many, along leading axes."""
+        return _first_element(*state)
 
     @staticmethod
     def merge(state: Sequence[Any], new: Sequence[Any]) -> list[Any]:
