@@ -182,8 +182,6 @@ def test_donation_derivatives_and_batches(x):
 
 
 def test_what_is_refused(x):
-    with pytest.raises(ValueError, match="ordered effects require a program on one"):
-        olympus.jit(lambda x: io_callback(np.sin, type_of(x), x, ordered=True))(x)
     partly = olympus.shard_map(
         double([]), mesh=mesh(4, 2), in_specs=P("x"), out_specs=P("x"), axis_names={"x"}
     )

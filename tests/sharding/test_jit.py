@@ -236,12 +236,42 @@ def test_devices_in_another_order():
     assert x.addressable_shards[0].device == olympus.devices()[7]
 
 
-def test_effects_on_several_devices():
-    x = divide(X, "x")
-    with pytest.raises(ValueError, match="ordered effects require"):
-        olympus.jit(lambda x: (olympus.debug.print("{}", x.sum(), ordered=True), x)[1])(
-            x
-        )
+def test_ordered_callbacks_on_several_devices():
+    """They keep their order among programs of one device and of several."""
+    x, calls = divide(X, "x", "y"), []
+
+    def note(value):
+        calls.append(float(value))
+        return np.float32(value)
+
+    def ordered(value):
+        kind = olympus.ShapeDtypeStruct((), np.float32)
+        return io_callback(note, kind, value, ordered=True)
+
+    def divided(x):
+        first = ordered(x[0, 0] - 1)
+        lax.scan(lambda c, row: (c, ordered(row[0])), None, x[:3])
+        return first + lax.cond(x.sum() > 0, lambda: ordered(9.0), lambda: 0.0) + x
+
+    one, whole = olympus.jit(ordered), olympus.jit(divided)
+    expected = [-1, 0, X[1, 0], X[2, 0], 9]
+    for i in range(4):
+        one(20.0 + i)
+        np.testing.assert_allclose(whole(x), X + 8)
+    olympus.effects_barrier()
+    rows = np.reshape(calls, (4, 6))
+    np.testing.assert_allclose(rows[:, 0], [20, 21, 22, 23])
+    np.testing.assert_allclose(rows[:, 1:], [expected] * 4)
+
+
+def test_ordered_callbacks_have_no_order_in_shard_map():
+    def f(x):
+        olympus.debug.print("{}", x.sum(), ordered=True)
+        return x
+
+    f = olympus.shard_map(f, mesh=mesh(8), in_specs=P("x"), out_specs=P("x"))
+    with pytest.raises(NotImplementedError, match="in no order; leave ordered=True"):
+        olympus.jit(f)(X)
 
 
 CALLBACKS = {

@@ -300,7 +300,7 @@ def lower_call(ctx: Any, operands: Sequence[str], host: Any) -> list[str]:
         f'call_target_name = "{runtime.target(ctx.platform)}", '
         f"{_layouts(ctx, len(ordered))}, "
         f"{runtime.attributes(index, has_side_effect=bool(effects))}"
-        f"{_division(ctx) if is_divided else ''}",
+        f"{_division(ctx, len(ordered)) if is_divided else ''}",
     )
     ctx.block.tokens.update(zip(ordered, names, strict=False))
     outs = names[len(ordered) :]
@@ -367,7 +367,7 @@ def _no_number(ctx: Any) -> str:
     return ctx.block.constant(np.int32(0), avals_.ShapedArray((), np.dtype("int32")))
 
 
-def _division(ctx: Any) -> str:
+def _division(ctx: Any, tokens: int) -> str:
     """An attribute that makes the first device call, with the whole operands.
 
     In `shard_map` every device calls, with its parts.
@@ -375,7 +375,13 @@ def _division(ctx: Any) -> str:
     manual = ctx.module.manual
     if manual is None:
         symbol = ctx.module.first_device()
-        return f", {partitioning.on_first_device(symbol, len(ctx.avals_out))}"
+        n_results = tokens + len(ctx.avals_out)
+        return f", {partitioning.on_first_device(symbol, n_results)}"
+    if tokens:
+        raise NotImplementedError(
+            "callback: in shard_map every device calls, in no order; leave "
+            "ordered=True out, or call it outside of shard_map"
+        )
     free = [name for name in manual.mesh.axis_names if name not in manual.axes]
     if any(manual.mesh.shape[name] > 1 for name in free):
         raise NotImplementedError(

@@ -144,6 +144,7 @@ def _general_runner(
     last = _callback_buffers(lowered)
     effects, execute = lowered.effects, program.execute
     donated = tuple(lowered.aliases) if first else ()
+    is_divided = lowered.division is not None
     table = lowered.callbacks  # must live as long as whoever may run it
 
     def run(buffers: list[Any]) -> list[ArrayImpl]:
@@ -157,10 +158,10 @@ def _general_runner(
             return execute(buffers + last if last else buffers)
         # No lock is held while it runs: a callback may start such a program itself, in
         # another thread. Programs of one thread are ordered by the tokens they pass on.
-        tokens = effect_tokens.last_tokens.take(effects)
+        tokens = effect_tokens.last_tokens.take(effects, is_divided)
         outs = execute([*buffers, *tokens, *last])
         n = len(outs) - len(tokens)
-        effect_tokens.last_tokens.put(effects, outs[n:])
+        effect_tokens.last_tokens.put(effects, outs[n:], is_divided)
         return outs[:n]
 
     if table is not None:
@@ -178,7 +179,7 @@ def _shardings(lowered: LoweredProgram, loaded: Any) -> dict[str, Any]:
     ins, outs = executable.chosen_shardings(loaded)
     in_shardings = _resolve(division.in_shardings, ins, in_avals, mesh)
     shardings = _resolve(division.out_shardings, outs, lowered.out_avals, mesh)
-    # Tokens and the number of the callbacks; only programs of one device have such.
+    # Tokens and the number of the callbacks, which only programs of one device take.
     whole = NamedSharding(mesh, PartitionSpec())
     tokens = [whole] * len(lowered.effects)
     number = [whole] if lowered.takes_callbacks else []
@@ -195,7 +196,8 @@ def _resolve(shardings: Any, chosen: Any, types: Any, mesh: Mesh) -> list[Any]:
         return [fixed or whole for fixed in shardings or [None] * len(types)]
     if None not in shardings:  # of what is read from disk XLA may not tell its own
         return list(shardings)
-    rows = zip(shardings, chosen, types, strict=True)
+    # Of tokens XLA tells a sharding too.
+    rows = zip(shardings, chosen[: len(types)], types, strict=True)
     return [
         chosen_sharding(mesh, of_xla, aval.storage.ndim) if fixed is None else fixed
         for fixed, of_xla, aval in rows

@@ -151,7 +151,6 @@ def lower(
         division = program_meshes.divide_results(division, program)
         rows = zip(out_avals, division.out_shardings, strict=True)
         out_avals = [a if s is None else a.update(sharding=s) for a, s in rows]
-        refuse_ordered_effects(name, program, division)
         device = division.devices[0]
     device = device if committed else client.default_device()
     platform = platform or client.platform_of(device)
@@ -225,21 +224,6 @@ def lower(
         refs=ref_use,
         duration_s=duration_s,
     )
-
-
-def refuse_ordered_effects(name: str, program: Any, division: Division) -> None:
-    """Refuses ordered effects of a program on several devices.
-
-    Raises:
-      ValueError: it has some.
-    """
-    ordered = effects.ordered(program.effects)
-    if ordered and division.mesh.size > 1:
-        raise ValueError(
-            f"{name}: ordered effects require a program on one device, got "
-            f"{', '.join(map(str, ordered))} on {division.mesh.size}; make the "
-            "callback unordered"
-        )
 
 
 def _refuse_callbacks_over_processes(name: str, division: Division) -> None:

@@ -101,7 +101,7 @@ def lower(
     effects_.check_allowed(name, program.effects, "lowerable", ValueError)
     if division is not None:
         division = program_meshes.divide_results(division, program)
-        lowered_programs.refuse_ordered_effects(name, program, division)
+        _refuse_ordered_effects(name, program, division)
         program = type_constraints.constrain(program)
     program, small, large = _split_constants(program, consts)
     variants = [(p, partial_eval.expand(program, p)) for p in platforms]
@@ -185,3 +185,18 @@ def _is_small(aval: Any) -> bool:
 def _to_numpy(x: Any) -> Any:
     """The values of a constant; of keys, their words."""
     return np.asarray(concrete_arrays.storage_of(concrete_arrays.as_array(x)))
+
+
+def _refuse_ordered_effects(name: str, program: Any, division: Division) -> None:
+    """Refuses ordered effects of a program on several devices.
+
+    Raises:
+      ValueError: it has some.
+    """
+    ordered = effects_.ordered(program.effects)
+    if ordered and division.mesh.size > 1:
+        raise ValueError(
+            f"{name}: exported programs with ordered effects run on one device, got "
+            f"{', '.join(map(str, ordered))} on {division.mesh.size}; make the "
+            "callback unordered"
+        )
