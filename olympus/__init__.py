@@ -166,6 +166,7 @@ if _TYPE_CHECKING:
     from olympus import image as image
     from olympus import interpreters as interpreters
     from olympus import lax as lax
+    from olympus import memory as memory
     from olympus import monitoring as monitoring
     from olympus import nn as nn
     from olympus import numpy as numpy
@@ -195,6 +196,7 @@ if _TYPE_CHECKING:
     from olympus._src.api.global_arrays import (
         make_array_from_single_device_arrays as make_array_from_single_device_arrays,
     )
+    from olympus._src.api.inlining import Inline as Inline
     from olympus._src.api.jacobians import hessian as hessian
     from olympus._src.api.jacobians import jacfwd as jacfwd
     from olympus._src.api.jacobians import jacobian as jacobian
@@ -206,12 +208,19 @@ if _TYPE_CHECKING:
     from olympus._src.api.shard_map import smap as smap
     from olympus._src.callbacks.host_calls import pure_callback as pure_callback
     from olympus._src.core.refs import Ref as Ref
+    from olympus._src.foundation.compiler_settings import (
+        CompilerEffortLevel as CompilerEffortLevel,
+    )
+    from olympus._src.interpreters.concrete_arrays import Shard as Shard
     from olympus._src.refs.functions import empty_ref as empty_ref
     from olympus._src.refs.functions import free_ref as free_ref
     from olympus._src.refs.functions import freeze as freeze
     from olympus._src.refs.functions import new_ref as new_ref
     from olympus._src.refs.positions import ds as ds
+    from olympus._src.sharding.contexts import get_abstract_mesh as get_abstract_mesh
+    from olympus._src.sharding.contexts import get_mesh as get_mesh
     from olympus._src.sharding.contexts import set_mesh as set_mesh
+    from olympus._src.sharding.contexts import use_abstract_mesh as use_abstract_mesh
     from olympus._src.sharding.meshes import make_mesh as make_mesh
     from olympus._src.sharding.named import NamedSharding as NamedSharding
     from olympus._src.sharding.specs import P as P
@@ -240,6 +249,7 @@ _PAGES = frozenset(
         "image",
         "interpreters",
         "lax",
+        "memory",
         "monitoring",
         "nn",
         "numpy",
@@ -264,6 +274,7 @@ _LATE = {
     "api.custom_jvp": "custom_jvp",
     "api.custom_vjp": "custom_vjp",
     "api.explicit_axes": "reshard",
+    "api.inlining": "Inline",
     "api.global_arrays": (
         "make_array_from_callback make_array_from_process_local_data "
         "make_array_from_single_device_arrays"
@@ -274,9 +285,11 @@ _LATE = {
     "api.shard_map": "shard_map smap",
     "callbacks.host_calls": "pure_callback",
     "core.refs": "Ref",
+    "foundation.compiler_settings": "CompilerEffortLevel",
     "refs.functions": "empty_ref free_ref freeze new_ref",
     "refs.positions": "ds",
-    "sharding.contexts": "set_mesh",
+    "interpreters.concrete_arrays": "Shard",
+    "sharding.contexts": "get_abstract_mesh get_mesh set_mesh use_abstract_mesh",
     "sharding.meshes": "make_mesh",
     "sharding.named": "NamedSharding",
     "sharding.specs": "P",

@@ -4,7 +4,11 @@ from olympus._src.api.collectives import Collective, Collectives, explain_collec
 from olympus._src.api.cost_model import CollectiveCost, Estimate, estimate
 from olympus._src.api.explicit_axes import auto_axes, explicit_axes, reshard
 from olympus._src.foundation.lazy_names import claim as _claim
-from olympus._src.runtime.shardings import Sharding, SingleDeviceSharding
+from olympus._src.runtime.shardings import (
+    Sharding,
+    SingleDeviceSharding,
+    make_single_device_sharding,
+)
 from olympus._src.sharding.collective_costs import collective_seconds
 from olympus._src.sharding.contexts import (
     get_abstract_mesh,
@@ -38,6 +42,7 @@ __all__ = [
     "explicit_axes",
     "get_abstract_mesh",
     "get_mesh",
+    "make_single_device_sharding",
     "reshard",
     "set_mesh",
     "use_abstract_mesh",

@@ -150,6 +150,14 @@ def test_unused_arguments():
     assert float(f(1.0, 2.0)) == float(kept(1.0, 2.0)) == 2.0
 
 
+@pytest.mark.parametrize("inline", olympus.Inline)
+def test_inline_says_where(inline):
+    inner = olympus.jit(lambda x: x * 2, inline=inline)
+    text = str(olympus.make_olympuspr(inner)(1.0))
+    assert ("pjit" in text) == (inline is not olympus.Inline.JAX_EARLY)
+    assert olympus.jit(inner)(2.0) == 4
+
+
 def test_inline_jit_leaves_no_equation():
     inner = olympus.jit(lambda x: x * 2, inline=True)
     program = str(olympus.make_olympuspr(lambda x: inner(x))(1.0))

@@ -21,6 +21,11 @@ RECORDED = [
     ),
     (settings.optimization_level, "O0", {"optimization_level": 9}),
     (settings.optimization_level, "O1", {"optimization_level": 19}),
+    (
+        settings.optimization_level,
+        settings.CompilerEffortLevel.O3,
+        {"optimization_level": 39},
+    ),
     (settings.memory_fitting_level, "O0", {"memory_fitting_level": 9}),
     (
         settings.compiler_enable_remat_pass,

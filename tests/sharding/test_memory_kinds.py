@@ -116,3 +116,27 @@ def test_refusals():
         with pytest.raises(NotImplementedError, match="requires a mesh, got 'pinned_h"):
             call()
     olympus.device_put(X, SingleDeviceSharding(olympus.devices()[0]))
+
+
+def test_spaces_move_values_on_their_devices():
+    space = olympus.memory.Space
+    x = olympus.device_put(X, named(None, "x"))
+    host = olympus.device_put(x, space.Host)
+    assert host.sharding is named("pinned_host", "x")
+    assert olympus.device_put(host, space.Device).sharding is x.sharding
+    assert olympus.device_put(host, space.Any) is host
+    tree = olympus.device_put({"a": x, "b": X}, {"a": space.Host, "b": space.Device})
+    assert tree["a"].sharding is host.sharding
+    assert isinstance(tree["b"].sharding, SingleDeviceSharding)
+    one = olympus.device_put(X, space.Host)
+    assert one.sharding.memory_kind == "pinned_host"
+    assert len(one.sharding.device_set) == 1
+    moved = lambda x: (olympus.device_put(x, space.Host) ** 2).sum()  # noqa: E731
+    np.testing.assert_array_equal(olympus.jit(olympus.grad(moved))(x), 2 * X)
+    np.testing.assert_array_equal(olympus.vmap(moved)(x), (X**2).sum(1))
+    for place in (
+        lax.with_sharding_constraint,
+        lambda x, s: olympus.jit(jnp.sin, in_shardings=s),
+    ):
+        with pytest.raises(TypeError, match="must be a sharding, a device or a Part"):
+            place(x, space.Host)

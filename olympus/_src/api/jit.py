@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from olympus._src.api import call_placement, parameters
+from olympus._src.api import call_placement, inlining, parameters
 from olympus._src.api.jit_function import JitFunction, Options
 from olympus._src.core.array_type import Placement, PyTree
 from olympus._src.foundation import source_info
@@ -42,7 +42,7 @@ def jit(
     keep_unused: bool = False,
     device: Placement = None,
     backend: str | None = None,
-    inline: bool = False,
+    inline: bool | inlining.Inline = False,
     compiler_options: dict[str, Any] | None = None,
 ) -> Callable[..., Any]:
     """Compiles a function with XLA, once for each signature it is called with.
@@ -58,7 +58,7 @@ def jit(
       donate_argnums, donate_argnames: arguments whose buffers results may take over.
       keep_unused: keep unused arguments in the compiled program.
       device, backend: where to run; default the arguments' device.
-      inline: splice the program into the one that calls it.
+      inline: splice the program into the one that calls it; or an `Inline`.
       compiler_options: XLA's options, by name; and 'tier', which is one of 'full',
         'quick' and 'auto', for this function in place of `config.compiler_tier`.
 
@@ -109,7 +109,7 @@ def jit(
             donate_argnums=donate[0],
             donate_argnames=donate[1],
             keep_unused=bool(keep_unused),
-            inline=bool(inline),
+            inline=inlining.is_early(inline),
             device=_device(device, backend),
             in_shardings=call_placement.Shardings(in_shardings, "in_shardings"),
             out_shardings=call_placement.Shardings(out_shardings, "out_shardings"),

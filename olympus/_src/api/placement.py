@@ -16,10 +16,12 @@ from olympus._src.core import explicit_shardings, trace
 from olympus._src.core.array_type import Array, PyTree
 from olympus._src.foundation import caching, config, errors
 from olympus._src.interpreters import concrete_arrays, effect_tokens, evaluate
-from olympus._src.lax import sharding_constraints
+from olympus._src.lax import memory_kinds, sharding_constraints
 from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, placement, versions
+from olympus._src.sharding.memory_spaces import Space
+from olympus._src.sharding.meshes import Mesh
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
 
@@ -119,9 +121,10 @@ def device_put(
 
     Args:
       x: a pytree of arrays, NumPy values and numbers.
-      device: a device, a sharding, or a PartitionSpec for the mesh that is set; or a
-        tree of them that is a prefix of `x`. None leaves arrays where they are and puts
-        the rest on the default device.
+      device: a device, a sharding, a PartitionSpec for the mesh that is set, or a
+        `memory.Space` for another memory of the same devices; or a tree of them that is
+        a prefix of `x`. None leaves arrays where they are and puts the rest on the
+        default device.
       src: where the values are, in the same form; not needed.
       donate: whether the memory of arrays that are moved may be freed; or a prefix.
       may_alias: whether the result may share memory with arrays already there;
@@ -145,7 +148,7 @@ def device_put(
     """
     leaves, structure = tree.tree_flatten(x)
     what = "device_put device"
-    places = sharding_arguments.of_leaves(device, x, what, "x")
+    places = sharding_arguments.of_leaves(device, x, what, "x", spaces=True)
     donated = tree.broadcast_prefix(donate, x, what="device_put donate", full_name="x")
     aliases = tree.broadcast_prefix(
         may_alias,
@@ -227,6 +230,8 @@ def _check_type(x: Any, sharding: NamedSharding) -> None:
 def _put(
     x: Any, sharding: Any, donate: bool = False, may_alias: bool | None = None
 ) -> Any:
+    if isinstance(sharding, Space):
+        return _put_in_memory(x, sharding)
     if isinstance(x, trace.Tracer):
         if not isinstance(sharding, NamedSharding):
             return x
@@ -248,6 +253,23 @@ def _put(
     if donate:
         x.delete()
     return array
+
+
+def _put_in_memory(x: Any, space: Space) -> Any:
+    """A value in another memory of its devices."""
+    if space is Space.Any:
+        return x if isinstance(x, trace.Tracer) else concrete_arrays.as_array(x)
+    kind = "pinned_host" if space is Space.Host else "device"
+    if isinstance(x, trace.Tracer):
+        return memory_kinds.move_to_memory_p.bind(x, memory_kind=kind)
+    array = concrete_arrays.as_array(x)
+    sharding = array.sharding
+    if not isinstance(sharding, NamedSharding):
+        if space is Space.Device:
+            return array
+        mesh = Mesh(np.array(list(sharding.device_set)), "device")
+        sharding = NamedSharding(mesh, PartitionSpec())
+    return _put(array, sharding.with_memory_kind(kind))
 
 
 def _is_elsewhere(x: Any) -> bool:

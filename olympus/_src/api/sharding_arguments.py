@@ -10,6 +10,7 @@ from olympus._src.lax import sharding_constraints
 from olympus._src.runtime import shardings, versions
 from olympus._src.sharding import contexts
 from olympus._src.sharding.layouts import Format, check_default
+from olympus._src.sharding.memory_spaces import Space
 from olympus._src.sharding.meshes import AbstractMesh
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
@@ -80,11 +81,13 @@ def _with_devices(sharding: NamedSharding, what: str) -> NamedSharding:
 
 def is_leaf(x: Any) -> bool:
     """Whether a value in a tree of places is one of them."""
-    kinds = (Sharding, PartitionSpec, Format)
+    kinds = (Sharding, PartitionSpec, Format, Space)
     return x is None or isinstance(x, kinds) or versions.is_device(x)
 
 
-def of_leaves(places: Any, x: Any, what: str, full_name: str) -> list[Any]:
+def of_leaves(
+    places: Any, x: Any, what: str, full_name: str, spaces: bool = False
+) -> list[Any]:
     """The sharding of each leaf of a tree, from a tree that is a prefix of it.
 
     Args:
@@ -92,6 +95,7 @@ def of_leaves(places: Any, x: Any, what: str, full_name: str) -> list[Any]:
       x: the tree.
       what: the function and its argument, for messages.
       full_name: what `x` is called in them.
+      spaces: whether a place may be a memory space, which is returned.
 
     Raises:
       ValueError: `places` is not a prefix of `x`.
@@ -102,7 +106,10 @@ def of_leaves(places: Any, x: Any, what: str, full_name: str) -> list[Any]:
         for place, value in zip(leaves, tree.tree_leaves(x), strict=True):
             if isinstance(place, Format):
                 check_default(place.layout, len(_shape_of(value)), what)
-    return [resolve(place, what) for place in leaves]
+    return [
+        place if spaces and isinstance(place, Space) else resolve(place, what)
+        for place in leaves
+    ]
 
 
 def _shape_of(x: Any) -> tuple[int, ...]:

@@ -2,8 +2,46 @@
 
 from __future__ import annotations
 
+import enum
+from typing import Any
+
 from olympus._src.foundation import setting_types
 from olympus._src.foundation.public_settings import define
+
+
+class CompilerEffortLevel(enum.Enum):
+    """How much the compiler does to make programs fast, or to fit them into memory.
+
+    The settings `olympus_optimization_level` and `olympus_memory_fitting_level` take
+    these, or their names.
+
+    Source: OpenXLA's effort levels.
+
+    Example:
+      >>> import olympus
+      >>> level = olympus.CompilerEffortLevel.O1
+      >>> olympus.config.update("olympus_optimization_level", level)
+      >>> olympus.config.olympus_optimization_level
+      'O1'
+      >>> olympus.config.update("olympus_optimization_level", "UNKNOWN")
+    """
+
+    UNKNOWN = 0
+    O0 = 9
+    O1 = 19
+    O2 = 29
+    O3 = 39
+
+
+def _effort_level() -> setting_types.Kind:
+    kind = setting_types.choice(*CompilerEffortLevel.__members__)
+
+    def accept(value: Any) -> Any:
+        is_level = isinstance(value, CompilerEffortLevel)
+        return kind.accept(value.name if is_level else value)
+
+    return setting_types.Kind(kind.words, accept, kind.read)
+
 
 disable_most_optimizations = define(
     "disable_most_optimizations",
@@ -22,7 +60,7 @@ compiler_tier = define(
 )
 optimization_level = define(
     "optimization_level",
-    setting_types.choice("UNKNOWN", "O0", "O1", "O2", "O3"),
+    _effort_level(),
     "UNKNOWN",
     "The effort of the compiler to optimize for speed; UNKNOWN uses the platform's "
     "default.",
@@ -30,7 +68,7 @@ optimization_level = define(
 )
 memory_fitting_level = define(
     "memory_fitting_level",
-    setting_types.choice("UNKNOWN", "O0", "O1", "O2", "O3"),
+    _effort_level(),
     "O2",
     "The effort of the compiler to reduce the memory of a program.",
     traces=True,

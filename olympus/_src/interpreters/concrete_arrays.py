@@ -22,6 +22,7 @@ from olympus._src.sharding.meshes import AbstractMesh
 from olympus._src.sharding.named import NamedSharding
 
 ArrayImpl = array_.ArrayImpl
+Shard = array_.Shard
 array_type.register_concrete(ArrayImpl)
 avals_.register_aval(ArrayImpl, lambda x: x.aval)
 

@@ -9,9 +9,6 @@ from olympus._src.runtime import versions
 from olympus._src.runtime.compiling import Options
 
 _PASSES = "xla_disable_hlo_passes"
-# XLA's numbers for its levels of effort.
-_EFFORTS = {"O0": 9, "O1": 19, "O2": 29, "O3": 39}
-
 # jaxlib takes barriers out before it fuses up to 0.11.0, and has no code for those that
 # are left in the bodies of small loops.
 barriers_in_bodies = versions.JAXLIB_VERSION >= (0, 11, 1)
@@ -66,7 +63,8 @@ def _of_settings() -> dict[str, Any]:
 
 
 def _effort(level: str) -> int:
-    return _EFFORTS.get(level, 0)
+    number: int = compiler.CompilerEffortLevel[level].value
+    return number
 
 
 # -- quick builds ----------------------------------------------------------------------

@@ -198,6 +198,23 @@ class SingleDeviceSharding(versions.SingleDeviceSharding):
         return f"SingleDeviceSharding(device={self._device!r}{kind})"
 
 
+def make_single_device_sharding(
+    device: Device, *, memory_kind: str | None = None
+) -> SingleDeviceSharding:
+    """The sharding of whole arrays on one device.
+
+    Args:
+      device: the device.
+      memory_kind: the kind of its memory; None for the device's default.
+
+    Example:
+      >>> import olympus
+      >>> olympus.sharding.make_single_device_sharding(olympus.devices()[0])
+      SingleDeviceSharding(device=CpuDevice(id=0), memory_kind=device)
+    """
+    return SingleDeviceSharding(device, memory_kind=memory_kind)
+
+
 def default_memory_kind(device: Device) -> str:
     """The kind of memory that a device's arrays are in unless one asks for another."""
     return device.default_memory().kind
