@@ -136,7 +136,7 @@ def test_spaces_move_values_on_their_devices():
     np.testing.assert_array_equal(olympus.vmap(moved)(x), (X**2).sum(1))
     for place in (
         lax.with_sharding_constraint,
-        lambda x, s: olympus.jit(jnp.sin, in_shardings=s),
+        lambda x, s: olympus.jit(jnp.sin, in_shardings=s)(x),
     ):
         with pytest.raises(TypeError, match="must be a sharding, a device or a Part"):
             place(x, space.Host)
