@@ -427,3 +427,17 @@ def test_arguments_on_other_devices():
     x = olympus.device_put(X, NamedSharding(mesh(2), P("x")))
     with pytest.raises(ValueError, match="incompatible devices"):
         map_parts(lambda x: x, P("x"), P("x"))(x)
+
+
+def test_programs_over_a_mesh_without_devices_are_traced_only():
+    over = olympus.sharding.AbstractMesh((4, 2), ("x", "y"))
+    f = olympus.shard_map(
+        lambda x: lax.psum(x, "y"), mesh=over, in_specs=P("x", "y"), out_specs=P("x")
+    )
+    assert olympus.eval_shape(f, X).shape == (8, 2)
+    assert "psum" in str(olympus.make_olympuspr(olympus.grad(lambda x: f(x).sum()))(X))
+    for call in (f, olympus.jit(f), olympus.jit(f).lower, olympus.grad(f)):
+        with pytest.raises(ValueError, match="a mesh with devices is required"):
+            call(X)
+    with olympus.set_mesh(mesh(4, 2)):
+        np.testing.assert_allclose(olympus.jit(f)(X), X[:, :2] + X[:, 2:], 1e-6)

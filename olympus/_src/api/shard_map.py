@@ -11,6 +11,7 @@ from olympus._src.calls.shard_map import local_aval, shard_map_p
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir
 from olympus._src.foundation import source_info, tracebacks
+from olympus._src.interpreters import evaluate
 from olympus._src.lax import manual_axes
 from olympus._src.lax.manual_axes import Manual, manual_over
 from olympus._src.programs import inner_programs
@@ -150,11 +151,13 @@ def smap(
     )
 
 
-def _mesh(mesh: Mesh | AbstractMesh | None) -> Mesh:
+def _mesh(mesh: Mesh | AbstractMesh | None) -> Any:
     set_mesh = contexts.get_mesh()
     if isinstance(mesh, Mesh):
         return mesh
     if set_mesh.empty:
+        if mesh is not None and not evaluate.is_evaluating():
+            return mesh  # a program without devices, which can be traced and counted
         what = "got none" if mesh is None else f"got {mesh}"
         raise ValueError(
             f"shard_map: a mesh with devices is required, {what}; give mesh=, or write "

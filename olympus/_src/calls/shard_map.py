@@ -20,7 +20,7 @@ from olympus._src.lowering import module as lowering
 from olympus._src.lowering import partitioning, types
 from olympus._src.programs import call_rules, inner_programs
 from olympus._src.sharding import tiling
-from olympus._src.sharding.meshes import AxisType
+from olympus._src.sharding.meshes import AbstractMesh, AxisType
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec, axes_of, names_of
 
@@ -88,6 +88,11 @@ def _lower(
     ctx: Any, *operands: str, olympuspr: Any, mesh: Any, manual_axes: Any,
     check_vma: bool, in_specs: Any, out_specs: Any,
 ) -> Any:  # fmt: skip
+    if isinstance(mesh, AbstractMesh):
+        raise ValueError(
+            f"shard_map: a mesh with devices is required to compile, got {mesh}; give "
+            "mesh=, or write `with olympus.set_mesh(mesh):`"
+        )
     module, program = ctx.module, olympuspr.olympuspr
     symbol = module.mesh(mesh)
     outer = module.manual
