@@ -11,7 +11,7 @@ from typing import Any
 from olympus._src import tree
 from olympus._src.api.retraces import Retrace
 from olympus._src.api.tracing import TracedProgram
-from olympus._src.foundation import caching
+from olympus._src.foundation import caching, config
 from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.runtime import client
 
@@ -19,11 +19,15 @@ from olympus._src.runtime import client
 class Entry:
     """A compiled signature: what a call needs."""
 
-    __slots__ = ("__weakref__", "call", "compiled", "name", "out_tree")
+    __slots__ = ("__weakref__", "call", "compiled", "followed", "name", "out_tree")
 
     def __init__(self, traced: TracedProgram, compiled: CompiledProgram) -> None:
         self.name = traced.name
         self.out_tree = traced.out_tree
+        # The constants, where the keys among them and the arguments are followed.
+        self.followed: Sequence[Any] | None = None
+        if config.debug_key_reuse.value:
+            self.followed = traced.consts
         self.adopt(compiled)
 
     def adopt(self, compiled: CompiledProgram) -> None:

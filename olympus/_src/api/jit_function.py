@@ -166,6 +166,16 @@ class JitFunction:
             _explain_deleted(error, entry, args)
             raise
 
+    def _run_followed(self, entry: Entry, buffers: list[Any], leaves: Any) -> Any:
+        """`_run`, which marks the random keys that the program consumes."""
+        arrays = [*entry.followed, *leaves]  # type: ignore[misc]
+        try:
+            outs = evaluate.follow_run(entry.compiled, arrays, buffers)
+        except RuntimeError as error:
+            _explain_deleted(error, entry, leaves)
+            raise
+        return entry.out_tree.unflatten(outs)
+
     def _call_tree(self, args: Any, kwargs: Any) -> Any:
         """A call of arguments in containers; none is static."""
         leaves, structure = tree.flatten((args, kwargs))
@@ -201,6 +211,8 @@ class JitFunction:
         if entry is None:
             entry = self._compile_entry(call, key, device)
         buffers = [a._buffer for a in arrays]
+        if entry.followed is not None:
+            return self._run_followed(entry, buffers, call.leaves)
         if self._plain:
             self._keep_by_cheaper_key(entry, call, arrays, args, kwargs)
         return self._run(entry, buffers, call.leaves)

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 from olympus._src import tree
 from olympus._src.api import signatures
 from olympus._src.core import avals as avals_
-from olympus._src.core import ir, trace
-from olympus._src.foundation import events
+from olympus._src.core import ir, primitive, trace
+from olympus._src.foundation import config, events
 from olympus._src.interpreters import partial_eval
 
 _HEAVY_BYTES = 1 << 20
+_check_keys = primitive.LateRule("interpreters.key_reuse", "check_program")
 
 
 class TracedProgram(NamedTuple):
@@ -124,6 +125,8 @@ def trace_call(
     run, results = flat_function(fun, call, info)
     program, consts = partial_eval.trace_to_olympuspr(run, call.avals, info)
     info.result_paths = results.paths
+    if config.debug_key_reuse.value:
+        _check_keys(program)
     duration_s = time.perf_counter() - start
     events.record_event_duration_secs(
         "/olympus/core/compile/trace_duration", duration_s

@@ -132,6 +132,7 @@ composite_p = Primitive(
     vary=as_abstract_says,
     multiple_results=True,
     abstract=lambda *avals, olympuspr, **params: olympuspr.out_avals,
+    key_reuse=inner_programs.follow_keys,
     effects=lambda *avals, olympuspr, **params: olympuspr.effects,
     impl=lambda *args, olympuspr, **params: _run(olympuspr)(*args),
     lower=_lower,

@@ -16,6 +16,7 @@ from olympus._src.interpreters import (
     compiled_programs,
     concrete_arrays,
     discharge,
+    evaluate,
     lowered_programs,
     residuals,
 )
@@ -160,7 +161,10 @@ def run(*args: Any, olympuspr: Any, name: str, **params: Any) -> Any:
             lowered_programs.lower(p, olympuspr.consts, name=name, device=device)
         ),
     )
-    return compiled.run([x._buffer for x in concrete_arrays.on_device(args, device)])
+    buffers = [x._buffer for x in concrete_arrays.on_device(args, device)]
+    if config.debug_key_reuse.value:
+        return evaluate.follow_run(compiled, [*olympuspr.consts, *args], buffers)
+    return compiled.run(buffers)
 
 
 pjit_p = Primitive(
@@ -168,6 +172,7 @@ pjit_p = Primitive(
     vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
+    key_reuse=inner_programs.follow_keys,
     effects=_effects,
     check=_check,
     lower=_lower,

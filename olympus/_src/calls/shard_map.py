@@ -451,6 +451,7 @@ shard_map_p = Primitive(
     "shard_map",
     multiple_results=True,
     abstract=_abstract,
+    key_reuse=inner_programs.follow_keys,
     effects=_effects,
     vary=as_abstract_says,
     lower=_lower,

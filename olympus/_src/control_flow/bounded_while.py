@@ -323,6 +323,7 @@ bounded_while_p = Primitive(
     vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
+    key_reuse=LateRule("control_flow.key_reuse", "bounded_while"),
     effects=_effects,
     check=_check,
     lower=_lower,

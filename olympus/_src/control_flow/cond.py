@@ -220,6 +220,7 @@ cond_p = Primitive(
     vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
+    key_reuse=LateRule("control_flow.key_reuse", "cond"),
     effects=_effects,
     check=_check,
     lower=_lower,

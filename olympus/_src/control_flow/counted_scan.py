@@ -23,7 +23,7 @@ from olympus._src.control_flow import (
 from olympus._src.control_flow.cond import select_rows
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir
-from olympus._src.core.primitive import Primitive, as_abstract_says
+from olympus._src.core.primitive import LateRule, Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import ad, partial_eval
 from olympus._src.lax import (
@@ -342,6 +342,7 @@ counted_scan_p = Primitive(
     vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
+    key_reuse=LateRule("control_flow.key_reuse", "counted_scan"),
     effects=_effects,
     check=_check,
     lower=_lower,

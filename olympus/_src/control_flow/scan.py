@@ -192,6 +192,7 @@ scan_p = Primitive(
     vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
+    key_reuse=LateRule("control_flow.key_reuse", "scan"),
     effects=_effects,
     check=check,
     lower=_lower,

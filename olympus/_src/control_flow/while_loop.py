@@ -347,6 +347,7 @@ while_p = Primitive(
     vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
+    key_reuse=LateRule("control_flow.key_reuse", "while_loop"),
     effects=_effects,
     check=_check,
     lower=_lower,

@@ -27,6 +27,8 @@ it says which field to write. Signatures:
   checkify(checks, *args, **params) -> results                 None: look for NaN
   discharge(context, values, **params) -> (results, last values of refs)
        None: it takes no refs (see interpreters.discharge)
+  key_reuse(uses, eqn, operands) -> keys of results            None: it consumes no keys
+       (see interpreters.key_reuse)
   split(splitter, eqn, needed) -> None      for `checkpoint`   None: kept, or run again
   stage(trace, args, params) -> results                        None: one equation
   impl(*args, **params) -> results                             None: compile and run
@@ -110,6 +112,7 @@ RULES = (
     "check",
     "checkify",
     "discharge",
+    "key_reuse",
     "split",
     "stage",
     "impl",
@@ -242,6 +245,7 @@ class Primitive:
     check: Rule
     checkify: Rule
     discharge: Rule
+    key_reuse: Rule
     split: Rule
     stage: Rule
     impl: Rule

@@ -139,6 +139,7 @@ custom_jvp_call_p = Primitive(
     vary=as_abstract_says,
     multiple_results=True,
     abstract=functions.abstract,
+    key_reuse=functions.follow_keys,
     effects=functions.effects,
     stage=_stage,
     impl=functions.impl,

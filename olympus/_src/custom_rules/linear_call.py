@@ -138,6 +138,7 @@ linear_call_p = Primitive(
     vary=as_abstract_says,
     multiple_results=True,
     abstract=functions.abstract,
+    key_reuse=functions.follow_keys,
     effects=functions.effects,
     stage=_stage,
     impl=functions.impl,

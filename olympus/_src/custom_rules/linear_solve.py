@@ -16,7 +16,7 @@ from olympus._src.checkify import control_flow
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir
 from olympus._src.core.array_type import PyTree
-from olympus._src.core.primitive import Primitive, as_abstract_says
+from olympus._src.core.primitive import LateRule, Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.interpreters import ad, batching, partial_eval
 from olympus._src.lax import elementwise, families
@@ -158,6 +158,7 @@ custom_linear_solve_p = Primitive(
     vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
+    key_reuse=LateRule("custom_rules.key_reuse", "solver"),
     effects=_effects,
     check=_check,
     decompose=_decompose,

@@ -111,6 +111,7 @@ remat_opt_p: Primitive = Primitive(
     vary=as_abstract_says,
     multiple_results=True,
     abstract=functions.abstract,
+    key_reuse=functions.follow_keys,
     effects=_effects,
     stage=_stage,
     impl=functions.impl,

@@ -173,7 +173,6 @@ debug_key_reuse = define(
     False,
     "Raise KeyReuseError where a key is consumed twice.",
     traces=True,
-    honoured=False,
 )
 
 # -- finding errors --------------------------------------------------------------------

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import ir, primitive, trace
+from olympus._src.core import dtypes, ir, primitive, trace
 from olympus._src.foundation import caching, config, source_info
 from olympus._src.interpreters import concrete_arrays, lowered_programs, partial_eval
 from olympus._src.interpreters.compiled_programs import CompiledProgram, build
@@ -93,6 +93,9 @@ def apply_primitive(p: Any, args: tuple[Any, ...], params: Any) -> Any:
         device = concrete_arrays.common_device(args)
         program = _program_for(p, in_avals, params, key, device)
         buffers = [b._buffer for b in concrete_arrays.on_device(args, device)]
+        if config.debug_key_reuse.value and handle_keys(in_avals):
+            outs = follow_run(program, args, buffers)
+            return outs if p.multiple_results else outs[0]
     outs = program.run(buffers)
     return outs if p.multiple_results else outs[0]
 
@@ -119,7 +122,9 @@ def _program_for(
     if key is not None and p.rules_are_fixed and _are_told_by_value(params):
         make_room(_programs)
         _programs[by_device] = compiled
-        if device is None:  # a call is brought here only with arrays that are there
+        followed = config.debug_key_reuse.value and handle_keys(in_avals)
+        # A call is brought here only with arrays that are there.
+        if device is None and not followed:
             _programs[key] = compiled
     return compiled
 
@@ -190,10 +195,25 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
             if config.jit_disabled():
                 return fun(*args, **static)
             in_avals = key[1 : len(args) + 1]
-            program = _fuse_program(fun, name, in_avals, static, quick)
+            if config.debug_key_reuse.value and handle_keys(in_avals):
+                return _call_followed(args, static, table, key)
+            program = _Fused(fun, name, in_avals, static, quick).run
             make_room(table)
             table[tuple(key)] = program
         return program(buffers)
+
+    def _call_followed(args: Any, static: Any, table: Any, key: list[Any]) -> Any:
+        """A call whose keys are marked; its program is not where calls look first."""
+        followed = ("followed", *key)
+        fused = table.get(followed)
+        arrays = list(map(as_array, args))
+        if fused is None:
+            fused = _Fused(fun, name, [x.aval for x in arrays], static, quick)
+            make_room(table)
+            table[followed] = fused
+        buffers = [x._buffer for x in arrays]
+        outs = follow_run(fused.compiled, args, buffers)
+        return outs[0] if fused.container is None else fused.container(outs)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = fun.__doc__
@@ -213,30 +233,62 @@ def _fusable(x: Any) -> Any:
     return as_array(x)
 
 
-def _fuse_program(
-    fun: Callable[..., Any],
-    name: str,
-    in_avals: Sequence[Any],
-    static: Any,
-    quick: bool,
-) -> Callable[[list[Any]], Any]:
-    container: Any = None
+class _Fused:
+    """The compiled program of a fused function for some types.
 
-    def run(*args: Any) -> Any:
-        nonlocal container
-        out = fun(*args, **static)
-        if isinstance(out, (tuple, list)):
-            container = list if isinstance(out, list) else tuple
-        return [out] if container is None else out
+    Attributes:
+      compiled: the program.
+      container: what holds several results; None where there is one.
+      run: makes the function's results of buffers.
+    """
 
-    info = ir.DebugInfo("evaluation", name, source_info.function_location(fun))
-    program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
-    _forget_lines(program)
-    lowered = lowered_programs.lower(program, consts, name=name)
-    compiled = _compile_eager(lowered) if quick else build(lowered)
-    if container is None:
-        return compiled.run_one
-    return lambda buffers: container(compiled.run(buffers))
+    __slots__ = ("compiled", "container", "run")
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        name: str,
+        in_avals: Sequence[Any],
+        static: Any,
+        quick: bool,
+    ) -> None:
+        container: Any = None
+
+        def run(*args: Any) -> Any:
+            nonlocal container
+            out = fun(*args, **static)
+            if isinstance(out, (tuple, list)):
+                container = list if isinstance(out, list) else tuple
+            return [out] if container is None else out
+
+        info = ir.DebugInfo("evaluation", name, source_info.function_location(fun))
+        program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
+        _forget_lines(program)
+        lowered = lowered_programs.lower(program, consts, name=name)
+        compiled = _compile_eager(lowered) if quick else build(lowered)
+        self.compiled = compiled
+        self.container = container
+        self.run: Callable[[list[Any]], Any] = compiled.run_one
+        if container is not None:
+            self.run = lambda buffers: container(compiled.run(buffers))
+
+
+# -- random keys that are used twice ---------------------------------------------------
+
+_run_compiled = primitive.LateRule("interpreters.key_reuse", "run_compiled")
+share_keys = primitive.LateRule("interpreters.key_reuse", "share_keys")
+
+
+def handle_keys(avals: Sequence[Any]) -> bool:
+    """Whether some of the types are of random keys."""
+    return any(dtypes.is_extended(getattr(aval, "dtype", None)) for aval in avals)
+
+
+def follow_run(
+    compiled: CompiledProgram, args: Sequence[Any], buffers: list[Any]
+) -> list[Any]:
+    """Runs a program with `debug_key_reuse`, which marks the keys of its arguments."""
+    return _run_compiled(compiled, args, buffers)
 
 
 _eval = EvalTrace()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from olympus._src.core import effects, ir
-from olympus._src.foundation import events
+from olympus._src.foundation import config, events
 from olympus._src.interpreters import (
     constant_warnings,
     discharge,
@@ -48,6 +48,8 @@ class LoweredProgram(NamedTuple):
       has_dynamic_sizes: whether it calls functions of dynamic sizes, which it refines.
       division: how it is divided over several devices; None where one runs it.
       refs: which arguments are refs; None where none is.
+      source: the program before anything was replaced in it; None where random keys
+        are not followed.
       duration_s: how long lowering took.
     """
 
@@ -72,6 +74,7 @@ class LoweredProgram(NamedTuple):
     has_dynamic_sizes: bool = False
     division: Division | None = None
     refs: ref_arguments.RefArguments | None = None
+    source: Any = None
     duration_s: float = 0.0
 
     @property
@@ -135,6 +138,7 @@ def lower(
       result_names: a path for each output.
     """
     start = time.perf_counter()
+    source = program if config.debug_key_reuse.value else None
     ref_use = None
     if discharge.uses_refs(program):
         arrays_only = ref_arguments.without_refs(
@@ -222,6 +226,7 @@ def lower(
         has_dynamic_sizes=module.has_dynamic_calls,
         division=division,
         refs=ref_use,
+        source=source,
         duration_s=duration_s,
     )
 

@@ -141,6 +141,7 @@ def _select_n_reference(which: Any, *cases: Any) -> Any:
 
 select_n_p = families.Primitive(
     "select_n",
+    key_reuse=lambda uses, eqn, operands: [uses.join(operands[1:])],
     shard=sharding_rules.select_linear,
     abstract=_select_n_abstract,
     lower=_select_n_lower,

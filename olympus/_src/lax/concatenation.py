@@ -104,6 +104,7 @@ def _concatenate_rewrite(platform: str, *operands: Any, dimension: int) -> Any:
 
 concatenate_p = Primitive(
     "concatenate",
+    key_reuse=lambda uses, eqn, operands: uses.concatenate(eqn, operands),
     shard=sharding_rules.linear_in(sharding_rules.concatenate),
     abstract=_concatenate_abstract,
     lower=_concatenate_lower,

@@ -91,6 +91,7 @@ def _stack_batch(mapped: Any, args: Any, dims: Any, *, axis: int) -> Any:
 
 stack_p = Primitive(
     "stack",
+    key_reuse=lambda uses, eqn, operands: uses.concatenate(eqn, operands),
     shard=sharding_rules.linear_in(sharding_rules.stack),
     abstract=_stack_abstract,
     lower=_stack_lower,

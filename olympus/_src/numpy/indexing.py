@@ -38,6 +38,8 @@ def getitem(x: Any, index: Any) -> Any:
     """`x[index]`."""
     if type(x) is concrete_arrays.ArrayImpl and evaluate.is_evaluating():
         out = _from_host(x, index)
+        if config.debug_key_reuse.value:
+            return evaluate.share_keys(x, take(x, index) if out is None else out, index)
         if out is not None:
             return out
     return take(x, index)

@@ -117,6 +117,9 @@ def abstract(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
     return call_olympuspr.out_avals
 
 
+follow_keys = inner_programs.follow_keys
+
+
 def effects(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
     """The rule `effects`, of the program."""
     inside = call_olympuspr.effects

@@ -22,6 +22,7 @@ from olympus._src.foundation import config, source_info
 from olympus._src.interpreters import (
     compiled_programs,
     concrete_arrays,
+    evaluate,
     lowered_programs,
     partial_eval,
 )
@@ -514,7 +515,10 @@ def compiled_impl(steps: Callable[..., Any] | None = None) -> Callable[..., Any]
         try:
             compiled = _executable_of(p, avals, places, params, device)
             firsts = sorted(set(places))
-            return compiled.run([arrays[i]._buffer for i in firsts])
+            buffers = [arrays[i]._buffer for i in firsts]
+            if config.debug_key_reuse.value:
+                return evaluate.follow_run(compiled, [args[i] for i in firsts], buffers)
+            return compiled.run(buffers)
         except FloatingPointError as error:
             caught = error
         if steps is not None:
@@ -565,6 +569,13 @@ def _executable_of(p: Any, avals: Any, places: Any, params: Any, device: Any) ->
     settings = (device, config.trace_context())
     whole_key = ("compiled", p, avals, places, tuple(key), settings)
     return holder.derived(whole_key, make)
+
+
+def follow_keys(uses: Any, eqn: ir.Eqn, operands: Sequence[Any]) -> Any:
+    """The rule `key_reuse` of operations that apply their program once."""
+    params = eqn.params
+    held = params["olympuspr"] if "olympuspr" in params else params["call_olympuspr"]
+    return uses.apply(held, operands)
 
 
 def join_effects(what: str, *programs: ir.ClosedOlympuspr) -> frozenset[Any]:

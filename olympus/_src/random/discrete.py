@@ -62,6 +62,8 @@ def _draw_pair(u_key: Any, v_key: Any, shape: Any, n: _Numbers) -> tuple[Any, ..
 def _until_accepted(key: Any, trial: Any, shape: Any, dtype: Any) -> Any:
     """What `trial(keys)` returns, per element from the first time it is accepted.
 
+    The key may have served another method: elements take the numbers of one of the two.
+
     `trial(key, key)` returns values and whether each is accepted.
     """
 
@@ -76,6 +78,7 @@ def _until_accepted(key: Any, trial: Any, shape: Any, dtype: Any) -> Any:
         # are of the distribution, and whether it does hangs on others alone.
         return ew.select(accepted, value, out), ew.bitwise_or(done, accepted), key
 
+    key = keys.random_clone_p.bind(key)
     first = (_constant(-1, shape, dtype), _constant(False, shape, _BOOL), key)
     return loops.while_loop(is_running, again, first)[0]
 

@@ -107,6 +107,7 @@ def _jvp(primals: Any, tangents: Any, *, log_space: bool) -> Any:
 
 random_gamma_p = Primitive(
     "random_gamma",
+    key_reuse=lambda uses, eqn, operands: uses.consume(operands[0]),
     shard=sharding_rules.elementwise,
     abstract=_abstract,
     decompose=_decompose,

@@ -46,6 +46,15 @@ def _batch_keys(p: Primitive, axis: Any, args: Any, dims: Any, **params: Any) ->
     return p.bind(args[0], **params), dims[0]
 
 
+def _consume_key(uses: Any, eqn: Any, operands: Any) -> None:
+    """The rule `key_reuse` of what draws from keys, or makes others of them."""
+    uses.consume(operands[0])
+
+
+def _make_keys(uses: Any, eqn: Any, operands: Any) -> None:
+    """The rule `key_reuse` of what makes new keys, and consumes none."""
+
+
 def _check_keys(name: str, keys: Any) -> Any:
     if not isinstance(keys.dtype, KeyType):
         raise TypeError(
@@ -66,6 +75,7 @@ random_seed_p = _define_primitive(
     "random_seed",
     shard=sharding_rules.keep,
     abstract=_seed_abstract,
+    key_reuse=_make_keys,
     decompose=lambda seeds, *, impl: random_wrap_p.bind(impl.seed(seeds), impl=impl),
 )
 
@@ -84,6 +94,7 @@ random_split_p = _define_primitive(
     "random_split",
     shard=sharding_rules.with_words,
     abstract=_split_abstract,
+    key_reuse=_consume_key,
     decompose=_split_decompose,
 )
 
@@ -123,6 +134,7 @@ random_fold_in_p = _define_primitive(
     "random_fold_in",
     shard=sharding_rules.elementwise,
     abstract=_fold_in_abstract,
+    key_reuse=_make_keys,
     decompose=_fold_in_decompose,
     batch=_fold_in_batch,
 )
@@ -149,6 +161,7 @@ random_bits_p = _define_primitive(
     "random_bits",
     shard=sharding_rules.with_words,
     abstract=_bits_abstract,
+    key_reuse=_consume_key,
     decompose=_bits_decompose,
 )
 
@@ -185,6 +198,7 @@ random_wrap_p: Any = _define_primitive(
     "random_wrap",
     shard=sharding_rules.without_words,
     abstract=_wrap_abstract,
+    key_reuse=_make_keys,
     lower=lambda ctx, x, *, impl: x,
     impl=_wrap_eagerly,
     batch=_wrap_batch,
@@ -218,6 +232,7 @@ random_clone_p = _define_primitive(
     "random_clone",
     shard=sharding_rules.keep,
     abstract=_clone_abstract,
+    key_reuse=_make_keys,
     lower=lambda ctx, x: x,
     impl=lambda keys: concrete_arrays.with_aval(keys, _clone_abstract(keys.aval)),
 )

@@ -14,7 +14,7 @@ from olympus._src.calls import pjit as jit_
 from olympus._src.core import effects, ir, trace
 from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear
-from olympus._src.foundation import errors
+from olympus._src.foundation import config, errors
 from olympus._src.interpreters import ad, batching, discharge, partial_eval
 from olympus._src.programs import call_rules, inner_programs, series
 from olympus._src.remat import lowering, policies, splitting
@@ -88,8 +88,13 @@ def _lower(
     return ctx.module.call(ctx, olympuspr, "checkpoint", operands)
 
 
-def _impl(*args: Any, olympuspr: ir.Olympuspr, **params: Any) -> list[Any]:
+def _impl(
+    *args: Any, olympuspr: ir.Olympuspr, differentiated: bool = False, **params: Any
+) -> list[Any]:
     closed = olympuspr.derived("closed", ir.ClosedOlympuspr)
+    if differentiated and config.debug_key_reuse.value:
+        with config.debug_key_reuse(False):  # keys are used again, see `_follow_keys`
+            return jit_.run(*args, olympuspr=closed, name="checkpoint")
     return jit_.run(*args, olympuspr=closed, name="checkpoint")
 
 
@@ -257,6 +262,13 @@ def _discharge(
     return outs, without.last_of(last, len(args))
 
 
+def _follow_keys(uses: Any, eqn: ir.Eqn, operands: Any) -> Any:
+    """A derivative uses again what was used, with the same numbers."""
+    if eqn.params["differentiated"]:
+        return None
+    return inner_programs.follow_keys(uses, eqn, operands)
+
+
 def _print(eqn: ir.Eqn) -> Any:
     params = dict(eqn.params, policy=policies.format_policy(eqn.params["policy"]))
     return sorted(params.items())
@@ -281,6 +293,7 @@ remat_p: Primitive = Primitive(
     vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
+    key_reuse=_follow_keys,
     effects=_effects,
     check=_check,
     lower=_lower,

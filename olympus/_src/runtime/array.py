@@ -39,7 +39,8 @@ class ArrayImpl:
       committed: whether the user chose the device, so that computations follow it.
     """
 
-    __slots__ = ("__weakref__", "_buffer", "_committed", "_host", "aval")
+    # `_keys` is set only while `debug_key_reuse` follows random keys.
+    __slots__ = ("__weakref__", "_buffer", "_committed", "_host", "_keys", "aval")
     __array_priority__ = 100
 
     def __init__(self, buffer: Any, aval: Any, committed: bool = False) -> None:
@@ -547,15 +548,22 @@ def _rows(array: ArrayImpl, step: int = 1) -> Iterator[ArrayImpl]:
         device, committed = next(iter(array.sharding.addressable_devices)), False
     place = placement_of(device)
     put = transfer.to_device
-    for row in value[::step]:
+    keys = getattr(array, "_keys", None)
+    for i, row in enumerate(value[::step]):
         # A row of a vector is a NumPy scalar; its array is wanted.
         buffer = put(np.asarray(row), stored, place, committed)
-        yield ArrayImpl(buffer, aval, committed)
+        out = ArrayImpl(buffer, aval, committed)
+        if keys is not None and keys.ndim:
+            out._keys = np.asarray(keys[::step][i], object)
+        yield out
 
 
 def _copy_array(array: ArrayImpl) -> ArrayImpl:
     array._check_alive()
-    return ArrayImpl(transfer.copy_buffer(array._buffer), array.aval, array._committed)
+    copy = ArrayImpl(transfer.copy_buffer(array._buffer), array.aval, array._committed)
+    if hasattr(array, "_keys"):
+        copy._keys = array._keys
+    return copy
 
 
 def _unpickle(value: Any, aval: Any) -> ArrayImpl:
