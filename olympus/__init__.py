@@ -56,6 +56,9 @@ from olympus._src.foundation.config import (
     allow_f16_reductions as allow_f16_reductions,
 )
 from olympus._src.foundation.config import (
+    array_garbage_collection_guard as array_garbage_collection_guard,
+)
+from olympus._src.foundation.config import (
     check_tracer_leaks as check_tracer_leaks,
 )
 from olympus._src.foundation.config import (
@@ -120,6 +123,9 @@ from olympus._src.foundation.config import (
 )
 from olympus._src.foundation.config import (
     softmax_custom_jvp as softmax_custom_jvp,
+)
+from olympus._src.foundation.config import (
+    thread_guard as thread_guard,
 )
 from olympus._src.foundation.config import (
     threefry_partitionable as threefry_partitionable,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 from typing import Any
@@ -19,7 +20,7 @@ from olympus._src.interpreters import concrete_arrays, effect_tokens, evaluate
 from olympus._src.lax import memory_kinds, sharding_constraints
 from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.runtime import array as array_
-from olympus._src.runtime import client, placement, versions
+from olympus._src.runtime import client, guards, placement, versions
 from olympus._src.sharding.memory_spaces import Space
 from olympus._src.sharding.meshes import Mesh
 from olympus._src.sharding.named import NamedSharding
@@ -158,7 +159,8 @@ def device_put(
         full_name="x",
     )
     rows = zip(leaves, places, donated, aliases, strict=True)
-    outs = [_put(*row) for row in rows]
+    with guards.explicit("put") if guards.are_on() else contextlib.nullcontext():
+        outs = [_put(*row) for row in rows]
     if config.debug_key_reuse.value:
         outs = list(map(evaluate.share_keys, leaves, outs))
     return structure.unflatten(outs)
@@ -320,10 +322,11 @@ def device_get(x: PyTree) -> PyTree:
       stay.
     """
     leaves, structure = tree.tree_flatten(x)
-    for leaf in leaves:
-        if type(leaf) is ArrayImpl:
-            leaf.copy_to_host_async()
-    return structure.unflatten([_get(leaf) for leaf in leaves])
+    with guards.explicit("get") if guards.are_on() else contextlib.nullcontext():
+        for leaf in leaves:
+            if type(leaf) is ArrayImpl:
+                leaf.copy_to_host_async()
+        return structure.unflatten([_get(leaf) for leaf in leaves])
 
 
 def _get(x: Any) -> Any:

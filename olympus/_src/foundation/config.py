@@ -248,7 +248,6 @@ array_garbage_collection_guard = define(
     None,
     "What happens to arrays that only the cycle collector frees, which hold device "
     "memory for longer than their last use.",
-    honoured=False,
 )
 thread_guard = define(
     "thread_guard",
@@ -256,7 +255,6 @@ thread_guard = define(
     False,
     "Refuse multi-process programs started from another thread than the one that set "
     "this, since the order of programs must agree between processes.",
-    honoured=False,
 )
 
 # -- messages --------------------------------------------------------------------------
@@ -444,21 +442,18 @@ transfer_guard_host_to_device = define(
     None,
     "What happens where data moves to a device: 'log' and 'disallow' regard implicit "
     "transfers, the '_explicit' levels device_put and device_get too.",
-    honoured=False,
 )
 transfer_guard_device_to_device = define(
     "transfer_guard_device_to_device",
     _guard,
     None,
     "The same for data that moves between devices.",
-    honoured=False,
 )
 transfer_guard_device_to_host = define(
     "transfer_guard_device_to_host",
     _guard,
     None,
     "The same for data that moves back to the host.",
-    honoured=False,
 )
 transfer_guard = define(
     "transfer_guard",
@@ -470,7 +465,6 @@ transfer_guard = define(
         transfer_guard_device_to_device,
         transfer_guard_device_to_host,
     ),
-    honoured=False,
 )
 
 # -- fast reads ------------------------------------------------------------------------

@@ -136,6 +136,7 @@ class State:
     """
 
     __slots__ = (
+        "_block_watchers",
         "_watchers",
         "base",
         "blocks",
@@ -172,6 +173,7 @@ class State:
         self.base = value
         self.blocks = 0
         self._watchers: tuple[Callable[[Any], None], ...] = ()
+        self._block_watchers: tuple[Callable[[Any], None], ...] = ()
         if traces:
             with _lock:
                 _tracing.append(self)
@@ -210,10 +212,27 @@ class State:
                 f"nothing depends on it yet, got {value!r}; leave it at its default"
             )
 
-    def watch(self, watcher: Callable[[Any], None]) -> None:
-        """Registers `watcher(value)`, called before a global update; it may raise."""
+    def watch(
+        self,
+        watcher: Callable[[Any], None],
+        in_blocks: Callable[[Any], None] | None = None,
+    ) -> None:
+        """Registers functions that are called with new values.
+
+        Args:
+          watcher: called before a global update; it may raise.
+          in_blocks: called where a block of a thread begins or ends, with the thread's
+            value; MISSING where it has none of its own any more.
+        """
         with _lock:
             self._watchers = (*self._watchers, watcher)
+            if in_blocks is not None:
+                self._block_watchers = (*self._block_watchers, in_blocks)
+
+    def tell_block(self, value: Any) -> None:
+        """Calls what follows the values of blocks."""
+        for watcher in self._block_watchers:
+            watcher(value)
 
     def __call__(self, new_val: Hashable = MISSING) -> Override:
         value = self.implied if new_val is MISSING else new_val
@@ -258,6 +277,7 @@ class Override:
         self._saved.append([(s, overrides.get(s, MISSING)) for s in states])
         for state in states:
             overrides[state] = self.value
+            state.tell_block(self.value)
         thread.version = -1
         _count(states, 1)
 
@@ -269,6 +289,7 @@ class Override:
                 thread.overrides.pop(state, None)
             else:
                 thread.overrides[state] = value
+            state.tell_block(value)
         thread.version = -1
         _count([state for state, _ in saved], -1)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.runtime import dlpack_struct, forks, versions
+from olympus._src.runtime import dlpack_struct, forks, guards, versions
 from olympus._src.runtime.shardings import Placement
 
 # XLA's CPU uses memory of others as it is only from addresses that this divides.
@@ -27,16 +27,29 @@ _ZERO_COPY = versions.ZERO_COPY
 
 def to_device(x: np.ndarray, aval: Any, place: Placement, committed: bool) -> Any:
     """A buffer with a copy of a NumPy array of the aval's shape and dtype."""
-    return _put(
-        aval, place.sharding, [x], place.devices, committed, True, _DURING_CALL, True
-    )
+    try:
+        return _put(
+            aval,
+            place.sharding,
+            [x],
+            place.devices,
+            committed,
+            True,
+            _DURING_CALL,
+            True,
+        )
+    except versions.XlaRuntimeError as error:
+        raise guards.explain(error) from None
 
 
 def lend_to_device(x: np.ndarray, aval: Any, place: Placement, committed: bool) -> Any:
     """As `to_device`, for an array that nobody will write to: it may be shared."""
-    return _put(
-        aval, place.sharding, [x], place.devices, committed, False, _ZERO_COPY, True
-    )
+    try:
+        return _put(
+            aval, place.sharding, [x], place.devices, committed, False, _ZERO_COPY, True
+        )
+    except versions.XlaRuntimeError as error:
+        raise guards.explain(error) from None
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -113,7 +126,10 @@ def copy_buffer(buffer: Any) -> Any:
 
 def move_buffer(buffer: Any, place: Placement) -> Any:
     """A buffer of the same value on another device."""
-    moves = versions.copy_arrays(
-        [buffer], [place.device_list], [place.sharding], [versions.REUSE_INPUT]
-    )
+    try:
+        moves = versions.copy_arrays(
+            [buffer], [place.device_list], [place.sharding], [versions.REUSE_INPUT]
+        )
+    except versions.XlaRuntimeError as error:
+        raise guards.explain(error) from None
     return moves[0]

@@ -60,6 +60,7 @@ ZERO_COPY = _jax.HostBufferSemantics.ZERO_COPY
 
 batched_block_until_ready = _jax.batched_block_until_ready
 batched_device_put = _jax.batched_device_put
+guards: Any = _jax.guard_lib
 copy_arrays = _jax.batched_copy_array_to_devices_with_sharding
 
 

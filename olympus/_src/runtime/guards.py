@@ -1,0 +1,96 @@
+"""Guards of transfers, of arrays in reference cycles and of threads: jaxlib's own.
+
+jaxlib looks at their levels, one set for all threads and one for each, where it moves
+data. The settings write them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from olympus._src.foundation import config, setting_states
+from olympus._src.runtime import versions
+
+_guards = versions.guards
+_TRANSFERS = {
+    config.transfer_guard_host_to_device: "host_to_device",
+    config.transfer_guard_device_to_device: "device_to_device",
+    config.transfer_guard_device_to_host: "device_to_host",
+}
+
+
+def _transfer_level(value: str | None) -> Any:
+    if value is None:
+        return None
+    return getattr(_guards.TransferGuardLevel, value.upper())
+
+
+def _collection_level(value: str | None) -> Any:
+    if value is None:
+        return None
+    return getattr(_guards.GarbageCollectionGuardLevel, value.upper())
+
+
+def _write(field: str, level: Callable[[Any], Any], where: Any, value: Any) -> None:
+    value = None if value is setting_states.MISSING else value
+    setattr(where(), field, level(value))
+
+
+def _follow(state: Any, field: str, level: Callable[[Any], Any]) -> None:
+    of_all = functools.partial(_write, field, level, _guards.global_state)
+    of_thread = functools.partial(_write, field, level, _guards.thread_local_state)
+    state.watch(of_all, of_thread)
+    if state.base is not None:  # by an environment variable
+        of_all(state.base)
+
+
+for _state, _field in _TRANSFERS.items():
+    _follow(_state, _field, _transfer_level)
+_follow(
+    config.array_garbage_collection_guard, "garbage_collect_array", _collection_level
+)
+
+
+def _guard_threads(value: Any) -> None:
+    if value is setting_states.MISSING:
+        value = config.thread_guard.base
+    _guards.update_thread_guard_global_state(bool(value))
+
+
+config.thread_guard.watch(_guard_threads, _guard_threads)
+if config.thread_guard.base:
+    _guard_threads(True)
+
+
+def are_on() -> bool:
+    """Whether some guard of transfers has a level, in this thread."""
+    return any(state.value is not None for state in config.transfer_guard.followers)
+
+
+@contextlib.contextmanager
+def explicit(direction: str) -> Iterator[None]:
+    """Transfers in this block were asked for: `direction` is 'put' or 'get'."""
+    state, field = _guards.thread_local_state(), f"explicit_device_{direction}"
+    before = getattr(state, field)
+    setattr(state, field, True)
+    try:
+        yield
+    finally:
+        setattr(state, field, before)
+
+
+def explain(error: versions.XlaRuntimeError) -> Exception:
+    """The error for one of a transfer, which says what to do about a guard."""
+    text = str(error)
+    if "Disallowed" not in text:
+        return error
+    direction = text.partition("Disallowed ")[2].partition(" transfer")[0]
+    setting = f"transfer_guard_{direction.replace('-', '_')}"
+    return versions.XlaRuntimeError(
+        f"{text}\nThe setting olympus_{setting} refuses it; put values with "
+        "olympus.device_put where 'disallow' is set, or allow it in a block, as in "
+        f"`with olympus.{setting}('allow'):`"
+    )

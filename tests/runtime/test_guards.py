@@ -1,0 +1,169 @@
+"""Guards of transfers, of arrays in reference cycles and of threads."""
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+
+HOST = np.ones(3, "float32")
+double = olympus.jit(lambda x: 2 * x)
+
+# What moves data to a device: (call, is it explicit).
+TO_DEVICE = {
+    "argument of jit": (lambda: double(HOST), False),
+    "asarray": (lambda: jnp.asarray(HOST), False),
+    "list": (lambda: jnp.array([1.0, 2.0]), False),
+    "operand": (lambda: jnp.ones(3) + HOST, False),
+    "key": (lambda: olympus.random.key(12345), False),
+    "device_put": (lambda: olympus.device_put(HOST), True),
+    "device_put to a device": (
+        lambda: olympus.device_put(HOST, olympus.devices()[0]),
+        True,
+    ),
+}
+GUARDS = ["transfer_guard", "transfer_guard_host_to_device"]
+
+
+@pytest.mark.parametrize("call", TO_DEVICE)
+@pytest.mark.parametrize("guard", GUARDS)
+def test_transfers_to_devices(guard, call):
+    transfer, is_explicit = TO_DEVICE[call]
+    transfer()
+    with getattr(olympus, guard)("allow"):
+        transfer()
+    message = "Disallowed host-to-device transfer(?s:.)*olympus.device_put"
+    with (
+        getattr(olympus, guard)("disallow_explicit"),
+        pytest.raises(RuntimeError, match=message),
+    ):
+        transfer()
+    with getattr(olympus, guard)("disallow"):
+        if is_explicit:
+            transfer()
+        else:
+            with pytest.raises(RuntimeError, match=message):
+                transfer()
+    transfer()
+
+
+@pytest.mark.parametrize(
+    "guard", ["transfer_guard_device_to_host", "transfer_guard_device_to_device"]
+)
+def test_guards_of_other_directions_let_it_pass(guard):
+    with getattr(olympus, guard)("disallow_explicit"):
+        double(HOST)
+
+
+@pytest.mark.parametrize(
+    "read", [np.asarray, olympus.device_get, lambda x: float(x[0]), lambda x: x.tolist()]
+)
+def test_reading_moves_nothing_on_the_cpu(read):
+    x = jnp.arange(3.0) + 1
+    x[0].block_until_ready()
+    with olympus.transfer_guard_device_to_host("disallow_explicit"):
+        read(x)
+
+
+def test_programs_that_are_known_move_nothing():
+    x = double(jnp.ones(3))
+    with olympus.transfer_guard("disallow"):
+        double(x)
+        jnp.sin(x)
+
+
+def test_a_guard_is_of_its_thread():
+    errors = []
+
+    def run():
+        try:
+            double(HOST)
+        except RuntimeError as error:
+            errors.append(error)
+
+    with olympus.transfer_guard("disallow"):
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    assert not errors
+
+
+def test_blocks_nest():
+    with olympus.transfer_guard("disallow"):
+        with olympus.transfer_guard("allow"):
+            double(HOST)
+        with pytest.raises(RuntimeError, match="Disallowed"):
+            double(HOST)
+
+
+def test_the_setting_is_of_all_threads():
+    olympus.config.update("olympus_transfer_guard", "disallow")
+    try:
+        with pytest.raises(RuntimeError, match="Disallowed"):
+            double(HOST)
+        with olympus.transfer_guard("allow"):
+            double(HOST)
+    finally:
+        olympus.config.update("olympus_transfer_guard", None)
+    double(HOST)
+
+
+def test_unknown_levels_are_refused():
+    with pytest.raises(ValueError, match="the value must be one of 'allow'"):
+        olympus.transfer_guard("never")
+
+
+def run_script(script, *settings):
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        env={"XLA_FLAGS": "--xla_force_host_platform_device_count=2", **dict(settings)},
+        check=False,
+    )
+
+
+CYCLE = """
+import gc
+import olympus, olympus.numpy as jnp
+def leave_cycle():
+    cycle = [jnp.ones(3) + 1]
+    cycle.append(cycle)
+gc.collect()
+with olympus.array_garbage_collection_guard("log"):
+    leave_cycle()
+    gc.collect()
+leave_cycle()
+gc.collect()
+x = olympus.device_put(jnp.ones(3), olympus.devices()[0])
+with olympus.transfer_guard_device_to_device("disallow"):
+    olympus.device_put(x, olympus.devices()[1])
+try:
+    with olympus.transfer_guard_device_to_device("disallow_explicit"):
+        olympus.device_put(x, olympus.devices()[1])
+except RuntimeError as error:
+    print(error)
+with olympus.transfer_guard("log"):
+    olympus.jit(lambda x: x)(__import__("numpy").ones(3))
+with olympus.thread_guard(True):
+    print(olympus.jit(lambda x: x + 1)(1.0))
+"""
+
+
+def test_cycles_are_logged_and_devices_guarded():
+    done = run_script(CYCLE)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("deleted by the Python garbage collector") == 1
+    assert "Disallowed device-to-device transfer" in done.stdout
+    assert "host-to-device transfer: " in done.stderr
+    assert done.stdout.endswith("2.0\n")
+
+
+def test_the_environment_sets_guards():
+    script = "import numpy, olympus; olympus.jit(lambda x: x)(numpy.ones(3))"
+    done = run_script(script, ("OLYMPUS_TRANSFER_GUARD_HOST_TO_DEVICE", "disallow"))
+    assert "Disallowed host-to-device transfer" in done.stderr
