@@ -60,7 +60,8 @@ def test_guards_of_other_directions_let_it_pass(guard):
 
 
 @pytest.mark.parametrize(
-    "read", [np.asarray, olympus.device_get, lambda x: float(x[0]), lambda x: x.tolist()]
+    "read",
+    [np.asarray, olympus.device_get, lambda x: float(x[0]), lambda x: x.tolist()],
 )
 def test_reading_moves_nothing_on_the_cpu(read):
     x = jnp.arange(3.0) + 1

@@ -6,7 +6,7 @@ import functools
 import os
 from typing import Any, NoReturn
 
-from olympus._src.foundation import setting_types
+from olympus._src.foundation import absl_flags, setting_types
 from olympus._src.foundation.setting_states import MISSING, State
 
 PREFIX = "olympus_"
@@ -101,6 +101,22 @@ class Config:
         """
         return _find(name, "config.read").value
 
+    def config_with_absl(self) -> None:
+        """Defines a flag of absl for each setting, which absl's `app.run` applies.
+
+        Raises:
+          ImportError: absl is not installed.
+        """
+        absl_flags.define_flags(registry)
+
+    def parse_flags_with_absl(self) -> None:
+        """Sets the settings that flags of the command line name, with absl.
+
+        Raises:
+          ImportError: absl is not installed.
+        """
+        absl_flags.parse_flags(registry)
+
     @property
     def values(self) -> dict[str, Any]:
         """All settings with their values in this thread."""
@@ -134,7 +150,8 @@ class Config:
         )
 
     def __dir__(self) -> list[str]:
-        return ["read", "states", "update", "values", "x64_enabled", *registry]
+        methods = [name for name in vars(Config) if not name.startswith("_")]
+        return [*methods, *registry]
 
     def __repr__(self) -> str:
         changed = [

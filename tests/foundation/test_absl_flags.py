@@ -1,0 +1,43 @@
+"""Settings as flags of absl."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import olympus
+
+
+@pytest.mark.parametrize("method", ["config_with_absl", "parse_flags_with_absl"])
+def test_without_absl_the_error_says_so(monkeypatch, method):
+    monkeypatch.setitem(sys.modules, "absl.flags", None)
+    with pytest.raises(ImportError, match=f"config.{method}: .*install absl-py"):
+        getattr(olympus.config, method)()
+
+
+SCRIPT = """
+import sys
+import olympus
+if sys.argv[1] == "parse":
+    olympus.config.parse_flags_with_absl()
+    print(olympus.config.olympus_enable_x64, olympus.config.olympus_platforms)
+else:
+    from absl import app
+    olympus.config.config_with_absl()
+    sys.argv.remove("run")
+    app.run(lambda argv: print(
+        olympus.config.olympus_enable_x64, olympus.config.olympus_platforms
+    ))
+"""
+
+
+@pytest.mark.parametrize("way", ["parse", "run"])
+def test_flags_set_settings(way):
+    pytest.importorskip("absl")
+    flags = ["--olympus_enable_x64", "--olympus_platforms=cpu"]
+    command = [sys.executable, "-c", SCRIPT, way, *flags]
+    out = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=dict(os.environ)
+    )
+    assert out.stdout == "True cpu\n"
