@@ -1,7 +1,5 @@
 """Guards of transfers, of arrays in reference cycles and of threads."""
 
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -9,6 +7,7 @@ import pytest
 
 import olympus
 import olympus.numpy as jnp
+from tests import fresh
 
 HOST = np.ones(3, "float32")
 double = olympus.jit(lambda x: 2 * x)
@@ -118,16 +117,6 @@ def test_unknown_levels_are_refused():
         olympus.transfer_guard("never")
 
 
-def run_script(script, *settings):
-    return subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        env={"XLA_FLAGS": "--xla_force_host_platform_device_count=2", **dict(settings)},
-        check=False,
-    )
-
-
 CYCLE = """
 import gc
 import olympus, olympus.numpy as jnp
@@ -156,15 +145,23 @@ with olympus.thread_guard(True):
 
 
 def test_cycles_are_logged_and_devices_guarded():
-    done = run_script(CYCLE)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.count("deleted by the Python garbage collector") == 1
-    assert "Disallowed device-to-device transfer" in done.stdout
-    assert "host-to-device transfer: " in done.stderr
-    assert done.stdout.endswith("2.0\n")
+    flags = "--xla_force_host_platform_device_count=2"
+    out, log = fresh.run(CYCLE, XLA_FLAGS=flags)
+    assert log.count("deleted by the Python garbage collector") == 1
+    assert "Disallowed device-to-device transfer" in out
+    assert "host-to-device transfer: " in log
+    assert out.endswith("2.0\n")
+
+
+ENVIRONMENT = """
+import numpy, olympus
+try:
+    olympus.jit(lambda x: x)(numpy.ones(3))
+except RuntimeError as error:
+    print(error)
+"""
 
 
 def test_the_environment_sets_guards():
-    script = "import numpy, olympus; olympus.jit(lambda x: x)(numpy.ones(3))"
-    done = run_script(script, ("OLYMPUS_TRANSFER_GUARD_HOST_TO_DEVICE", "disallow"))
-    assert "Disallowed host-to-device transfer" in done.stderr
+    out, _ = fresh.run(ENVIRONMENT, OLYMPUS_TRANSFER_GUARD_HOST_TO_DEVICE="disallow")
+    assert "Disallowed host-to-device transfer" in out
