@@ -9,7 +9,7 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax, random
 from olympus.errors import KeyReuseError
-from olympus.experimental import key_reuse
+from olympus.experimental import checkify, key_reuse
 from olympus.sharding import PartitionSpec as P
 
 draw = random.uniform
@@ -85,6 +85,8 @@ def shard(f):
 
 
 ROWS = olympus.vmap(draw)
+draw_some = olympus.jit(lambda n, k: draw(k, (n,)), static_argnums=0)
+draw_named = olympus.jit(lambda *, k: draw(k))
 
 REUSED = {
     "twice": in_turn(draw, draw),
@@ -181,6 +183,13 @@ REUSED = {
         1.0, key()
     ),
     "shard_map": both(shard(draw), draw),
+    "static argument": in_turn(*[lambda k: draw_some(2, k)] * 2),
+    "argument by name": in_turn(*[lambda k: draw_named(k=k)] * 2),
+    "value of a ref": in_turn(
+        lambda r: draw(r[...]), lambda r: draw(r[...]), lambda: olympus.new_ref(key())
+    ),
+    "checkify": lambda: checkify.checkify(lambda k: draw(k) + draw(k))(key()),
+    "rbg": in_turn(draw, draw, lambda: random.key(0, impl="rbg")),
     "associative_scan": both(
         lambda k: lax.associative_scan(jnp.add, draw(k) * jnp.ones(4)), draw
     ),
@@ -262,6 +271,11 @@ SINGLE = {
     )(1.0, key()),
     "custom_jvp": lambda: olympus.grad(noisy)(1.0, key()),
     "eval_shape": in_turn(lambda k: olympus.eval_shape(draw, k), draw),
+    "elements in batches": lambda: lax.map(draw, keys(4), batch_size=2),
+    "checkify": lambda: checkify.checkify(draw)(key()),
+    "second derivative of remat": lambda: olympus.grad(
+        olympus.grad(olympus.checkpoint(lambda x, k: jnp.sin(x * draw(k))))
+    )(1.0, key()),
     "two methods": lambda: random.poisson(key(), 3.0),
     "shard_map": lambda: shard(ROWS)(keys()),
     "an error elsewhere": in_turn(fail, draw),

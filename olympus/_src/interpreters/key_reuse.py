@@ -98,7 +98,8 @@ class Signature:
 
 def is_key(aval: Any) -> bool:
     """Whether values of a type are random keys."""
-    return dtypes.is_extended(getattr(aval, "dtype", None))
+    is_ref = hasattr(aval, "inner_aval")
+    return not is_ref and dtypes.is_extended(getattr(aval, "dtype", None))
 
 
 def new_keys(aval: Any) -> Keys:

@@ -41,6 +41,7 @@ class ArrayImpl:
 
     # `_keys` is set only while `debug_key_reuse` follows random keys.
     __slots__ = ("__weakref__", "_buffer", "_committed", "_host", "_keys", "aval")
+    _keys: Any
     __array_priority__ = 100
 
     def __init__(self, buffer: Any, aval: Any, committed: bool = False) -> None:
