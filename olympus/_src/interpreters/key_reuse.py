@@ -470,7 +470,8 @@ def share_keys(source: Any, array: Any, index: Any = ()) -> Any:
     """
     if type(source) is not ArrayImpl or type(array) is not ArrayImpl:
         return array
-    keys = keys_of(source)
+    with _lock:
+        keys = keys_of(source)
     if keys is not None:
         items = index if type(index) is tuple else (index,)
         items = tuple([np.asarray(i) if type(i) is ArrayImpl else i for i in items])
