@@ -205,10 +205,23 @@ def _batch_rule(p: Any, rule: Any) -> Any:
     return lambda axis, args, dims, **params: rule(args, dims, **params)
 
 
+def _axis_batch_rule(p: Any, rule: Any) -> Any:
+    """A rule of the axis's size and name, and of a third value, which is not used."""
+
+    def batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
+        return rule(axis.size, axis.name, None, args, dims, **params)
+
+    return batch
+
+
 primitive_jvps = Window("jvp", lambda p, rule: rule)
 primitive_transposes = Window("transpose", _transpose_rule)
 primitive_batchers = Window("batch", _batch_rule)
 fancy_primitive_batchers = Window("batch", lambda p, rule: rule)
+axis_primitive_batchers = Window("batch", _axis_batch_rule)
+# `rule(trace, *tracers, **params)`, and `rule(used, eqn)`, as in the record.
+custom_partial_eval_rules = Window("partial_eval", lambda p, rule: rule)
+dce_rules = Window("dce", lambda p, rule: rule)
 
 
 def defjvp(primitive: Primitive, *jvprules: Callable[..., Any] | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
 from olympus._src import tree
-from olympus._src.api import parameters
+from olympus._src.api import parameters, vmappable
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, explicit_shardings, trace
 from olympus._src.core.array_type import PyTree
@@ -118,6 +118,8 @@ class _Mapping:
 
     def apply(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Runs the function on all elements at once."""
+        if vmappable.is_needed((args, kwargs), (self.in_axes, self.out_axes)):
+            return self._apply_to_elements(args, kwargs)
         leaves, structure = tree.tree_flatten((args, kwargs))
         dims = self._dims(args, structure)
         runs_now = not evaluate.is_staging()
@@ -163,6 +165,33 @@ class _Mapping:
                 position = self._position(x, w, 0, out_structure, i)
                 x = families.move_axis(x, dim, position)
             results.append(x)
+        return out_structure.unflatten(results)
+
+    def _apply_to_elements(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """`apply` where some arguments or results are containers of a user's type."""
+        leaves, structure = vmappable.flatten((args, kwargs))
+        axes = self._dims(args, structure)
+        size = self.axis_size
+        for x, axis in zip(leaves, axes, strict=True):
+            size = vmappable.size_along(x, axis) if size is None else size
+        if size is None:
+            raise ValueError(
+                f"vmap: the size of the mapped axis of {self.name} must be given, since "
+                "no array has it; give it as axis_size"
+            )
+        axis_data = batching.AxisData(self.axis_name, size, self.spmd_axis_name)
+        elements = vmappable.Elements(self.name, axis_data)
+
+        def call(*inputs: Any) -> Any:
+            inner_args, inner_kwargs = structure.unflatten(inputs)
+            return self.fun(*inner_args, **inner_kwargs)
+
+        outs, out_structure = vmappable.flatten(elements.run(call, leaves, axes))
+        out_axes = tree.broadcast_axes(
+            "vmap", "out_axes", self.out_axes, out_structure, full_name="result"
+        )
+        rows = zip(outs, out_axes, strict=True)
+        results = [elements.from_element(size, y, axis) for y, axis in rows]
         return out_structure.unflatten(results)
 
     def _dims(self, args: tuple[Any, ...], structure: Any) -> list[Any]:
@@ -314,7 +343,7 @@ def _convert_mapped(x: Any) -> Any:
 
 
 def _is_axis(x: Any) -> bool:
-    return x is None or type(x) is int
+    return x is None or type(x) is int or vmappable.is_spec(x)
 
 
 def _check_axes(name: str, axes: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.checkify import control_flow
-from olympus._src.core import ir
+from olympus._src.core import ir, trace
 from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear
 from olympus._src.foundation import config
@@ -145,6 +145,17 @@ def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
     return call_rules.drop_unused(used, eqn, ("donated_invars",))
 
 
+def _partial_eval(trace_: Any, *tracers: Any, olympuspr: Any, **params: Any) -> Any:
+    """Applies what is known of the program, where it is known in part."""
+    known = [x.is_known() for x in tracers]
+    if any(known) and not all(known):
+        with trace.set_current(trace_):
+            return ir.eval_olympuspr(olympuspr.olympuspr, olympuspr.consts, *tracers)
+    return trace_.default_process_primitive(
+        pjit_p, tracers, {"olympuspr": olympuspr, **params}
+    )
+
+
 def _print(eqn: ir.Eqn) -> Any:
     return [(k, eqn.params[k]) for k in ("name", "olympuspr")]
 
@@ -181,6 +192,7 @@ pjit_p = Primitive(
     transpose=_transpose,
     batch=_batch,
     dce=_dce,
+    partial_eval=_partial_eval,
     print=_print,
     impl=run,
     is_call=True,

@@ -19,7 +19,9 @@ it says which field to write. Signatures:
        `abstract` says of them                                 None: its operands'
   shard(out types, *avals, **params) -> for each result what divides its axes along
        explicit axes of a mesh (see lax.sharding_rules)        None: it is refused
-  partial_eval, dce(used, eqn) -> (used inputs, eqn or None)   None: by the defaults
+  partial_eval(trace, *tracers, **params) -> results           None: applied to known
+       operands, else recorded (see interpreters.partial_values)
+  dce(used, eqn) -> (used inputs, eqn or None)                 None: all or nothing
   print(eqn) -> params to show                                 None: all of them
   print_equation(eqn, results, operands) -> the equation as text, from the texts of its
        results (name and type) and operands (name)              None: `print` is shown
