@@ -1,6 +1,7 @@
 """Functions with transformations around them."""
 
-from olympus._src.api.wrapped_functions import (
+from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.programs.wrapped_functions import (
     Store,
     StoreException,
     WrappedFun,
@@ -12,7 +13,6 @@ from olympus._src.api.wrapped_functions import (
     transformation_with_aux2,
     wrap_init,
 )
-from olympus._src.foundation.lazy_names import claim as _claim
 
 __all__ = [
     "Store",

@@ -18,6 +18,12 @@ from olympus._src.interpreters.partial_eval import (
 from olympus._src.interpreters.partial_eval import dce_olympuspr as dce_olympuspr
 
 if _TYPE_CHECKING:
+    from olympus._src.calls.call import (
+        dce_olympuspr_call_rule as dce_olympuspr_call_rule,
+    )
+    from olympus._src.calls.call import (
+        dce_olympuspr_closed_call_rule as dce_olympuspr_closed_call_rule,
+    )
     from olympus._src.interpreters.partial_values import (
         OlympusprTracer as OlympusprTracer,
     )
@@ -54,6 +60,7 @@ if _TYPE_CHECKING:
     )
 
 _LATE = {
+    "calls.call": ("dce_olympuspr_call_rule dce_olympuspr_closed_call_rule"),
     "interpreters.partial_values": (
         "OlympusprTracer PartialVal abstract_eval_fun close_olympuspr "
         "convert_constvars_olympuspr dce_olympuspr_consts "
@@ -85,6 +92,8 @@ __all__ = [
     "convert_constvars_olympuspr",
     "custom_partial_eval_rules",
     "dce_olympuspr",
+    "dce_olympuspr_call_rule",
+    "dce_olympuspr_closed_call_rule",
     "dce_olympuspr_consts",
     "dce_rules",
     "move_binders_to_back",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from olympus._src.api.wrapped_functions import Store, transformation_with_aux2
 from olympus._src.core import ir
 from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import families
+from olympus._src.programs.wrapped_functions import Store, transformation_with_aux2
 
 
 @transformation_with_aux2

@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any
 
+from olympus._src.calls import call
 from olympus._src.core import effects as effects_
 from olympus._src.core import primitive as primitive_
 from olympus._src.core.array_type import Array, ArrayLike
@@ -440,3 +441,32 @@ def _decompose_by(p: Primitive, rule: Any, several: bool, platform: Any) -> None
     p.set_rule("lower", None)
     p.set_rule("rewrite", None)
     p.set_rule("decompose", _first_result(rule) if single else rule)
+
+
+def register_call_primitive_rules(
+    prim: primitive_.Primitive,
+    name: str | None = None,
+    transpose_rule: Any = None,
+    inline_olympus_late: bool = False,
+) -> None:
+    """Gives an operation with several results the rules of a call.
+
+    Args:
+      prim: it has the parameter `call_olympuspr`.
+      name: has no effect.
+      transpose_rule: `rule(cotangents, *args, **params)`, in place of the program's.
+      inline_olympus_late: has no effect.
+
+    Raises:
+      ValueError: it has one result.
+    """
+    del name, inline_olympus_late
+    if not prim.multiple_results:
+        raise ValueError(
+            f"register_call_primitive_rules: {prim} must have several results; make it "
+            "with multiple_results=True"
+        )
+    for field, rule in call.RULES.items():
+        prim.set_rule(field, rule)
+    if transpose_rule is not None:
+        prim.set_rule("transpose", transpose_rule)

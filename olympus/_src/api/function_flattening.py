@@ -8,16 +8,16 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.api import parameters
-from olympus._src.api.wrapped_functions import (
+from olympus._src.core import avals as avals_
+from olympus._src.core import dtypes, ir
+from olympus._src.foundation import source_info
+from olympus._src.programs.parameter_names import leaf_paths
+from olympus._src.programs.wrapped_functions import (
     Store,
     WrappedFun,
     transformation2,
     transformation_with_aux2,
 )
-from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, ir
-from olympus._src.foundation import source_info
-from olympus._src.programs.parameter_names import leaf_paths
 
 
 @transformation_with_aux2

@@ -98,6 +98,7 @@ class _Folding(trace.Trace):
     """Applies operations on known values immediately, and stages those on others."""
 
     __slots__ = ()
+    is_adopted = False
 
     def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
         known = not any(isinstance(x, trace.Tracer) for x in args)

@@ -176,8 +176,8 @@ class _Mapping:
             size = vmappable.size_along(x, axis) if size is None else size
         if size is None:
             raise ValueError(
-                f"vmap: the size of the mapped axis of {self.name} must be given, since "
-                "no array has it; give it as axis_size"
+                f"vmap: the size of the mapped axis of {self.name} must be given, "
+                "since no array has it; give it as axis_size"
             )
         axis_data = batching.AxisData(self.axis_name, size, self.spmd_axis_name)
         elements = vmappable.Elements(self.name, axis_data)

@@ -33,6 +33,8 @@ it says which field to write. Signatures:
        (see interpreters.key_reuse)
   split(splitter, eqn, needed) -> None      for `checkpoint`   None: kept, or run again
   stage(trace, args, params) -> results                        None: one equation
+  offer(trace, args, params) -> results     for interpreters of a library's own, which
+       define `process_primitive`                              None: that is called
   impl(*args, **params) -> results                             None: compile and run
   reference(*arrays, **params) -> arrays                       its meaning, in NumPy
 
@@ -117,6 +119,7 @@ RULES = (
     "key_reuse",
     "split",
     "stage",
+    "offer",
     "impl",
     "reference",
 )
@@ -250,6 +253,7 @@ class Primitive:
     key_reuse: Rule
     split: Rule
     stage: Rule
+    offer: Rule
     impl: Rule
     reference: Rule
 
@@ -312,6 +316,11 @@ class Primitive:
         if _current.join is not None and self.vary is None:
             args = _current.join(args)
         return _current.trace.process(self, args, params)
+
+    def bind_with_trace(self, trace_: Any, args: Any, params: Any, /) -> Any:
+        """`bind` in another interpreter than the current one."""
+        with trace.set_current(trace_):
+            return self.bind(*args, **params)
 
     def __repr__(self) -> str:
         return self.name

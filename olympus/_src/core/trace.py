@@ -17,21 +17,112 @@ from olympus._src.foundation import errors
 
 
 class Trace:
-    """An interpreter of primitives; `parent` is the one its rules run in."""
+    """An interpreter of primitives; `parent` is the one its rules run in.
+
+    A library derives its own from it, with `process_primitive` and, for functions with
+    custom derivatives, `process_custom_jvp_call` and `process_custom_vjp_call`, and
+    makes it current with `extend.core.set_current_trace`.
+    """
 
     __slots__ = ("__weakref__", "level", "parent")
     # Whether its function has returned; only traces that record a program know.
     ended: bool = False
+    # Whether `set_current` says what is around it, as for a library's own.
+    is_adopted: bool = True
     level: int
     parent: Trace | None
 
-    def __init__(self, parent: Trace | None) -> None:
+    def __init__(self, parent: Trace | None = None) -> None:
         self.parent = parent
         self.level = 0 if parent is None else parent.level + 1
 
     def process(self, primitive: Any, args: tuple[Any, ...], params: Any) -> Any:
         """Applies `primitive` to `args`; returns one result, or a list of them."""
-        raise NotImplementedError
+        if primitive.offer is not None:
+            return primitive.offer(self, args, params)
+        return self.process_primitive(primitive, args, params)
+
+    def process_primitive(self, primitive: Any, tracers: Any, params: Any, /) -> Any:
+        """Applies an operation; returns one result, or a list of them."""
+        raise NotImplementedError(
+            f"{type(self).__name__}: an interpreter must define process_primitive("
+            f"self, primitive, tracers, params), which {primitive} needs; write that "
+            "method"
+        )
+
+    def process_call(
+        self, call_primitive: Any, f: Any, tracers: Any, params: Any, /
+    ) -> Any:
+        """Applies a call of a function, `f.call_wrapped`; by default, its operations.
+
+        Returns:
+          A list of results.
+        """
+        del call_primitive, params
+        return f.call_wrapped(*tracers)
+
+    def process_custom_jvp_call(
+        self,
+        primitive: Any,
+        fun: Any,
+        jvp: Any,
+        tracers: Any,
+        /,
+        *,
+        symbolic_zeros: bool,
+    ) -> Any:
+        """Applies a function with a custom derivative; see `custom_jvp`.
+
+        Args:
+          primitive: the operation; `primitive.bind(fun, jvp, *values,
+            symbolic_zeros=...)` applies it in the current interpreter.
+          fun: `fun.call_wrapped(*values)` gives a list of results.
+          jvp: `jvp.call_wrapped(*values, *tangents)` gives results, then tangents.
+          tracers: the operands.
+          symbolic_zeros: whether the rule gets zeros as such.
+
+        Returns:
+          A list of results.
+        """
+        raise self._undefined(primitive, "process_custom_jvp_call")
+
+    def process_custom_vjp_call(
+        self,
+        primitive: Any,
+        fun: Any,
+        fwd: Any,
+        bwd: Any,
+        tracers: Any,
+        /,
+        *,
+        out_trees: Any,
+        symbolic_zeros: bool,
+    ) -> Any:
+        """Applies a function with a custom derivative; see `custom_vjp`.
+
+        Args:
+          primitive: the operation; `primitive.bind(fun, fwd, bwd, *values,
+            out_trees=..., symbolic_zeros=...)` applies it in the current interpreter.
+          fun: `fun.call_wrapped(*values)` gives a list of results.
+          fwd: `fwd.call_wrapped(*values)`, each value followed by whether it has a
+            nonzero tangent, gives a list of residuals and then results.
+          bwd: `bwd.call_wrapped(*residuals, *cotangents)` gives those of the operands.
+          tracers: the operands.
+          out_trees: after a call of `fwd`, gives the structures of the results and of
+            the residuals, and a list of None.
+          symbolic_zeros: whether the rules get zeros as such.
+
+        Returns:
+          A list of results.
+        """
+        raise self._undefined(primitive, "process_custom_vjp_call")
+
+    def _undefined(self, primitive: Any, method: str) -> NotImplementedError:
+        return NotImplementedError(
+            f"{type(self).__name__}: an interpreter must define {method} for functions "
+            f"with custom derivatives ({primitive}); write it, as in "
+            "`return fun.call_wrapped(*tracers)`, which drops the rule"
+        )
 
     def explain(self, tracer: Tracer) -> str:
         """Sentences on which function is traced and what the value depends on."""
@@ -54,6 +145,7 @@ class _Current(threading.local):
     axis_env: tuple[Any, ...] = ()  # (name, size) of mapped axes that are open
     manual: Any = None  # the mesh whose axes the program is manual along
     join: Any = None  # has operands vary along the same of these axes
+    taken: Any = None  # what take_current last took away
 
     def axis_context(self) -> tuple[Any, Any]:
         """What tracing depends on besides settings and arguments, for caches."""
@@ -105,15 +197,23 @@ def base() -> Any:
 
 
 class set_current:
-    """Makes `trace` the current interpreter for a `with` block."""
+    """Makes `trace` the current interpreter for a `with` block, in this thread.
+
+    Args:
+      trace: the interpreter; None for the one at the bottom.
+      check_leaks: has no effect.
+    """
 
     __slots__ = ("previous", "trace")
 
-    def __init__(self, trace: Any) -> None:
-        self.trace = trace
+    def __init__(self, trace: Any, check_leaks: bool = False) -> None:
+        del check_leaks
+        self.trace = base() if trace is None else trace
 
     def __enter__(self) -> Any:
         self.previous = current.trace
+        if self.trace.is_adopted:
+            _adopt(self.trace, self.previous)
         current.trace = self.trace
         return self.trace
 
@@ -126,6 +226,51 @@ class set_current:
         current.trace = self.previous
 
 
+def _adopt(trace: Any, previous: Any) -> None:
+    """Says what is around a library's own interpreter, which may not know it.
+
+    Where it took the one around away first, that is it.
+    """
+    step = previous
+    while step is not None:
+        if step is trace:
+            return
+        step = getattr(step, "parent", None)
+    around = previous
+    if previous is base() and current.taken is not None:
+        around = current.taken
+    trace.parent = around
+    trace.level = around.level + 1
+
+
+class take_current:
+    """Takes the current interpreter away for a `with` block, and gives it.
+
+    Operations in the block are run, until another interpreter is set.
+
+    Example:
+      >>> from olympus.extend import core
+      >>> with core.take_current_trace() as parent:
+      ...     parent
+      EvalTrace
+    """
+
+    __slots__ = ("_previous", "_taken")
+
+    def __enter__(self) -> Any:
+        self._previous, self._taken = current.trace, current.taken
+        current.taken, current.trace = self._previous, base()
+        return self._previous
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        current.trace, current.taken = self._previous, self._taken
+
+
 class Tracer:
     """A value of a program that is being traced; it has a type but no data."""
 
@@ -133,9 +278,19 @@ class Tracer:
     __hash__ = None  # type: ignore[assignment]
     __array_priority__ = 1000
 
-    def __init__(self, trace: Trace, aval: Any) -> None:
+    def __init__(self, trace: Trace, aval: Any = None) -> None:
         self._trace = trace
-        self.aval = aval
+        if not self.has_computed_aval():
+            self.aval = aval
+
+    @classmethod
+    def has_computed_aval(cls) -> bool:
+        """Whether the class has a property in place of the attribute."""
+        return isinstance(getattr(cls, "aval", None), property)
+
+    def full_lower(self) -> Any:
+        """The value itself: a class may return what it wraps."""
+        return self
 
     @property
     def shape(self) -> tuple[int, ...]:

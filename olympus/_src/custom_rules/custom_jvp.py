@@ -16,7 +16,7 @@ from typing import Any
 
 from olympus._src.checkify import custom_rules
 from olympus._src.core import ir, trace
-from olympus._src.core.primitive import Primitive, as_abstract_says
+from olympus._src.core.primitive import LateRule, as_abstract_says
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import ad, batching
 from olympus._src.programs import captured, functions
@@ -134,8 +134,10 @@ def _print(eqn: ir.Eqn) -> Any:
     return [(k, eqn.params[k]) for k in names]
 
 
-custom_jvp_call_p = Primitive(
+custom_jvp_call_p = functions.FunctionPrimitive(
     "custom_jvp_call",
+    offer=LateRule("custom_rules.offered_calls", "offer_custom_jvp"),
+    enter=LateRule("custom_rules.offered_calls", "enter_custom_jvp"),
     vary=as_abstract_says,
     multiple_results=True,
     abstract=functions.abstract,

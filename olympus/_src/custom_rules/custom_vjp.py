@@ -24,7 +24,7 @@ from typing import Any
 from olympus._src.checkify import custom_rules
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir
-from olympus._src.core.primitive import Primitive, as_abstract_says
+from olympus._src.core.primitive import LateRule, Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.custom_rules.remat_opt import remat_opt_p
 from olympus._src.interpreters import ad, batching
@@ -229,8 +229,10 @@ def _print(eqn: ir.Eqn) -> Any:
     return [(k, eqn.params[k]) for k in names]
 
 
-custom_vjp_call_p = Primitive(
+custom_vjp_call_p = functions.FunctionPrimitive(
     "custom_vjp_call",
+    offer=LateRule("custom_rules.offered_calls", "offer_custom_vjp"),
+    enter=LateRule("custom_rules.offered_calls", "enter_custom_vjp"),
     vary=as_abstract_says,
     multiple_results=True,
     abstract=functions.abstract,

@@ -51,6 +51,7 @@ class JVPTrace(trace.Trace):
     """Applies jvp rules in the interpreter that was current before."""
 
     __slots__ = ("ended", "info")
+    is_adopted = False
 
     def __init__(self, parent: trace.Trace, info: ir.DebugInfo | None = None) -> None:
         super().__init__(parent)

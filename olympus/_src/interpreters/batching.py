@@ -92,6 +92,7 @@ class BatchTrace(trace.Trace):
     """Applies batching rules in the interpreter that was current before."""
 
     __slots__ = ("axis", "ended", "inner")
+    is_adopted = False
 
     def __init__(self, parent: trace.Trace, axis: AxisData) -> None:
         super().__init__(parent)

@@ -26,6 +26,7 @@ class EvalTrace(trace.Trace):
     """The interpreter that runs each primitive on concrete arrays."""
 
     __slots__ = ()
+    is_adopted = False
 
     def __init__(self) -> None:
         super().__init__(None)

@@ -41,6 +41,7 @@ class DynamicOlympusprTrace(trace.Trace):
         "eqns",
         "invars",
     )
+    is_adopted = False
 
     def __init__(self, parent: trace.Trace, debug_info: ir.DebugInfo) -> None:
         super().__init__(parent)

@@ -336,10 +336,7 @@ def trace_to_olympuspr_nounits(
             inputs = [p.get_known() if p.is_known() else t.new_arg(p) for p in pvals]
             outs = list(map(_value, _caller(fun)(*inputs)))
             flags = _flags("trace_to_olympuspr_nounits", instantiate, len(outs))
-            unknown = [
-                f or t._is_unknown(x)
-                for f, x in zip(flags, outs, strict=True)
-            ]
+            unknown = [f or t._is_unknown(x) for f, x in zip(flags, outs, strict=True)]
             program, consts = t.close(_select(outs, unknown))
     finally:
         current.scope, current.position = outer

@@ -61,6 +61,7 @@ class JetTrace(trace.Trace):
     """Applies operations to series of `order` terms after the first."""
 
     __slots__ = ("_memo", "ended", "order")
+    is_adopted = False
     parent: trace.Trace
 
     def __init__(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, ir, trace
+from olympus._src.core import dtypes, ir, primitive, trace
 from olympus._src.core import effects as effects_
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import errors, source_info
@@ -56,6 +56,27 @@ class Function:
 
     def __repr__(self) -> str:
         return source_info.function_name(self.fun)
+
+
+class FunctionPrimitive(primitive.Primitive):
+    """An operation that libraries may apply to wrapped functions, and then values.
+
+    Args:
+      name: the printed name.
+      enter: makes its operands and parameters of theirs.
+      facts: see `Primitive`.
+    """
+
+    __slots__ = ("_enter",)
+
+    def __init__(self, name: str, *, enter: Any, **facts: Any) -> None:
+        super().__init__(name, file=source_info.defining_file(), **facts)
+        self._enter = enter
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        if args and hasattr(args[0], "call_wrapped"):
+            args, params = self._enter(args, params)
+        return super().bind(*args, **params)
 
 
 def run(call: Any, args: Sequence[Any]) -> Any:

@@ -173,6 +173,7 @@ class _SparseTrace(trace.Trace):
     """Applies operations to the sparse arrays that tracers stand for."""
 
     __slots__ = ("ended",)
+    is_adopted = False
 
     def __init__(self, parent: Any) -> None:
         super().__init__(parent)

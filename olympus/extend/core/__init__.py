@@ -1,5 +1,10 @@
 """Parts of programs, for libraries that define primitives or read programs."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from olympus._src.api.extension import Primitive as Primitive
 from olympus._src.api.extension import (
     control_flow_allowed_effects as control_flow_allowed_effects,
@@ -9,6 +14,9 @@ from olympus._src.api.extension import (
 )
 from olympus._src.api.extension import lowerable_effects as lowerable_effects
 from olympus._src.api.extension import ordered_effects as ordered_effects
+from olympus._src.api.extension import (
+    register_call_primitive_rules as register_call_primitive_rules,
+)
 from olympus._src.api.extension import remat_allowed_effects as remat_allowed_effects
 from olympus._src.api.mapped_axes import mapped_aval as mapped_aval
 from olympus._src.api.mapped_axes import (
@@ -36,11 +44,61 @@ from olympus._src.core.ir import Var as Var
 from olympus._src.core.ir import program_as_function as olympuspr_as_fun
 from olympus._src.core.ir import subprograms as olympusprs_in_params
 from olympus._src.core.trace import set_current as set_current_trace
+from olympus._src.core.trace import take_current as take_current_trace
 from olympus._src.foundation.errors import (
     InconclusiveDimensionOperation as InconclusiveDimensionOperation,
 )
 from olympus._src.foundation.errors import OlympusprTypeError as OlympusprTypeError
-from olympus.extend.core import primitives as primitives
+from olympus._src.foundation.lazy_names import Late as _Late
+from olympus._src.foundation.lazy_names import claim as _claim
+
+if _TYPE_CHECKING:
+    from olympus._src.api.trace_states import Token as Token
+    from olympus._src.api.trace_states import TraceTag as TraceTag
+    from olympus._src.api.trace_states import array_types as array_types
+    from olympus._src.api.trace_states import concrete_or_error as concrete_or_error
+    from olympus._src.api.trace_states import find_top_trace as find_top_trace
+    from olympus._src.api.trace_states import gensym as gensym
+    from olympus._src.api.trace_states import (
+        get_opaque_trace_state as get_opaque_trace_state,
+    )
+    from olympus._src.api.trace_states import new_olympuspr_eqn as new_olympuspr_eqn
+    from olympus._src.api.trace_states import (
+        primal_dtype_to_tangent_dtype as primal_dtype_to_tangent_dtype,
+    )
+    from olympus._src.api.trace_states import subolympusprs as subolympusprs
+    from olympus._src.api.trace_states import (
+        unsafe_am_i_under_a_jit_DO_NOT_USE as unsafe_am_i_under_a_jit_DO_NOT_USE,
+    )
+    from olympus._src.api.trace_states import valid_jaxtype as valid_jaxtype
+    from olympus._src.calls.call import create_call_primitive as create_call_primitive
+    from olympus._src.calls.call import (
+        eval_olympuspr_transpose as eval_olympuspr_transpose,
+    )
+    from olympus.extend.core import primitives as primitives
+
+_PAGES = frozenset(["primitives"])
+
+_LATE = {
+    "api.trace_states": (
+        "Token TraceTag array_types concrete_or_error find_top_trace "
+        "gensym get_opaque_trace_state new_olympuspr_eqn "
+        "primal_dtype_to_tangent_dtype subolympusprs "
+        "unsafe_am_i_under_a_jit_DO_NOT_USE valid_jaxtype"
+    ),
+    "calls.call": ("create_call_primitive eval_olympuspr_transpose"),
+}
+
+_late = _Late(__name__, _PAGES, _LATE)
+
+
+def __getattr__(name: str) -> _Any:
+    return _late.load(name)
+
+
+def __dir__() -> list[str]:
+    return _late.names()
+
 
 __all__ = [
     "AbstractToken",
@@ -55,21 +113,39 @@ __all__ = [
     "OlympusprEqn",
     "OlympusprTypeError",
     "Primitive",
+    "Token",
+    "TraceTag",
     "Var",
+    "array_types",
     "check_olympuspr",
+    "concrete_or_error",
     "control_flow_allowed_effects",
+    "create_call_primitive",
     "custom_derivatives_allowed_effects",
+    "eval_olympuspr_transpose",
+    "find_top_trace",
+    "gensym",
+    "get_opaque_trace_state",
     "lowerable_effects",
     "mapped_aval",
+    "new_olympuspr_eqn",
     "no_effects",
     "nonempty_axis_env_DO_NOT_USE",
     "olympuspr_as_fun",
     "olympusprs_in_params",
     "ordered_effects",
+    "primal_dtype_to_tangent_dtype",
     "primitives",
+    "register_call_primitive_rules",
     "remat_allowed_effects",
     "set_current_trace",
+    "subolympusprs",
+    "take_current_trace",
     "unmapped_aval",
+    "unsafe_am_i_under_a_jit_DO_NOT_USE",
     "unsafe_am_i_under_a_vmap_DO_NOT_USE",
     "unsafe_get_axis_names_DO_NOT_USE",
+    "valid_jaxtype",
 ]
+
+_claim(__name__)

@@ -15,6 +15,15 @@ from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.lax import families as _families
 
 if _TYPE_CHECKING:
+    from olympus._src.api.extension import (
+        register_call_primitive_rules as register_call_primitive_rules,
+    )
+    from olympus._src.calls.call import call_p as call_p
+    from olympus._src.calls.call import closed_call_p as closed_call_p
+    from olympus._src.calls.call import create_call_primitive as create_call_primitive
+    from olympus._src.calls.call import (
+        eval_olympuspr_transpose as eval_olympuspr_transpose,
+    )
     from olympus._src.control_flow.cond import cond_p as cond_p
     from olympus._src.control_flow.reduce import reduce_p as reduce_p
     from olympus._src.control_flow.reduce import reduce_window_p as reduce_window_p
@@ -212,6 +221,10 @@ if _TYPE_CHECKING:
     from olympus._src.remat.remat import remat_p as remat_p
 
 _LATE = {
+    "api.extension": "register_call_primitive_rules",
+    "calls.call": (
+        "call_p closed_call_p create_call_primitive eval_olympuspr_transpose"
+    ),
     "control_flow.cond": "cond_p",
     "control_flow.reduce": "reduce_p reduce_window_p",
     "control_flow.scan": "scan_p",
@@ -323,10 +336,12 @@ __all__ = [
     "bessel_i1e_p",
     "bitcast_convert_type_p",
     "broadcast_in_dim_p",
+    "call_p",
     "cbrt_p",
     "ceil_p",
     "cholesky_p",
     "clamp_p",
+    "closed_call_p",
     "clz_p",
     "complex_p",
     "concatenate_p",
@@ -337,6 +352,7 @@ __all__ = [
     "copy_p",
     "cos_p",
     "cosh_p",
+    "create_call_primitive",
     "create_token_p",
     "cumlogsumexp_p",
     "cummax_p",
@@ -358,6 +374,7 @@ __all__ = [
     "erf_inv_p",
     "erf_p",
     "erfc_p",
+    "eval_olympuspr_transpose",
     "exp2_p",
     "exp_p",
     "expm1_p",
@@ -427,6 +444,7 @@ __all__ = [
     "reduce_window_p",
     "reduce_window_sum_p",
     "reduce_xor_p",
+    "register_call_primitive_rules",
     "regularized_incomplete_beta_p",
     "rem_p",
     "remat_p",
