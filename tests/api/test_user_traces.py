@@ -187,7 +187,7 @@ def test_rules_may_be_dropped():
             out_tree, residual_tree, _ = options["out_trees"]()
             assert (out_tree.num_leaves, residual_tree.num_leaves) == (1, 1)
             cts = bwd.call_wrapped(*outs[:1], 1.0)
-            np.testing.assert_allclose(cts, [100 * np.cos(values[0])], rtol=1e-6)
+            assert abs(float(self.lower(cts[0])) - 100 * np.cos(2.0)) < 1e-4
             return fun.call_wrapped(*tracers)
 
     for f, expected in ((olympus.nn.relu, 2.0), (hundredfold, np.sin(2.0))):
