@@ -131,12 +131,58 @@ def _start_installed() -> None:
                 f"the platform {plugin.platform!r} is installed but did not start, "
                 f"going on without it: {error}"
             )
-    order = [name for name in _PREFERENCE if name in clients]
+    order = _start_factories(clients)
+    order += [name for name in _PREFERENCE if name in clients and name not in order]
     order += [name for name in clients if name not in order]
     _clients.update((name, clients[name]) for name in order)
 
 
+class _Factory(NamedTuple):
+    """What makes the client of a library's own platform."""
+
+    make: Callable[[], Client]
+    priority: int
+    fails_quietly: bool
+
+
+_factories: dict[str, _Factory] = {}
+
+
+def add_factory(
+    name: str, make: Callable[[], Client], priority: int, fails_quietly: bool
+) -> None:
+    """Adds a platform whose client `make()` gives, with the next start of clients.
+
+    Raises:
+      RuntimeError: they have started.
+    """
+    if _started:
+        raise RuntimeError(
+            f"register_backend_factory: the platform {name!r} must be added before "
+            "clients start; call it first, or extend.backend.clear_backends()"
+        )
+    _factories[name] = _Factory(make, priority, fails_quietly)
+
+
+def _start_factories(clients: dict[str, Client]) -> list[str]:
+    """Starts the platforms of libraries; returns those to be before all others."""
+    first = []
+    for name, factory in sorted(_factories.items(), key=lambda p: -p[1].priority):
+        try:
+            clients[name] = factory.make()
+        except Exception as error:  # it may fail in any way
+            if not factory.fails_quietly:
+                raise
+            _failures[name] = str(error)
+            continue
+        if factory.priority > 0:
+            first.append(name)
+    return first
+
+
 def _start_one(name: str) -> Client:
+    if name in _factories:
+        return _factories[name].make()
     if name == "cpu":
         return _start_cpu()
     plugin = plugins.installed_plugins().get(name)

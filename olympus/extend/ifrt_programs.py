@@ -1,0 +1,33 @@
+"""Programs of jaxlib's runtime interface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
+from olympus._src.foundation.lazy_names import Late as _Late
+from olympus._src.foundation.lazy_names import claim as _claim
+
+if _TYPE_CHECKING:
+    from olympus._src.api.jaxlib_names import ifrt_programs as ifrt_programs
+
+_LATE = {
+    "api.jaxlib_names": ("ifrt_programs"),
+}
+
+_late = _Late(__name__, (), _LATE)
+
+
+def __getattr__(name: str) -> _Any:
+    return _late.load(name)
+
+
+def __dir__() -> list[str]:
+    return _late.names()
+
+
+__all__ = [
+    "ifrt_programs",
+]
+
+_claim(__name__)

@@ -1,0 +1,48 @@
+"""Modules of StableHLO as bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
+from olympus._src.foundation.lazy_names import Late as _Late
+from olympus._src.foundation.lazy_names import claim as _claim
+
+if _TYPE_CHECKING:
+    from olympus._src.api.jaxlib_names import (
+        deserialize_portable_artifact as deserialize_portable_artifact,
+    )
+    from olympus._src.api.jaxlib_names import hlo_to_stablehlo as hlo_to_stablehlo
+    from olympus._src.api.jaxlib_names import (
+        refine_polymorphic_shapes as refine_polymorphic_shapes,
+    )
+    from olympus._src.api.jaxlib_names import (
+        serialize_portable_artifact as serialize_portable_artifact,
+    )
+
+_LATE = {
+    "api.jaxlib_names": (
+        "deserialize_portable_artifact hlo_to_stablehlo "
+        "refine_polymorphic_shapes serialize_portable_artifact"
+    ),
+}
+
+_late = _Late(__name__, (), _LATE)
+
+
+def __getattr__(name: str) -> _Any:
+    return _late.load(name)
+
+
+def __dir__() -> list[str]:
+    return _late.names()
+
+
+__all__ = [
+    "deserialize_portable_artifact",
+    "hlo_to_stablehlo",
+    "refine_polymorphic_shapes",
+    "serialize_portable_artifact",
+]
+
+_claim(__name__)
