@@ -8,15 +8,96 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from olympus._src.api.source_information import NameStack
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import DTypeLike
-from olympus._src.core.avals import AbstractValue, ShapedArray
-from olympus._src.lowering import attributes, types
+from olympus._src.core.avals import AbstractToken, AbstractValue, ShapedArray
+from olympus._src.lowering import attributes, builder, types
 from olympus._src.runtime import mlir_rules
 
 ir = mlir_rules.IR
 hlo = mlir_rules.HLO
 Value = ir.Value
+
+
+class LoweringParameters(NamedTuple):
+    """Options of lowering; those of olympus are settings, so these are the defaults."""
+
+    override_lowering_rules: tuple[Any, ...] | None = None
+    global_constant_computation: bool = False
+    for_export: bool = False
+    export_ignore_forward_compatibility: bool = False
+    hoist_constants_as_args: bool = False
+
+
+class ShardingContext(NamedTuple):
+    """For how many devices a module is.
+
+    Attributes:
+      num_devices: how many.
+      device_assignment: the devices, or None.
+      abstract_mesh: the mesh around, or None.
+    """
+
+    num_devices: int
+    device_assignment: tuple[Any, ...] | None = None
+    abstract_mesh: Any = None
+
+
+class SPMDAxisContext(NamedTuple):
+    """Over which mesh a module is divided.
+
+    Attributes:
+      mesh: the mesh.
+      manual_axes: axes along which the program is that of one device.
+    """
+
+    mesh: Any
+    manual_axes: frozenset[Any] = frozenset()
+
+
+AxisContext = SPMDAxisContext | ShardingContext
+
+
+class TokenSet:
+    """The tokens of effects, by effect; it does not change.
+
+    Args:
+      tokens: a token for each effect.
+    """
+
+    __slots__ = ("_tokens",)
+
+    def __init__(self, tokens: dict[Any, Any] | None = None) -> None:
+        self._tokens = dict(tokens or {})
+
+    @classmethod
+    def create(cls, effects: Sequence[Any]) -> TokenSet:
+        """New tokens for effects, in the function that is being built."""
+        return cls({e: hlo.CreateTokenOp().result for e in effects})
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    def get(self, effect: Any) -> Any:
+        """The token of an effect."""
+        return self._tokens[effect]
+
+    def items(self) -> Any:
+        """Pairs of an effect and its token."""
+        return self._tokens.items()
+
+    def effects(self) -> set[Any]:
+        """The effects."""
+        return set(self._tokens)
+
+    def subset(self, effects: Sequence[Any]) -> TokenSet:
+        """The tokens of some of the effects."""
+        return TokenSet({e: self._tokens[e] for e in effects})
+
+    def update_tokens(self, tokens: TokenSet) -> TokenSet:
+        """The same effects, with the tokens of others in place of their own."""
+        return TokenSet({e: tokens._tokens.get(e, t) for e, t in self._tokens.items()})
 
 
 class ModuleContext(NamedTuple):
@@ -25,15 +106,30 @@ class ModuleContext(NamedTuple):
     Attributes:
       module: an `ir.Module`, which holds what the rule builds.
       platforms: for which it is built.
+      axis_context: over which devices.
+      lowering_parameters: options.
+      outer: where olympus lowers the operation, and what adds an argument.
     """
 
     module: Any
     platforms: tuple[str, ...]
+    axis_context: Any = ShardingContext(1)
+    lowering_parameters: LoweringParameters = LoweringParameters()
+    outer: Any = None
 
     @property
     def context(self) -> Any:
         """The MLIR context."""
         return self.module.context
+
+    @property
+    def ip(self) -> Any:
+        """Where operations are inserted."""
+        return ir.InsertionPoint.current
+
+    def replace(self, **changes: Any) -> ModuleContext:
+        """The same with some fields replaced."""
+        return self._replace(**changes)
 
 
 class LoweringRuleContext(NamedTuple):
@@ -43,12 +139,31 @@ class LoweringRuleContext(NamedTuple):
       module_context: the module that it writes in.
       primitive: the operation.
       avals_in, avals_out: types of its operands and results.
+      name_stack: the scopes around the operation.
+      traceback: where it was applied.
+      tokens_in, tokens_out: tokens of ordered effects: such operations have no rule
+        that builds MLIR, so none.
+      const_lowering, axis_size_env, dim_var_values, jaxpr_eqn_ctx: empty.
+      platforms: for which it is built.
     """
 
     module_context: ModuleContext
     primitive: Any
     avals_in: Sequence[Any]
     avals_out: Sequence[Any]
+    name_stack: Any = ()
+    traceback: Any = None
+    tokens_in: TokenSet = TokenSet()
+    tokens_out: TokenSet | None = None
+    const_lowering: Any = ()
+    axis_size_env: Any = None
+    dim_var_values: Sequence[Any] = ()
+    jaxpr_eqn_ctx: Any = None
+    platforms: Sequence[str] | None = None
+
+    def replace(self, **changes: Any) -> LoweringRuleContext:
+        """The same with some fields replaced."""
+        return self._replace(**changes)
 
 
 def text_rule(rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,24 +174,56 @@ def text_rule(rule: Callable[..., Any]) -> Callable[..., Any]:
         in_types = list(map(types.tensor_type, ctx.avals_in))
         out_types = list(map(types.tensor_type, ctx.avals_out))
 
-        def make_context(module: Any) -> LoweringRuleContext:
-            inner = ModuleContext(module, (ctx.platform,))
-            return LoweringRuleContext(inner, p, ctx.avals_in, ctx.avals_out)
+        def make_context(module: Any, add_argument: Any) -> LoweringRuleContext:
+            inner = ModuleContext(
+                module, (ctx.platform,), outer=Outer(ctx, add_argument)
+            )
+            return LoweringRuleContext(
+                inner,
+                p,
+                ctx.avals_in,
+                ctx.avals_out,
+                name_stack=NameStack(ctx.eqn.scope),
+                traceback=ctx.eqn.source,
+            )
 
-        text = mlir_rules.function_text(
+        text, added = mlir_rules.function_text(
             rule, make_context, params, _PLACE, in_types, out_types, p.name
         )
         # Equal texts are one function of the module.
         place = f"{_PLACE}_{hashlib.sha256(text.encode()).hexdigest()}"
         symbol = ctx.module.splice([(place, text.replace(_PLACE, place))], p.name)
+        operands = (*operands, *[ctx.block.callbacks() for _ in added])
         outs = ctx.block.emit_many(
-            f"func.call @{symbol}({', '.join(operands)}) : ({', '.join(in_types)}) -> "
-            f"({', '.join(out_types)})",
+            f"func.call @{symbol}({', '.join(operands)}) : "
+            f"({', '.join([*in_types, *added])}) -> ({', '.join(out_types)})",
             len(out_types),
         )
         return outs if p.multiple_results else outs[0]
 
     return lower
+
+
+class Outer:
+    """Where olympus lowers an operation whose rule builds MLIR.
+
+    Args:
+      ctx: the context of olympus's own rules.
+      add_argument: adds an argument of a type to what the rule builds.
+    """
+
+    __slots__ = ("_add_argument", "_callbacks", "ctx")
+
+    def __init__(self, ctx: Any, add_argument: Callable[[str], Any]) -> None:
+        self.ctx = ctx
+        self._add_argument = add_argument
+        self._callbacks: Any = None
+
+    def callbacks(self) -> Any:
+        """The number of the program's callbacks, which the function then takes."""
+        if self._callbacks is None:
+            self._callbacks = self._add_argument(builder.CALLBACKS_TYPE)
+        return self._callbacks
 
 
 _PLACE = "the_rule_of_a_primitive"
@@ -92,7 +239,29 @@ def dtype_to_ir_type(dtype: DTypeLike) -> Any:
 
 def aval_to_ir_type(aval: AbstractValue) -> Any:
     """The MLIR type of values of a type."""
+    handler = ir_type_handlers.get(type(aval))
+    if handler is None:
+        raise TypeError(
+            f"aval_to_ir_type: there is no MLIR type for {aval!r}; write what returns "
+            "it to mlir.ir_type_handlers, by the class of types"
+        )
+    return handler(aval)
+
+
+def _tensor_type(aval: Any) -> Any:
     return mlir_rules.parse_type(types.tensor_type(aval))
+
+
+# By class of types what gives the MLIR type of one.
+ir_type_handlers: dict[type, Callable[[Any], Any]] = {
+    ShapedArray: _tensor_type,
+    AbstractToken: lambda aval: token_type(),
+}
+
+
+def token_type() -> Any:
+    """The MLIR type of tokens."""
+    return hlo.TokenType.get()
 
 
 def aval_to_ir_types(aval: AbstractValue) -> tuple[Any, ...]:
@@ -101,11 +270,28 @@ def aval_to_ir_types(aval: AbstractValue) -> tuple[Any, ...]:
 
 
 def ir_constant(val: Any) -> Any:
-    """A constant: a number, or a NumPy array."""
+    """A constant: a number, a NumPy array, or of a type with a handler."""
+    handler = _constant_handlers.get(type(val))
+    if handler is not None:
+        return handler(val, None)
     array = np.asarray(val)
     array = array.astype(dtypes.canonicalize_dtype(array.dtype), copy=False)
     text = types.dense(array, ShapedArray(array.shape, array.dtype))
     return hlo.ConstantOp(mlir_rules.parse_attribute(text)).result
+
+
+ConstantHandler = Callable[[Any, Any], Any]
+_constant_handlers: dict[type, ConstantHandler] = {}
+
+
+def register_constant_handler(type_: type, handler_fun: ConstantHandler) -> None:
+    """Says how `ir_constant` makes a constant of a value of a type.
+
+    Args:
+      type_: the type.
+      handler_fun: `handler_fun(value, None)` returns an MLIR value.
+    """
+    _constant_handlers[type_] = handler_fun
 
 
 def ir_constants(val: Any) -> tuple[Any, ...]:
