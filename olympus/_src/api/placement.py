@@ -159,7 +159,10 @@ def device_put(
         full_name="x",
     )
     rows = zip(leaves, places, donated, aliases, strict=True)
-    with guards.explicit("put") if guards.are_on() else contextlib.nullcontext():
+    if guards.are_on():
+        with guards.explicit("put"):
+            outs = [_put(*row) for row in rows]
+    else:
         outs = [_put(*row) for row in rows]
     if config.debug_key_reuse.value:
         outs = list(map(evaluate.share_keys, leaves, outs))

@@ -67,7 +67,12 @@ if config.thread_guard.base:
 
 def are_on() -> bool:
     """Whether some guard of transfers has a level, in this thread."""
-    return any(state.value is not None for state in config.transfer_guard.followers)
+    # Each `device_put` asks.
+    return (
+        config.transfer_guard_host_to_device.value is not None
+        or config.transfer_guard_device_to_host.value is not None
+        or config.transfer_guard_device_to_device.value is not None
+    )
 
 
 @contextlib.contextmanager
