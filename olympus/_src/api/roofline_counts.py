@@ -6,7 +6,6 @@ see the chapter on sharded matrices of "How to Scale Your Model" (Austin et al.,
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -27,8 +26,26 @@ from olympus._src.lax.convolution import conv_general_dilated_p
 from olympus._src.lax.gather import gather_p
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class RooflineShape:
+class _Record:
+    """Named values, equal where all of them are."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def _values(self) -> list[Any]:
+        return [getattr(self, name) for name in self.__slots__]
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other._values() == self._values()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        pairs = zip(self.__slots__, self._values(), strict=True)
+        fields = ", ".join([f"{name}={value!r}" for name, value in pairs])
+        return f"{type(self).__name__}({fields})"
+
+
+class RooflineShape(_Record):
     """The shape and dtype of an operand or result.
 
     Attributes:
@@ -36,8 +53,11 @@ class RooflineShape:
       dtype: of the elements.
     """
 
-    shape: tuple[int, ...]
-    dtype: Any
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, *, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape = shape
+        self.dtype = dtype
 
     @classmethod
     def from_aval(cls, aval: Any) -> RooflineShape:
@@ -60,8 +80,7 @@ class RooflineShape:
         return sum(cls.from_aval(aval).bytes for aval in avals)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class RooflineResult:
+class RooflineResult(_Record):
     """What a program does on one device.
 
     Attributes:
@@ -75,13 +94,34 @@ class RooflineResult:
       unfused_hbm_bytes: what all operations read and write, as if none were fused.
     """
 
-    flops: int = 0
-    unfused_flops: int = 0
-    ici_bytes: dict[str, int] = dataclasses.field(default_factory=dict)
-    ici_latency: dict[str, int] = dataclasses.field(default_factory=dict)
-    hbm_bytes: int = 0
-    peak_hbm_bytes: int = 0
-    unfused_hbm_bytes: int = 0
+    __slots__ = (
+        "flops",
+        "hbm_bytes",
+        "ici_bytes",
+        "ici_latency",
+        "peak_hbm_bytes",
+        "unfused_flops",
+        "unfused_hbm_bytes",
+    )
+
+    def __init__(
+        self,
+        *,
+        flops: int = 0,
+        unfused_flops: int = 0,
+        ici_bytes: dict[str, int] | None = None,
+        ici_latency: dict[str, int] | None = None,
+        hbm_bytes: int = 0,
+        peak_hbm_bytes: int = 0,
+        unfused_hbm_bytes: int = 0,
+    ) -> None:
+        self.flops = flops
+        self.unfused_flops = unfused_flops
+        self.ici_bytes = {} if ici_bytes is None else ici_bytes
+        self.ici_latency = {} if ici_latency is None else ici_latency
+        self.hbm_bytes = hbm_bytes
+        self.peak_hbm_bytes = peak_hbm_bytes
+        self.unfused_hbm_bytes = unfused_hbm_bytes
 
     @classmethod
     def zeros(cls) -> RooflineResult:
@@ -117,8 +157,7 @@ def _add(a: dict[str, int], b: dict[str, int]) -> dict[str, int]:
     return {name: a.get(name, 0) + b.get(name, 0) for name in (*a, *b)}
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class RooflineRuleContext:
+class RooflineRuleContext(_Record):
     """What a rule gets besides the shapes of the operands.
 
     Attributes:
@@ -131,14 +170,37 @@ class RooflineRuleContext:
         from memory.
     """
 
-    name_stack: Any
-    primitive: Any
-    avals_in: Sequence[Any]
-    avals_out: Sequence[Any]
-    olympuspr_eqn_ctx: Any
-    mesh: Any
-    pin_lhs_in_vmem: bool
-    pin_rhs_in_vmem: bool
+    __slots__ = (
+        "avals_in",
+        "avals_out",
+        "mesh",
+        "name_stack",
+        "olympuspr_eqn_ctx",
+        "pin_lhs_in_vmem",
+        "pin_rhs_in_vmem",
+        "primitive",
+    )
+
+    def __init__(
+        self,
+        *,
+        name_stack: Any,
+        primitive: Any,
+        avals_in: Sequence[Any],
+        avals_out: Sequence[Any],
+        olympuspr_eqn_ctx: Any,
+        mesh: Any,
+        pin_lhs_in_vmem: bool,
+        pin_rhs_in_vmem: bool,
+    ) -> None:
+        self.name_stack = name_stack
+        self.primitive = primitive
+        self.avals_in = avals_in
+        self.avals_out = avals_out
+        self.olympuspr_eqn_ctx = olympuspr_eqn_ctx
+        self.mesh = mesh
+        self.pin_lhs_in_vmem = pin_lhs_in_vmem
+        self.pin_rhs_in_vmem = pin_rhs_in_vmem
 
 
 Rule = Callable[..., RooflineResult]

@@ -41,7 +41,6 @@ class ArrayImpl:
 
     # `_keys` is set only while `debug_key_reuse` follows random keys.
     __slots__ = ("__weakref__", "_buffer", "_committed", "_host", "_keys", "aval")
-    _keys: Any
     __array_priority__ = 100
 
     def __init__(self, buffer: Any, aval: Any, committed: bool = False) -> None:
@@ -49,6 +48,10 @@ class ArrayImpl:
         self.aval = aval
         self._committed = committed
         self._host: np.ndarray | None = None
+
+    def _follow(self, keys: Any) -> None:
+        """Notes which random keys its elements are; see `interpreters.key_reuse`."""
+        self._keys = keys
 
     # -- what it is --
 
@@ -555,7 +558,7 @@ def _rows(array: ArrayImpl, step: int = 1) -> Iterator[ArrayImpl]:
         buffer = put(np.asarray(row), stored, place, committed)
         out = ArrayImpl(buffer, aval, committed)
         if keys is not None and keys.ndim:
-            out._keys = np.asarray(keys[::step][i], object)
+            out._follow(np.asarray(keys[::step][i], object))
         yield out
 
 
@@ -563,7 +566,7 @@ def _copy_array(array: ArrayImpl) -> ArrayImpl:
     array._check_alive()
     copy = ArrayImpl(transfer.copy_buffer(array._buffer), array.aval, array._committed)
     if hasattr(array, "_keys"):
-        copy._keys = array._keys
+        copy._follow(array._keys)
     return copy
 
 
