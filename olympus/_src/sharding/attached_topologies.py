@@ -15,6 +15,12 @@ class TopologyDescription:
 
     Attributes:
       devices: a list of them.
+
+    Example:
+      >>> import olympus
+      >>> from olympus.experimental import topologies
+      >>> len(topologies.TopologyDescription(olympus.devices()[:1]).devices)
+      1
     """
 
     def __init__(self, devices: list[Any]) -> None:
@@ -22,7 +28,19 @@ class TopologyDescription:
 
 
 def get_attached_topology(platform: str | None = None) -> TopologyDescription:
-    """The devices of a platform that runs here; None for the default platform."""
+    """The devices of a platform that runs here.
+
+    Args:
+      platform: its name; None for the default one.
+
+    Raises:
+      RuntimeError: the platform is missing.
+
+    Example:
+      >>> from olympus.experimental import topologies
+      >>> topologies.get_attached_topology('cpu').devices[0].platform
+      'cpu'
+    """
     return TopologyDescription(client.devices(platform))
 
 
@@ -33,7 +51,24 @@ def make_mesh(
     *,
     contiguous_submeshes: bool = False,
 ) -> Mesh:
-    """A mesh of all devices of a description, in the order of `create_device_mesh`."""
+    """A mesh of all devices of a description, in the order of `create_device_mesh`.
+
+    Args:
+      topo: the devices.
+      mesh_shape: the size of each axis; their product is the number of devices.
+      axis_names: the names of the axes.
+      contiguous_submeshes: see `mesh_utils.create_device_mesh`.
+
+    Raises:
+      ValueError: the product of the sizes differs from the number of devices.
+
+    Example:
+      >>> import olympus
+      >>> from olympus.experimental import topologies
+      >>> here = topologies.TopologyDescription(olympus.devices()[:1])
+      >>> topologies.make_mesh(here, (1, 1), ("x", "y"))
+      Mesh(axis_sizes=(1, 1), axis_names=('x', 'y'), axis_types=(Auto, Auto))
+    """
     grid = device_meshes.create_device_mesh(
         mesh_shape, topo.devices, contiguous_submeshes=contiguous_submeshes
     )
