@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -37,6 +38,7 @@ class Module:
         "_by_key",
         "_by_text",
         "_calling_python",
+        "_group_numbers",
         "_meshes",
         "_spliced",
         "_symbols",
@@ -73,6 +75,7 @@ class Module:
         self.divided_over: Any = None
         self.manual: Any = None
         self._meshes: dict[str, str] = {}
+        self._group_numbers = itertools.count()
 
     def for_platforms(self, platforms: Sequence[str]) -> list[Module]:
         """Modules that write platform-specific code into this one.
@@ -91,8 +94,13 @@ class Module:
             view.variables = self.variables
             view._calling_python = self._calling_python
             view._meshes, view.divided_over = self._meshes, self.divided_over
+            view._group_numbers = self._group_numbers
             views.append(view)
         return views
+
+    def new_sharding_group(self) -> int:
+        """The number of a group of values that are divided in one way."""
+        return next(self._group_numbers)
 
     def symbol(self, name: str) -> str:
         """A function symbol that is unique in the module."""
