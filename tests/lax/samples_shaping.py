@@ -13,6 +13,7 @@ from olympus._src.lax import (
     memory_kinds,
     shaping,
     sharding_constraints,
+    sharding_groups,
     stacking,
 )
 from olympus._src.sharding.layouts import Layout
@@ -141,6 +142,7 @@ SAMPLES = [
     S(shaping.bitcast_convert_type_p, array((2, 3), i32), new_dtype=i8),
     S(shaping.copy_p, array((2, 3)), linear=(0,)),
     S(barriers.optimization_barrier_p, array((2, 3)), array((2,), i32)),
+    S(sharding_groups.shard_alike_p, array((2, 3)), array((2, 3))),
     S(barriers.stop_gradient_p, array((2, 3)), smooth=False),
     S(barriers.stage_p, array((2, 3)), linear=(0,)),
     S(
