@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from olympus._src import tree
@@ -85,6 +85,8 @@ class Options:
 class JitFunction:
     """A function that compiles itself for each signature it is called with."""
 
+    # Parameters of the equation that it is in other programs, besides those of `jit`.
+    marks: Mapping[str, Any] = {}
     derived_fields = frozenset(
         ("_flat_entries", "_options", "_params", "_placed_entries", "_tree_entries")
     )
@@ -275,6 +277,7 @@ class JitFunction:
             keep_unused=self._options.keep_unused,
             inline=self._options.inline,
             compiler_options=self.compiler_options,
+            **self.marks,
         )
         if self._divides:
             outs = call_placement.constrain_results(self._options, traced, outs)

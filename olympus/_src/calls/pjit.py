@@ -21,6 +21,7 @@ from olympus._src.interpreters import (
     residuals,
 )
 from olympus._src.programs import (
+    call_metadata,
     call_rules,
     inner_programs,
     rematerialization,
@@ -47,7 +48,14 @@ def _check(*args: Any, olympuspr: ir.ClosedOlympuspr, name: str, **params: Any) 
             )
 
 
-def _lower(ctx: Any, *operands: str, olympuspr: Any, name: str, **params: Any) -> Any:
+def _lower(
+    ctx: Any,
+    *operands: str,
+    olympuspr: Any,
+    name: str,
+    metadata: call_metadata.CallMetadata | None = None,
+    **params: Any,
+) -> Any:
     if olympuspr.consts:
         consts = [
             ctx.block.constant(c, v.aval)
@@ -57,7 +65,8 @@ def _lower(ctx: Any, *operands: str, olympuspr: Any, name: str, **params: Any) -
         ]
         operands = (*consts, *operands)
     program = olympuspr.olympuspr.derived("hoisted", ir.hoist_consts)
-    return ctx.module.call(ctx, program, name, operands)
+    attributes = () if metadata is None else metadata.attributes
+    return ctx.module.call(ctx, program, name, operands, attributes)
 
 
 def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) -> Any:
@@ -96,6 +105,7 @@ def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) ->
     outs = pjit_p.bind(*operands, olympuspr=forward, **params)
     residual_values = source.find([*forward.consts, *operands], outs[n:])
     slopes = call_rules.nonzero_values(tangents)
+    params = call_metadata.derive(params)
     params["donated_invars"] = (False,) * (len(residual_values) + len(slopes))
 
     def apply() -> list[Any]:
@@ -157,7 +167,8 @@ def _partial_eval(trace_: Any, *tracers: Any, olympuspr: Any, **params: Any) -> 
 
 
 def _print(eqn: ir.Eqn) -> Any:
-    return [(k, eqn.params[k]) for k in ("name", "olympuspr")]
+    shown = ("metadata", "name", "olympuspr")
+    return [(k, eqn.params[k]) for k in shown if k in eqn.params]
 
 
 def run(*args: Any, olympuspr: Any, name: str, **params: Any) -> Any:
@@ -214,8 +225,9 @@ def bind_program(
     keep_unused: bool = False,
     inline: bool = False,
     compiler_options: tuple[Any, ...] = (),
+    **marks: Any,
 ) -> list[Any]:
-    """Applies a traced function in the current interpreter."""
+    """Applies a traced function in the current interpreter; marks are parameters."""
     if inline:
         return ir.eval_olympuspr(program, consts, *args)
     hoisted = program.derived(
@@ -230,4 +242,5 @@ def bind_program(
         keep_unused=keep_unused,
         inline=False,
         compiler_options_kvs=compiler_options,
+        **marks,
     )

@@ -172,7 +172,8 @@ def _limited_parameter(value: Any) -> Any:
 
 def _is_call(eqn: ir.Eqn) -> bool:
     """Whether XLA sees the equations of a call in its place."""
-    return eqn.primitive.is_call and not eqn.effects
+    is_plain = not eqn.effects and "metadata" not in eqn.params
+    return eqn.primitive.is_call and is_plain
 
 
 def _inline_calls(program: ir.Olympuspr) -> ir.Olympuspr | None:

@@ -51,7 +51,6 @@ shard_alike_p: Primitive = Primitive(
     batch=_batch,
     reference=lambda *operands: list(operands),
     may_make_nan=False,
-    needs_full_build=True,
 )
 
 

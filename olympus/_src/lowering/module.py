@@ -142,9 +142,22 @@ class Module:
         )
 
     def call(
-        self, ctx: builder.Context, program: ir.Olympuspr, name: str, operands: Any
+        self,
+        ctx: builder.Context,
+        program: ir.Olympuspr,
+        name: str,
+        operands: Any,
+        attributes: Sequence[tuple[str, str]] = (),
     ) -> list[str]:
-        """Calls `program` as a private function, written once a module."""
+        """Calls `program` as a private function, written once a module.
+
+        Args:
+          ctx: of the lowering rule.
+          program: what is called.
+          name: how the function's symbol begins.
+          operands: names of the arguments.
+          attributes: texts by name that the compiler keeps with the operations.
+        """
         effects = effects_.ordered(program.effects)
         symbol = self.function(program, name)
         tokens = [ctx.block.tokens[e] for e in effects]
@@ -159,7 +172,8 @@ class Module:
         inputs = ", ".join([builder.type_text(a) for a in in_avals])
         outputs = ", ".join([builder.type_text(a) for a in out_avals])
         outs = ctx.block.emit_many(
-            f"func.call @{symbol}({', '.join([*tokens, *operands])}) : "
+            f"func.call @{symbol}({', '.join([*tokens, *operands])})"
+            f"{_frontend_attributes(attributes)} : "
             f"({inputs}) -> ({outputs})",
             len(out_avals),
         )
@@ -467,6 +481,13 @@ def _hold(
             env[v] = block.emit(f"stablehlo.optimization_barrier {env[v]} : {kind}")
         else:
             env[v] = env[first]
+
+
+def _frontend_attributes(attributes: Sequence[tuple[str, str]]) -> str:
+    if not attributes:
+        return ""
+    rows = [f"{types.string(name)} = {types.string(v)}" for name, v in attributes]
+    return f" {{mhlo.frontend_attributes = {{{', '.join(rows)}}}}}"
 
 
 def _rule(p: Any) -> Any:
